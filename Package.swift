@@ -1,0 +1,257 @@
+// swift-tools-version: 6.2
+import Foundation
+import PackageDescription
+
+/// One row per module: the folder tree is the architecture diagram, and arrows go down only (scripts/check-layers).
+struct Module {
+    enum Kind { case system(pkgConfig: String?, apt: String), c, library, executable }
+    var name: String
+    var layer: String
+    var folder: String
+    var kind = Kind.library
+    var uses: [String] = []
+    var products: [Target.Dependency] = []
+    /// Modules that only its tests use.
+    var testUses: [String] = []
+    var hasTests = true
+    var isUnsafeChecked = false
+}
+
+func binding(_ name: String, _ pkgConfig: String?, apt: String) -> Module {
+    Module(name: name, layer: "Bindings", folder: name, kind: .system(pkgConfig: pkgConfig, apt: apt), hasTests: false)
+}
+
+func protocols(_ name: String, _ uses: [String] = [], strict: Bool = false, testUses: [String] = []) -> Module {
+    Module(name: name, layer: "Protocols", folder: name, uses: uses, testUses: testUses, isUnsafeChecked: strict)
+}
+
+func crypto(_ name: String, _ uses: [String], testUses: [String] = []) -> Module {
+    Module(name: name, layer: "Crypto", folder: name, uses: uses, testUses: testUses, isUnsafeChecked: true)
+}
+
+func platform(_ name: String, folder: String? = nil, _ uses: [String], testUses: [String] = []) -> Module {
+    Module(
+        name: name, layer: "Platform", folder: folder ?? name, uses: uses, testUses: testUses, isUnsafeChecked: true)
+}
+
+func gateway(
+    _ name: String, folder: String? = nil, _ uses: [String], products: [Target.Dependency] = [], testUses: [String] = []
+) -> Module {
+    Module(
+        name: name, layer: "Gateway", folder: folder ?? name, uses: uses, products: products, testUses: testUses)
+}
+
+let argumentParser = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
+let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
+let yams = Target.Dependency.product(name: "Yams", package: "Yams")
+let swiftConfiguration = Target.Dependency.product(name: "Configuration", package: "swift-configuration")
+
+let planned: [Module] = [
+    binding("CLibevent", "libevent_pthreads", apt: "libevent-dev"),
+    binding("COpenSSL", "libssl", apt: "libssl-dev"),
+    binding("CSRTP", "libsrtp2", apt: "libsrtp2-dev"),
+    binding("CNice", nil, apt: "libnice-dev"),
+    binding("CRTMP", "librtmp", apt: "librtmp-dev"),
+    binding("CAVCodec", "libavcodec", apt: "libavcodec-dev"),
+    binding("CSWResample", "libswresample", apt: "libswresample-dev"),
+    binding("COpus", "opus", apt: "libopus-dev"),
+    binding("CCurl", "libcurl", apt: "libcurl4-openssl-dev"),
+    Module(name: "CShim", layer: "Bindings", folder: "CShim", kind: .c, hasTests: false),
+
+    protocols("Wire", strict: true),
+    protocols("JSON"),
+    protocols("AMF0", ["Wire"]),
+    protocols("FLV", ["Wire", "AMF0"]),
+    protocols("RTMP", ["Wire", "AMF0", "FLV"]),
+    protocols("H264", ["Wire"]),
+    protocols("AAC", ["Wire"]),
+    protocols("Opus", ["Wire"]),
+    protocols("RTP", ["Wire", "H264"]),
+    protocols("RTCP", ["Wire"]),
+    protocols("SDP", ["Wire"]),
+    protocols("HTTP", ["Wire"]),
+    protocols("JWT", ["Wire", "JSON"]),
+
+    crypto("OpenSSL", ["COpenSSL", "Wire"]),
+    crypto("Signatures", ["OpenSSL", "Wire", "JWT", "HTTP"]),
+    crypto("DTLS", ["COpenSSL", "OpenSSL", "Wire"]),
+    crypto("SRTP", ["CSRTP", "Wire"]),
+    crypto("STUN", ["CNice", "Wire"]),
+
+    platform("EventLoop", ["CLibevent", "CShim", "Wire"]),
+    platform("Sockets", ["EventLoop", "CShim", "OpenSSL", "Wire"]),
+    platform("GatewayLogging", folder: "Logging", ["EventLoop", "Wire"]),
+    platform("GatewayMetrics", folder: "Metrics", ["EventLoop", "Wire"]),
+    platform("HTTPServer", ["EventLoop", "Sockets", "HTTP", "OpenSSL", "Wire"]),
+    platform("HTTPClient", ["EventLoop", "CCurl", "CLibevent", "Wire"]),
+
+    gateway("Refusals", []),
+    gateway("Admission", ["Wire", "Refusals"]),
+    gateway(
+        "GatewayConfiguration", folder: "Configuration", ["Wire"], products: [yams, swiftConfiguration]),
+    gateway("Store", ["Wire", "JSON", "Refusals", "Admission", "EventLoop", "OpenSSL"], products: [grdb]),
+    gateway("StageHub", ["Wire", "RTP", "Refusals", "Admission"]),
+    gateway("MediaContract", ["Wire", "H264", "AAC", "Opus", "Refusals"]),
+    gateway("Transcoding", ["Wire", "CAVCodec", "CSWResample", "COpus", "AAC", "EventLoop", "CShim"]),
+    gateway(
+        "RouterForwarding",
+        [
+            "Wire", "StageHub", "RTP", "RTCP", "H264", "SDP", "JSON", "SRTP", "OpenSSL", "EventLoop", "Sockets", "HTTPClient",
+            "Admission",
+            "Refusals", "GatewayLogging", "GatewayMetrics",
+        ]),
+    gateway(
+        "RTMPIngest",
+        [
+            "Wire", "AMF0", "FLV", "RTMP", "H264", "AAC", "Opus", "RTP", "HTTP", "OpenSSL", "EventLoop", "Sockets", "StageHub",
+            "MediaContract",
+            "Transcoding", "Admission", "Refusals", "GatewayLogging", "GatewayMetrics",
+        ]),
+    gateway(
+        "WHIPIngest",
+        [
+            "Wire", "SDP", "HTTP", "RTP", "RTCP", "H264", "Opus", "JSON", "DTLS", "SRTP", "STUN", "OpenSSL", "EventLoop",
+            "Sockets", "HTTPServer",
+            "StageHub", "MediaContract", "Admission", "Refusals", "GatewayLogging", "GatewayMetrics",
+        ]),
+    gateway(
+        "Events",
+        ["Wire", "JSON", "EventLoop", "Admission", "Refusals", "HTTPClient", "OpenSSL", "GatewayLogging", "GatewayMetrics"]),
+    gateway(
+        "ControlPlane",
+        [
+            "Wire", "JSON", "HTTP", "JWT", "OpenSSL", "Signatures", "EventLoop", "HTTPServer", "HTTPClient", "StageHub", "Store",
+            "Events",
+            "Refusals", "GatewayConfiguration", "GatewayLogging", "GatewayMetrics",
+        ]),
+    gateway(
+        "EmbeddedRouter",
+        [
+            "Wire", "SDP", "HTTP", "RTP", "RTCP", "JSON", "DTLS", "SRTP", "STUN", "OpenSSL", "EventLoop", "Sockets", "HTTPServer",
+            "StageHub",
+            "Admission", "Refusals", "GatewayLogging", "GatewayMetrics",
+        ]),
+
+    Module(
+        name: "stagedoor", layer: "Programs", folder: "stagedoor", kind: .executable,
+        uses: [
+            "Wire", "OpenSSL", "EventLoop", "Sockets", "HTTP", "HTTPServer", "GatewayLogging", "GatewayMetrics", "Refusals",
+            "GatewayConfiguration", "Store",
+            "StageHub", "MediaContract", "Transcoding", "RouterForwarding", "RTMPIngest", "WHIPIngest", "Events", "ControlPlane",
+            "EmbeddedRouter", "JWT", "Signatures", "JSON",
+        ],
+        products: [argumentParser], hasTests: false),
+    Module(
+        name: "stagedoor-bench", layer: "Programs", folder: "stagedoor-bench", kind: .executable,
+        uses: [
+            "Wire", "FLV", "AMF0", "RTMP", "RTP", "RTCP", "H264", "SDP", "JSON", "HTTP", "CRTMP", "CNice", "DTLS", "SRTP", "STUN",
+            "OpenSSL", "EventLoop", "Sockets",
+        ],
+        products: [argumentParser], hasTests: false),
+]
+
+func exists(_ path: String) -> Bool {
+    FileManager.default.fileExists(atPath: Context.packageDirectory + "/" + path)
+}
+
+/// Rows whose folder does not exist yet are left out.
+let modules = planned.filter { exists("Sources/\($0.layer)/\($0.folder)") }.map { module in
+    var module = module
+    module.uses.removeAll { name in !planned.contains { $0.name == name && exists("Sources/\($0.layer)/\($0.folder)") } }
+    return module
+}
+
+/// `STAGEDOOR_ONLY=RTMP,SDP swift test` builds those modules, what they use, and their tests: quick turns while working on one.
+let only = ProcessInfo.processInfo.environment["STAGEDOOR_ONLY"].map { Set($0.split(separator: ",").map(String.init)) }
+
+func closure(of names: Set<String>) -> Set<String> {
+    var found = Set<String>()
+    var waiting = Array(names)
+    while let name = waiting.popLast() {
+        guard found.insert(name).inserted, let module = modules.first(where: { $0.name == name }) else { continue }
+        waiting += module.uses + (names.contains(name) ? module.testUses : [])
+    }
+    return found
+}
+
+let built = only.map(closure(of:)) ?? Set(modules.map(\.name))
+let tested = only ?? built
+
+func swiftSettings(isUnsafeChecked: Bool, isTest: Bool = false) -> [SwiftSetting] {
+    var settings: [SwiftSetting] = [
+        .treatAllWarnings(as: .error),
+        .enableUpcomingFeature("ExistentialAny"),
+        .enableUpcomingFeature("MemberImportVisibility"),
+    ]
+    if !isTest { settings.append(.enableUpcomingFeature("InternalImportsByDefault")) }
+    if isUnsafeChecked { settings.append(.strictMemorySafety()) }
+    return settings
+}
+
+func target(_ module: Module) -> Target {
+    let path = "Sources/\(module.layer)/\(module.folder)"
+    let dependencies = module.uses.map { Target.Dependency(stringLiteral: $0) } + module.products
+    switch module.kind {
+    case .system(let pkgConfig, let apt):
+        return .systemLibrary(name: module.name, path: path, pkgConfig: pkgConfig, providers: [.apt([apt])])
+    case .c:
+        return .target(name: module.name, path: path)
+    case .library:
+        var settings = swiftSettings(isUnsafeChecked: module.isUnsafeChecked)
+        if module.name == "Wire" { settings.append(.enableExperimentalFeature("Lifetimes")) }
+        return .target(name: module.name, dependencies: dependencies, path: path, swiftSettings: settings)
+    case .executable:
+        return .executableTarget(
+            name: module.name, dependencies: dependencies, path: path, swiftSettings: swiftSettings(isUnsafeChecked: false))
+    }
+}
+
+func tests(of module: Module) -> Target {
+    let uses = [module.name, "TestSupport"] + module.uses + module.testUses
+    return .testTarget(
+        name: "\(module.name)Tests",
+        dependencies: uses.map { Target.Dependency(stringLiteral: $0) } + module.products,
+        path: "Tests/\(module.name)Tests",
+        swiftSettings: swiftSettings(isUnsafeChecked: false, isTest: true))
+}
+
+var targets = modules.filter { built.contains($0.name) }.map(target)
+targets.append(
+    .target(
+        name: "TestSupport", dependencies: ["Wire"], path: "Tests/Support",
+        swiftSettings: swiftSettings(isUnsafeChecked: false)))
+if !built.contains("Wire") { targets.append(target(modules.first { $0.name == "Wire" }!)) }
+targets += modules.filter { $0.hasTests && tested.contains($0.name) && exists("Tests/\($0.name)Tests") }.map(tests(of:))
+if only == nil || tested.contains("Interop") {
+    if exists("Tests/Interop") {
+        targets.append(
+            .testTarget(
+                name: "InteropTests", dependencies: ["TestSupport", "Wire", "JSON"], path: "Tests/Interop",
+                swiftSettings: swiftSettings(isUnsafeChecked: false, isTest: true)))
+    }
+}
+
+func isUsed(_ product: String) -> Bool {
+    modules.contains { module in
+        built.contains(module.name)
+            && module.products.contains { if case .productItem(let name, _, _, _) = $0 { name == product } else { false } }
+    }
+}
+
+var dependencies: [Package.Dependency] = []
+if isUsed("ArgumentParser") {
+    dependencies.append(.package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"))
+}
+if isUsed("GRDB") { dependencies.append(.package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0")) }
+if isUsed("Yams") { dependencies.append(.package(url: "https://github.com/jpsim/Yams", from: "6.2.2")) }
+if isUsed("Configuration") {
+    dependencies.append(.package(url: "https://github.com/apple/swift-configuration", from: "1.4.0", traits: ["YAML"]))
+}
+
+let package = Package(
+    name: "stagedoor",
+    dependencies: dependencies,
+    targets: targets,
+    swiftLanguageModes: [.v6],
+    cLanguageStandard: .gnu11
+)

@@ -1,0 +1,2 @@
+#include <features.h>
+#include <opus/opus.h>

@@ -1,0 +1,2 @@
+#include <features.h>
+#include <srtp2/srtp.h>

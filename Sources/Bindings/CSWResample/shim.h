@@ -1,0 +1,2 @@
+#include <features.h>
+#include <libswresample/swresample.h>

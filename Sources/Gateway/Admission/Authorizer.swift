@@ -1,0 +1,61 @@
+public import Refusals
+public import Wire
+
+/// How a publisher came in, as participants and events report it (`ParticipantProtocol` of the API model).
+public enum IngestProtocol: String, Sendable, Equatable {
+    case rtmp = "RTMP"
+    case rtmps = "RTMPS"
+    case whip = "WHIP"
+}
+
+/// What an encoder shows at the door.
+public struct PublishRequest: Sendable {
+    public enum Credential: Sendable {
+        /// The publish name of RTMP, up to its query.
+        case streamKey(Secret)
+        /// The bearer token of WHIP.
+        case token(Secret)
+    }
+
+    public var credential: Credential
+    public var ingestProtocol: IngestProtocol
+    public var source: SocketAddress
+    /// flashVer or User-Agent as sent, at most 256 bytes.
+    public var userAgent: String
+
+    public init(credential: Credential, ingestProtocol: IngestProtocol, source: SocketAddress, userAgent: String) {
+        (self.credential, self.ingestProtocol) = (credential, ingestProtocol)
+        (self.source, self.userAgent) = (source, userAgent)
+    }
+}
+
+/// Who publishes where: what the credential means, once it has been found good.
+public struct PublishGrant: Sendable, Equatable {
+    public var participantID: String
+    public var stageARN: String
+    /// The text after `stage/` in the ARN.
+    public var stageID: String
+    public var userID: String
+    public var attributes: [String: String]
+    /// The ingest configuration behind a stream key; nil for tokens.
+    public var ingestConfigurationARN: String?
+    /// Stage tags that override limits (`stagedoor:…`), as stored.
+    public var stageTags: [String: String]
+    /// A hash of the credential, for comparing and for logs; never the credential.
+    public var credentialHash: String
+
+    public init(
+        participantID: String, stageARN: String, stageID: String, userID: String = "", attributes: [String: String] = [:],
+        ingestConfigurationARN: String? = nil, stageTags: [String: String] = [:], credentialHash: String
+    ) {
+        (self.participantID, self.stageARN, self.stageID) = (participantID, stageARN, stageID)
+        (self.userID, self.attributes, self.ingestConfigurationARN) = (userID, attributes, ingestConfigurationARN)
+        (self.stageTags, self.credentialHash) = (stageTags, credentialHash)
+    }
+}
+
+/// Decides who may publish: one for RTMP and WHIP alike. Asked from a worker, answered on a thread of its own choosing.
+public protocol Authorizer: Sendable {
+    /// Calls `reply` exactly once, on any thread, with the grant or the refusal to tell the encoder.
+    func authorize(_ request: PublishRequest, reply: @escaping @Sendable (Result<PublishGrant, Refusal>) -> Void)
+}

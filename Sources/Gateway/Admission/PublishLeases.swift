@@ -1,0 +1,49 @@
+public import Refusals
+public import Wire
+
+/// The right to publish as one participant, held by one session of one node (DESIGN 7).
+public struct PublishLease: Sendable, Equatable {
+    public var participantID: String
+    public var stageID: String
+    /// The stage session that this publish belongs to (`st-` and 13 characters).
+    public var stageSessionID: String
+    /// Rises with every claim of this participant: max(last + 1, wall clock ms), below 2^53.
+    public var generation: UInt64
+
+    public init(participantID: String, stageID: String, stageSessionID: String, generation: UInt64) {
+        (self.participantID, self.stageID) = (participantID, stageID)
+        (self.stageSessionID, self.generation) = (stageSessionID, generation)
+    }
+}
+
+/// The live session that holds a lease, as seen from any thread.
+public protocol LeaseHolder: AnyObject, Sendable {
+    /// When the holder last completed an audio frame or access unit with advancing media time.
+    var lastProgress: MonotonicTime { get }
+    /// Ends the holder's publish; returns at once, the holder's worker carries it out.
+    func end(_ reason: LeaseEnd)
+}
+
+/// Why a lease was taken away.
+public enum LeaseEnd: Sendable, Equatable {
+    case takenOver
+    /// DisconnectParticipant, DeleteStage, a revoked token, a forced delete.
+    case disconnected(Refusal)
+}
+
+public enum ClaimAnswer: Sendable {
+    case granted(PublishLease)
+    /// Another session publishes as this participant: the caller applies O41 and claims again with `takeOver`.
+    case held(by: any LeaseHolder)
+    case refused(Refusal)
+}
+
+/// Claims, renews and gives back the right to publish. Answers come on any thread, exactly once.
+public protocol PublishLeases: Sendable {
+    /// - Parameter takeOver: take the lease from its holder, which is told `.takenOver`.
+    func claimPublish(
+        _ grant: PublishGrant, protocol: IngestProtocol, holder: any LeaseHolder, takeOver: Bool,
+        reply: @escaping @Sendable (ClaimAnswer) -> Void)
+    /// Gives the lease back; a lease of an older generation than the one held changes nothing.
+    func release(_ lease: PublishLease)
+}

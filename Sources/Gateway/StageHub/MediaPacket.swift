@@ -1,0 +1,57 @@
+public import Wire
+
+public enum MediaKind: UInt8, Sendable, Hashable { case video, audio }
+
+/// A track of a publication: its kind, and for video its simulcast layer (0 without simulcast).
+public struct TrackID: Hashable, Sendable {
+    public var kind: MediaKind
+    public var layer: UInt8
+
+    @inlinable public init(_ kind: MediaKind, layer: UInt8 = 0) { (self.kind, self.layer) = (kind, layer) }
+    public static let video = TrackID(.video)
+    public static let audio = TrackID(.audio)
+}
+
+/// One RTP payload on its way, before it has a sink's SSRC, payload type and constants.
+///
+/// `payload` lies in the ingest's buffers: it is valid until the call that hands it over returns. Sinks that keep it copy it.
+@frozen
+public struct MediaPacket {
+    /// The publisher's extended sequence number; gaps in it are kept to the router, never renumbered away.
+    public var sequenceNumber: Int64
+    /// Unwrapped RTP time: 90,000 a second for video, 48,000 for audio.
+    public var timestamp: Int64
+    public var marker: Bool
+    /// Bytes that stand before `payload`, such as a FU-A indicator and header; `headCount` of them, at most 4.
+    public var head: UInt32
+    public var headCount: UInt8
+    public var payload: UnsafeRawBufferPointer
+
+    /// - Parameter head: the bytes before the payload, first byte in the low bits.
+    @inlinable
+    public init(
+        sequenceNumber: Int64, timestamp: Int64, marker: Bool, head: UInt32 = 0, headCount: UInt8 = 0,
+        payload: UnsafeRawBufferPointer
+    ) {
+        (self.sequenceNumber, self.timestamp, self.marker) = (sequenceNumber, timestamp, marker)
+        (self.head, self.headCount, self.payload) = (head, headCount, payload)
+    }
+
+    /// Bytes of RTP payload.
+    @inlinable public var payloadByteCount: Int { Int(headCount) + payload.count }
+}
+
+/// What a sink must know of the packets it is handed together: those of one access unit, audio frame or datagram.
+@frozen
+public struct MediaRun {
+    public var track: TrackID
+    /// The run begins an IDR access unit (its parameter sets included): a decoder can start here.
+    public var isKeyframe: Bool
+    /// When the last byte of it reached us.
+    public var arrival: MonotonicTime
+
+    @inlinable
+    public init(track: TrackID, isKeyframe: Bool, arrival: MonotonicTime) {
+        (self.track, self.isKeyframe, self.arrival) = (track, isKeyframe, arrival)
+    }
+}

@@ -1,0 +1,41 @@
+public import Admission
+
+/// One participant's live publish on its worker: the ingest writes, the sinks read. Confined to the worker.
+public final class Publication {
+    public let grant: PublishGrant
+    public let lease: PublishLease
+    public let ingestProtocol: IngestProtocol
+    /// Media time → wall clock, one for all tracks; sinks make their sender reports from it.
+    public let timeline: Timeline
+    public private(set) var formats: [TrackID: TrackFormat] = [:]
+    public private(set) var sinks: [any MediaSink] = []
+    public weak var source: (any MediaSource)?
+
+    public init(grant: PublishGrant, lease: PublishLease, ingestProtocol: IngestProtocol, timeline: Timeline) {
+        (self.grant, self.lease, self.ingestProtocol, self.timeline) = (grant, lease, ingestProtocol, timeline)
+    }
+
+    /// Adds a sink and tells it the formats known so far.
+    public func add(_ sink: any MediaSink) {
+        sinks.append(sink)
+        for (track, format) in formats { sink.formatChanged(track, to: format) }
+    }
+
+    public func remove(_ sink: any MediaSink) { sinks.removeAll { $0 === sink } }
+
+    public func setFormat(_ format: TrackFormat, of track: TrackID) {
+        guard formats[track] != format else { return }
+        formats[track] = format
+        for sink in sinks { sink.formatChanged(track, to: format) }
+    }
+
+    public func forward(_ packets: UnsafeBufferPointer<MediaPacket>, of run: MediaRun) {
+        for sink in sinks { sink.forward(packets, of: run) }
+    }
+
+    public func end(_ reason: PublicationEnd) {
+        let ending = sinks
+        sinks = []
+        for sink in ending { sink.ended(reason) }
+    }
+}
