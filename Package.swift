@@ -82,6 +82,7 @@ let planned: [Module] = [
     platform("Sockets", ["EventLoop", "CShim", "OpenSSL", "Wire"]),
     platform("GatewayLogging", folder: "Logging", ["EventLoop", "Wire"]),
     platform("GatewayMetrics", folder: "Metrics", ["EventLoop", "Wire"]),
+    platform("DataDirectory", []),
     platform("HTTPServer", ["EventLoop", "Sockets", "HTTP", "OpenSSL", "Wire"]),
     platform("HTTPClient", ["EventLoop", "CCurl", "CLibevent", "Wire"]),
 
@@ -97,7 +98,7 @@ let planned: [Module] = [
         "RouterForwarding",
         [
             "Wire", "StageHub", "RTP", "RTCP", "H264", "SDP", "JSON", "SRTP", "OpenSSL", "EventLoop", "Sockets", "HTTPClient",
-            "Admission",
+            "DataDirectory", "Admission",
             "Refusals", "GatewayLogging", "GatewayMetrics",
         ]),
     gateway(
@@ -137,7 +138,8 @@ let planned: [Module] = [
         uses: [
             "Wire", "OpenSSL", "EventLoop", "Sockets", "HTTP", "HTTPServer", "GatewayLogging", "GatewayMetrics", "Refusals",
             "GatewayConfiguration", "Store",
-            "StageHub", "MediaContract", "Transcoding", "RouterForwarding", "RTMPIngest", "WHIPIngest", "Events", "ControlPlane",
+            "DataDirectory", "StageHub", "MediaContract", "Transcoding", "RouterForwarding", "RTMPIngest", "WHIPIngest", "Events",
+            "ControlPlane",
             "EmbeddedRouter", "JWT", "Signatures", "JSON",
         ],
         products: [argumentParser], hasTests: false),

@@ -1,0 +1,57 @@
+internal import Glibc
+
+/// The directory that one running Stagedoor owns: mode 0700, locked, its files 0600 and replaced atomically.
+///
+/// The lock is a flock(2) on `lock`, held as long as this value lives, and freed by the kernel however the process ends.
+@safe public struct DataDirectory: ~Copyable, Sendable {
+    public let path: String
+    private let lockDescriptor: CInt
+
+    /// Creates the directory if it is missing and takes its lock.
+    /// - Throws: `.heldBy` with the holder's process id when another Stagedoor runs on it, `.failed` for what the system refuses.
+    public init(at path: String) throws(DataDirectoryError) {
+        try Self.makeDirectory(path)
+        lockDescriptor = try Self.takeLock(path + "/lock")
+        self.path = path
+    }
+
+    deinit { close(lockDescriptor) }
+
+    /// Creates a folder inside, mode 0700.
+    public func makeFolder(_ name: String) throws(DataDirectoryError) { try Self.makeDirectory(path + "/" + name) }
+
+    /// Replaces `name` by `bytes`: readers see the old file or the new one, never a part. Mode 0600.
+    public func write(_ bytes: [UInt8], to name: String) throws(DataDirectoryError) {
+        try AtomicFile.write(bytes, to: path + "/" + name)
+    }
+
+    private static func makeDirectory(_ path: String) throws(DataDirectoryError) {
+        guard unsafe mkdir(path, 0o700) == 0 || errno == EEXIST else { throw .failed("create \(path)", errno: errno) }
+        guard unsafe chmod(path, 0o700) == 0 else { throw .failed("restrict \(path)", errno: errno) }
+    }
+
+    private static func takeLock(_ path: String) throws(DataDirectoryError) -> CInt {
+        let descriptor = unsafe open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw .failed("open \(path)", errno: errno) }
+        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+            let holder = readHolder(descriptor)
+            close(descriptor)
+            throw .heldBy(processID: holder)
+        }
+        let text = Array("\(getpid())\n".utf8)
+        guard ftruncate(descriptor, 0) == 0, unsafe pwrite(descriptor, text, text.count, 0) == text.count else {
+            let reason = errno
+            close(descriptor)
+            throw .failed("write \(path)", errno: reason)
+        }
+        return descriptor
+    }
+
+    /// The process id that the holder wrote into the lock file; nil when there is none to read.
+    private static func readHolder(_ descriptor: CInt) -> Int? {
+        var text = [UInt8](repeating: 0, count: 32)
+        let count = unsafe pread(descriptor, &text, text.count, 0)
+        guard count > 0 else { return nil }
+        return Int(String(decoding: text[..<count].prefix { $0 != 10 }, as: UTF8.self))
+    }
+}
