@@ -15,6 +15,8 @@ struct Module {
     var testUses: [String] = []
     var hasTests = true
     var isUnsafeChecked = false
+    /// Pages and other files that become part of the binary.
+    var embedded: [String] = []
 }
 
 func binding(_ name: String, _ pkgConfig: String?, apt: String) -> Module {
@@ -35,10 +37,12 @@ func platform(_ name: String, folder: String? = nil, _ uses: [String], testUses:
 }
 
 func gateway(
-    _ name: String, folder: String? = nil, _ uses: [String], products: [Target.Dependency] = [], testUses: [String] = []
+    _ name: String, folder: String? = nil, _ uses: [String], products: [Target.Dependency] = [], testUses: [String] = [],
+    embedded: [String] = []
 ) -> Module {
     Module(
-        name: name, layer: "Gateway", folder: folder ?? name, uses: uses, products: products, testUses: testUses)
+        name: name, layer: "Gateway", folder: folder ?? name, uses: uses, products: products, testUses: testUses,
+        embedded: embedded)
 }
 
 let argumentParser = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
@@ -201,7 +205,9 @@ func target(_ module: Module) -> Target {
     case .library:
         var settings = swiftSettings(isUnsafeChecked: module.isUnsafeChecked)
         if module.name == "Wire" { settings.append(.enableExperimentalFeature("Lifetimes")) }
-        return .target(name: module.name, dependencies: dependencies, path: path, swiftSettings: settings)
+        return .target(
+            name: module.name, dependencies: dependencies, path: path,
+            resources: module.embedded.map { .embedInCode($0) }, swiftSettings: settings)
     case .executable:
         return .executableTarget(
             name: module.name, dependencies: dependencies, path: path, swiftSettings: swiftSettings(isUnsafeChecked: false))
