@@ -1,0 +1,110 @@
+public import Wire
+
+/// Reads AMF 0 values, bounded in depth and number: what a message declares never decides how much is allocated.
+///
+/// Text that is not UTF-8 is repaired with U+FFFD. A declared element count beyond the bytes at hand is `.truncated`.
+public struct AMF0Decoder {
+    /// Encoders nest two or three deep; each level costs one stack frame here.
+    public static let maximumDepth = 16
+    /// onMetaData of the richest encoder seen has fewer than 60 values.
+    public static let maximumValueCount = 4_096
+
+    private var valueCount = 0
+
+    public init() {}
+
+    /// Reads all values of a message body.
+    public static func values(in body: RawSpan) throws(AMF0Error) -> [AMF0Value] {
+        var decoder = AMF0Decoder()
+        var reader = ByteReader(body)
+        var values: [AMF0Value] = []
+        while !reader.isAtEnd { values.append(try decoder.value(from: &reader)) }
+        return values
+    }
+
+    /// Reads the next value; the limits count over all calls on one decoder.
+    public mutating func value(from reader: inout ByteReader) throws(AMF0Error) -> AMF0Value {
+        try value(from: &reader, depth: 1)
+    }
+
+    private mutating func value(from reader: inout ByteReader, depth: Int) throws(AMF0Error) -> AMF0Value {
+        guard depth <= Self.maximumDepth else { throw .tooDeep }
+        valueCount += 1
+        guard valueCount <= Self.maximumValueCount else { throw .tooManyValues }
+        switch try reader.next(UInt8.self) {
+        case AMF0Marker.number: return .number(try reader.nextDouble())
+        case AMF0Marker.boolean: return .boolean(try reader.next(UInt8.self) != 0)
+        case AMF0Marker.string: return .string(try reader.nextText(count: Int(reader.next(UInt16.self))))
+        case AMF0Marker.longString: return .string(try reader.nextText(count: Int(reader.next(UInt32.self))))
+        case AMF0Marker.null: return .null
+        case AMF0Marker.undefined, AMF0Marker.unsupported: return .undefined
+        case AMF0Marker.object: return .object(try members(from: &reader, depth: depth))
+        case AMF0Marker.ecmaArray: return .ecmaArray(try ecmaArray(from: &reader, depth: depth))
+        case AMF0Marker.strictArray: return .strictArray(try elements(from: &reader, depth: depth))
+        case AMF0Marker.date: return try date(from: &reader)
+        case AMF0Marker.xmlDocument: return .xmlDocument(try reader.nextText(count: Int(reader.next(UInt32.self))))
+        case AMF0Marker.typedObject:
+            let className = try reader.nextText(count: Int(reader.next(UInt16.self)))
+            return .typedObject(className: className, try members(from: &reader, depth: depth))
+        case AMF0Marker.avmPlusObject: throw .amf3
+        case let marker: throw .unsupportedMarker(marker)
+        }
+    }
+
+    private func date(from reader: inout ByteReader) throws(AMF0Error) -> AMF0Value {
+        let milliseconds = try reader.nextDouble()
+        _ = try reader.next(Int16.self)
+        return .date(milliseconds: milliseconds)
+    }
+
+    /// Members up to the object end marker. A name may be empty: only followed by that marker does it end the object.
+    private mutating func members(from reader: inout ByteReader, depth: Int) throws(AMF0Error) -> AMF0Object {
+        var object = AMF0Object()
+        while true {
+            let name = try reader.nextText(count: Int(reader.next(UInt16.self)))
+            if name.isEmpty, reader.peek() == AMF0Marker.objectEnd {
+                _ = reader.skip(1)
+                return object
+            }
+            object.members.append(.init(name: name, value: try value(from: &reader, depth: depth + 1)))
+        }
+    }
+
+    /// The count is a hint that some encoders leave at 0, and some leave the end marker out when the message ends there.
+    private mutating func ecmaArray(from reader: inout ByteReader, depth: Int) throws(AMF0Error) -> AMF0Object {
+        let count = try reader.next(UInt32.self)
+        var object = AMF0Object()
+        while !(reader.isAtEnd && object.members.count >= count) {
+            let name = try reader.nextText(count: Int(reader.next(UInt16.self)))
+            if name.isEmpty, reader.peek() == AMF0Marker.objectEnd {
+                _ = reader.skip(1)
+                return object
+            }
+            object.members.append(.init(name: name, value: try value(from: &reader, depth: depth + 1)))
+        }
+        return object
+    }
+
+    private mutating func elements(from reader: inout ByteReader, depth: Int) throws(AMF0Error) -> [AMF0Value] {
+        let count = Int(try reader.next(UInt32.self))
+        guard count <= reader.remaining else { throw .truncated }  // each element takes at least its marker
+        guard count <= Self.maximumValueCount - valueCount else { throw .tooManyValues }
+        var elements: [AMF0Value] = []
+        for _ in 0..<count { elements.append(try value(from: &reader, depth: depth + 1)) }
+        return elements
+    }
+}
+
+extension ByteReader {
+    fileprivate mutating func next<T: FixedWidthInteger & BitwiseCopyable>(_ type: T.Type) throws(AMF0Error) -> T {
+        guard let value = read(type) else { throw .truncated }
+        return value
+    }
+
+    fileprivate mutating func nextDouble() throws(AMF0Error) -> Double { Double(bitPattern: try next(UInt64.self)) }
+
+    fileprivate mutating func nextText(count: Int) throws(AMF0Error) -> String {
+        guard let bytes = readSpan(count: count) else { throw .truncated }
+        return bytes.withUnsafeBytes { String(decoding: $0, as: UTF8.self) }
+    }
+}

@@ -1,0 +1,125 @@
+import AMF0
+import Testing
+import Wire
+
+@Suite("AMF 0 values")
+struct AMF0ValueTests {
+    struct Case: CustomTestStringConvertible, Sendable {
+        var testDescription: String
+        var bytes: [UInt8]
+        var value: AMF0Value
+
+        init(_ name: String, _ bytes: [UInt8], _ value: AMF0Value) {
+            (testDescription, self.bytes, self.value) = (name, bytes, value)
+        }
+    }
+
+    static let cases = [
+        Case("number", [0x00, 0x40, 0x08, 0, 0, 0, 0, 0, 0], .number(3)),
+        Case("boolean", [0x01, 0x01], .boolean(true)),
+        Case("string", [0x02, 0x00, 0x02, 0x68, 0x69], .string("hi")),
+        Case("empty string", [0x02, 0x00, 0x00], .string("")),
+        Case("null", [0x05], .null),
+        Case("undefined", [0x06], .undefined),
+        Case("object", [0x03, 0, 1, 0x61, 0x01, 0x00, 0, 0, 9], .object(["a": false])),
+        Case("empty object", [0x03, 0, 0, 9], .object([:])),
+        Case("empty name", [0x03, 0, 0, 0x05, 0, 0, 9], .object(["": .null])),
+        Case("ECMA array", [0x08, 0, 0, 0, 1, 0, 1, 0x61, 0x05, 0, 0, 9], .ecmaArray(["a": .null])),
+        Case("strict array", [0x0A, 0, 0, 0, 2, 0x05, 0x06], .strictArray([.null, .undefined])),
+        Case("date", [0x0B, 0x40, 0x08, 0, 0, 0, 0, 0, 0, 0, 0], .date(milliseconds: 3)),
+        Case("XML document", [0x0F, 0, 0, 0, 1, 0x78], .xmlDocument("x")),
+        Case("typed object", [0x10, 0, 1, 0x43, 0, 1, 0x61, 0x05, 0, 0, 9], .typedObject(className: "C", ["a": .null])),
+    ]
+
+    @Test(arguments: cases)
+    func `reads`(_ testCase: Case) throws {
+        #expect(try AMF0Decoder.values(in: testCase.bytes.span.bytes) == [testCase.value])
+    }
+
+    @Test(arguments: cases)
+    func `writes`(_ testCase: Case) {
+        #expect([testCase.value].amf0Bytes == testCase.bytes)
+    }
+
+    @Test(arguments: cases)
+    func `rejects every prefix`(_ testCase: Case) {
+        for count in 1..<max(testCase.bytes.count, 1) {
+            let prefix = Array(testCase.bytes.prefix(count))
+            #expect(throws: AMF0Error.truncated) { try AMF0Decoder.values(in: prefix.span.bytes) }
+        }
+    }
+
+    @Test func `writes a string of 65,536 bytes as a long one`() throws {
+        let long = AMF0Value.string(String(repeating: "x", count: 65_536))
+        let bytes = [long].amf0Bytes
+        #expect(bytes.prefix(5) == [0x0C, 0x00, 0x01, 0x00, 0x00])
+        #expect(try AMF0Decoder.values(in: bytes.span.bytes) == [long])
+    }
+
+    @Test func `takes an ECMA array whose count lies`() throws {
+        let tooFew: [UInt8] = [0x08, 0, 0, 0, 0, 0, 1, 0x61, 0x05, 0, 0, 9]
+        let tooMany: [UInt8] = [0x08, 0xFF, 0xFF, 0xFF, 0xFF, 0, 1, 0x61, 0x05, 0, 0, 9]
+        for bytes in [tooFew, tooMany] {
+            #expect(try AMF0Decoder.values(in: bytes.span.bytes) == [.ecmaArray(["a": .null])])
+        }
+    }
+
+    @Test func `takes an ECMA array that ends with the message`() throws {
+        let bytes: [UInt8] = [0x08, 0, 0, 0, 1, 0, 1, 0x61, 0x05]
+        #expect(try AMF0Decoder.values(in: bytes.span.bytes) == [.ecmaArray(["a": .null])])
+    }
+
+    @Test func `finds a member whatever the case of its name`() {
+        let object: AMF0Object = ["tcurl": "rtmp://host/app"]
+        #expect(object["tcUrl"] == nil)
+        #expect(object.value(ignoringCaseOf: "tcUrl") == "rtmp://host/app")
+    }
+
+    @Test func `repairs text that is not UTF-8`() throws {
+        #expect(try AMF0Decoder.values(in: [0x02, 0, 2, 0xFF, 0x61].span.bytes) == [.string("\u{FFFD}a")])
+    }
+}
+
+@Suite("AMF 0 limits")
+struct AMF0LimitTests {
+    private func nested(_ depth: Int) -> [UInt8] { (0..<depth).flatMap { _ in [0x03, 0, 1, 0x61] as [UInt8] } + [0x05] }
+
+    @Test func `stops at the seventeenth level of 50,000 nested objects`() {
+        let bytes = nested(50_000)
+        #expect(throws: AMF0Error.tooDeep) { try AMF0Decoder.values(in: bytes.span.bytes) }
+    }
+
+    @Test func `takes sixteen levels`() throws {
+        let bytes = nested(15) + (0..<15).flatMap { _ in [0, 0, 9] as [UInt8] }
+        #expect(try AMF0Decoder.values(in: bytes.span.bytes).count == 1)
+    }
+
+    @Test(arguments: [0x0A, 0x08] as [UInt8])
+    func `stops at 50,000 nested arrays`(_ marker: UInt8) {
+        let level: [UInt8] = marker == 0x0A ? [0x0A, 0, 0, 0, 1] : [0x08, 0, 0, 0, 1, 0, 1, 0x61]
+        let bytes = Array(repeatElement(level, count: 50_000).joined())
+        #expect(throws: AMF0Error.tooDeep) { try AMF0Decoder.values(in: bytes.span.bytes) }
+    }
+
+    @Test func `does not believe a declared count of 4,294,967,295`() {
+        #expect(throws: AMF0Error.truncated) { try AMF0Decoder.values(in: [0x0A, 0xFF, 0xFF, 0xFF, 0xFF, 0x05].span.bytes) }
+    }
+
+    @Test func `takes no more than 4,096 values`() throws {
+        let limit = AMF0Decoder.maximumValueCount
+        #expect(try AMF0Decoder.values(in: [UInt8](repeating: 0x05, count: limit).span.bytes).count == limit)
+        let tooMany = [UInt8](repeating: 0x05, count: limit + 1)
+        #expect(throws: AMF0Error.tooManyValues) { try AMF0Decoder.values(in: tooMany.span.bytes) }
+        let array: [UInt8] = [0x0A, 0, 0, 0x10, 0x00] + [UInt8](repeating: 0x05, count: 4_096)
+        #expect(throws: AMF0Error.tooManyValues) { try AMF0Decoder.values(in: array.span.bytes) }
+    }
+
+    @Test(arguments: [0x04, 0x07, 0x09, 0x0E, 0x12, 0xFF] as [UInt8])
+    func `refuses marker`(_ marker: UInt8) {
+        #expect(throws: AMF0Error.unsupportedMarker(marker)) { try AMF0Decoder.values(in: [marker, 0, 0, 0, 0].span.bytes) }
+    }
+
+    @Test func `refuses AMF 3 by name`() {
+        #expect(throws: AMF0Error.amf3) { try AMF0Decoder.values(in: [0x11, 0x01].span.bytes) }
+    }
+}
