@@ -54,7 +54,7 @@ let planned: [Module] = [
     binding("CLibevent", "libevent_pthreads", apt: "libevent-dev"),
     binding("COpenSSL", "libssl", apt: "libssl-dev"),
     binding("CSRTP", "libsrtp2", apt: "libsrtp2-dev"),
-    binding("CNice", nil, apt: "libnice-dev"),
+    binding("CNice", "nice", apt: "libnice-dev"),
     binding("CRTMP", "librtmp", apt: "librtmp-dev"),
     binding("CAVCodec", "libavcodec", apt: "libavcodec-dev"),
     binding("CSWResample", "libswresample", apt: "libswresample-dev"),

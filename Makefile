@@ -1,0 +1,57 @@
+# Two words matter: `make run` and `make test`. Each installs what is missing first (scripts/install-deps).
+SHELL := /bin/bash
+.DELETE_ON_ERROR:
+.NOTPARALLEL:
+
+# The one place that knows about the libraries in .deps: found at build time by pkg-config, at run time by the rpath.
+export PKG_CONFIG_PATH := $(CURDIR)/.deps/lib/pkgconfig$(if $(PKG_CONFIG_PATH),:$(PKG_CONFIG_PATH))
+FLAGS := --explicit-target-dependency-import-check error -Xlinker -rpath -Xlinker $(CURDIR)/.deps/lib
+
+DATA ?= .stagedoor
+SECONDS ?= 60
+
+.PHONY: run test build bench fuzz soak asan tsan interop format lint image deps test-deps
+
+run: build  ## Starts Stagedoor with a stage, a stream key and a token, and prints lines to copy.
+	.build/release/stagedoor serve --quickstart --data $(DATA)
+
+test: test-deps  ## Builds everything and passes every test; the programs run in release mode, the unit tests in debug.
+	swift build $(FLAGS) -c release --product stagedoor
+	swift build $(FLAGS) -c release --product stagedoor-bench
+	swift test $(FLAGS)
+
+build: deps  ## The release programs in .build/release.
+	swift build $(FLAGS) -c release --product stagedoor
+	swift build $(FLAGS) -c release --product stagedoor-bench
+
+bench: build  ## Figures of this machine beside its floor (best of 3).
+	scripts/bench
+
+fuzz: deps  ## Every fuzzer for SECONDS each; FUZZ=Name picks one.
+	scripts/fuzz --seconds $(SECONDS) $(FUZZ)
+
+soak: build  ## Half an hour of churn: memory and descriptors must stay flat.
+	scripts/soak
+
+asan: test-deps  ## Every test under the address sanitizer (optimised: without -O it misses over-reads of raw pointers).
+	scripts/sanitize address $(FLAGS)
+
+tsan: test-deps  ## Every test under the thread sanitizer.
+	scripts/sanitize thread $(FLAGS)
+
+interop: test build  ## The tests again with the programs that take long to install: OBS, newer ffmpeg, browsers.
+	STAGEDOOR_INTEROP=all swift test $(FLAGS) --filter InteropTests
+
+format:
+	swift format -i -r -p Package.swift Sources Tests $(wildcard Fuzz Benchmarks)
+
+lint:
+	scripts/lint
+
+image: deps  ## Carries out docker/Dockerfile where no container engine runs, and starts the result.
+	docker/build-image
+
+deps:
+	@scripts/install-deps
+test-deps:
+	@scripts/install-deps --test
