@@ -1,0 +1,42 @@
+import Admission
+import Refusals
+import Testing
+import Wire
+
+@Suite("Admission gate")
+struct AdmissionGateTests {
+    struct Everybody: Authorizer {
+        func authorize(_ request: PublishRequest, reply: @escaping @Sendable (Result<PublishGrant, Refusal>) -> Void) {
+            reply(.success(PublishGrant(participantID: "p", stageARN: "a", stageID: "s", credentialHash: "h")))
+        }
+    }
+
+    let gate = AdmissionGate(before: Everybody())
+    let request = PublishRequest(
+        credential: .token(Secret("t")), ingestProtocol: .whip, source: SocketAddress(.loopback, port: 1), userAgent: "")
+
+    func answer() -> RefusalCode? {
+        nonisolated(unsafe) var code: RefusalCode?
+        gate.authorize(request) { if case .failure(let refusal) = $0 { code = refusal.code } }
+        return code
+    }
+
+    @Test func `lets everybody in by default`() { #expect(answer() == nil) }
+
+    @Test(arguments: [(AdmissionGate.Closure.draining, RefusalCode.draining), (.overloaded, .overloaded)])
+    func `refuses while closed`(_ closure: AdmissionGate.Closure, _ code: RefusalCode) {
+        gate.closure = closure
+        #expect(answer() == code)
+        gate.closure = nil
+        #expect(answer() == nil)
+    }
+
+    @Test func `refuses beyond the limit until a publish ends`() {
+        gate.limitPublishes(to: 1)
+        #expect(answer() == nil)
+        gate.publishBegan()
+        #expect(answer() == .overloaded)
+        gate.publishEnded()
+        #expect(answer() == nil)
+    }
+}
