@@ -1,0 +1,55 @@
+/// One `a=` line (RFC 8866 §5.13): a property attribute has no value.
+public struct Attribute: Equatable, Sendable {
+    public var name: String
+    public var value: String?
+
+    public init(_ name: String, _ value: String? = nil) { (self.name, self.value) = (name, value) }
+
+    /// The line that carries `attribute`.
+    public init(_ attribute: some TypedAttribute) {
+        self.init(type(of: attribute).attributeName, attribute.attributeValue)
+    }
+}
+
+/// An attribute whose value has a grammar of its own.
+public protocol TypedAttribute: Sendable {
+    static var attributeName: String { get }
+    /// nil when the value does not follow the grammar.
+    init?(attributeValue: Substring)
+    var attributeValue: String { get }
+}
+
+extension [Attribute] {
+    public func contains(_ name: String) -> Bool { contains { $0.name == name } }
+
+    /// The value of the first attribute called `name`; nil where there is none or it has no value.
+    public func value(of name: String) -> String? { first { $0.name == name }?.value }
+
+    /// Every attribute of one type, in order; those that do not follow their grammar are left out.
+    public func all<Typed: TypedAttribute>(_ type: Typed.Type) -> [Typed] {
+        compactMap { $0.name == type.attributeName ? Typed(attributeValue: Substring($0.value ?? "")) : nil }
+    }
+
+    public func first<Typed: TypedAttribute>(_ type: Typed.Type) -> Typed? { all(type).first }
+
+    /// Every attribute of one type, in order.
+    /// - Throws: `.malformedAttribute` for the first one that does not follow its grammar.
+    public func strictly<Typed: TypedAttribute>(_ type: Typed.Type) throws(SDPError) -> [Typed] {
+        var found: [Typed] = []
+        for attribute in self where attribute.name == type.attributeName {
+            guard let typed = Typed(attributeValue: Substring(attribute.value ?? "")) else {
+                throw .malformedAttribute(type.attributeName)
+            }
+            found.append(typed)
+        }
+        return found
+    }
+
+    public mutating func append(_ name: String, _ value: String? = nil) { append(Attribute(name, value)) }
+    public mutating func append(_ attribute: some TypedAttribute) { append(Attribute(attribute)) }
+}
+
+/// The words of an attribute value, separated by one or more spaces.
+func words(_ text: Substring, maximum: Int = .max) -> [Substring] {
+    text.split(separator: " ", maxSplits: maximum - 1, omittingEmptySubsequences: true)
+}

@@ -1,0 +1,50 @@
+/// Which line ends a description may have. RFC 8866 §5 writes CRLF and asks parsers to take a single LF as well.
+public enum LineEndings: Sendable { case crlf, crlfOrLF }
+
+/// Cuts a description or fragment into `<type>=<value>` lines, checked and bounded.
+struct SDPLines {
+    struct Line {
+        var number: Int
+        var type: Character
+        var value: Substring
+    }
+
+    private(set) var lines: [Line] = []
+
+    init(_ bytes: [UInt8], endings: LineEndings) throws(SDPError) {
+        guard bytes.count <= SessionDescription.maximumByteCount else { throw .tooLarge }
+        var start = 0
+        var number = 0
+        while start < bytes.count {
+            number += 1
+            guard number <= SessionDescription.maximumLineCount else { throw .tooManyLines }
+            let end = bytes[start...].firstIndex(of: UInt8(ascii: "\n")) ?? bytes.count
+            let text = try Self.text(of: bytes[start..<end], isLast: end == bytes.count, number: number, endings: endings)
+            start = end + 1
+            // Empty lines at the very end come from clients that print the description once more.
+            if text.isEmpty, bytes[min(start, bytes.count)...].allSatisfy({ $0 == 13 || $0 == 10 }) { return }
+            lines.append(try Self.line(text, number: number))
+        }
+    }
+
+    private static func text(
+        of slice: ArraySlice<UInt8>, isLast: Bool, number: Int, endings: LineEndings
+    ) throws(SDPError) -> String {
+        var slice = slice
+        guard slice.count <= SessionDescription.maximumLineLength else { throw .lineTooLong(line: number) }
+        if slice.last == 13 {
+            slice.removeLast()
+        } else if !isLast, endings == .crlf {
+            throw .malformedText(line: number)
+        }
+        guard !slice.contains(where: { $0 == 0 || $0 == 13 }), let text = String(validating: slice, as: UTF8.self) else {
+            throw .malformedText(line: number)
+        }
+        return text
+    }
+
+    private static func line(_ text: String, number: Int) throws(SDPError) -> Line {
+        guard let type = text.first, text.dropFirst().first == "=" else { throw .malformedLine(line: number) }
+        return Line(number: number, type: type, value: text.dropFirst(2))
+    }
+}
