@@ -1,0 +1,58 @@
+/// A moment as the Gregorian calendar in UTC shows it, for texts: RFC 3339 in logs and answers, RFC 9110 in `Date`.
+public struct CivilTime: Hashable, Sendable {
+    public var year: Int
+    public var month: Int
+    public var day: Int
+    public var hour: Int
+    public var minute: Int
+    public var second: Int
+    public var nanosecond: Int
+    /// 0 is Sunday.
+    public var weekday: Int
+
+    public init(_ time: WallTime) {
+        let (days, secondOfDay) = Self.floorDivide(Self.floorDivide(time.nanosecondsSince1970, 1_000_000_000).quotient, 86_400)
+        nanosecond = Int(Self.floorDivide(time.nanosecondsSince1970, 1_000_000_000).remainder)
+        (hour, minute, second) = (Int(secondOfDay / 3600), Int(secondOfDay / 60 % 60), Int(secondOfDay % 60))
+        weekday = Int(Self.floorDivide(days + 4, 7).remainder)  // 1970-01-01 was a Thursday
+        (year, month, day) = Self.date(daysSince1970: Int(days))
+    }
+
+    /// Counts in eras of 400 years that begin on 1 March, so that a leap day is the last day of its year.
+    private static func date(daysSince1970: Int) -> (year: Int, month: Int, day: Int) {
+        let (era, dayOfEra) = floorDivide(Int64(daysSince1970 + 719_468), 146_097)
+        let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
+        let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
+        let monthFromMarch = (5 * dayOfYear + 2) / 153
+        let month = monthFromMarch < 10 ? monthFromMarch + 3 : monthFromMarch - 9
+        let year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0)
+        return (Int(year), Int(month), Int(dayOfYear - (153 * monthFromMarch + 2) / 5 + 1))
+    }
+
+    private static func floorDivide(_ value: Int64, _ divisor: Int64) -> (quotient: Int64, remainder: Int64) {
+        let (quotient, remainder) = value.quotientAndRemainder(dividingBy: divisor)
+        return remainder < 0 ? (quotient - 1, remainder + divisor) : (quotient, remainder)
+    }
+}
+
+extension CivilTime {
+    /// `2026-11-21T02:14:36.125Z` (RFC 3339 §5.6), milliseconds always three digits.
+    public var rfc3339: String {
+        "\(padded(year, 4))-\(padded(month))-\(padded(day))T\(padded(hour)):\(padded(minute)):\(padded(second))"
+            + ".\(padded(nanosecond / 1_000_000, 3))Z"
+    }
+
+    /// `Sat, 21 Nov 2026 02:14:36 GMT` (RFC 9110 §5.6.7).
+    public var httpDate: String {
+        "\(Self.weekdays[weekday]), \(padded(day)) \(Self.months[month - 1]) \(padded(year, 4)) "
+            + "\(padded(hour)):\(padded(minute)):\(padded(second)) GMT"
+    }
+
+    private static let weekdays = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"]
+    private static let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
+
+    private func padded(_ value: Int, _ width: Int = 2) -> String {
+        let digits = String(value)
+        return String(repeating: "0", count: max(0, width - digits.count)) + digits
+    }
+}
