@@ -1,0 +1,32 @@
+// fuzz: module=H264
+import H264
+
+/// Parameter sets, slice headers, SEI, length-prefixed units and RTP payloads from one input: nothing may trap or hang.
+enum H264Fuzz {
+    static func run(_ bytes: UnsafeRawBufferPointer) {
+        let span = bytes.bytes
+        if let set = try? SequenceParameterSet(parsing: span) {
+            precondition((1...SequenceParameterSet.maximumSide).contains(set.width))
+            precondition((1...SequenceParameterSet.maximumSide).contains(set.height))
+            precondition(set.profileLevelID.utf8.count == 6)
+        }
+        if let set = try? PictureParameterSet(parsing: span) { precondition((1...8).contains(set.sliceGroupCount)) }
+        _ = try? SliceHeader(parsing: span)
+        _ = EncoderSettings(inSEI: span)
+        _ = try? AVCDecoderConfigurationRecord(parsing: span)
+        for lengthSize in [1, 2, 4] { walk(AVCCUnits(bytes, lengthSize: lengthSize), within: bytes.count) }
+        for unit in AnnexBUnits(bytes) { precondition(!unit.isEmpty) }
+        switch try? RTPPayload(parsing: bytes) {
+        case .aggregation(var units): while let unit = try? units.next() { precondition(!unit.isEmpty) }
+        case .fragment(let fragment): _ = try? SliceHeader(header: fragment.header, payload: fragment.body.bytes)
+        case .single, nil: break
+        }
+    }
+
+    private static func walk(_ units: AVCCUnits, within limit: Int) {
+        var units = units
+        var total = 0
+        while let unit = try? units.next() { total += unit.count }
+        precondition(total <= limit)
+    }
+}

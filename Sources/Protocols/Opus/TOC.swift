@@ -1,0 +1,68 @@
+/// The table-of-contents byte that begins every Opus packet (RFC 6716 §3.1).
+@frozen
+public struct TOC: Equatable, Sendable, BitwiseCopyable {
+    public enum Mode: Sendable { case silk, hybrid, celt }
+    public enum Bandwidth: UInt8, Sendable { case narrow, medium, wide, superWide, full }
+
+    public var byte: UInt8
+
+    @inlinable public init(_ byte: UInt8) { self.byte = byte }
+
+    /// The configuration number, 0 to 31.
+    @inlinable public var configuration: UInt8 { byte >> 3 }
+    @inlinable public var isStereo: Bool { byte & 4 != 0 }
+    /// 0 one frame, 1 two equal ones, 2 two of different size, 3 any number.
+    @inlinable public var frameCountCode: UInt8 { byte & 3 }
+
+    @inlinable
+    public var mode: Mode {
+        switch configuration {
+        case 0...11: .silk
+        case 12...15: .hybrid
+        default: .celt
+        }
+    }
+
+    @inlinable
+    public var bandwidth: Bandwidth {
+        switch configuration {
+        case 0...3, 16...19: .narrow
+        case 4...7: .medium
+        case 8...11, 20...23: .wide
+        case 12...13, 24...27: .superWide
+        default: .full
+        }
+    }
+
+    /// Samples of one frame at 48 kHz (2.5 to 60 ms).
+    @inlinable
+    public var samplesPerFrame: Int {
+        switch configuration {
+        case 0...11: configuration & 3 == 3 ? 2_880 : 480 << Int(configuration & 3)
+        case 12...15: 480 << Int(configuration & 1)
+        default: 120 << Int(configuration & 3)
+        }
+    }
+
+    /// Samples at 48 kHz in a whole packet, at most 5,760 (120 ms).
+    /// - Throws: `.truncated`, `.invalidFrameCount`.
+    @inlinable
+    public static func sampleCount(of packet: UnsafeRawBufferPointer) throws(OpusError) -> Int {
+        guard let first = packet.first else { throw .truncated }
+        let toc = TOC(first)
+        let frames: Int
+        switch toc.frameCountCode {
+        case 0: frames = 1
+        case 1, 2: frames = 2
+        default:
+            guard packet.count > 1 else { throw .truncated }
+            frames = Int(packet[1] & 0x3F)
+        }
+        let samples = frames * toc.samplesPerFrame
+        guard samples > 0, samples <= maximumSampleCount else { throw .invalidFrameCount }
+        return samples
+    }
+
+    /// 120 ms at 48 kHz.
+    @inlinable public static var maximumSampleCount: Int { 5_760 }
+}

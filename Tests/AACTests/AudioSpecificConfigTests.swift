@@ -1,0 +1,67 @@
+import AAC
+import TestSupport
+import Testing
+
+@Suite("AudioSpecificConfig")
+struct AudioSpecificConfigTests {
+    struct Sample: CustomTestStringConvertible, Sendable {
+        var testDescription: String
+        var bytes: [UInt8]
+        var rate: Int
+        var channels: Int?
+        var isLowComplexity: Bool
+    }
+
+    static let samples: [Sample] = [
+        Sample(testDescription: "LC 48 kHz stereo", bytes: [0x11, 0x90], rate: 48_000, channels: 2, isLowComplexity: true),
+        Sample(testDescription: "LC 44.1 kHz mono", bytes: [0x12, 0x08], rate: 44_100, channels: 1, isLowComplexity: true),
+        Sample(
+            testDescription: "LC 48 kHz stereo, sync extension with sbr=0 (OBS, ffmpeg)", bytes: [0x11, 0x90, 0x56, 0xE5, 0x00],
+            rate: 48_000, channels: 2, isLowComplexity: true),
+        Sample(
+            testDescription: "implicit SBR: sync extension with sbr=1", bytes: [0x13, 0x10, 0x56, 0xE5, 0x98], rate: 24_000,
+            channels: 2, isLowComplexity: false),
+        Sample(
+            testDescription: "explicit SBR", bytes: [0x2B, 0x11, 0x88, 0x00], rate: 24_000, channels: 2, isLowComplexity: false),
+        Sample(
+            testDescription: "explicit PS", bytes: [0xEB, 0x09, 0x88, 0x00], rate: 24_000, channels: 1, isLowComplexity: false),
+        Sample(testDescription: "LC 96 kHz stereo", bytes: [0x10, 0x10], rate: 96_000, channels: 2, isLowComplexity: true),
+        Sample(testDescription: "LC 48 kHz 5.1", bytes: [0x11, 0xB0], rate: 48_000, channels: 6, isLowComplexity: true),
+        Sample(testDescription: "Main profile", bytes: [0x09, 0x90], rate: 48_000, channels: 2, isLowComplexity: false),
+        Sample(
+            testDescription: "explicit frequency", bytes: [0x17, 0x80, 0x5D, 0xC0, 0x10], rate: 48_000, channels: 2,
+            isLowComplexity: true),
+        Sample(
+            testDescription: "USAC by the escape", bytes: [0xF9, 0x46, 0x40], rate: 48_000, channels: 2, isLowComplexity: false),
+    ]
+
+    @Test(arguments: samples)
+    func `reads`(_ sample: Sample) throws {
+        let config = try AudioSpecificConfig(parsing: sample.bytes.span.bytes)
+        #expect((config.sampleRate, config.channelCount) == (sample.rate, sample.channels))
+        #expect(config.isLowComplexity == sample.isLowComplexity)
+        #expect(config.bytes == sample.bytes)
+    }
+
+    @Test
+    func `tells both HE-AAC versions`() throws {
+        #expect(try AudioSpecificConfig(parsing: ([0x2B, 0x11, 0x88, 0x00] as [UInt8]).span.bytes).hasSpectralBandReplication)
+        #expect(try AudioSpecificConfig(parsing: ([0xEB, 0x09, 0x88, 0x00] as [UInt8]).span.bytes).hasParametricStereo)
+    }
+
+    @Test(arguments: [44_100, 48_000], [1, 2])
+    func `the shortest form comes back`(_ rate: Int, _ channels: Int) throws {
+        let config = try #require(AudioSpecificConfig(lowComplexityAt: rate, channelCount: channels))
+        #expect(try AudioSpecificConfig(parsing: config.bytes.span.bytes) == config)
+    }
+
+    @Test
+    func `refuses short, long and reserved`() {
+        for bytes in [[], [0x11]] as [[UInt8]] {
+            #expect(throws: AACError.truncated) { try AudioSpecificConfig(parsing: bytes.span.bytes) }
+        }
+        #expect(throws: AACError.reservedFrequency) { try AudioSpecificConfig(parsing: ([0x16, 0x90] as [UInt8]).span.bytes) }
+        let long = [UInt8](repeating: 0, count: AudioSpecificConfig.maximumByteCount + 1)
+        #expect(throws: AACError.tooLong) { try AudioSpecificConfig(parsing: long.span.bytes) }
+    }
+}

@@ -1,0 +1,52 @@
+import Opus
+import Testing
+import Wire
+
+@Suite("TOC")
+struct TOCTests {
+    /// Packet, mode, bandwidth, stereo, samples at 48 kHz.
+    @Test(
+        arguments: [
+            ([0xFC], TOC.Mode.celt, TOC.Bandwidth.full, true, 960),
+            ([0xF8], .celt, .full, false, 960),
+            ([0xE0], .celt, .full, false, 120),
+            ([0x78], .hybrid, .full, false, 960),
+            ([0x08], .silk, .narrow, false, 960),
+            ([0x18], .silk, .narrow, false, 2_880),
+            ([0xFD], .celt, .full, true, 1_920),
+            ([0xFB, 6], .celt, .full, false, 5_760),
+        ] as [([UInt8], TOC.Mode, TOC.Bandwidth, Bool, Int)])
+    func `reads`(_ packet: [UInt8], _ mode: TOC.Mode, _ bandwidth: TOC.Bandwidth, _ isStereo: Bool, _ samples: Int) throws {
+        let toc = TOC(packet[0])
+        #expect((toc.mode, toc.bandwidth, toc.isStereo) == (mode, bandwidth, isStereo))
+        #expect(try packet.withUnsafeBytes { bytes in try TOC.sampleCount(of: bytes) } == samples)
+    }
+
+    @Test(arguments: [
+        ([], OpusError.truncated), ([0xFB], .truncated), ([0xFB, 0], .invalidFrameCount), ([0xFB, 7], .invalidFrameCount),
+    ])
+    func `refuses`(_ packet: [UInt8], _ error: OpusError) {
+        #expect(throws: error) {
+            try packet.withUnsafeBytes { bytes in try TOC.sampleCount(of: bytes) }
+        }
+    }
+}
+
+@Suite("OpusHead")
+struct OpusHeadTests {
+    @Test
+    func `comes back as written`() throws {
+        let head = OpusHead(channelCount: 2, preSkip: 312, inputSampleRate: 48_000)
+        var writer = ByteWriter()
+        head.write(into: &writer)
+        #expect(writer.bytes.count == 19)
+        #expect(Array(writer.bytes[10...11]) == [0x38, 0x01])
+        #expect(try OpusHead(parsing: writer.bytes.span.bytes) == head)
+        for length in 0..<writer.count {
+            #expect(throws: OpusError.truncated) { try OpusHead(parsing: Array(writer.bytes.prefix(length)).span.bytes) }
+        }
+        var other = writer.bytes
+        other[8] = 0x10
+        #expect(throws: OpusError.unsupportedHeader) { try OpusHead(parsing: other.span.bytes) }
+    }
+}
