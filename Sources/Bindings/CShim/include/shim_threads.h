@@ -1,0 +1,25 @@
+#ifndef SHIM_THREADS_H
+#define SHIM_THREADS_H
+
+#include <features.h>
+#include <stdint.h>
+
+/// An eventfd, non-blocking and closed on exec (eventfd(2)).
+int shim_eventfd(void);
+
+/// Adds one to an eventfd, which wakes its watcher.
+int shim_eventfd_signal(int descriptor);
+
+/// Takes all that was signalled, so that the descriptor is not readable until the next signal.
+int shim_eventfd_clear(int descriptor);
+
+/// Names the calling thread for debuggers and top (prctl PR_SET_NAME, 15 bytes).
+void shim_set_thread_name(const char *name);
+
+/// CPU time of the calling thread, nanoseconds.
+int64_t shim_thread_cpu_nanoseconds(void);
+
+/// CPUs in the calling thread's affinity mask; -1 on error.
+int shim_affinity_count(void);
+
+#endif

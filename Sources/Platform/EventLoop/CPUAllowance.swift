@@ -1,0 +1,76 @@
+import CShim
+import Glibc
+
+/// The CPUs that this process may use: its affinity mask and its cgroup's quota, whichever is less.
+public enum CPUAllowance {
+    /// At least 1; a quota of 1.5 CPUs counts as 2, since half a CPU idle is better than half a CPU missing.
+    public static var granted: Int { granted(affinity: Int(shim_affinity_count()), quota: CgroupQuota.current()) }
+
+    static func granted(affinity: Int, quota: Double?) -> Int {
+        let available = max(1, affinity)
+        guard let quota, quota > 0 else { return available }
+        return min(available, max(1, Int(quota.rounded(.up))))
+    }
+}
+
+/// The CPU quota of a control group in CPUs: `cpu.max` of version 2, `cpu.cfs_quota_us` of version 1.
+enum CgroupQuota {
+    /// The least quota of the process's own group and those above it; nil for none.
+    static func current() -> Double? {
+        let groups = text(of: "/proc/self/cgroup") ?? ""
+        var quotas: [Double] = []
+        for line in groups.split(separator: "\n") {
+            let fields = line.split(separator: ":", maxSplits: 2, omittingEmptySubsequences: false)
+            guard fields.count == 3 else { continue }
+            if fields[0] == "0" {
+                quotas += chain(of: fields[2]).compactMap { text(of: "/sys/fs/cgroup\($0)/cpu.max").flatMap(version2) }
+            } else if fields[1].split(separator: ",").contains("cpu") {
+                quotas += chain(of: fields[2]).compactMap { version1(in: "/sys/fs/cgroup/\(fields[1])\($0)") }
+            }
+        }
+        return quotas.min()
+    }
+
+    /// `max 100000` or `150000 100000`: quota and period in microseconds.
+    static func version2(_ text: String) -> Double? {
+        let fields = text.split(whereSeparator: \.isWhitespace).map { Double($0) }
+        guard fields.count == 2, let quota = fields[0], let period = fields[1], period > 0 else { return nil }
+        return quota / period
+    }
+
+    /// A quota of −1 means none.
+    static func version1(quota: String, period: String) -> Double? {
+        guard let quota = quota.split(whereSeparator: \.isWhitespace).first.flatMap({ Double($0) }), quota > 0,
+            let period = period.split(whereSeparator: \.isWhitespace).first.flatMap({ Double($0) }), period > 0
+        else { return nil }
+        return quota / period
+    }
+
+    private static func version1(in folder: String) -> Double? {
+        guard let quota = text(of: folder + "/cpu.cfs_quota_us"), let period = text(of: folder + "/cpu.cfs_period_us")
+        else { return nil }
+        return version1(quota: quota, period: period)
+    }
+
+    /// `/a/b` → `/a/b`, `/a` and the root. In a container the path is often that of the host and only the root exists.
+    private static func chain(of path: Substring) -> [String] {
+        var names = path.split(separator: "/").filter { $0 != ".." }
+        var chain: [String] = []
+        while !names.isEmpty {
+            chain.append("/" + names.joined(separator: "/"))
+            names.removeLast()
+        }
+        return chain + [""]
+    }
+
+    private static func text(of path: String) -> String? {
+        let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { return nil }
+        defer { close(descriptor) }
+        let maximumFileBytes = 16_384
+        let bytes = unsafe [UInt8](unsafeUninitializedCapacity: maximumFileBytes) { buffer, count in
+            unsafe count = max(0, read(descriptor, buffer.baseAddress, buffer.count))
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+}

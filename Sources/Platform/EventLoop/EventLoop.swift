@@ -1,0 +1,185 @@
+import CLibevent
+import CShim
+import Glibc
+public import Wire
+
+/// One thread's event loop: descriptors, signals and timers on one libevent base. Sole owner of libevent.
+///
+/// Confined: built, run and used on one thread, which is why neither it nor what it calls is Sendable. Other threads reach it
+/// through a `Mailbox`. A *turn* is what happens between two waits; `now` stands still during it.
+@safe
+public final class EventLoop {
+    let base: OpaquePointer
+    /// The moment this turn began. Monotonic; never civil time.
+    public private(set) var now: MonotonicTime
+    /// What the loop has done since `takeStatistics`.
+    public private(set) var statistics = LoopStatistics()
+
+    /// Measures the CPU time of every turn too, which costs two system calls each.
+    public var measuresTurnCPU = false
+
+    private var turnCPUStart = Duration.zero
+    private var owner = pthread_self()
+    private var isInTurn = false
+    private var isStopped = false
+    private(set) var timers = TimerQueue()
+    private var timerEvent: OpaquePointer?
+    /// The moment libevent will wake us for; nil when it need not.
+    private var armedDeadline: MonotonicTime?
+
+    /// - Throws: when the kernel gives no more descriptors.
+    public init() throws(SystemError) {
+        _ = Self.isPipeSignalIgnored
+        // Without libevent's locks: threads only ever touch the eventfd of a mailbox.
+        guard let configuration = unsafe event_config_new() else { throw SystemError(call: "event_config_new") }
+        defer { unsafe event_config_free(configuration) }
+        unsafe event_config_set_flag(configuration, CInt(EVENT_BASE_FLAG_NOLOCK.rawValue))
+        guard let base = unsafe event_base_new_with_config(configuration) else { throw SystemError(call: "event_base_new") }
+        unsafe event_base_priority_init(base, EventPriority.count)
+        unsafe self.base = base
+        now = Self.monotonicNow()
+        let timerEvent = unsafe event_new(
+            base, -1, 0, { _, _, loop in unsafe EventLoop.recover(loop).timersAreDue() },
+            Unmanaged.passUnretained(self).toOpaque())
+        guard let timerEvent = unsafe timerEvent else {
+            unsafe event_base_free(base)
+            throw SystemError(call: "event_new")
+        }
+        unsafe event_priority_set(timerEvent, EventPriority.media.rawValue)
+        unsafe self.timerEvent = timerEvent
+    }
+
+    deinit {
+        if let timerEvent = unsafe timerEvent { unsafe event_free(timerEvent) }
+        unsafe event_base_free(base)
+    }
+
+    /// Serves events until `stop()`.
+    public func run() {
+        while !isStopped { turn() }
+        isStopped = false
+    }
+
+    /// Serves events until `isDone`, asked after every turn, or until the limit; returns what `isDone` says at the end.
+    public func run(until isDone: () -> Bool, within limit: Duration) -> Bool {
+        let deadline = schedule(after: limit) { [unowned self] in stop() }
+        defer { deadline.cancel() }
+        while !isStopped, !isDone() { turn() }
+        isStopped = false
+        return isDone()
+    }
+
+    /// Makes `run` return at the end of this turn.
+    public func stop() {
+        assertOnLoop()
+        isStopped = true
+    }
+
+    /// Traps when called on another thread than the loop's: such a call is a bug of ours that would corrupt memory later.
+    @inline(__always)
+    public func assertOnLoop() {
+        precondition(pthread_equal(owner, pthread_self()) != 0, "called outside its event loop's thread")
+    }
+
+    /// Civil time, for sender reports, tokens and events.
+    public static func wallNow() -> WallTime { WallTime(nanosecondsSince1970: nanoseconds(of: CLOCK_REALTIME)) }
+
+    /// The monotonic clock itself. On a loop ask `now`, which is free and does not change under your feet.
+    public static func monotonicNow() -> MonotonicTime { MonotonicTime(nanoseconds: nanoseconds(of: CLOCK_MONOTONIC)) }
+
+    /// CPU time that the calling thread has used.
+    public static func threadCPU() -> Duration { .nanoseconds(shim_thread_cpu_nanoseconds()) }
+
+    /// The statistics so far, which begin anew.
+    public func takeStatistics() -> LoopStatistics {
+        defer { statistics = LoopStatistics() }
+        return statistics
+    }
+
+    private static func nanoseconds(of clock: clockid_t) -> Int64 {
+        var time = timespec()
+        unsafe clock_gettime(clock, &time)
+        return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
+    }
+
+    /// A write to a closed connection shall be an error where it happens and not the end of the process.
+    private static let isPipeSignalIgnored: Bool = {
+        signal(SIGPIPE, SIG_IGN)
+        return true
+    }()
+
+    static func recover(_ pointer: UnsafeMutableRawPointer?) -> EventLoop {
+        unsafe Unmanaged.fromOpaque(pointer!).takeUnretainedValue()  // set by init, cleared with the event in deinit
+    }
+}
+
+// MARK: - Turns
+
+extension EventLoop {
+    /// Waits, then serves all that is ready.
+    private func turn() {
+        owner = pthread_self()
+        unsafe event_base_loop(base, EVLOOP_ONCE | EVLOOP_NO_EXIT_ON_EMPTY)
+        guard isInTurn else { return }
+        isInTurn = false
+        statistics.record(turn: Self.monotonicNow() - now)
+        if measuresTurnCPU { statistics.record(cpu: Self.threadCPU() - turnCPUStart) }
+    }
+
+    /// Every callback from libevent begins here: the first of a turn reads the clock.
+    func enterTurn() {
+        guard !isInTurn else { return }
+        isInTurn = true
+        now = Self.monotonicNow()
+        if measuresTurnCPU { turnCPUStart = Self.threadCPU() }
+    }
+
+    /// The turn's moment; between turns (start-up, tests) the clock's, because the cached one is old.
+    func refreshedNow() -> MonotonicTime {
+        if !isInTurn { now = Self.monotonicNow() }
+        return now
+    }
+}
+
+// MARK: - Timers
+
+extension EventLoop {
+    /// Calls `body` after a delay, then again after each `repeating`. Granularity 1 ms, never early.
+    ///
+    /// Timers live in a heap behind one libevent timer: re-arming one costs no system call. A late loop skips missed repetitions.
+    public func schedule(after delay: Duration, repeating: Duration? = nil, _ body: @escaping () -> Void) -> TimerWatch {
+        assertOnLoop()
+        let watch = TimerWatch(loop: self, repeating: repeating, body)
+        watch.start(at: refreshedNow() + delay)
+        return watch
+    }
+
+    func insert(_ timer: TimerWatch) {
+        timers.insert(timer)
+        arm()
+    }
+
+    func remove(_ timer: TimerWatch) { timers.remove(timer) }
+
+    private func timersAreDue() {
+        enterTurn()
+        armedDeadline = nil
+        while let timer = timers.popFirst(before: now) {
+            statistics.record(lag: now - timer.deadline)
+            timer.fire(at: now)
+        }
+        arm()
+    }
+
+    /// Asks libevent to wake us for the first deadline, unless it will anyway. A timer cancelled early costs one wake-up.
+    private func arm() {
+        guard let first = timers.firstDeadline else { return }
+        if let armedDeadline, armedDeadline <= first { return }
+        armedDeadline = first
+        let delay = max(0, (first - Self.monotonicNow()).nanoseconds)
+        // Rounded up to the millisecond of epoll: waking just before the deadline would only mean waking twice.
+        let microseconds = (delay + 999_999) / 1_000_000 * 1_000
+        var interval = timeval(tv_sec: Int(microseconds / 1_000_000), tv_usec: Int(microseconds % 1_000_000))
+        unsafe event_add(timerEvent, &interval)
+    }
+}

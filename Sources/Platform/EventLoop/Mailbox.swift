@@ -1,0 +1,106 @@
+import CShim
+import Glibc
+
+/// The door of a loop: values sent from any thread are received, in order, on the loop's thread.
+///
+/// Wake-ups are coalesced: only the message that finds the box empty signals the eventfd. After the mailbox is gone its
+/// senders' messages go nowhere.
+public final class Mailbox<Message: Sendable> {
+    /// Give this one to other threads.
+    public let sender: MailboxSender<Message>
+
+    private let receive: (Message) -> Void
+    private var watch: DescriptorWatch?
+    /// Swapped with the filled array, so that neither loses its capacity.
+    private var spare: [Message] = []
+
+    /// - Parameter maximumMessages: how many may wait; further ones are refused at `send`.
+    /// - Throws: when the kernel gives no more descriptors.
+    public init(
+        loop: EventLoop, priority: EventPriority = .normal, maximumMessages: Int = 65_536,
+        receive: @escaping (Message) -> Void
+    ) throws(SystemError) {
+        let signal = try EventSignal()
+        sender = MailboxSender(signal: signal, maximumMessages: maximumMessages)
+        self.receive = receive
+        watch = loop.watch(descriptor: signal.descriptor, for: .read, priority: priority) { [unowned self] in deliver() }
+    }
+
+    deinit {
+        watch?.cancel()
+        sender.close()
+    }
+
+    private func deliver() {
+        var messages = spare
+        spare = []
+        sender.take(&messages)
+        for message in messages { receive(message) }
+        messages.removeAll(keepingCapacity: messages.count <= Self.maximumKeptCapacity)
+        spare = messages
+    }
+
+    /// A box that was flooded once does not keep that memory.
+    private static var maximumKeptCapacity: Int { 1_024 }
+}
+
+/// The sending end of a mailbox, for any thread.
+public struct MailboxSender<Message: Sendable>: Sendable {
+    private struct Content {
+        var messages: [Message] = []
+        var isClosed = false
+    }
+
+    private let content = Lock(Content())
+    private let signal: EventSignal
+    private let maximumMessages: Int
+
+    fileprivate init(signal: EventSignal, maximumMessages: Int) {
+        (self.signal, self.maximumMessages) = (signal, maximumMessages)
+    }
+
+    /// Sends one message; never waits longer than for the box's lock.
+    /// - Returns: false when the box is full or gone; the message is then dropped.
+    @discardableResult
+    public func send(_ message: Message) -> Bool {
+        let (isAccepted, isFirst) = content.withLock { content in
+            guard !content.isClosed, content.messages.count < maximumMessages else { return (false, false) }
+            content.messages.append(message)
+            return (true, content.messages.count == 1)
+        }
+        if isFirst { signal.raise() }
+        return isAccepted
+    }
+
+    /// Exchanges what waits for the empty array that is given.
+    fileprivate func take(_ messages: inout [Message]) {
+        signal.lower()
+        messages = content.withLock { content in
+            let waiting = content.messages
+            content.messages = []
+            return waiting
+        }
+    }
+
+    fileprivate func close() {
+        content.withLock { content in
+            content.isClosed = true
+            content.messages = []
+        }
+    }
+}
+
+/// An eventfd. It lives as long as anybody may raise it.
+final class EventSignal: Sendable {
+    let descriptor: CInt
+
+    init() throws(SystemError) {
+        descriptor = shim_eventfd()
+        if descriptor < 0 { throw SystemError(call: "eventfd") }
+    }
+
+    deinit { close(descriptor) }
+
+    func raise() { shim_eventfd_signal(descriptor) }
+    func lower() { shim_eventfd_clear(descriptor) }
+}

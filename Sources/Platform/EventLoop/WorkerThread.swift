@@ -1,0 +1,54 @@
+import CShim
+import Glibc
+
+/// One thread of the operating system. Its body receives Sendable values only and builds everything else on its own thread.
+public final class WorkerThread: Sendable {
+    /// Room for OpenSSL, libavcodec and deep but bounded parsers; the kernel commits pages only as they are touched.
+    private static let stackBytes = 1 << 20
+
+    private let handle: Lock<pthread_t?>
+
+    private init(handle: pthread_t) { self.handle = Lock(handle) }
+
+    /// Starts a thread named `name` (the kernel keeps 15 bytes).
+    /// - Throws: when the kernel refuses another thread.
+    public static func start(name: String, _ body: @escaping @Sendable () -> Void) throws(SystemError) -> WorkerThread {
+        let start = unsafe Unmanaged.passRetained(ThreadStart(name: name, body: body))
+        var attributes = pthread_attr_t()
+        unsafe pthread_attr_init(&attributes)
+        defer { unsafe pthread_attr_destroy(&attributes) }
+        unsafe pthread_attr_setstacksize(&attributes, stackBytes)
+        var handle = pthread_t()
+        let status = unsafe pthread_create(&handle, &attributes, threadMain, start.toOpaque())
+        guard status == 0 else {
+            unsafe start.release()
+            throw SystemError(call: "pthread_create", code: status)
+        }
+        return WorkerThread(handle: handle)
+    }
+
+    /// Waits until the body has returned. The second call returns at once.
+    public func join() {
+        guard let handle = handle.withLock({ $0.take() }) else { return }
+        pthread_join(handle, nil)
+    }
+
+    deinit {
+        if let handle = handle.withLock({ $0.take() }) { pthread_detach(handle) }
+    }
+}
+
+private final class ThreadStart: Sendable {
+    let name: String
+    let body: @Sendable () -> Void
+
+    init(name: String, body: @escaping @Sendable () -> Void) { (self.name, self.body) = (name, body) }
+}
+
+private func threadMain(_ argument: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
+    guard let argument = unsafe argument else { return nil }
+    let start = unsafe Unmanaged<ThreadStart>.fromOpaque(argument).takeRetainedValue()
+    unsafe shim_set_thread_name(start.name)
+    start.body()
+    return nil
+}

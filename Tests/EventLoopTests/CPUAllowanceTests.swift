@@ -1,0 +1,34 @@
+import Testing
+
+@testable import EventLoop
+
+@Suite("CPU allowance")
+struct CPUAllowanceTests {
+    @Test(
+        arguments: [
+            (8, nil, 8), (8, 2.0, 2), (8, 1.5, 2), (8, 0.2, 1), (2, 16.0, 2), (-1, nil, 1),
+        ] as [(Int, Double?, Int)])
+    func `is the lesser of affinity and quota, at least one`(affinity: Int, quota: Double?, granted: Int) {
+        #expect(CPUAllowance.granted(affinity: affinity, quota: quota) == granted)
+    }
+
+    @Test(
+        arguments: [
+            ("max 100000\n", nil), ("150000 100000\n", 1.5), ("", nil), ("x y", nil), ("100000 0", nil), ("1", nil),
+        ] as [(String, Double?)])
+    func `reads cpu.max of cgroup version 2`(text: String, quota: Double?) {
+        #expect(CgroupQuota.version2(text) == quota)
+    }
+
+    @Test(
+        arguments: [
+            ("-1\n", "100000\n", nil), ("200000\n", "100000\n", 2.0), ("", "", nil),
+        ] as [(String, String, Double?)])
+    func `reads the quota files of cgroup version 1`(quota: String, period: String, expected: Double?) {
+        #expect(CgroupQuota.version1(quota: quota, period: period) == expected)
+    }
+
+    @Test func `this machine grants something`() {
+        #expect(CPUAllowance.granted >= 1)
+    }
+}

@@ -1,0 +1,195 @@
+import EventLoop
+import Glibc
+import Testing
+import Wire
+
+@Suite("One loop on one thread")
+struct EventLoopTests {
+    @Test(.timeLimit(.minutes(1)))
+    func `timers fire in the order of their deadlines, never early`() throws {
+        let loop = try EventLoop()
+        let start = EventLoop.monotonicNow()
+        var fired: [(Int, Duration)] = []
+        let timers = [30, 10, 20, 10].enumerated().map { index, delay in
+            loop.schedule(after: .milliseconds(delay)) { fired.append((index, EventLoop.monotonicNow() - start)) }
+        }
+        #expect(loop.run(until: { fired.count == 4 }, within: .seconds(10)))
+        #expect(fired.map(\.0) == [1, 3, 2, 0])
+        #expect(zip(fired.map(\.1), [10, 10, 20, 30]).allSatisfy { $0 >= .milliseconds($1) })
+        #expect(timers.count == 4)
+    }
+
+    @Test(.timeLimit(.minutes(1)))
+    func `a repeating timer goes on until its watch is dropped, also by itself`() throws {
+        let loop = try EventLoop()
+        var count = 0
+        var timer: Watch?
+        timer = loop.schedule(after: .zero, repeating: .milliseconds(1)) {
+            count += 1
+            if count == 5 { timer = nil }
+        }
+        #expect(!loop.run(until: { false }, within: .milliseconds(50)))
+        #expect(count == 5)
+        #expect(timer == nil)
+    }
+
+    @Test(.timeLimit(.minutes(1)))
+    func `a dropped or cancelled timer does not fire`() throws {
+        let loop = try EventLoop()
+        var fired = 0
+        _ = loop.schedule(after: .milliseconds(1)) { fired += 1 }
+        let cancelled = loop.schedule(after: .milliseconds(1)) { fired += 1 }
+        cancelled.cancel()
+        #expect(!cancelled.isActive)
+        #expect(!loop.run(until: { fired > 0 }, within: .milliseconds(30)))
+    }
+
+    @Test(.timeLimit(.minutes(1)))
+    func `a timer rearmed in time does not fire, and fires later once it is not`() throws {
+        let loop = try EventLoop()
+        var fired = 0
+        var fed = 0
+        let watchdog = loop.schedule(after: .milliseconds(40)) { fired += 1 }
+        let feeder = loop.schedule(after: .milliseconds(5), repeating: .milliseconds(5)) {
+            fed += 1
+            if fed <= 20 { watchdog.rearm(after: .milliseconds(40)) }
+            if fed == 20 { #expect(fired == 0) }
+        }
+        #expect(loop.run(until: { fired == 1 }, within: .seconds(10)))
+        #expect(fed >= 20)
+        watchdog.rearm(after: .milliseconds(1))
+        #expect(loop.run(until: { fired == 2 }, within: .seconds(10)))
+        feeder.cancel()
+    }
+
+    @Test(.timeLimit(.minutes(1)))
+    func `a timer that restarts itself without delay lets others run`() throws {
+        let loop = try EventLoop()
+        var spins = 0
+        var spinner: TimerWatch?
+        spinner = loop.schedule(after: .zero) {
+            spins += 1
+            spinner?.rearm(after: .zero)
+        }
+        var isDone = false
+        let other = loop.schedule(after: .milliseconds(5)) { isDone = true }
+        #expect(loop.run(until: { isDone }, within: .seconds(10)))
+        #expect(spins > 0)
+        other.cancel()
+        spinner?.cancel()
+    }
+
+    @Test(.timeLimit(.minutes(1)))
+    func `ten thousand timers keep their order while others leave`() throws {
+        let loop = try EventLoop()
+        var last = -1
+        var fired = 0
+        var timers: [TimerWatch?] = []
+        // Started in one turn, whose time stands still.
+        let start = loop.schedule(after: .zero) {
+            timers = (0..<10_000).map { index in
+                let delay = (index * 7_919) % 10_000
+                return loop.schedule(after: .microseconds(delay)) {
+                    #expect(delay > last)
+                    last = delay
+                    fired += 1
+                }
+            }
+            for index in stride(from: 0, to: timers.count, by: 3) { timers[index] = nil }
+        }
+        #expect(loop.run(until: { fired == 6_666 }, within: .seconds(20)))
+        start.cancel()
+    }
+
+    @Test(.timeLimit(.minutes(1)))
+    func `a suspended descriptor is left alone until it is resumed`() throws {
+        let loop = try EventLoop()
+        let ends = try Pipe()
+        var reads = 0
+        let watch = loop.watch(descriptor: ends.reading, for: .read) { reads += ends.drain() }
+        watch.suspend()
+        ends.write()
+        #expect(!loop.run(until: { reads > 0 }, within: .milliseconds(20)))
+        watch.resume()
+        #expect(loop.run(until: { reads == 1 }, within: .seconds(10)))
+        watch.cancel()
+        ends.write()
+        #expect(!loop.run(until: { reads > 1 }, within: .milliseconds(20)))
+    }
+
+    @Test(.timeLimit(.minutes(1)))
+    func `media that is always ready goes first but starves nobody`() throws {
+        let loop = try EventLoop()
+        let (media, request) = (try Pipe(), try Pipe())
+        var mediaRuns = 0
+        var requestRuns = 0
+        media.write()
+        request.write()
+        let mediaWatch = loop.watch(descriptor: media.reading, for: .read, priority: .media) { mediaRuns += 1 }
+        let requestWatch = loop.watch(descriptor: request.reading, for: .read) { requestRuns += request.drain() }
+        #expect(loop.run(until: { requestRuns == 1 }, within: .seconds(10)))
+        #expect(mediaRuns > 1)
+        mediaWatch.cancel()
+        requestWatch.cancel()
+    }
+
+    @Test(.timeLimit(.minutes(1)))
+    func `a signal is an event of the loop`() throws {
+        let loop = try EventLoop()
+        var received = 0
+        let watch = loop.watchSignal(SIGUSR2) { received += 1 }
+        kill(getpid(), SIGUSR2)
+        #expect(loop.run(until: { received == 1 }, within: .seconds(10)))
+        watch.cancel()
+    }
+
+    @Test(.timeLimit(.minutes(1)))
+    func `now stands still within a turn`() throws {
+        let loop = try EventLoop()
+        var times: [MonotonicTime] = []
+        let timer = loop.schedule(after: .zero) {
+            times.append(loop.now)
+            let until = EventLoop.monotonicNow() + .milliseconds(3)
+            while EventLoop.monotonicNow() < until {}
+            times.append(loop.now)
+        }
+        #expect(loop.run(until: { times.count == 2 }, within: .seconds(10)))
+        #expect(times[0] == times[1])
+        #expect(loop.statistics.longestTurn >= .milliseconds(3))
+        timer.cancel()
+    }
+
+    @Test(.timeLimit(.minutes(1)))
+    func `a loop with nothing to do uses no CPU`() throws {
+        let loop = try EventLoop()
+        let timers = (0..<1_000).map { _ in loop.schedule(after: .seconds(3_600)) {} }
+        let before = EventLoop.threadCPU()
+        _ = loop.run(until: { false }, within: .seconds(1))
+        #expect(EventLoop.threadCPU() - before < .milliseconds(1))
+        #expect(timers.count == 1_000)
+    }
+}
+
+/// A pipe whose ends are closed at the end of the test.
+final class Pipe {
+    let reading: CInt
+    let writing: CInt
+
+    init() throws {
+        var ends: [CInt] = [0, 0]
+        try #require(pipe(&ends) == 0)
+        (reading, writing) = (ends[0], ends[1])
+    }
+
+    deinit {
+        close(reading)
+        close(writing)
+    }
+
+    func write() { _ = Glibc.write(writing, "x", 1) }
+
+    func drain() -> Int {
+        var byte: UInt8 = 0
+        return read(reading, &byte, 1)
+    }
+}

@@ -1,0 +1,92 @@
+import EventLoop
+import Testing
+import Wire
+
+@Suite("Mailbox")
+struct MailboxTests {
+    @Test(.timeLimit(.minutes(1)))
+    func `messages of many threads all arrive, each thread's in order`() throws {
+        let loop = try EventLoop()
+        let (threadCount, messageCount) = (8, 20_000)
+        var next = [Int](repeating: 0, count: threadCount)
+        var received = 0
+        let mailbox = try Mailbox<(Int, Int)>(loop: loop, maximumMessages: .max) { thread, number in
+            #expect(number == next[thread])
+            next[thread] += 1
+            received += 1
+        }
+        let sender = mailbox.sender
+        let threads = try (0..<threadCount).map { thread in
+            try WorkerThread.start(name: "sender-\(thread)") {
+                for number in 0..<messageCount { sender.send((thread, number)) }
+            }
+        }
+        #expect(loop.run(until: { received == threadCount * messageCount }, within: .seconds(50)))
+        threads.forEach { $0.join() }
+    }
+
+    @Test(.timeLimit(.minutes(1)))
+    func `a message sent while receiving is received too`() throws {
+        let loop = try EventLoop()
+        var received: [Int] = []
+        var box: Mailbox<Int>?
+        box = try Mailbox<Int>(loop: loop) { number in
+            received.append(number)
+            if number < 5 { box?.sender.send(number + 1) }
+        }
+        box?.sender.send(0)
+        #expect(loop.run(until: { received.count == 6 }, within: .seconds(10)))
+        #expect(received == [0, 1, 2, 3, 4, 5])
+    }
+
+    @Test func `a full mailbox and a mailbox that is gone refuse`() throws {
+        let loop = try EventLoop()
+        var box: Mailbox<Int>? = try Mailbox<Int>(loop: loop, maximumMessages: 2) { _ in }
+        let sender = try #require(box?.sender)
+        #expect([1, 2, 3].map { sender.send($0) } == [true, true, false])
+        box = nil
+        #expect(!sender.send(4))
+        #expect(box == nil)
+    }
+
+    @Test(.timeLimit(.minutes(1)))
+    func `a worker thread builds its own loop and is reached through its mailbox`() throws {
+        let loop = try EventLoop()
+        var sum = 0
+        let replies = try Mailbox<Int>(loop: loop) { sum += $0 }
+        let reply = replies.sender
+        let doors = Lock<MailboxSender<Int>?>(nil)
+        let worker = try WorkerThread.start(name: "worker") {
+            do {
+                let loop = try EventLoop()
+                let requests = try Mailbox<Int>(loop: loop) { number in
+                    if number < 0 { loop.stop() } else { reply.send(number * number) }
+                }
+                doors.withLock { $0 = requests.sender }
+                reply.send(0)
+                loop.run()
+            } catch {
+                Issue.record("\(error)")
+            }
+        }
+        #expect(loop.run(until: { doors.withLock { $0 } != nil }, within: .seconds(10)))
+        let requests = try #require(doors.withLock { $0 })
+        for number in 1...10 { requests.send(number) }
+        #expect(loop.run(until: { sum == 385 }, within: .seconds(10)))
+        requests.send(-1)
+        worker.join()
+    }
+}
+
+@Suite("Lock")
+struct LockTests {
+    @Test(.timeLimit(.minutes(1)))
+    func `counts of many threads add up`() throws {
+        let total = Lock(0)
+        let threads = try (0..<8).map { index in
+            try WorkerThread.start(name: "counter-\(index)") { for _ in 0..<10_000 { total.withLock { $0 += 1 } } }
+        }
+        threads.forEach { $0.join() }
+        #expect(total.withLock { $0 } == 80_000)
+    }
+}
