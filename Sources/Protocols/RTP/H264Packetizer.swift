@@ -1,0 +1,98 @@
+/// Cuts H.264 access units into RTP payloads of packetization mode 1 (RFC 6184 §6.3): single NAL units, FU-A, and STAP-A with
+/// the parameter sets before each IDR picture that does not bring its own.
+///
+/// Give an access unit's NAL units one after the other to `append`, then call `finish`. Payload is sliced, never copied; `emit`
+/// runs one payload behind, so that the last one can carry the marker. All payloads of one NAL unit but the last are equally
+/// long, which is what segmentation offload wants.
+public struct H264Packetizer: ~Copyable {
+    /// The largest RTP payload: 1,200 bytes of UDP payload less 12 of header and 16 of an SRTP tag.
+    public static let maximumPayloadByteCount = 1200 - RTPHeader.fixedByteCount - 16
+
+    private var pending: H264Payload?
+    private var hasParameterSets = false
+    private var aggregated = UnsafeMutableRawBufferPointer.allocate(byteCount: 0, alignment: 1)
+
+    public init() {}
+
+    /// Takes the stream's parameter sets, without start codes, to be sent before IDR pictures that lack them.
+    ///
+    /// Not to be called between `append` and `finish`. Sets too long for one payload are left to the stream itself.
+    public mutating func setParameterSets(sps: [UInt8], pps: [UInt8]) {
+        let sets = [sps, pps].filter { !$0.isEmpty }
+        let count = sets.reduce(1) { $0 + 2 + $1.count }
+        let fits = !sets.isEmpty && count <= Self.maximumPayloadByteCount
+        aggregated.deallocate()
+        aggregated = .allocate(byteCount: fits ? count : 0, alignment: 1)
+        if fits { aggregate(sets) }
+    }
+
+    /// STAP-A (§5.7.1): one header with the highest NRI of the parts, then each part behind its length.
+    private func aggregate(_ sets: [[UInt8]]) {
+        aggregated[0] = sets.reduce(0) { max($0, $1[0] & 0x60) } | NALType.stapA
+        var offset = 1
+        for set in sets {
+            aggregated.storeBytes(of: UInt16(set.count).bigEndian, toByteOffset: offset, as: UInt16.self)
+            UnsafeMutableRawBufferPointer(rebasing: aggregated[(offset + 2)...]).copyBytes(from: set)
+            offset += 2 + set.count
+        }
+    }
+
+    /// Cuts the access unit's next NAL unit (without start code or length); empty ones are skipped.
+    public mutating func append(_ nalUnit: UnsafeRawBufferPointer, emit: (H264Payload) -> Void) {
+        guard let header = nalUnit.first else { return }
+        switch header & NALType.mask {
+        case NALType.sps, NALType.pps: hasParameterSets = true
+        case NALType.idr where !hasParameterSets:
+            hasParameterSets = true  // the picture's other slices need none
+            if !aggregated.isEmpty { push(H264Payload(body: UnsafeRawBufferPointer(aggregated)), emit) }
+        default: break
+        }
+        if nalUnit.count <= Self.maximumPayloadByteCount {
+            push(H264Payload(body: nalUnit), emit)
+        } else {
+            fragment(nalUnit, header: header, emit)
+        }
+    }
+
+    /// Ends the access unit: its last payload is emitted with the marker.
+    public mutating func finish(emit: (H264Payload) -> Void) {
+        if var last = pending {
+            last.isLast = true
+            emit(last)
+        }
+        (pending, hasParameterSets) = (nil, false)
+    }
+
+    /// FU-A (§5.8): the NAL unit's own header byte is spread over indicator and FU header.
+    private mutating func fragment(_ nalUnit: UnsafeRawBufferPointer, header: UInt8, _ emit: (H264Payload) -> Void) {
+        let step = Self.maximumPayloadByteCount - 2
+        let indicator = UInt32(header & 0xE0 | NALType.fuA)
+        var offset = 1
+        while offset < nalUnit.count {
+            let end = min(offset + step, nalUnit.count)
+            var fuHeader = UInt32(header & NALType.mask)
+            if offset == 1 { fuHeader |= 0x80 }
+            if end == nalUnit.count { fuHeader |= 0x40 }
+            let body = UnsafeRawBufferPointer(rebasing: nalUnit[offset..<end])
+            push(H264Payload(head: indicator | fuHeader << 8, headCount: 2, body: body), emit)
+            offset = end
+        }
+    }
+
+    private mutating func push(_ payload: H264Payload, _ emit: (H264Payload) -> Void) {
+        if let previous = pending { emit(previous) }
+        pending = payload
+    }
+
+    deinit { aggregated.deallocate() }
+}
+
+/// NAL unit types that packetization looks at (H.264 table 7-1, RFC 6184 table 1).
+enum NALType {
+    static let mask: UInt8 = 0x1F
+    static let idr: UInt8 = 5
+    static let sps: UInt8 = 7
+    static let pps: UInt8 = 8
+    static let stapA: UInt8 = 24
+    static let fuA: UInt8 = 28
+}
