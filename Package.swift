@@ -239,6 +239,16 @@ if only == nil || tested.contains("Interop") {
     }
 }
 
+// The fuzzers' bodies run over their seeds and past crashers as ordinary tests.
+if only == nil && exists("Fuzz/Fuzzers.swift") {
+    let libraries = modules.filter { !["Bindings", "Programs"].contains($0.layer) }.map(\.name)
+    targets.append(
+        .testTarget(
+            name: "FuzzTests", dependencies: (["TestSupport"] + libraries).map { Target.Dependency(stringLiteral: $0) },
+            path: "Fuzz", exclude: ["Corpus", "Crashers"].filter { exists("Fuzz/\($0)") },
+            swiftSettings: swiftSettings(isUnsafeChecked: false, isTest: true)))
+}
+
 func isUsed(_ product: String) -> Bool {
     modules.contains { module in
         built.contains(module.name)

@@ -1,0 +1,24 @@
+import Testing
+
+/// One fuzzer: its name (the file's, and that of its folders in Corpus and Crashers) and its body.
+struct Fuzzer: Sendable, CustomTestStringConvertible {
+    let name: String
+    let run: @Sendable (UnsafeRawBufferPointer) -> Void
+
+    init(_ name: String, _ run: @escaping @Sendable (UnsafeRawBufferPointer) -> Void) {
+        self.name = name
+        self.run = run
+    }
+
+    var testDescription: String { name }
+
+    /// Every file of this folder with a `// fuzz:` header.
+    static let all = [
+        Fuzzer("AAC", AACFuzz.run),
+        Fuzzer("AMF0", AMF0Fuzz.run),
+        Fuzzer("H264", H264Fuzz.run),
+        Fuzzer("Opus", OpusFuzz.run),
+        Fuzzer("SDP", SDPFuzz.run),
+        Fuzzer("SDPFragment", SDPFragmentFuzz.run),
+    ]
+}
