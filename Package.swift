@@ -73,7 +73,7 @@ let planned: [Module] = [
     protocols("RTP", ["Wire", "H264"]),
     protocols("RTCP", ["Wire"]),
     protocols("SDP", ["Wire"]),
-    protocols("HTTP", ["Wire"]),
+    protocols("HTTP", ["Wire", "JSON"]),
     protocols("JWT", ["Wire", "JSON"]),
 
     crypto("OpenSSL", ["COpenSSL", "Wire"]),

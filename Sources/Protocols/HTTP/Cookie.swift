@@ -1,0 +1,32 @@
+/// A cookie to set (RFC 6265 §4.1), always HttpOnly and SameSite=Strict: ours hold console sessions.
+public struct Cookie: Equatable, Sendable {
+    public var name: String
+    public var value: String
+    public var path: String
+    public var maximumAge: Duration?
+    /// Sent back over TLS only.
+    public var isSecure: Bool
+
+    public init(name: String, value: String, path: String = "/", maximumAge: Duration? = nil, isSecure: Bool) {
+        (self.name, self.value, self.path, self.maximumAge, self.isSecure) = (name, value, path, maximumAge, isSecure)
+    }
+
+    /// The value of the `Set-Cookie` field; an age of zero removes the cookie.
+    public var fieldValue: String {
+        var text = "\(name)=\(value); Path=\(path); HttpOnly; SameSite=Strict"
+        if let maximumAge { text += "; Max-Age=\(maximumAge.components.seconds)" }
+        return isSecure ? text + "; Secure" : text
+    }
+}
+
+extension HTTPRequest {
+    /// The value of the cookie called `name` that the client sent (RFC 6265 §5.4); nil when there is none.
+    public func cookie(_ name: String) -> String? {
+        for pair in headers.values(of: "Cookie").flatMap({ $0.split(separator: ";") }) {
+            let pair = pair.trimmingWhiteSpace()
+            guard let equals = pair.firstIndex(of: "="), pair[..<equals] == name else { continue }
+            return String(pair[pair.index(after: equals)...])
+        }
+        return nil
+    }
+}

@@ -1,0 +1,54 @@
+/// Why a request is refused before anybody looks at its meaning. The connection is closed after the answer.
+public enum HTTPError: Error, Equatable, Sendable {
+    /// A line ends in LF without CR, or holds a CR or another control character.
+    case malformedLine
+    case malformedRequestLine
+    case unsupportedVersion
+    case malformedTarget
+    case malformedField
+    /// A line beginning with white space (RFC 9112 §5.2).
+    case foldedField
+    /// A field that may stand once stands twice.
+    case repeatedField(String)
+    case missingHost
+    case malformedHost
+    /// Content-Length is no plain number, or stands beside Transfer-Encoding (RFC 9112 §6.1).
+    case malformedFraming
+    case malformedChunk
+    case unsupportedExpectation
+    case targetTooLong
+    case headTooLarge
+    case bodyTooLarge
+
+    public var status: HTTPStatus {
+        switch self {
+        case .bodyTooLarge: 413
+        case .targetTooLong: 414
+        case .unsupportedExpectation: 417
+        case .headTooLarge: 431
+        case .unsupportedVersion: 505
+        default: 400
+        }
+    }
+
+    /// What the peer is told.
+    public var sentence: String {
+        switch self {
+        case .malformedLine: "A line of the request is not ended by CR LF, or holds control characters."
+        case .malformedRequestLine: "The request line is malformed."
+        case .unsupportedVersion: "Only HTTP/1.1 and HTTP/1.0 are spoken here."
+        case .malformedTarget: "The request target is malformed."
+        case .malformedField: "A header field is malformed."
+        case .foldedField: "A header field is folded over two lines."
+        case .repeatedField(let name): "The header field \(name) stands more than once."
+        case .missingHost: "The Host header field is missing."
+        case .malformedHost: "The Host header field is malformed."
+        case .malformedFraming: "Content-Length or Transfer-Encoding is malformed."
+        case .malformedChunk: "The chunked body is malformed."
+        case .unsupportedExpectation: "The expectation is not supported."
+        case .targetTooLong: "The request target is too long."
+        case .headTooLarge: "The header section is too large."
+        case .bodyTooLarge: "The body is too large."
+        }
+    }
+}

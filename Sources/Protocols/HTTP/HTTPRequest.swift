@@ -1,0 +1,58 @@
+public import Wire
+
+/// One request (RFC 9112 §3), whole: its body has arrived and any transfer coding is gone.
+public struct HTTPRequest: Equatable, Sendable {
+    public var method: HTTPMethod
+    /// The target exactly as sent; signatures are computed over it.
+    public var target: String
+    /// The path as sent, percent-encoding kept; begins with `/`, or is `*`.
+    public var path: String
+    /// What follows `?`, as sent.
+    public var query: String?
+    public var version: HTTPVersion
+    /// Host and port that the client named, from the target or the Host field; nil only in HTTP/1.0.
+    public var authority: String?
+    public var headers: HTTPHeaders
+    public var body: [UInt8]
+    /// Who sent it, after PROXY protocol and X-Forwarded-For of trusted proxies; the parser leaves it unspecified.
+    public var source: SocketAddress
+    /// Whether the client spoke TLS, to us or to a trusted proxy.
+    public var isSecure = false
+
+    public init(
+        method: HTTPMethod, target: HTTPRequestTarget, rawTarget: String, version: HTTPVersion = .http11,
+        headers: HTTPHeaders = [:], body: [UInt8] = [], source: SocketAddress = SocketAddress(.anyV4, port: 0)
+    ) {
+        (self.method, self.target, path, query) = (method, rawTarget, target.path, target.query)
+        (self.version, authority, self.headers) = (version, target.authority ?? headers["Host"], headers)
+        (self.body, self.source) = (body, source)
+    }
+
+    /// The path's segments, decoded: `/a/b%2Fc/` is `["a", "b/c", ""]`; nil when one is not UTF-8.
+    public var pathSegments: [String]? {
+        guard path.hasPrefix("/") else { return nil }
+        var segments: [String] = []
+        for encoded in path.dropFirst().split(separator: "/", omittingEmptySubsequences: false) {
+            guard let segment = PercentEncoding.decode(encoded) else { return nil }
+            segments.append(segment)
+        }
+        return segments
+    }
+
+    public var queryItems: QueryItems { QueryItems(query ?? "") }
+
+    /// Whether the client wants the connection kept (RFC 9112 §9.3).
+    public var keepsConnection: Bool {
+        if headers.list(of: "Connection", contains: "close") { return false }
+        return version == .http11 || headers.list(of: "Connection", contains: "keep-alive")
+    }
+
+    /// The credentials of `Authorization: Bearer …` (RFC 6750 §2.1); nil for another scheme or none.
+    public var bearerToken: Secret? {
+        guard let value = headers["Authorization"], let space = value.firstIndex(of: " "),
+            HTTPHeaders.areEqual(value[..<space], "Bearer")
+        else { return nil }
+        let token = value[space...].trimmingWhiteSpace()
+        return token.isEmpty ? nil : Secret(token)
+    }
+}

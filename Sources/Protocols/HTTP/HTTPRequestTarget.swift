@@ -1,0 +1,53 @@
+/// A request target (RFC 9112 §3.2) in origin, absolute or asterisk form, as it was sent: nothing decoded, nothing normalised.
+public struct HTTPRequestTarget: Equatable, Sendable {
+    /// Begins with `/`, or is `*`.
+    public var path: String
+    /// What follows the first `?`.
+    public var query: String?
+    /// Host and port of the absolute form; it stands in for the Host field.
+    public var authority: String?
+
+    /// Nil for anything else: CONNECT's form, a fragment, characters that are not visible ASCII, a malformed escape.
+    public init?(_ text: some StringProtocol) {
+        guard text.utf8.allSatisfy({ (0x21...0x7E).contains($0) && $0 != UInt8(ascii: "#") }), PercentEncoding.isWellFormed(text)
+        else { return nil }
+        if text == "*" {
+            (path, query, authority) = ("*", nil, nil)
+            return
+        }
+        var rest = Substring(text)
+        if !rest.hasPrefix("/") {
+            guard let scheme = ["http://", "https://"].first(where: { HTTPHeaders.areEqual(rest.prefix($0.utf8.count), $0) })
+            else { return nil }
+            rest = rest.dropFirst(scheme.utf8.count)
+            let end = rest.firstIndex { $0 == "/" || $0 == "?" } ?? rest.endIndex
+            guard Self.isHost(rest[..<end]) else { return nil }
+            authority = String(rest[..<end])
+            rest = rest[end...]
+        }
+        let mark = rest.firstIndex(of: "?") ?? rest.endIndex
+        path = mark == rest.startIndex ? "/" : String(rest[..<mark])
+        query = mark == rest.endIndex ? nil : String(rest[rest.index(after: mark)...])
+    }
+
+    /// Whether `text` is a `uri-host [":" port]` (RFC 9110 §7.2) without user information.
+    static func isHost(_ text: Substring) -> Bool {
+        guard !text.isEmpty else { return false }
+        let host: Substring
+        let port: Substring
+        if text.hasPrefix("[") {
+            guard let end = text.firstIndex(of: "]") else { return false }
+            host = text[text.index(after: text.startIndex)..<end]
+            port = text[text.index(after: end)...]
+            guard !host.isEmpty, host.utf8.allSatisfy({ $0.hexadecimalValue != nil || $0 == 0x3A || $0 == 0x2E }) else {
+                return false
+            }
+        } else {
+            host = text.prefix { $0 != ":" }
+            port = text[host.endIndex...]
+            guard !host.isEmpty, host.utf8.allSatisfy(\.isUnreserved) else { return false }
+        }
+        guard !port.isEmpty else { return true }
+        return port.hasPrefix(":") && port.utf8.count <= 6 && port.utf8.dropFirst().allSatisfy(\.isDigit)
+    }
+}

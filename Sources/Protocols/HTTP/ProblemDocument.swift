@@ -1,0 +1,48 @@
+public import JSON
+
+/// Why a request failed, for programs and people (RFC 9457).
+public struct ProblemDocument: Equatable, Sendable {
+    public var status: HTTPStatus
+    /// A URI that names the kind of problem; nil stands for `about:blank`.
+    public var type: String?
+    public var title: String
+    public var detail: String?
+    public var instance: String?
+    /// Further members, `code` for one.
+    public var extensions: JSONObject
+
+    public init(
+        _ status: HTTPStatus, type: String? = nil, title: String? = nil, detail: String? = nil, instance: String? = nil,
+        extensions: JSONObject = [:]
+    ) {
+        (self.status, self.type, self.title) = (status, type, title ?? status.phrase)
+        (self.detail, self.instance, self.extensions) = (detail, instance, extensions)
+    }
+
+    public static let contentType = "application/problem+json"
+
+    public var json: JSONValue {
+        var object = JSONObject()
+        object["type"] = .string(type ?? "about:blank")
+        object["title"] = .string(title)
+        object["status"] = .integer(Int64(status.code))
+        object["detail"] = detail.map { .string($0) }
+        object["instance"] = instance.map { .string($0) }
+        for member in extensions.members where object[member.name] == nil { object[member.name] = member.value }
+        return .object(object)
+    }
+
+    public func response(headers: HTTPHeaders = [:]) -> HTTPResponse {
+        var response = HTTPResponse(status, headers: headers, body: json.serialized())
+        response.headers["Content-Type"] = Self.contentType
+        return response
+    }
+}
+
+extension HTTPResponse {
+    /// A JSON response.
+    public init(_ status: HTTPStatus, json: JSONValue, headers: HTTPHeaders = [:]) {
+        self.init(status, headers: headers, body: json.serialized())
+        self.headers["Content-Type"] = "application/json"
+    }
+}

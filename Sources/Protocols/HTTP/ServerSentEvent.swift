@@ -1,0 +1,24 @@
+/// One event of a `text/event-stream` (HTML Living Standard §9.2).
+public struct ServerSentEvent: Equatable, Sendable {
+    public var event: String?
+    public var id: String?
+    public var data: String
+
+    public init(event: String? = nil, id: String? = nil, data: String) {
+        (self.event, self.id, self.data) = (event, id, data)
+    }
+
+    /// The event's lines and the empty one that ends it. Line breaks in the data begin new data lines; in names they become spaces.
+    public func serialized() -> [UInt8] {
+        var text = ""
+        if let event { text += "event: \(Self.oneLine(event))\n" }
+        if let id { text += "id: \(Self.oneLine(id))\n" }
+        for line in data.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline) { text += "data: \(line)\n" }
+        return Array((text + "\n").utf8)
+    }
+
+    /// A line that clients ignore: it keeps proxies from closing a silent stream, and shows us a dead one.
+    public static let keepAlive = Array(": keep-alive\n\n".utf8)
+
+    private static func oneLine(_ text: String) -> String { String(text.map { $0.isNewline || $0 == "\0" ? " " : $0 }) }
+}

@@ -1,0 +1,52 @@
+import HTTP
+import JSON
+import Testing
+
+@Suite("HTTP responses")
+struct HTTPResponseTests {
+    private func text(_ response: HTTPResponse, _ method: HTTPMethod = .get, isLast: Bool = false) -> String {
+        String(decoding: response.serialized(answering: method, date: nil, isLast: isLast), as: UTF8.self)
+    }
+
+    @Test func `carry length and body`() {
+        let response = HTTPResponse(.created, contentType: "application/sdp", "v=0", headers: ["Location": "/whip/1"])
+        let head = "HTTP/1.1 201 Created\r\nLocation: /whip/1\r\nContent-Type: application/sdp\r\nContent-Length: 3\r\n"
+        #expect(text(response) == head + "\r\nv=0")
+        #expect(text(response, .head) == head + "\r\n")
+        #expect(text(response, isLast: true) == head + "Connection: close\r\n\r\nv=0")
+    }
+
+    @Test(arguments: [204, 304])
+    func `have no body where none may be`(_ code: Int) {
+        #expect(!text(HTTPResponse(HTTPStatus(code), body: [65])).contains("Content-Length"))
+        #expect(text(HTTPResponse(HTTPStatus(code), body: [65])).hasSuffix("\r\n\r\n"))
+    }
+
+    @Test func `never let a value write a field, nor a handler the framing`() {
+        let response = HTTPResponse(.ok, headers: ["X": "a\r\nSet-Cookie: b", "content-length": "99"])
+        #expect(text(response) == "HTTP/1.1 200 OK\r\nX: a  Set-Cookie: b\r\nContent-Length: 0\r\n\r\n")
+    }
+
+    @Test func `stream in chunks`() {
+        let head = HTTPResponse(.ok, headers: ["Content-Type": "text/event-stream"]).serializedChunkedHead(
+            date: nil, isLast: false)
+        #expect(String(decoding: head, as: UTF8.self).hasSuffix("Transfer-Encoding: chunked\r\n\r\n"))
+        #expect(ChunkedBody.chunk(Array(repeating: 65, count: 17)) == Array("11\r\nAAAAAAAAAAAAAAAAA\r\n".utf8))
+        #expect(ChunkedBody.chunk([]).isEmpty)
+    }
+
+    @Test func `server-sent events keep their lines apart`() {
+        let event = ServerSentEvent(event: "active\nx", id: "7", data: "a\r\nb\nc")
+        #expect(String(decoding: event.serialized(), as: UTF8.self) == "event: active x\nid: 7\ndata: a\ndata: b\ndata: c\n\n")
+    }
+
+    @Test func `problem documents`() throws {
+        let problem = ProblemDocument(
+            .forbidden, type: "/errors#SD-1001", title: "Denied", detail: "no", extensions: ["code": "SD-1001"])
+        let response = problem.response(headers: ["Retry-After": "1"])
+        #expect(response.headers["content-type"] == "application/problem+json")
+        #expect(
+            try JSONValue(parsing: response.body)
+                == ["type": "/errors#SD-1001", "title": "Denied", "status": 403, "detail": "no", "code": "SD-1001"])
+    }
+}
