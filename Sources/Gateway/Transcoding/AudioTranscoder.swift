@@ -1,0 +1,121 @@
+public import AAC
+public import EventLoop
+import Wire
+
+/// A worker's way to the transcoding threads: collects the frames of all its streams and hands them over together.
+///
+/// Confined to its loop. Each thread is woken at most once in 10 ms by a worker, however many streams that has; a single
+/// stream's frames, 21 ms apart, go at once.
+public final class AudioTranscoder {
+    /// The least time between two batches to one thread.
+    static let batchInterval = Duration.milliseconds(10)
+    /// Batches handed over and not answered: beyond them, half a second, frames are dropped and counted.
+    static let maximumBatchesUnderWay = 50
+    /// Bytes that may wait for the next batch.
+    static let maximumPendingByteCount = 1 << 20
+
+    /// Frames dropped because a thread could not keep up.
+    public private(set) var droppedFrameCount = 0
+
+    private let loop: EventLoop
+    private let pool: TranscodingPool
+    private let settings: OpusSettings
+    private var mailbox: Mailbox<PacketBatch>?
+    private var lanes: [Lane]
+    private var receivers: [UInt64: (TranscodedAudio) -> Void] = [:]
+
+    private struct Lane {
+        var pending = FrameBatch()
+        var underWayCount = 0
+        var lastHandOver = MonotonicTime.zero
+        var timer: Watch?
+    }
+
+    /// - Throws: when the kernel gives no more descriptors.
+    public init(loop: EventLoop, pool: TranscodingPool, settings: OpusSettings = OpusSettings()) throws(SystemError) {
+        (self.loop, self.pool, self.settings) = (loop, pool, settings)
+        lanes = pool.senders.map { _ in Lane() }
+        mailbox = try Mailbox(loop: loop, priority: .media) { [unowned self] in receive($0) }
+    }
+
+    /// Opens a stream; its codecs take memory from its first frame on until it is closed or dropped.
+    /// - Parameter receive: called on this loop with each packet in order.
+    public func open(
+        _ config: AudioSpecificConfig, receive: @escaping (TranscodedAudio) -> Void
+    ) -> TranscodingStream {
+        loop.assertOnLoop()
+        let (id, lane) = pool.makeStreamID()
+        receivers[id] = receive
+        lanes[lane].pending.events.append((id, .open(config, settings)))
+        return TranscodingStream(id: id, lane: lane, transcoder: self)
+    }
+
+    func submit(_ frame: UnsafeRawBufferPointer, mediaTime: Int64, of stream: UInt64, lane: Int) {
+        loop.assertOnLoop()
+        guard lanes[lane].underWayCount < Self.maximumBatchesUnderWay,
+            lanes[lane].pending.bytes.count + frame.count <= Self.maximumPendingByteCount
+        else { return droppedFrameCount += 1 }
+        lanes[lane].pending.append(frame, mediaTime: mediaTime, of: stream)
+        handOverSoon(lane)
+    }
+
+    func close(_ stream: UInt64, lane: Int) {
+        guard receivers.removeValue(forKey: stream) != nil else { return }
+        lanes[lane].pending.events.append((stream, .close))
+        handOverSoon(lane)
+    }
+
+    private func handOverSoon(_ lane: Int) {
+        guard lanes[lane].timer == nil else { return }
+        let wait = Self.batchInterval - (loop.now - lanes[lane].lastHandOver)
+        guard wait > .zero else { return handOver(lane) }
+        lanes[lane].timer = loop.schedule(after: wait) { [unowned self] in
+            lanes[lane].timer = nil
+            handOver(lane)
+        }
+    }
+
+    private func handOver(_ lane: Int) {
+        // With too many under way the rest waits for an answer, which calls here again.
+        guard let reply = mailbox?.sender, !lanes[lane].pending.events.isEmpty,
+            lanes[lane].underWayCount < Self.maximumBatchesUnderWay
+        else { return }
+        let batch = lanes[lane].pending
+        lanes[lane].pending = FrameBatch()
+        lanes[lane].lastHandOver = loop.now
+        if pool.senders[lane].send(.batch(batch, reply: reply)) {
+            lanes[lane].underWayCount += 1
+        } else {
+            refused(batch, lane)
+        }
+    }
+
+    /// The thread's box is full: frames are lost, openings and closings are not.
+    private func refused(_ batch: FrameBatch, _ lane: Int) {
+        lanes[lane].pending.events = batch.events.filter { if case .frame = $0.event { false } else { true } }
+        droppedFrameCount += batch.events.count - lanes[lane].pending.events.count
+    }
+
+    private func receive(_ batch: PacketBatch) {
+        lanes[batch.thread].underWayCount -= 1
+        batch.bytes.withUnsafeBytes { bytes in
+            for (stream, event) in batch.events {
+                guard let receiver = receivers[stream] else { continue }
+                switch event {
+                case .packet(let range, let mediaTime):
+                    receiver(.packet(UnsafeRawBufferPointer(rebasing: bytes[range]), mediaTime: mediaTime))
+                case .failed(let error): receiver(.failed(error))
+                }
+            }
+        }
+        if !lanes[batch.thread].pending.events.isEmpty { handOverSoon(batch.thread) }
+    }
+}
+
+/// What comes back for a stream.
+public enum TranscodedAudio {
+    /// One Opus packet of 20 ms, valid until the call returns, and its RTP time in unwrapped ticks of 48 kHz.
+    case packet(UnsafeRawBufferPointer, mediaTime: Int64)
+    /// Nothing more will come of this stream.
+    case failed(TranscodingError)
+}

@@ -1,0 +1,58 @@
+import COpus
+
+/// libopus's encoder at 48 kHz, 20 ms a packet. Confined to one transcoding thread.
+final class OpusEncoder {
+    /// Samples of a channel in each packet.
+    static let samplesPerPacket = 960
+    /// No packet of 20 ms is longer (RFC 6716 §3.4): also below what one RTP packet may carry of ours.
+    static let maximumPacketByteCount = 1_180
+
+    /// Samples by which the decoder's output lags behind the encoder's input.
+    let lookAhead: Int
+    private let encoder: OpaquePointer
+    private let channelCount: Int
+
+    /// - Throws: `.unsupportedConfiguration`.
+    init(channelCount: Int, settings: OpusSettings) throws(TranscodingError) {
+        var status: CInt = 0
+        guard
+            let encoder = opus_encoder_create(
+                Int32(AudioAlignment.ticksPerSecond), CInt(channelCount), OPUS_APPLICATION_AUDIO, &status)
+        else { throw .unsupportedConfiguration }
+        (self.encoder, self.channelCount) = (encoder, channelCount)
+        let bitrate = channelCount == 1 ? settings.monoBitsPerSecond : settings.stereoBitsPerSecond
+        var lookAhead: Int32 = 0
+        let isSet =
+            opus_shim_set_bitrate(encoder, Int32(bitrate)) == OPUS_OK
+            && opus_shim_set_complexity(encoder, Int32(settings.complexity)) == OPUS_OK
+            && opus_shim_get_lookahead(encoder, &lookAhead) == OPUS_OK
+        self.lookAhead = Int(lookAhead)
+        guard isSet else { throw .unsupportedConfiguration }
+    }
+
+    deinit { opus_encoder_destroy(encoder) }
+
+    /// Encodes 960 samples a channel, interleaved, behind the bytes of `output`; returns how many bytes were added.
+    func encode(_ samples: UnsafePointer<Float>, into output: inout [UInt8]) -> Int {
+        let start = output.count
+        output.append(contentsOf: repeatElement(0, count: Self.maximumPacketByteCount))
+        let count = output.withUnsafeMutableBufferPointer { buffer in
+            let packet = UnsafeMutableBufferPointer(rebasing: buffer[start...])
+            return opus_encode_float(
+                encoder, samples, CInt(Self.samplesPerPacket), packet.baseAddress!,  // not empty
+                Int32(packet.count))
+        }
+        output.removeLast(Self.maximumPacketByteCount - max(0, Int(count)))
+        return max(0, Int(count))
+    }
+}
+
+/// How Opus is made; the defaults are DESIGN 5's.
+public struct OpusSettings: Equatable, Sendable {
+    public var stereoBitsPerSecond = 96_000
+    public var monoBitsPerSecond = 64_000
+    /// 0 to 10: processor time against quality.
+    public var complexity = 1
+
+    public init() {}
+}

@@ -1,0 +1,32 @@
+import AAC
+
+/// What a worker hands to a transcoding thread at once: openings, frames and closings of any of its streams, in order.
+struct FrameBatch: Sendable {
+    enum Event: Sendable {
+        case open(AudioSpecificConfig, OpusSettings)
+        /// A raw AAC frame: where in `bytes`, and its media time in ticks of 48 kHz.
+        case frame(Range<Int>, mediaTime: Int64)
+        case close
+    }
+
+    var bytes: [UInt8] = []
+    var events: [(stream: UInt64, event: Event)] = []
+
+    mutating func append(_ frame: UnsafeRawBufferPointer, mediaTime: Int64, of stream: UInt64) {
+        let start = bytes.count
+        bytes.append(contentsOf: frame)
+        events.append((stream, .frame(start..<bytes.count, mediaTime: mediaTime)))
+    }
+}
+
+/// What comes back for one `FrameBatch`: packets of several streams in order.
+struct PacketBatch: Sendable {
+    enum Event: Sendable {
+        case packet(Range<Int>, mediaTime: Int64)
+        case failed(TranscodingError)
+    }
+
+    var thread: Int
+    var bytes: [UInt8] = []
+    var events: [(stream: UInt64, event: Event)] = []
+}

@@ -1,0 +1,125 @@
+import AAC
+
+/// One stream's way from AAC to Opus, on its transcoding thread. Codecs are opened at the first frame and freed with it.
+final class TranscodingSession {
+    private struct Codecs {
+        var decoder: AACDecoder
+        var converter: SampleRateConverter?
+        var encoder: OpusEncoder
+    }
+
+    private let config: AudioSpecificConfig
+    private let settings: OpusSettings
+    private let channelCount: Int
+    private var codecs: Codecs?
+    private var alignment: AudioAlignment
+    /// Interleaved samples at 48 kHz that do not fill a packet yet.
+    private var samples: [Float] = []
+    private var interleaved: [Float] = []
+    /// Media time of the first of `samples`.
+    private var samplesTime: Int64 = 0
+    private(set) var failure: TranscodingError?
+
+    init(_ config: AudioSpecificConfig, settings: OpusSettings) {
+        (self.config, self.settings) = (config, settings)
+        channelCount = min(config.channelCount ?? 2, 2)
+        alignment = AudioAlignment(sampleRate: config.sampleRate)
+    }
+
+    /// Decodes a frame and emits the packets that it completes: their bytes in `output`, their RTP time on the media clock.
+    func transcode(
+        _ frame: UnsafeRawBufferPointer, mediaTime: Int64, into output: inout [UInt8],
+        emit: (Range<Int>, _ mediaTime: Int64) -> Void
+    ) throws(TranscodingError) {
+        let codecs = try openedCodecs()
+        let decoded = codecs.decoder.decode(frame) { audio -> TranscodingError? in
+            guard audio.sampleRate == config.sampleRate else { return .formatChanged }
+            align(audio.sampleCount, stamp: mediaTime, codecs, into: &output, emit: emit) { correction in
+                append(audio, codecs.converter, correction: correction)
+            }
+            return nil
+        }
+        if let decoded, let error = decoded { throw error }
+        if decoded == nil {
+            // What cannot be decoded is silence of the same length, so that the rest stays in its place.
+            align(config.samplesPerFrame, stamp: mediaTime, codecs, into: &output, emit: emit) { correction in
+                let ticks = config.samplesPerFrame * Int(AudioAlignment.ticksPerSecond) / config.sampleRate
+                samples.append(contentsOf: repeatElement(0, count: (ticks + correction) * channelCount))
+            }
+        }
+        encodeWholePackets(codecs, into: &output, emit: emit)
+    }
+
+    private func openedCodecs() throws(TranscodingError) -> Codecs {
+        if let codecs { return codecs }
+        let opened = Codecs(
+            decoder: try AACDecoder(config),
+            converter: config.sampleRate == AudioAlignment.ticksPerSecond
+                ? nil : try SampleRateConverter(from: config.sampleRate, channelCount: channelCount),
+            encoder: try OpusEncoder(channelCount: channelCount, settings: settings))
+        codecs = opened
+        return opened
+    }
+
+    private func align(
+        _ sampleCount: Int, stamp: Int64, _ codecs: Codecs, into output: inout [UInt8],
+        emit: (Range<Int>, Int64) -> Void, append: (_ correction: Int) -> Void
+    ) {
+        let isFirst = alignment.position == nil
+        let action = alignment.frameDecoded(stamp: stamp, samples: sampleCount)
+        if isFirst { samplesTime = stamp }
+        switch action {
+        case .encode(let correction): append(correction)
+        case .drop: break
+        case .gap, .restart:
+            finishPacket(codecs, into: &output, emit: emit)
+            samplesTime = stamp - Int64(codecs.converter?.heldSampleCount ?? 0)
+            append(0)
+        }
+    }
+
+    private func append(_ audio: DecodedAudio, _ converter: SampleRateConverter?, correction: Int) {
+        guard let converter else {
+            interleave(audio)
+            return interleaved.withUnsafeBufferPointer {
+                SampleStretching.append($0, channelCount: channelCount, correction: correction, to: &samples)
+            }
+        }
+        converter.convert(audio) {
+            SampleStretching.append($0, channelCount: channelCount, correction: correction, to: &samples)
+        }
+    }
+
+    private func interleave(_ audio: DecodedAudio) {
+        interleaved.removeAll(keepingCapacity: true)
+        let (left, right) = (audio.plane(0), audio.plane(1))
+        for index in 0..<audio.sampleCount {
+            interleaved.append(left[index])
+            if channelCount == 2 { interleaved.append(right[index]) }
+        }
+    }
+
+    private func encodeWholePackets(_ codecs: Codecs, into output: inout [UInt8], emit: (Range<Int>, Int64) -> Void) {
+        let packetSampleCount = OpusEncoder.samplesPerPacket * channelCount
+        var used = 0
+        samples.withUnsafeBufferPointer { buffer in
+            while let base = buffer.baseAddress, buffer.count - used >= packetSampleCount {
+                let start = output.count
+                let count = codecs.encoder.encode(base + used, into: &output)
+                if count > 0 { emit(start..<(start + count), samplesTime - Int64(codecs.encoder.lookAhead)) }
+                used += packetSampleCount
+                samplesTime += Int64(OpusEncoder.samplesPerPacket)
+            }
+        }
+        samples.removeFirst(used)
+    }
+
+    /// Fills the packet at hand with silence before a gap.
+    private func finishPacket(_ codecs: Codecs, into output: inout [UInt8], emit: (Range<Int>, Int64) -> Void) {
+        let packetSampleCount = OpusEncoder.samplesPerPacket * channelCount
+        if !samples.isEmpty {
+            samples.append(contentsOf: repeatElement(0, count: packetSampleCount - samples.count % packetSampleCount))
+        }
+        encodeWholePackets(codecs, into: &output, emit: emit)
+    }
+}

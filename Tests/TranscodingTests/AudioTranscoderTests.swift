@@ -1,0 +1,70 @@
+import AAC
+import EventLoop
+import TestSupport
+import Testing
+
+@testable import Transcoding
+
+@Suite("AudioTranscoder")
+struct AudioTranscoderTests {
+    @Test(.timeLimit(.minutes(1)))
+    func `many streams come back in order, each to its own receiver`() throws {
+        let audio = try EncodedAudio(filter: "sine=frequency=1000:sample_rate=48000", seconds: 2, rate: 48_000, channels: 2)
+        let pool = try TranscodingPool(threadCount: 2)
+        defer { pool.stop() }
+        let loop = try EventLoop()
+        let transcoder = try AudioTranscoder(loop: loop, pool: pool)
+        var times: [Int: [Int64]] = [:]
+        let streams = (0..<8).map { number in
+            transcoder.open(audio.config) { if case .packet(_, let time) = $0 { times[number, default: []].append(time) } }
+        }
+        // Frames arrive four times faster than real ones, over several turns.
+        var next = 0
+        let feeder = loop.schedule(after: .milliseconds(5), repeating: .milliseconds(5)) {
+            guard next < audio.frames.count else { return }
+            for stream in streams { audio.frames[next].withUnsafeBytes { stream.submit($0, mediaTime: audio.stamp(next)) } }
+            next += 1
+        }
+        defer { feeder.cancel() }
+        let wanted = audio.frames.count * 1_024 / 960
+        #expect(loop.run(until: { times.count == 8 && times.values.allSatisfy { $0.count == wanted } }, within: .seconds(20)))
+        #expect(Set(times.values.map { $0 }).count == 1)
+        #expect(transcoder.droppedFrameCount == 0)
+    }
+
+    @Test(.timeLimit(.minutes(1)))
+    func `a flood is bounded and a closed stream is silent`() throws {
+        let pool = try TranscodingPool(threadCount: 1)
+        defer { pool.stop() }
+        let loop = try EventLoop()
+        let transcoder = try AudioTranscoder(loop: loop, pool: pool)
+        let config = try #require(AudioSpecificConfig(lowComplexityAt: 48_000, channelCount: 2))
+        var received = 0
+        let stream = transcoder.open(config) { _ in received += 1 }
+        let noise = [UInt8](repeating: 0x55, count: 4_000)
+        for index in 0..<10_000 { noise.withUnsafeBytes { stream.submit($0, mediaTime: Int64(index) * 1_024) } }
+        #expect(transcoder.droppedFrameCount > 9_000)
+        stream.close()
+        let marker = transcoder.open(config) { _ in received += 1_000_000 }
+        _ = loop.run(until: { false }, within: .milliseconds(200))
+        #expect(received == 0)
+        _ = marker
+    }
+
+    @Test(.timeLimit(.minutes(1)))
+    func `a failing stream says so once`() throws {
+        let pool = try TranscodingPool(threadCount: 1)
+        defer { pool.stop() }
+        let loop = try EventLoop()
+        let transcoder = try AudioTranscoder(loop: loop, pool: pool)
+        var audio = try EncodedAudio(filter: "sine=sample_rate=48000", seconds: 1, rate: 48_000, channels: 1)
+        audio.config.sampleRate = 44_100
+        var failures: [TranscodingError] = []
+        let stream = transcoder.open(audio.config) { if case .failed(let error) = $0 { failures.append(error) } }
+        for (index, frame) in audio.frames.enumerated() {
+            frame.withUnsafeBytes { stream.submit($0, mediaTime: audio.stamp(index)) }
+        }
+        _ = loop.run(until: { false }, within: .milliseconds(300))
+        #expect(failures == [.formatChanged])
+    }
+}

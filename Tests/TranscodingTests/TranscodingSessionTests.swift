@@ -1,0 +1,94 @@
+import AAC
+import TestSupport
+import Testing
+
+@testable import Transcoding
+
+@Suite("TranscodingSession")
+struct TranscodingSessionTests {
+    private func transcode(
+        _ audio: EncodedAudio, stamp: (Int) -> Int64?, corrupting: Set<Int> = []
+    ) throws -> OpusListener {
+        let channels = audio.config.channelCount ?? 2
+        let session = TranscodingSession(audio.config, settings: OpusSettings())
+        var listener = OpusListener(channels: channels)
+        for (index, frame) in audio.frames.enumerated() {
+            guard let stamp = stamp(index) else { continue }
+            let frame = corrupting.contains(index) ? [0xFF, 0xFF, 0xFF] : frame
+            var bytes: [UInt8] = []
+            var packets: [(Range<Int>, Int64)] = []
+            try frame.withUnsafeBytes { try session.transcode($0, mediaTime: stamp, into: &bytes) { packets.append(($0, $1)) } }
+            for (range, time) in packets { bytes[range].withUnsafeBytes { listener.hear($0, at: time) } }
+        }
+        return listener
+    }
+
+    @Test(arguments: [44_100, 48_000], [1, 2])
+    func `a tone keeps its pitch and strength, without a gap, for as long as it lasts`(_ rate: Int, _ channels: Int) throws {
+        let audio = try EncodedAudio(
+            filter: "sine=frequency=1000:sample_rate=\(rate),volume=4", seconds: 10, rate: rate, channels: channels)
+        let listener = try transcode(audio) { audio.stamp($0) }
+        defer { listener.free() }
+        let steps = zip(listener.packetTimes, listener.packetTimes.dropFirst()).map { $1 - $0 }
+        #expect(Set(steps) == [960])
+        let length = Double(audio.frames.count * 1_024) / Double(rate)
+        #expect(abs(Double(listener.packetTimes.count) * 0.02 - length) < 0.041)
+        for second in 1..<9 {
+            let range = (second * 48_000)..<((second + 1) * 48_000)
+            #expect(listener.level(of: 1_000, in: range) > 0.3)
+            #expect(listener.level(of: 1_003, in: range) < 0.02)
+        }
+    }
+
+    @Test(arguments: [44_100, 48_000])
+    func `a beep is heard at its media time to the millisecond`(_ rate: Int) throws {
+        // The encoder's priming of 1,024 samples stays where the stamps put it.
+        let audio = try EncodedAudio(
+            filter: "aevalsrc=exprs='if(gte(t,1),0.8*sin(2*PI*2000*t),0)':sample_rate=\(rate)", seconds: 2, rate: rate,
+            channels: 1)
+        let listener = try transcode(audio) { audio.stamp($0) }
+        defer { listener.free() }
+        let expected = 48_000 + 1_024 * 48_000 / rate
+        let onset = try #require(listener.onset)
+        #expect(abs(onset - expected) < 96, "heard \(onset - expected) samples late")
+    }
+
+    @Test
+    func `half a second without frames is a jump of the RTP time and nothing moves`() throws {
+        let audio = try EncodedAudio(
+            filter: "aevalsrc=exprs='if(gte(t,2),0.8*sin(2*PI*2000*t),0)':sample_rate=48000", seconds: 3, rate: 48_000,
+            channels: 2)
+        let listener = try transcode(audio) { (20..<44).contains($0) ? nil : audio.stamp($0) }
+        defer { listener.free() }
+        let steps = zip(listener.packetTimes, listener.packetTimes.dropFirst()).map { $1 - $0 }.filter { $0 != 960 }
+        #expect(steps.count == 1)
+        #expect(abs((listener.onset ?? 0) - 96_000 - 1_024) < 96)
+    }
+
+    @Test
+    func `frames that cannot be decoded are silence of the same length`() throws {
+        let audio = try EncodedAudio(filter: "sine=frequency=1000:sample_rate=48000", seconds: 3, rate: 48_000, channels: 2)
+        let listener = try transcode(audio, stamp: { audio.stamp($0) }, corrupting: [50, 51, 90])
+        defer { listener.free() }
+        #expect(Set(zip(listener.packetTimes, listener.packetTimes.dropFirst()).map { $1 - $0 }) == [960])
+        #expect(listener.packetTimes.count == audio.frames.count * 1_024 / 960)
+    }
+
+    @Test
+    func `an encoder clock 200 ppm fast stays on its stamps`() throws {
+        let audio = try EncodedAudio(filter: "sine=frequency=1000:sample_rate=48000", seconds: 120, rate: 48_000, channels: 1)
+        let listener = try transcode(audio) { Int64(Double(audio.stamp($0)) * 1.0002 / 48) * 48 }
+        defer { listener.free() }
+        let end = listener.packetTimes.last ?? 0
+        let expected = Int64(Double(audio.frames.count * 1_024) * 1.0002)
+        #expect(Set(zip(listener.packetTimes, listener.packetTimes.dropFirst()).map { $1 - $0 }) == [960])
+        #expect(abs(end + 960 + 312 - expected) < 960 + AudioAlignment.tolerance)
+    }
+
+    @Test
+    func `a configuration that hides another rate fails by name`() throws {
+        var audio = try EncodedAudio(filter: "sine=frequency=440:sample_rate=48000", seconds: 1, rate: 48_000, channels: 2)
+        audio.config.sampleRate = 44_100
+        #expect(throws: TranscodingError.formatChanged) { try transcode(audio) { audio.stamp($0) } }
+    }
+}
