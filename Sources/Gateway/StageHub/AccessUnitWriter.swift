@@ -1,0 +1,44 @@
+import RTP
+public import Wire
+
+/// Writes an encoder's H.264 access units to a publication as RTP packets, numbered without gaps (RTMP's way into the hub).
+public final class AccessUnitWriter {
+    private unowned let publication: Publication
+    private var packetizer = H264Packetizer()
+    private var packets: [MediaPacket] = []
+    private var nextSequenceNumber: Int64 = 0
+
+    public init(publication: Publication) {
+        self.publication = publication
+        packets.reserveCapacity(512)  // the biggest frames measured: 264 packets
+    }
+
+    /// Takes new parameter sets, and tells the sinks.
+    public func setParameterSets(sps: [UInt8], pps: [UInt8]) {
+        packetizer.setParameterSets(sps: sps, pps: pps)
+        publication.setFormat(.h264(sps: sps, pps: pps), of: .video)
+    }
+
+    /// Forwards one access unit.
+    /// - Parameters:
+    ///   - nalUnits: without start codes and lengths, in decoding order; they stay valid until this returns.
+    ///   - mediaTime: what `Timeline.place` answered, plus the composition time.
+    public func write(
+        _ nalUnits: some Sequence<UnsafeRawBufferPointer>, at mediaTime: Duration, isKeyframe: Bool, arrival: MonotonicTime
+    ) {
+        let timestamp = mediaTime.timestamp(for: .video)
+        packets.removeAll(keepingCapacity: true)
+        for nalUnit in nalUnits { packetizer.append(nalUnit) { append($0, timestamp) } }
+        packetizer.finish { append($0, timestamp) }
+        let run = MediaRun(track: .video, isKeyframe: isKeyframe, arrival: arrival)
+        packets.withUnsafeBufferPointer { publication.forward($0, of: run) }
+    }
+
+    private func append(_ payload: H264Payload, _ timestamp: Int64) {
+        packets.append(
+            MediaPacket(
+                sequenceNumber: nextSequenceNumber, timestamp: timestamp, marker: payload.isLast, head: payload.head,
+                headCount: payload.headCount, payload: payload.body))
+        nextSequenceNumber += 1
+    }
+}

@@ -1,0 +1,67 @@
+import Wire
+
+/// The timeline of a publisher whose tracks carry stamps of one clock (RTMP): all tracks share one shift and one offset.
+///
+/// Stamps are placed on a session media time that goes on over jumps; that media time is mapped to our clock by the lower
+/// envelope of (arrival − media time). All numbers are nanoseconds;
+/// sums wrap, since stamps are the encoder's to choose.
+struct StampTimeline {
+    private struct Track {
+        var shift: Int64
+        var last: Int64
+        /// The step from the frame before the last to the last: what "one frame" means after a jump.
+        var frame: Int64
+    }
+
+    private var envelope = LowerEnvelope()
+    private var offset = SlewedOffset()
+    private var tracks: [TrackID: Track] = [:]
+    private var shift: Int64 = 0
+    private var rebased: MonotonicTime?
+
+    /// A step back of more than this is a jump; less is disorder.
+    static let largestStepBack: Int64 = 500_000_000
+    /// A step forward of more than this that lands ahead of our clock is a jump.
+    static let largestStepForward: Int64 = 3_000_000_000
+    /// How far ahead of our clock honest stamps land: the envelope is not exact at once.
+    static let clockTolerance: Int64 = 500_000_000
+    /// Within this time after one track's jump the other one's is the same jump.
+    static let followTime = Duration.seconds(2)
+    /// Frames are at most this long: 1 fps.
+    static let longestFrame: Int64 = 1_000_000_000
+
+    /// The session media time of `stamp`; a jump re-bases the session so that the track goes on one frame after its last.
+    mutating func place(_ stamp: Int64, of track: TrackID, arrival: MonotonicTime) -> Int64 {
+        var state = tracks[track] ?? Track(shift: shift, last: stamp &+ shift, frame: 0)
+        if isJump(to: stamp &+ state.shift, from: state.last, at: arrival) { rebase(&state, at: stamp, arrival) }
+        let placed = stamp &+ state.shift
+        if placed > state.last { state.frame = min(placed &- state.last, Self.longestFrame) }
+        state.last = placed
+        tracks[track] = state
+        envelope.observe(arrival.nanoseconds &- placed, at: arrival)
+        if let minimum = envelope.minimum { offset.approach(minimum, at: arrival) }
+        return placed
+    }
+
+    /// The session media time of the moment `now`, equal for all tracks; nil before the first stamp.
+    func mediaTime(at now: MonotonicTime) -> Int64? { offset.value.map { now.nanoseconds &- $0 } }
+
+    private mutating func rebase(_ state: inout Track, at stamp: Int64, _ arrival: MonotonicTime) {
+        let follows =
+            state.shift != shift && rebased.map { arrival - $0 <= Self.followTime } == true
+            && !isJump(to: stamp &+ shift, from: state.last, at: arrival)
+        if !follows {
+            shift = state.last &+ state.frame &- stamp
+            rebased = arrival
+        }
+        state.shift = shift
+    }
+
+    /// A real gap or a TCP catch-up steps forward too, but lands on or behind our clock.
+    private func isJump(to placed: Int64, from last: Int64, at arrival: MonotonicTime) -> Bool {
+        let step = placed &- last
+        if step < -Self.largestStepBack { return true }
+        guard step > Self.largestStepForward, let minimum = envelope.minimum else { return false }
+        return placed > arrival.nanoseconds &- minimum &+ Self.clockTolerance
+    }
+}

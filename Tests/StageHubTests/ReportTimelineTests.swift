@@ -1,0 +1,73 @@
+import StageHub
+import Testing
+import TestSupport
+import Wire
+
+@Suite("Timeline of sender reports (WHIP)")
+struct ReportTimelineTests {
+    let timeline = Timeline()
+    let start = MonotonicTime(nanoseconds: 9_000_000_000)
+
+    /// Two tracks with unrelated RTP bases; video is encoded 80 ms late. Reports begin at `firstReport`, if ever.
+    func run(seconds: Int, firstReport: Int?, reportedAgain: Int = 2) {
+        for step in 0..<(seconds * 50) {
+            let time = Int64(step) * 20  // ms
+            let (audio, video) = (time * 48 + 123_456, time * 90 + 4_000_000_000)
+            let now = start + .milliseconds(time)
+            timeline.observe(audio, of: .audio, arrival: now + .milliseconds(10 + step % 7))
+            timeline.observe(video, of: .video, arrival: now + .milliseconds(90 + step % 5))
+            guard let firstReport, time >= firstReport * 1000, step % (50 * reportedAgain) == 0 else { continue }
+            let ntp = WallTime(nanosecondsSince1970: 1_700_000_000_000_000_000 + time * 1_000_000).ntp
+            timeline.publisherReported(ntp: ntp, timestamp: audio, of: .audio)
+            timeline.publisherReported(ntp: ntp, timestamp: video, of: .video)
+        }
+    }
+
+    /// What the two reports made at `seconds` say of the same moment, less the truth.
+    func skew(at seconds: Int64) throws -> Duration {
+        let now = start + .seconds(seconds)
+        let audio = try #require(timeline.timestamp(of: .audio, at: now)) - 123_456
+        let video = try #require(timeline.timestamp(of: .video, at: now)) - 4_000_000_000
+        return .nanoseconds(video * 1_000_000 / 90 - audio * 1_000_000 / 48)
+    }
+
+    @Test func `without reports, arrival stands in`() throws {
+        run(seconds: 20, firstReport: nil)
+        #expect(try abs(skew(at: 20).milliseconds) == 80)
+    }
+
+    @Test func `reports put the tracks together`() throws {
+        run(seconds: 60, firstReport: 2)
+        #expect(try abs(skew(at: 60).nanoseconds) < 1_000_000)
+    }
+
+    @Test func `the change-over is slewed`() throws {
+        run(seconds: 20, firstReport: nil)
+        let before = try skew(at: 20)
+        let ntp = WallTime(secondsSince1970: 1_700_000_000).ntp
+        timeline.publisherReported(ntp: ntp, timestamp: 20_000 * 48 + 123_456, of: .audio)
+        timeline.publisherReported(ntp: ntp, timestamp: 20_000 * 90 + 4_000_000_000, of: .video)
+        timeline.observe(20_000 * 48 + 123_456, of: .audio, arrival: start + .milliseconds(20_010))
+        timeline.observe(20_020 * 90 + 4_000_000_000, of: .video, arrival: start + .milliseconds(20_110))
+        let moved = try skew(at: 20) - before
+        #expect(abs(moved.milliseconds) < 2)
+    }
+
+    @Test func `a publisher whose wall clock jumps moves nothing at once`() throws {
+        run(seconds: 60, firstReport: 1)
+        timeline.publisherReported(ntp: 0, timestamp: 60_000 * 48 + 123_456, of: .audio)
+        timeline.observe(60_000 * 48 + 123_456, of: .audio, arrival: start + .milliseconds(60_010))
+        #expect(try abs(skew(at: 60).milliseconds) < 2)
+    }
+
+    @Test func `timestamps and reports of any size never trap`() {
+        var generator = SplitMix64(seed: 5)
+        for step in 0..<10_000 {
+            let arrival = MonotonicTime(nanoseconds: Int64(step) * 1_000_000)
+            timeline.observe(.random(in: .min ... .max, using: &generator), of: .video, arrival: arrival)
+            timeline.publisherReported(
+                ntp: generator.next(), timestamp: .random(in: .min ... .max, using: &generator), of: .video)
+            _ = timeline.timestamp(of: .video, at: arrival)
+        }
+    }
+}
