@@ -18,6 +18,8 @@ public final class EventLoop {
     /// Measures the CPU time of every turn too, which costs two system calls each.
     public var measuresTurnCPU = false
 
+    /// One object per type; see `resource`.
+    var resources: [ObjectIdentifier: AnyObject] = [:]
     private var turnCPUStart = Duration.zero
     private var owner = pthread_self()
     private var isInTurn = false

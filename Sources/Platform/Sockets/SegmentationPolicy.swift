@@ -1,0 +1,36 @@
+import Wire
+
+/// When UDP GSO is worth trying. Sans-IO.
+///
+/// A size that the path cannot carry, a device without checksum offload, a tunnel: the kernel refuses such runs, and the
+/// destination then gets its datagrams one by one for a while.
+struct SegmentationPolicy {
+    /// The kernel's limit is 64 on old versions, and 64 KB in all with headers.
+    static let maximumSegments = 54
+    static let maximumRunBytes = 64_000
+    /// UDP payload that fits the smallest MTU of IPv6 links (1,280). Longer datagrams go alone, where they may be fragmented.
+    static let maximumSegmentBytes = 1_232
+    static let pause = Duration.seconds(60)
+    /// Destinations remembered as refusing; beyond that the oldest knowledge is forgotten, and tried again.
+    static let maximumRefusals = 1_024
+
+    private var refusedUntil: [SocketAddress: MonotonicTime] = [:]
+
+    var refusalCount: Int { refusedUntil.count }
+
+    /// How many datagrams of that size may go to `peer` in one call; 1 means without GSO.
+    mutating func segments(ofSize size: Int, to peer: SocketAddress, now: MonotonicTime) -> Int {
+        guard size <= Self.maximumSegmentBytes else { return 1 }
+        if !refusedUntil.isEmpty, let moment = refusedUntil[peer] {
+            if moment > now { return 1 }
+            refusedUntil[peer] = nil
+        }
+        return max(1, min(Self.maximumSegments, Self.maximumRunBytes / size))
+    }
+
+    mutating func runWasRefused(by peer: SocketAddress, now: MonotonicTime) {
+        if refusedUntil.count >= Self.maximumRefusals { refusedUntil = refusedUntil.filter { $0.value > now } }
+        if refusedUntil.count >= Self.maximumRefusals { refusedUntil.removeAll() }
+        refusedUntil[peer] = now + Self.pause
+    }
+}
