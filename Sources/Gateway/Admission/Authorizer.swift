@@ -43,6 +43,8 @@ public struct PublishGrant: Sendable, Equatable {
     public var stageTags: [String: String]
     /// A hash of the credential, for comparing and for logs; never the credential.
     public var credentialHash: String
+    /// flashVer or User-Agent as the encoder sent it; participants show what it tells.
+    public var userAgent = ""
 
     public init(
         participantID: String, stageARN: String, stageID: String, userID: String = "", attributes: [String: String] = [:],

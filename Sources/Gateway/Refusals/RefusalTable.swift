@@ -24,6 +24,24 @@ extension RefusalCode {
         "The participant was disconnected by the operator: ask for a new token, or attach the ingest configuration again.")
     public static let stageDeleted = RefusalCode(
         1008, "stage_deleted", .rejected, 404, "The stage does not exist any more: use one that does.")
+    public static let tokenMalformed = RefusalCode(
+        1009, "token_malformed", .denied, 401,
+        "The token is not a participant token: copy it again, whole, from CreateParticipantToken.")
+    public static let tokenExpired = RefusalCode(
+        1010, "token_expired", .denied, 401, "The token has expired: ask for a new one (CreateParticipantToken).")
+    public static let tokenRejected = RefusalCode(
+        1011, "token_rejected", .denied, 401,
+        "The token is not valid here: its key is unknown, its signature is wrong, or it is for other endpoints.")
+    public static let tokenCannotPublish = RefusalCode(
+        1012, "token_cannot_publish", .denied, 403, event: "INSUFFICIENT_CAPABILITIES",
+        "The token does not allow publishing: ask for one with the capability PUBLISH.")
+    public static let tooManyFailures = RefusalCode(
+        1013, "too_many_failures", .denied, 429, "Too many wrong credentials came from this address: try again in a minute.")
+    public static let authorityUnavailable = RefusalCode(
+        1014, "authority_unavailable", .rejected, 503,
+        "The service that decides about publishing does not answer: try again in a moment.")
+    public static let refusedByAuthority = RefusalCode(
+        1015, "refused_by_authority", .denied, 403, "The service that decides about publishing refused this credential.")
 
     // How
     public static let unknownApplication = RefusalCode(

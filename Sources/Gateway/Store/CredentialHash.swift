@@ -1,0 +1,12 @@
+import OpenSSL
+public import Wire
+
+/// SHA-256 of a stream key or token: what tables, caches and logs hold in place of the credential.
+public struct CredentialHash: Hashable, Sendable {
+    private let bytes: [UInt8]
+
+    public init(of credential: Secret) { bytes = Digest.sha256(credential.reveal()) }
+
+    /// The first 64 bits in hexadecimal: enough to compare log lines.
+    public var text: String { bytes.prefix(8).map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined() }
+}

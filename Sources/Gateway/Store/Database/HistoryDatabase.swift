@@ -1,0 +1,133 @@
+import GRDB
+import Wire
+
+/// What happened: sessions, participants, events and the outbox of webhooks in `events.sqlite`, with `synchronous=NORMAL`.
+///
+/// A killed process loses nothing of it; a power failure may lose the last moments, as events are best effort.
+struct HistoryDatabase: Sendable {
+    /// Entries of one receiver's outbox, at most; beyond it the oldest are dropped.
+    static let maximumOutbox = 100_000
+
+    private let queue: DatabaseQueue
+
+    init(directory: String) throws(StoreError) {
+        queue = try DatabaseFile.open("\(directory)/events.sqlite", synchronous: "NORMAL", migrator: Self.migrator)
+    }
+
+    /// Appends in one transaction; returns the events among the writes, with their numbers.
+    func append(_ writes: [HistoryWrite]) throws -> [ParticipantEvent] {
+        try queue.write { database in
+            var events: [ParticipantEvent] = []
+            for write in writes {
+                if let event = try Self.append(write, database) { events.append(event) }
+            }
+            return events
+        }
+    }
+
+    func read(_ body: (HistoryReader) -> Void) throws { try queue.read { body(HistoryReader($0)) } }
+
+    /// Mends what a process that died could not write, and takes note of the webhooks.
+    func recover(at now: WallTime, webhooks: [String]) throws -> EmbeddedStore.Recovered {
+        try queue.write { database in
+            try Self.setTargets(webhooks, database)
+            try Self.endAbandonedPublishes(at: now, database)
+            let reader = HistoryReader(database)
+            return try EmbeddedStore.Recovered(
+                activeSessions: reader.activeSessions(), highestGeneration: reader.highestGeneration())
+        }
+    }
+
+    /// PUBLISH_STOPPED and LEFT of publishes whose process died are derived now.
+    private static func endAbandonedPublishes(at now: WallTime, _ database: Database) throws {
+        for var participant in try Participant.fetch(database, where: "isConnected", []) {
+            let last = try ParticipantEvent.fetch(
+                database,
+                where: "stageARN = ? AND sessionID = ? AND participantID = ? ORDER BY sequence DESC LIMIT 1",
+                [participant.stageARN, participant.sessionID, participant.participantID]
+            ).first
+            let names: [ParticipantEvent.Name] = last?.name == .publishStarted ? [.publishStopped, .left] : [.left]
+            for name in names {
+                let event = ParticipantEvent(
+                    name: name, time: now, stageARN: participant.stageARN, sessionID: participant.sessionID,
+                    participantID: participant.participantID, userID: participant.userID,
+                    generation: last?.generation ?? 0)
+                _ = try Self.append(.event(event), database)
+            }
+            participant.isConnected = false
+            try participant.put(database)
+        }
+    }
+
+    func removeEvents(before time: WallTime) throws {
+        try queue.write { database in
+            let limit = StatementArguments([time.nanosecondsSince1970])
+            try database.execute(sql: "DELETE FROM event WHERE time < ?", arguments: limit)
+            try database.execute(sql: "DELETE FROM outbox WHERE sequence NOT IN (SELECT sequence FROM event)")
+            try database.execute(sql: "DELETE FROM stageSession WHERE endTime < ?", arguments: limit)
+            try database.execute(
+                sql: "DELETE FROM participant WHERE (stageARN, sessionID) NOT IN (SELECT stageARN, sessionID FROM stageSession)")
+        }
+    }
+
+    /// Makes sure that every event is kept for these receivers until they took it, and forgets other receivers' entries.
+    private static func setTargets(_ targets: [String], _ database: Database) throws {
+        try database.execute(sql: "DELETE FROM target")
+        for target in targets { try database.execute(sql: "INSERT OR IGNORE INTO target VALUES (?)", arguments: [target]) }
+        try database.execute(sql: "DELETE FROM outbox WHERE target NOT IN (SELECT name FROM target)")
+    }
+
+    func close() { try? queue.close() }
+
+    private static func append(_ write: HistoryWrite, _ database: Database) throws -> ParticipantEvent? {
+        switch write {
+        case .sessionBegan(let session): try session.put(database)
+        case .sessionEnded(let stage, let session, let time):
+            try database.execute(
+                sql: "UPDATE stageSession SET endTime = ? WHERE stageARN = ? AND sessionID = ?",
+                arguments: [time.nanosecondsSince1970, stage, session])
+        case .participant(let participant): try participant.put(database)
+        case .event(var event):
+            event.sequence = 0
+            try event.put(database)
+            event.sequence = database.lastInsertedRowID
+            try database.execute(
+                sql: "INSERT INTO outbox (target, sequence) SELECT name, ? FROM target", arguments: [event.sequence])
+            return event
+        case .delivered(let target, let sequences):
+            for sequence in sequences {
+                try database.execute(
+                    sql: "DELETE FROM outbox WHERE target = ? AND sequence = ?", arguments: [target, sequence])
+            }
+        }
+        return nil
+    }
+
+    private static var migrator: DatabaseMigrator {
+        var migrator = DatabaseMigrator()
+        migrator.registerMigration("1 sessions, participants, events and outbox") { database in
+            try database.execute(
+                sql: """
+                    CREATE TABLE stageSession (
+                        stageARN TEXT NOT NULL, sessionID TEXT NOT NULL, startTime INTEGER NOT NULL, endTime INTEGER,
+                        PRIMARY KEY (stageARN, sessionID)) WITHOUT ROWID;
+                    CREATE TABLE participant (
+                        stageARN TEXT NOT NULL, sessionID TEXT NOT NULL, participantID TEXT NOT NULL, userID TEXT NOT NULL,
+                        attributes TEXT NOT NULL, isConnected INTEGER NOT NULL, published INTEGER NOT NULL,
+                        firstJoinTime INTEGER NOT NULL, ingestProtocol TEXT NOT NULL, ingestConfigurationARN TEXT NOT NULL,
+                        browserName TEXT NOT NULL, browserVersion TEXT NOT NULL, osName TEXT NOT NULL, osVersion TEXT NOT NULL,
+                        sdkVersion TEXT NOT NULL,
+                        PRIMARY KEY (stageARN, sessionID, participantID)) WITHOUT ROWID;
+                    CREATE TABLE event (
+                        sequence INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL, time INTEGER NOT NULL,
+                        stageARN TEXT NOT NULL, sessionID TEXT NOT NULL, participantID TEXT NOT NULL, userID TEXT NOT NULL,
+                        errorCode TEXT NOT NULL, generation INTEGER NOT NULL);
+                    CREATE INDEX eventOfParticipant ON event (stageARN, sessionID, participantID, sequence);
+                    CREATE TABLE target (name TEXT PRIMARY KEY) WITHOUT ROWID;
+                    CREATE TABLE outbox (
+                        target TEXT NOT NULL, sequence INTEGER NOT NULL, PRIMARY KEY (target, sequence)) WITHOUT ROWID;
+                    """)
+        }
+        return migrator
+    }
+}

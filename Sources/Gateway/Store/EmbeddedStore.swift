@@ -1,0 +1,98 @@
+import EventLoop
+
+/// The store on two SQLite files of the data directory, with a thread of its own.
+///
+/// All writes that wait are committed together: one fsync for as many API calls as came during the last one. A reply means
+/// that a kill -9 the next moment loses nothing, and that every thread already sees the new `state`.
+public final class EmbeddedStore: PlatformStore {
+    /// Requests that may wait; beyond it they are answered `StoreError.overloaded`.
+    public static let maximumWaiting = 10_000
+    /// How long the history is kept.
+    public static let retention = Duration.seconds(14 * 86_400)
+
+    /// What a former process left in the history.
+    public struct Recovered: Sendable {
+        /// Stage sessions that had not ended.
+        public var activeSessions: [StageSession]
+        /// Of all publishes.
+        public var highestGeneration: UInt64
+    }
+
+    public let recovered: Recovered
+    private let published: Lock<PlatformState>
+    private let queue = StoreQueue(maximumWaiting: maximumWaiting)
+    private let thread: WorkerThread
+
+    /// Opens, migrates and loads both files, and mends the history of a process that died.
+    ///
+    /// - Parameter directory: the data directory, which the caller has locked.
+    /// - Parameter webhooks: names of the receivers for whom events are kept until they took them.
+    /// - Parameter seeding: changes that are made before anybody reads, such as the keys that the server keeps for itself.
+    /// - Parameter onEvents: told of participant events on the store's thread, once they are written, in order.
+    /// - Throws: `.cannotOpen`.
+    public init(
+        directory: String, webhooks: [String] = [], seeding: (inout StateTransaction) throws -> Void = { _ in },
+        onEvents: @escaping @Sendable ([ParticipantEvent]) -> Void = { _ in }
+    ) throws(StoreError) {
+        let configuration = try ConfigurationDatabase(directory: directory)
+        let history = try HistoryDatabase(directory: directory)
+        let queue = queue
+        do {
+            var transaction = StateTransaction(try configuration.load())
+            try seeding(&transaction)
+            try configuration.commit(transaction.changes)
+            recovered = try history.recover(at: EventLoop.wallNow(), webhooks: webhooks)
+            let state = transaction.state
+            let published = Lock(state)
+            self.published = published
+            thread = try WorkerThread.start(name: "store") {
+                let writer = StoreWriter(
+                    configuration: configuration, history: history, state: state,
+                    publish: { new in published.withLock { $0 = new } }, onEvents: onEvents)
+                queue.serve(writer)
+            }
+        } catch {
+            throw .cannotOpen(path: directory, reason: String(describing: error))
+        }
+    }
+
+    deinit { close() }
+
+    public var state: PlatformState { published.withLock { $0 } }
+
+    /// Requests lost because the queue was full: events only, since others are told.
+    public var droppedWrites: Int { queue.dropped }
+
+    /// Carries out what waits, closes both files and ends the thread.
+    public func close() {
+        queue.close()
+        thread.join()
+    }
+
+    public func write<Value: Sendable>(
+        _ body: @escaping @Sendable (inout StateTransaction) throws -> Value,
+        reply: @escaping @Sendable (Result<Value, any Error>) -> Void
+    ) {
+        let job = StoreJob.transaction { transaction in
+            let value = try body(&transaction)
+            return { failure in reply(failure.map { .failure($0) } ?? .success(value)) }
+        } refuse: {
+            reply(.failure($0))
+        }
+        if let reason = queue.add(job) { reply(.failure(reason)) }
+    }
+
+    public func record(_ writes: [HistoryWrite]) { _ = queue.add(.history(writes)) }
+
+    public func read<Value: Sendable>(
+        _ body: @escaping @Sendable (HistoryReader) throws -> Value,
+        reply: @escaping @Sendable (Result<Value, any Error>) -> Void
+    ) {
+        let job = StoreJob.reading { reader in
+            reply(Result { try body(reader) })
+        } refuse: {
+            reply(.failure($0))
+        }
+        if let reason = queue.add(job) { reply(.failure(reason)) }
+    }
+}

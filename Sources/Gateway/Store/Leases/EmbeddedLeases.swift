@@ -1,0 +1,129 @@
+public import Admission
+public import EventLoop
+public import Refusals
+public import Wire
+
+/// The leases of one gateway, in memory. What follows from them (sessions, participants, events) goes to the history.
+///
+/// One lock guards the table, and the history is told while it is held: that is what numbers events in the order in which
+/// the state changed. Holders are only called after it is released.
+public final class EmbeddedLeases: PublishLeases {
+    public struct Limits: Sendable {
+        /// Participants that may publish to one stage at once; a redundant pair counts once.
+        public var publishersPerStage = 12
+        /// A stage session ends this long after its last publisher.
+        public var sessionLinger = Duration.seconds(180)
+
+        public init() {}
+    }
+
+    private let table: Lock<LeaseTable>
+    private let store: any PlatformStore
+    private let wallNow: @Sendable () -> WallTime
+
+    /// Sessions that a former process left open go on if somebody publishes in time.
+    public init(
+        store: EmbeddedStore, limits: Limits = Limits(),
+        wallNow: @escaping @Sendable () -> WallTime = { EventLoop.wallNow() }
+    ) {
+        (self.store, self.wallNow) = (store, wallNow)
+        table = Lock(
+            LeaseTable(
+                limits: limits, sessions: store.recovered.activeSessions,
+                lastGeneration: store.recovered.highestGeneration, now: wallNow()))
+    }
+
+    public func claimPublish(
+        _ grant: PublishGrant, protocol ingestProtocol: IngestProtocol, holder: any LeaseHolder, takeOver: Bool,
+        reply: @escaping @Sendable (ClaimAnswer) -> Void
+    ) {
+        let now = wallNow()
+        let outcome = table.withLock { table in
+            // Looked at under the lock: what DeleteStage or a revocation commits is seen here, or ends the lease afterwards.
+            if let refusal = Self.refusal(of: grant, in: store.state, at: now) {
+                return LeaseTable.Outcome(answer: .refused(refusal))
+            }
+            return table.claim(grant, ingestProtocol, holder, takeOver: takeOver, now: now)
+        }
+        outcome.displaced?.end(.takenOver)
+        reply(outcome.answer)
+    }
+
+    public func release(_ lease: PublishLease) { change { $0.release(lease, now: $1) } }
+
+    /// What became of the credential since it was found good.
+    private static func refusal(of grant: PublishGrant, in state: PlatformState, at now: WallTime) -> Refusal? {
+        guard state.stages[grant.stageARN] != nil else { return Refusal(.stageDeleted) }
+        if let arn = grant.ingestConfigurationARN {
+            guard state.ingestConfigurations[arn]?.stageARN == grant.stageARN else { return Refusal(.detachedStreamKey) }
+        } else if state.isRevoked(participantID: grant.participantID, stageARN: grant.stageARN, at: now) {
+            return Refusal(.participantDisconnected)
+        }
+        return nil
+    }
+
+    private func change(_ body: (inout LeaseTable, WallTime) -> [HistoryWrite]) {
+        let now = wallNow()
+        table.withLock { table in
+            let writes = body(&table, now)
+            if !writes.isEmpty { store.record(writes) }
+        }
+    }
+}
+
+extension EmbeddedLeases: PublishReports {
+    public func publishStarted(_ lease: PublishLease) { change { $0.started(lease, now: $1) } }
+
+    public func publishFailed(_ lease: PublishLease, _ refusal: Refusal) {
+        guard let code = refusal.code.eventErrorCode else { return }
+        change { $0.failed(lease, errorCode: code, now: $1) }
+    }
+
+    public func publishRefused(_ grant: PublishGrant, protocol ingestProtocol: IngestProtocol, _ refusal: Refusal) {
+        guard let code = refusal.code.eventErrorCode else { return }
+        change { $0.refused(grant, ingestProtocol, errorCode: code, now: $1) }
+    }
+}
+
+// MARK: - What the control plane asks and does
+
+extension EmbeddedLeases {
+    /// The running session of a stage, if any of its participants was ever announced.
+    public func activeSession(ofStage arn: String) -> StageSession? {
+        table.withLock { table in table.sessions[arn].flatMap { $0.isRecorded ? $0.record : nil } }
+    }
+
+    public func isLive(participantID: String, stageARN: String) -> Bool {
+        let key = LeaseTable.Key(stageARN: stageARN, participantID: participantID)
+        return table.withLock { $0.held[key] != nil }
+    }
+
+    /// Whether one of the configuration's credentials publishes to its stage now.
+    public func isLive(_ configuration: IngestConfiguration) -> Bool {
+        configuration.credentials.contains {
+            isLive(participantID: $0.participantID, stageARN: configuration.stageARN)
+        }
+    }
+
+    /// The number of publishing participants of a stage.
+    public func publisherCount(ofStage arn: String) -> Int {
+        table.withLock { table in table.held.values.count { $0.grant.stageARN == arn } }
+    }
+
+    /// Ends the participant's publish, if there is one; its worker carries it out.
+    @discardableResult
+    public func end(participantID: String, stageARN: String, _ refusal: Refusal) -> Bool {
+        let key = LeaseTable.Key(stageARN: stageARN, participantID: participantID)
+        let holder = table.withLock { $0.held[key]?.holder }
+        holder?.end(.disconnected(refusal))
+        return holder != nil
+    }
+
+    public func endAll(ofStage arn: String, _ refusal: Refusal) {
+        let holders = table.withLock { table in table.held.values.filter { $0.grant.stageARN == arn }.map(\.holder) }
+        for holder in holders { holder.end(.disconnected(refusal)) }
+    }
+
+    /// Ends the sessions whose last publisher left long enough ago. Called about once a second.
+    public func endIdleSessions() { change { $0.endIdleSessions(now: $1) } }
+}

@@ -1,0 +1,10 @@
+/// One request to the store's thread.
+enum StoreJob: Sendable {
+    /// Gives the answer to its caller: nil when all is durable, or why it is not.
+    typealias Acknowledge = @Sendable (StoreError?) -> Void
+    typealias Refuse = @Sendable (any Error) -> Void
+
+    case transaction(@Sendable (inout StateTransaction) throws -> Acknowledge, refuse: Refuse)
+    case history([HistoryWrite])
+    case reading(@Sendable (HistoryReader) -> Void, refuse: Refuse)
+}

@@ -1,0 +1,77 @@
+import EventLoop
+import Wire
+
+/// Carries out batches on the store's thread; the only one that writes.
+final class StoreWriter {
+    private let configuration: ConfigurationDatabase
+    private let history: HistoryDatabase
+    private let publish: @Sendable (PlatformState) -> Void
+    private let onEvents: @Sendable ([ParticipantEvent]) -> Void
+    private var state: PlatformState
+
+    init(
+        configuration: ConfigurationDatabase, history: HistoryDatabase, state: PlatformState,
+        publish: @escaping @Sendable (PlatformState) -> Void, onEvents: @escaping @Sendable ([ParticipantEvent]) -> Void
+    ) {
+        (self.configuration, self.history, self.state) = (configuration, history, state)
+        (self.publish, self.onEvents) = (publish, onEvents)
+    }
+
+    /// Writes first, each file with one commit, then reads: a reader sees all that was asked for before it.
+    func carryOut(_ jobs: [StoreJob]) {
+        commitTransactions(in: jobs)
+        appendHistory(in: jobs)
+        for case .reading(let body, let refuse) in jobs {
+            do { try history.read(body) } catch { refuse(StoreError.failed(reason: String(describing: error))) }
+        }
+    }
+
+    /// Forgets what has outlived its use.
+    func sweep() {
+        let now = EventLoop.wallNow()
+        var transaction = StateTransaction(state)
+        transaction.removeRevocations(expiredAt: now)
+        if (try? configuration.commit(transaction.changes)) != nil { adopt(transaction.state) }
+        try? history.removeEvents(before: now + (.zero - EmbeddedStore.retention))
+    }
+
+    func close() {
+        configuration.close()
+        history.close()
+    }
+
+    private func commitTransactions(in jobs: [StoreJob]) {
+        var latest = state
+        var changes: [Change] = []
+        var acknowledgements: [StoreJob.Acknowledge] = []
+        for case .transaction(let body, let refuse) in jobs {
+            var transaction = StateTransaction(latest)
+            do {
+                acknowledgements.append(try body(&transaction))
+                latest = transaction.state
+                changes += transaction.changes
+            } catch {
+                refuse(error)
+            }
+        }
+        do {
+            try configuration.commit(changes)
+            if !changes.isEmpty { adopt(latest) }
+            for acknowledge in acknowledgements { acknowledge(nil) }
+        } catch {
+            for acknowledge in acknowledgements { acknowledge(.failed(reason: String(describing: error))) }
+        }
+    }
+
+    private func adopt(_ new: PlatformState) {
+        state = new
+        publish(new)
+    }
+
+    private func appendHistory(in jobs: [StoreJob]) {
+        var writes: [HistoryWrite] = []
+        for case .history(let part) in jobs { writes += part }
+        guard !writes.isEmpty, let events = try? history.append(writes), !events.isEmpty else { return }
+        onEvents(events)
+    }
+}

@@ -1,0 +1,183 @@
+import Admission
+import EventLoop
+import Refusals
+import Testing
+import Wire
+
+@testable import Store
+
+/// Remembers how it was ended.
+private final class Holder: LeaseHolder {
+    private let ends = Lock<[LeaseEnd]>([])
+    var lastProgress: MonotonicTime { .zero }
+    var ended: [LeaseEnd] { ends.withLock { $0 } }
+    func end(_ reason: LeaseEnd) { ends.withLock { $0.append(reason) } }
+}
+
+@Suite("Embedded leases (DESIGN 7)")
+struct EmbeddedLeasesTests {
+    let directory: TemporaryDirectory
+    let store: EmbeddedStore
+    let leases: EmbeddedLeases
+    let clock = Lock(WallTime(secondsSince1970: 1_800_000_000))
+    let stage = EmbeddedStoreTests.stage("one")
+
+    init() async throws {
+        directory = try TemporaryDirectory()
+        store = try EmbeddedStore(directory: directory.path)
+        let clock = clock
+        leases = EmbeddedLeases(store: store, wallNow: { clock.withLock { $0 } })
+        let stage = stage
+        try await store.write { $0.put(stage) }
+    }
+
+    private func grant(_ participant: String) -> PublishGrant {
+        PublishGrant(participantID: participant, stageARN: stage.arn, stageID: stage.id, userID: "u", credentialHash: "h")
+    }
+
+    private func claim(_ participant: String, _ holder: Holder = Holder(), takeOver: Bool = false) -> ClaimAnswer {
+        let answer = Lock<ClaimAnswer?>(nil)
+        leases.claimPublish(grant(participant), protocol: .rtmp, holder: holder, takeOver: takeOver) { new in
+            answer.withLock { $0 = new }
+        }
+        return answer.withLock { $0 } ?? .refused(Refusal(.internalError))
+    }
+
+    private func lease(_ participant: String, _ holder: Holder = Holder(), takeOver: Bool = false) throws -> PublishLease {
+        guard case .granted(let lease) = claim(participant, holder, takeOver: takeOver) else { throw NotGranted() }
+        return lease
+    }
+
+    private struct NotGranted: Error {}
+
+    private func events(of participant: String) async throws -> [ParticipantEvent] {
+        let arn = stage.arn
+        return try await store.read { reader in
+            try reader.sessions(ofStage: arn, after: nil, limit: 100).flatMap {
+                try reader.events(ofStage: arn, sessionID: $0.sessionID, participantID: participant, limit: 100)
+            }
+        }
+    }
+
+    @Test
+    func `the second claim is held, a takeover gets a higher generation`() throws {
+        let (first, second) = (Holder(), Holder())
+        let old = try lease("p", first)
+        guard case .held(let by) = claim("p", second) else { return #expect(Bool(false), "not held") }
+        #expect(by === first)
+        let new = try lease("p", second, takeOver: true)
+        #expect(new.generation > old.generation)
+        #expect(new.stageSessionID == old.stageSessionID)
+        #expect(first.ended == [.takenOver])
+    }
+
+    @Test
+    func `a release of an older generation changes nothing`() throws {
+        let old = try lease("p")
+        let new = try lease("p", takeOver: true)
+        leases.release(old)
+        #expect(leases.isLive(participantID: "p", stageARN: stage.arn))
+        leases.release(new)
+        #expect(!leases.isLive(participantID: "p", stageARN: stage.arn))
+    }
+
+    @Test
+    func `the thirteenth publisher of a stage is refused until one leaves`() throws {
+        let held = try (0..<12).map { try lease("p\($0)") }
+        guard case .refused(let refusal) = claim("late") else { return #expect(Bool(false), "not refused") }
+        #expect(refusal.code == .stageFull)
+        leases.release(held[3])
+        _ = try lease("late")
+    }
+
+    @Test
+    func `a stage session ends three minutes after its last publisher`() async throws {
+        let first = try lease("p")
+        leases.publishStarted(first)
+        let session = try #require(leases.activeSession(ofStage: stage.arn))
+        leases.release(first)
+        clock.withLock { $0 = $0 + .seconds(179) }
+        leases.endIdleSessions()
+        let again = try lease("p")
+        #expect(again.stageSessionID == session.sessionID)
+        leases.release(again)
+        clock.withLock { $0 = $0 + .seconds(180) }
+        leases.endIdleSessions()
+        #expect(leases.activeSession(ofStage: stage.arn) == nil)
+        let arn = stage.arn
+        let stored = try await store.read { try $0.session(session.sessionID, ofStage: arn) }
+        #expect(stored?.endTime == clock.withLock { $0 })
+        #expect(try lease("p").stageSessionID != session.sessionID)
+    }
+
+    @Test
+    func `a publish leaves its four events in order, a takeover none`() async throws {
+        leases.publishStarted(try lease("p"))
+        let second = try lease("p", takeOver: true)
+        leases.publishStarted(second)
+        leases.release(second)
+        let events = try await events(of: "p")
+        #expect(events.map(\.name) == [.joined, .publishStarted, .publishStopped, .left])
+        #expect(events.map(\.sequence) == events.map(\.sequence).sorted())
+        let arn = stage.arn
+        let session = second.stageSessionID
+        let participant = try await store.read { try $0.participant("p", ofStage: arn, sessionID: session) }
+        #expect(participant?.isConnected == false)
+        #expect(participant?.published == true)
+    }
+
+    @Test
+    func `an error is recorded with its code between joining and leaving`() async throws {
+        let held = try lease("p")
+        leases.publishFailed(held, Refusal(.stageFull))
+        leases.release(held)
+        let events = try await events(of: "p")
+        #expect(events.map(\.name) == [.joined, .publishError, .left])
+        #expect(events[1].errorCode == "QUOTA_EXCEEDED")
+    }
+
+    @Test
+    func `a connection that never publishes leaves no trace`() async throws {
+        leases.release(try lease("p"))
+        #expect(leases.activeSession(ofStage: stage.arn) == nil)
+        let arn = stage.arn
+        #expect(try await store.read { try $0.sessions(ofStage: arn, after: nil, limit: 10) }.isEmpty)
+    }
+
+    @Test
+    func `a credential that was withdrawn after it was found good is refused`() async throws {
+        let arn = stage.arn
+        try await store.write {
+            $0.put(Revocation(stageARN: arn, participantID: "p", expiresAt: WallTime(secondsSince1970: 2_000_000_000)))
+        }
+        guard case .refused(let revoked) = claim("p") else { return #expect(Bool(false), "not refused") }
+        #expect(revoked.code == .participantDisconnected)
+        try await store.write { $0.removeStage(arn) }
+        guard case .refused(let gone) = claim("q") else { return #expect(Bool(false), "not refused") }
+        #expect(gone.code == .stageDeleted)
+    }
+
+    @Test
+    func `a publish whose process died is ended in the history when the next one starts`() async throws {
+        leases.publishStarted(try lease("p"))
+        _ = try await events(of: "p")
+        store.close()
+        let next = try EmbeddedStore(directory: directory.path)
+        let arn = stage.arn
+        let session = try #require(next.recovered.activeSessions.first)
+        let events = try await next.read {
+            try $0.events(ofStage: arn, sessionID: session.sessionID, participantID: "p", limit: 10)
+        }
+        #expect(events.map(\.name) == [.joined, .publishStarted, .publishStopped, .left])
+        #expect(next.recovered.highestGeneration == events[0].generation)
+    }
+
+    @Test
+    func `disconnecting ends the holder with the refusal`() throws {
+        let holder = Holder()
+        _ = try lease("p", holder)
+        #expect(leases.end(participantID: "p", stageARN: stage.arn, Refusal(.participantDisconnected)))
+        #expect(holder.ended == [.disconnected(Refusal(.participantDisconnected))])
+        #expect(!leases.end(participantID: "other", stageARN: stage.arn, Refusal(.participantDisconnected)))
+    }
+}

@@ -1,0 +1,76 @@
+import Admission
+import EventLoop
+import Refusals
+import Testing
+import Wire
+
+@testable import Store
+
+@Suite("Stream keys at the door (ledger C04 to C11)")
+struct StoreAuthorizerTests {
+    let directory: TemporaryDirectory
+    let store: EmbeddedStore
+    let authorizer: StoreAuthorizer
+    let stage = EmbeddedStoreTests.stage("one")
+
+    init() async throws {
+        directory = try TemporaryDirectory()
+        store = try EmbeddedStore(directory: directory.path)
+        let leases = EmbeddedLeases(store: store)
+        authorizer = StoreAuthorizer(store: store, reports: leases) { _, _, reply in
+            reply(.failure(Refusal(.tokenMalformed)))
+        }
+        let stage = stage
+        var insecure = EmbeddedStoreTests.configuration("insecure", stage: stage.arn)
+        insecure.insecureIngest = true
+        let configurations = [
+            insecure, EmbeddedStoreTests.configuration("secure", stage: stage.arn),
+            EmbeddedStoreTests.configuration("detached"),
+        ]
+        try await store.write { transaction in
+            transaction.put(stage)
+            for configuration in configurations { transaction.put(configuration) }
+        }
+    }
+
+    private func answer(_ key: String, _ ingestProtocol: IngestProtocol) -> Result<PublishGrant, Refusal> {
+        let answer = Lock<Result<PublishGrant, Refusal>>(.failure(Refusal(.internalError)))
+        let request = PublishRequest(
+            credential: .streamKey(Secret(key)), ingestProtocol: ingestProtocol, source: SocketAddress(.loopback, port: 1),
+            userAgent: "FMLE/3.0")
+        authorizer.authorize(request) { new in answer.withLock { $0 = new } }
+        return answer.withLock { $0 }
+    }
+
+    private func key(_ id: String) -> String { ResourceName().streamKey(identifier: id, secret: "s3cret") }
+
+    @Test(arguments: [IngestProtocol.rtmp, .rtmps])
+    func `an insecure configuration takes both protocols`(_ ingestProtocol: IngestProtocol) throws {
+        let grant = try answer(key("insecure"), ingestProtocol).get()
+        #expect(grant.participantID == "p-insecure")
+        #expect(grant.stageARN == stage.arn)
+        #expect(grant.attributes == ["a": "b"])
+        #expect(grant.userAgent == "FMLE/3.0")
+    }
+
+    @Test
+    func `the second key of a redundant configuration is a participant of its own`() throws {
+        #expect(try answer("rt_0_r_secure_second", .rtmps).get().participantID == "r-secure")
+    }
+
+    @Test
+    func `each wrong use has its own refusal`() {
+        #expect(throws: Refusal(.insecureProtocol)) { try answer(key("secure"), .rtmp).get() }
+        #expect(throws: Refusal(.detachedStreamKey)) { try answer(key("detached"), .rtmps).get() }
+        #expect(throws: Refusal(.unknownStreamKey)) { try answer(key("secure") + "x", .rtmps).get() }
+        #expect(throws: Refusal(.unknownStreamKey)) { try answer("", .rtmps).get() }
+    }
+
+    @Test
+    func `plain RTMP on an RTMPS configuration leaves an event`() async throws {
+        _ = answer(key("secure"), .rtmp)
+        let events = try await store.read { try $0.events(after: 0, limit: 10) }
+        #expect(events.map(\.errorCode) == ["INVALID_PROTOCOL"])
+        #expect(events.map(\.participantID) == ["p-secure"])
+    }
+}
