@@ -17,6 +17,7 @@ struct Fuzzer: Sendable, CustomTestStringConvertible {
         Fuzzer("AAC", AACFuzz.run),
         Fuzzer("AMF0", AMF0Fuzz.run),
         Fuzzer("H264", H264Fuzz.run),
+        Fuzzer("JWT", JWTFuzz.run),
         Fuzzer("Opus", OpusFuzz.run),
         Fuzzer("SDP", SDPFuzz.run),
         Fuzzer("SDPFragment", SDPFragmentFuzz.run),
