@@ -2,6 +2,8 @@ import AMF0
 import Testing
 import Wire
 
+private func decode(_ bytes: [UInt8]) throws(AMF0Error) -> [AMF0Value] { try AMF0Decoder.values(in: bytes.span.bytes) }
+
 @Suite("AMF 0 values")
 struct AMF0ValueTests {
     struct Case: CustomTestStringConvertible, Sendable {
@@ -33,7 +35,7 @@ struct AMF0ValueTests {
 
     @Test(arguments: cases)
     func `reads`(_ testCase: Case) throws {
-        #expect(try AMF0Decoder.values(in: testCase.bytes.span.bytes) == [testCase.value])
+        #expect(try decode(testCase.bytes) == [testCase.value])
     }
 
     @Test(arguments: cases)
@@ -43,9 +45,11 @@ struct AMF0ValueTests {
 
     @Test(arguments: cases)
     func `rejects every prefix`(_ testCase: Case) {
-        for count in 1..<max(testCase.bytes.count, 1) {
+        // An ECMA array may lack its end marker, when the message ends there.
+        let toleratedCount = testCase.bytes.first == 0x08 ? testCase.bytes.count - 3 : nil
+        for count in 1..<testCase.bytes.count where count != toleratedCount {
             let prefix = Array(testCase.bytes.prefix(count))
-            #expect(throws: AMF0Error.truncated) { try AMF0Decoder.values(in: prefix.span.bytes) }
+            #expect(throws: AMF0Error.truncated) { try decode(prefix) }
         }
     }
 
@@ -53,20 +57,20 @@ struct AMF0ValueTests {
         let long = AMF0Value.string(String(repeating: "x", count: 65_536))
         let bytes = [long].amf0Bytes
         #expect(bytes.prefix(5) == [0x0C, 0x00, 0x01, 0x00, 0x00])
-        #expect(try AMF0Decoder.values(in: bytes.span.bytes) == [long])
+        #expect(try decode(bytes) == [long])
     }
 
     @Test func `takes an ECMA array whose count lies`() throws {
         let tooFew: [UInt8] = [0x08, 0, 0, 0, 0, 0, 1, 0x61, 0x05, 0, 0, 9]
         let tooMany: [UInt8] = [0x08, 0xFF, 0xFF, 0xFF, 0xFF, 0, 1, 0x61, 0x05, 0, 0, 9]
         for bytes in [tooFew, tooMany] {
-            #expect(try AMF0Decoder.values(in: bytes.span.bytes) == [.ecmaArray(["a": .null])])
+            #expect(try decode(bytes) == [.ecmaArray(["a": .null])])
         }
     }
 
     @Test func `takes an ECMA array that ends with the message`() throws {
         let bytes: [UInt8] = [0x08, 0, 0, 0, 1, 0, 1, 0x61, 0x05]
-        #expect(try AMF0Decoder.values(in: bytes.span.bytes) == [.ecmaArray(["a": .null])])
+        #expect(try decode(bytes) == [.ecmaArray(["a": .null])])
     }
 
     @Test func `finds a member whatever the case of its name`() {
@@ -76,7 +80,7 @@ struct AMF0ValueTests {
     }
 
     @Test func `repairs text that is not UTF-8`() throws {
-        #expect(try AMF0Decoder.values(in: [0x02, 0, 2, 0xFF, 0x61].span.bytes) == [.string("\u{FFFD}a")])
+        #expect(try decode([0x02, 0, 2, 0xFF, 0x61]) == [.string("\u{FFFD}a")])
     }
 }
 
@@ -86,40 +90,40 @@ struct AMF0LimitTests {
 
     @Test func `stops at the seventeenth level of 50,000 nested objects`() {
         let bytes = nested(50_000)
-        #expect(throws: AMF0Error.tooDeep) { try AMF0Decoder.values(in: bytes.span.bytes) }
+        #expect(throws: AMF0Error.tooDeep) { try decode(bytes) }
     }
 
     @Test func `takes sixteen levels`() throws {
         let bytes = nested(15) + (0..<15).flatMap { _ in [0, 0, 9] as [UInt8] }
-        #expect(try AMF0Decoder.values(in: bytes.span.bytes).count == 1)
+        #expect(try decode(bytes).count == 1)
     }
 
     @Test(arguments: [0x0A, 0x08] as [UInt8])
     func `stops at 50,000 nested arrays`(_ marker: UInt8) {
         let level: [UInt8] = marker == 0x0A ? [0x0A, 0, 0, 0, 1] : [0x08, 0, 0, 0, 1, 0, 1, 0x61]
         let bytes = Array(repeatElement(level, count: 50_000).joined())
-        #expect(throws: AMF0Error.tooDeep) { try AMF0Decoder.values(in: bytes.span.bytes) }
+        #expect(throws: AMF0Error.tooDeep) { try decode(bytes) }
     }
 
     @Test func `does not believe a declared count of 4,294,967,295`() {
-        #expect(throws: AMF0Error.truncated) { try AMF0Decoder.values(in: [0x0A, 0xFF, 0xFF, 0xFF, 0xFF, 0x05].span.bytes) }
+        #expect(throws: AMF0Error.truncated) { try decode([0x0A, 0xFF, 0xFF, 0xFF, 0xFF, 0x05]) }
     }
 
     @Test func `takes no more than 4,096 values`() throws {
         let limit = AMF0Decoder.maximumValueCount
-        #expect(try AMF0Decoder.values(in: [UInt8](repeating: 0x05, count: limit).span.bytes).count == limit)
+        #expect(try decode([UInt8](repeating: 0x05, count: limit)).count == limit)
         let tooMany = [UInt8](repeating: 0x05, count: limit + 1)
-        #expect(throws: AMF0Error.tooManyValues) { try AMF0Decoder.values(in: tooMany.span.bytes) }
+        #expect(throws: AMF0Error.tooManyValues) { try decode(tooMany) }
         let array: [UInt8] = [0x0A, 0, 0, 0x10, 0x00] + [UInt8](repeating: 0x05, count: 4_096)
-        #expect(throws: AMF0Error.tooManyValues) { try AMF0Decoder.values(in: array.span.bytes) }
+        #expect(throws: AMF0Error.tooManyValues) { try decode(array) }
     }
 
     @Test(arguments: [0x04, 0x07, 0x09, 0x0E, 0x12, 0xFF] as [UInt8])
     func `refuses marker`(_ marker: UInt8) {
-        #expect(throws: AMF0Error.unsupportedMarker(marker)) { try AMF0Decoder.values(in: [marker, 0, 0, 0, 0].span.bytes) }
+        #expect(throws: AMF0Error.unsupportedMarker(marker)) { try decode([marker, 0, 0, 0, 0]) }
     }
 
     @Test func `refuses AMF 3 by name`() {
-        #expect(throws: AMF0Error.amf3) { try AMF0Decoder.values(in: [0x11, 0x01].span.bytes) }
+        #expect(throws: AMF0Error.amf3) { try decode([0x11, 0x01]) }
     }
 }
