@@ -1,0 +1,83 @@
+import Wire
+
+/// What ExVideoTagHeader and ExAudioTagHeader have in common: modifiers first, then one track or several (Enhanced RTMP v2).
+struct EnhancedTag {
+    /// TimestampOffsetNano adds less than a millisecond; more is not believed.
+    static let maximumNanosecondOffset: UInt32 = 999_999
+    private static let modExPacketType: UInt8 = 7
+
+    var fourCC = FourCC(rawValue: 0)
+    /// Where track 0 lies in the message; nil when only other tracks came.
+    var body: Range<Int>?
+    /// Tracks that were passed over.
+    var ignoredTrackCount = 0
+
+    /// Reads ModEx prefixes: the offset they add, and the packet type that stands after the last of them.
+    static func readModifiers(
+        _ packetType: UInt8, from reader: inout ByteReader
+    ) throws(FLVError) -> (packetType: UInt8, nanosecondOffset: UInt32) {
+        var packetType = packetType
+        var offset: UInt32 = 0
+        while packetType == modExPacketType {
+            guard let shortSize = reader.read(UInt8.self) else { throw .truncated }
+            var size = Int(shortSize) + 1
+            if size == 256 {
+                guard let longSize = reader.read(UInt16.self) else { throw .truncated }
+                size = Int(longSize) + 1
+            }
+            guard let data = reader.readSpan(count: size), let types = reader.read(UInt8.self) else { throw .truncated }
+            var dataReader = ByteReader(data)
+            if types >> 4 == 0, let nanoseconds = dataReader.readUInt24(), nanoseconds <= maximumNanosecondOffset {
+                offset = nanoseconds
+            }
+            packetType = types & 0x0F
+        }
+        return (packetType, offset)
+    }
+
+    /// A message of one track: FourCC and body.
+    init(singleTrackFrom reader: inout ByteReader) throws(FLVError) {
+        fourCC = try reader.nextFourCC()
+        body = reader.offset..<reader.offset + reader.remaining
+    }
+
+    /// A multitrack message after its type byte: track 0 is found, the others are counted.
+    /// The order of tracks says nothing about quality, and track 0 may be missing.
+    init(multitrackType: UInt8, from reader: inout ByteReader) throws(FLVError) {
+        switch multitrackType {
+        case 0:
+            fourCC = try reader.nextFourCC()
+            guard let trackID = reader.read(UInt8.self) else { throw .truncated }
+            take(reader.offset..<reader.offset + reader.remaining, fourCC, trackID: trackID)
+        case 1:
+            let shared = try reader.nextFourCC()
+            repeat { try takeSizedTrack(shared, from: &reader) } while !reader.isAtEnd
+        case 2:
+            repeat { try takeSizedTrack(try reader.nextFourCC(), from: &reader) } while !reader.isAtEnd
+        default: throw .unsupportedMultitrackType(multitrackType)
+        }
+    }
+
+    private mutating func takeSizedTrack(_ fourCC: FourCC, from reader: inout ByteReader) throws(FLVError) {
+        guard let trackID = reader.read(UInt8.self), let size = reader.readUInt24() else { throw .truncated }
+        let start = reader.offset
+        guard reader.skip(Int(size)) else { throw .overlong }
+        take(start..<start + Int(size), fourCC, trackID: trackID)
+    }
+
+    private mutating func take(_ range: Range<Int>, _ fourCC: FourCC, trackID: UInt8) {
+        if trackID == 0, body == nil {
+            (body, self.fourCC) = (range, fourCC)
+        } else {
+            if body == nil { self.fourCC = fourCC }
+            ignoredTrackCount += 1
+        }
+    }
+}
+
+extension ByteReader {
+    fileprivate mutating func nextFourCC() throws(FLVError) -> FourCC {
+        guard let code = read(UInt32.self) else { throw .truncated }
+        return FourCC(rawValue: code)
+    }
+}
