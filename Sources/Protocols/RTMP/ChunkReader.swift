@@ -1,0 +1,127 @@
+import Wire
+
+/// Puts messages together from the chunks of all chunk streams (RTMP 1.0 §5.3), and applies Set Chunk Size and Abort itself.
+///
+/// A message that lies whole in one chunk of the input is shown where it lies; others are put together in pooled buffers.
+public struct ChunkReader: ~Copyable {
+    /// Raised when publishing begins.
+    public var limits: ChunkLimits
+
+    private var chunkSize: UInt32 = 128
+    private var streams: [ChunkStream] = []
+    /// The chunk whose payload is being read: index of its stream, and bytes of it still to come.
+    private var openStream: Int?
+    private var openByteCount = 0
+    private var partialByteCount = 0
+    private var pool = MessageBufferPool()
+    /// Holds the payload of the message given out last.
+    private var lent: MessageBuffer?
+
+    /// No chunk is longer: no message can be.
+    private static let maximumChunkSize: UInt32 = 0xFF_FFFF
+
+    public init(limits: ChunkLimits = .beforePublish) { self.limits = limits }
+
+    /// The next complete message in `input`, from `offset` on.
+    ///
+    /// - Parameter offset: moved behind what was consumed; a piece of a header (at most 18 bytes) is left for the next call.
+    /// - Returns: nil when more bytes are needed.
+    /// - Throws: what breaks the chunk stream or a limit; the connection cannot go on then.
+    public mutating func next(in input: UnsafeRawBufferPointer, at offset: inout Int) throws(RTMPError) -> RTMPMessage? {
+        if let buffer = lent {
+            lent = nil
+            pool.giveBack(buffer)
+        }
+        while true {
+            guard let index = openStream else {
+                guard try readHeader(in: input, at: &offset) else { return nil }
+                continue
+            }
+            let count = min(openByteCount, input.count - offset)
+            let chunk = UnsafeRawBufferPointer(rebasing: input[offset..<offset + count])
+            offset += count
+            openByteCount -= count
+            let message = try take(chunk, of: index)
+            guard openByteCount == 0 else { return nil }
+            openStream = nil
+            if let message, try !applied(message) { return message }
+        }
+    }
+
+    /// - Returns: false when more bytes are needed.
+    private mutating func readHeader(
+        in input: UnsafeRawBufferPointer, at offset: inout Int
+    ) throws(RTMPError) -> Bool {
+        var reader = ByteReader(UnsafeRawBufferPointer(rebasing: input[offset...]).bytes)
+        guard let basicHeader = ChunkBasicHeader.read(from: &reader) else { return false }
+        guard let index = try stream(for: basicHeader) else {
+            offset += reader.offset
+            return true
+        }
+        guard try streams[index].readHeader(format: basicHeader.format, from: &reader) else { return false }
+        offset += reader.offset
+        if !streams[index].isInsideMessage { try checkBeginning(of: streams[index]) }
+        openStream = index
+        openByteCount = Int(min(streams[index].remainingByteCount, chunkSize))
+        return true
+    }
+
+    /// The stream's index; a new stream is added. Nil for a format 3 chunk on a new stream: FMLE sends one that says nothing.
+    private mutating func stream(for header: ChunkBasicHeader) throws(RTMPError) -> Int? {
+        if let index = streams.firstIndex(where: { $0.id == header.chunkStreamID }) { return index }
+        if header.format == 3 { return nil }
+        guard header.format < 2 else { throw .firstChunkWithoutHeader }
+        guard streams.count < limits.chunkStreamCount else { throw .tooManyChunkStreams }
+        streams.append(ChunkStream(id: header.chunkStreamID))
+        return streams.count - 1
+    }
+
+    private func checkBeginning(of stream: ChunkStream) throws(RTMPError) {
+        guard limits.admits(type: stream.messageType) else { throw .messageBeforePublish(type: stream.messageType) }
+        guard stream.messageLength <= limits.messageLength else { throw .messageTooLong(stream.messageLength) }
+    }
+
+    /// Adds bytes to the stream's message; answers it when it is complete.
+    private mutating func take(_ chunk: UnsafeRawBufferPointer, of index: Int) throws(RTMPError) -> RTMPMessage? {
+        let length = Int(streams[index].messageLength)
+        if chunk.count == length, !streams[index].isInsideMessage { return message(of: streams[index], payload: chunk) }
+        guard !chunk.isEmpty else { return nil }
+        if !streams[index].isInsideMessage {
+            partialByteCount += length
+            guard partialByteCount <= limits.partialByteCount else { throw .tooManyPartialBytes }
+            streams[index].buffer = pool.take()
+        }
+        streams[index].buffer?.append(chunk, of: length)
+        streams[index].receivedByteCount += UInt32(chunk.count)
+        guard streams[index].remainingByteCount == 0 else { return nil }
+        lent = dropPartialMessage(of: index)
+        return message(of: streams[index], payload: lent?.bytes ?? chunk)
+    }
+
+    private func message(of stream: ChunkStream, payload: UnsafeRawBufferPointer) -> RTMPMessage {
+        RTMPMessage(
+            type: stream.messageType, timestamp: stream.timestamp, streamID: stream.messageStreamID, payload: payload)
+    }
+
+    private mutating func dropPartialMessage(of index: Int) -> MessageBuffer? {
+        partialByteCount -= Int(streams[index].messageLength)
+        streams[index].receivedByteCount = 0
+        let buffer = streams[index].buffer
+        streams[index].buffer = nil
+        return buffer
+    }
+
+    /// Applies the two messages that speak to this layer (§5.4.1, §5.4.2); false for all others.
+    private mutating func applied(_ message: RTMPMessage) throws(RTMPError) -> Bool {
+        guard message.type == RTMPMessageType.setChunkSize || message.type == RTMPMessageType.abort else { return false }
+        var reader = ByteReader(message.payload.bytes)
+        guard let value = reader.read(UInt32.self) else { throw .malformedControlMessage(type: message.type) }
+        if message.type == RTMPMessageType.setChunkSize {
+            guard value >= 1, value >> 31 == 0 else { throw .invalidChunkSize(value) }
+            chunkSize = min(value, Self.maximumChunkSize)
+        } else if let index = streams.firstIndex(where: { $0.id == value && $0.isInsideMessage }) {
+            if let buffer = dropPartialMessage(of: index) { pool.giveBack(buffer) }
+        }
+        return true
+    }
+}

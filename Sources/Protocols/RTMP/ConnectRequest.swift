@@ -1,0 +1,51 @@
+import AMF0
+
+/// What an encoder says of itself and of where it wants to go (RTMP 1.0 §7.2.1.1, Enhanced RTMP v2 "connect").
+///
+/// Text is the peer's: it may hold the stream key, and is never to be logged as it is.
+public struct ConnectRequest: Equatable, Sendable {
+    public var app: String
+    /// Without the quotes that some encoders put around it.
+    public var tcURL: String
+    public var flashVersion: String
+    /// What the peer can do of Enhanced RTMP v2; nil when it names nothing of it.
+    public var enhancedCapabilities: EnhancedCapabilities?
+
+    /// 3 when the peer asked for AMF 3, else 0.
+    var objectEncoding: Double
+    var transactionID: Double
+
+    /// An object is specified; ECMA arrays, `tcurl`, and quotes around the URL are seen as well.
+    init(_ command: RTMPCommand) {
+        let object = command.object.members ?? AMF0Object()
+        func text(_ name: String) -> String { object.value(ignoringCaseOf: name)?.string ?? "" }
+        app = text("app")
+        tcURL = String(text("tcUrl").drop { $0 == "'" }.prefix { $0 != "'" })
+        flashVersion = text("flashVer")
+        enhancedCapabilities = EnhancedCapabilities(object)
+        objectEncoding = object["objectEncoding"]?.number == 3 ? 3 : 0
+        transactionID = command.transactionID
+    }
+}
+
+/// The `capsEx` flags of Enhanced RTMP v2.
+public struct EnhancedCapabilities: OptionSet, Equatable, Sendable {
+    public let rawValue: UInt32
+
+    public init(rawValue: UInt32) { self.rawValue = rawValue }
+
+    public static let reconnect = EnhancedCapabilities(rawValue: 1)
+    public static let multitrack = EnhancedCapabilities(rawValue: 2)
+    public static let modEx = EnhancedCapabilities(rawValue: 4)
+    public static let timestampNanoOffset = EnhancedCapabilities(rawValue: 8)
+
+    /// What we say: multitrack is understood, but only track 0 taken, so it is not asked for.
+    static let ours: EnhancedCapabilities = [.reconnect, .modEx, .timestampNanoOffset]
+
+    /// Nil when `connect` names neither a code list, nor a map, nor capabilities.
+    init?(_ object: AMF0Object) {
+        let names = ["fourCcList", "videoFourCcInfoMap", "audioFourCcInfoMap", "capsEx"]
+        guard names.contains(where: { object[$0] != nil }) else { return nil }
+        self.init(rawValue: UInt32(exactly: object["capsEx"]?.number ?? 0) ?? 0)
+    }
+}

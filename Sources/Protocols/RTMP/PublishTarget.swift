@@ -1,0 +1,71 @@
+/// Finds application, stream key and query in the many shapes that encoders make of one URL and one key.
+///
+/// `rtmp://host/app` with a key, `/app/KEY` without one, `/app//KEY`, instance segments `/app/inst/KEY`, a key that holds
+/// `/ = & %`, `KEY?query`, `app?query`, a whole URL as publish name: the application is the first path segment, the key what
+/// was sent as publish name up to `?`; where that is empty, what follows the application in the URL.
+public struct PublishTarget: Equatable, Sendable {
+    /// The first path segment.
+    public var application: String
+    /// What may be the key, likeliest first; at least one, perhaps empty.
+    public var keys: [String]
+    /// Everything that stood behind a `?`, joined by `&`.
+    public var query: String
+
+    /// Longer names are cut: no key comes near it.
+    static let maximumTextLength = 2_048
+
+    public init(connect: ConnectRequest, publishName: String) {
+        self.init(app: connect.app, tcURL: connect.tcURL, publishName: publishName)
+    }
+
+    init(app: String, tcURL: String, publishName: String) {
+        let (appPath, appQuery) = Self.split(app)
+        let (urlPath, urlQuery) = Self.split(Self.path(ofURL: tcURL))
+        let isURL = Self.isURL(publishName)
+        var (name, nameQuery) = Self.split(isURL ? Self.path(ofURL: publishName) : publishName)
+        var segments = Self.segments(appPath)
+        if segments.isEmpty { segments = Self.segments(urlPath) }
+        application = String(segments.first ?? "")
+        if isURL { name = Self.segments(name).dropFirst().joined(separator: "/") }
+
+        let trimmed = Self.trim(name)
+        let instance = segments.dropFirst().joined(separator: "/")
+        let behindURL = Self.segments(urlPath).dropFirst().joined(separator: "/")
+        var keys: [String] = []
+        func add(_ key: String) { if !key.isEmpty, !keys.contains(key) { keys.append(key) } }
+        add(trimmed)
+        add(instance.isEmpty || trimmed.isEmpty ? instance : instance + "/" + trimmed)
+        if trimmed.isEmpty { add(behindURL) }
+        add(String(trimmed.split(separator: "/").last ?? ""))
+        self.keys = keys.isEmpty ? [""] : keys
+        query = [nameQuery, appQuery, appQuery == urlQuery ? "" : urlQuery].filter { !$0.isEmpty }.joined(separator: "&")
+    }
+
+    /// A user and password scheme that we do not have (`authmod=adobe`, `authmod=llnw`).
+    public var asksForPasswordScheme: Bool { query.contains("authmod=") }
+
+    private static func split(_ text: String) -> (path: String, query: String) {
+        let text = text.prefix(maximumTextLength)
+        guard let mark = text.firstIndex(of: "?") else { return (String(text), "") }
+        return (String(text[..<mark]), String(text[text.index(after: mark)...]))
+    }
+
+    private static func isURL(_ text: String) -> Bool { text.hasPrefix("rtmp://") || text.hasPrefix("rtmps://") }
+
+    /// What follows the host; everything, when it is no URL.
+    private static func path(ofURL url: String) -> String {
+        guard let scheme = url.firstRange(of: "://") else { return url }
+        let rest = url[scheme.upperBound...]
+        guard let slash = rest.firstIndex(of: "/") else { return "" }
+        return String(rest[slash...])
+    }
+
+    private static func segments(_ path: String) -> [Substring] { path.split(separator: "/") }
+
+    private static func trim(_ text: String) -> String {
+        var text = Substring(text)
+        while text.first == "/" { text.removeFirst() }
+        while text.last == "/" { text.removeLast() }
+        return String(text)
+    }
+}

@@ -1,0 +1,234 @@
+import RTMP
+import Testing
+import TestSupport
+import Wire
+
+@testable import RTMP
+
+struct Message: Equatable {
+    var type: UInt8
+    var timestamp: UInt32
+    var streamID: UInt32
+    var payload: [UInt8]
+
+    init(_ type: UInt8, _ timestamp: UInt32, _ streamID: UInt32, _ payload: [UInt8]) {
+        (self.type, self.timestamp, self.streamID, self.payload) = (type, timestamp, streamID, payload)
+    }
+}
+
+/// Reads pieces as a connection would: what is left over comes again with the next piece.
+func messages(in pieces: [[UInt8]], limits: ChunkLimits = .publishing) throws -> [Message] {
+    var reader = ChunkReader(limits: limits)
+    var waiting: [UInt8] = []
+    var found: [Message] = []
+    for piece in pieces {
+        waiting += piece
+        var offset = 0
+        try waiting.withUnsafeBytes { input in
+            while let message = try reader.next(in: input, at: &offset) {
+                found.append(Message(message.type, message.timestamp, message.streamID, Array(message.payload)))
+            }
+        }
+        waiting.removeFirst(offset)
+    }
+    return found
+}
+
+func setChunkSize(_ size: UInt32) -> [UInt8] {
+    [0x02, 0, 0, 0, 0, 0, 4, 1, 0, 0, 0, 0] + [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: size >> $0) }
+}
+
+@Suite("Chunk reader")
+struct ChunkReaderTests {
+    struct Case: CustomTestStringConvertible, Sendable {
+        var testDescription: String
+        var bytes: [UInt8]
+        var messages: [Message]
+
+        init(_ name: String, _ bytes: [UInt8], _ messages: [Message]) {
+            (testDescription, self.bytes, self.messages) = (name, bytes, messages)
+        }
+    }
+
+    static let long = (0..<300).map { UInt8(truncatingIfNeeded: $0) }
+    static let header: [UInt8] = [0x04, 0, 0, 40, 0, 0, 2, 9, 1, 0, 0, 0]  // csid 4, 40 ms, 2 bytes, video, stream 1
+    static let first: [UInt8] = header + [7, 8]
+
+    static let cases: [Case] = [
+        Case("format 0", first, [Message(9, 40, 1, [7, 8])]),
+        Case(
+            "format 1: new length and type", first + [0x44, 0, 0, 20, 0, 0, 1, 8, 5],
+            [Message(9, 40, 1, [7, 8]), Message(8, 60, 1, [5])]),
+        Case("format 2: delta alone", first + [0x84, 0, 0, 20, 5, 6], [Message(9, 40, 1, [7, 8]), Message(9, 60, 1, [5, 6])]),
+        Case(
+            "format 3: the last delta again", first + [0x84, 0, 0, 20, 5, 6, 0xC4, 3, 4],
+            [Message(9, 40, 1, [7, 8]), Message(9, 60, 1, [5, 6]), Message(9, 80, 1, [3, 4])]),
+        Case(
+            "format 3 after format 0: its stamp is the delta", first + [0xC4, 3, 4],
+            [Message(9, 40, 1, [7, 8]), Message(9, 80, 1, [3, 4])]),
+        Case(
+            "format 3 after a format 0 with an hour: no delta",
+            [0x04, 0x36, 0xEE, 0x80, 0, 0, 1, 9, 1, 0, 0, 0, 7, 0xC4, 8],
+            [Message(9, 3_600_000, 1, [7]), Message(9, 3_600_000, 1, [8])]),
+        Case("two-byte id", [0x00, 0xFF] + header.dropFirst() + [7, 8], [Message(9, 40, 1, [7, 8])]),
+        Case("three-byte id", [0x01, 0xFF, 0xFF] + header.dropFirst() + [7, 8], [Message(9, 40, 1, [7, 8])]),
+        Case(
+            "one id in two forms", [0x00, 0x00] + header.dropFirst() + [7, 8] + [0x81, 0, 0, 0, 0, 20, 5, 6],
+            [Message(9, 40, 1, [7, 8]), Message(9, 60, 1, [5, 6])]),
+        Case("empty message", [0x04, 0, 0, 0, 0, 0, 0, 8, 1, 0, 0, 0], [Message(8, 0, 1, [])]),
+        Case(
+            "a message of three chunks",
+            [0x04, 0, 0, 40, 0, 1, 44, 9, 1, 0, 0, 0] + long[..<128] + [0xC4] + long[128..<256] + [0xC4] + long[256...],
+            [Message(9, 40, 1, long)]),
+        Case(
+            "chunks of two messages in turn",
+            [0x04, 0, 0, 40, 0, 1, 44, 9, 1, 0, 0, 0] + long[..<128] + [0x05, 0, 0, 41, 0, 0, 1, 8, 1, 0, 0, 0, 5] + [0xC4]
+                + long[128..<256] + [0xC4] + long[256...],
+            [Message(8, 41, 1, [5]), Message(9, 40, 1, long)]),
+        Case(
+            "a larger chunk size", setChunkSize(300) + [0x04, 0, 0, 40, 0, 1, 44, 9, 1, 0, 0, 0] + long, [Message(9, 40, 1, long)]
+        ),
+        Case(
+            "a chunk size that changes inside a message",
+            [0x04, 0, 0, 40, 0, 1, 44, 9, 1, 0, 0, 0] + long[..<128] + setChunkSize(100) + [0xC4] + long[128..<228] + [0xC4]
+                + long[228...], [Message(9, 40, 1, long)]),
+        Case(
+            "an aborted message",
+            [0x04, 0, 0, 40, 0, 1, 44, 9, 1, 0, 0, 0] + long[..<128] + [0x02, 0, 0, 0, 0, 0, 4, 2, 0, 0, 0, 0, 0, 0, 0, 4]
+                + first,
+            [Message(9, 40, 1, [7, 8])]),
+        Case("a ping on a fresh stream with format 1", [0x42, 0, 0, 0, 0, 0, 2, 4, 0, 3], [Message(4, 0, 0, [0, 3])]),
+        Case("a format 3 chunk first, which says nothing", [0xC4] + first, [Message(9, 40, 1, [7, 8])]),
+        Case(
+            "extended delta", first + [0x84, 0xFF, 0xFF, 0xFF, 0x01, 0, 0, 0, 5, 6],
+            [Message(9, 40, 1, [7, 8]), Message(9, 0x0100_0028, 1, [5, 6])]),
+    ]
+
+    @Test(arguments: cases)
+    func `reads whole`(_ testCase: Case) throws {
+        #expect(try messages(in: [testCase.bytes]) == testCase.messages)
+    }
+
+    @Test(arguments: cases)
+    func `reads byte by byte, and cut at random`(_ testCase: Case) throws {
+        #expect(try messages(in: ByteFeeder.pieces(of: testCase.bytes, size: 1)) == testCase.messages)
+        for seed in 0..<20 as Range<UInt64> {
+            #expect(try messages(in: ByteFeeder.pieces(of: testCase.bytes, seed: seed, upTo: 20)) == testCase.messages)
+        }
+    }
+
+    @Test(arguments: cases)
+    func `reads no more from a prefix than is in it`(_ testCase: Case) throws {
+        for count in 0..<testCase.bytes.count {
+            let found = try messages(in: [Array(testCase.bytes.prefix(count))])
+            #expect(testCase.messages.starts(with: found))
+        }
+    }
+
+    @Test func `shows a message where it lies when one chunk holds it`() throws {
+        var reader = ChunkReader(limits: .publishing)
+        try Self.first.withUnsafeBytes { input in
+            var offset = 0
+            let message = try #require(try reader.next(in: input, at: &offset))
+            #expect(message.payload.baseAddress == input.baseAddress?.advanced(by: 12))
+        }
+    }
+
+    @Test(
+        arguments: [
+            (setChunkSize(0), .invalidChunkSize(0)),
+            (setChunkSize(0x8000_0000), .invalidChunkSize(0x8000_0000)),
+            ([0x02, 0, 0, 0, 0, 0, 3, 1, 0, 0, 0, 0, 1, 2, 3], .malformedControlMessage(type: 1)),
+            ([0x04, 0, 0, 0, 0x40, 0, 1, 9, 1, 0, 0, 0], .messageTooLong(0x40_0001)),
+            ([0x84, 0, 0, 0], .firstChunkWithoutHeader),
+            ([0x04, 0, 0, 40, 0, 1, 44, 9, 1, 0, 0, 0] + long[..<128] + header, .headerInsideMessage),
+        ] as [([UInt8], RTMPError)])
+    func `rejects`(_ bytes: [UInt8], _ error: RTMPError) {
+        #expect(throws: error) { try messages(in: [bytes]) }
+    }
+
+    private static func onStreams(_ ids: some Sequence<UInt32>, payload: [UInt8] = [1]) -> [UInt8] {
+        var bytes: [UInt8] = []
+        let writer = ChunkWriter()
+        for id in ids { writer.write(type: 4, streamID: 0, chunkStreamID: id, payload: payload, into: &bytes) }
+        return bytes
+    }
+
+    @Test(arguments: [(.beforePublish, 16), (.publishing, 64)] as [(ChunkLimits, UInt32)])
+    func `takes no more chunk streams than allowed`(_ limits: ChunkLimits, _ count: UInt32) throws {
+        #expect(try messages(in: [Self.onStreams(2..<(2 + count))], limits: limits).count == Int(count))
+        #expect(throws: RTMPError.tooManyChunkStreams) { try messages(in: [Self.onStreams(2...65_599)], limits: limits) }
+    }
+
+    @Test func `takes 64 KiB of messages under way before publish, and 4 MiB after`() throws {
+        // A first chunk of 128 bytes of each of 40 declared kilobytes.
+        let began: (UInt8) -> [UInt8] = { [$0, 0, 0, 0, 0, 0xA0, 0, 20, 0, 0, 0, 0] + [UInt8](repeating: 2, count: 128) }
+        #expect(try messages(in: [began(5)], limits: .beforePublish).isEmpty)
+        #expect(throws: RTMPError.tooManyPartialBytes) { try messages(in: [began(5) + began(6)], limits: .beforePublish) }
+        #expect(try messages(in: [began(5) + began(6)], limits: .publishing).isEmpty)
+    }
+
+    @Test(arguments: [0, 7, 8, 9, 15, 16, 18, 19, 22, 255] as [UInt8])
+    func `takes no media before publish`(_ type: UInt8) {
+        let bytes: [UInt8] = [0x04, 0, 0, 0, 0, 0, 1, type, 1, 0, 0, 0, 5]
+        guard type > 6 else { return }
+        #expect(throws: RTMPError.messageBeforePublish(type: type)) { try messages(in: [bytes], limits: .beforePublish) }
+    }
+}
+
+@Suite("Extended timestamps")
+struct ExtendedTimestampTests {
+    enum Dialect: CaseIterable { case repeated, leftOut }
+
+    /// 30 messages of 300 bytes, 1 second apart, as chunks of 128: full header first, then deltas.
+    private func stream(from start: UInt32, _ dialect: Dialect, everyHeaderFull: Bool) -> (bytes: [UInt8], messages: [Message]) {
+        func bigEndian(_ value: UInt32) -> [UInt8] { [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: value >> $0) } }
+        var bytes: [UInt8] = []
+        var messages: [Message] = []
+        for index in 0..<30 as Range<UInt32> {
+            let time = start &+ 1_000 &* index
+            let payload = (0..<300).map { UInt8(truncatingIfNeeded: $0 &+ Int(index)) }
+            let isFull = everyHeaderFull || index == 0
+            let field = isFull ? time : 1_000
+            let isExtended = field >= 0xFF_FFFF
+            bytes.append(isFull ? 0x04 : 0x44)
+            bytes += bigEndian(isExtended ? 0xFF_FFFF : field).dropFirst() + [0, 1, 44, 9] + (isFull ? [1, 0, 0, 0] : [])
+            for start in stride(from: 0, to: 300, by: 128) {
+                if start > 0 { bytes.append(0xC4) }
+                if isExtended, start == 0 || dialect == .repeated { bytes += bigEndian(field) }
+                bytes += payload[start..<min(start + 128, 300)]
+            }
+            messages.append(Message(9, time, 1, payload))
+        }
+        return (bytes, messages)
+    }
+
+    @Test(arguments: [0xFF_FFFF - 15_000, 0xFFFF_FFFF - 15_000] as [UInt32], Dialect.allCases)
+    func `passes the borders of 24 and 32 bits`(_ start: UInt32, _ dialect: Dialect) throws {
+        for everyHeaderFull in [true, false] {
+            let (bytes, expected) = stream(from: start, dialect, everyHeaderFull: everyHeaderFull)
+            #expect(try messages(in: [bytes]) == expected)
+            #expect(try messages(in: ByteFeeder.pieces(of: bytes, size: 1)) == expected)
+            for seed in 0..<10 as Range<UInt64> {
+                #expect(try messages(in: ByteFeeder.pieces(of: bytes, seed: seed, upTo: 200)) == expected)
+            }
+        }
+    }
+
+    /// Type 9, 16,777,216 ms, stream 1; a body of `length` bytes follows.
+    private func header(length: UInt8) -> [UInt8] { [0x04, 0xFF, 0xFF, 0xFF, 0, 0, length, 9, 1, 0, 0, 0, 1, 0, 0, 0] }
+
+    @Test func `does not wait for four bytes that will not come`() throws {
+        let bytes = setChunkSize(4) + header(length: 6) + [9, 8, 7, 6] + [0xC4, 5, 4]
+        #expect(try messages(in: [bytes]) == [Message(9, 0x0100_0000, 1, [9, 8, 7, 6, 5, 4])])
+    }
+
+    @Test func `takes a new timestamp in a format 3 chunk that begins a message`() throws {
+        let repeated = header(length: 1) + [9] + [0xC4, 1, 0, 0, 0, 8]
+        #expect(try messages(in: [repeated]).map(\.payload) == [[9], [8]])
+        let advanced = header(length: 1) + [9] + [0xC4, 1, 0, 0, 40, 8]
+        #expect(try messages(in: [advanced]) == [Message(9, 0x0100_0000, 1, [9]), Message(9, 0x0100_0028, 1, [8])])
+        let leftOut = header(length: 4) + [9, 9, 9, 9] + [0xC4, 0xAF, 1, 2, 3]
+        #expect(try messages(in: [leftOut]).map(\.payload) == [[9, 9, 9, 9], [0xAF, 1, 2, 3]])
+    }
+}
