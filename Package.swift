@@ -84,7 +84,7 @@ let planned: [Module] = [
 
     platform("EventLoop", ["CLibevent", "CShim", "Wire"]),
     platform("Sockets", ["EventLoop", "CShim", "OpenSSL", "Wire"]),
-    platform("GatewayLogging", folder: "Logging", ["EventLoop", "Wire"]),
+    platform("GatewayLogging", folder: "Logging", ["EventLoop", "CShim", "JSON", "Wire"]),
     platform("GatewayMetrics", folder: "Metrics", ["EventLoop", "Wire"]),
     platform("DataDirectory", []),
     platform("HTTPServer", ["EventLoop", "Sockets", "HTTP", "OpenSSL", "Wire"]),

@@ -1,0 +1,52 @@
+public import EventLoop
+import Glibc
+import Synchronization
+import Wire
+
+/// The process's log: one line per change of state.
+///
+/// Before `start` events go nowhere, so that tests stay silent. Never call it on the media path.
+public enum Log {
+    private static let writer = Lock<LogWriter?>(nil)
+    private static let minimumLevel = Atomic<Int>(LogLevel.info.rawValue)
+    private static let isStarted = Atomic<Bool>(false)
+
+    /// Begins to write: JSON lines, or text where `format` is nil and the descriptor is a terminal.
+    public static func start(descriptor: CInt = 2, level: LogLevel, format: LogFormat? = nil) throws(SystemError) {
+        let format = format ?? (isatty(descriptor) == 1 ? .text : .json)
+        let new = try LogWriter(descriptor: descriptor, format: format)
+        setLevel(level)
+        let old = writer.withLock { writer in
+            defer { writer = new }
+            return writer
+        }
+        isStarted.store(true, ordering: .releasing)
+        old?.close()
+    }
+
+    /// Writes what waits and stops. Call it last.
+    public static func stop() {
+        isStarted.store(false, ordering: .releasing)
+        let old = writer.withLock { $0.take() }
+        old?.close()
+    }
+
+    /// Takes effect at once, on every thread.
+    public static func setLevel(_ level: LogLevel) { minimumLevel.store(level.rawValue, ordering: .relaxed) }
+
+    public static func isEnabled(_ level: LogLevel) -> Bool {
+        level.rawValue >= minimumLevel.load(ordering: .relaxed) && isStarted.load(ordering: .acquiring)
+    }
+
+    /// Events that were dropped because the writer could not keep up, for a metric.
+    public static var droppedCount: Int { writer.withLock { $0 }?.droppedCount ?? 0 }
+
+    /// Logs one event.
+    /// - Parameters:
+    ///   - name: a word in snake_case that names the change of state: `publish_started`.
+    ///   - fields: is not computed when the level is off.
+    public static func event(_ level: LogLevel, _ name: String, _ fields: @autoclosure () -> LogFields = [:]) {
+        guard isEnabled(level), let writer = writer.withLock({ $0 }) else { return }
+        writer.write(LogRecord(time: EventLoop.wallNow(), level: level, event: name, fields: fields()))
+    }
+}

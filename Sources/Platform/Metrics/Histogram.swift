@@ -1,0 +1,40 @@
+import Wire
+
+/// How often a value fell into each of a few ranges, from any thread.
+public final class Histogram: Sendable {
+    /// The upper bounds, ascending; the last range has none.
+    public let bounds: [Double]
+    private let counts: [Counter]
+    private let sum = Gauge()
+
+    /// - Parameter bounds: ascending; at most 20, since each is one time series.
+    public init(bounds: [Double]) {
+        precondition(bounds.count <= 20 && zip(bounds, bounds.dropFirst()).allSatisfy(<), "bounds are constants of ours")
+        self.bounds = bounds
+        counts = (0...bounds.count).map { _ in Counter() }
+    }
+
+    public func observe(_ value: Double) {
+        let index = bounds.firstIndex { value <= $0 } ?? bounds.count
+        counts[index].increment()
+        sum.add(value)
+    }
+
+    /// Observes a duration in seconds, the unit of every time in our metrics.
+    public func observe(_ duration: Duration) { observe(duration.inSeconds) }
+
+    /// Per range the number of values at or below its bound, then all; and their sum.
+    public var snapshot: (cumulativeCounts: [Int], sum: Double) {
+        var total = 0
+        let cumulative = counts.map { count in
+            total += count.value
+            return total
+        }
+        return (cumulative, sum.value)
+    }
+
+    /// 1 ms to 10 s: requests, handshakes and set-up steps.
+    public static let setupSeconds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
+    /// 10 µs to 1 s: what happens within one process.
+    public static let loopSeconds = [0.00001, 0.0001, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1]
+}

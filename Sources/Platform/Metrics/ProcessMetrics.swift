@@ -1,0 +1,73 @@
+import EventLoop
+import Glibc
+import Wire
+
+/// What the kernel knows about this process, under the names every Prometheus client uses.
+public enum ProcessMetrics {
+    /// - Parameter version: of the program, for `stagedoor_build_info`.
+    public static func register(in registry: MetricsRegistry, version: String) {
+        let start = Double(EventLoop.wallNow().nanosecondsSince1970) / 1e9
+        registry.reading("process_start_time_seconds", "Start of the process since 1970 in seconds.") { start }
+        registry.reading("process_cpu_seconds_total", "User and system CPU time in seconds.") { cpuSeconds }
+        registry.reading("process_resident_memory_bytes", "Resident memory in bytes.") { memory(field: 1) }
+        registry.reading("process_virtual_memory_bytes", "Virtual memory in bytes.") { memory(field: 0) }
+        registry.reading("process_open_fds", "Open file descriptors.") { openDescriptors }
+        registry.reading("process_max_fds", "Most file descriptors that may be open.") { maximumDescriptors }
+        registry.reading(
+            "stagedoor_cpu_throttled_seconds_total",
+            "Time in seconds that the control group's CPU quota kept the process waiting."
+        ) { throttledSeconds }
+        registry.gauge("stagedoor_build_info", "Always 1; the labels tell the build.", ["version": version]).set(1)
+    }
+
+    /// Resident memory in bytes, for admission by memory.
+    public static var residentBytes: Int { Int(memory(field: 1)) }
+    public static var openDescriptorCount: Int { Int(openDescriptors) }
+    public static var maximumDescriptorCount: Int { Int(maximumDescriptors) }
+
+    private static var cpuSeconds: Double {
+        var usage = rusage()
+        unsafe getrusage(CInt(RUSAGE_SELF.rawValue), &usage)
+        let seconds = Double(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec)
+        return seconds + Double(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6
+    }
+
+    /// A field of `/proc/self/statm`, which counts pages.
+    private static func memory(field: Int) -> Double {
+        let fields = text(of: "/proc/self/statm").split(separator: " ")
+        guard field < fields.count, let pages = Double(fields[field]) else { return .nan }
+        return pages * Double(sysconf(CInt(_SC_PAGESIZE)))
+    }
+
+    private static var openDescriptors: Double {
+        guard let directory = unsafe opendir("/proc/self/fd") else { return .nan }
+        defer { unsafe closedir(directory) }
+        var count = -3  // `.`, `..` and the directory itself
+        while unsafe readdir(directory) != nil { count += 1 }
+        return Double(count)
+    }
+
+    private static var maximumDescriptors: Double {
+        var limit = rlimit()
+        guard unsafe getrlimit(CInt(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return .nan }
+        return Double(limit.rlim_cur)
+    }
+
+    /// `throttled_usec` of the control group (version 2), 0 where there is none.
+    private static var throttledSeconds: Double {
+        for line in text(of: "/sys/fs/cgroup/cpu.stat").split(separator: "\n") where line.hasPrefix("throttled_usec ") {
+            return (Double(line.dropFirst(15)) ?? 0) / 1e6
+        }
+        return 0
+    }
+
+    private static func text(of path: String) -> String {
+        let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { return "" }
+        defer { close(descriptor) }
+        let bytes = unsafe [UInt8](unsafeUninitializedCapacity: 4096) { buffer, count in
+            unsafe count = max(0, read(descriptor, buffer.baseAddress, buffer.count))
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+}

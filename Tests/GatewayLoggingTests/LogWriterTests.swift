@@ -1,0 +1,82 @@
+import EventLoop
+import GatewayLogging
+import Glibc
+import Testing
+import Wire
+
+@Suite("Log writer", .timeLimit(.minutes(1)))
+struct LogWriterTests {
+    private static func pipe() throws -> (read: CInt, write: CInt) {
+        var ends: [CInt] = [0, 0]
+        try #require(Glibc.pipe(&ends) == 0)
+        return (ends[0], ends[1])
+    }
+
+    /// Everything until the writing end is closed.
+    private static func text(of descriptor: CInt) -> String {
+        var bytes: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 65_536)
+        while true {
+            let count = read(descriptor, &buffer, buffer.count)
+            if count <= 0 { return String(decoding: bytes, as: UTF8.self) }
+            bytes += buffer[..<count]
+        }
+    }
+
+    private static func record(_ event: String) -> LogRecord {
+        LogRecord(time: WallTime(secondsSince1970: 0), level: .info, event: event, fields: [:])
+    }
+
+    @Test func `writes every event in order, from many threads`() throws {
+        let ends = try Self.pipe()
+        let writer = try LogWriter(descriptor: ends.write, format: .text)
+        let threads = try (0..<4).map { thread in
+            try WorkerThread.start(name: "log test") {
+                for number in 0..<100 { writer.write(Self.record("t\(thread)_\(number)")) }
+            }
+        }
+        for thread in threads { thread.join() }
+        writer.close()
+        close(ends.write)
+        let events = Self.text(of: ends.read).split(separator: "\n").compactMap { $0.split(separator: " ").last }
+        #expect(events.count == 400)
+        #expect(events.filter { $0.hasPrefix("t2_") } == (0..<100).map { Substring("t2_\($0)") })
+        close(ends.read)
+    }
+
+    @Test func `drops and says so when nobody reads`() throws {
+        let ends = try Self.pipe()
+        let writer = try LogWriter(descriptor: ends.write, format: .text)
+        for number in 0..<50_000 { writer.write(Self.record("event_\(number)")) }
+        #expect(writer.droppedCount > 0)
+        let reader = Lock("")
+        let thread = try WorkerThread.start(name: "log reader") {
+            let text = Self.text(of: ends.read)
+            reader.withLock { $0 = text }
+        }
+        writer.close()
+        close(ends.write)
+        thread.join()
+        let reported = reader.withLock { $0 }.split(separator: "\n").filter { $0.contains("log_events_dropped") }
+        #expect(reported.compactMap { $0.split(separator: "=").last.flatMap { Int($0) } }.reduce(0, +) == writer.droppedCount)
+        close(ends.read)
+    }
+
+    @Test func `the process's log starts, filters and stops`() throws {
+        let ends = try Self.pipe()
+        Log.event(.error, "before_start")
+        try Log.start(descriptor: ends.write, level: .warning)
+        Log.event(.info, "too_quiet")
+        Log.event(.warning, "loud", ["port": 8080])
+        Log.setLevel(.debug)
+        Log.event(.debug, "detail")
+        Log.stop()
+        Log.event(.error, "after_stop")
+        close(ends.write)
+        let text = Self.text(of: ends.read)
+        #expect(text.contains(#""event":"loud","port":8080}"#))
+        #expect(text.contains("detail"))
+        #expect(text.split(separator: "\n").count == 2)
+        close(ends.read)
+    }
+}
