@@ -1,0 +1,204 @@
+import AMF0
+import Foundation
+import TestSupport
+import Testing
+
+@testable import RTMP
+
+func fixture(_ name: String) throws -> [UInt8] {
+    let folder = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../Fixtures/rtmp")
+    return try Array(Data(contentsOf: folder.appending(path: name)))
+}
+
+@Suite("Server session")
+struct ServerSessionTests {
+    static let captures = ["rtmp-connect-obs-32.2.2.bin", "rtmp-connect-ffmpeg-5.1.bin", "rtmp-connect-ffmpeg-9.0.2.bin"]
+
+    private static func flashVersion(_ capture: String) -> String {
+        if capture.contains("obs") { return "FMLE/3.0 (compatible; FMSc/1.0)" }
+        return capture.contains("5.1") ? "FMLE/3.0 (compatible; Lavf59.27.100)" : "FMLE/3.0 (compatible; Lavf63.1.102)"
+    }
+
+    /// A captured `connect`, then a publish with media as OBS or ffmpeg chunk it.
+    private func session(_ capture: String) throws -> (bytes: [UInt8], happenings: [Happening]) {
+        var encoder = EncoderBytes()
+        encoder.bytes += try fixture(capture)
+        if capture.contains("obs") { encoder.writer.chunkSize = 4_096 }
+        encoder.command(RTMPCommand(name: "releaseStream", transactionID: 2, arguments: ["KEY"]))
+        encoder.command(RTMPCommand(name: "FCPublish", transactionID: 3, arguments: ["KEY"]))
+        encoder.publish()
+        let metadata = ([AMF0Value.string("@setDataFrame"), "onMetaData", .ecmaArray(["width": 1_280.0])]).amf0Bytes
+        let video = (0..<9_000).map { UInt8(truncatingIfNeeded: $0) }
+        encoder.message(type: 18, metadata)
+        encoder.message(type: 9, timestamp: 0, video)
+        encoder.message(type: 8, timestamp: 21, [0xAF, 1, 2])
+        encoder.command(RTMPCommand(name: "FCUnpublish", transactionID: 6, arguments: ["KEY"]))
+        encoder.command(RTMPCommand(name: "deleteStream", transactionID: 7, arguments: [1.0]))
+        return (
+            encoder.bytes,
+            [
+                .connect(app: "app", tcURL: "rtmp://127.0.0.1:19360/app", flashVersion: Self.flashVersion(capture)),
+                .publish(application: "app", key: "KEY"), .data(0, metadata), .video(0, video), .audio(21, [0xAF, 1, 2]),
+                .unpublished,
+            ]
+        )
+    }
+
+    @Test(arguments: captures)
+    func `serves a captured encoder, however its bytes are cut`(_ capture: String) throws {
+        let (bytes, expected) = try session(capture)
+        var cuts = [[bytes], ByteFeeder.pieces(of: bytes, size: 1), ByteFeeder.pieces(of: bytes, size: 1_460)]
+        cuts += (0..<20 as Range<UInt64>).map { ByteFeeder.pieces(of: bytes, seed: $0, upTo: 2_000) }
+        var outputs = Set<[UInt8]>()
+        for pieces in cuts {
+            let driver = SessionDriver()
+            for piece in pieces { driver.feed(piece) }
+            #expect(driver.happenings == expected)
+            outputs.insert(driver.output)
+        }
+        #expect(outputs.count == 1, "The answers depend on how the bytes were cut")
+    }
+
+    @Test(arguments: captures)
+    func `makes no more of a prefix than is in it`(_ capture: String) throws {
+        let (bytes, expected) = try session(capture)
+        let driver = SessionDriver()
+        for byte in bytes {
+            driver.feed([byte])
+            guard expected.starts(with: driver.happenings) else {
+                Issue.record("\(driver.happenings)")
+                return
+            }
+        }
+    }
+
+    @Test func `answers in the order that encoders expect`() throws {
+        let driver = SessionDriver()
+        driver.feed(try session(Self.captures[0]).bytes)
+        #expect(
+            try driver.answerNames == [
+                "_result NetConnection.Connect.Success", "_result", "_result", "onFCPublish NetStream.Publish.Start", "_result",
+                "onStatus NetStream.Publish.Start", "_result", "onStatus NetStream.Unpublish.Success",
+            ])
+        // Window, bandwidth and chunk size come before the result.
+        let afterHandshake = driver.output[3_073...]
+        #expect(afterHandshake.prefix(16) == [2, 0, 0, 0, 0, 0, 4, 5, 0, 0, 0, 0, 0, 0x26, 0x25, 0xA0])
+        #expect(afterHandshake.dropFirst(16).prefix(17) == [2, 0, 0, 0, 0, 0, 5, 6, 0, 0, 0, 0, 0, 0x26, 0x25, 0xA0, 2])
+        #expect(afterHandshake.dropFirst(33).prefix(16) == [2, 0, 0, 0, 0, 0, 4, 1, 0, 0, 0, 0, 0, 1, 0, 0])
+    }
+
+    @Test func `gives every transaction its own answer`() throws {
+        let driver = SessionDriver()
+        driver.feed(try session(Self.captures[1]).bytes)
+        let results = try driver.answers.filter { $0.name == "_result" }
+        #expect(results.map(\.transactionID) == [1, 2, 3, 4, 6])
+        #expect(results[3].arguments == [.number(1)])
+        #expect(try driver.answers.first { $0.name == "onFCPublish" }?.transactionID == 0)
+    }
+
+    @Test func `holds what follows publish until it is answered`() {
+        let driver = SessionDriver()
+        driver.grantsPublish = false
+        var encoder = EncoderBytes.published()
+        let announced = encoder.bytes.count
+        encoder.message(type: 8, timestamp: 5, [0xAF, 0, 1])
+        driver.feed(encoder.bytes)
+        #expect(driver.happenings.last == .publish(application: "app", key: "KEY"))
+        #expect(driver.unconsumedByteCount == encoder.bytes.count - announced)
+        driver.acceptPublish()
+        #expect(driver.happenings.last == .audio(5, [0xAF, 0, 1]))
+    }
+
+    @Test func `takes commands in AMF 3 wrapping, and data`() {
+        var encoder = EncoderBytes()
+        let connect = RTMPCommand(
+            name: "connect", transactionID: 1, object: .ecmaArray(["app": "app", "tcurl": "'rtmp://h/app'"]))
+        encoder.message(type: 17, streamID: 0, chunkStreamID: 3, [0] + connect.bytes)
+        encoder.publish()
+        encoder.message(type: 15, [0, 2, 0, 1, 0x61])
+        let driver = SessionDriver()
+        driver.feed(encoder.bytes)
+        #expect(driver.happenings.first == .connect(app: "app", tcURL: "rtmp://h/app", flashVersion: ""))
+        #expect(driver.happenings.last == .data(0, [2, 0, 1, 0x61]))
+    }
+
+    @Test func `publishes on stream 0, and in Haivision's order`() throws {
+        var encoder = EncoderBytes()
+        encoder.connect()
+        encoder.command(RTMPCommand(name: "createStream", transactionID: 2))
+        encoder.command(RTMPCommand(name: "releaseStream", transactionID: 3, arguments: ["KEY"]))
+        encoder.command(RTMPCommand(name: "FCPublish", transactionID: 4, arguments: ["KEY"]))
+        encoder.command(RTMPCommand(name: "publish", transactionID: 5, arguments: ["KEY"]), streamID: 0)
+        encoder.message(type: 9, streamID: 0, [0x17, 0])
+        encoder.command(RTMPCommand(name: "closeStream"))
+        let driver = SessionDriver()
+        driver.feed(encoder.bytes)
+        #expect(driver.happenings.suffix(3) == [.publish(application: "app", key: "KEY"), .video(0, [0x17, 0]), .unpublished])
+    }
+
+    @Test func `unfolds aggregates`() {
+        var encoder = EncoderBytes.published()
+        let tags: [UInt8] =
+            [8, 0, 0, 2, 0, 0, 100, 0, 0, 0, 0, 0xAF, 1, 0, 0, 0, 13] + [18, 0, 0, 1, 0, 0, 110, 0, 0, 0, 0, 5, 0, 0, 0, 12]
+            + [9, 0, 0, 1, 0, 0, 140, 0, 0, 0, 0, 0x27, 0, 0, 0, 12]
+        encoder.message(type: 22, timestamp: 5_000, tags)
+        let driver = SessionDriver()
+        driver.feed(encoder.bytes)
+        #expect(driver.happenings.suffix(3) == [.audio(5_000, [0xAF, 1]), .data(5_010, [5]), .video(5_040, [0x27])])
+    }
+
+    @Test func `passes over media after unpublish, and publishes again`() {
+        var encoder = EncoderBytes.published()
+        encoder.command(RTMPCommand(name: "FCUnpublish", transactionID: 6, arguments: ["KEY"]))
+        encoder.message(type: 9, [0x27])
+        encoder.command(RTMPCommand(name: "publish", transactionID: 7, arguments: ["KEY2", "live"]), streamID: 1)
+        encoder.message(type: 9, [0x17])
+        let driver = SessionDriver()
+        driver.feed(encoder.bytes)
+        #expect(driver.happenings.suffix(3) == [.unpublished, .publish(application: "app", key: "KEY2"), .video(0, [0x17])])
+    }
+
+    @Test func `acknowledges windows, the handshake counted`() {
+        var encoder = EncoderBytes()
+        encoder.bytes += [2, 0, 0, 0, 0, 0, 4, 5, 0, 0, 0, 0, 0, 0, 0x20, 0]  // window of 8,192 bytes
+        encoder.connect()
+        encoder.publish()
+        let head = encoder.bytes.count
+        encoder.message(type: 9, [UInt8](repeating: 0x27, count: 6_000))
+        let driver = SessionDriver()
+        driver.feed(Array(encoder.bytes[..<head]))
+        let answered = driver.output.count
+        driver.feed(Array(encoder.bytes[head...]))
+        let count = UInt32(encoder.bytes.count)
+        let acknowledgement: [UInt8] = [2, 0, 0, 0, 0, 0, 4, 3, 0, 0, 0, 0, 0, 0, UInt8(count >> 8), UInt8(count & 255)]
+        #expect(Array(driver.output[answered...]) == acknowledgement)
+    }
+
+    @Test func `answers pings`() {
+        var encoder = EncoderBytes.published()
+        encoder.message(type: 4, streamID: 0, chunkStreamID: 2, [0, 6, 1, 2, 3, 4])
+        let driver = SessionDriver()
+        driver.feed(encoder.bytes)
+        #expect(driver.output.suffix(18) == [2, 0, 0, 0, 0, 0, 6, 4, 0, 0, 0, 0, 0, 7, 1, 2, 3, 4])
+    }
+
+    @Test func `names its codecs to an encoder that asks, and asks it to reconnect`() throws {
+        var session = RTMPServerSession(crypto: .fake)
+        var encoder = EncoderBytes()
+        encoder.command(
+            RTMPCommand(
+                name: "connect", transactionID: 1,
+                object: .object(["app": "app", "capsEx": 1.0, "fourCcList": .strictArray(["*"])])))
+        var offset = 0
+        try encoder.bytes.withUnsafeBytes { _ = try session.nextEvent(in: $0, at: &offset) }
+        session.acceptConnect()
+        let text = String(decoding: session.takeOutput(), as: Unicode.ASCII.self)
+        for name in ["capsEx", "videoFourCcInfoMap", "avc1", "audioFourCcInfoMap", "Opus", "mp4a"] {
+            #expect(text.contains(name))
+        }
+        let isAsked = session.requestReconnect(tcURL: "rtmp://other/app", description: "Draining")
+        #expect(isAsked)
+        let request = String(decoding: session.takeOutput(), as: Unicode.ASCII.self)
+        #expect(request.contains("NetConnection.Connect.ReconnectRequest") && request.contains("rtmp://other/app"))
+    }
+}
