@@ -1,0 +1,164 @@
+import COpenSSL
+public import Wire
+
+/// One DTLS association, sans-IO: datagrams and timeouts in; datagrams, keys and the next deadline out (RFC 6347, RFC 5764).
+///
+/// After each call take `outgoing` and look at `timeout`. Confined to one thread.
+@safe public final class DTLSConnection {
+    public enum Role: Sendable { case client, server }
+
+    /// What a call led to.
+    public enum Event: Equatable, Sendable {
+        case none
+        /// The handshake is done and the fingerprint fits; `exported` is ordered as RFC 5764 §4.2 says.
+        case completed(profile: UInt16, exported: Secret)
+        /// close_notify, or a fatal alert after the handshake.
+        case closedByPeer
+    }
+
+    private enum State { case handshaking, connected, closed }
+
+    /// Datagrams to send, in order; the owner takes and clears them.
+    public private(set) var outgoing: [[UInt8]] = []
+    /// Filled while the handshake runs and OpenSSL reads; empty otherwise.
+    var incoming = unsafe UnsafeRawBufferPointer(start: nil, count: 0)
+    private let context: DTLSContext
+    private let expected: [CertificateFingerprint]
+    private let ssl: OpaquePointer
+    private var state = State.handshaking
+    private var hasWrongFingerprint = false
+
+    /// - Parameter expected: the fingerprints of the peer's description; one that fits is enough (RFC 8122 §5.1).
+    public init(_ context: DTLSContext, role: Role, expecting expected: [CertificateFingerprint]) throws(DTLSError) {
+        guard let ssl = unsafe SSL_new(context.context) else { throw .unavailable }
+        (self.context, self.expected) = (context, expected)
+        unsafe self.ssl = ssl
+        guard let bio = unsafe DatagramBIO.make(for: self) else {
+            unsafe SSL_free(ssl)
+            throw .unavailable
+        }
+        unsafe SSL_set_bio(ssl, bio, bio)  // owned by `ssl` from here on
+        unsafe SSL_set_ex_data(ssl, 0, Unmanaged.passUnretained(self).toOpaque())
+        unsafe SSL_ctrl(ssl, SSL_CTRL_SET_MTU, Self.mtu, nil)
+        unsafe DTLS_set_timer_cb(ssl) { _, last in last == 0 ? 50_000 : min(2 * last, 1_000_000) }
+        switch role {
+        case .client: unsafe SSL_set_connect_state(ssl)
+        case .server: unsafe SSL_set_accept_state(ssl)
+        }
+    }
+
+    deinit { unsafe SSL_free(ssl) }
+
+    /// Begins the handshake as client: the ClientHello stands in `outgoing`.
+    public func start() throws(DTLSError) { _ = try proceed() }
+
+    /// Takes one datagram of the peer.
+    public func receive(_ datagram: UnsafeRawBufferPointer) throws(DTLSError) -> Event {
+        unsafe incoming = datagram
+        defer { unsafe incoming = UnsafeRawBufferPointer(start: nil, count: 0) }
+        switch state {
+        case .handshaking: return try proceed()
+        case .connected: return readRecords()
+        case .closed: return .none
+        }
+    }
+
+    /// How long until `timeoutExpired` is due; nil when nothing waits for an answer.
+    public var timeout: Duration? {
+        guard state == .handshaking else { return nil }
+        var left = timeval()
+        guard unsafe SSL_ctrl(ssl, DTLS_CTRL_GET_TIMEOUT, 0, &left) == 1 else { return nil }
+        return .seconds(left.tv_sec) + .microseconds(Int64(left.tv_usec))
+    }
+
+    /// Sends the last flight again (RFC 6347 §4.2.4): first after 50 ms, then twice as long each time up to 1 s.
+    public func timeoutExpired() throws(DTLSError) {
+        guard state == .handshaking else { return }
+        ERR_clear_error()
+        if unsafe SSL_ctrl(ssl, DTLS_CTRL_HANDLE_TIMEOUT, 0, nil) < 0 { throw fail() }
+    }
+
+    /// Ends the association: close_notify stands in `outgoing` when there was one.
+    public func close() {
+        guard state != .closed else { return }
+        if state == .connected {
+            ERR_clear_error()
+            unsafe SSL_shutdown(ssl)
+        }
+        state = .closed
+    }
+
+    public func takeOutgoing() -> [[UInt8]] {
+        defer { outgoing.removeAll() }
+        return outgoing
+    }
+
+    private func proceed() throws(DTLSError) -> Event {
+        ERR_clear_error()
+        let result = unsafe SSL_do_handshake(ssl)
+        if result == 1 { return try complete() }
+        switch unsafe SSL_get_error(ssl, result) {
+        case SSL_ERROR_WANT_READ, SSL_ERROR_WANT_WRITE: return .none
+        default: throw fail()
+        }
+    }
+
+    private func complete() throws(DTLSError) -> Event {
+        guard let profile = unsafe SSL_get_selected_srtp_profile(ssl)?.pointee.id else {
+            close()
+            throw .noSRTPProfile
+        }
+        state = .connected
+        // Two keys of 16 bytes, two salts of 12 (GCM, RFC 7714 §12) or 14 bytes.
+        var exported = [UInt8](repeating: 0, count: profile == 7 ? 56 : 60)
+        let label = "EXTRACTOR-dtls_srtp"
+        guard
+            unsafe SSL_export_keying_material(ssl, &exported, exported.count, label, label.utf8.count, nil, 0, 0) == 1
+        else { throw .unavailable }
+        return .completed(profile: UInt16(profile), exported: Secret(exported))
+    }
+
+    private func readRecords() -> Event {
+        var scrap: UInt8 = 0
+        for _ in 0..<Self.maximumRecordsPerDatagram {
+            ERR_clear_error()
+            let count = unsafe SSL_read(ssl, &scrap, 1)
+            if count > 0 { continue }  // application data: nothing of ours
+            switch unsafe SSL_get_error(ssl, count) {
+            case SSL_ERROR_ZERO_RETURN:
+                state = .closed
+                return .closedByPeer
+            case SSL_ERROR_SSL:
+                state = .closed
+                return .closedByPeer
+            default: return .none
+            }
+        }
+        return .none
+    }
+
+    private func fail() -> DTLSError {
+        state = .closed
+        if hasWrongFingerprint { return .fingerprintMismatch }
+        let error = ERR_peek_last_error()
+        ERR_clear_error()
+        return .handshakeFailed(reason: Int(error & 0x7F_FFFF))
+    }
+
+    func isExpected(_ certificate: [UInt8]) -> Bool {
+        if expected.contains(where: { $0.matches(certificate) }) { return true }
+        hasWrongFingerprint = true
+        return false
+    }
+
+    func send(_ datagram: UnsafeRawBufferPointer) {
+        guard outgoing.count < Self.maximumOutgoing else { return }
+        outgoing.append(unsafe [UInt8](datagram))
+    }
+
+    /// Bytes of UDP payload that fit any path (the size of all packets we make).
+    private static let mtu = 1_200
+    /// A flight is 5 messages; more than this in one go is our peer's game with us.
+    private static let maximumOutgoing = 32
+    private static let maximumRecordsPerDatagram = 16
+}

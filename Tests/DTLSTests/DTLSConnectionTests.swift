@@ -1,0 +1,126 @@
+import DTLS
+import Foundation
+import TestSupport
+import Testing
+import Wire
+
+@Suite("DTLS association (RFC 6347, RFC 5764)")
+struct DTLSConnectionTests {
+    @Test(arguments: [0, 1, 2, 3])
+    func `both ends come to the same keys, with GCM first, whatever datagram is lost`(_ lost: Int) throws {
+        var pair = try Pair()
+        try pair.run(dropping: lost)
+        let keys = try #require(pair.clientKeys)
+        #expect(keys == pair.serverKeys)
+        #expect(pair.profile == 7)
+        #expect(keys.count == 56)
+    }
+
+    @Test func `sends no datagram above 1,200 bytes`() throws {
+        var pair = try Pair()
+        try pair.run()
+        #expect(pair.largestDatagram <= 1_200)
+    }
+
+    @Test func `the server refuses a certificate that the offer did not name`() throws {
+        var pair = try Pair(clientFingerprint: CertificateFingerprint(hash: "sha-256", bytes: [UInt8](repeating: 7, count: 32)))
+        #expect(throws: DTLSError.fingerprintMismatch) { try pair.run() }
+        #expect(pair.serverKeys == nil)
+        let alert = try #require(pair.server.takeOutgoing().last)
+        #expect(alert.first == 21)
+    }
+
+    @Test(arguments: ["sha-1", "md5"])
+    func `a weak hash is never a match`(_ hash: String) throws {
+        var pair = try Pair(clientFingerprint: CertificateFingerprint(hash: hash, bytes: [UInt8](repeating: 7, count: 20)))
+        #expect(throws: DTLSError.fingerprintMismatch) { try pair.run() }
+    }
+
+    @Test func `close_notify of one end is seen by the other`() throws {
+        var pair = try Pair()
+        try pair.run()
+        pair.client.close()
+        var events: [DTLSConnection.Event] = []
+        for datagram in pair.client.takeOutgoing() { events.append(try pair.server.receive(datagram)) }
+        #expect(events == [.closedByPeer])
+    }
+
+    @Test func `the first timeout comes after 50 ms and the next after twice as long`() throws {
+        let pair = try Pair()
+        try pair.client.start()
+        let first = try #require(pair.client.timeout)
+        #expect(first <= .milliseconds(50) && first > .milliseconds(20))
+    }
+
+    @Test func `garbage after the handshake changes nothing`() throws {
+        var pair = try Pair()
+        try pair.run()
+        var generator = SplitMix64(seed: 3)
+        for length in 1..<300 {
+            var datagram = (0..<length).map { _ in UInt8(generator.next() & 255) }
+            datagram[0] = 20 + UInt8(length % 4)
+            if length > 13 { (datagram[1], datagram[2]) = (0xFE, 0xFD) }
+            #expect(try pair.server.receive(datagram) == .none)
+        }
+        pair.client.close()
+        #expect(try pair.client.takeOutgoing().map { try pair.server.receive($0) } == [.closedByPeer])
+    }
+}
+
+/// A client and a server wired through memory.
+struct Pair {
+    let client: DTLSConnection
+    let server: DTLSConnection
+    var clientKeys: Secret?
+    var serverKeys: Secret?
+    var profile: UInt16?
+    var largestDatagram = 0
+
+    init(clientFingerprint: CertificateFingerprint? = nil) throws {
+        let (clientCertificate, serverCertificate) = (try DTLSCertificate.make(), try DTLSCertificate.make())
+        client = try DTLSConnection(
+            DTLSContext(clientCertificate), role: .client,
+            expecting: [CertificateFingerprint(hash: "sha-256", bytes: serverCertificate.fingerprint)])
+        server = try DTLSConnection(
+            DTLSContext(serverCertificate), role: .server,
+            expecting: [clientFingerprint ?? CertificateFingerprint(hash: "sha-256", bytes: clientCertificate.fingerprint)])
+    }
+
+    /// Carries datagrams until both are done; the one numbered `dropping` is lost, and timeouts bring it again.
+    mutating func run(dropping: Int? = nil) throws {
+        var number = 0
+        try client.start()
+        let end = ContinuousClock.now + .seconds(5)
+        while (clientKeys == nil || serverKeys == nil), ContinuousClock.now < end {
+            var moved = false
+            for datagram in client.takeOutgoing() {
+                moved = true
+                number += 1
+                largestDatagram = max(largestDatagram, datagram.count)
+                if number - 1 != dropping { try note(server.receive(datagram), isServer: true) }
+            }
+            for datagram in server.takeOutgoing() {
+                moved = true
+                number += 1
+                largestDatagram = max(largestDatagram, datagram.count)
+                if number - 1 != dropping { try note(client.receive(datagram), isServer: false) }
+            }
+            guard !moved else { continue }
+            if let timeout = [client.timeout, server.timeout].compactMap({ $0 }).min() {
+                Thread.sleep(forTimeInterval: Double(timeout.milliseconds + 1) / 1_000)
+            }
+            try client.timeoutExpired()
+            try server.timeoutExpired()
+        }
+    }
+
+    private mutating func note(_ event: DTLSConnection.Event, isServer: Bool) throws {
+        guard case .completed(let profile, let exported) = event else { return }
+        self.profile = profile
+        if isServer { serverKeys = exported } else { clientKeys = exported }
+    }
+}
+
+extension DTLSConnection {
+    func receive(_ datagram: [UInt8]) throws -> Event { try datagram.withUnsafeBytes { try receive($0) } }
+}
