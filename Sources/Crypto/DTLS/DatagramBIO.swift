@@ -41,7 +41,8 @@ private func readDatagram(_ bio: OpaquePointer?, _ bytes: UnsafeMutablePointer<C
         return -1
     }
     let count = min(unsafe connection.incoming.count, Int(capacity))
-    unsafe UnsafeMutableRawPointer(bytes).copyMemory(from: connection.incoming.baseAddress!, byteCount: count)  // not empty: guarded
+    // Not empty, so it has a base: guarded above.
+    unsafe UnsafeMutableRawPointer(bytes).copyMemory(from: connection.incoming.baseAddress!, byteCount: count)
     unsafe connection.incoming = UnsafeRawBufferPointer(start: nil, count: 0)
     return CInt(count)
 }
