@@ -29,5 +29,6 @@ public struct CertificateFingerprint: Equatable, Sendable {
         return Array(digest[..<Int(count)])
     }
 
-    public static let supportedHashes: Set<String> = ["sha-256", "sha-384", "sha-512"]
+    /// The hashes we know, with the length of each.
+    public static let byteCounts = ["sha-256": 32, "sha-384": 48, "sha-512": 64]
 }

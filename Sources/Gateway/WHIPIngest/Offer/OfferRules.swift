@@ -1,0 +1,14 @@
+import Refusals
+import SDP
+
+/// What of the media contract an offer can show already.
+struct OfferRules: Sendable {
+    /// profile_idc values that are published: Baseline unless an operator accepts more. nil leaves it to the parameter sets.
+    var acceptedProfiles: Set<UInt8>? = [66]
+
+    /// Layers of simulcast; OBS, browsers and the IVS SDKs send three at most.
+    static let maximumLayers = 3
+}
+
+/// Refuses an offer as malformed (400): the sentence says what is wrong with it.
+func malformed(_ sentence: String) -> Refusal { Refusal(.malformedOffer, sentence: sentence) }

@@ -1,0 +1,141 @@
+import DTLS
+import Refusals
+import SDP
+import TestSupport
+import Testing
+import Wire
+
+@testable import WHIPIngest
+
+@Suite("Offer and answer (RFC 9725 §4.2)")
+struct OfferTests {
+    static let local = LocalDescription(
+        ufrag: "AbcdefGh", password: "0123456789abcdefABCDEF+/", fingerprint: (0..<32).map { UInt8($0) },
+        candidates: CandidateList.make([SocketAddress("192.0.2.9:3478")!, SocketAddress("[2001:db8::9]:3478")!], tcpPort: 3478),
+        sessionID: 42)
+
+    /// Captured offers that cannot be published, and why; every other one gets an answer.
+    static let refused: [String: RefusalCode] = [
+        "chromium-156.0.8078.79-audioonly": .noH264,
+        "firefox-153.7.0esr-noh264": .noH264,
+        "firefox-153.7.0esr-noh264-va-gathered": .noH264,
+        "ffmpeg-9.0.2-copy-high": .wrongProfileOffered,
+    ]
+
+    /// What is chosen from each offer: H.264 payload type, RTX, Opus.
+    static let chosen: [String: [UInt8?]] = [
+        "aiortc-1.16.0": [101, 102, 96], "aiortc-1.16.0-h264-va": [101, 102, 96],
+        "chromium-156.0.8078.79": [108, 109, 111], "chromium-156.0.8078.79-h264only": [108, 109, 111],
+        "chromium-156.0.8078.79-simulcast": [108, 109, 111], "chromium-156.0.8078.79-videoonly": [108, 109, nil],
+        "ffmpeg-9.0.2": [106, 105, 111], "ffmpeg-9.0.2-copy": [106, 105, 111],
+        "firefox-153.7.0esr-openh264": [126, 127, 109], "firefox-153.7.0esr-openh264-simulcast": [126, 127, 109],
+        "gst-whipsink-0.15.3-gst1.28.8": [96, nil, 111], "gst-whipclientsink-0.15.3-gst1.28.8": [96, 100, 97],
+        "gst-whipclientsink-0.15.3-allcodecs": [97, 107, 100], "obs-32.2.2-ldc0.21.0": [96, nil, 111],
+        "obs-32.2.2-ldc0.24.5": [96, nil, 111], "simple-whip-client-0.0git20240308-gst1.28": [96, nil, 100],
+    ]
+
+    @Test(arguments: OfferFixture.all)
+    func `every captured offer gets its answer or its justified refusal`(_ fixture: OfferFixture) throws {
+        let offer = try SessionDescription(parsing: fixture.body, endings: .crlf)
+        let result = Result { () throws(Refusal) in try AcceptedOffer(negotiating: offer) }
+        switch result {
+        case .failure(let refusal): #expect(Self.refused[fixture.name] == refusal.code, "\(refusal.text)")
+        case .success(let accepted):
+            #expect(Self.refused[fixture.name] == nil)
+            let answer = try SessionDescription(parsing: Array(accepted.answer(Self.local).text.utf8), endings: .crlf)
+            checkAnswer(answer, to: offer, isDTLSClient: accepted.isDTLSClient)
+            guard let expected = Self.chosen[fixture.name] else { return }
+            #expect(
+                [accepted.video.payloadType, accepted.video.retransmissionPayloadType, accepted.audio?.payloadType] == expected)
+        }
+    }
+
+    /// The lines of field list 1.1 that an answer alone can break.
+    private func checkAnswer(_ answer: SessionDescription, to offer: SessionDescription, isDTLSClient: Bool) {
+        #expect(answer.attributes.contains("ice-lite"))
+        #expect(answer.media.map(\.media) == offer.media.map(\.media))
+        #expect(answer.media.map(\.mid) == offer.media.map(\.mid))
+        #expect(answer.attributes.first(MediaGroup.self)?.mids == offer.attributes.first(MediaGroup.self)?.mids)
+        let firstCandidate = answer.media.flatMap { $0.attributes.all(Candidate.self) }.first
+        #expect(firstCandidate?.transport == .udp && firstCandidate?.address == SocketAddress("192.0.2.9:3478"))
+        #expect(answer.media.count { $0.attributes.contains("end-of-candidates") } == 1)
+        for (section, offered) in zip(answer.media, offer.media) {
+            #expect(section.direction == .recvonly && section.port != 0 && !section.isBundleOnly)
+            #expect(section.attributes.contains("rtcp-mux") && section.attributes.contains("rtcp-mux-only"))
+            #expect(Set(section.payloadTypes).isSubset(of: offered.payloadTypes))
+            #expect(section.attributes.value(of: "setup") == (isDTLSClient ? "active" : "passive"))
+            let offeredIDs = offered.attributes.all(HeaderExtensionMap.self)
+            for map in section.attributes.all(HeaderExtensionMap.self) {
+                #expect(offeredIDs.contains { $0.uri == map.uri && $0.identifier == map.identifier })
+            }
+            for type in section.payloadTypes where section.feedback(of: type).isEmpty == false {
+                #expect(Set(section.feedback(of: type)).isSubset(of: offered.feedback(of: type)))
+            }
+            #expect(section.attributes.first(Simulcast.self)?.receive == offered.attributes.first(Simulcast.self)?.send)
+        }
+    }
+
+    @Test func `OBS's simulcast is accepted whole`() throws {
+        let accepted = try Self.accepted("obs-32.2.2-ldc0.21.0-simulcast3")
+        #expect(accepted.video.rids == ["0", "1", "2"])
+        #expect(accepted.answer(Self.local).text.contains("a=simulcast:recv 0;1;2\r\n"))
+    }
+
+    @Test func `ffmpeg's passive offer makes us DTLS client`() throws {
+        #expect(try Self.accepted("ffmpeg-9.0.2").isDTLSClient)
+        #expect(try !Self.accepted("ffmpeg-9.0.2-dtls_active").isDTLSClient)
+    }
+
+    @Test func `stereo and in-band FEC of Opus are kept and the level is raised for 720p60`() throws {
+        let answer = try Self.accepted("obs-32.2.2-ldc0.21.0").answer(Self.local)
+        let opus = try #require(answer.media[0].formatParameters(of: 111))
+        #expect(opus["stereo"] == "1" && opus["useinbandfec"] == "1" && opus["sprop-stereo"] == nil)
+        #expect(answer.media[1].formatParameters(of: 96)?["profile-level-id"] == "42e020")
+        #expect(answer.media[1].bandwidths == [Bandwidth("TIAS", 8_000_000), Bandwidth("AS", 8_200)])
+    }
+
+    /// Edits of OBS's offer, and the refusal each earns.
+    static let edits: [(String, String, RefusalCode)] = [
+        ("a=sendonly", "a=recvonly", .inactiveTrack), ("a=sendonly", "a=inactive", .inactiveTrack),
+        ("a=rtcp-mux\r\n", "", .noRTCPMux), ("a=group:BUNDLE 0 1\r\n", "", .notBundled),
+        ("a=group:BUNDLE 0 1", "a=group:BUNDLE 0", .notBundled), ("a=group:BUNDLE 0 1", "a=group:BUNDLE 0 1 2", .malformedOffer),
+        ("a=setup:actpass", "a=setup:holdconn", .unsupportedSetup), ("H264", "VP8", .noH264), ("opus", "G722", .noOpus),
+        ("m=video", "m=audio", .tooManyTracks), ("m=audio", "m=application", .unsupportedSection),
+        ("a=msid:gt2CsJdc9xI6ZIgU gt2CsJdc9xI6ZIgU-audio", "a=msid:other track", .tooManyStreams),
+        ("UDP/TLS/RTP/SAVPF", "RTP/AVP", .unsupportedTransport), ("a=mid:1", "a=mid:0", .malformedOffer),
+        ("a=ice-pwd:5c9KRvHSgR5Ts0kGos2q4k", "a=ice-pwd:short", .malformedOffer), ("sha-256", "sha-1", .malformedOffer),
+        ("a=fingerprint:sha-256 11:", "a=fingerprint:sha-256 ", .malformedOffer), ("m=video 9", "m=video 0", .inactiveTrack),
+        ("profile-level-id=42e01f", "profile-level-id=64001f", .wrongProfileOffered),
+        ("a=rtpmap:96 H264/90000", "a=rtpmap:96", .malformedOffer),
+    ]
+
+    @Test(arguments: edits.indices)
+    func `refuses what cannot be published whole`(_ index: Int) throws {
+        let (text, replacement, code) = Self.edits[index]
+        let original = String(decoding: OfferFixture.named("obs-32.2.2-ldc0.21.0").body, as: UTF8.self)
+        let edited = original.replacing(text, with: replacement)
+        #expect(edited != original)
+        let offer = try SessionDescription(parsing: Array(edited.utf8))
+        do throws(Refusal) {
+            _ = try AcceptedOffer(negotiating: offer)
+            Issue.record("accepted: \(text) → \(replacement)")
+        } catch { #expect(error.code == code, "\(error.text)") }
+    }
+
+    /// Edits that real clients' looseness makes, which must not matter.
+    @Test(arguments: [
+        ("a=sendonly", "a=sendrecv"), ("a=setup:actpass\r\n", ""), ("a=setup:actpass", "a=setup:active"),
+        (";level-asymmetry-allowed=1", ""), ("a=msid-semantic:WMS *\r\n", ""), ("a=ice-options:ice2,trickle\r\n", ""),
+        ("profile-level-id=42e01f;", ""), ("a=fingerprint:sha-256", "a=fingerprint:SHA-256"),
+    ])
+    func `takes what differs harmlessly`(_ text: String, _ replacement: String) throws {
+        let original = String(decoding: OfferFixture.named("obs-32.2.2-ldc0.21.0").body, as: UTF8.self)
+        let edited = original.replacing(text, with: replacement)
+        #expect(edited != original)
+        _ = try AcceptedOffer(negotiating: SessionDescription(parsing: Array(edited.utf8)))
+    }
+
+    static func accepted(_ name: String) throws -> AcceptedOffer {
+        try AcceptedOffer(negotiating: SessionDescription(parsing: OfferFixture.named(name).body))
+    }
+}
