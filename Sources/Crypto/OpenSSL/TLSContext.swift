@@ -1,0 +1,94 @@
+import COpenSSL
+
+/// What all TLS connections of one listener, or of one client, have in common (TLS 1.2 and 1.3). Shared by threads.
+///
+/// It never changes: a new certificate is a new context, which new connections use while old ones keep theirs.
+@safe
+public final class TLSContext: Sendable {
+    // An SSL_CTX is counted by reference and made for use by many threads, as long as nobody configures it: only `init` does.
+    nonisolated(unsafe) let handle: OpaquePointer
+    let role: TLSRole
+
+    /// A server that shows `identity`.
+    /// - Throws: also when key and certificate do not belong together.
+    public init(server identity: Identity) throws(OpenSSLError) {
+        ERR_clear_error()
+        unsafe handle = try OpenSSLError.check(SSL_CTX_new(TLS_server_method()), "SSL_CTX_new")
+        role = .server
+        configure()
+        unsafe SSL_CTX_ctrl(handle, SSL_CTRL_SET_SESS_CACHE_MODE, Int(SSL_SESS_CACHE_OFF), nil)
+        unsafe SSL_CTX_set_alpn_select_cb(handle, selectProtocol, nil)
+        try show(identity)
+    }
+
+    /// A client that verifies the server's certificate, its names and dates.
+    /// - Parameter authorities: whom to trust in place of the system's authorities.
+    public init(clientTrusting authorities: [Certificate]? = nil) throws(OpenSSLError) {
+        ERR_clear_error()
+        unsafe handle = try OpenSSLError.check(SSL_CTX_new(TLS_client_method()), "SSL_CTX_new")
+        role = .client
+        configure()
+        unsafe SSL_CTX_set_verify(handle, SSL_VERIFY_PEER, nil)
+        guard let authorities else {
+            try OpenSSLError.check(unsafe SSL_CTX_set_default_verify_paths(handle), "SSL_CTX_set_default_verify_paths")
+            return
+        }
+        let store = unsafe SSL_CTX_get_cert_store(handle)
+        for authority in authorities {
+            try OpenSSLError.check(unsafe X509_STORE_add_cert(store, authority.handle), "X509_STORE_add_cert")
+        }
+    }
+
+    deinit { unsafe SSL_CTX_free(handle) }
+
+    private func configure() {
+        unsafe SSL_CTX_ctrl(handle, SSL_CTRL_SET_MIN_PROTO_VERSION, Int(TLS1_2_VERSION), nil)
+        unsafe SSL_CTX_set_options(handle, Self.options)
+        unsafe SSL_CTX_ctrl(handle, SSL_CTRL_MODE, Self.modes, nil)
+        // Curves whose key exchange a stranger may make us compute: the fast ones.
+        unsafe "X25519:P-256:P-384".withCString {
+            _ = unsafe SSL_CTX_ctrl(handle, SSL_CTRL_SET_GROUPS_LIST, 0, UnsafeMutableRawPointer(mutating: $0))
+        }
+    }
+
+    private func show(_ identity: Identity) throws(OpenSSLError) {
+        try OpenSSLError.check(unsafe SSL_CTX_use_certificate(handle, identity.certificate.handle), "SSL_CTX_use_certificate")
+        for issuer in identity.chain {
+            let status = unsafe SSL_CTX_ctrl(handle, SSL_CTRL_CHAIN_CERT, 1, UnsafeMutableRawPointer(issuer.handle))
+            try OpenSSLError.check(CInt(status), "SSL_CTX_add1_chain_cert")
+        }
+        try OpenSSLError.check(unsafe SSL_CTX_use_PrivateKey(handle, identity.key.handle), "SSL_CTX_use_PrivateKey")
+        try OpenSSLError.check(unsafe SSL_CTX_check_private_key(handle), "SSL_CTX_check_private_key")
+    }
+
+    /// No renegotiation (a stranger could ask for endless handshakes), no compression, the server's choice of cipher.
+    /// The header builds these with a macro that Swift does not see: SSL_OP_BIT(30), (17) and (22).
+    private static var options: UInt64 { 1 << 30 | 1 << 17 | 1 << 22 }
+
+    /// SSL_MODE_ENABLE_PARTIAL_WRITE, SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER, and SSL_MODE_RELEASE_BUFFERS, which spares an idle
+    /// connection its 34 kB.
+    private static var modes: Int { 0x1 | 0x2 | 0x10 }
+}
+
+/// Which end of a connection we are.
+enum TLSRole: Sendable { case server, client }
+
+/// Chooses `http/1.1` where it is offered (RFC 7301); RTMPS clients that offer other things get no answer, not an error.
+private func selectProtocol(
+    _: OpaquePointer?, chosen: UnsafeMutablePointer<UnsafePointer<UInt8>?>?, chosenLength: UnsafeMutablePointer<UInt8>?,
+    offered: UnsafePointer<UInt8>?, offeredLength: UInt32, _: UnsafeMutableRawPointer?
+) -> CInt {
+    let list = unsafe UnsafeBufferPointer(start: offered, count: Int(offeredLength))
+    var start = 0
+    while start < list.count {
+        let end = unsafe start + 1 + Int(list[start])
+        guard end <= list.count else { break }
+        if unsafe list[(start + 1)..<end].elementsEqual("http/1.1".utf8) {
+            unsafe chosen?.pointee = offered.map { unsafe $0 + start + 1 }
+            unsafe chosenLength?.pointee = UInt8(end - start - 1)
+            return SSL_TLSEXT_ERR_OK
+        }
+        start = end
+    }
+    return SSL_TLSEXT_ERR_NOACK
+}

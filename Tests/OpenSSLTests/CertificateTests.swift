@@ -1,0 +1,68 @@
+import OpenSSL
+import Testing
+import Wire
+
+@Suite("Certificates")
+struct CertificateTests {
+    static let now = WallTime(secondsSince1970: 1_800_000_000)
+
+    @Test func `an authority signs leaves, and only its own`() throws {
+        let authority = try Identity.makeAuthority(commonName: "Stagedoor test CA", now: Self.now, validFor: .seconds(86_400))
+        let other = try Identity.makeAuthority(commonName: "Another CA", now: Self.now, validFor: .seconds(86_400))
+        let leaf = try authority.issue(
+            commonName: "localhost", dnsNames: ["localhost"], addresses: [.loopback], now: Self.now, validFor: .seconds(3_600))
+        #expect(leaf.certificate.isSigned(by: authority.key))
+        #expect(!leaf.certificate.isSigned(by: other.key))
+        #expect(leaf.certificate.notAfter == Self.now + .seconds(3_600))
+        #expect(leaf.certificate.notBefore < Self.now)
+        #expect(leaf.certificate.subject == "/CN=localhost")
+    }
+
+    @Test func `certificate and key survive PEM`() throws {
+        let identity = try Identity.makeSelfSigned(now: Self.now, validFor: .seconds(86_400 * 30))
+        let pem = try identity.certificate.pem()
+        let copy = try Identity(chainPEM: pem, keyPEM: try identity.key.pem())
+        #expect(copy.certificate.sha256Fingerprint == identity.certificate.sha256Fingerprint)
+        #expect(copy.certificate.isSigned(by: copy.key))
+        #expect(try Certificate.chain(pem: pem + pem).count == 2)
+        #expect(throws: Never.self) { try TLSContext(server: copy) }
+    }
+
+    @Test func `the fingerprint is written as SDP writes it`() throws {
+        let identity = try Identity.makeSelfSigned(now: Self.now, validFor: .seconds(60))
+        let groups = identity.certificate.fingerprintText.split(separator: ":")
+        #expect(groups.count == 32)
+        #expect(groups.map { UInt8($0, radix: 16) } == identity.certificate.sha256Fingerprint)
+        #expect(groups.allSatisfy { $0.count == 2 && $0 == $0.uppercased() })
+    }
+
+    @Test(arguments: ["", "hello", "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"])
+    func `text that is no certificate is refused`(text: String) {
+        #expect(throws: OpenSSLError.self) { try Certificate(pem: Array(text.utf8)) }
+        #expect(throws: OpenSSLError.self) { try PrivateKey(pem: Array(text.utf8)) }
+    }
+
+    @Test func `an encrypted key is refused without asking anybody`() {
+        let pem = """
+            -----BEGIN ENCRYPTED PRIVATE KEY-----
+            MIHsMFcGCSqGSIb3DQEFDTBKMCkGCSqGSIb3DQEFDDAcBAhXQzpEfnxg1QICCAAw
+            -----END ENCRYPTED PRIVATE KEY-----
+            """
+        #expect(throws: OpenSSLError.self) { try PrivateKey(pem: Array(pem.utf8)) }
+    }
+
+    @Test func `a name cannot smuggle other names into the certificate`() throws {
+        let authority = try Identity.makeAuthority(commonName: "CA", now: Self.now, validFor: .seconds(60))
+        let leaf = try authority.issue(
+            commonName: "x", dnsNames: ["good.example,DNS:evil.example", "ok.example"],
+            addresses: [.v6(high: 0, low: 1, scope: 2)],
+            now: Self.now, validFor: .seconds(60))
+        #expect(leaf.certificate.isSigned(by: authority.key))
+    }
+
+    @Test func `a key that does not belong to the certificate is refused`() throws {
+        let one = try Identity.makeSelfSigned(now: Self.now, validFor: .seconds(60))
+        let other = try Identity.makeSelfSigned(now: Self.now, validFor: .seconds(60))
+        #expect(throws: OpenSSLError.self) { try TLSContext(server: Identity(certificate: one.certificate, key: other.key)) }
+    }
+}
