@@ -1,0 +1,71 @@
+import Foundation
+import Testing
+
+/// ffmpeg as a stage router: it reads the session description, and keeps what arrives as it is.
+final class Capture {
+    let file = Workspace.temporaryFile(suffix: ".nut")
+    private let run: ProgramRun
+
+    init(_ description: URL) throws {
+        run = try ProgramRun([
+            "ffmpeg", "-hide_banner", "-nostdin", "-nostats", "-v", "warning", "-protocol_whitelist", "file,udp,rtp",
+            "-reorder_queue_size", "0", "-buffer_size", "4194304", "-i", description.path, "-map", "0", "-c", "copy", "-f", "nut",
+            "-y", file.path,
+        ])
+    }
+
+    var output: String { run.output }
+
+    /// Bytes written so far.
+    var byteCount: Int { ((try? FileManager.default.attributesOfItem(atPath: file.path))?[.size] as? Int) ?? 0 }
+
+    /// Ends once nothing has come for a while.
+    func finish(quiet: Duration = .seconds(2), within limit: Duration = .seconds(30)) {
+        var (count, since) = (-1, ContinuousClock.now)
+        _ = holds(within: limit) {
+            if byteCount != count { (count, since) = (byteCount, ContinuousClock.now) }
+            return since.duration(to: .now) > quiet
+        }
+        run.interrupt()
+    }
+}
+
+/// What media files say about themselves, asked of ffmpeg and ffprobe.
+enum MediaFile {
+    /// The MD5 of every decoded video frame, in order.
+    static func frameDigests(_ path: String) throws -> [String] {
+        let output = try ProgramRun.output(
+            of: [
+                "ffmpeg", "-hide_banner", "-nostdin", "-v", "error", "-i", path, "-map", "0:v", "-f", "framemd5", "-fps_mode",
+                "passthrough", "-",
+            ],
+            within: .seconds(60))
+        return output.split(separator: "\n").filter { !$0.hasPrefix("#") }
+            .compactMap { $0.split(separator: ",").last?.trimmingCharacters(in: .whitespaces) }
+    }
+
+    /// Presentation times of a stream's packets, in seconds.
+    static func packetTimes(_ path: String, stream: String) throws -> [Double] {
+        let output = try ProgramRun.output(
+            of: [
+                "ffprobe", "-v", "error", "-select_streams", stream, "-show_entries", "packet=pts_time", "-of", "csv=p=0", path,
+            ],
+            within: .seconds(30))
+        return output.split(whereSeparator: \.isWhitespace).compactMap { Double($0.split(separator: ",")[0]) }
+    }
+
+    /// When black ends and when silence ends, in seconds: the flashes and the beeps.
+    static func flashesAndBeeps(_ path: String) throws -> (flashes: [Double], beeps: [Double]) {
+        let output = try ProgramRun.output(
+            of: [
+                "ffmpeg", "-hide_banner", "-nostdin", "-v", "info", "-nostats", "-i", path, "-vf", "blackdetect=d=0.2:pix_th=0.2",
+                "-af", "silencedetect=n=-30dB:d=0.2", "-f", "null", "-",
+            ], within: .seconds(60))
+        func times(after word: String) -> [Double] {
+            output.components(separatedBy: word).dropFirst().compactMap {
+                Double($0.prefix { $0.isNumber || $0 == "." || $0 == "-" })
+            }
+        }
+        return (times(after: "black_end:"), times(after: "silence_end: "))
+    }
+}

@@ -1,0 +1,23 @@
+import Foundation
+import Testing
+
+/// Asks again every few milliseconds until `condition` holds; false when `limit` has passed first.
+func holds(within limit: Duration, _ condition: () throws -> Bool) rethrows -> Bool {
+    let end = ContinuousClock.now.advanced(by: limit)
+    while true {
+        if try condition() { return true }
+        guard ContinuousClock.now < end else { return false }
+        poll(nil, 0, 10)
+    }
+}
+
+/// Lets the outside world go on for a time: a stream has to run before it can be judged.
+func letPass(_ time: Duration) { _ = holds(within: time) { false } }
+
+/// Records an issue unless `condition` comes true in time.
+func expect(
+    _ comment: Comment, within limit: Duration, sourceLocation: SourceLocation = #_sourceLocation, _ condition: () throws -> Bool
+) rethrows {
+    let isTrue = try holds(within: limit, condition)
+    #expect(isTrue, comment, sourceLocation: sourceLocation)
+}

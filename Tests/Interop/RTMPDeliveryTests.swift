@@ -1,0 +1,78 @@
+import Foundation
+import Testing
+
+extension Interop {
+    /// What an encoder pushes is what a stage router gets.
+    @Suite(.serialized) struct RTMPDelivery {
+        @Test(.timeLimit(.minutes(2)), arguments: [Clip.p30, .p60, .portrait, .slices])
+        func `every video frame arrives as it was sent`(clip: Clip) throws {
+            let file = try delivered(clip) { try Encoder.ffmpeg(clip, to: $0.publishURL) }
+            let (sent, received) = (try MediaFile.frameDigests(clip.file()), try MediaFile.frameDigests(file))
+            #expect(sent.count == received.count)
+            #expect(sent == received)
+        }
+
+        @Test(.timeLimit(.minutes(2)), arguments: [Clip.p30, .mono44])
+        func `audio arrives as Opus without a gap`(clip: Clip) throws {
+            let file = try delivered(clip) { try Encoder.ffmpeg(clip, to: $0.publishURL) }
+            let times = try MediaFile.packetTimes(file, stream: "a:0")
+            #expect(abs(Double(times.count) * 0.02 - Double(clip.seconds)) < 0.1)
+            for (earlier, later) in zip(times, times.dropFirst()) { #expect(abs(later - earlier - 0.02) < 0.001) }
+        }
+
+        @Test(.timeLimit(.minutes(2)), arguments: [(48_000, 2), (44_100, 1)])
+        func `flash and beep stay within 40 ms`(sampleRate: Int, channels: Int) throws {
+            let clip = Clip.flashAndBeep(sampleRate: sampleRate, channels: channels)
+            let file = try delivered(clip) { try Encoder.ffmpeg(clip, to: $0.publishURL) }
+            let (flashes, beeps) = try MediaFile.flashesAndBeeps(file)
+            #expect(flashes.count >= clip.seconds - 2)
+            // At the very end black and silence end as well, with the streams.
+            for flash in flashes where flash < Double(clip.seconds) - 0.5 {
+                let beep = try #require(beeps.min { abs($0 - flash) < abs($1 - flash) })
+                #expect(abs(beep - flash) < 0.04)
+            }
+        }
+
+        @Test(.timeLimit(.minutes(2)))
+        func `GStreamer pushes`() throws {
+            let file = try delivered(.p30) { try Encoder.gstreamer(.p30, to: $0.publishURL) }
+            #expect(try MediaFile.frameDigests(Clip.p30.file()) == MediaFile.frameDigests(file))
+        }
+
+        @Test(.timeLimit(.minutes(2)))
+        func `librtmp pushes`() throws {
+            let file = try delivered(.p30) { try Encoder.librtmp(.p30, to: $0.publishURL) }
+            let (sent, received) = (try MediaFile.frameDigests(Clip.p30.file()), try MediaFile.frameDigests(file))
+            #expect(Array(received.prefix(sent.count)) == sent)
+        }
+
+        /// 15 s before the 24-bit field overflows into the extended one, and before 32 bits wrap.
+        @Test(.timeLimit(.minutes(3)), arguments: [0xFF_FFFF - 15_000, 0xFFFF_FFFF - 15_000], [true, false])
+        func `timestamps stream through their limits`(first: Int, repeatsExtendedTimestamp: Bool) throws {
+            let dialect = repeatsExtendedTimestamp ? "--repeat-extended-timestamp" : "--no-repeat-extended-timestamp"
+            let file = try delivered(.p30) {
+                try Encoder.librtmp(.p30, to: $0.publishURL, options: ["--first-timestamp", "\(first)", dialect], seconds: 20)
+            }
+            let video = try MediaFile.packetTimes(file, stream: "v:0")
+            #expect(video.count >= 20 * 30 - 5)
+            for (earlier, later) in zip(video, video.dropFirst()) { #expect((0.02...0.05).contains(later - earlier)) }
+            let audio = try MediaFile.packetTimes(file, stream: "a:0")
+            #expect(audio.count >= 20 * 50 - 10)
+        }
+    }
+}
+
+/// Publishes by `encoder` to a gateway of its own, and answers the file with what a router received.
+func delivered(
+    _ clip: Clip, sourceLocation: SourceLocation = #_sourceLocation, by encoder: (Quickstart) throws -> ProgramRun
+) throws -> String {
+    _ = try clip.file()
+    let gateway = try Gateway()
+    let capture = try Capture(gateway.sessionDescription)
+    let run = try encoder(gateway.quickstart)
+    #expect(run.status(within: .seconds(60)) == 0, "\(run.output)", sourceLocation: sourceLocation)
+    capture.finish()
+    gateway.stop(sourceLocation: sourceLocation)
+    #expect(capture.byteCount > 0, "\(capture.output)\n\(gateway.log.suffix(4_000))", sourceLocation: sourceLocation)
+    return capture.file.path
+}

@@ -1,0 +1,27 @@
+import Foundation
+import Testing
+
+extension Interop {
+    /// RTMP over TLS, on the same port.
+    @Suite(.serialized) struct RTMPS {
+        @Test(.timeLimit(.minutes(2)))
+        func `an encoder that verifies trusts quickstart's authority`() throws {
+            let file = try delivered(.p30) { quickstart in
+                try Encoder.ffmpeg(
+                    .p30, to: "\(try #require(quickstart.rtmpsURL))/\(quickstart.streamKey)",
+                    options: ["-tls_verify", "1", "-ca_file", try #require(quickstart.caCertificate)])
+            }
+            #expect(try MediaFile.frameDigests(Clip.p30.file()) == MediaFile.frameDigests(file))
+        }
+
+        @Test(.timeLimit(.minutes(1)))
+        func `an encoder that verifies without the authority is not connected`() throws {
+            let gateway = try Gateway()
+            let url = "\(try #require(gateway.quickstart.rtmpsURL))/\(gateway.quickstart.streamKey)"
+            let encoder = try Encoder.ffmpeg(.p30, to: url, options: ["-tls_verify", "1"])
+            let status = try #require(encoder.status(within: .seconds(20)))
+            #expect(status != 0)
+            gateway.stop()
+        }
+    }
+}
