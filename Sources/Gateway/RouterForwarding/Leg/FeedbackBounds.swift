@@ -1,0 +1,57 @@
+import Wire
+
+/// What one track's router may ask of us (DESIGN.md 6.3): plain RTP can be forged, so that nothing here may amplify or starve.
+struct FeedbackBounds {
+    static let keyframeInterval = Duration.milliseconds(500)
+    /// Keyframe requests that pass without a budget, at the start of a track.
+    static let freeKeyframeRequests = 3
+    /// A minute, beyond the free ones.
+    static let keyframeRequestsPerMinute = 10
+    static let minimumBitrate = 300_000
+    static let bitrateLifetime = Duration.seconds(5)
+    /// Retransmitted bytes of sent bytes: a fifth.
+    static let retransmissionShare = 5
+    /// What may be retransmitted before anything was earned: some packets of a quiet track.
+    static let retransmissionAllowance = 12_000
+
+    private var lastKeyframeRequest: MonotonicTime?
+    private var keyframeRequests = 0
+    private var budgetStart: MonotonicTime?
+    private var budgetUsed = 0
+    private var limit: (bitsPerSecond: Int, until: MonotonicTime)?
+    private var retransmissionCredit = retransmissionAllowance
+
+    /// Whether a PLI or FIR may be passed on now.
+    mutating func admitsKeyframeRequest(at now: MonotonicTime) -> Bool {
+        if let last = lastKeyframeRequest, now - last < Self.keyframeInterval { return false }
+        if keyframeRequests >= Self.freeKeyframeRequests {
+            if budgetStart.map({ now - $0 >= .seconds(60) }) ?? true { (budgetStart, budgetUsed) = (now, 0) }
+            guard budgetUsed < Self.keyframeRequestsPerMinute else { return false }
+            budgetUsed += 1
+        }
+        keyframeRequests += 1
+        lastKeyframeRequest = now
+        return true
+    }
+
+    /// Keeps the router's REMB, never below the minimum.
+    mutating func limitBitrate(_ bitsPerSecond: UInt64, at now: MonotonicTime) {
+        let bits = Int(min(bitsPerSecond, UInt64(Int32.max)))
+        limit = (max(Self.minimumBitrate, bits), now + Self.bitrateLifetime)
+    }
+
+    /// The router's limit in bits a second, forgotten after 5 s.
+    func bitrateLimit(at now: MonotonicTime) -> Int? { limit.flatMap { now < $0.until ? $0.bitsPerSecond : nil } }
+
+    /// Media bytes that went out earn retransmissions; unused credit is bounded to what two seconds at 8.5 Mbit/s earn.
+    mutating func sent(byteCount: Int) {
+        retransmissionCredit = min(retransmissionCredit + byteCount / Self.retransmissionShare, 425_000)
+    }
+
+    /// Whether `byteCount` may be sent again.
+    mutating func admitsRetransmission(byteCount: Int) -> Bool {
+        guard retransmissionCredit >= byteCount else { return false }
+        retransmissionCredit -= byteCount
+        return true
+    }
+}

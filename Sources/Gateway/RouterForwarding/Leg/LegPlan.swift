@@ -1,0 +1,33 @@
+public import StageHub
+public import Wire
+
+/// Where one track goes, and as what.
+public struct TrackPlan: Sendable, Equatable {
+    public var track: TrackID
+    public var ssrc: UInt32
+    public var payloadType: UInt8
+    public var rtp: SocketAddress
+    /// Equal to `rtp` with rtcp-mux.
+    public var rtcp: SocketAddress
+    /// Whether the router keeps `nack`: then packets are kept for retransmission.
+    public var isNACKed: Bool
+
+    public init(
+        track: TrackID, ssrc: UInt32, payloadType: UInt8, rtp: SocketAddress, rtcp: SocketAddress, isNACKed: Bool = false
+    ) {
+        (self.track, self.ssrc, self.payloadType) = (track, ssrc, payloadType)
+        (self.rtp, self.rtcp, self.isNACKed) = (rtp, rtcp, isNACKed)
+    }
+}
+
+/// One announce of one participant to one router: fresh SSRCs and keys for each (DESIGN.md 6.2).
+public struct LegPlan: Sendable, Equatable {
+    /// RTCP's canonical name, the same for all tracks: the participant.
+    public var cname: String
+    public var tracks: [TrackPlan]
+
+    public init(cname: String, tracks: [TrackPlan]) { (self.cname, self.tracks) = (cname, tracks) }
+
+    /// Payload types of all our packets.
+    public static func payloadType(of kind: MediaKind) -> UInt8 { kind == .video ? 96 : 111 }
+}

@@ -1,0 +1,163 @@
+import EventLoop
+public import RTCP
+public import StageHub
+public import Wire
+
+/// One participant's media on its way to one router: the sink of a publication, confined to its worker.
+///
+/// Nothing is forwarded before `open`; until then the start gate keeps the latest GOP. The leg lives until the publication
+/// ends or `close` is called, and says BYE.
+public final class RouterLeg: MediaSink {
+    /// A track's format became known or changed: the driver writes it into the router's SDP.
+    public var onFormatChanged: (TrackID, TrackFormat) -> Void = { _, _ in }
+    public var onMuteChanged: (TrackID, Bool) -> Void = { _, _ in }
+    public var onEnded: (PublicationEnd) -> Void = { _ in }
+    /// A receiver report came: for the metrics of its router.
+    public var onReport: (TrackID, ReportBlock) -> Void = { _, _ in }
+
+    public private(set) var plan: LegPlan?
+    /// When a packet of the router's last came: three seconds without any are one of the signs of its death.
+    public private(set) var lastFeedback: MonotonicTime?
+
+    let socket: RouterSocket
+    unowned let publication: Publication
+    private let gate: StartGate
+    private(set) var tracks: [RouterTrack] = []
+    private var reporter: TimerWatch?
+    /// Wall clock less monotonic clock, fixed for the leg: a step of the system's clock is no business of receivers.
+    private let wallOffset: Duration
+
+    static let reportInterval = Duration.seconds(1)
+    /// The start gate's media is let go over this time.
+    static let releaseSpread = Duration.milliseconds(100)
+
+    public init(publication: Publication, socket: RouterSocket) {
+        (self.publication, self.socket) = (publication, socket)
+        gate = StartGate(pool: socket.pool)
+        wallOffset = .nanoseconds(EventLoop.wallNow().nanosecondsSince1970 - EventLoop.monotonicNow().nanoseconds)
+    }
+
+    /// Begins to forward: what the gate kept first, paced. A leg that was open says BYE and goes on with the new SSRCs.
+    public func open(_ plan: LegPlan) {
+        socket.loop.assertOnLoop()
+        if self.plan != nil { sayGoodbye() }
+        self.plan = plan
+        tracks = plan.tracks.map { RouterTrack(plan: $0, queue: socket.makeQueue(to: $0.rtp)) }
+        for track in plan.tracks { socket.register(self, ssrc: track.ssrc) }
+        if !gate.holdsKeyframe { publication.source?.requestKeyframe(.video) }
+        gate.release { packets, run in send(packets, run, spread: Self.releaseSpread) }
+        reporter = socket.loop.schedule(after: Self.reportInterval, repeating: Self.reportInterval) { [unowned self] in
+            for track in tracks { sendReport(of: track) }
+            limitBitrate()
+        }
+    }
+
+    /// Stops forwarding and says BYE; media is kept for the next `open`.
+    public func close() {
+        socket.loop.assertOnLoop()
+        sayGoodbye()
+        (plan, tracks, reporter) = (nil, [], nil)
+    }
+
+    deinit { for track in tracks { socket.unregister(ssrc: track.plan.ssrc) } }
+
+    // MARK: MediaSink
+
+    public func forward(_ packets: UnsafeBufferPointer<MediaPacket>, of run: MediaRun) {
+        guard plan != nil else { return gate.keep(packets, of: run) }
+        send(packets, run, spread: nil)
+    }
+
+    public func formatChanged(_ track: TrackID, to format: TrackFormat) { onFormatChanged(track, format) }
+    public func muteChanged(_ track: TrackID, isMuted: Bool) { onMuteChanged(track, isMuted) }
+
+    public func restarted() {
+        for track in tracks { track.numbering.restart() }
+        gate.removeAll()
+        publication.source?.requestKeyframe(.video)
+    }
+
+    public func ended(_ reason: PublicationEnd) {
+        close()
+        onEnded(reason)
+    }
+
+    // MARK: Sending
+
+    private func send(_ packets: UnsafeBufferPointer<MediaPacket>, _ run: MediaRun, spread: Duration?) {
+        guard let first = packets.first, let track = tracks.first(where: { $0.plan.track == run.track }) else { return }
+        if track.numbering.highestSent != nil, track.numbering.isDiscontinuous(first.sequenceNumber) {
+            publication.source?.requestKeyframe(run.track)
+        }
+        track.noteFrame(at: first.timestamp)
+        let isLongFrame = packets.count >= SendQueue.pacingThreshold
+        let batch = socket.batch
+        var index = 0
+        while index < packets.count {
+            batch.removeAll()
+            while index < packets.count, !batch.isFull {
+                track.append(packets[index], to: batch, arrival: run.arrival)
+                index += 1
+            }
+            if !track.hasReported { sendReport(of: track) }
+            track.queue.send(batch, spread: spread ?? track.spread, isLongFrame: isLongFrame, at: socket.loop.now)
+        }
+    }
+
+    /// SR and CNAME (RFC 3550 §6.1). Both tracks' reports come from one timeline, whatever the moment each is made.
+    private func sendReport(of track: RouterTrack, goodbye: Bool = false) {
+        guard let plan, track.packetCount > 0 else { return }
+        let now = socket.loop.now
+        guard let timestamp = publication.timeline.timestamp(of: track.plan.track, at: now) else { return }
+        track.hasReported = true
+        let wall = WallTime(nanosecondsSince1970: now.nanoseconds) + wallOffset
+        var writer = ByteWriter(reserving: 128)
+        track.senderReport(ntp: wall.ntp, timestamp: timestamp).write(into: &writer)
+        SourceDescription(chunks: [.init(ssrc: track.plan.ssrc, cname: plan.cname)]).write(into: &writer)
+        if goodbye { Goodbye(ssrcs: [track.plan.ssrc]).write(into: &writer) }
+        socket.sendReport(writer.bytes, to: track.plan.rtcp)
+    }
+
+    private func sayGoodbye() {
+        for track in tracks {
+            sendReport(of: track, goodbye: true)
+            track.queue.removeAll()
+            socket.unregister(ssrc: track.plan.ssrc)
+        }
+    }
+}
+
+// MARK: - Feedback
+
+extension RouterLeg {
+    /// Takes feedback about one of this leg's SSRCs.
+    /// - Returns: false when it does not come from where the track's media goes.
+    func receive(_ packet: RTCPPacket, about ssrc: UInt32, from source: SocketAddress) -> Bool {
+        guard let track = tracks.first(where: { $0.plan.ssrc == ssrc }), [track.plan.rtp, track.plan.rtcp].contains(source)
+        else { return false }
+        let now = socket.loop.now
+        lastFeedback = now
+        switch packet {
+        case .receiverReport(let report): note(report.reports, of: track)
+        case .senderReport(let report): note(report.reports, of: track)
+        case .pictureLoss, .fullIntraRequest:
+            if track.bounds.admitsKeyframeRequest(at: now) { publication.source?.requestKeyframe(track.plan.track) }
+        case .bitrateLimit(let limit):
+            track.bounds.limitBitrate(limit.bitsPerSecond, at: now)
+            limitBitrate()
+        case .nack, .goodbye, .sourceDescription, .extendedReport, .other: break
+        }
+        return true
+    }
+
+    private func note(_ reports: [ReportBlock], of track: RouterTrack) {
+        guard let report = reports.first(where: { $0.ssrc == track.plan.ssrc }) else { return }
+        track.report = report
+        onReport(track.plan.track, report)
+    }
+
+    /// Called with every report and every second, so that a limit is forgotten when the router falls silent.
+    private func limitBitrate() {
+        publication.source?.limitBitrate(tracks.compactMap { $0.bounds.bitrateLimit(at: socket.loop.now) }.min())
+    }
+}

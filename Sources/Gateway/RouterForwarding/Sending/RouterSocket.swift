@@ -1,0 +1,109 @@
+public import EventLoop
+import RTCP
+public import Sockets
+public import Wire
+
+/// A worker's one UDP socket toward all routers: packets of its legs out, feedback to the legs by SSRC. Confined to the worker.
+public final class RouterSocket {
+    public let loop: EventLoop
+    public private(set) var feedback = FeedbackCounters()
+
+    /// Scratch that every leg fills and sends within one call.
+    let batch = WireBatch()
+    let pool = PacketPool()
+    private let drainBatch = WireBatch()
+    private let socket: UDPSocket
+    private var legs: [UInt32: RouterLeg] = [:]
+    private var paced: [SendQueue] = []
+    private var blocked: [SendQueue] = []
+    private var pacer: TimerWatch?
+
+    /// Bytes of an RTCP datagram that are read; longer ones are nobody's report.
+    static let maximumFeedbackByteCount = 1500
+
+    /// - Parameter address: where feedback comes back to; port 0 takes a free one.
+    public init(loop: EventLoop, address: SocketAddress = SocketAddress(.anyV6, port: 0)) throws(SystemError) {
+        self.loop = loop
+        socket = try UDPSocket(loop: loop, address: address)
+        socket.onDatagrams = { [unowned self] batch in for datagram in batch { receive(datagram) } }
+        socket.onWritable = { [unowned self] in writableAgain() }
+    }
+
+    public var localAddress: SocketAddress { socket.localAddress }
+    public var counters: UDPCounters { socket.counters }
+
+    func register(_ leg: RouterLeg, ssrc: UInt32) { legs[ssrc] = leg }
+    func unregister(ssrc: UInt32) { legs[ssrc] = nil }
+
+    func makeQueue(to destination: SocketAddress) -> SendQueue {
+        SendQueue(output: self, pool: pool, scratch: drainBatch, destination: destination)
+    }
+
+    /// Sends one RTCP compound; reports are repeated, so a full socket loses it without harm.
+    func sendReport(_ compound: [UInt8], to destination: SocketAddress) { socket.send(compound, to: destination) }
+
+    /// Feedback carries the SSRC it is about in each packet; those about none of ours are counted and dropped.
+    private func receive(_ datagram: Datagram) {
+        let bytes = UnsafeRawBufferPointer(datagram.payload)
+        guard bytes.count >= 8, bytes.count <= Self.maximumFeedbackByteCount, RTCPCompound.isRTCP(secondByte: bytes[1]),
+            let packets = try? RTCPCompound.parse(bytes.bytes)
+        else {
+            feedback.malformed += 1
+            return
+        }
+        for packet in packets { deliver(packet, from: datagram.source) }
+    }
+
+    private func deliver(_ packet: RTCPPacket, from source: SocketAddress) {
+        var isDelivered = false
+        packet.forEachMediaSSRC { ssrc in
+            guard let leg = legs[ssrc], leg.receive(packet, about: ssrc, from: source) else { return }
+            isDelivered = true
+        }
+        if isDelivered { feedback.accepted += 1 } else { feedback.foreign += 1 }
+    }
+}
+
+/// What came back from routers.
+public struct FeedbackCounters: Sendable, Equatable {
+    public var accepted = 0
+    /// About no SSRC of ours, or not from where its media goes.
+    public var foreign = 0
+    public var malformed = 0
+}
+
+// MARK: - Pacing
+
+extension RouterSocket: DatagramOutput {
+    func sendRun(
+        _ pieces: UnsafeBufferPointer<UnsafeRawBufferPointer>, segmentSize: Int, to destination: SocketAddress
+    ) -> RunOutcome {
+        socket.sendRun(pieces, segmentSize: segmentSize, to: destination)
+    }
+
+    func pace(_ queue: SendQueue) {
+        guard !paced.contains(where: { $0 === queue }) else { return }
+        paced.append(queue)
+        guard pacer == nil else { return }
+        pacer = loop.schedule(after: .milliseconds(1), repeating: .milliseconds(1)) { [unowned self] in drainPaced() }
+    }
+
+    func awaitWritable(_ queue: SendQueue) {
+        if !blocked.contains(where: { $0 === queue }) { blocked.append(queue) }
+        socket.awaitWritable()
+    }
+
+    private func drainPaced() {
+        for queue in paced { queue.drain(at: loop.now) }
+        paced.removeAll { !$0.isPacing }
+        guard paced.isEmpty else { return }
+        pacer?.cancel()
+        pacer = nil
+    }
+
+    private func writableAgain() {
+        let queues = blocked
+        blocked = []
+        for queue in queues { queue.writableAgain(at: loop.now) }
+    }
+}

@@ -1,0 +1,115 @@
+import Sockets
+import Wire
+
+/// One track's way to its destination: runs of equal packets at once, long frames paced, what the socket refuses kept.
+///
+/// A frame of 64 packets and more goes in chunks of 16 spread over half a frame interval, 8 ms at most. What waits is copied
+/// into the worker's pool; the rate rises so that no queue lasts beyond 100 ms; what a full socket keeps back for 500 ms is dropped.
+final class SendQueue {
+    struct Note { var queued: MonotonicTime }
+
+    static let pacingThreshold = 64
+    static let chunk = 16
+    static let maximumSpread = Duration.milliseconds(8)
+    static let maximumBacklog = Duration.milliseconds(100)
+    static let maximumAge = Duration.milliseconds(500)
+
+    let destination: SocketAddress
+    private(set) var isBlocked = false
+    private(set) var droppedPackets = 0
+    /// The last send told that nobody listens there (ICMP): a hint about the router's health.
+    private(set) var isRefused = false
+    private unowned let output: any DatagramOutput
+    private let queue: PacketQueue<Note>
+    /// When the queue shall be empty, and when it was drained last.
+    private var deadline = MonotonicTime.zero
+    private var drained = MonotonicTime.zero
+    private let batch: WireBatch
+
+    /// - Parameter batch: scratch of the worker's for draining, not the one that `send` is given.
+    init(output: any DatagramOutput, pool: PacketPool, scratch batch: WireBatch, destination: SocketAddress) {
+        (self.output, self.batch, self.destination) = (output, batch, destination)
+        queue = PacketQueue(pool: pool)
+    }
+
+    var queuedPackets: Int { queue.count }
+
+    /// Sends the batch's packets, or keeps those whose time has not come.
+    /// - Parameter spread: over how long a long frame may be spread; half a frame interval.
+    func send(_ batch: WireBatch, spread: Duration, isLongFrame: Bool, at now: MonotonicTime) {
+        var sent = 0
+        if queue.isEmpty, !isBlocked {
+            let isPaced = isLongFrame || batch.count >= Self.pacingThreshold
+            sent = transmit(batch, upTo: isPaced ? min(Self.chunk, batch.count) : batch.count)
+        }
+        guard sent < batch.count else { return }
+        if queue.isEmpty { (drained, deadline) = (now, now) }
+        for index in sent..<batch.count {
+            let pieces = batch.pieces(of: index..<(index + 1))
+            queue.append(pieces[0], pieces[1], note: Note(queued: now))
+        }
+        deadline = max(deadline, now + spread)
+        if let oldest = queue.first?.note.queued { deadline = min(deadline, oldest + Self.maximumBacklog) }
+        if !isBlocked { output.pace(self) }
+    }
+
+    /// Sends what is due; called every millisecond while `isPacing`, and when the socket is writable again.
+    func drain(at now: MonotonicTime) {
+        dropStale(at: now)
+        var quota = quota(at: now)
+        if quota > 0 { drained = now }
+        while quota > 0, !queue.isEmpty, !isBlocked {
+            batch.removeAll()
+            for index in 0..<min(quota, queue.count, WireBatch.capacity) { batch.append(whole: queue[index].bytes) }
+            let sent = transmit(batch, upTo: batch.count)
+            queue.removeFirst(sent)
+            quota -= batch.count
+        }
+    }
+
+    /// Whether `drain` has work that only time brings.
+    var isPacing: Bool { !queue.isEmpty && !isBlocked }
+
+    func writableAgain(at now: MonotonicTime) {
+        isBlocked = false
+        deadline = now + Self.maximumSpread
+        drain(at: now)
+        if isPacing { output.pace(self) }
+    }
+
+    func removeAll() { queue.removeAll() }
+
+    /// Whole chunks, as many as the time since the last ones demands, of the time that was left then.
+    private func quota(at now: MonotonicTime) -> Int {
+        guard now < deadline else { return queue.count }
+        let (passed, whole) = ((now - drained).nanoseconds, (deadline - drained).nanoseconds)
+        let share = Int(Double(queue.count) * Double(passed) / Double(whole))
+        return (share + Self.chunk / 2) / Self.chunk * Self.chunk
+    }
+
+    private func dropStale(at now: MonotonicTime) {
+        var count = 0
+        while count < queue.count, now - queue[count].note.queued > Self.maximumAge { count += 1 }
+        guard count > 0 else { return }
+        droppedPackets += count
+        queue.removeFirst(count)
+    }
+
+    /// Returns how many packets are done with; fewer than asked when the socket is full.
+    private func transmit(_ batch: WireBatch, upTo limit: Int) -> Int {
+        var start = 0
+        while start < limit {
+            let end = batch.endOfRun(from: start, limit: limit)
+            let result = output.sendRun(
+                batch.pieces(of: start..<end), segmentSize: batch.byteCount(of: start), to: destination)
+            start += result.count
+            isRefused = result.outcome == .refused
+            if result.outcome == .wouldBlock {
+                isBlocked = true
+                output.awaitWritable(self)
+                return start
+            }
+        }
+        return start
+    }
+}

@@ -1,0 +1,66 @@
+import RTP
+
+/// Packets about to be sent, as pieces of memory: a header written here, and the payload where it lies. One per worker.
+///
+/// Pieces are valid until `removeAll`. Nothing is copied unless packets are protected, which needs them in one piece.
+final class WireBatch {
+    /// More packets than a batch holds are sent in several.
+    static let capacity = 256
+    /// 12 bytes of RTP header and up to 4 of payload header.
+    private static let headByteCount = 16
+    /// Two pieces a packet; the second is empty when a packet is whole.
+    static let piecesPerPacket = 2
+
+    private let heads = UnsafeMutableRawPointer.allocate(byteCount: capacity * headByteCount, alignment: 16)
+    private let pieces = UnsafeMutableBufferPointer<UnsafeRawBufferPointer>.allocate(capacity: capacity * piecesPerPacket)
+    private(set) var count = 0
+
+    init() {
+        pieces.initialize(repeating: UnsafeRawBufferPointer(start: nil, count: 0))
+    }
+
+    deinit {
+        heads.deallocate()
+        pieces.deallocate()
+    }
+
+    var isFull: Bool { count == Self.capacity }
+
+    func removeAll() { count = 0 }
+
+    /// Adds a packet of a header, `headCount` bytes of `head` (the first in the low bits), and a payload left where it lies.
+    func append(_ header: RTPHeader, head: UInt32, headCount: UInt8, payload: UnsafeRawBufferPointer) {
+        precondition(!isFull && headCount <= 4, "callers flush a full batch; payload headers have 4 bytes at most")
+        let start = heads + count * Self.headByteCount
+        header.writeFixed(into: start)
+        start.storeBytes(of: head.littleEndian, toByteOffset: RTPHeader.fixedByteCount, as: UInt32.self)
+        append(UnsafeRawBufferPointer(start: start, count: RTPHeader.fixedByteCount + Int(headCount)), payload)
+    }
+
+    /// Adds a packet that is whole in memory of the caller's.
+    func append(whole packet: UnsafeRawBufferPointer) { append(packet, UnsafeRawBufferPointer(start: nil, count: 0)) }
+
+    private func append(_ first: UnsafeRawBufferPointer, _ second: UnsafeRawBufferPointer) {
+        pieces[count * Self.piecesPerPacket] = first
+        pieces[count * Self.piecesPerPacket + 1] = second
+        count += 1
+    }
+
+    /// The pieces of the packets in `range`.
+    func pieces(of range: Range<Int>) -> UnsafeBufferPointer<UnsafeRawBufferPointer> {
+        let start = range.lowerBound * Self.piecesPerPacket
+        return UnsafeBufferPointer(rebasing: pieces[start..<(range.upperBound * Self.piecesPerPacket)])
+    }
+
+    func byteCount(of index: Int) -> Int {
+        pieces[index * Self.piecesPerPacket].count + pieces[index * Self.piecesPerPacket + 1].count
+    }
+
+    /// The end of the run that starts at `start`: packets as long as the first, and one shorter one behind them.
+    func endOfRun(from start: Int, limit: Int) -> Int {
+        let size = byteCount(of: start)
+        var end = start + 1
+        while end < limit, byteCount(of: end) == size { end += 1 }
+        return end < limit && byteCount(of: end) < size ? end + 1 : end
+    }
+}

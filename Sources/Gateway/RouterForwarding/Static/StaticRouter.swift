@@ -1,0 +1,81 @@
+import Admission
+import EventLoop
+public import StageHub
+public import Wire
+
+/// The `static` driver: a receiver that cannot be asked, told where media will come by a file (DESIGN.md 6.5).
+///
+/// Shared by all threads; ports are kept per ingest configuration, or per participant where there is none. Descriptions go to
+/// `publish`, which runs on the caller's thread and must not block it: give it a mailbox to whoever writes files.
+public final class StaticRouter: Sendable {
+    public struct Configuration: Sendable, Equatable {
+        public var host: IPAddress
+        public var ports: ClosedRange<UInt16>
+
+        public init(host: IPAddress = .loopback, ports: ClosedRange<UInt16> = 5004...5103) {
+            (self.host, self.ports) = (host, ports)
+        }
+    }
+
+    public let configuration: Configuration
+    private let pairs: Lock<PortPairs>
+    private let publish: @Sendable (_ participantID: String, _ sdp: String) -> Void
+
+    public init(_ configuration: Configuration, publish: @escaping @Sendable (String, String) -> Void) {
+        (self.configuration, self.publish) = (configuration, publish)
+        pairs = Lock(PortPairs(configuration.ports))
+    }
+
+    /// Assigns ports and publishes the description that exists before any media does.
+    /// - Parameter owner: the ingest configuration's ARN, or the participant.
+    /// - Returns: nil when all ports are taken.
+    @discardableResult
+    public func reserve(for owner: String, participantID: String) -> String? {
+        guard let ports = pairs.withLock({ $0.assign(to: owner) }) else { return nil }
+        let text = description(of: participantID, ports, plan: nil, formats: [:]).text
+        publish(participantID, text)
+        return text
+    }
+
+    /// Gives the ports back: the ingest configuration was deleted, or the participant of a token left.
+    public func release(_ owner: String) { pairs.withLock { $0.release(owner) } }
+
+    /// Forwards a publication to its ports from now on.
+    /// - Returns: nil when all ports are taken.
+    public func attach(_ publication: Publication, socket: RouterSocket) -> RouterLeg? {
+        let grant = publication.grant
+        let owner = grant.ingestConfigurationARN ?? grant.participantID
+        guard let ports = pairs.withLock({ $0.assign(to: owner) }) else { return nil }
+        let plan = plan(for: grant.participantID, ports)
+        let leg = RouterLeg(publication: publication, socket: socket)
+        leg.onFormatChanged = { [self, unowned publication] _, _ in
+            let text = description(of: grant.participantID, ports, plan: plan, formats: publication.formats).text
+            publish(grant.participantID, text)
+        }
+        if grant.ingestConfigurationARN == nil { leg.onEnded = { [self] _ in release(owner) } }
+        leg.open(plan)
+        publication.add(leg)
+        return leg
+    }
+
+    private func plan(for participantID: String, _ ports: StaticPorts) -> LegPlan {
+        let tracks = [(TrackID.video, ports.video), (TrackID.audio, ports.audio)].map { track, port in
+            TrackPlan(
+                track: track, ssrc: .random(in: 1...UInt32.max), payloadType: LegPlan.payloadType(of: track.kind),
+                rtp: SocketAddress(configuration.host, port: port),
+                rtcp: SocketAddress(configuration.host, port: port + 1))
+        }
+        return LegPlan(cname: participantID, tracks: tracks)
+    }
+
+    private func description(
+        of participantID: String, _ ports: StaticPorts, plan: LegPlan?, formats: [TrackID: TrackFormat]
+    ) -> RouterDescription {
+        let tracks = [(TrackID.video, ports.video), (TrackID.audio, ports.audio)].map { track, port in
+            RouterDescription.Track(
+                track: track, port: port, ssrc: plan?.tracks.first { $0.track == track }?.ssrc, format: formats[track])
+        }
+        return RouterDescription(
+            participantID: participantID, sessionVersion: 1, address: configuration.host, tracks: tracks, isOffer: false)
+    }
+}
