@@ -1,0 +1,13 @@
+extension RefusalCode {
+    /// Every row of the table. A test counts the rows in the source and finds one that was left out here.
+    public static let all: [RefusalCode] = [
+        .unknownStreamKey, .detachedStreamKey, .insecureProtocol, .streamKeyInUse, .stageFull, .takeoverFlapping,
+        .participantDisconnected, .stageDeleted, .tokenMalformed, .tokenExpired, .tokenRejected, .tokenCannotPublish,
+        .tooManyFailures, .authorityUnavailable, .refusedByAuthority, .unknownApplication, .unsupportedAuthentication,
+        .malformedRTMP, .publishTimeout, .draining, .overloaded, .noRouter, .internalError, .malformedOffer, .noH264,
+        .wrongProfileOffered, .noOpus, .tooManyTracks, .tooManyStreams, .inactiveTrack, .notBundled, .noRTCPMux,
+        .unsupportedSetup, .unsupportedTransport, .unsupportedSection, .tooManyLayers, .missingToken,
+        .unsupportedContentType, .bodyTooLarge, .unknownSession, .foreignSession, .preconditionRequired,
+        .preconditionFailed, .malformedFragment, .methodNotAllowed, .tooManyRequests, .tooManyPending,
+    ]
+}
