@@ -1,0 +1,81 @@
+import Wire
+
+/// The leaky bucket of DESIGN 8: drains at 1.01 × limit, holds 1.2 s × limit, on media time.
+///
+/// CBR encoders with a buffer of one or two seconds burst far over their rate for a while (8.0 Mbit/s reach 9.8 over 2 s); a
+/// clock 100 ppm fast would fill any bucket that drains at the limit itself. False timestamps buy nothing: once media time has
+/// run 5 s ahead of the clock, the clock counts.
+struct BitrateBucket {
+    /// Bits a second.
+    var limit: Int { didSet { (drain, depth) = Self.rates(limit) } }
+    /// Bits in the bucket.
+    private(set) var level: Double = 0
+
+    private var drain: Double
+    private var depth: Double
+    /// Media time in seconds since the first packet, jumps left out.
+    private var mediaElapsed: Double = 0
+    /// What `mediaElapsed` was when the bucket last drained.
+    private var drainedUpTo: Double = 0
+    private var lastMediaTime: Int64?
+    private var firstArrival = MonotonicTime.zero
+    /// For the rate to tell: since the bucket was last empty.
+    private var bitsSinceEmpty: Double = 0
+    private var emptyAt: Double = 0
+
+    static let ticksPerSecond = 90_000.0
+    static let drainFactor = 1.01
+    static let depthSeconds = 1.2
+    /// How far media time may run ahead of the clock.
+    static let maximumLead = 5.0
+    /// How much faster than ours an encoder's clock may be: 500 ppm.
+    static let maximumClockRate = 1.0005
+    /// Steps back beyond this are jumps, and so are steps forward beyond `maximumLead` that land ahead of the clock.
+    static let maximumStepBack = 0.5
+
+    init(limit: Int) {
+        self.limit = limit
+        (drain, depth) = Self.rates(limit)
+    }
+
+    private static func rates(_ limit: Int) -> (Double, Double) {
+        (Double(limit) * drainFactor, Double(limit) * depthSeconds)
+    }
+
+    /// Adds NAL unit bytes; true when the bucket runs over.
+    mutating func add(byteCount: Int, _ moment: MediaMoment) -> Bool {
+        advance(to: moment)
+        let elapsed = min(mediaElapsed, lead(at: moment.arrival))
+        if elapsed > drainedUpTo {
+            level -= (elapsed - drainedUpTo) * drain
+            drainedUpTo = elapsed
+        }
+        if level <= 0 { (level, bitsSinceEmpty, emptyAt) = (0, 0, drainedUpTo) }
+        level += Double(byteCount * 8)
+        bitsSinceEmpty += Double(byteCount * 8)
+        return level > depth
+    }
+
+    /// Bits a second since the bucket was last empty.
+    var measuredRate: Int { Int(bitsSinceEmpty / max(1, drainedUpTo - emptyAt)) }
+
+    /// The latest media time, in seconds, that the clock allows.
+    private func lead(at arrival: MonotonicTime) -> Double {
+        Double((arrival.nanoseconds - firstArrival.nanoseconds)) * 1e-9 * Self.maximumClockRate + Self.maximumLead
+    }
+
+    private mutating func advance(to moment: MediaMoment) {
+        guard let last = lastMediaTime else {
+            (lastMediaTime, firstArrival) = (moment.mediaTime, moment.arrival)
+            return
+        }
+        let step = Double(moment.mediaTime &- last) / Self.ticksPerSecond
+        if step > 0 {
+            let isJump = step > Self.maximumLead && mediaElapsed + step > lead(at: moment.arrival)
+            if !isJump { mediaElapsed += step }
+            lastMediaTime = moment.mediaTime
+        } else if step < -Self.maximumStepBack {
+            lastMediaTime = moment.mediaTime
+        }
+    }
+}

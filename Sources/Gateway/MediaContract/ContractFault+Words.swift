@@ -1,0 +1,68 @@
+import Wire
+
+extension ContractFault {
+    /// What was found and what is allowed, as one part of the sentence.
+    func words(under rules: ContractRules) -> String {
+        switch self {
+        case .videoCodec(let name): "\(name) video (allowed: H.264)"
+        case .profile(let idc): "\(Self.profileName(idc)) profile (allowed: \(Self.admitted(rules)))"
+        case .interlaced: "interlaced video (allowed: progressive)"
+        case .sliceGroups: "slice groups (FMO; allowed: none)"
+        case .arbitrarySliceOrder: "arbitrary slice order (allowed: none)"
+        case .redundantPictures: "redundant pictures (allowed: none)"
+        case .bFrames(let count): "\(count.map { "\($0) " } ?? "")B-frame\(count == 1 ? "" : "s") (allowed: none)"
+        case .resolutionAbove(let width, let height):
+            "\(width)x\(height) pixels (at most \(rules.maximumPixelCount) in all, such as 1280x720)"
+        case .resolutionBelow(let width, let height):
+            "\(width)x\(height) pixels (the short side at least \(rules.minimumShortSide))"
+        case .videoBitrate(let rate): "video at \(Self.mega(rate)) Mbit/s (at most \(Self.mega(rules.maximumVideoBitrate)))"
+        case .audioCodec(let name): "\(name) audio (allowed: AAC-LC, Opus)"
+        case .audioFormat(let rate, let channels):
+            "audio of \(Self.kilo(rate)) kHz and \(channels) channels (\(Self.audio(rules)))"
+        case .missingVideo: "no video within \(rules.trackDeadline.components.seconds) s (video and audio are required)"
+        case .missingAudio: "no audio within \(rules.trackDeadline.components.seconds) s (video and audio are required)"
+        case .duration(let seconds): "live for \(seconds / 3_600) h \(seconds / 60 % 60) min, the longest allowed"
+        case .audioBitrate(let rate): "audio at \(rate / 1_000) kbit/s (at most \(rules.maximumAudioBitrate / 1_000))"
+        case .frameRate(let rate): "\(Self.short(rate)) frames a second (\(Self.frameRates(rules)))"
+        case .keyframeInterval(let seconds):
+            "keyframe every \(Self.short(seconds)) s (at most \(Self.short(rules.maximumKeyframeInterval.inSeconds)))"
+        }
+    }
+
+    private static func profileName(_ idc: UInt8) -> String {
+        switch idc {
+        case 66: "Baseline"
+        case 77: "Main"
+        case 88: "Extended"
+        case 100: "High"
+        case 110: "High 10"
+        case 122: "High 4:2:2"
+        case 244: "High 4:4:4"
+        default: "unknown (\(idc))"
+        }
+    }
+
+    private static func admitted(_ rules: ContractRules) -> String {
+        let names = AdmittedProfile.allCases.filter(rules.admittedProfiles.contains).map(\.rawValue)
+        return names.isEmpty ? "constrained baseline" : names.joined(separator: ", ")
+    }
+
+    private static func audio(_ rules: ContractRules) -> String {
+        let rates = rules.audioSampleRates.sorted().map(kilo).joined(separator: " or ")
+        return "allowed: \(rates) kHz, at most \(rules.maximumAudioChannelCount) channels"
+    }
+
+    private static func frameRates(_ rules: ContractRules) -> String {
+        "allowed: \(short(rules.minimumFrameRate)) to \(short(rules.maximumFrameRate))"
+    }
+
+    private static func mega(_ bits: Int) -> String { short(Double(bits) / 1_000_000) }
+    private static func kilo(_ hertz: Int) -> String { short(Double(hertz) / 1_000) }
+
+    /// One decimal place at most.
+    static func short(_ value: Double) -> String {
+        guard value.isFinite, abs(value) < 1e9 else { return "?" }
+        let tenths = Int((value * 10).rounded())
+        return tenths % 10 == 0 ? "\(tenths / 10)" : "\(tenths / 10).\(abs(tenths % 10))"
+    }
+}

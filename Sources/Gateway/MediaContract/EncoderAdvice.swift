@@ -1,0 +1,102 @@
+import Wire
+
+/// Which setting cures a fault, in the words of the encoder's own settings.
+struct EncoderAdvice {
+    var family: EncoderFamily
+    /// The stream carries x264's settings: OBS then names its settings otherwise than with a hardware encoder.
+    var isX264: Bool
+    var rules: ContractRules
+
+    /// Where the settings are; empty where that goes without saying.
+    var place: String {
+        switch family {
+        case .obs: "in OBS (Settings > Output, mode Advanced) set "
+        case .vMix: "in vMix (Streaming > Quality, the cog) set "
+        case .larix: "in Larix (Settings > Video) set "
+        case .ffmpeg: "give ffmpeg "
+        case .browser, .unknown, .ivsSDK, .gStreamer, .wirecast: "set "
+        }
+    }
+
+    /// The cure of one fault.
+    func setting(for fault: ContractFault) -> String {
+        switch fault {
+        case .videoCodec: pick(obs: "Video Encoder = x264 or H.264", ffmpeg: "-c:v libx264", other: "an H.264 encoder")
+        case .profile: profile
+        case .bFrames: bFrames
+        case .interlaced: pick(ffmpeg: "-vf yadif without +ildct", other: "progressive output")
+        case .sliceGroups, .arbitrarySliceOrder, .redundantPictures: "one slice group, slices in order, no redundant slices"
+        case .resolutionAbove, .resolutionBelow: resolution
+        case .videoBitrate: bitrate
+        case .audioCodec: pick(ffmpeg: "-c:a aac", gStreamer: "avenc_aac", other: "the audio encoder to AAC (LC, not HE)")
+        case .audioFormat: pick(obs: "48 kHz and Stereo (Settings > Audio)", ffmpeg: "-ar 48000 -ac 2", other: "48 kHz, stereo")
+        case .missingAudio:
+            pick(ffmpeg: "an audio input, such as -f lavfi -i anullsrc, and -c:a aac", other: "an audio source (silence will do)")
+        case .missingVideo: pick(ffmpeg: "a video input and -c:v libx264", other: "a video source")
+        case .duration: "a new stream"
+        case .audioBitrate:
+            pick(
+                ffmpeg: "-b:a \(kilobits(rules.maximumAudioBitrate))k",
+                other: "the audio bitrate to \(kilobits(rules.maximumAudioBitrate))")
+        case .frameRate: pick(obs: "FPS = 30 (Settings > Video)", ffmpeg: "-r 30", other: "30 frames a second")
+        case .keyframeInterval: keyframeInterval
+        }
+    }
+
+    private var profile: String {
+        let name = rules.admittedProfiles.contains(.main) ? "main" : "baseline"
+        return pick(
+            obs: "Profile = \(name)", ffmpeg: "-profile:v \(name)", vMix: "Profile = \(name)", larix: "AVC profile = \(name)",
+            gStreamer: "caps video/x-h264,profile=constrained-\(name)", browser: "an H.264 codec with profile-level-id 42e01f",
+            other: "the H.264 profile to \(name)")
+    }
+
+    private var bFrames: String {
+        pick(
+            obs: isX264 ? "x264 Options = bframes=0" : "Max B-frames = 0 and Look-ahead off (x264: x264 Options = bframes=0)",
+            ffmpeg: "-bf 0", ivsSDK: "usesBFrames = false (Android: setUseBFrames(false))",
+            gStreamer: "x264enc bframes=0", other: "B-frames to 0 and look-ahead to off")
+    }
+
+    private var resolution: String {
+        pick(
+            obs: "Output (Scaled) Resolution = 1280x720 (Settings > Video)", ffmpeg: "-vf scale=1280:720",
+            browser: "a video constraint of 1280x720", other: "the output resolution to 1280x720")
+    }
+
+    private var bitrate: String {
+        // Encoders overshoot what they are set to: leave them three tenths.
+        let rate = kilobits(rules.maximumVideoBitrate) * 7 / 10
+        return pick(
+            obs: "Rate Control = CBR, Bitrate = \(rate) Kbps", ffmpeg: "-b:v \(rate)k -maxrate \(rate)k -bufsize \(rate)k",
+            browser: "maxBitrate = \(rate)000", other: "a constant video bitrate of \(rate) kbit/s")
+    }
+
+    private var keyframeInterval: String {
+        let seconds = ContractFault.short(rules.maximumKeyframeInterval.inSeconds)
+        return pick(
+            obs: "Keyframe Interval = \(seconds) s", ffmpeg: "-force_key_frames 'expr:gte(t,n_forced*\(seconds))'",
+            larix: "Keyframe frequency = \(seconds)", gStreamer: "key-int-max = \(seconds) times the frame rate",
+            other: "the keyframe interval to \(seconds) s")
+    }
+
+    private func kilobits(_ bits: Int) -> Int { bits / 1_000 }
+
+    private func pick(
+        obs: String? = nil, ffmpeg: String? = nil, vMix: String? = nil, larix: String? = nil, ivsSDK: String? = nil,
+        gStreamer: String? = nil, browser: String? = nil, other: String
+    ) -> String {
+        let own: String? =
+            switch family {
+            case .obs: obs
+            case .ffmpeg: ffmpeg
+            case .vMix: vMix
+            case .larix: larix
+            case .ivsSDK: ivsSDK
+            case .gStreamer: gStreamer
+            case .browser: browser
+            case .wirecast, .unknown: nil
+            }
+        return own ?? other
+    }
+}

@@ -1,0 +1,101 @@
+import AAC
+import MediaContract
+import TestSupport
+import Testing
+import Wire
+
+@Suite("ContractMonitor, audio and tracks")
+struct ContractMonitorAudioTests {
+    static let configurations: [(String, [UInt8], ContractRule?)] = [
+        ("LC 48 kHz", [0x11, 0x90, 0x56, 0xE5, 0x00], nil), ("LC 44.1 kHz mono", [0x12, 0x08], nil),
+        ("HE-AAC explicit", [0x2B, 0x11, 0x88, 0x00], .audioCodec),
+        ("HE-AAC implicit", [0x13, 0x10, 0x56, 0xE5, 0x98], .audioCodec),
+        ("96 kHz", [0x10, 0x10], .audioFormat), ("5.1", [0x11, 0xB0], .audioFormat), ("32 kHz", [0x12, 0x90], .audioFormat),
+    ]
+
+    @Test(arguments: configurations)
+    func `judges the sequence header`(_ name: String, _ bytes: [UInt8], _ rule: ContractRule?) throws {
+        var feeder = StreamFeeder(.accessUnits)
+        feeder.monitor.audioConfiguration(try AudioSpecificConfig(parsing: bytes.span.bytes), at: feeder.moment)
+        for number in 0..<90 { feeder.feed(SyntheticStream().accessUnit(number)) }
+        #expect(feeder.faults.first?.rule == rule)
+    }
+
+    @Test(arguments: ["HEVC", "AV1"])
+    func `other video codecs are refused at once by name`(_ name: String) {
+        var feeder = StreamFeeder(.accessUnits, product: "FMLE/3.0 (compatible; Lavf63.1.102)")
+        feeder.monitor.videoCodecAnnounced(name, at: feeder.moment)
+        feeder.takeNews()
+        #expect(feeder.sentence == "\(name) video (allowed: H.264): give ffmpeg -c:v libx264.")
+    }
+
+    @Test
+    func `MP3 waits for the picture's faults and names both`() {
+        var stream = SyntheticStream()
+        stream.sps.profileIDC = 100
+        var feeder = StreamFeeder(.accessUnits)
+        feeder.monitor.audioCodecAnnounced("MP3", at: feeder.moment)
+        for number in 0..<90 { feeder.feed(stream.accessUnit(number)) }
+        #expect(feeder.faults.map(\.rule) == [.videoProfile, .audioCodec])
+        #expect(feeder.sentence?.contains("MP3 audio") ?? false)
+    }
+
+    @Test
+    func `MP3 without pictures is told after two seconds`() {
+        var feeder = StreamFeeder(.accessUnits)
+        feeder.monitor.audioCodecAnnounced("MP3", at: feeder.moment)
+        feeder.pass(1.9)
+        #expect(feeder.news == [])
+        feeder.pass(2.1)
+        #expect(feeder.faults.map(\.rule) == [.audioCodec])
+    }
+
+    @Test
+    func `a missing track ends an RTMP publish after five seconds, and no WHIP publish`() {
+        var videoOnly = StreamFeeder(.accessUnits, hasAudio: false)
+        for number in 0..<149 { videoOnly.feed(SyntheticStream().accessUnit(number)) }
+        #expect(videoOnly.news == [])
+        for number in 149..<165 { videoOnly.feed(SyntheticStream().accessUnit(number)) }
+        #expect(videoOnly.faults == [.missingAudio])
+
+        var audioOnly = StreamFeeder(.accessUnits)
+        audioOnly.monitor.audioFrame(byteCount: 300, at: audioOnly.moment)
+        audioOnly.pass(4.9)
+        #expect(audioOnly.news == [])
+        audioOnly.pass(5.1)
+        #expect(audioOnly.faults == [.missingVideo])
+
+        var whip = StreamFeeder(.fragmented, hasAudio: false)
+        for number in 0..<600 { whip.feed(SyntheticStream().accessUnit(number)) }
+        #expect(whip.news == [])
+    }
+
+    @Test
+    func `pictures whose parameter sets never came are no video`() {
+        var feeder = StreamFeeder(.accessUnits)
+        for _ in 0..<170 { feeder.feed([SliceBuilder().bytes]) }
+        #expect(feeder.faults == [.missingVideo])
+    }
+
+    @Test
+    func `24 hours are the most`() {
+        var feeder = StreamFeeder(.accessUnits)
+        for number in 0..<60 { feeder.feed(SyntheticStream().accessUnit(number)) }
+        feeder.pass(24 * 3_600 - 3)
+        #expect(feeder.news == [])
+        feeder.pass(24 * 3_600)
+        #expect(feeder.faults.map(\.rule) == [.duration])
+    }
+
+    @Test(arguments: [(160, false), (172, false), (192, true)])
+    func `audio over 160 kbit/s warns`(_ kilobits: Int, _ warns: Bool) {
+        var feeder = StreamFeeder(.accessUnits)
+        for index in 0..<600 {
+            let moment = MediaMoment(
+                mediaTime: Int64(index * 1_024), arrival: MonotonicTime(nanoseconds: Int64(index) * 21_333_333))
+            feeder.monitor.audioFrame(byteCount: kilobits * 128 / 48, at: moment)
+        }
+        feeder.takeNews()
+        #expect(feeder.warnings.map(\.fault.rule).contains(.audioBitrate) == warns)
+    }
+}
