@@ -8,6 +8,7 @@ public final class TLSContext: Sendable {
     // An SSL_CTX is counted by reference and made for use by many threads, as long as nobody configures it: only `init` does.
     nonisolated(unsafe) let handle: OpaquePointer
     let role: TLSRole
+    public var isServer: Bool { role == .server }
 
     /// A server that shows `identity`.
     /// - Throws: also when key and certificate do not belong together.

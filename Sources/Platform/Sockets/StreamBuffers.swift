@@ -1,0 +1,28 @@
+import EventLoop
+
+/// Where the streams of one loop are read into: one at a time, so one place is enough for all.
+///
+/// This is why streams sit on their descriptors and not on libevent's bufferevents: a bufferevent keeps at least 4 kB of input
+/// and asks FIONREAD before every read; here an idle connection holds no buffer, a read is one system call, and the parser
+/// looks at the bytes where the kernel put them.
+@safe
+final class StreamBuffers {
+    /// One read; also about what a turn should spend on one stream.
+    static let readBytes = 65_536
+
+    /// What a stream had left unconsumed, and behind it what is new.
+    let window: UnsafeMutableRawBufferPointer
+    /// What TLS is to decrypt into the window.
+    let ciphertext: UnsafeMutableRawBufferPointer
+
+    init() {
+        let capacity = TCPStream.maximumUnconsumedBytes + Self.readBytes
+        unsafe window = .allocate(byteCount: capacity, alignment: 16)
+        unsafe ciphertext = .allocate(byteCount: capacity, alignment: 16)
+    }
+
+    deinit {
+        unsafe window.deallocate()
+        unsafe ciphertext.deallocate()
+    }
+}

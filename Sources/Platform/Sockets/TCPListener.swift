@@ -1,0 +1,78 @@
+import CShim
+public import EventLoop
+import Glibc
+public import OpenSSL
+public import Wire
+
+/// Accepts TCP connections on a loop.
+public final class TCPListener {
+    /// Connections the kernel completes ahead of us (it takes `somaxconn`, 4,096, at most).
+    public static let backlog: CInt = 4_096
+    /// Accepted in one turn; then other descriptors have their turn.
+    static let maximumAcceptsPerTurn = 32
+    /// How long we look away when the process has no descriptors left: the listener stays readable all that time.
+    static let exhaustionPause = Duration.milliseconds(100)
+
+    public let localAddress: SocketAddress
+    /// New connections get this one; a reloaded certificate is put here.
+    public var tls: TLSContext?
+    /// Called when the kernel refuses descriptors or memory (errno), at most ten times a second.
+    public var onExhausted: (CInt) -> Void = { _ in }
+
+    private let loop: EventLoop
+    private let descriptor: OwnedDescriptor
+    private let onAccept: (AcceptedConnection) -> Void
+    private var watch: DescriptorWatch?
+    private var pause: TimerWatch?
+
+    /// Listens on a bound socket, or goes on with one that listens already.
+    public init(
+        loop: EventLoop, socket: BoundSocket, tls: TLSContext? = nil, onAccept: @escaping (AcceptedConnection) -> Void
+    ) throws(SystemError) {
+        precondition(socket.transport == .tcp, "a TCP listener is made from a TCP socket")
+        (self.loop, self.tls, self.onAccept) = (loop, tls, onAccept)
+        (descriptor, localAddress) = (socket.descriptor, socket.localAddress)
+        if listen(descriptor.number, Self.backlog) < 0 { throw SystemError(call: "listen") }
+        watch = loop.watch(descriptor: descriptor.number, for: .read) { [unowned self] in acceptWaiting() }
+    }
+
+    /// Binds a socket of its own, which shares its port with nobody.
+    public convenience init(
+        loop: EventLoop, address: SocketAddress, tls: TLSContext? = nil, onAccept: @escaping (AcceptedConnection) -> Void
+    ) throws(SystemError) {
+        try self.init(loop: loop, socket: try BoundSocket(.tcp, address), tls: tls, onAccept: onAccept)
+    }
+
+    deinit { stop() }
+
+    /// Accepts no more; connections that wait in the kernel's queue stay there for whoever shares the descriptor.
+    public func stop() {
+        watch?.cancel()
+        pause?.cancel()
+    }
+
+    private func acceptWaiting() {
+        for _ in 0..<Self.maximumAcceptsPerTurn {
+            guard watch?.isActive == true else { return }  // `onAccept` may have stopped us
+            var peer = shim_address()
+            let number = unsafe shim_accept(descriptor.number, &peer)
+            if number < 0 {
+                if errno == ECONNABORTED || errno == EINTR { continue }
+                if errno != EAGAIN { rest(after: errno) }
+                return
+            }
+            accepted(OwnedDescriptor(number), from: peer)
+        }
+    }
+
+    private func accepted(_ connection: OwnedDescriptor, from peer: shim_address) {
+        guard let remote = SocketAddress(peer), let local = SocketAddress(shim_local_address(connection.number)) else { return }
+        onAccept(AcceptedConnection(descriptor: connection, remoteAddress: remote, localAddress: local, tls: tls))
+    }
+
+    private func rest(after code: CInt) {
+        watch?.suspend()
+        pause = loop.schedule(after: Self.exhaustionPause) { [unowned self] in watch?.resume() }
+        onExhausted(code)
+    }
+}

@@ -1,0 +1,55 @@
+import EventLoop
+import Wire
+
+/// A TLS handshake under way: its deadline, its place among others, and whether its address may have one at all.
+final class TLSHandshakeProgress {
+    static let deadline = Duration.seconds(5)
+    /// How often a connection whose address has too many asks again.
+    static let admissionInterval = Duration.milliseconds(100)
+
+    let isServer: Bool
+    /// Ciphertext that was read before TLS began.
+    var firstBytes: [UInt8] = []
+    /// Whether a client has said hello.
+    var hasBegun = false
+
+    private let loop: EventLoop
+    private let remote: IPAddress
+    private let scheduler: HandshakeScheduler
+    private let deadline: TimerWatch
+    private var retry: TimerWatch?
+    private var isAdmitted = false
+    private var isOver = false
+
+    init(loop: EventLoop, isServer: Bool, remote: IPAddress, timedOut: @escaping () -> Void) {
+        (self.loop, self.isServer, self.remote) = (loop, isServer, remote)
+        scheduler = HandshakeScheduler.of(loop)
+        deadline = loop.schedule(after: Self.deadline, timedOut)
+    }
+
+    /// Runs a step in its turn. Our own handshakes as a client are nobody's attack.
+    func perform(_ step: @escaping () -> Void) {
+        guard isServer else { return step() }
+        guard isAdmitted || scheduler.limits.begin(from: remote, at: loop.now) else {
+            retry = loop.schedule(after: Self.admissionInterval) { [unowned self] in perform(step) }
+            return
+        }
+        isAdmitted = true
+        let isAccepted = scheduler.perform(.anonymous) { [weak self] in
+            if let self, !isOver { step() }
+        }
+        if !isAccepted { retry = loop.schedule(after: Self.admissionInterval) { [unowned self] in perform(step) } }
+    }
+
+    func completed() { cancel() }
+
+    func cancel() {
+        guard !isOver else { return }
+        isOver = true
+        deadline.cancel()
+        retry?.cancel()
+        if isAdmitted { scheduler.limits.ended(from: remote) }
+    }
+
+    deinit { cancel() }
+}
