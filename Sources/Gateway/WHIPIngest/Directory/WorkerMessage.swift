@@ -1,0 +1,23 @@
+import Admission
+import Sockets
+import StageHub
+import Wire
+
+/// What one thread tells the worker that owns a session.
+enum WorkerMessage: Sendable {
+    /// Datagrams wait in the ring from that worker.
+    case datagrams(from: Int)
+    /// A check for a session of yours was answered by another worker: that tuple is validated.
+    case validated(SessionEntry, MediaPath)
+    case end(SessionEntry, PublicationEnd)
+    case claimed(SessionEntry, ClaimAnswer)
+    /// An ICE-TCP connection whose session is yours, with the frames read and not yet handled.
+    case connection(SessionEntry, OwnedDescriptor, unread: [UInt8], peer: SocketAddress)
+    case announced(SessionEntry)
+}
+
+/// The way to a peer over UDP: its address, and ours that it knows.
+struct MediaPath: Hashable, Sendable {
+    var remote: SocketAddress
+    var local: IPAddress?
+}

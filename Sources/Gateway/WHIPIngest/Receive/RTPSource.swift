@@ -1,0 +1,32 @@
+import RTCP
+import RTP
+import StageHub
+import Wire
+
+/// One synchronisation source of a publisher: which track and layer it is, and what came of it.
+struct RTPSource {
+    enum Role: Equatable {
+        case media
+        /// RTX (RFC 4588) for the media source at that index.
+        case retransmission(of: Int)
+    }
+
+    let ssrc: UInt32
+    let track: TrackID
+    let role: Role
+    var clockRate: Int64 { track.kind == .video ? ClockRate.video : ClockRate.audio }
+    var numbers = ExtendedSequenceNumber()
+    var timestamps = ExtendedTimestamp()
+    var statistics = SourceStatistics()
+    var losses = LossTracker()
+    var lastArrival: MonotonicTime = .zero
+    /// The layer's height times width by its SPS; 0 until one came.
+    var pixelCount = 0
+    /// Packets asked for in vain: an encoder that never answers for a layer is not asked again (OBS's lower layers).
+    var unansweredRequests = 0
+    var isAnswering: Bool { losses.recovered > 0 || unansweredRequests < RTPSource.maximumUnanswered }
+
+    init(ssrc: UInt32, track: TrackID, role: Role) { (self.ssrc, self.track, self.role) = (ssrc, track, role) }
+
+    private static let maximumUnanswered = 256
+}

@@ -1,0 +1,31 @@
+import GatewayLogging
+import Wire
+
+/// One line per change of a session's state; never called for media.
+enum SessionLog {
+    static func posted(_ entry: SessionEntry) {
+        Log.event(
+            .info, "whip_posted",
+            [
+                "session": .string(entry.id), "participant": .string(entry.grant.participantID), "stage": .string(entry.grant.stageID),
+                "remote": .address(entry.source), "user_agent": .string(entry.userAgent),
+            ])
+    }
+
+    static func started(_ entry: SessionEntry, peer: SocketAddress) {
+        Log.event(
+            .info, "whip_connected",
+            ["session": .string(entry.id), "participant": .string(entry.grant.participantID), "peer": .address(peer)])
+    }
+
+    static func ended(_ entry: SessionEntry) {
+        let story = entry.story
+        Log.event(
+            .info, "whip_ended",
+            [
+                "session": .string(entry.id), "participant": .string(entry.grant.participantID),
+                "verdict": .string(story.verdict ?? ""),
+                "steps": .strings(story.entries.map { "\($0.step.rawValue)+\($0.sincePost.milliseconds)ms" }),
+            ])
+    }
+}
