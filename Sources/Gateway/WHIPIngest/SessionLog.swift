@@ -1,3 +1,4 @@
+import Admission
 import GatewayLogging
 import Wire
 
@@ -7,7 +8,8 @@ enum SessionLog {
         Log.event(
             .info, "whip_posted",
             [
-                "session": .string(entry.id), "participant": .string(entry.grant.participantID), "stage": .string(entry.grant.stageID),
+                "session": .string(entry.id), "participant": .string(entry.grant.participantID),
+                "stage": .string(entry.grant.stageID),
                 "remote": .address(entry.source), "user_agent": .string(entry.userAgent),
             ])
     }

@@ -1,5 +1,5 @@
 public import GatewayMetrics
-public import Wire
+import Wire
 
 /// What WHIP counts. Shared by all workers; each name is asked for once.
 public final class WHIPMetrics: Sendable {
@@ -22,7 +22,8 @@ public final class WHIPMetrics: Sendable {
 
     public init(_ registry: MetricsRegistry) {
         checks = registry.counter("stagedoor_stun_checks_total", "Connectivity checks answered.")
-        rejectedChecks = registry.counter("stagedoor_stun_rejected_total", "Connectivity checks with wrong integrity, unanswered.")
+        rejectedChecks = registry.counter(
+            "stagedoor_stun_rejected_total", "Connectivity checks with wrong integrity, unanswered.")
         garbage = registry.counter("stagedoor_media_garbage_total", "Datagrams on the media port that belong to nothing.")
         unverifiedDTLS = registry.counter(
             "stagedoor_dtls_unverified_source_total", "DTLS datagrams from tuples without a genuine check, dropped.")
@@ -30,13 +31,15 @@ public final class WHIPMetrics: Sendable {
         authenticationFailures = registry.counter("stagedoor_srtp_auth_fail_total", "SRTP packets whose tag was wrong.")
         replays = registry.counter("stagedoor_srtp_replay_total", "SRTP packets received before.")
         foreign = registry.counter("stagedoor_foreign_datagrams_total", "Datagrams handed to the worker that owns the session.")
-        foreignDropped = registry.counter("stagedoor_foreign_dropped_total", "Datagrams dropped because that worker's ring was full.")
+        foreignDropped = registry.counter(
+            "stagedoor_foreign_dropped_total", "Datagrams dropped because that worker's ring was full.")
         received = registry.counter("stagedoor_whip_packets_total", "RTP packets received from WHIP publishers.")
         lost = registry.counter("stagedoor_whip_lost_packets_total", "RTP packets that never came, retransmissions counted.")
         recovered = registry.counter("stagedoor_nack_recovered_total", "Lost RTP packets that a retransmission brought.")
         nacks = registry.counter("stagedoor_nack_sent_total", "Packets asked for again.")
         keyframeRequests = registry.counter("stagedoor_pli_sent_total", "Keyframes asked of WHIP publishers.")
-        missingETags = registry.counter("stagedoor_whip_missing_etag_total", "PATCH requests without If-Match that were let pass.")
+        missingETags = registry.counter(
+            "stagedoor_whip_missing_etag_total", "PATCH requests without If-Match that were let pass.")
         var steps: [SessionStory.Step: Histogram] = [:]
         for step in SessionStory.Step.allCases where step != .posted && step != .ended {
             steps[step] = registry.histogram(

@@ -1,3 +1,4 @@
+import Refusals
 public import Admission
 import DTLS
 import EventLoop
@@ -28,7 +29,8 @@ public final class WHIPPlane: Sendable {
         (self.configuration, self.leases, self.reports, self.metrics) = (configuration, leases, reports, metrics)
         let random = Random.bytes(count: 16).map { UInt64($0) }
         mint = UfragMint(
-            key: (random[..<8].reduce(0) { $0 << 8 | $1 }, random[8...].reduce(0) { $0 << 8 | $1 }), generation: configuration.generation)
+            key: (random[..<8].reduce(0) { $0 << 8 | $1 }, random[8...].reduce(0) { $0 << 8 | $1 }),
+            generation: configuration.generation)
         candidates = CandidateList.make(configuration.advertisedAddresses, tcpPort: configuration.tcpPort)
         certificates = try CertificateRotation()
         doors = (0..<workerCount).map { WorkerDoor(index: $0, workerCount: workerCount) }
@@ -114,7 +116,9 @@ final class CertificateRotation: Sendable {
 
     private let content: Lock<Content>
 
-    init() throws(DTLSError) { content = Lock(Content(certificate: try DTLSCertificate.make(), madeAt: EventLoop.monotonicNow())) }
+    init() throws(DTLSError) {
+        content = Lock(Content(certificate: try DTLSCertificate.make(), madeAt: EventLoop.monotonicNow()))
+    }
 
     func current(at now: MonotonicTime) -> DTLSCertificate {
         content.withLock { content in

@@ -20,7 +20,8 @@ final class DatagramRing: Sendable {
     init() {
         slots = .allocate(capacity: Self.slotCount)
         slots.initialize(
-            repeating: Slot(count: 0, path: MediaPath(remote: SocketAddress(.anyV4, port: 0)), arrival: .zero), count: Self.slotCount)
+            repeating: Slot(count: 0, path: MediaPath(remote: SocketAddress(.anyV4, port: 0)), arrival: .zero),
+            count: Self.slotCount)
         bytes = .allocate(byteCount: Self.slotCount * Self.stride, alignment: 64)
     }
 

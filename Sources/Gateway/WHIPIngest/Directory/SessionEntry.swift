@@ -1,3 +1,4 @@
+import StageHub
 public import Admission
 import DTLS
 import EventLoop
@@ -50,7 +51,8 @@ public final class SessionEntry: Sendable {
         (self.offer, self.certificate, self.tokenHash, self.plane) = (offer, certificate, tokenHash, plane)
         createdAt = now
         content = Lock(Content(credentials: [credentials]))
-        (heard, progress) = (Atomic(now.nanoseconds), Atomic(now.nanoseconds))
+        heard = Atomic(now.nanoseconds)
+        progress = Atomic(now.nanoseconds)
     }
 
     // MARK: - Ownership

@@ -58,12 +58,14 @@ public struct SessionStory: Sendable, Equatable {
         let seconds = limit.components.seconds
         if !contains(.firstCheck) {
             if rejectedChecks > 0 {
-                return "Connectivity checks arrived with a wrong password (\(rejectedChecks)): does the client use this answer's ice-pwd?"
+                return
+                    "Connectivity checks arrived with a wrong password (\(rejectedChecks)): does the client use this answer's ice-pwd?"
             }
             return "No connectivity check arrived on \(advertised) within \(seconds) s: is the advertised address reachable?"
         }
         if !contains(.claimed) {
-            return "Connectivity checks arrived but no DTLS ClientHello followed within \(seconds) s: do answers reach the client?"
+            return
+                "Connectivity checks arrived but no DTLS ClientHello followed within \(seconds) s: do answers reach the client?"
         }
         if !contains(.handshakeDone) { return "The DTLS handshake began and was not finished." }
         if !contains(.firstRTP) { return "DTLS was done but no RTP packet arrived." }

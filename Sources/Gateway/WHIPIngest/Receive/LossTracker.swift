@@ -73,7 +73,9 @@ struct LossTracker {
     mutating func due(at now: MonotonicTime, into numbers: inout [UInt16]) {
         guard !missing.isEmpty, let highest else { return }
         let before = missing.count
-        missing.removeAll { now - $0.noticedAt > Self.patience || $0.tries >= Self.maximumTries && now - ($0.askedAt ?? now) > roundTrip * 2 }
+        missing.removeAll {
+            now - $0.noticedAt > Self.patience || $0.tries >= Self.maximumTries && now - ($0.askedAt ?? now) > roundTrip * 2
+        }
         givenUp += before - missing.count
         for index in missing.indices where numbers.count < Self.maximumPerRequest {
             let packet = missing[index]

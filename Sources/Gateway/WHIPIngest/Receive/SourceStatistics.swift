@@ -42,7 +42,8 @@ struct SourceStatistics {
         let lostInterval = max(0, expectedInterval - receivedInterval)
         let fraction = expectedInterval > 0 ? min(255, lostInterval * 256 / expectedInterval) : 0
         let range = ReportBlock.cumulativeLostRange
-        let delay = lastReport.map { UInt32(truncatingIfNeeded: (now - $0.arrival).nanoseconds / 1_000 * 65_536 / 1_000_000) } ?? 0
+        let delay =
+            lastReport.map { UInt32(truncatingIfNeeded: (now - $0.arrival).nanoseconds / 1_000 * 65_536 / 1_000_000) } ?? 0
         return ReportBlock(
             ssrc: ssrc, fractionLost: UInt8(fraction),
             cumulativeLost: Int32(max(Int(range.lowerBound), min(Int(range.upperBound), expected - received))),

@@ -33,7 +33,9 @@ struct TransportArrivals {
     /// The feedback that is due: every 50 ms when much came, else every 100 ms.
     mutating func feedback(at now: MonotonicTime, senderSSRC: UInt32, mediaSSRC: UInt32) -> TransportWideFeedback? {
         let period: Duration = arrivals.count >= Self.fastCount ? .milliseconds(50) : .milliseconds(100)
-        guard let base = next, let first = arrivals.first(where: { $0 != nil }) ?? nil, now - lastFeedback >= period else { return nil }
+        guard let base = next, let first = arrivals.first(where: { $0 != nil }) ?? nil, now - lastFeedback >= period else {
+            return nil
+        }
         // 64 ms units, then 250 µs steps: rounded down together, so that errors do not add up.
         let reference = first.nanoseconds / Self.referenceUnit
         var previous = reference * (Self.referenceUnit / Self.deltaUnit)
