@@ -1,0 +1,115 @@
+import Glibc
+
+/// Reads, checks and completes a configuration before the first socket opens.
+public enum ConfigurationLoader {
+    /// The configuration that a file's text and the environment make of the defaults.
+    /// - Parameters:
+    ///   - yaml: the file's text; nil for none.
+    ///   - environment: all variables of the process; those that begin with STAGEDOOR_ must be known.
+    ///   - otherVariables: STAGEDOOR_ variables that belong to somebody else.
+    /// - Throws: `ConfigurationError` with everything that is wrong.
+    public static func load(
+        yaml: String?, environment: [String: String] = [:], otherVariables: Set<String> = ["STAGEDOOR_ONLY"]
+    ) throws(ConfigurationError) -> StagedoorConfiguration {
+        let ours = environment.filter { $0.key.hasPrefix(EnvironmentName.prefix) && !otherVariables.contains($0.key) }
+        let outline: FileOutline
+        let sources: SettingSources
+        do {
+            outline = try FileOutline(yaml: yaml)
+            sources = try SettingSources(yaml: yaml, environment: ours)
+        } catch {
+            throw ConfigurationError(problems: [.init(key: "file", message: String(describing: error))])
+        }
+        return try load(outline, sources, variables: Set(ours.keys))
+    }
+
+    /// Reads the file at `path`, then as `load(yaml:environment:)`.
+    public static func load(path: String, environment: [String: String]) throws(ConfigurationError) -> StagedoorConfiguration {
+        guard let file = fopen(path, "re") else {
+            throw ConfigurationError(problems: [.init(key: path, message: String(cString: strerror(errno)))])
+        }
+        defer { fclose(file) }
+        var bytes = [UInt8](repeating: 0, count: maximumFileLength + 1)
+        let count = fread(&bytes, 1, bytes.count, file)
+        guard count <= maximumFileLength, let yaml = String(validating: bytes[..<count], as: UTF8.self) else {
+            throw ConfigurationError(problems: [.init(key: path, message: "is longer than 1 MiB, or not UTF-8")])
+        }
+        return try load(yaml: yaml, environment: environment)
+    }
+
+    /// A thousand routers and webhooks fit into half of it.
+    private static let maximumFileLength = 1 << 20
+
+    private static func load(
+        _ outline: FileOutline, _ sources: SettingSources, variables: Set<String>
+    ) throws(ConfigurationError) -> StagedoorConfiguration {
+        var configuration = StagedoorConfiguration()
+        for map in ConfigurationTable.maps { addEntries(of: map, outline, variables, to: &configuration) }
+        let keys = ConfigurationTable.keys(of: configuration)
+        var problems = unknownKeys(in: outline, known: keys) + unknownVariables(variables, known: keys)
+        for key in keys {
+            guard let raw = sources.setting(at: key.path) else { continue }
+            do {
+                try key.set(&configuration, raw)
+            } catch {
+                problems.append(
+                    .init(key: key.path, message: "\(shown(raw, key.isSecret)) is not taken: expected \(error.expected)"))
+            }
+        }
+        if problems.isEmpty { problems = configuration.problems }
+        guard problems.isEmpty else { throw ConfigurationError(problems: problems) }
+        return configuration
+    }
+
+    /// A file's map replaces the default entries; variables may add entries, whose names are then in lower case.
+    private static func addEntries(
+        of map: ConfigurationMap, _ outline: FileOutline, _ variables: Set<String>, to configuration: inout StagedoorConfiguration
+    ) {
+        if let names = outline.entryNames(of: map.path) {
+            map.clear(&configuration)
+            for name in names { map.add(&configuration, name) }
+        }
+        let start = EnvironmentName.variable(for: map.path) + "_"
+        let known = Set(map.names(configuration).map(EnvironmentName.words))
+        let endings = map.entryKeyPaths.map { "_" + EnvironmentName.words($0) }.sorted { $0.count > $1.count }
+        for variable in variables where variable.hasPrefix(start) {
+            guard let ending = endings.first(where: { variable.dropFirst(start.count).hasSuffix($0) }) else { continue }
+            let name = variable.dropFirst(start.count).dropLast(ending.count)
+            if !name.isEmpty, !known.contains(String(name)) { map.add(&configuration, name.lowercased()) }
+        }
+    }
+
+    private static func shown(_ raw: RawSetting, _ isSecret: Bool) -> String {
+        if isSecret { return "the value" }
+        switch raw {
+        case .scalar(let text): return "\"\(text.prefix(80))\""
+        case .list(let texts): return "[\(texts.joined(separator: ", ").prefix(80))]"
+        }
+    }
+
+    private static func unknownKeys(
+        in outline: FileOutline, known keys: [ConfigurationTable.Key]
+    ) -> [ConfigurationError.Problem] {
+        let known = Set(keys.map(\.path)).union(ConfigurationTable.maps.map(\.path))
+        return outline.leaves.filter { !known.contains($0) && !isEmptyEntry($0) }.map { leaf in
+            .init(key: leaf, message: "unknown key" + suggestion(Suggestion.nearest(to: leaf, among: known)))
+        }
+    }
+
+    /// `routers: {a: {}}` sets no key but makes an entry.
+    private static func isEmptyEntry(_ leaf: String) -> Bool {
+        let parts = leaf.split(separator: ".")
+        return parts.count == 2 && ConfigurationTable.maps.contains { $0.path == parts[0] }
+    }
+
+    private static func unknownVariables(
+        _ variables: Set<String>, known keys: [ConfigurationTable.Key]
+    ) -> [ConfigurationError.Problem] {
+        let known = Set(keys.map { EnvironmentName.variable(for: $0.path) })
+        return variables.subtracting(known).sorted().map { variable in
+            .init(key: variable, message: "unknown variable" + suggestion(Suggestion.nearest(to: variable, among: known)))
+        }
+    }
+
+    private static func suggestion(_ nearest: String?) -> String { nearest.map { "; did you mean \($0)?" } ?? "" }
+}

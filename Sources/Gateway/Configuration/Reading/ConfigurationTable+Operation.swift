@@ -1,0 +1,74 @@
+extension ConfigurationTable {
+    static let operation: [Section] = [
+        Section(
+            "limits", "What strangers may cost.",
+            [
+                Key(
+                    "limits.unauthenticatedConnections", \.limits.unauthenticatedConnections, .live, in: 1...1_000_000,
+                    "Connections that have not yet shown a credential; over it the oldest goes."),
+                Key(
+                    "limits.unauthenticatedMemory", \.limits.unauthenticatedMemory, .live,
+                    in: .mebibytes(1) ... .mebibytes(16_384),
+                    "Memory of all of them."),
+                Key(
+                    "limits.connectionsPerAddress", \.limits.connectionsPerAddress, .live, in: 1...100_000,
+                    "Connections of one address (IPv6: /64); success raises the address's allowance."),
+                Key(
+                    "limits.failuresPerMinute", \.limits.failuresPerMinute, .live, in: 1...100_000, unit: "a minute",
+                    "Failed authentications of one address."),
+                Key(
+                    "limits.pendingSessionsPerStage", \.limits.pendingSessionsPerStage, .live, in: 1...10_000,
+                    "WHIP sessions of one stage that have not finished DTLS."),
+            ]),
+        Section(
+            "overload", "When new publishes are refused so that live ones do not suffer.",
+            [
+                Key(
+                    "overload.maximumPublishers", \.overload.maximumPublishers, .live, in: 0...1_000_000,
+                    "Publishers on this node; 0: as many as it bears."),
+                Key("overload.cpu", \.overload.cpu, .live, in: 10...100, unit: "percent", "CPU of the granted CPUs."),
+                Key(
+                    "overload.loopLag", \.overload.loopLag, .live, in: .milliseconds(5) ... .seconds(5),
+                    "Lateness of event loops."),
+                Key(
+                    "overload.descriptors", \.overload.descriptors, .live, in: 10...100, unit: "percent",
+                    "File descriptors of the limit."),
+                Key(
+                    "overload.memory", \.overload.memory, .live, in: ByteSize(bytes: 0) ... .mebibytes(1 << 20),
+                    "Resident memory; 0: no bound."),
+            ]),
+        Section(
+            "logging", "The log, on standard error.",
+            [
+                Key("logging.level", \.logging.level, .live, "The least level written."),
+                Key("logging.format", \.logging.format, .restart, "auto: text on a terminal, else json."),
+            ]),
+        Section(
+            "metrics", "Who may read /metrics where the admin listener is not on loopback.",
+            [
+                Key("metrics.token", \.metrics.token, .live, "Bearer token."),
+                Key("metrics.networks", \.metrics.networks, .live, "Networks that need none."),
+            ]),
+        Section(
+            "drain", "Going away without hurting anybody.",
+            [
+                Key(
+                    "drain.grace", \.drain.grace, .live, in: .seconds(0) ... .seconds(300),
+                    "Not ready, but still taking publishes."),
+                Key(
+                    "drain.timeout", \.drain.timeout, .live, in: .seconds(0) ... .seconds(7 * 86_400),
+                    "Live streams may go on for so long."),
+                Key(
+                    "drain.closesPerSecond", \.drain.closesPerSecond, .live, in: 1...10_000, unit: "a second",
+                    "Streams closed at the end."),
+            ]),
+        Section(
+            "workers", "Threads.",
+            [
+                Key(
+                    "workers.count", \.workers.count, .restart, in: 0...256,
+                    "Media threads; 0: the CPUs that the control group grants."),
+                Key("workers.verifiers", \.workers.verifiers, .restart, in: 1...64, "Threads that verify tokens."),
+            ]),
+    ]
+}

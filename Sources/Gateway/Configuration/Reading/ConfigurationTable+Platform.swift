@@ -1,0 +1,79 @@
+extension ConfigurationTable {
+    static let platform: [Section] = [
+        Section(
+            "platform", "Who we are in ARNs.",
+            [
+                Key("platform.region", \.platform.region, .restart, "The region."),
+                Key("platform.account", \.platform.account, .restart, "The account, 12 digits."),
+            ]),
+        Section(
+            "quotas", "How many may exist; beyond it ServiceQuotaExceededException.",
+            [
+                Key("quotas.stages", \.quotas.stages, .live, in: 1...1_000_000, "Stages."),
+                Key(
+                    "quotas.ingestConfigurations", \.quotas.ingestConfigurations, .live, in: 1...1_000_000,
+                    "Ingest configurations."),
+                Key("quotas.publicKeys", \.quotas.publicKeys, .live, in: 1...1000, "Imported public keys."),
+                Key("quotas.publishersPerStage", \.quotas.publishersPerStage, .live, in: 1...1000, "Publishers on one stage."),
+                Key("quotas.publishers", \.quotas.publishers, .live, in: 1...1_000_000, "Publishers on all stages."),
+            ]),
+        Section(
+            "rates", "API requests a second by access key; beyond it ThrottlingException.",
+            [
+                Key("rates.resources", \.rates.resources, .live, in: 1...100_000, "Stages, participants, ingest configurations."),
+                Key("rates.tokens", \.rates.tokens, .live, in: 1...100_000, "CreateParticipantToken."),
+                Key("rates.publicKeys", \.rates.publicKeys, .live, in: 1...100_000, "Public keys."),
+                Key("rates.tags", \.rates.tags, .live, in: 1...100_000, "Tags."),
+            ]),
+        Section(
+            "authorize", "A service of yours that is asked before anybody publishes; without a URL nobody is asked.",
+            [
+                Key("authorize.url", \.authorize.url, .live, "HTTPS URL that gets a POST."),
+                Key("authorize.secret", \.authorize.secret, .live, "Key of the HMAC that signs it."),
+                Key(
+                    "authorize.timeout", \.authorize.timeout, .live, in: .milliseconds(100) ... .seconds(10),
+                    "Time for its answer."),
+                Key(
+                    "authorize.cache", \.authorize.cache, .live, in: .seconds(0) ... .seconds(3600), "Time for which a yes holds."
+                ),
+                Key("authorize.onFailure", \.authorize.onFailure, .live, "What no answer means."),
+            ]),
+        Section(
+            "events", "The journal of events.",
+            [
+                Key(
+                    "events.retention", \.events.retention, .live, in: .seconds(60) ... .seconds(366 * 86_400),
+                    "Time that events are kept."),
+                Key(
+                    "events.maximumQueued", \.events.maximumQueued, .live, in: 100...1_000_000,
+                    "Events that wait for one webhook."),
+            ]),
+        Section(ConfigurationMap("webhooks", \.webhooks, example: "studio", "Receivers of events by name.")),
+        Section(
+            "store", "Where state is kept.",
+            [
+                Key("store.directory", \.store.directory, .restart, "The data directory; `serve --data` wins."),
+                Key(
+                    "store.url", \.store.url, .restart,
+                    "redis:// or rediss:// URL of a store shared by several nodes; empty: SQLite."),
+            ]),
+        Section(
+            "cluster", "This node among others that share a store.",
+            [
+                Key("cluster.node", \.cluster.node, .restart, "Name of this node; empty: made at the first start."),
+                Key("cluster.url", \.cluster.url, .restart, "URL under which other nodes reach our admin listener."),
+                Key("cluster.secret", \.cluster.secret, .restart, "Key that nodes sign requests to each other with."),
+            ]),
+    ]
+}
+
+extension WebhookSettings: MapEntry {
+    static let keys: [ConfigurationKey<WebhookSettings>] = [
+        ConfigurationKey("url", \.url, .live, "URL that gets a POST for each event."),
+        ConfigurationKey("secret", \.secret, .live, "Key of the HMAC that signs it."),
+        ConfigurationKey("detailTypes", \.detailTypes, .live, "Kinds of events sent; none: all."),
+        ConfigurationKey("timeout", \.timeout, .live, in: .milliseconds(100) ... .seconds(60), "Time for its answer."),
+        ConfigurationKey(
+            "certificateAuthority", \.certificateAuthority, .live, "PEM file that its certificate must descend from."),
+    ]
+}

@@ -1,0 +1,58 @@
+extension ConfigurationTable {
+    static let routing: [Section] = [
+        Section(
+            ConfigurationMap(
+                "routers", \.routers, example: "sfu",
+                "Stage routers by name. Without any here, the embedded one takes every stage.")),
+        Section(
+            "forwarding", "How streams are sent to routers.",
+            [
+                Key("forwarding.replicas", \.forwarding.replicas, .live, in: 1...8, "Routers that get each participant."),
+                Key(
+                    "forwarding.payloadSize", \.forwarding.payloadSize, .restart, in: 500...1400, unit: "bytes",
+                    "Greatest UDP payload of the packets that we make."),
+                Key(
+                    "forwarding.announceTimeout", \.forwarding.announceTimeout, .live, in: .milliseconds(200) ... .seconds(30),
+                    "Time for a router to answer an announce."),
+                Key(
+                    "forwarding.healthInterval", \.forwarding.healthInterval, .live, in: .milliseconds(200) ... .seconds(60),
+                    "Between health checks; three failed ones, with no RTCP for 3 s, and a router is dead."),
+                Key(
+                    "forwarding.leaseInterval", \.forwarding.leaseInterval, .live, in: .seconds(1) ... .seconds(60),
+                    "Between renewals of our lease at a router; it runs out after three."),
+            ]),
+        Section(
+            "transcoding", "AAC to Opus, on threads of its own.",
+            [
+                Key("transcoding.threads", \.transcoding.threads, .restart, in: 0...256, "Threads; 0: half the CPUs."),
+                Key(
+                    "transcoding.complexity", \.transcoding.complexity, .restart, in: 0...10,
+                    "Opus complexity: CPU against quality."),
+                Key(
+                    "transcoding.stereoBitrate", \.transcoding.stereoBitrate, .live, in: 6000...510_000, unit: "bit/s",
+                    "Opus bitrate for two channels."),
+                Key(
+                    "transcoding.monoBitrate", \.transcoding.monoBitrate, .live, in: 6000...510_000, unit: "bit/s",
+                    "Opus bitrate for one channel."),
+            ]),
+    ]
+}
+
+extension RouterSettings: MapEntry {
+    static let keys: [ConfigurationKey<RouterSettings>] = [
+        ConfigurationKey(
+            "driver", \.driver, .live,
+            "embedded: in this process; announce: the stage router protocol; janus: Janus's Streaming plugin; static: plain RTP to a host."
+        ),
+        ConfigurationKey("url", \.url, .live, "announce, janus: the router's HTTP or HTTPS URL."),
+        ConfigurationKey("token", \.token, .live, "announce: sent as Bearer; janus: the API secret."),
+        ConfigurationKey("media", \.media, .live, "Networks to which media may be sent; none: what the URL's host resolves to."),
+        ConfigurationKey("srtp", \.srtp, .live, "Sends SRTP (announce, static)."),
+        ConfigurationKey("host", \.host, .live, "static: the address that media is sent to."),
+        ConfigurationKey("ports", \.ports, .live, "static: ports; each participant takes the lowest free pair of even ones."),
+        ConfigurationKey(
+            "certificateAuthority", \.certificateAuthority, .live, "PEM file that the router's certificate must descend from."),
+        ConfigurationKey("certificate", \.certificate, .live, "PEM file of our client certificate."),
+        ConfigurationKey("privateKey", \.privateKey, .live, "PEM file of its key."),
+    ]
+}

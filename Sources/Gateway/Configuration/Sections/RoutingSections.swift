@@ -1,0 +1,47 @@
+public import Wire
+
+/// One stage router.
+public struct RouterSettings: Equatable, Sendable {
+    public enum Driver: String, CaseIterable, Sendable {
+        case embedded
+        case announce
+        case janus
+        case `static`
+    }
+
+    public var driver = Driver.embedded
+    public var url = ""
+    public var token = Secret("")
+    public var media: [IPNetwork] = []
+    public var srtp = false
+    public var host = ""
+    public var ports = PortRange(5004, 5103)
+    public var certificateAuthority = ""
+    public var certificate = ""
+    public var privateKey = ""
+
+    public init() {}
+}
+
+extension RouterSettings.Driver: ChoiceValue {}
+
+/// How streams are sent to routers.
+public struct ForwardingSettings: Equatable, Sendable {
+    public var replicas = 1
+    public var payloadSize = 1200
+    public var announceTimeout = Duration.seconds(2)
+    public var healthInterval = Duration.seconds(1)
+    public var leaseInterval = Duration.seconds(5)
+
+    public init() {}
+}
+
+/// AAC to Opus.
+public struct TranscodingSettings: Equatable, Sendable {
+    public var threads = 0
+    public var complexity = 1
+    public var stereoBitrate = 96_000
+    public var monoBitrate = 64_000
+
+    public init() {}
+}

@@ -1,0 +1,103 @@
+import Wire
+
+/// The rules between keys.
+extension StagedoorConfiguration {
+    typealias Problem = ConfigurationError.Problem
+
+    /// Everything that is wrong with a configuration whose every value alone is right.
+    public var problems: [ConfigurationError.Problem] {
+        listenerProblems + certificateProblems + adminProblems + routerProblems + urlProblems + contractProblems
+    }
+
+    private var listenerProblems: [Problem] {
+        let listeners = [
+            ("http.listen", http.listen), ("https.listen", https.listen), ("rtmp.listen", rtmp.listen),
+            ("media.listen", media.listen),
+            ("admin.listen", admin.listen),
+        ]
+        var seen: [UInt16: String] = [:]
+        return listeners.compactMap { key, listen in
+            guard let port = listen.address?.port, port != 0, let other = seen.updateValue(key, forKey: port) else { return nil }
+            return Problem(key: key, message: "port \(port) is taken by \(other)")
+        }
+    }
+
+    private var certificateProblems: [Problem] {
+        var pairs = certificates.map { ("certificates.\($0.key)", $0.value.certificate, $0.value.privateKey) }
+        if !tls.certificate.isEmpty || !tls.privateKey.isEmpty { pairs.append(("tls", tls.certificate, tls.privateKey)) }
+        return pairs.filter { $1.isEmpty || $2.isEmpty }.map { path, _, _ in
+            Problem(key: path, message: "certificate and privateKey belong together: one is missing")
+        }
+    }
+
+    private var adminProblems: [Problem] {
+        var problems: [Problem] = []
+        if admin.auth == .none, !admin.listen.isLoopback {
+            problems.append(Problem(key: "admin.auth", message: "none is for a loopback admin.listen only: expected sigv4"))
+        }
+        if platform.account.utf8.count != 12 || !platform.account.utf8.allSatisfy({ (48...57).contains($0) }) {
+            problems.append(Problem(key: "platform.account", message: "\"\(platform.account)\" is not taken: expected 12 digits"))
+        }
+        for (name, key) in accessKeys where key.id.isEmpty || key.secret.count < 16 {
+            problems.append(Problem(key: "accessKeys.\(name)", message: "needs an id, and a secret of at least 16 characters"))
+        }
+        for (name, key) in accessKeys where accessKeys.contains(where: { $0.key < name && $0.value.id == key.id }) {
+            problems.append(Problem(key: "accessKeys.\(name).id", message: "another access key has the same id"))
+        }
+        return problems
+    }
+
+    private var routerProblems: [Problem] {
+        guard !routers.isEmpty else { return [Problem(key: "routers", message: "needs at least one router")] }
+        return routers.compactMap { name, router in
+            switch router.driver {
+            case .embedded: nil
+            case .announce where router.url.isEmpty, .janus where router.url.isEmpty:
+                Problem(key: "routers.\(name).url", message: "is needed by driver \(router.driver.rawValue)")
+            case .announce, .janus: nil
+            case .static where router.host.isEmpty: Problem(key: "routers.\(name).host", message: "is needed by driver static")
+            case .static where router.ports.last - router.ports.first < 3:
+                Problem(key: "routers.\(name).ports", message: "needs room for two even ports and the odd ones behind them")
+            case .static: nil
+            }
+        }
+    }
+
+    private var urlProblems: [Problem] {
+        var urls: [(key: String, url: String, schemes: [String])] = [
+            ("endpoints.whip", endpoints.whip, ["http", "https"]), ("endpoints.rtmp", endpoints.rtmp, ["rtmp"]),
+            ("endpoints.rtmps", endpoints.rtmps, ["rtmps"]), ("endpoints.events", endpoints.events, ["wss", "ws"]),
+            ("authorize.url", authorize.url, ["http", "https"]), ("cluster.url", cluster.url, ["http", "https"]),
+        ]
+        urls += routers.map { ("routers.\($0.key).url", $0.value.url, ["http", "https"]) }
+        urls += webhooks.map { ("webhooks.\($0.key).url", $0.value.url, ["http", "https"]) }
+        var problems = urls.filter { !$0.url.isEmpty && !Self.isURL($0.url, schemes: $0.schemes) }.map { key, url, schemes in
+            Problem(
+                key: key,
+                message:
+                    "\"\(url.prefix(80))\" is not taken: expected a URL that begins with \(schemes.joined(separator: ":// or "))://"
+            )
+        }
+        problems += webhooks.filter(\.value.url.isEmpty).map { Problem(key: "webhooks.\($0.key).url", message: "is needed") }
+        return problems
+    }
+
+    /// `scheme://host…` of visible ASCII.
+    private static func isURL(_ text: String, schemes: [String]) -> Bool {
+        guard text.utf8.allSatisfy({ (0x21...0x7E).contains($0) }),
+            let scheme = schemes.first(where: { text.hasPrefix("\($0)://") })
+        else { return false }
+        return text.dropFirst(scheme.utf8.count + 3).first.map { $0 != "/" && $0 != ":" } ?? false
+    }
+
+    private var contractProblems: [Problem] {
+        var problems: [Problem] = []
+        if contract.frameRate.minimum > contract.frameRate.maximum {
+            problems.append(Problem(key: "contract.frameRate.minimum", message: "is above contract.frameRate.maximum"))
+        }
+        if contract.profile.limit.isEmpty, contract.profile.action != .off {
+            problems.append(Problem(key: "contract.profile.limit", message: "needs at least one profile"))
+        }
+        return problems
+    }
+}

@@ -1,0 +1,164 @@
+import Testing
+import Wire
+
+@testable import GatewayConfiguration
+
+private func problems(_ yaml: String, _ environment: [String: String] = [:]) -> [String] {
+    do {
+        _ = try ConfigurationLoader.load(yaml: yaml, environment: environment)
+        return []
+    } catch {
+        return error.problems.map(\.description)
+    }
+}
+
+@Suite("Configuration")
+struct ConfigurationLoaderTests {
+    @Test(arguments: [nil, "", "# nothing\n", "\n\n"])
+    func `nothing set means the defaults`(_ yaml: String?) throws {
+        let configuration = try ConfigurationLoader.load(yaml: yaml)
+        #expect(configuration == StagedoorConfiguration())
+        #expect(configuration.rtmp.listen.address?.port == 1935)
+    }
+
+    @Test func `values of every kind are read`() throws {
+        let configuration = try ConfigurationLoader.load(
+            yaml: """
+                http: {listen: ":0", requestTimeout: 250s, maximumBodySize: 128KiB}
+                https:
+                  listen: off
+                trustedProxies: [10.0.0.0/8, "2001:db8::/32"]
+                contract:
+                  profile: {limit: [main, high], action: warn}
+                  videoBitrate:
+                    limit: 6_000_000
+                  publishDuration: {limit: 2d}
+                routers:
+                  sfu: {driver: announce, url: "https://sfu:4443/x"}
+                  lab: {driver: static, host: 127.0.0.1, ports: 6000-6003}
+                admin: {console: false}
+                advertise: {addresses: [192.0.2.1]}
+                """.replacing("250s", with: "15s"))
+        #expect(configuration.http.listen.address?.description == "[::]:0")
+        #expect(configuration.http.requestTimeout == .seconds(15))
+        #expect(configuration.http.maximumBodySize.bytes == 131_072)
+        #expect(configuration.https.listen.isOff)
+        #expect(configuration.trustedProxies.map(\.description) == ["10.0.0.0/8", "2001:db8::/32"])
+        #expect(configuration.contract.profile == .init([.main, .high], .warn))
+        #expect(configuration.contract.videoBitrate == .init(6_000_000, .disconnect))
+        #expect(configuration.contract.publishDuration.limit == .seconds(172_800))
+        #expect(configuration.routers.keys.sorted() == ["lab", "sfu"])
+        #expect(configuration.routers["lab"]?.ports == PortRange(6000, 6003))
+        #expect(configuration.advertise.addresses == [IPAddress("192.0.2.1")!])
+        #expect(!configuration.admin.console)
+    }
+
+    @Test func `variables win, and may add entries to maps`() throws {
+        let configuration = try ConfigurationLoader.load(
+            yaml: "rtmp: {maximumConnections: 5}\nrouters: {mainSite: {driver: announce, url: http://a}}",
+            environment: [
+                "STAGEDOOR_RTMP_MAXIMUM_CONNECTIONS": "7", "STAGEDOOR_ADMIN_LISTEN": "0.0.0.0:9",
+                "STAGEDOOR_TRUSTED_PROXIES": "10.0.0.0/8, 127.0.0.1", "STAGEDOOR_ROUTERS_MAIN_SITE_URL": "http://b",
+                "STAGEDOOR_ACCESS_KEYS_OPS_ID": "AKIA", "STAGEDOOR_ACCESS_KEYS_OPS_SECRET": "0123456789abcdef", "HOME": "/",
+                "STAGEDOOR_ONLY": "x",
+            ])
+        #expect(configuration.rtmp.maximumConnections == 7)
+        #expect(configuration.admin.listen.address?.port == 9)
+        #expect(configuration.trustedProxies.count == 2)
+        #expect(configuration.routers["mainSite"]?.url == "http://b")
+        #expect(configuration.accessKeys["ops"]?.secret == Secret("0123456789abcdef"))
+    }
+
+    @Test func `every key has the variable that swift-configuration looks for`() throws {
+        for key in ConfigurationTable.keys {
+            let sources = try SettingSources(yaml: nil, environment: [EnvironmentName.variable(for: key.path): "here"])
+            #expect(sources.setting(at: key.path) == .scalar("here"), "\(key.path)")
+        }
+    }
+
+    @Test(arguments: [
+        ("rtmp: {listn: off}", "rtmp.listn: unknown key; did you mean rtmp.listen?"),
+        ("rmtp: {listen: off}", "rmtp.listen: unknown key; did you mean rtmp.listen?"),
+        ("nonsense: 1", "nonsense: unknown key"),
+        ("contract: {bFrames: off}", "contract.bFrames: unknown key; did you mean contract.bFrames.action?"),
+        ("routers: {a: {drivr: janus}}", "routers.a.drivr: unknown key; did you mean routers.a.driver?"),
+        (
+            "rtmp: {listen: 1935}",
+            "rtmp.listen: \"1935\" is not taken: expected an address and port such as [::]:1935 (port 0: any free one), or off"
+        ),
+        (
+            "rtmp: {idleTimeout: 5}",
+            "rtmp.idleTimeout: \"5\" is not taken: expected a time such as 250ms, 5s, 30m, 24h from 2s to 5m"
+        ),
+        (
+            "rtmp: {idleTimeout: 10m}",
+            "rtmp.idleTimeout: \"10m\" is not taken: expected a time such as 250ms, 5s, 30m, 24h from 2s to 5m"
+        ),
+        (
+            "rtmp: {maximumConnections: 0}",
+            "rtmp.maximumConnections: \"0\" is not taken: expected a whole number from 1 to 1000000"
+        ),
+        (
+            "rtmp: {maximumConnections: [1]}",
+            "rtmp.maximumConnections: [1] is not taken: expected a whole number from 1 to 1000000"
+        ),
+        ("media: {tcp: yes}", "media.tcp: \"yes\" is not taken: expected true or false"),
+        (
+            "contract: {videoCodec: {action: kill}}",
+            "contract.videoCodec.action: \"kill\" is not taken: expected one of disconnect, warn, off"
+        ),
+        (
+            "trustedProxies: [10.0.0.0/40]",
+            "trustedProxies: [10.0.0.0/40] is not taken: expected a list, each a network such as 10.0.0.0/8"
+        ),
+        ("rtmp: {listen: ':8080'}", "rtmp.listen: port 8080 is taken by http.listen"),
+        ("tls: {certificate: a.pem}", "tls: certificate and privateKey belong together: one is missing"),
+        ("admin: {auth: none, listen: '[::]:8088'}", "admin.auth: none is for a loopback admin.listen only: expected sigv4"),
+        ("platform: {account: '12'}", "platform.account: \"12\" is not taken: expected 12 digits"),
+        ("routers: {a: {driver: janus}}", "routers.a.url: is needed by driver janus"),
+        ("routers: {a: {driver: static}}", "routers.a.host: is needed by driver static"),
+        ("routers: {}", "routers: needs at least one router"),
+        (
+            "webhooks: {a: {url: ftp://x}}",
+            "webhooks.a.url: \"ftp://x\" is not taken: expected a URL that begins with http:// or https://"
+        ),
+        ("webhooks: {a: {}}", "webhooks.a.url: is needed"),
+        ("accessKeys: {a: {id: x, secret: short}}", "accessKeys.a: needs an id, and a secret of at least 16 characters"),
+        ("contract: {frameRate: {minimum: 61}}", "contract.frameRate.minimum: is above contract.frameRate.maximum"),
+    ])
+    func `what is wrong is told with key, value and what is allowed`(_ yaml: String, _ problem: String) {
+        #expect(problems(yaml) == [problem])
+    }
+
+    @Test func `everything wrong is told at once`() {
+        let found = problems("rtmp: {listen: x, idleTimeout: y}\nhtpp: {listen: z}", ["STAGEDOOR_RTMP_LISTE": "off"])
+        #expect(found.count == 4)
+        #expect(found.contains("STAGEDOOR_RTMP_LISTE: unknown variable; did you mean STAGEDOOR_RTMP_LISTEN?"))
+    }
+
+    @Test(arguments: [
+        "rtmp: {listen: off", "- a\n- b", "a: &x [*x]", "rtmp: {listen: off}\nrtmp: {listen: off}", "\t", "just text",
+    ])
+    func `what is no mapping is refused`(_ yaml: String) {
+        #expect(!problems(yaml).isEmpty)
+    }
+
+    @Test func `secrets are never shown`() throws {
+        #expect(!problems("webhooks: {a: {url: x, secret: [hidden]}}").joined().contains("hidden"))
+        var configuration = StagedoorConfiguration()
+        configuration.webhooks["a"] = WebhookSettings()
+        configuration.webhooks["a"]?.secret = Secret("hidden")
+        #expect(!configuration.effectiveFile.contains("hidden"))
+        #expect(configuration.effectiveFile.contains("secret: redacted"))
+    }
+}
+
+@Suite("Configuration file")
+struct ConfigurationFileTests {
+    @Test func `a missing or unreadable file is named`() {
+        #expect(throws: ConfigurationError(problems: [.init(key: "/nowhere/x.yaml", message: "No such file or directory")])) {
+            try ConfigurationLoader.load(path: "/nowhere/x.yaml", environment: [:])
+        }
+        #expect(throws: ConfigurationError.self) { try ConfigurationLoader.load(path: "/dev/zero", environment: [:]) }
+    }
+}
