@@ -18,6 +18,7 @@ struct Fuzzer: Sendable, CustomTestStringConvertible {
         Fuzzer("AMF0", AMF0Fuzz.run),
         Fuzzer("H264", H264Fuzz.run),
         Fuzzer("JWT", JWTFuzz.run),
+        Fuzzer("MediaContract", MediaContractFuzz.run),
         Fuzzer("Opus", OpusFuzz.run),
         Fuzzer("SDP", SDPFuzz.run),
         Fuzzer("SDPFragment", SDPFragmentFuzz.run),

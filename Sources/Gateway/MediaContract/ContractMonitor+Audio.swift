@@ -26,7 +26,7 @@ extension ContractMonitor {
 
     /// The decoder found another rate than the sequence header says: SBR inside what claims to be AAC-LC.
     public mutating func hiddenReplicationFound(at moment: MediaMoment) {
-        found(.audioCodec(name: "HE-AAC"), at: moment.arrival)
+        found(.audioCodec(name: "HE-AAC"), at: moment.arrival, isFinal: true)
     }
 
     /// The sequence start of Opus by Enhanced RTMP.
