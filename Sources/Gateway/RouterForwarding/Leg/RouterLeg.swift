@@ -86,9 +86,7 @@ public final class RouterLeg: MediaSink {
 
     private func send(_ packets: UnsafeBufferPointer<MediaPacket>, _ run: MediaRun, spread: Duration?) {
         guard let first = packets.first, let track = tracks.first(where: { $0.plan.track == run.track }) else { return }
-        if track.numbering.highestSent != nil, track.numbering.isDiscontinuous(first.sequenceNumber) {
-            publication.source?.requestKeyframe(run.track)
-        }
+        if track.numbering.isJump(first.sequenceNumber) { publication.source?.requestKeyframe(run.track) }
         track.noteFrame(at: first.timestamp)
         let isLongFrame = packets.count >= SendQueue.pacingThreshold
         let batch = socket.batch

@@ -8,7 +8,7 @@ import Wire
 /// chosen anew and the output goes on behind the highest sent, at the RTP time that has passed meanwhile.
 struct TrackNumbering {
     /// A step of the publisher's sequence number beyond this is another sequence, not loss.
-    static let maximumStep: Int64 = 3000
+    static let maximumStep: UInt64 = 3000
 
     let clockRate: Int64
     private var sequenceConstant: Int64 = 0
@@ -32,14 +32,14 @@ struct TrackNumbering {
     /// The publisher's numbers begin anew with the next packet.
     mutating func restart() { startsAnew = true }
 
-    /// Whether the next packet's number begins a new sequence; the caller asks for a keyframe then.
-    func isDiscontinuous(_ sequenceNumber: Int64) -> Bool {
-        guard !startsAnew, let newest else { return true }
-        return abs(sequenceNumber &- newest.input) > Self.maximumStep
+    /// Whether the publisher's number jumps to another sequence by itself; the caller asks for a keyframe then.
+    func isJump(_ sequenceNumber: Int64) -> Bool {
+        guard !startsAnew, let newest else { return false }
+        return (sequenceNumber &- newest.input).magnitude > Self.maximumStep
     }
 
     mutating func number(_ sequenceNumber: Int64, _ timestamp: Int64, arrival: MonotonicTime) -> (Int64, Int64) {
-        if isDiscontinuous(sequenceNumber) { chooseConstants(sequenceNumber, timestamp, arrival) }
+        if startsAnew || isJump(sequenceNumber) { chooseConstants(sequenceNumber, timestamp, arrival) }
         let output = sequenceNumber &+ sequenceConstant
         let outputTimestamp = timestamp &+ timestampConstant
         if output >= newest?.output ?? .min { newest = (sequenceNumber, output, outputTimestamp, arrival) }

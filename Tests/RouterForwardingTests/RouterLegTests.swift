@@ -1,0 +1,171 @@
+import Admission
+import EventLoop
+import RTCP
+import RTP
+import Sockets
+import StageHub
+import Testing
+import Wire
+
+@testable import RouterForwarding
+
+/// A receiver on real sockets, and a publication whose media goes there.
+private final class Bench: MediaSource {
+    let loop: EventLoop
+    let socket: RouterSocket
+    let publication: Publication
+    let receiver: UDPSocket
+    let reports: UDPSocket
+    var leg: RouterLeg?
+    var packets: [(header: RTPHeader, bytes: [UInt8])] = []
+    var control: [RTCPPacket] = []
+    var from: SocketAddress?
+    var keyframeRequests = 0
+    var limit: Int??
+    let canRequestKeyframe = true
+
+    init() throws {
+        loop = try EventLoop()
+        socket = try RouterSocket(loop: loop, address: SocketAddress(.loopback, port: 0))
+        receiver = try UDPSocket(loop: loop, address: SocketAddress(.loopback, port: 0))
+        reports = try UDPSocket(loop: loop, address: SocketAddress(.loopback, port: 0))
+        publication = Publication(
+            grant: PublishGrant(participantID: "p", stageARN: "arn", stageID: "s", credentialHash: "h"),
+            lease: PublishLease(participantID: "p", stageID: "s", stageSessionID: "st", generation: 1), ingestProtocol: .whip,
+            timeline: Timeline())
+        publication.source = self
+        let leg = RouterLeg(publication: publication, socket: socket)
+        self.leg = leg
+        publication.add(leg)
+        receiver.onDatagrams = { [unowned self] batch in
+            for datagram in batch {
+                let bytes = Array(datagram.payload)
+                if let header = try? RTPHeader(parsing: bytes.span.bytes) { packets.append((header, bytes)) }
+            }
+        }
+        reports.onDatagrams = { [unowned self] batch in
+            for datagram in batch {
+                from = datagram.source
+                control += (try? RTCPCompound.parse(Array(datagram.payload).span.bytes)) ?? []
+            }
+        }
+    }
+
+    var plan: LegPlan {
+        LegPlan(
+            cname: "p",
+            tracks: [
+                TrackPlan(track: .video, ssrc: 77, payloadType: 96, rtp: receiver.localAddress, rtcp: reports.localAddress)
+            ])
+    }
+
+    func requestKeyframe(_ track: TrackID) { keyframeRequests += 1 }
+    func limitBitrate(_ bitsPerSecond: Int?) { limit = bitsPerSecond }
+
+    func publish(_ number: Int64, isKeyframe: Bool = false, count: Int = 1, size: Int = 500) {
+        publication.timeline.observe(number * 3000, of: .video, arrival: loop.now)
+        let bytes = [UInt8](repeating: UInt8(truncatingIfNeeded: number), count: size)
+        bytes.withUnsafeBytes { payload in
+            let packets = (0..<count).map { index in
+                MediaPacket(
+                    sequenceNumber: number + Int64(index), timestamp: number * 3000, marker: index == count - 1, payload: payload)
+            }
+            let run = MediaRun(track: .video, isKeyframe: isKeyframe, arrival: loop.now)
+            packets.withUnsafeBufferPointer { publication.forward($0, of: run) }
+        }
+    }
+
+    func wait(until isDone: () -> Bool) -> Bool { loop.run(until: isDone, within: .seconds(5)) }
+
+    func send(_ packet: RTCPPacket, through socket: UDPSocket) {
+        var writer = ByteWriter()
+        packet.write(into: &writer)
+        socket.send(writer.bytes, to: from ?? self.socket.localAddress)
+    }
+}
+
+@Suite("Router leg on real sockets", .timeLimit(.minutes(1)))
+struct RouterLegTests {
+    @Test func `keeps the GOP until the router is known, then forwards with its own numbers`() throws {
+        let bench = try Bench()
+        bench.publish(1, isKeyframe: true)
+        bench.publish(2)
+        bench.publish(10, isKeyframe: true, count: 100)
+        bench.publish(112)
+        bench.leg?.open(bench.plan)
+        bench.publish(113)
+        #expect(bench.wait { bench.packets.count == 102 })
+        let first = try #require(bench.packets.first).header
+        #expect(bench.packets.map { $0.header.sequenceNumber &- first.sequenceNumber } == Array(0..<100) + [102, 103])
+        #expect(bench.packets.allSatisfy { $0.header.ssrc == 77 && $0.header.payloadType == 96 })
+        #expect(bench.packets[101].header.timestamp &- first.timestamp == 103 * 3000)
+        #expect(bench.packets[99].header.marker)
+        #expect(bench.keyframeRequests == 0)
+    }
+
+    @Test func `reports at once, every second, and says goodbye`() throws {
+        let bench = try Bench()
+        bench.leg?.open(bench.plan)
+        #expect(bench.keyframeRequests == 1)
+        bench.publish(1, isKeyframe: true)
+        #expect(bench.wait { bench.control.count >= 4 })
+        guard case .senderReport(let first) = bench.control[0], case .senderReport(let second) = bench.control[2] else {
+            Issue.record("no sender reports")
+            return
+        }
+        #expect(bench.control[1] == .sourceDescription(SourceDescription(chunks: [.init(ssrc: 77, cname: "p")])))
+        let passed = Double(second.ntp - first.ntp) / 4_294_967_296
+        #expect(abs(Double(second.rtpTimestamp &- first.rtpTimestamp) / 90_000 - passed) < 0.001)
+        #expect(second.packetCount == 1 && second.octetCount == 500)
+        bench.publication.end(.unpublished)
+        #expect(bench.wait { bench.control.contains(.goodbye(Goodbye(ssrcs: [77]))) })
+    }
+
+    @Test func `takes feedback from where its media goes, and from nowhere else`() throws {
+        let bench = try Bench()
+        bench.publish(1, isKeyframe: true)
+        bench.leg?.open(bench.plan)
+        #expect(bench.wait { bench.from != nil })
+        let stranger = try UDPSocket(loop: bench.loop, address: SocketAddress(.loopback, port: 0))
+        let request = RTCPPacket.pictureLoss(PictureLossIndication(senderSSRC: 1, mediaSSRC: 77))
+        bench.send(request, through: stranger)
+        bench.send(.pictureLoss(PictureLossIndication(senderSSRC: 1, mediaSSRC: 78)), through: bench.reports)
+        #expect(bench.wait { bench.socket.feedback.foreign == 2 })
+        #expect(bench.keyframeRequests == 0)
+        bench.send(request, through: bench.reports)
+        bench.send(request, through: bench.receiver)
+        let limit = ReceiverEstimatedMaximumBitrate(senderSSRC: 1, bitsPerSecond: 1_000_000, ssrcs: [77])
+        bench.send(.bitrateLimit(limit), through: bench.reports)
+        bench.reports.send([1, 2, 3], to: bench.socket.localAddress)
+        #expect(bench.wait { bench.socket.feedback.accepted == 3 && bench.socket.feedback.malformed == 1 })
+        #expect(bench.keyframeRequests == 1)
+        #expect(bench.limit == 1_000_000)
+    }
+
+    @Test func `another publisher goes on behind the highest number`() throws {
+        let bench = try Bench()
+        bench.leg?.open(bench.plan)
+        bench.publish(50_000, isKeyframe: true)
+        bench.leg?.restarted()
+        bench.publish(3, isKeyframe: true)
+        #expect(bench.wait { bench.packets.count == 2 })
+        #expect(bench.packets[1].header.sequenceNumber &- bench.packets[0].header.sequenceNumber == 1)
+        #expect(bench.keyframeRequests == 2)
+    }
+
+    @Test func `a new announce has its own numbers, and late feedback about the old one is foreign`() throws {
+        let bench = try Bench()
+        bench.leg?.open(bench.plan)
+        bench.publish(1, isKeyframe: true)
+        #expect(bench.wait { bench.from != nil })
+        bench.leg?.close()
+        bench.publish(2, isKeyframe: true)
+        var plan = bench.plan
+        plan.tracks[0].ssrc = 99
+        bench.leg?.open(plan)
+        #expect(bench.wait { bench.packets.count == 2 })
+        #expect(bench.packets.map(\.header.ssrc) == [77, 99])
+        bench.send(.pictureLoss(PictureLossIndication(senderSSRC: 1, mediaSSRC: 77)), through: bench.reports)
+        #expect(bench.wait { bench.socket.feedback.foreign == 1 })
+    }
+}
