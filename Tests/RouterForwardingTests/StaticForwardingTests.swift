@@ -1,0 +1,199 @@
+import Admission
+import EventLoop
+import Foundation
+import Sockets
+import StageHub
+import Testing
+import Wire
+
+@testable import RouterForwarding
+
+/// Debian's ffmpeg receives by the description file, in real time, and every picture must be the encoder's.
+@Suite("Static forwarding to ffmpeg", .serialized, .timeLimit(.minutes(2)))
+struct StaticForwardingTests {
+    static let options: [[String]] = [
+        ["testsrc2=s=1280x720:r=30:d=3,noise=alls=10:allf=t:all_seed=7", "-b:v", "2500k", "-x264-params", "slices=4:aud=1"],
+        ["testsrc2=s=720x1280:r=60:d=3", "-b:v", "1M", "-x264-params", "repeat-headers=1"],
+    ]
+
+    @Test(arguments: options)
+    func `every picture arrives as it was encoded`(_ options: [String]) throws {
+        let directory = FileManager.default.temporaryDirectory.appending(path: "static-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: directory) }
+        let clip = directory.appending(path: "clip.h264").path
+        let rate = options[0].contains("r=60") ? 60 : 30
+        let encode = ["-f", "lavfi", "-i", options[0], "-c:v", "libx264", "-preset", "ultrafast", "-profile:v", "baseline"]
+        try Self.run(encode + ["-pix_fmt", "yuv420p", "-g", "\(rate)"] + options[1...] + ["-f", "h264", clip])
+        let expected = try Self.pictures(Self.run(["-i", clip, "-f", "framemd5", "-"]))
+        let units = AnnexB.accessUnits([UInt8](try Data(contentsOf: URL(filePath: clip))))
+        #expect(units.count == expected.count)
+
+        let loop = try EventLoop()
+        let files = DescriptionFiles(directory: directory.path)
+        let router = StaticRouter(.init(ports: 25_004...25_103)) { participant, sdp in files.write(sdp, for: participant) }
+        let stream = try Stream(loop: loop, router: router, units: units, framesPerSecond: rate)
+        let description = try #require(files.path(of: "p"))
+        let output = directory.appending(path: "received")
+        let receiver = try Self.start(
+            ["-protocol_whitelist", "file,udp,rtp", "-i", description, "-map", "0:v"]
+                + ["-fps_mode", "passthrough", "-flush_packets", "1", "-f", "framemd5", output.path]
+        ).process
+        defer { receiver.terminate() }
+        #expect(loop.run(until: { Self.isBound(25_004) }, within: .seconds(10)), "ffmpeg did not open its socket")
+        stream.start()
+        #expect(loop.run(until: { stream.isDone }, within: .seconds(20)))
+        // The decoder holds back the last picture until the stream goes on.
+        let deadline = Date(timeIntervalSinceNow: 10)
+        var received: [Substring] = []
+        while received.count < expected.count - 1, Date() < deadline {
+            received = Self.pictures((try? String(contentsOf: output, encoding: .utf8)) ?? "")
+            _ = loop.run(until: { false }, within: .milliseconds(50))
+        }
+        #expect(received.count >= expected.count - 1)
+        #expect(Self.isLossless(25_004), "the receiver's own buffer overflowed")
+        #expect(received == Array(expected.prefix(received.count)))
+        #expect(stream.socket.counters.failed == 0)
+    }
+
+    /// The hashes of a framemd5 list.
+    static func pictures(_ list: String) -> [Substring] {
+        list.split(separator: "\n").filter { !$0.hasPrefix("#") }.compactMap { $0.split(separator: " ").last }
+    }
+
+    @discardableResult
+    static func run(_ arguments: [String]) throws -> String {
+        let running = try start(arguments)
+        let output = running.output.fileHandleForReading.readDataToEndOfFile()
+        running.process.waitUntilExit()
+        try #require(running.process.terminationStatus == 0)
+        return String(decoding: output, as: UTF8.self)
+    }
+
+    static func start(_ arguments: [String]) throws -> (process: Process, output: Pipe) {
+        let process = Process()
+        process.executableURL = URL(filePath: "/usr/bin/ffmpeg")
+        process.arguments = ["-hide_banner", "-nostdin", "-loglevel", "error", "-y"] + arguments
+        let output = Pipe()
+        process.standardOutput = output
+        try process.run()
+        return (process, output)
+    }
+
+    /// Whether the kernel dropped nothing at the port, as long as its socket is open.
+    static func isLossless(_ port: UInt16) -> Bool {
+        let digits = String(port, radix: 16, uppercase: true)
+        let lines = ["/proc/net/udp", "/proc/net/udp6"].compactMap { try? String(contentsOfFile: $0, encoding: .utf8) }
+        let sockets = lines.joined().split(separator: "\n").filter { $0.contains(":\(digits) ") }
+        return sockets.allSatisfy { $0.split(separator: " ").last == "0" }
+    }
+
+    /// Whether some process has the UDP port.
+    static func isBound(_ port: UInt16) -> Bool {
+        let digits = String(port, radix: 16, uppercase: true)
+        return ["/proc/net/udp", "/proc/net/udp6"].contains { path in
+            (try? String(contentsOfFile: path, encoding: .utf8))?.contains(":\(digits) ") ?? false
+        }
+    }
+}
+
+/// An encoder in real time: access units of a clip through the hub to the router.
+private final class Stream {
+    let socket: RouterSocket
+    let publication: Publication
+    private let writer: AccessUnitWriter
+    private let audio: AudioFrameWriter
+    private var nextAudio = Duration.zero
+    private let units: [AnnexB.AccessUnit]
+    private let framesPerSecond: Int
+    private let loop: EventLoop
+    private var next = 0
+    private var timer: TimerWatch?
+
+    init(loop: EventLoop, router: StaticRouter, units: [AnnexB.AccessUnit], framesPerSecond: Int) throws {
+        (self.loop, self.units, self.framesPerSecond) = (loop, units, framesPerSecond)
+        socket = try RouterSocket(loop: loop)
+        publication = Publication(
+            grant: PublishGrant(participantID: "p", stageARN: "arn", stageID: "s", credentialHash: "h"),
+            lease: PublishLease(participantID: "p", stageID: "s", stageSessionID: "st", generation: 1), ingestProtocol: .rtmp,
+            timeline: Timeline())
+        _ = router.attach(publication, socket: socket)
+        writer = AccessUnitWriter(publication: publication)
+        audio = AudioFrameWriter(publication: publication)
+        publication.setFormat(.opus(isStereo: true), of: .audio)
+        let sets = units[0].nalUnits
+        writer.setParameterSets(
+            sps: sets.first { $0[0] & 0x1F == 7 } ?? [], pps: sets.first { $0[0] & 0x1F == 8 } ?? [])
+    }
+
+    var isDone: Bool { next == units.count }
+
+    func start() {
+        let interval = Duration.microseconds(1_000_000 / framesPerSecond)
+        timer = loop.schedule(after: .zero, repeating: interval) { [unowned self] in sendNext() }
+    }
+
+    /// Parameter sets are left out, as in RTMP, where they come once in the sequence header.
+    private func sendNext() {
+        guard !isDone else { return timer = nil }
+        let unit = units[next]
+        let stamp = Duration.milliseconds(next * 1000 / framesPerSecond)
+        while nextAudio <= stamp { sendSilence() }
+        let placed = publication.timeline.place(stamp, of: .video, arrival: loop.now)
+        let kept = unit.nalUnits.filter { ![7, 8].contains($0[0] & 0x1F) }
+        let memory = kept.map { nalUnit in
+            let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: nalUnit.count, alignment: 1)
+            copy.copyBytes(from: nalUnit)
+            return UnsafeRawBufferPointer(copy)
+        }
+        writer.write(memory, at: placed, isKeyframe: unit.isKeyframe, arrival: loop.now)
+        for nalUnit in memory { nalUnit.deallocate() }
+        next += 1
+        if isDone { publication.end(.unpublished) }
+    }
+
+    /// 20 ms of Opus that says nothing.
+    private func sendSilence() {
+        let placed = publication.timeline.place(nextAudio, of: .audio, arrival: loop.now)
+        ([0xFC, 0xFF, 0xFE] as [UInt8]).withUnsafeBytes {
+            audio.write($0, at: placed, duration: .milliseconds(20), arrival: loop.now)
+        }
+        nextAudio += .milliseconds(20)
+    }
+}
+
+/// A byte stream of H.264 (Annex B) cut into access units.
+private enum AnnexB {
+    struct AccessUnit {
+        var nalUnits: [[UInt8]] = []
+        var isKeyframe: Bool { nalUnits.contains { $0[0] & 0x1F == 5 } }
+    }
+
+    static func accessUnits(_ bytes: [UInt8]) -> [AccessUnit] {
+        var units = [AccessUnit()]
+        var hasPicture = false
+        for nalUnit in nalUnits(bytes) {
+            let isSlice = [1, 5].contains(nalUnit[0] & 0x1F)
+            let startsPicture = isSlice && nalUnit[1] & 0x80 != 0  // first_mb_in_slice is 0
+            if hasPicture, startsPicture || !isSlice {
+                units.append(AccessUnit())
+                hasPicture = false
+            }
+            hasPicture = hasPicture || isSlice
+            units[units.count - 1].nalUnits.append(nalUnit)
+        }
+        return units
+    }
+
+    private static func nalUnits(_ bytes: [UInt8]) -> [[UInt8]] {
+        var starts: [Int] = []
+        for index in 0..<(bytes.count - 3) where bytes[index] == 0 && bytes[index + 1] == 0 && bytes[index + 2] == 1 {
+            starts.append(index + 3)
+        }
+        return starts.enumerated().map { position, start in
+            var end = position + 1 < starts.count ? starts[position + 1] - 3 : bytes.count
+            while end > start, bytes[end - 1] == 0 { end -= 1 }
+            return Array(bytes[start..<end])
+        }
+    }
+}
