@@ -16,10 +16,13 @@ struct Fuzzer: Sendable, CustomTestStringConvertible {
     static let all = [
         Fuzzer("AAC", AACFuzz.run),
         Fuzzer("AMF0", AMF0Fuzz.run),
+        Fuzzer("FLV", FLVFuzz.run),
         Fuzzer("H264", H264Fuzz.run),
         Fuzzer("JWT", JWTFuzz.run),
         Fuzzer("MediaContract", MediaContractFuzz.run),
         Fuzzer("Opus", OpusFuzz.run),
+        Fuzzer("RTMPChunk", RTMPChunkFuzz.run),
+        Fuzzer("RTMPSession", RTMPSessionFuzz.run),
         Fuzzer("SDP", SDPFuzz.run),
         Fuzzer("SDPFragment", SDPFragmentFuzz.run),
     ]
