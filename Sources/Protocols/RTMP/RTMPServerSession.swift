@@ -96,3 +96,8 @@ public struct RTMPServerSession: ~Copyable {
         phase = .passingC2(RTMPHandshake.packetByteCount)
     }
 }
+
+extension RTMPServerSession {
+    /// C0, C1 and C2 have come; what follows are messages.
+    public var isHandshakeComplete: Bool { phase == .messages }
+}

@@ -1,0 +1,52 @@
+import EventLoop
+public import Wire
+
+/// Counts the connections of the whole process that have not published yet, and who they come from.
+///
+/// One is shared by all workers. A connection that publishes leaves the count: a venue with a hundred working encoders behind
+/// one address is never throttled.
+public final class ConnectionAdmission: Sendable {
+    public enum Answer: Sendable, Equatable {
+        case admitted
+        /// Admitted, but the process is over its limit: the oldest that has not published should go.
+        case admittedOverLimit
+        case tooManyFromAddress
+    }
+
+    private struct Counts {
+        var total = 0
+        var byUnit: [IPNetwork: Int] = [:]
+    }
+
+    private let counts = Lock(Counts())
+    private let maximumCount: Int
+    private let maximumPerAddress: Int
+
+    public init(maximumCount: Int, maximumPerAddress: Int) {
+        (self.maximumCount, self.maximumPerAddress) = (maximumCount, maximumPerAddress)
+    }
+
+    /// Connections counted now.
+    public var count: Int { counts.withLock { $0.total } }
+
+    public func admit(_ address: IPAddress) -> Answer {
+        let unit = IPNetwork(countingUnit: address)
+        return counts.withLock { counts in
+            let fromHere = counts.byUnit[unit, default: 0]
+            guard fromHere < maximumPerAddress else { return .tooManyFromAddress }
+            counts.byUnit[unit] = fromHere + 1
+            counts.total += 1
+            return counts.total > maximumCount ? .admittedOverLimit : .admitted
+        }
+    }
+
+    /// An admitted connection publishes, or is gone.
+    public func leave(_ address: IPAddress) {
+        let unit = IPNetwork(countingUnit: address)
+        counts.withLock { counts in
+            let left = counts.byUnit[unit, default: 1] - 1
+            counts.byUnit[unit] = left > 0 ? left : nil
+            counts.total -= 1
+        }
+    }
+}

@@ -1,0 +1,26 @@
+public import AAC
+public import Refusals
+public import Wire
+
+/// Where the media contract looks at one publish (DESIGN.md 8). Confined to the publish's worker.
+///
+/// Each call may answer with the refusal that ends the publish; nil lets it go on. Bytes are valid until the call returns.
+/// Media times are the timeline's; what has none of its own comes with that of the track's last frame.
+public protocol MediaInspector: AnyObject {
+    /// A track of a codec that the gateway does not take, by the name its user knows.
+    func foundVideoCodec(_ name: String, mediaTime: Duration, arrival: MonotonicTime) -> Refusal?
+    func foundAudioCodec(_ name: String, mediaTime: Duration, arrival: MonotonicTime) -> Refusal?
+    /// The parameter sets of a sequence header, the first or a new one in mid-stream: NAL units without start codes.
+    func videoConfigured(_ parameterSets: [[UInt8]], mediaTime: Duration, arrival: MonotonicTime) -> Refusal?
+    func audioConfigured(_ configuration: AudioSpecificConfig, mediaTime: Duration, arrival: MonotonicTime) -> Refusal?
+    func opusConfigured(channelCount: Int, mediaTime: Duration, arrival: MonotonicTime) -> Refusal?
+    /// One access unit with length prefixes of `lengthSize` bytes, before it is forwarded.
+    func accessUnit(
+        _ bytes: UnsafeRawBufferPointer, lengthSize: Int, mediaTime: Duration, arrival: MonotonicTime
+    ) -> Refusal?
+    func audioFrame(byteCount: Int, mediaTime: Duration, arrival: MonotonicTime) -> Refusal?
+    /// Frames of an admitted codec turned out not to be decodable.
+    func audioNotDecodable(mediaTime: Duration, arrival: MonotonicTime) -> Refusal?
+    /// Called about once a second: what is missing, what takes too long.
+    func timePassed(_ now: MonotonicTime) -> Refusal?
+}

@@ -1,0 +1,169 @@
+import Admission
+import EventLoop
+import GatewayLogging
+import RTMP
+import Refusals
+import StageHub
+import Wire
+
+/// From `connect` to a live publish (DESIGN.md 7).
+extension RTMPConnection {
+    private static let applicationName = "app"
+
+    func connectRequested(_ request: ConnectRequest) {
+        userAgent = String(decoding: request.flashVersion.utf8.prefix(Self.maximumUserAgentByteCount), as: UTF8.self)
+        let target = PublishTarget(connect: request, publishName: "")
+        if target.asksForPasswordScheme {
+            rejectConnect(Refusal(.unsupportedAuthentication))
+        } else if target.application != Self.applicationName {
+            rejectConnect(Refusal(.unknownApplication))
+        } else {
+            session.acceptConnect()
+        }
+    }
+
+    private func rejectConnect(_ refusal: Refusal) {
+        log(.info, "rtmp_connect_refused", ["code": .string(refusal.code.identifier), "agent": .string(userAgent)])
+        ingest.metrics.countRefusal(refusal.code)
+        session.rejectConnect(description: refusal.text)
+        flush()
+        close(lingering: true)
+    }
+
+    /// Deciding takes its time, which is not the encoder's.
+    func publishRequested(_ target: PublishTarget) {
+        deadline = nil
+        transport.pauseReading()
+        publishCount += 1
+        let request = PublishRequest(
+            credential: .streamKey(Secret(target.keys[0])), ingestProtocol: transport.isTLS ? .rtmps : .rtmp, source: source,
+            userAgent: userAgent)
+        attempt = PublishAttempt(number: publishCount, keys: target.keys[...], request: request)
+        if target.asksForPasswordScheme { return refuse(Refusal(.unsupportedAuthentication)) }
+        authorize()
+    }
+
+    private func authorize() {
+        guard var attempt, let key = attempt.keys.first else { return }
+        attempt.request.credential = .streamKey(Secret(key))
+        self.attempt = attempt
+        let send = ingest.sender(for: id, publish: attempt.number)
+        ingest.environment.authorizer.authorize(attempt.request) { _ = send(.authorized($0)) }
+    }
+
+    func authorized(_ result: Result<PublishGrant, Refusal>) {
+        guard attempt != nil, attempt?.grant == nil else { return }
+        switch result {
+        case .success(let grant): granted(grant)
+        case .failure(let refusal):
+            // The name may have been an instance and a key in one, or the other way round.
+            let isUnknown = refusal.code == .unknownStreamKey
+            guard isUnknown, attempt?.keys.dropFirst().isEmpty == false else { return refuse(refusal) }
+            attempt?.keys.removeFirst()
+            authorize()
+        }
+    }
+
+    private func granted(_ grant: PublishGrant) {
+        guard let request = attempt?.request else { return }
+        attempt?.grant = grant
+        if let refusal = ingest.host?.rememberedRefusal(for: grant, request) {
+            ingest.environment.reports?.publishRefused(grant, protocol: request.ingestProtocol, refusal)
+            return refuse(refusal)
+        }
+        claim(takeOver: false)
+    }
+
+    private func claim(takeOver: Bool) {
+        guard let number = attempt?.number, let grant = attempt?.grant, let request = attempt?.request else { return }
+        let send = ingest.sender(for: id, publish: number)
+        let holder = RTMPLeaseHolder(began: ingest.loop.now) { _ = send(.leaseEnded($0)) }
+        attempt?.holder = holder
+        let leases = ingest.environment.leases
+        leases.claimPublish(grant, protocol: request.ingestProtocol, holder: holder, takeOver: takeOver) { answer in
+            // A worker that takes no more messages cannot give the lease back itself.
+            if !send(.claimed(answer)), case .granted(let lease) = answer { leases.release(lease) }
+        }
+    }
+
+    func claimed(_ answer: ClaimAnswer) {
+        guard let attempt, let grant = attempt.grant else { return }
+        switch answer {
+        case .granted(let lease): goLive(lease)
+        case .held(let incumbent): hold(behind: incumbent)
+        case .refused(let refusal):
+            ingest.environment.reports?.publishRefused(grant, protocol: attempt.request.ingestProtocol, refusal)
+            refuse(refusal)
+        }
+    }
+
+    /// The key is live: the attempt waits unanswered until the incumbent shows that it is alive, or not (O41).
+    private func hold(behind incumbent: any LeaseHolder) {
+        guard let participantID = attempt?.grant?.participantID else { return }
+        let isHeldAlready = attempt?.takeover != nil
+        guard isHeldAlready || ingest.environment.heldAttempts.enter(participantID) else { return refuseInUse() }
+        attempt?.incumbent = incumbent
+        attempt?.takeover = Takeover(began: ingest.loop.now, silence: settings.takeoverSilence)
+        if !isHeldAlready { log(.info, "rtmp_publish_held", ["participant": .string(participantID)]) }
+        lookAtIncumbent()
+    }
+
+    private func lookAtIncumbent() {
+        guard let takeover = attempt?.takeover, let incumbent = attempt?.incumbent else { return }
+        switch takeover.decision(incumbentProgress: incumbent.lastProgress, now: ingest.loop.now) {
+        case .refuse: refuseInUse()
+        case .takeOver:
+            attempt?.incumbent = nil
+            claim(takeOver: true)
+        case .wait(let delay): attempt?.poll = ingest.loop.schedule(after: delay) { [unowned self] in lookAtIncumbent() }
+        }
+    }
+
+    private func refuseInUse() {
+        let refusal = Refusal(.streamKeyInUse)
+        if let grant = attempt?.grant, let request = attempt?.request {
+            ingest.environment.reports?.publishRefused(grant, protocol: request.ingestProtocol, refusal)
+        }
+        refuse(refusal)
+    }
+
+    private func goLive(_ lease: PublishLease) {
+        guard let attempt, let grant = attempt.grant, let holder = attempt.holder else {
+            return ingest.environment.leases.release(lease)
+        }
+        dropAttempt()
+        let publication = Publication(
+            grant: grant, lease: lease, ingestProtocol: attempt.request.ingestProtocol, timeline: Timeline())
+        let loop = ingest.loop
+        let pipeline = RTMPPublishPipeline(
+            publication: publication, transcoder: ingest.transcoder,
+            inspector: ingest.host?.makeInspector(for: grant, attempt.request), now: { loop.now })
+        pipeline.onProgress = { holder.progressed(at: $0) }
+        live = LivePublish(
+            number: attempt.number, lease: lease, pipeline: pipeline,
+            silence: loop.schedule(after: settings.silenceTimeout) { [unowned self] in silenceTooLong() },
+            tick: loop.schedule(after: .seconds(1), repeating: .seconds(1)) { [unowned self] in secondPassed() })
+        ingest.publishBegan(self)
+        ingest.host?.publishBegan(publication)
+        log(.info, "rtmp_publish_granted", ["participant": .string(grant.participantID), "agent": .string(userAgent)])
+        session.acceptPublish()
+        flush()
+        transport.resumeReading()
+    }
+
+    private func secondPassed() {
+        let now = ingest.loop.now
+        if let refusal = live?.pipeline.timePassed(now) { return refuse(refusal) }
+        guard now.nanoseconds / 1_000_000_000 % Self.pingInterval == 0 else { return }
+        session.ping(stamp: UInt32(truncatingIfNeeded: now.nanoseconds / 1_000_000))
+        flush()
+    }
+
+    /// Seconds.
+    private static let pingInterval: Int64 = 30
+
+    private func silenceTooLong() {
+        log(.info, "rtmp_publish_silent")
+        end(.connectionLost)
+    }
+}

@@ -1,0 +1,87 @@
+import EventLoop
+import GatewayLogging
+import OpenSSL
+import RTMP
+import Refusals
+import StageHub
+import Wire
+
+/// One encoder's TCP connection on its worker: bytes in, answers out, deadlines, and the way from `publish` to a live publish.
+///
+/// The protocol is `RTMPServerSession`'s, the media `RTMPPublishPipeline`'s; here they meet time, transport and the lease.
+final class RTMPConnection {
+    enum Stage {
+        /// A trusted balancer must say first for whom it speaks.
+        case awaitingPROXYHeader
+        /// The first byte tells RTMP, TLS and strays apart.
+        case sniffing
+        case session
+        /// The last words are on their way.
+        case closing
+        case closed
+    }
+
+    /// More unread answers than this are not gathered for a peer that floods us with questions.
+    static let maximumPendingWriteByteCount = 64 << 10
+    static let maximumUserAgentByteCount = 256
+
+    let id: UInt64
+    unowned let ingest: RTMPIngest
+    let transport: any ConnectionTransport
+    /// The encoder, or what a balancer said of it.
+    var source: SocketAddress
+    var stage: Stage
+    var session: RTMPServerSession
+    var userAgent = ""
+    /// It counts among the connections that have not published, under this address.
+    var admittedAddress: IPAddress?
+    var attempt: PublishAttempt?
+    var live: LivePublish?
+    var publishCount: UInt64 = 0
+    var deadline: TimerWatch?
+    private let accepted: MonotonicTime
+    private var isHandshakeOver = false
+
+    init(id: UInt64, ingest: RTMPIngest, transport: any ConnectionTransport) {
+        (self.id, self.ingest, self.transport) = (id, ingest, transport)
+        source = transport.remoteAddress
+        accepted = ingest.loop.now
+        let remoteIP = source.ip
+        let isProxied = ingest.settings.trustedProxies.contains { $0.contains(remoteIP) }
+        stage = isProxied ? .awaitingPROXYHeader : .sniffing
+        session = RTMPServerSession(
+            crypto: HandshakeCrypto(
+                hmacSHA256: { HMAC.sha256(key: $0, $1) }, randomBytes: { Random.bytes(count: $0) }))
+        setDeadline(after: ingest.settings.handshakeTimeout)
+    }
+
+    var settings: RTMPIngestSettings { ingest.settings }
+
+    /// Ends the connection when nothing better has replaced this deadline by then.
+    func setDeadline(after delay: Duration) {
+        deadline = ingest.loop.schedule(after: delay) { [unowned self] in deadlinePassed() }
+    }
+
+    private func deadlinePassed() {
+        if case .session = stage, isHandshakeOver {
+            log(.info, "rtmp_publish_timeout")
+        } else {
+            log(.info, "rtmp_handshake_timeout")
+        }
+        end(.connectionLost)
+    }
+
+    /// The handshake is complete: what is left of the time to publish counts from accepting.
+    func handshakeCompleted() {
+        guard !isHandshakeOver else { return }
+        isHandshakeOver = true
+        setDeadline(after: max(.zero, settings.publishTimeout - (ingest.loop.now - accepted)))
+    }
+
+    func log(_ level: LogLevel, _ event: String, _ fields: @autoclosure () -> LogFields = [:]) {
+        guard Log.isEnabled(level) else { return }
+        var all: LogFields = ["connection": .integer(Int(truncatingIfNeeded: id)), "source": .address(source)]
+        for field in fields().fields { all[field.name] = field.value }
+        Log.event(level, event, all)
+    }
+}

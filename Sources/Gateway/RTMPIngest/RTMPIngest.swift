@@ -1,0 +1,122 @@
+import Admission
+public import EventLoop
+import GatewayLogging
+import GatewayMetrics
+import StageHub
+public import Transcoding
+import Wire
+
+/// One worker's RTMP front end: its connections, and the door through which answers from other threads come. Confined.
+public final class RTMPIngest {
+    public let environment: RTMPIngestEnvironment
+    /// Given once, before the first connection.
+    public weak var host: (any RTMPPublishHost)?
+
+    let loop: EventLoop
+    let metrics: RTMPMetrics
+    let transcoder: AudioTranscoder
+    private var mailbox: Mailbox<WorkerMessage>?
+    private var connections: [UInt64: RTMPConnection] = [:]
+    private var nextID: UInt64 = 1
+    /// Ids of connections in the order of accepting, to find the oldest that has not published; others are skipped over.
+    private var waiting: ArraySlice<UInt64> = []
+
+    /// - Throws: when the kernel gives no more descriptors.
+    public init(loop: EventLoop, environment: RTMPIngestEnvironment, transcoder: AudioTranscoder) throws(SystemError) {
+        (self.loop, self.environment, self.transcoder) = (loop, environment, transcoder)
+        metrics = RTMPMetrics(environment.metrics)
+        mailbox = try Mailbox(loop: loop) { [unowned self] in receive($0) }
+    }
+
+    var settings: RTMPIngestSettings { environment.settings }
+
+    /// Connections of this worker, and those of them that publish.
+    public var connectionCount: Int { connections.count }
+    public var liveCount: Int { connections.values.count { $0.live != nil } }
+
+    /// Ends everything, encoders are told nothing: they reconnect.
+    public func stop() {
+        for connection in Array(connections.values) { connection.end(.shutdown) }
+    }
+
+    /// Asks the encoders that understand it to connect anew, a drain's gentle way (Enhanced RTMP v2).
+    /// - Returns: how many were asked.
+    public func requestReconnect(tcURL: String?) -> Int {
+        connections.values.count { $0.requestReconnect(tcURL: tcURL) }
+    }
+
+    /// Takes a connection; nil when its address has too many.
+    func accept(_ transport: any ConnectionTransport) -> RTMPConnection? {
+        loop.assertOnLoop()
+        metrics.connections.increment()
+        let address = transport.remoteAddress.ip
+        let answer = environment.admission.admit(address)
+        guard answer != .tooManyFromAddress else {
+            Log.event(.info, "rtmp_too_many_from_address", ["source": .address(transport.remoteAddress)])
+            transport.close()
+            return nil
+        }
+        let connection = RTMPConnection(id: nextID, ingest: self, transport: transport)
+        connection.admittedAddress = address
+        connections[nextID] = connection
+        waiting.append(nextID)
+        nextID += 1
+        if answer == .admittedOverLimit { endOldestUnauthenticated() }
+        return connection
+    }
+
+    /// A balancer has said who the peer is: limits apply to that address from now on.
+    func readmit(_ connection: RTMPConnection) -> Bool {
+        if let address = connection.admittedAddress { environment.admission.leave(address) }
+        connection.admittedAddress = nil
+        guard environment.admission.admit(connection.source.ip) != .tooManyFromAddress else { return false }
+        connection.admittedAddress = connection.source.ip
+        return true
+    }
+
+    private func endOldestUnauthenticated() {
+        while let id = waiting.popFirst() {
+            guard let connection = connections[id], connection.admittedAddress != nil else { continue }
+            connection.log(.info, "rtmp_connection_displaced")
+            return connection.end(.connectionLost)
+        }
+    }
+
+    func publishBegan(_ connection: RTMPConnection) {
+        metrics.publishes.increment()
+        leaveAdmission(connection)
+    }
+
+    func publishEnded(_ connection: RTMPConnection, _ counters: PipelineCounters) { metrics.count(counters) }
+
+    func forget(_ connection: RTMPConnection) {
+        leaveAdmission(connection)
+        connections[connection.id] = nil
+    }
+
+    private func leaveAdmission(_ connection: RTMPConnection) {
+        guard let address = connection.admittedAddress else { return }
+        connection.admittedAddress = nil
+        environment.admission.leave(address)
+        // Most connections come and go in order: keep the list as short as that allows.
+        while let first = waiting.first, connections[first]?.admittedAddress == nil { waiting.removeFirst() }
+    }
+
+    /// How other threads answer one publish of one connection.
+    func sender(for connection: UInt64, publish: UInt64) -> @Sendable (WorkerMessage.Content) -> Bool {
+        guard let sender = mailbox?.sender else { return { _ in false } }
+        return { sender.send(WorkerMessage(connection: connection, publish: publish, content: $0)) }
+    }
+
+    private func receive(_ message: WorkerMessage) {
+        let connection = connections[message.connection]
+        let attempt = connection?.attempt?.number == message.publish ? connection : nil
+        switch message.content {
+        case .authorized(let result): attempt?.authorized(result)
+        case .claimed(.granted(let lease)) where attempt == nil: environment.leases.release(lease)
+        case .claimed(let answer): attempt?.claimed(answer)
+        case .leaseEnded(let reason):
+            if connection?.live?.number == message.publish { connection?.leaseEnded(reason) }
+        }
+    }
+}

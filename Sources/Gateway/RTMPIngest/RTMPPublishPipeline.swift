@@ -1,0 +1,64 @@
+public import Refusals
+public import StageHub
+public import Transcoding
+public import Wire
+
+/// One RTMP publisher's media on its way into the hub. Confined to its worker, and without any I/O of its own.
+///
+/// Messages come in as the session shows them; access units and Opus packets go to the publication while they still lie in the
+/// connection's buffer. What the inspector refuses ends the publish.
+public final class RTMPPublishPipeline {
+    public let publication: Publication
+    public private(set) var counters = PipelineCounters()
+    /// Called whenever a frame with advancing media time has come: proof that this publisher is alive (DESIGN.md 7, O41).
+    public var onProgress: ((MonotonicTime) -> Void)?
+
+    private let video: VideoTrackFeed
+    private let audio: AudioTrackFeed
+    private let inspector: (any MediaInspector)?
+    private var furthestVideo: Duration?
+    private var furthestAudio: Duration?
+
+    /// - Parameter now: the moment, asked when the transcoder gives packets back.
+    public init(
+        publication: Publication, transcoder: AudioTranscoder, inspector: (any MediaInspector)? = nil,
+        now: @escaping () -> MonotonicTime
+    ) {
+        (self.publication, self.inspector) = (publication, inspector)
+        video = VideoTrackFeed(publication: publication, inspector: inspector)
+        audio = AudioTrackFeed(publication: publication, inspector: inspector, transcoder: transcoder, now: now)
+    }
+
+    /// - Parameter timestamp: unwrapped milliseconds.
+    /// - Returns: what ends the publish.
+    public func receiveVideo(_ message: UnsafeRawBufferPointer, timestamp: Int64, arrival: MonotonicTime) -> Refusal? {
+        let refusal = video.receive(message, timestamp: timestamp, arrival: arrival, &counters)
+        if let time = video.lastMediaTime, furthestVideo.map({ time > $0 }) ?? true {
+            furthestVideo = time
+            onProgress?(arrival)
+        }
+        return refusal
+    }
+
+    /// - Parameter timestamp: unwrapped milliseconds.
+    /// - Returns: what ends the publish.
+    public func receiveAudio(_ message: UnsafeRawBufferPointer, timestamp: Int64, arrival: MonotonicTime) -> Refusal? {
+        let refusal = audio.receive(message, timestamp: timestamp, arrival: arrival, &counters)
+        if let time = audio.lastMediaTime, furthestAudio.map({ time > $0 }) ?? true {
+            furthestAudio = time
+            onProgress?(arrival)
+        }
+        return refusal
+    }
+
+    /// To be called about once a second.
+    /// - Returns: what ends the publish.
+    public func timePassed(_ now: MonotonicTime) -> Refusal? { inspector?.timePassed(now) }
+
+    /// Ends the publication; nothing reaches its sinks after this.
+    public func end(_ reason: PublicationEnd) {
+        audio.close()
+        onProgress = nil
+        publication.end(reason)
+    }
+}

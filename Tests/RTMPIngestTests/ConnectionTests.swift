@@ -1,0 +1,288 @@
+import AMF0
+import Admission
+import EventLoop
+import Refusals
+import StageHub
+import Testing
+import Wire
+
+@testable import RTMPIngest
+
+@Suite("RTMP connection")
+struct ConnectionTests {
+    @Test func `publishes, forwards and gives the key back at unpublish`() throws {
+        let bench = try IngestBench()
+        let encoder = bench.connect()
+        encoder.connectAndPublish()
+        #expect(bench.run(until: { encoder.hasStarted }))
+        encoder.message(9, PipelineTests.sequenceHeader)
+        encoder.message(9, timestamp: 40, PipelineTests.idr)
+        #expect(bench.run(until: { bench.host.sinks.first?.keyframeCount == 1 }))
+        #expect(bench.leases.liveCount == 1)
+        encoder.command("FCUnpublish", 4, .null, ["KEY"])
+        #expect(bench.leases.liveCount == 0)
+        #expect(bench.host.ends == [.unpublished])
+        #expect(bench.host.sinks[0].end == .unpublished)
+    }
+
+    @Test func `keeps media that follows publish at once`() throws {
+        let bench = try IngestBench()
+        let encoder = bench.connect()
+        encoder.connectAndPublish()
+        encoder.message(9, PipelineTests.sequenceHeader)
+        encoder.message(9, PipelineTests.idr)
+        #expect(bench.run(until: { bench.host.sinks.first?.keyframeCount == 1 }))
+    }
+
+    @Test func `gives the key back when the peer is gone`() throws {
+        let bench = try IngestBench()
+        let encoder = bench.connect()
+        encoder.connectAndPublish()
+        #expect(bench.run(until: { encoder.hasStarted }))
+        encoder.drop()
+        #expect(bench.leases.liveCount == 0)
+        #expect(bench.host.ends == [.connectionLost])
+        #expect(bench.ingest.connectionCount == 0)
+        #expect(bench.ingest.environment.admission.count == 0)
+    }
+
+    @Test func `refuses an unknown key in words`() throws {
+        let bench = try IngestBench()
+        let encoder = bench.connect()
+        encoder.connectAndPublish("WRONG")
+        #expect(bench.run(until: { encoder.isClosing }))
+        #expect(encoder.words.contains("NetStream.Publish.Denied"))
+        #expect(encoder.words.contains("SD-1001: No ingest configuration"))
+        #expect(!encoder.words.contains("WRONG"))
+    }
+
+    @Test func `tries the other readings of a key`() throws {
+        let bench = try IngestBench(keys: ["inst/KEY"])
+        let encoder = bench.connect()
+        encoder.connectAndPublish("KEY", app: "app/inst")
+        #expect(bench.run(until: { encoder.hasStarted }))
+        #expect(bench.authorizer.asked.withLock { $0 } == ["KEY", "inst/KEY"])
+    }
+
+    @Test(arguments: [("live", "SD-1020"), ("app?authmod=adobe&user=u", "SD-1021")])
+    func `refuses at connect`(_ app: String, _ code: String) throws {
+        let bench = try IngestBench()
+        let encoder = bench.connect()
+        encoder.connectAndPublish(app: app)
+        #expect(encoder.isClosing)
+        #expect(encoder.words.contains("NetConnection.Connect.Rejected"))
+        #expect(encoder.words.contains(code))
+    }
+
+    @Test func `says once more what an encoder has still to hear`() throws {
+        let bench = try IngestBench()
+        bench.host.remembered = Refusal(.malformedRTMP, sentence: "Set B-frames to 0.")
+        let encoder = bench.connect()
+        encoder.connectAndPublish()
+        #expect(bench.run(until: { encoder.isClosing }))
+        #expect(encoder.words.contains("SD-1022: Set B-frames to 0."))
+        #expect(bench.leases.liveCount == 0)
+    }
+
+    @Test func `ends a publish in words, and gives the key back`() throws {
+        let bench = try IngestBench()
+        let inspector = FakeInspector()
+        bench.host.inspector = inspector
+        let encoder = bench.connect()
+        encoder.connectAndPublish()
+        #expect(bench.run(until: { encoder.hasStarted }))
+        encoder.message(9, [0x90] + Array("hvc1".utf8) + [1])
+        #expect(encoder.isClosing)
+        #expect(encoder.words.contains("NetStream.Publish.Rejected") && encoder.words.contains("HEVC (H.265)"))
+        #expect(bench.leases.liveCount == 0)
+    }
+
+    @Test func `ends a publish that is disconnected from elsewhere`() throws {
+        let bench = try IngestBench()
+        let encoder = bench.connect()
+        encoder.connectAndPublish()
+        #expect(bench.run(until: { encoder.hasStarted }))
+        bench.leases.holder(of: "p1")?.end(.disconnected(Refusal(.participantDisconnected)))
+        #expect(bench.run(until: { encoder.isClosing }))
+        #expect(encoder.words.contains("SD-1007"))
+        #expect(bench.leases.liveCount == 0)
+    }
+
+    @Test func `answers HTTP with a readable 400`() throws {
+        let bench = try IngestBench()
+        let encoder = bench.connect()
+        encoder.send(Array("GET / HTTP/1.1\r\nHost: x\r\n\r\n".utf8))
+        #expect(encoder.isClosing)
+        #expect(encoder.words.hasPrefix("HTTP/1.1 400 Bad Request"))
+    }
+
+    @Test(arguments: [[6], [8], [0], [0xFF, 0xFE], [0x16, 3, 1]] as [[UInt8]])
+    func `closes on what is not RTMP`(_ bytes: [UInt8]) throws {
+        let bench = try IngestBench()
+        let encoder = bench.connect()
+        encoder.send(bytes)
+        #expect(encoder.isClosed)
+        #expect(bench.ingest.connectionCount == 0)
+    }
+
+    @Test func `begins TLS with the bytes it has looked at`() throws {
+        let bench = try IngestBench()
+        let encoder = bench.connect()
+        encoder.canStartTLS = true
+        encoder.send([0x16, 3, 1, 2, 0])
+        #expect(encoder.isTLS)
+        #expect(encoder.tlsBytes == 5)
+    }
+
+    @Test func `ends a malformed publish in words`() throws {
+        let bench = try IngestBench()
+        let encoder = bench.connect()
+        encoder.connectAndPublish()
+        #expect(bench.run(until: { encoder.hasStarted }))
+        encoder.send([4, 0, 0, 0, 0xFF, 0xFF, 0xFF, 9, 1, 0, 0, 0])
+        #expect(encoder.isClosing)
+        #expect(encoder.words.contains("SD-1022: The RTMP stream is malformed: a message of 16777215 bytes"))
+    }
+
+    @Test func `leaves a peer alone that asks and never reads`() throws {
+        let bench = try IngestBench()
+        let encoder = bench.connect()
+        encoder.handshake()
+        encoder.pendingWriteByteCount = 100_000
+        encoder.command("connect", 1, .object(["app": "app"]))
+        #expect(encoder.isClosed)
+    }
+}
+
+@Suite("RTMP deadlines and limits")
+struct ConnectionLimitTests {
+    private func settings(_ change: (inout RTMPIngestSettings) -> Void) -> RTMPIngestSettings {
+        var settings = RTMPIngestSettings()
+        change(&settings)
+        return settings
+    }
+
+    @Test func `ends a handshake that dribbles`() throws {
+        let bench = try IngestBench(settings { $0.handshakeTimeout = .milliseconds(50) })
+        let encoder = bench.connect()
+        encoder.send([3, 0, 0])
+        #expect(bench.run(until: { encoder.isClosed }))
+        #expect(bench.ingest.environment.admission.count == 0)
+    }
+
+    @Test func `ends a connection that does not publish in time, from accepting on`() throws {
+        let bench = try IngestBench(settings { $0.publishTimeout = .milliseconds(100) })
+        let encoder = bench.connect()
+        encoder.handshake()
+        encoder.command("connect", 1, .object(["app": "app"]))
+        #expect(bench.run(until: { encoder.isClosed }, within: .seconds(2)))
+    }
+
+    @Test func `ends a publish without media`() throws {
+        let bench = try IngestBench(settings { $0.silenceTimeout = .milliseconds(100) })
+        let encoder = bench.connect()
+        encoder.connectAndPublish()
+        #expect(bench.run(until: { encoder.isClosed }, within: .seconds(2)))
+        #expect(bench.leases.liveCount == 0)
+    }
+
+    @Test func `takes no more from one address than allowed, publishing ones not counted`() throws {
+        let bench = try IngestBench(settings { $0.maximumUnauthenticatedPerAddress = 2 })
+        let first = bench.connect(from: "192.0.2.1:1")
+        first.connectAndPublish()
+        #expect(bench.run(until: { first.hasStarted }))
+        let others = (2...4).map { bench.connect(from: "192.0.2.1:\($0)") }
+        #expect(others.map(\.isClosed) == [false, false, true])
+        #expect(!bench.connect(from: "192.0.2.2:1").isClosed)
+    }
+
+    @Test func `lets the oldest stranger go over the limit`() throws {
+        let bench = try IngestBench(settings { $0.maximumUnauthenticatedConnections = 3 })
+        let encoders = (1...5).map { bench.connect(from: "192.0.2.\($0):1") }
+        #expect(encoders.map(\.isClosed) == [true, true, false, false, false])
+        #expect(bench.ingest.environment.admission.count == 3)
+    }
+
+    @Test func `takes the peer from a trusted balancer, and nothing without its header`() throws {
+        let bench = try IngestBench(settings { $0.trustedProxies = [IPNetwork("10.0.0.0/8")].compactMap(\.self) })
+        let header: [UInt8] =
+            [0x0D, 0x0A, 0x0D, 0x0A, 0x00, 0x0D, 0x0A, 0x51, 0x55, 0x49, 0x54, 0x0A, 0x21, 0x11, 0, 12]
+            + [198, 51, 100, 7, 10, 0, 0, 2, 0x9C, 0x40, 0x07, 0x8F]
+        let encoder = bench.connect(from: "10.0.0.1:5")
+        encoder.send(header)
+        #expect(encoder.connection?.source == SocketAddress("198.51.100.7:40000"))
+        encoder.connectAndPublish()
+        #expect(bench.run(until: { encoder.hasStarted }))
+        let bare = bench.connect(from: "10.0.0.1:6")
+        bare.handshake()
+        #expect(bare.isClosed)
+    }
+}
+
+@Suite("A live key (O41)")
+struct LiveKeyTests {
+    private func live(_ bench: IngestBench) -> FakeEncoder {
+        let encoder = bench.connect(from: "192.0.2.1:1")
+        encoder.connectAndPublish()
+        bench.run(until: { encoder.hasStarted })
+        encoder.message(9, PipelineTests.sequenceHeader)
+        encoder.message(9, timestamp: 0, PipelineTests.idr)
+        return encoder
+    }
+
+    @Test func `refuses the second as soon as the first completes another frame`() throws {
+        let bench = try IngestBench()
+        let first = live(bench)
+        let second = bench.connect(from: "192.0.2.2:1")
+        second.connectAndPublish()
+        #expect(!bench.run(until: { second.isClosing || second.hasStarted }, within: .milliseconds(200)), "It is held")
+        first.message(9, timestamp: 40, PipelineTests.slice)
+        #expect(bench.run(until: { second.isClosing }, within: .seconds(1)))
+        #expect(second.words.contains("NetStream.Publish.BadName") && second.words.contains("SD-1004"))
+        #expect(!first.isClosing && bench.leases.liveCount == 1)
+    }
+
+    @Test func `takes over when the first has been silent`() throws {
+        var settings = RTMPIngestSettings()
+        settings.takeoverSilence = .milliseconds(300)
+        let bench = try IngestBench(settings)
+        let first = live(bench)
+        let second = bench.connect(from: "192.0.2.2:1")
+        second.connectAndPublish()
+        #expect(bench.run(until: { second.hasStarted }, within: .seconds(2)))
+        #expect(bench.run(until: { first.isClosing }, within: .seconds(1)))
+        #expect(first.words.contains("taken over"))
+        #expect(bench.host.ends == [.takenOver])
+        #expect(bench.leases.liveCount == 1)
+        second.command("FCUnpublish", 9, .null, ["KEY"])
+        #expect(bench.leases.liveCount == 0)
+    }
+
+    @Test func `holds two, refuses the third at once, and forgets those that leave`() throws {
+        let bench = try IngestBench()
+        let first = live(bench)
+        let held = (2...3).map { bench.connect(from: "192.0.2.\($0):1") }
+        for encoder in held { encoder.connectAndPublish() }
+        #expect(!bench.run(until: { held.contains { $0.isClosing } }, within: .milliseconds(100)))
+        let third = bench.connect(from: "192.0.2.4:1")
+        third.connectAndPublish()
+        #expect(bench.run(until: { third.isClosing }, within: .milliseconds(100)))
+        held[0].drop()
+        let fourth = bench.connect(from: "192.0.2.5:1")
+        fourth.connectAndPublish()
+        #expect(!bench.run(until: { fourth.isClosing }, within: .milliseconds(100)), "There is room again")
+        first.message(9, timestamp: 40, PipelineTests.slice)
+        #expect(bench.run(until: { fourth.isClosing && held[1].isClosing }, within: .seconds(1)))
+    }
+
+    @Test func `counts no time while a publish is held`() throws {
+        var settings = RTMPIngestSettings()
+        settings.publishTimeout = .milliseconds(200)
+        settings.takeoverSilence = .milliseconds(600)
+        let bench = try IngestBench(settings)
+        _ = live(bench)
+        let second = bench.connect(from: "192.0.2.2:1")
+        second.connectAndPublish()
+        #expect(bench.run(until: { second.hasStarted }, within: .seconds(2)))
+    }
+}

@@ -1,0 +1,171 @@
+import AAC
+import Admission
+import EventLoop
+import H264
+import Refusals
+import StageHub
+import Testing
+import Transcoding
+import Wire
+
+@testable import RTMPIngest
+
+@Suite("Publish pipeline")
+struct PipelineTests {
+    static let sps: [UInt8] = [0x67, 0x42, 0xC0, 0x1F, 0xDA, 0x01, 0x40, 0x16, 0xE8, 0x40]
+    static let pps: [UInt8] = [0x68, 0xCE, 0x3C, 0x80]
+    static let sequenceHeader: [UInt8] = {
+        var writer = ByteWriter()
+        AVCDecoderConfigurationRecord(sequenceParameterSet: sps, pictureParameterSet: pps).write(into: &writer)
+        return [0x17, 0, 0, 0, 0] + writer.bytes
+    }()
+    static let idr: [UInt8] = [0x17, 1, 0, 0, 0, 0, 0, 0, 3, 0x65, 0x88, 0x80]
+    static let slice: [UInt8] = [0x27, 1, 0, 0, 0, 0, 0, 0, 2, 0x41, 0x9A]
+
+    private struct Rig {
+        let bench: IngestBench
+        let sink = RecordingSink()
+        let pipeline: RTMPPublishPipeline
+
+        init(_ inspector: (any MediaInspector)? = nil) throws {
+            bench = try IngestBench()
+            let lease = PublishLease(participantID: "p1", stageID: "s1", stageSessionID: "st-1", generation: 1)
+            let publication = Publication(grant: IngestBench.grant, lease: lease, ingestProtocol: .rtmp, timeline: Timeline())
+            publication.add(sink)
+            let loop = bench.loop
+            pipeline = RTMPPublishPipeline(
+                publication: publication, transcoder: try AudioTranscoder(loop: loop, pool: bench.pool), inspector: inspector,
+                now: { loop.now })
+        }
+
+        @discardableResult
+        func video(_ bytes: [UInt8], at timestamp: Int64 = 0) -> Refusal? {
+            bytes.withUnsafeBytes { pipeline.receiveVideo($0, timestamp: timestamp, arrival: time(timestamp)) }
+        }
+
+        @discardableResult
+        func audio(_ bytes: [UInt8], at timestamp: Int64 = 0) -> Refusal? {
+            bytes.withUnsafeBytes { pipeline.receiveAudio($0, timestamp: timestamp, arrival: time(timestamp)) }
+        }
+
+        func time(_ milliseconds: Int64) -> MonotonicTime { MonotonicTime(nanoseconds: (milliseconds + 5_000) * 1_000_000) }
+    }
+
+    @Test func `sends parameter sets before an IDR picture, and frames at 90 kHz`() throws {
+        let rig = try Rig()
+        rig.video(Self.sequenceHeader)
+        rig.video(Self.idr, at: 0)
+        rig.video(Self.slice, at: 33)
+        #expect(rig.sink.formats[.video] == .h264(sps: Self.sps, pps: Self.pps))
+        let packets = rig.sink.packets
+        #expect(packets.map(\.sequenceNumber) == [0, 1, 2])
+        #expect(packets.map(\.marker) == [false, true, true])
+        #expect(packets[2].timestamp - packets[0].timestamp == 33 * 90)
+        #expect(packets[0].payload == [0x78, 0, 10] + Self.sps + [0, 4] + Self.pps)
+        #expect(packets[1].payload == [0x65, 0x88, 0x80])
+        #expect(rig.sink.keyframeCount == 1)
+    }
+
+    @Test func `counts and drops what comes before its sequence header`() throws {
+        let rig = try Rig()
+        rig.video(Self.idr)
+        rig.audio([0xAF, 1, 9, 9])
+        #expect(rig.sink.packets.isEmpty)
+        #expect(rig.pipeline.counters.unconfigured == 2)
+    }
+
+    @Test func `leaves fillers out and keeps SEI`() throws {
+        let rig = try Rig()
+        rig.video(Self.sequenceHeader)
+        let sei: [UInt8] = [0, 0, 0, 3, 0x06, 0x05, 0x80]
+        let filler: [UInt8] = [0, 0, 0, 2, 0x0C, 0xFF]
+        rig.video([0x27, 1, 0, 0, 0] + sei + filler + [0, 0, 0, 2, 0x41, 0x9A])
+        #expect(rig.sink.packets.map(\.payload) == [[0x06, 0x05, 0x80], [0x41, 0x9A]])
+    }
+
+    @Test func `takes enhanced AVC, composition time and new parameter sets in mid-stream`() throws {
+        let rig = try Rig()
+        rig.video([0x90] + Array("avc1".utf8) + Self.sequenceHeader[5...])
+        rig.video([0xA1] + Array("avc1".utf8) + [0, 0, 40, 0, 0, 0, 2, 0x41, 0x9A], at: 100)
+        rig.video([0xA3] + Array("avc1".utf8) + [0, 0, 0, 2, 0x41, 0x9A], at: 100)
+        let packets = rig.sink.packets
+        #expect(packets[0].timestamp - packets[1].timestamp == 40 * 90)
+        var other = Self.sps
+        other[3] = 0x1E
+        var writer = ByteWriter()
+        AVCDecoderConfigurationRecord(sequenceParameterSet: other, pictureParameterSet: Self.pps).write(into: &writer)
+        rig.video([0x17, 0, 0, 0, 0] + writer.bytes)
+        #expect(rig.sink.formats[.video] == .h264(sps: other, pps: Self.pps))
+    }
+
+    @Test func `survives broken tags and lengths`() throws {
+        let rig = try Rig()
+        rig.video(Self.sequenceHeader)
+        for bytes in [[0x17], [0x17, 0, 0, 0, 0, 1], [0x27, 1, 0, 0, 0, 0, 0, 0, 9, 0x41], [0xA6, 0x06]] as [[UInt8]] {
+            rig.video(bytes)
+        }
+        for bytes in [[0xAF], [0xAF, 0], [0x95, 0x05]] as [[UInt8]] { rig.audio(bytes) }
+        rig.video([])
+        rig.audio([])
+        #expect(rig.sink.packets.isEmpty)
+        #expect(rig.pipeline.counters.malformed == 7)
+    }
+
+    @Test func `passes Opus of Enhanced RTMP without a gap`() throws {
+        let rig = try Rig()
+        let head: [UInt8] = Array("OpusHead".utf8) + [1, 2, 0x38, 1, 0x80, 0xBB, 0, 0, 0, 0, 0]
+        rig.audio([0x90] + Array("Opus".utf8) + head)
+        #expect(rig.sink.formats[.audio] == .opus(isStereo: true))
+        for index in 0..<3 as Range<Int64> {
+            rig.audio([0x91] + Array("Opus".utf8) + [0xFC, UInt8(index)], at: index * 20 + index % 2)
+        }
+        let packets = rig.sink.packets(of: .audio)
+        #expect(packets.map { $0.timestamp - packets[0].timestamp } == [0, 960, 1_920])
+        #expect(packets.map(\.marker) == [true, false, false])
+        #expect(packets.map(\.payload) == [[0xFC, 0], [0xFC, 1], [0xFC, 2]])
+    }
+
+    @Test func `progresses with advancing media time only`() throws {
+        let rig = try Rig()
+        var progress: [MonotonicTime] = []
+        rig.pipeline.onProgress = { progress.append($0) }
+        rig.video(Self.sequenceHeader)
+        rig.video(Self.idr, at: 0)
+        rig.video(Self.slice, at: 0)
+        rig.video(Self.slice, at: 40)
+        #expect(progress == [rig.time(0), rig.time(40)])
+    }
+
+    @Test func `ends with what the inspector finds`() throws {
+        let inspector = FakeInspector()
+        let rig = try Rig(inspector)
+        #expect(rig.video([0x90] + Array("hvc1".utf8) + [1]) == Refusal(.internalError, sentence: "HEVC (H.265)"))
+        #expect(rig.video([0x91] + Array("hvc1".utf8) + [0, 0, 0, 1]) == nil, "A codec is told once")
+        #expect(rig.audio([0x2F, 1]) == Refusal(.internalError, sentence: "MP3"))
+        rig.video(Self.sequenceHeader)
+        inspector.refusesFrames = true
+        #expect(rig.video(Self.idr) != nil)
+        #expect(rig.sink.packets.isEmpty, "A refused frame is not forwarded")
+    }
+}
+
+final class FakeInspector: MediaInspector {
+    var refusesFrames = false
+    private var refusal: Refusal? { refusesFrames ? Refusal(.internalError) : nil }
+
+    func foundVideoCodec(_ name: String, mediaTime: Duration, arrival: MonotonicTime) -> Refusal? {
+        Refusal(.internalError, sentence: name)
+    }
+    func foundAudioCodec(_ name: String, mediaTime: Duration, arrival: MonotonicTime) -> Refusal? {
+        Refusal(.internalError, sentence: name)
+    }
+    func videoConfigured(_ parameterSets: [[UInt8]], mediaTime: Duration, arrival: MonotonicTime) -> Refusal? { nil }
+    func audioConfigured(_ configuration: AudioSpecificConfig, mediaTime: Duration, arrival: MonotonicTime) -> Refusal? { nil }
+    func opusConfigured(channelCount: Int, mediaTime: Duration, arrival: MonotonicTime) -> Refusal? { nil }
+    func accessUnit(_ bytes: UnsafeRawBufferPointer, lengthSize: Int, mediaTime: Duration, arrival: MonotonicTime) -> Refusal? {
+        refusal
+    }
+    func audioFrame(byteCount: Int, mediaTime: Duration, arrival: MonotonicTime) -> Refusal? { refusal }
+    func audioNotDecodable(mediaTime: Duration, arrival: MonotonicTime) -> Refusal? { nil }
+    func timePassed(_ now: MonotonicTime) -> Refusal? { refusal }
+}
