@@ -3,9 +3,11 @@ SHELL := /bin/bash
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
 
-# The one place that knows about the libraries in .deps: found at build time by pkg-config, at run time by the rpath.
+# The one place that knows about the libraries in .deps: found at build time by pkg-config, at run time by the rpath; in an
+# image they lie beside the program, in ../lib.
 export PKG_CONFIG_PATH := $(CURDIR)/.deps/lib/pkgconfig$(if $(PKG_CONFIG_PATH),:$(PKG_CONFIG_PATH))
-FLAGS := --explicit-target-dependency-import-check error -Xlinker -rpath -Xlinker $(CURDIR)/.deps/lib
+FLAGS := --explicit-target-dependency-import-check error -Xlinker -rpath -Xlinker $(CURDIR)/.deps/lib \
+	-Xlinker -rpath -Xlinker '$$ORIGIN/../lib' $(if $(STATIC),--static-swift-stdlib)
 
 DATA ?= .stagedoor
 SECONDS ?= 60
