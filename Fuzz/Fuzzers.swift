@@ -18,12 +18,18 @@ struct Fuzzer: Sendable, CustomTestStringConvertible {
         Fuzzer("AMF0", AMF0Fuzz.run),
         Fuzzer("FLV", FLVFuzz.run),
         Fuzzer("H264", H264Fuzz.run),
+        Fuzzer("HTTPRequest", HTTPRequestFuzz.run),
+        Fuzzer("JSON", JSONFuzz.run),
         Fuzzer("JWT", JWTFuzz.run),
         Fuzzer("MediaContract", MediaContractFuzz.run),
         Fuzzer("Opus", OpusFuzz.run),
+        Fuzzer("PROXYHeader", PROXYHeaderFuzz.run),
+        Fuzzer("RTCP", RTCPFuzz.run),
         Fuzzer("RTMPChunk", RTMPChunkFuzz.run),
         Fuzzer("RTMPSession", RTMPSessionFuzz.run),
+        Fuzzer("RTPHeader", RTPHeaderFuzz.run),
         Fuzzer("SDP", SDPFuzz.run),
         Fuzzer("SDPFragment", SDPFragmentFuzz.run),
+        Fuzzer("STUN", STUNFuzz.run),
     ]
 }
