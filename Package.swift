@@ -96,7 +96,7 @@ let planned: [Module] = [
         "GatewayConfiguration", folder: "Configuration", ["Wire"], products: [yams, swiftConfiguration]),
     gateway("Store", ["Wire", "JSON", "Refusals", "Admission", "EventLoop", "OpenSSL"], products: [grdb]),
     gateway("StageHub", ["Wire", "RTP", "Refusals", "Admission"]),
-    gateway("MediaContract", ["Wire", "H264", "AAC", "Opus", "Refusals"]),
+    gateway("MediaContract", ["Wire", "H264", "AAC", "Opus", "Refusals", "EventLoop"]),
     gateway("Transcoding", ["Wire", "CAVCodec", "CSWResample", "COpus", "AAC", "EventLoop", "CShim"]),
     gateway(
         "RouterForwarding",

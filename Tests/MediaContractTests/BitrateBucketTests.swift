@@ -8,23 +8,25 @@ import Wire
 struct BitrateBucketTests {
     /// Seconds of media until it runs over; nil when it never does.
     private func overflow(
-        _ bitsPerSecond: Double, seconds: Int, clockRate: Double = 1, arrival: (Double) -> Double = { $0 },
+        _ bitsPerSecond: Double, seconds: Int, frameRate: Int = 30, clockRate: Double = 1, arrival: (Double) -> Double = { $0 },
         mediaTime: (Double) -> Double = { $0 }
     ) -> Double? {
         var bucket = BitrateBucket(limit: 8_500_000)
-        for index in 0..<(seconds * 30) {
-            let time = Double(index) / 30
+        for index in 0..<(seconds * frameRate) {
+            let time = Double(index) / Double(frameRate)
             let moment = MediaMoment(
                 mediaTime: Int64(mediaTime(time) * 90_000 * clockRate),
                 arrival: MonotonicTime(nanoseconds: Int64(arrival(time) * 1e9) + 1))
-            if bucket.add(byteCount: Int(bitsPerSecond / 240), moment) { return time }
+            if bucket.add(byteCount: Int(bitsPerSecond) / 8 / frameRate, moment) { return time }
         }
         return nil
     }
 
     @Test
     func `holds the limit for a day, with a clock 100 ppm fast or slow`() {
-        for rate in [1, 1.0001, 0.9999] { #expect(overflow(8_500_000, seconds: 24 * 3_600, clockRate: rate) == nil) }
+        for rate in [1, 1.0001, 0.9999] {
+            #expect(overflow(8_500_000, seconds: 24 * 3_600, frameRate: 4, clockRate: rate) == nil)
+        }
     }
 
     @Test

@@ -22,7 +22,7 @@ extension ContractMonitor {
     }
 
     private mutating func judge(_ sequence: SequenceParameterSet, _ picture: PictureParameterSet, at now: MonotonicTime) {
-        if !isAdmitted(sequence.profileIDC) { found(.profile(idc: sequence.profileIDC), at: now) }
+        if !isAdmitted(sequence) { found(.profile(idc: sequence.profileIDC), at: now) }
         if !sequence.frameMbsOnly { found(.interlaced, at: now) }
         if picture.sliceGroupCount > 1 { found(.sliceGroups, at: now) }
         if picture.redundantPicCntPresent { found(.redundantPictures, at: now) }
@@ -30,9 +30,9 @@ extension ContractMonitor {
         if let fault = keyframeFaultFromSettings { found(fault, at: now) }
     }
 
-    private func isAdmitted(_ profileIDC: UInt8) -> Bool {
-        switch profileIDC {
-        case SequenceParameterSet.baseline: true
+    private func isAdmitted(_ sequence: SequenceParameterSet) -> Bool {
+        switch sequence.profileIDC {
+        case SequenceParameterSet.baseline: sequence.isConstrainedBaseline || rules.admittedProfiles.contains(.baseline)
         case SequenceParameterSet.main: rules.admittedProfiles.contains(.main)
         case SequenceParameterSet.high: rules.admittedProfiles.contains(.high)
         default: false

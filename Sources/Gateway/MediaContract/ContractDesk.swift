@@ -1,0 +1,67 @@
+import EventLoop
+public import Refusals
+import Synchronization
+public import Wire
+
+/// The contract as all workers share it: the rules in force, and what encoders have still to be told. For any thread.
+public final class ContractDesk: Sendable {
+    private struct State {
+        var rules: ContractRules
+        var memory = RememberedRefusals()
+    }
+
+    private let state: Lock<State>
+    private let generation = Atomic<Int>(0)
+
+    public init(rules: ContractRules = ContractRules()) { state = Lock(State(rules: rules)) }
+
+    /// Puts new rules into force; live publishes take them up within a second.
+    public func apply(_ rules: ContractRules) {
+        state.withLock { $0.rules = rules }
+        generation.add(1, ordering: .releasing)
+    }
+
+    /// Rises with every `apply`.
+    public var rulesGeneration: Int { generation.load(ordering: .acquiring) }
+
+    /// The rules for one stage.
+    public func rules(forStageTags tags: [String: String]) -> ContractRules {
+        state.withLock { $0.rules }.overridden(byStageTags: tags).rules
+    }
+
+    /// A refusal that this encoder has still to hear; nil admits it.
+    public func rememberedRefusal(for publisher: ContractPublisher, at now: MonotonicTime) -> Refusal? {
+        let attempt = attempt(of: publisher)
+        return state.withLock { $0.memory.admit(attempt, at: now) }
+    }
+
+    /// Seconds for Retry-After while a credential is barred for repeated violations.
+    public func retryAfter(for publisher: ContractPublisher, at now: MonotonicTime) -> Int? {
+        state.withLock { $0.memory.retryAfter(credential: publisher.credential, at: now) }
+    }
+
+    func violated(_ publisher: ContractPublisher, _ refusal: Refusal, at now: MonotonicTime) {
+        let attempt = attempt(of: publisher)
+        state.withLock { $0.memory.violated(attempt, refusal, at: now) }
+    }
+
+    private func attempt(of publisher: ContractPublisher) -> RememberedRefusals.Attempt {
+        RememberedRefusals.Attempt(
+            credential: publisher.credential, source: publisher.source, product: publisher.product,
+            rules: rules(forStageTags: publisher.stageTags))
+    }
+}
+
+/// Who publishes, as far as the contract asks.
+public struct ContractPublisher: Sendable {
+    /// The credential's hash.
+    public var credential: String
+    public var source: IPAddress
+    /// flashVer or User-Agent; WHIP adds a hash of the offer.
+    public var product: String
+    public var stageTags: [String: String]
+
+    public init(credential: String, source: IPAddress, product: String, stageTags: [String: String] = [:]) {
+        (self.credential, self.source, self.product, self.stageTags) = (credential, source, product, stageTags)
+    }
+}

@@ -1,0 +1,127 @@
+public import AAC
+public import Refusals
+public import Wire
+
+/// The contract's eye on one live publish: a monitor that takes up new rules, and the memory of what it refused.
+///
+/// Confined to the publish's worker. Every call answers the refusal that ends the publish, once; nil lets it go on. Bytes are
+/// read before the call returns. Media time is any that moves with the stream.
+public final class ContractSession {
+    /// Called for each warning, at most one a minute and rule: for the session's story, metrics, the event.
+    public var onWarning: ((ContractWarning) -> Void)?
+    /// What ended the publish.
+    public private(set) var faults: [ContractFault] = []
+
+    private let desk: ContractDesk
+    private let publisher: ContractPublisher
+    private var monitor: ContractMonitor
+    private var rulesGeneration: Int
+
+    public init(desk: ContractDesk, ingest: ContractMonitor.Ingest, publisher: ContractPublisher) {
+        (self.desk, self.publisher) = (desk, publisher)
+        rulesGeneration = desk.rulesGeneration
+        monitor = ContractMonitor(
+            rules: desk.rules(forStageTags: publisher.stageTags), ingest: ingest, product: publisher.product)
+    }
+
+    // MARK: RTMP
+
+    public func foundVideoCodec(_ name: String, mediaTime: Duration, arrival: MonotonicTime) -> Refusal? {
+        monitor.videoCodecAnnounced(name, at: moment(mediaTime, arrival))
+        return news(at: arrival)
+    }
+
+    public func foundAudioCodec(_ name: String, mediaTime: Duration, arrival: MonotonicTime) -> Refusal? {
+        monitor.audioCodecAnnounced(name, at: moment(mediaTime, arrival))
+        return news(at: arrival)
+    }
+
+    /// The parameter sets of a sequence header, judged when a picture uses them.
+    public func videoConfigured(_ parameterSets: [[UInt8]], mediaTime: Duration, arrival: MonotonicTime) -> Refusal? {
+        for set in parameterSets { monitor.parameterSet(set.span.bytes, at: moment(mediaTime, arrival)) }
+        return news(at: arrival)
+    }
+
+    public func audioConfigured(
+        _ configuration: AudioSpecificConfig, mediaTime: Duration, arrival: MonotonicTime
+    ) -> Refusal? {
+        monitor.audioConfiguration(configuration, at: moment(mediaTime, arrival))
+        return news(at: arrival)
+    }
+
+    public func opusConfigured(channelCount: Int, mediaTime: Duration, arrival: MonotonicTime) -> Refusal? {
+        monitor.opusConfiguration(channelCount: channelCount, at: moment(mediaTime, arrival))
+        return news(at: arrival)
+    }
+
+    public func accessUnit(
+        _ bytes: UnsafeRawBufferPointer, lengthSize: Int, mediaTime: Duration, arrival: MonotonicTime
+    ) -> Refusal? {
+        monitor.accessUnit(bytes, lengthSize: lengthSize, at: moment(mediaTime, arrival))
+        return news(at: arrival)
+    }
+
+    public func audioFrame(byteCount: Int, mediaTime: Duration, arrival: MonotonicTime) -> Refusal? {
+        let ticks = mediaTime.nanoseconds / 1_000 * 6 / 125  // 48 kHz
+        monitor.audioFrame(byteCount: byteCount, at: MediaMoment(mediaTime: ticks, arrival: arrival))
+        return news(at: arrival)
+    }
+
+    /// The transcoder cannot make Opus of what claims to be AAC-LC.
+    public func audioNotDecodable(mediaTime: Duration, arrival: MonotonicTime) -> Refusal? {
+        monitor.hiddenReplicationFound(at: moment(mediaTime, arrival))
+        return news(at: arrival)
+    }
+
+    // MARK: WHIP
+
+    /// One video payload of the forwarded layer, after SRTP; duplicates, RTX and padding left out.
+    /// - Parameters:
+    ///   - sequenceNumber: extended.
+    ///   - timestamp: unwrapped, 90 kHz.
+    @inline(__always)
+    public func videoPayload(
+        _ payload: UnsafeRawBufferPointer, sequenceNumber: Int64, timestamp: Int64, arrival: MonotonicTime
+    ) -> Refusal? {
+        monitor.rtpPayload(payload, sequenceNumber: sequenceNumber, at: MediaMoment(mediaTime: timestamp, arrival: arrival))
+        return monitor.hasNews ? news(at: arrival) : nil
+    }
+
+    /// One Opus packet.
+    /// - Parameter timestamp: unwrapped, 48 kHz.
+    public func audioPayload(byteCount: Int, timestamp: Int64, arrival: MonotonicTime) -> Refusal? {
+        monitor.audioFrame(byteCount: byteCount, at: MediaMoment(mediaTime: timestamp, arrival: arrival))
+        return news(at: arrival)
+    }
+
+    // MARK: Time
+
+    /// To be called about once a second: missing tracks, the longest duration, new rules.
+    public func timePassed(_ now: MonotonicTime) -> Refusal? {
+        if rulesGeneration != desk.rulesGeneration {
+            rulesGeneration = desk.rulesGeneration
+            monitor.apply(desk.rules(forStageTags: publisher.stageTags))
+        }
+        monitor.timePassed(to: now)
+        return news(at: now)
+    }
+
+    private func moment(_ mediaTime: Duration, _ arrival: MonotonicTime) -> MediaMoment {
+        MediaMoment(mediaTime: mediaTime.nanoseconds / 1_000 * 9 / 100, arrival: arrival)
+    }
+
+    private func news(at now: MonotonicTime) -> Refusal? {
+        guard monitor.hasNews else { return nil }
+        for item in monitor.takeNews() {
+            switch item {
+            case .warning(let warning): onWarning?(warning)
+            case .disconnect(let refusal, let faults):
+                self.faults = faults
+                // A new stream after the longest duration is what is wanted, not a mistake to be told again.
+                if refusal.code != .durationExceeded { desk.violated(publisher, refusal, at: now) }
+                return refusal
+            }
+        }
+        return nil
+    }
+}

@@ -1,0 +1,89 @@
+import MediaContract
+import Refusals
+import TestSupport
+import Testing
+import Wire
+
+@Suite("ContractSession")
+struct ContractSessionTests {
+    private let publisher = ContractPublisher(credential: "abc", source: .loopback, product: "FMLE/3.0 (compatible; FMSc/1.0)")
+
+    private func publish(
+        _ stream: SyntheticStream, at desk: ContractDesk, from start: Double, pictures: Int = 90
+    ) -> (session: ContractSession, refusal: Refusal?) {
+        let session = ContractSession(desk: desk, ingest: .whip, publisher: publisher)
+        for number in 0..<pictures {
+            let time = start + Double(number) / 30
+            for (index, unit) in stream.accessUnit(number).enumerated() {
+                let refusal = unit.withUnsafeBytes {
+                    session.videoPayload(
+                        $0, sequenceNumber: Int64(number * 4 + index), timestamp: Int64(number * 3_000), arrival: moment(time))
+                }
+                if refusal != nil { return (session, refusal) }
+            }
+        }
+        return (session, nil)
+    }
+
+    private func moment(_ seconds: Double) -> MonotonicTime { MonotonicTime(nanoseconds: Int64(seconds * 1e9)) }
+
+    @Test
+    func `what ended a stream is told once more, then the next one is judged on its own`() {
+        let desk = ContractDesk()
+        var stream = SyntheticStream()
+        stream.sliceType = { $0 % 3 == 0 ? 5 : 6 }
+        let ended = publish(stream, at: desk, from: 10)
+        #expect(ended.refusal?.code == .bFrames)
+        #expect(ended.session.faults.map(\.rule) == [.bFrames])
+        #expect(desk.rememberedRefusal(for: publisher, at: moment(12)) == ended.refusal)
+        #expect(desk.rememberedRefusal(for: publisher, at: moment(14)) == nil)
+        #expect(publish(SyntheticStream(), at: desk, from: 14).refusal == nil)
+    }
+
+    @Test
+    func `new rules reach live publishes within a tick, and forget what was remembered`() {
+        let desk = ContractDesk()
+        let live = publish(SyntheticStream(), at: desk, from: 10)
+        var rules = ContractRules()
+        rules.maximumPixelCount = 1_000
+        desk.apply(rules)
+        #expect(live.session.timePassed(moment(14)) == nil)
+        let refusal = SyntheticStream().accessUnit(1)[0].withUnsafeBytes {
+            live.session.videoPayload($0, sequenceNumber: 1_000, timestamp: 300_000, arrival: moment(14))
+        }
+        #expect(refusal == nil)
+        #expect(live.session.timePassed(moment(17))?.code == .resolutionExceeded)
+        desk.apply(ContractRules())
+        #expect(desk.rememberedRefusal(for: publisher, at: moment(18)) == nil)
+    }
+
+    @Test
+    func `a day's end is not remembered`() {
+        let desk = ContractDesk()
+        let live = publish(SyntheticStream(), at: desk, from: 10)
+        #expect(live.session.timePassed(moment(10 + 86_400))?.code == .durationExceeded)
+        #expect(desk.rememberedRefusal(for: publisher, at: moment(10 + 86_401)) == nil)
+    }
+
+    @Test
+    func `warnings come by the way`() {
+        let desk = ContractDesk()
+        var rules = ContractRules()
+        rules[.bFrames] = .warn
+        desk.apply(rules)
+        let session = ContractSession(desk: desk, ingest: .rtmp, publisher: publisher)
+        var warnings: [ContractWarning] = []
+        session.onWarning = { warnings.append($0) }
+        let slice = SliceBuilder(type: 6).bytes
+        let unit: [UInt8] = [0, 0, 0, UInt8(slice.count)] + slice
+        for index in 0..<100 {
+            let time = Duration.milliseconds(33 * index)
+            let refusal = unit.withUnsafeBytes {
+                session.accessUnit($0, lengthSize: 4, mediaTime: time, arrival: moment(1) + time)
+            }
+            #expect(refusal == nil)
+        }
+        #expect(warnings.map(\.fault.rule) == [.bFrames])
+        #expect(warnings[0].sentence.contains("OBS"))
+    }
+}

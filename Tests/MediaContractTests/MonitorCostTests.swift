@@ -1,0 +1,68 @@
+import Foundation
+import MediaContract
+import TestSupport
+import Testing
+import Wire
+
+@Suite("ContractMonitor, cost", .serialized)
+struct MonitorCostTests {
+    /// The payloads of two seconds at 2.5 Mbit/s, cut as a WHIP publisher cuts them.
+    private func payloads() -> [(payload: [UInt8], time: Int64)] {
+        var stream = SyntheticStream()
+        stream.bytesPerPicture = 10_400
+        return (0..<60).flatMap { number -> [(payload: [UInt8], time: Int64)] in
+            let units = stream.accessUnit(number)
+            return units.flatMap { unit -> [(payload: [UInt8], time: Int64)] in
+                guard unit.count > 1_200 else { return [(unit, Int64(number) * 3_000)] }
+                let bodies = ByteFeeder.pieces(of: Array(unit.dropFirst()), size: 1_180)
+                return bodies.enumerated().map { index, body in
+                    let flags: UInt8 = index == 0 ? 0x80 : index == bodies.count - 1 ? 0x40 : 0
+                    return ([unit[0] & 0xE0 | 28, flags | unit[0] & 0x1F] + body, Int64(number) * 3_000)
+                }
+            }
+        }
+    }
+
+    private func run(
+        _ monitor: inout ContractMonitor, _ payloads: [(payload: [UInt8], time: Int64)], round: Int, number: inout Int64
+    ) {
+        let start = Int64(round) * 180_000
+        for (payload, time) in payloads {
+            number += 1
+            let moment = MediaMoment(
+                mediaTime: start + time, arrival: MonotonicTime(nanoseconds: 1_000_000_000 + (start + time) * 100_000 / 9))
+            payload.withUnsafeBytes { monitor.rtpPayload($0, sequenceNumber: number, at: moment) }
+        }
+    }
+
+    @Test
+    func `packets that break no rule allocate nothing`() throws {
+        let payloads = payloads()
+        var monitor = ContractMonitor(rules: ContractRules(), ingest: .whip, product: "")
+        var number: Int64 = 0
+        run(&monitor, payloads, round: 0, number: &number)
+        let count = try AllocationCounter.count { run(&monitor, payloads, round: 1, number: &number) }
+        let counted = try AllocationCounter.count { _ = Array(repeating: number, count: 4) }
+        #expect(counted > 0, "the counter must count")
+        #expect(count == 0)
+        #expect(!monitor.hasNews)
+    }
+
+    @Test
+    func `a packet costs some tens of nanoseconds`() {
+        let payloads = payloads()
+        var monitor = ContractMonitor(rules: ContractRules(), ingest: .whip, product: "")
+        var number: Int64 = 0
+        var best = Double.infinity
+        for round in 0..<50 {
+            let start = DispatchTime.now().uptimeNanoseconds
+            run(&monitor, payloads, round: round, number: &number)
+            best = min(best, Double(DispatchTime.now().uptimeNanoseconds - start) / Double(payloads.count))
+        }
+        #expect(!monitor.hasNews)
+        print("contract: \(Int(best)) ns a packet")
+        #if !DEBUG
+            #expect(best < 150)
+        #endif
+    }
+}
