@@ -2,6 +2,7 @@ import Admission
 import EventLoop
 import RTCP
 import RTP
+import SRTP
 import Sockets
 import StageHub
 import Testing
@@ -151,6 +152,46 @@ struct RouterLegTests {
         #expect(bench.wait { bench.packets.count == 2 })
         #expect(bench.packets[1].header.sequenceNumber &- bench.packets[0].header.sequenceNumber == 1)
         #expect(bench.keyframeRequests == 2)
+    }
+
+    @Test func `answers NACKs with the very bytes sent, as long as they are fresh`() throws {
+        let bench = try Bench()
+        var plan = bench.plan
+        plan.tracks[0].isNACKed = true
+        plan.keys = .random(.aeadAES128GCM)
+        plan.feedbackKeys = .random(.aeadAES128GCM)
+        bench.leg?.open(plan)
+        bench.publish(1, isKeyframe: true, count: 5, size: 800)
+        #expect(bench.wait { bench.packets.count == 5 })
+        #expect(bench.packets[0].bytes.count == 12 + 800 + 16)
+        let missed = [1, 3, 4].map { bench.packets[$0].header.sequenceNumber }
+        let router = try LegProtection(#require(plan.feedbackKeys), feedback: nil)
+        func nack() throws {
+            var writer = ByteWriter()
+            GenericNACK(senderSSRC: 1, mediaSSRC: 77, sequenceNumbers: missed + [missed[2] &+ 100]).write(into: &writer)
+            bench.receiver.send(try #require(router.protect(control: writer.bytes)), to: bench.socket.localAddress)
+        }
+        try nack()
+        #expect(bench.wait { bench.packets.count == 8 })
+        #expect(bench.packets[5...].map(\.bytes) == [1, 3, 4].map { bench.packets[$0].bytes })
+        _ = bench.loop.run(until: { false }, within: .milliseconds(300))
+        try nack()
+        #expect(bench.wait { bench.socket.feedback.accepted == 2 })
+        _ = bench.loop.run(until: { false }, within: .milliseconds(50))
+        #expect(bench.packets.count == 8)
+    }
+
+    @Test func `feedback that is not genuine SRTCP is not heard`() throws {
+        let bench = try Bench()
+        var plan = bench.plan
+        plan.keys = .random(.aes128CMSHA1_80)
+        plan.feedbackKeys = .random(.aes128CMSHA1_80)
+        bench.leg?.open(plan)
+        bench.publish(1, isKeyframe: true)
+        #expect(bench.wait { bench.from != nil })
+        bench.send(.pictureLoss(PictureLossIndication(senderSSRC: 1, mediaSSRC: 77)), through: bench.receiver)
+        #expect(bench.wait { bench.socket.feedback.malformed == 1 })
+        #expect(bench.keyframeRequests == 1, "the one that opening asked for")
     }
 
     @Test func `a new announce has its own numbers, and late feedback about the old one is foreign`() throws {

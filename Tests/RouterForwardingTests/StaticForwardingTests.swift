@@ -1,6 +1,7 @@
 import Admission
 import EventLoop
 import Foundation
+import SRTP
 import Sockets
 import StageHub
 import Testing
@@ -18,6 +19,14 @@ struct StaticForwardingTests {
 
     @Test(arguments: options)
     func `every picture arrives as it was encoded`(_ options: [String]) throws {
+        try Self.forward(options, protection: nil)
+    }
+
+    @Test func `SRTP with the key in the description arrives as well`() throws {
+        try Self.forward(Self.options[0], protection: .aes128CMSHA1_80)
+    }
+
+    static func forward(_ options: [String], protection: SRTPProfile?) throws {
         let directory = FileManager.default.temporaryDirectory.appending(path: "static-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: directory) }
@@ -31,12 +40,14 @@ struct StaticForwardingTests {
 
         let loop = try EventLoop()
         let files = DescriptionFiles(directory: directory.path)
-        let router = StaticRouter(.init(ports: 25_004...25_103)) { participant, sdp in files.write(sdp, for: participant) }
+        let router = StaticRouter(.init(ports: 25_004...25_103, protection: protection)) { participant, sdp in
+            files.write(sdp, for: participant)
+        }
         let stream = try Stream(loop: loop, router: router, units: units, framesPerSecond: rate)
         let description = try #require(files.path(of: "p"))
         let output = directory.appending(path: "received")
         let receiver = try Self.start(
-            ["-protocol_whitelist", "file,udp,rtp", "-i", description, "-map", "0:v"]
+            ["-protocol_whitelist", "file,udp,rtp,srtp", "-i", description, "-map", "0:v"]
                 + ["-fps_mode", "passthrough", "-flush_packets", "1", "-f", "framemd5", output.path]
         ).process
         defer { receiver.terminate() }

@@ -1,3 +1,4 @@
+public import SRTP
 public import StageHub
 public import Wire
 
@@ -25,6 +26,10 @@ public struct LegPlan: Sendable, Equatable {
     /// RTCP's canonical name, the same for all tracks: the participant.
     public var cname: String
     public var tracks: [TrackPlan]
+    /// Our SRTP key, fresh for this announce; nil for plain RTP.
+    public var keys: SRTPKeys?
+    /// The router's, for its feedback.
+    public var feedbackKeys: SRTPKeys?
 
     public init(cname: String, tracks: [TrackPlan]) { (self.cname, self.tracks) = (cname, tracks) }
 

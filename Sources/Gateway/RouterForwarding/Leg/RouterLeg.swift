@@ -20,9 +20,11 @@ public final class RouterLeg: MediaSink {
     public private(set) var lastFeedback: MonotonicTime?
 
     let socket: RouterSocket
-    unowned let publication: Publication
+    /// Held until the leg is gone; the publication lets go of its sinks when it ends.
+    let publication: Publication
     private let gate: StartGate
     private(set) var tracks: [RouterTrack] = []
+    private(set) var protection: LegProtection?
     private var reporter: TimerWatch?
     /// Wall clock less monotonic clock, fixed for the leg: a step of the system's clock is no business of receivers.
     private let wallOffset: Duration
@@ -38,28 +40,42 @@ public final class RouterLeg: MediaSink {
     }
 
     /// Begins to forward: what the gate kept first, paced. A leg that was open says BYE and goes on with the new SSRCs.
-    public func open(_ plan: LegPlan) {
+    /// - Returns: false when libsrtp refuses the keys; the leg stays closed then.
+    @discardableResult
+    public func open(_ plan: LegPlan) -> Bool {
         socket.loop.assertOnLoop()
-        if self.plan != nil { sayGoodbye() }
+        if self.plan != nil { close() }
+        if let keys = plan.keys {
+            protection = try? LegProtection(keys, feedback: plan.feedbackKeys)
+            guard protection != nil else { return false }
+        }
         self.plan = plan
-        tracks = plan.tracks.map { RouterTrack(plan: $0, queue: socket.makeQueue(to: $0.rtp)) }
+        tracks = plan.tracks.map { RouterTrack(plan: $0, socket: socket) }
         for track in plan.tracks { socket.register(self, ssrc: track.ssrc) }
+        if protection != nil { for source in sources { socket.registerProtected(self, at: source) } }
         if !gate.holdsKeyframe { publication.source?.requestKeyframe(.video) }
         gate.release { packets, run in send(packets, run, spread: Self.releaseSpread) }
         reporter = socket.loop.schedule(after: Self.reportInterval, repeating: Self.reportInterval) { [unowned self] in
             for track in tracks { sendReport(of: track) }
             limitBitrate()
         }
+        return true
     }
 
     /// Stops forwarding and says BYE; media is kept for the next `open`.
     public func close() {
         socket.loop.assertOnLoop()
-        sayGoodbye()
-        (plan, tracks, reporter) = (nil, [], nil)
+        for track in tracks {
+            sendReport(of: track, goodbye: true)
+            track.queue.removeAll()
+            socket.unregister(ssrc: track.plan.ssrc)
+        }
+        if protection != nil { for source in sources { socket.unregisterProtected(self, at: source) } }
+        (plan, tracks, protection, reporter) = (nil, [], nil, nil)
     }
 
-    deinit { for track in tracks { socket.unregister(ssrc: track.plan.ssrc) } }
+    /// Where feedback may come from.
+    private var sources: Set<SocketAddress> { Set(tracks.flatMap { [$0.plan.rtp, $0.plan.rtcp] }) }
 
     // MARK: MediaSink
 
@@ -98,8 +114,16 @@ public final class RouterLeg: MediaSink {
                 index += 1
             }
             if !track.hasReported { sendReport(of: track) }
-            track.queue.send(batch, spread: spread ?? track.spread, isLongFrame: isLongFrame, at: socket.loop.now)
+            let outgoing = protect(batch)
+            track.keep(outgoing, at: socket.loop.now)
+            track.queue.send(outgoing, spread: spread ?? track.spread, isLongFrame: isLongFrame, at: socket.loop.now)
         }
+    }
+
+    private func protect(_ batch: WireBatch) -> WireBatch {
+        guard let protection else { return batch }
+        protection.protect(batch, into: socket.slots, as: socket.protectedBatch)
+        return socket.protectedBatch
     }
 
     /// SR and CNAME (RFC 3550 §6.1). Both tracks' reports come from one timeline, whatever the moment each is made.
@@ -113,15 +137,8 @@ public final class RouterLeg: MediaSink {
         track.senderReport(ntp: wall.ntp, timestamp: timestamp).write(into: &writer)
         SourceDescription(chunks: [.init(ssrc: track.plan.ssrc, cname: plan.cname)]).write(into: &writer)
         if goodbye { Goodbye(ssrcs: [track.plan.ssrc]).write(into: &writer) }
-        socket.sendReport(writer.bytes, to: track.plan.rtcp)
-    }
-
-    private func sayGoodbye() {
-        for track in tracks {
-            sendReport(of: track, goodbye: true)
-            track.queue.removeAll()
-            socket.unregister(ssrc: track.plan.ssrc)
-        }
+        guard let protection else { return socket.sendReport(writer.bytes, to: track.plan.rtcp) }
+        if let bytes = protection.protect(control: writer.bytes) { socket.sendReport(bytes, to: track.plan.rtcp) }
     }
 }
 
@@ -143,7 +160,8 @@ extension RouterLeg {
         case .bitrateLimit(let limit):
             track.bounds.limitBitrate(limit.bitsPerSecond, at: now)
             limitBitrate()
-        case .nack, .goodbye, .sourceDescription, .extendedReport, .other: break
+        case .nack(let nack): track.retransmit(nack, through: socket)
+        case .goodbye, .sourceDescription, .extendedReport, .other: break
         }
         return true
     }

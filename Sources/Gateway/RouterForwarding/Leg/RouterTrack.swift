@@ -1,3 +1,4 @@
+import EventLoop
 import RTCP
 import RTP
 import StageHub
@@ -7,6 +8,8 @@ import Wire
 final class RouterTrack {
     let plan: TrackPlan
     let queue: SendQueue
+    /// Only where the router keeps `nack`.
+    let ring: RetransmissionRing?
     var numbering: TrackNumbering
     var bounds = FeedbackBounds()
     var report: ReportBlock?
@@ -17,8 +20,10 @@ final class RouterTrack {
     private var lastTimestamp: Int64?
     private(set) var spread = Duration.milliseconds(8)
 
-    init(plan: TrackPlan, queue: SendQueue) {
-        (self.plan, self.queue) = (plan, queue)
+    init(plan: TrackPlan, socket: RouterSocket) {
+        self.plan = plan
+        queue = socket.makeQueue(to: plan.rtp)
+        ring = plan.isNACKed ? RetransmissionRing(pool: socket.pool) : nil
         var generator = SystemRandomNumberGenerator()
         numbering = TrackNumbering(
             clockRate: plan.track.clockRate, firstSequenceNumber: .random(in: 0...UInt16.max, using: &generator),
@@ -44,6 +49,29 @@ final class RouterTrack {
         }
         lastTimestamp = timestamp
     }
+
+    /// Remembers what goes out: for NACKs, and what they may cost.
+    func keep(_ batch: WireBatch, at now: MonotonicTime) {
+        guard let ring, let highest = numbering.highestSent else { return }
+        ring.keep(batch, highest: highest, at: now)
+        for index in 0..<batch.count { bounds.sent(byteCount: batch.byteCount(of: index)) }
+    }
+
+    /// Sends again what is missed and still kept, within the bounds.
+    func retransmit(_ nack: GenericNACK, through socket: RouterSocket) {
+        guard let ring else { return }
+        var asked = 0
+        nack.forEachSequenceNumber { sequenceNumber in
+            asked += 1
+            guard asked <= Self.maximumRetransmissions, let packet = ring.packet(sequenceNumber, at: socket.loop.now),
+                bounds.admitsRetransmission(byteCount: packet.count)
+            else { return }
+            socket.sendAgain(packet, to: plan.rtp)
+        }
+    }
+
+    /// Packets of one NACK that are looked for.
+    static let maximumRetransmissions = 64
 
     /// - Parameter timestamp: the publisher's unwrapped RTP time of the moment `ntp`.
     func senderReport(ntp: UInt64, timestamp: Int64) -> SenderReport {

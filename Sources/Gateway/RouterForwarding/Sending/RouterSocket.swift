@@ -10,10 +10,15 @@ public final class RouterSocket {
 
     /// Scratch that every leg fills and sends within one call.
     let batch = WireBatch()
+    let protectedBatch = WireBatch()
+    /// Where packets are protected; made when the first leg needs it.
+    private(set) lazy var slots = ProtectionSlots()
     let pool = PacketPool()
     private let drainBatch = WireBatch()
     private let socket: UDPSocket
     private var legs: [UInt32: RouterLeg] = [:]
+    /// Legs with SRTP by where their feedback comes from: it names no SSRC of ours before it is unprotected.
+    private var protectedLegs: [SocketAddress: [RouterLeg]] = [:]
     private var paced: [SendQueue] = []
     private var blocked: [SendQueue] = []
     private var pacer: TimerWatch?
@@ -35,6 +40,12 @@ public final class RouterSocket {
     func register(_ leg: RouterLeg, ssrc: UInt32) { legs[ssrc] = leg }
     func unregister(ssrc: UInt32) { legs[ssrc] = nil }
 
+    func registerProtected(_ leg: RouterLeg, at source: SocketAddress) { protectedLegs[source, default: []].append(leg) }
+    func unregisterProtected(_ leg: RouterLeg, at source: SocketAddress) {
+        protectedLegs[source]?.removeAll { $0 === leg }
+        if protectedLegs[source]?.isEmpty == true { protectedLegs[source] = nil }
+    }
+
     func makeQueue(to destination: SocketAddress) -> SendQueue {
         SendQueue(output: self, pool: pool, scratch: drainBatch, destination: destination)
     }
@@ -42,16 +53,27 @@ public final class RouterSocket {
     /// Sends one RTCP compound; reports are repeated, so a full socket loses it without harm.
     func sendReport(_ compound: [UInt8], to destination: SocketAddress) { socket.send(compound, to: destination) }
 
+    func sendAgain(_ packet: UnsafeRawBufferPointer, to destination: SocketAddress) { socket.send(packet, to: destination) }
+
     /// Feedback carries the SSRC it is about in each packet; those about none of ours are counted and dropped.
     private func receive(_ datagram: Datagram) {
         let bytes = UnsafeRawBufferPointer(datagram.payload)
         guard bytes.count >= 8, bytes.count <= Self.maximumFeedbackByteCount, RTCPCompound.isRTCP(secondByte: bytes[1]),
-            let packets = try? RTCPCompound.parse(bytes.bytes)
+            let packets = parse(bytes, from: datagram.source)
         else {
             feedback.malformed += 1
             return
         }
         for packet in packets { deliver(packet, from: datagram.source) }
+    }
+
+    private func parse(_ bytes: UnsafeRawBufferPointer, from source: SocketAddress) -> [RTCPPacket]? {
+        guard let candidates = protectedLegs[source] else { return try? RTCPCompound.parse(bytes.bytes) }
+        for leg in candidates {
+            guard let plain = leg.protection?.unprotect(control: Array(bytes)) else { continue }
+            return try? RTCPCompound.parse(plain.span.bytes)
+        }
+        return nil
     }
 
     private func deliver(_ packet: RTCPPacket, from source: SocketAddress) {

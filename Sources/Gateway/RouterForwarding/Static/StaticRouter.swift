@@ -1,5 +1,7 @@
 import Admission
 import EventLoop
+import OpenSSL
+public import SRTP
 public import StageHub
 public import Wire
 
@@ -11,9 +13,13 @@ public final class StaticRouter: Sendable {
     public struct Configuration: Sendable, Equatable {
         public var host: IPAddress
         public var ports: ClosedRange<UInt16>
+        /// SRTP with its key in the description: ffmpeg takes AES-CM only.
+        public var protection: SRTPProfile?
 
-        public init(host: IPAddress = .loopback, ports: ClosedRange<UInt16> = 5004...5103) {
-            (self.host, self.ports) = (host, ports)
+        public init(
+            host: IPAddress = .loopback, ports: ClosedRange<UInt16> = 5004...5103, protection: SRTPProfile? = nil
+        ) {
+            (self.host, self.ports, self.protection) = (host, ports, protection)
         }
     }
 
@@ -65,7 +71,9 @@ public final class StaticRouter: Sendable {
                 rtp: SocketAddress(configuration.host, port: port),
                 rtcp: SocketAddress(configuration.host, port: port + 1))
         }
-        return LegPlan(cname: participantID, tracks: tracks)
+        var plan = LegPlan(cname: participantID, tracks: tracks)
+        plan.keys = configuration.protection.map(SRTPKeys.random)
+        return plan
     }
 
     private func description(
@@ -75,7 +83,9 @@ public final class StaticRouter: Sendable {
             RouterDescription.Track(
                 track: track, port: port, ssrc: plan?.tracks.first { $0.track == track }?.ssrc, format: formats[track])
         }
-        return RouterDescription(
+        var description = RouterDescription(
             participantID: participantID, sessionVersion: 1, address: configuration.host, tracks: tracks, isOffer: false)
+        description.crypto = plan?.keys?.crypto
+        return description
     }
 }

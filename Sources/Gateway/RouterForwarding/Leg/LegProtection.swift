@@ -1,0 +1,58 @@
+import SRTP
+import Wire
+
+/// Memory in which a batch's packets are protected, shared by a worker's legs.
+final class ProtectionSlots {
+    let bytes = UnsafeMutableRawBufferPointer.allocate(
+        byteCount: WireBatch.capacity * LegProtection.slotByteCount, alignment: 16)
+
+    deinit { bytes.deallocate() }
+}
+
+/// SRTP of one leg (DESIGN.md 6.2): one key for all its tracks, fresh with every announce, so that no two packets ever share
+/// key, SSRC and index.
+final class LegProtection {
+    private var outbound: SRTPOutbound
+    private var inbound: SRTPInbound?
+
+    /// Room for the longest datagram and its trailer.
+    static let slotByteCount = 1536
+
+    /// - Parameter feedback: the router's key, if it gave one; without it its feedback is not read.
+    init(_ keys: SRTPKeys, feedback: SRTPKeys?) throws(SRTPError) {
+        outbound = try SRTPOutbound(keys)
+        if let feedback { inbound = try SRTPInbound(feedback) }
+    }
+
+    /// Copies the batch's packets into `slots`, protected there, as the whole packets of `result`.
+    ///
+    /// Packets that libsrtp refuses (repeated or too old) are left out: better lost than sent twice under one index.
+    func protect(_ batch: WireBatch, into slots: ProtectionSlots, as result: WireBatch) {
+        result.removeAll()
+        for index in 0..<batch.count {
+            let start = index * Self.slotByteCount
+            let slot = UnsafeMutableRawBufferPointer(rebasing: slots.bytes[start..<(start + Self.slotByteCount)])
+            let count = batch.byteCount(of: index)
+            guard count + SRTPOutbound.trailerByteCount <= slot.count else { continue }
+            let pieces = batch.pieces(of: index..<(index + 1))
+            slot.copyMemory(from: pieces[0])
+            UnsafeMutableRawBufferPointer(rebasing: slot[pieces[0].count...]).copyMemory(from: pieces[1])
+            guard let protected = try? outbound.protect(slot, count: count) else { continue }
+            result.append(whole: UnsafeRawBufferPointer(rebasing: slot[..<protected]))
+        }
+    }
+
+    /// A compound as SRTCP; nil when libsrtp refuses.
+    func protect(control compound: [UInt8]) -> [UInt8]? {
+        var bytes = compound + [UInt8](repeating: 0, count: SRTPOutbound.trailerByteCount)
+        let count = bytes.withUnsafeMutableBytes { try? outbound.protectControl($0, count: compound.count) }
+        return count.map { Array(bytes[..<$0]) }
+    }
+
+    /// The plain compound of an SRTCP datagram; nil when it is not genuine.
+    func unprotect(control datagram: [UInt8]) -> [UInt8]? {
+        var bytes = datagram
+        let count = bytes.withUnsafeMutableBytes { try? inbound?.unprotectControl($0) }
+        return count.map { Array(bytes[..<$0]) }
+    }
+}
