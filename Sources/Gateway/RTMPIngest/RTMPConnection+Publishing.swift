@@ -139,6 +139,7 @@ extension RTMPConnection {
             publication: publication, transcoder: ingest.transcoder,
             inspector: ingest.host?.makeInspector(for: grant, attempt.request), now: { loop.now })
         pipeline.onProgress = { holder.progressed(at: $0) }
+        pipeline.onStart = { [reports = ingest.environment.reports] in reports?.publishStarted(lease) }
         live = LivePublish(
             number: attempt.number, lease: lease, pipeline: pipeline,
             silence: loop.schedule(after: settings.silenceTimeout) { [unowned self] in silenceTooLong() },

@@ -2,6 +2,7 @@ import Admission
 public import EventLoop
 import GatewayLogging
 import GatewayMetrics
+public import OpenSSL
 import StageHub
 public import Transcoding
 import Wire
@@ -11,6 +12,8 @@ public final class RTMPIngest {
     public let environment: RTMPIngestEnvironment
     /// Given once, before the first connection.
     public weak var host: (any RTMPPublishHost)?
+    /// What peers get that begin with TLS on the RTMP port; a reloaded certificate is put here.
+    public var tls: TLSContext?
 
     let loop: EventLoop
     let metrics: RTMPMetrics

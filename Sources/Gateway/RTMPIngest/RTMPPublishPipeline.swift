@@ -1,3 +1,4 @@
+import MediaContract
 public import Refusals
 public import StageHub
 public import Transcoding
@@ -12,12 +13,15 @@ public final class RTMPPublishPipeline {
     public private(set) var counters = PipelineCounters()
     /// Called whenever a frame with advancing media time has come: proof that this publisher is alive (DESIGN.md 7, O41).
     public var onProgress: ((MonotonicTime) -> Void)?
+    /// Called once, when both tracks have been forwarded for long enough to call this a publish.
+    public var onStart: (() -> Void)?
 
     private let video: VideoTrackFeed
     private let audio: AudioTrackFeed
     private let inspector: (any MediaInspector)?
     private var furthestVideo: Duration?
     private var furthestAudio: Duration?
+    private var gate = PublishGate(needsAudio: true)
 
     /// - Parameter now: the moment, asked when the transcoder gives packets back.
     public init(
@@ -32,7 +36,13 @@ public final class RTMPPublishPipeline {
     /// - Parameter timestamp: unwrapped milliseconds.
     /// - Returns: what ends the publish.
     public func receiveVideo(_ message: UnsafeRawBufferPointer, timestamp: Int64, arrival: MonotonicTime) -> Refusal? {
+        let frames = counters.videoFrames
         let refusal = video.receive(message, timestamp: timestamp, arrival: arrival, &counters)
+        if !gate.isOpen, counters.videoFrames > frames, let time = video.lastMediaTime,
+            gate.videoForwarded(isDecodableIDR: video.lastWasKeyframe, mediaTime: time.timestamp(for: .video))
+        {
+            onStart?()
+        }
         if let time = video.lastMediaTime, furthestVideo.map({ time > $0 }) ?? true {
             furthestVideo = time
             onProgress?(arrival)
@@ -43,7 +53,9 @@ public final class RTMPPublishPipeline {
     /// - Parameter timestamp: unwrapped milliseconds.
     /// - Returns: what ends the publish.
     public func receiveAudio(_ message: UnsafeRawBufferPointer, timestamp: Int64, arrival: MonotonicTime) -> Refusal? {
+        let frames = counters.audioFrames
         let refusal = audio.receive(message, timestamp: timestamp, arrival: arrival, &counters)
+        if !gate.isOpen, counters.audioFrames > frames, gate.audioForwarded() { onStart?() }
         if let time = audio.lastMediaTime, furthestAudio.map({ time > $0 }) ?? true {
             furthestAudio = time
             onProgress?(arrival)
@@ -58,7 +70,7 @@ public final class RTMPPublishPipeline {
     /// Ends the publication; nothing reaches its sinks after this.
     public func end(_ reason: PublicationEnd) {
         audio.close()
-        onProgress = nil
+        (onProgress, onStart) = (nil, nil)
         publication.end(reason)
     }
 }

@@ -15,7 +15,9 @@ final class VideoTrackFeed {
     private var record: AVCDecoderConfigurationRecord?
     private var nalUnits: [UnsafeRawBufferPointer] = []
     private var refusedCodec: VideoCodec?
+    /// Of the last frame that was forwarded: its decoding time, and whether a decoder can start there.
     private(set) var lastMediaTime: Duration?
+    private(set) var lastWasKeyframe = false
 
     init(publication: Publication, inspector: (any MediaInspector)?) {
         (self.publication, self.inspector) = (publication, inspector)
@@ -83,10 +85,10 @@ final class VideoTrackFeed {
         let stamp = Duration.milliseconds(timestamp) + .nanoseconds(Int64(tag.nanosecondOffset))
         let placed = publication.timeline.place(stamp, of: .video, arrival: arrival)
         let mediaTime = placed + .milliseconds(Int64(tag.compositionTime))
-        let refusal = inspector?.accessUnit(body, lengthSize: record.lengthSize, mediaTime: mediaTime, arrival: arrival)
+        let refusal = inspector?.accessUnit(body, lengthSize: record.lengthSize, mediaTime: placed, arrival: arrival)
         if let refusal { return refusal }
         counters.videoFrames += 1
-        lastMediaTime = placed
+        (lastMediaTime, lastWasKeyframe) = (placed, isKeyframe)
         writer.write(nalUnits, at: mediaTime, isKeyframe: isKeyframe, arrival: arrival)
         return nil
     }
