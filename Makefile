@@ -6,7 +6,8 @@ SHELL := /bin/bash
 # The one place that knows about the libraries in .deps: found at build time by pkg-config, at run time by the rpath; in an
 # image they lie beside the program, in ../lib.
 export PKG_CONFIG_PATH := $(CURDIR)/.deps/lib/pkgconfig$(if $(PKG_CONFIG_PATH),:$(PKG_CONFIG_PATH))
-FLAGS := --explicit-target-dependency-import-check error -Xlinker -rpath -Xlinker $(CURDIR)/.deps/lib \
+# The manifest looks for folders, which SwiftPM's cache of manifests does not notice.
+FLAGS := --manifest-cache none --explicit-target-dependency-import-check error -Xlinker -rpath -Xlinker $(CURDIR)/.deps/lib \
 	-Xlinker -rpath -Xlinker '$$ORIGIN/../lib' $(if $(STATIC),--static-swift-stdlib)
 
 DATA ?= .stagedoor

@@ -234,7 +234,7 @@ if only == nil || tested.contains("Interop") {
     if exists("Tests/Interop") {
         targets.append(
             .testTarget(
-                name: "InteropTests", dependencies: ["TestSupport"], path: "Tests/Interop",
+                name: "InteropTests", dependencies: ["TestSupport"], path: "Tests/Interop", exclude: ["Clients"],
                 swiftSettings: swiftSettings(isUnsafeChecked: false, isTest: true)))
     }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 import Testing
 
 /// The real program in quickstart mode, on free ports and a directory of its own. It ends with its object, and then its whole
@@ -12,14 +13,24 @@ final class Gateway {
     var pid: pid_t { run.pid }
     var log: String { run.output }
 
-    init(environment: [String: String] = [:], data: URL? = nil) throws {
+    /// Where its router listens: each participant takes two even ports.
+    let routerPorts: ClosedRange<Int>
+
+    /// - Parameter configuration: more of the configuration file, in YAML.
+    init(configuration: String = "", participants: Int = 5, data: URL? = nil) throws {
+        let firstPort = Self.nextRouterPort.wrappingAdd(participants * 4, ordering: .relaxed).oldValue
+        routerPorts = firstPort...(firstPort + participants * 4 - 1)
         let folder = data ?? Workspace.temporaryFile(suffix: ".data")
+        let settings = Workspace.temporaryFile(suffix: ".yaml")
+        try Self.configuration(routerPorts: routerPorts, extra: configuration).write(
+            to: settings, atomically: true, encoding: .utf8)
         self.data = folder
         let file = folder.appending(path: "quickstart.json")
         try? FileManager.default.removeItem(at: file)
         run = try ProgramRun(
-            [try Workspace.program("stagedoor"), "serve", "--quickstart", "--data", folder.path],
-            environment: Self.freePorts.merging(environment) { $1 })
+            [
+                try Workspace.program("stagedoor"), "serve", "--quickstart", "--config", settings.path, "--data", folder.path,
+            ])
         let isReady = holds(within: .seconds(20)) { [run] in !run.isRunning || FileManager.default.fileExists(atPath: file.path) }
         guard isReady, run.isRunning else { throw Fault.notStarted(run.output) }
         quickstart = try JSONDecoder().decode(Quickstart.self, from: Data(contentsOf: file))
@@ -51,6 +62,7 @@ final class Gateway {
         let metrics = (try? admin("metrics")) ?? ""
         run.send(SIGTERM)
         let status = run.status(within: .seconds(15))
+        #expect(!withoutInvitation.isEmpty, "a log in JSON lines", sourceLocation: sourceLocation)
         #expect(status == 0, "\(run.output.suffix(2_000))", sourceLocation: sourceLocation)
         for secret in quickstart.secrets {
             #expect(!withoutInvitation.contains(secret), "the log holds a secret", sourceLocation: sourceLocation)
@@ -63,14 +75,22 @@ final class Gateway {
         log.split(separator: "\n").filter { $0.hasPrefix("{") }.joined(separator: "\n")
     }
 
-    /// Port 0 everywhere: two runs at a time do not meet.
-    private static let freePorts: [String: String] = [
-        "STAGEDOOR_RTMP_LISTEN": "127.0.0.1:0",
-        "STAGEDOOR_HTTP_LISTEN": "127.0.0.1:0",
-        "STAGEDOOR_HTTPS_LISTEN": "127.0.0.1:0",
-        "STAGEDOOR_MEDIA_LISTEN": "127.0.0.1:0",
-        "STAGEDOOR_ADMIN_LISTEN": "127.0.0.1:0",
-    ]
+    /// Port 0 everywhere, and router ports that no other run has: two gateways at a time do not meet.
+    private static func configuration(routerPorts: ClosedRange<Int>, extra: String) -> String {
+        """
+        http: {listen: "127.0.0.1:0"}
+        https: {listen: "127.0.0.1:0"}
+        rtmp: {listen: "127.0.0.1:0"}
+        media: {listen: "127.0.0.1:0"}
+        admin: {listen: "127.0.0.1:0"}
+        routers:
+          local: {driver: static, host: "127.0.0.1", ports: "\(routerPorts.lowerBound)-\(routerPorts.upperBound)"}
+        \(extra)
+        """
+    }
+
+    /// Below the ports that the system gives to clients.
+    private static let nextRouterPort = Atomic<Int>(21_000)
 
     enum Fault: Error { case notStarted(String) }
 }

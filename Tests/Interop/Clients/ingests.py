@@ -1,0 +1,19 @@
+"""Makes stages and RTMP ingest configurations through the control API, as an application would; prints one stream key a line.
+
+usage: ingests.py ADMIN_URL ACCESS_KEY_ID SECRET REGION STAGES INGESTS_PER_STAGE
+"""
+import sys
+
+import boto3
+from botocore.config import Config
+
+url, key, secret, region, stages, ingests = sys.argv[1:]
+client = boto3.client(
+    "ivs-realtime", endpoint_url=url, region_name=region, aws_access_key_id=key, aws_secret_access_key=secret,
+    config=Config(retries={"max_attempts": 1}))
+for stage in range(int(stages)):
+    arn = client.create_stage(name=f"load-{stage}")["stage"]["arn"]
+    for ingest in range(int(ingests)):
+        made = client.create_ingest_configuration(
+            name=f"load-{stage}-{ingest}", stageArn=arn, ingestProtocol="RTMP", insecureIngest=True)
+        print(made["ingestConfiguration"]["streamKey"])
