@@ -1,0 +1,48 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import Transcoding
+
+@Suite("Transcoding, memory", .serialized)
+struct TranscodingMemoryTests {
+    /// Resident kilobytes of this process.
+    private func residentKilobytes() throws -> Int {
+        let fields = try String(contentsOfFile: "/proc/self/statm", encoding: .utf8).split(separator: " ")
+        return (Int(fields[1]) ?? 0) * 4
+    }
+
+    @Test(arguments: [(48_000, 900), (44_100, 1_100)])
+    func `a stream takes below a megabyte and gives it back`(_ rate: Int, _ limit: Int) throws {
+        let audio = try EncodedAudio(filter: "sine=sample_rate=\(rate)", seconds: 1, rate: rate, channels: 2)
+        func open(_ count: Int) throws -> [TranscodingSession] {
+            try (0..<count).map { _ in
+                let session = TranscodingSession(audio.config, settings: OpusSettings())
+                for (index, frame) in audio.frames.prefix(10).enumerated() {
+                    var bytes: [UInt8] = []
+                    try frame.withUnsafeBytes {
+                        try session.transcode($0, mediaTime: audio.stamp(index), into: &bytes) { _, _ in }
+                    }
+                }
+                return session
+            }
+        }
+        var sessions = try open(2)
+        let before = try residentKilobytes()
+        sessions += try open(50)
+        let each = try (residentKilobytes() - before) / 50
+        print("transcoding at \(rate) Hz: \(each) kB a stream")
+        #expect(each < limit)
+        // The allocator keeps what it once had; rounds after the first few must not ask for more.
+        func churn(_ rounds: Int) throws -> Int {
+            for _ in 0..<rounds {
+                sessions = []
+                sessions = try open(50)
+            }
+            return try residentKilobytes()
+        }
+        let settled = try churn(3)
+        let later = try churn(6)
+        #expect(later - settled < 5_000, "\(settled) kB, then \(later)")
+    }
+}
