@@ -138,6 +138,31 @@ struct RealEncoderTests {
         #expect(text.contains("SD-1001: No ingest configuration has this stream key"))
     }
 
+    /// rtmp2sink is strict about S2 and stream ids; rtmpsink is librtmp, which OBS has inside.
+    @Test(
+        .enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/gst-launch-1.0")),
+        arguments: ["rtmp2sink", "rtmpsink"])
+    func `every picture of GStreamer and librtmp arrives unchanged`(_ sinkElement: String) throws {
+        let clip = try Self.makeClip("clip-\(sinkElement).flv")
+        let server = try Server()
+        let process = Process()
+        process.executableURL = URL(filePath: "/usr/bin/gst-launch-1.0")
+        let pipeline = """
+            filesrc location=\(clip.path) ! flvdemux name=in in.video ! h264parse ! queue ! out. in.audio ! aacparse ! queue ! out. \
+            flvmux name=out streamable=true ! \(sinkElement) location=\(server.url())
+            """
+        process.arguments = ["-q"] + pipeline.split(separator: " ").map(String.init)
+        try process.run()
+        server.bench.run(
+            until: { !process.isRunning && server.bench.ingest.connectionCount == 0 }, within: .seconds(30))
+        if process.isRunning { process.terminate() }
+        let sink = try #require(server.bench.host.sinks.first)
+        let sent = try Self.nalUnits(ofFLV: clip).filter { [1, 5].contains($0[0] & 0x1F) }
+        let arrived = try Self.nalUnits(of: sink.packets(of: .video)).filter { [1, 5].contains($0[0] & 0x1F) }
+        #expect(arrived == sent)
+        #expect(sink.packets(of: .audio).count > 140)
+    }
+
     @Test func `an encoder that is killed gives its key back at once`() throws {
         let clip = try Self.makeClip("clip-killed.flv")
         let server = try Server()
