@@ -61,4 +61,11 @@ extension RefusalCode {
         1129, "too_many_requests", .rejected, 429, "Too many requests from this address: try again in a moment.")
     public static let tooManyPending = RefusalCode(
         1130, "too_many_pending", .rejected, 429, "Too many sessions of this stage wait for media: try again in a moment.")
+
+    public static let wrongFingerprint = RefusalCode(
+        1131, "wrong_fingerprint", .rejected, 403,
+        "The DTLS certificate is not the one whose fingerprint stood in the offer.")
+    public static let noSRTPProfile = RefusalCode(
+        1132, "no_srtp_profile", .rejected, 422,
+        "DTLS agreed on no SRTP profile: enable AEAD_AES_128_GCM or AES128_CM_HMAC_SHA1_80.")
 }

@@ -4,9 +4,12 @@ import Wire
 /// Datagrams of owned sessions that landed on another worker, from one worker to one other: 128 slots of 2 KB, full = dropped.
 final class DatagramRing: Sendable {
     struct Slot {
-        var count: Int
-        var path: MediaPath
-        var arrival: MonotonicTime
+        var count = 0
+        var entry: SessionEntry?
+        /// False for a packet that is only tried, from a tuple without a check.
+        var isValidated = false
+        var path = MediaPath(remote: SocketAddress(.anyV4, port: 0))
+        var arrival = MonotonicTime.zero
     }
 
     /// Safe to share: one thread writes the slots in [tail, tail + 128) that the other is done with and then moves `tail` with
@@ -16,12 +19,12 @@ final class DatagramRing: Sendable {
     private let head = Atomic<Int>(0)
     private let tail = Atomic<Int>(0)
     private let dropped = Atomic<Int>(0)
+    /// The reader's own note; nobody else looks at it.
+    private let drained = Atomic<Int>(0)
 
     init() {
         slots = .allocate(capacity: Self.slotCount)
-        slots.initialize(
-            repeating: Slot(count: 0, path: MediaPath(remote: SocketAddress(.anyV4, port: 0)), arrival: .zero),
-            count: Self.slotCount)
+        slots.initialize(repeating: Slot(), count: Self.slotCount)
         bytes = .allocate(byteCount: Self.slotCount * Self.stride, alignment: 64)
     }
 
@@ -34,7 +37,9 @@ final class DatagramRing: Sendable {
     var droppedCount: Int { dropped.load(ordering: .relaxed) }
 
     /// Copies a datagram in. One thread only.
-    func push(_ datagram: UnsafeRawBufferPointer, path: MediaPath, arrival: MonotonicTime) -> Bool {
+    func push(
+        _ datagram: UnsafeRawBufferPointer, of entry: SessionEntry, isValidated: Bool, path: MediaPath, arrival: MonotonicTime
+    ) -> Bool {
         let position = tail.load(ordering: .relaxed)
         guard position - head.load(ordering: .acquiring) < Self.slotCount, datagram.count <= Self.slotByteCount else {
             dropped.wrappingAdd(1, ordering: .relaxed)
@@ -42,23 +47,26 @@ final class DatagramRing: Sendable {
         }
         let index = position & (Self.slotCount - 1)
         if let base = datagram.baseAddress { (bytes + index * Self.stride).copyMemory(from: base, byteCount: datagram.count) }
-        slots[index] = Slot(count: datagram.count, path: path, arrival: arrival)
+        slots[index] = Slot(count: datagram.count, entry: entry, isValidated: isValidated, path: path, arrival: arrival)
         tail.store(position + 1, ordering: .releasing)
         return true
     }
 
     /// Hands out what waits, in place and in order. One other thread only.
-    func drain(_ body: (UnsafeMutableRawBufferPointer, MediaPath, MonotonicTime) -> Void) {
+    func drain(_ body: (UnsafeMutableRawBufferPointer, Slot) -> Void) {
         var position = head.load(ordering: .relaxed)
         let end = tail.load(ordering: .acquiring)
         while position < end {
             let index = position & (Self.slotCount - 1)
-            let slot = slots[index]
-            body(UnsafeMutableRawBufferPointer(start: bytes + index * Self.stride, count: slot.count), slot.path, slot.arrival)
+            body(UnsafeMutableRawBufferPointer(start: bytes + index * Self.stride, count: slots[index].count), slots[index])
+            slots[index].entry = nil
             position += 1
         }
-        head.store(position, ordering: .releasing)
+        drained.store(end, ordering: .relaxed)
     }
+
+    /// Gives back what `drain` handed out, when nobody reads those bytes any more.
+    func release() { head.store(drained.load(ordering: .relaxed), ordering: .releasing) }
 
     static let slotCount = 128
     static let slotByteCount = 2_048

@@ -20,6 +20,8 @@ public final class SessionEntry: Sendable {
     struct Content {
         /// The newest last; older ones hold until the first check with a newer one.
         var credentials: [ICECredentials]
+        /// The peer's, by which a PATCH is trickle or restart.
+        var remoteUfrag: String
         var lease: PublishLease?
         var story = SessionStory()
     }
@@ -50,7 +52,7 @@ public final class SessionEntry: Sendable {
         (self.id, self.grant, self.source, self.userAgent) = (id, grant, source, userAgent)
         (self.offer, self.certificate, self.tokenHash, self.plane) = (offer, certificate, tokenHash, plane)
         createdAt = now
-        content = Lock(Content(credentials: [credentials]))
+        content = Lock(Content(credentials: [credentials], remoteUfrag: offer.remoteUfrag))
         heard = Atomic(now.nanoseconds)
         progress = Atomic(now.nanoseconds)
     }
@@ -91,11 +93,13 @@ public final class SessionEntry: Sendable {
         content.withLock { $0.credentials.first { $0.ufrag == ufrag }?.password }
     }
 
+    var remoteUfrag: String { content.withLock { $0.remoteUfrag } }
     var newestCredentials: ICECredentials? { content.withLock { $0.credentials.last } }
 
     /// Adds the credentials of an ICE restart; returns those that are forgotten because too many were asked for.
-    func add(_ credentials: ICECredentials) -> [ICECredentials] {
+    func add(_ credentials: ICECredentials, remoteUfrag: String) -> [ICECredentials] {
         content.withLock { content in
+            content.remoteUfrag = remoteUfrag
             content.credentials.append(credentials)
             let surplus = max(0, content.credentials.count - Self.maximumCredentials)
             let forgotten = Array(content.credentials.prefix(surplus))

@@ -97,6 +97,9 @@ struct LossTracker {
         return givenUp
     }
 
+    /// Nobody will be asked: what is missing stays so.
+    mutating func forget() { missing.removeAll(keepingCapacity: true) }
+
     private mutating func note(missing number: Int64, at now: MonotonicTime) {
         clear(number)
         if missing.count >= Self.maximumMissing {

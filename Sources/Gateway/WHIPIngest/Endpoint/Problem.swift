@@ -1,0 +1,27 @@
+import HTTP
+import JSON
+import Refusals
+
+/// A refusal as WHIP clients read it: problem document, and the header fields its status demands.
+enum Problem {
+    static func response(_ refusal: Refusal, headers: HTTPHeaders = [:]) -> HTTPResponse {
+        var headers = headers
+        switch refusal.code.httpStatus {
+        case 401: headers["WWW-Authenticate"] = challenge(refusal)
+        case 403: headers["WWW-Authenticate"] = #"Bearer realm="stagedoor", error="insufficient_scope""#
+        case 429, 503: headers["Retry-After"] = headers["Retry-After"] ?? "2"
+        default: break
+        }
+        let document = ProblemDocument(
+            HTTPStatus(refusal.code.httpStatus), title: refusal.code.name.replacing("_", with: " "), detail: refusal.text,
+            extensions: ["code": .string(refusal.code.identifier)])
+        return document.response(headers: headers)
+    }
+
+    /// RFC 6750 §3: without credentials no error is named; with them it is, and why.
+    private static func challenge(_ refusal: Refusal) -> String {
+        guard refusal.code != .missingToken else { return #"Bearer realm="stagedoor""# }
+        let sentence = refusal.sentence.filter { $0.isASCII && $0 != "\"" && $0 != "\\" }
+        return #"Bearer realm="stagedoor", error="invalid_token", error_description="\#(sentence)""#
+    }
+}

@@ -1,0 +1,189 @@
+public import Admission
+public import EventLoop
+public import HTTP
+import OpenSSL
+import Refusals
+import SDP
+import StageHub
+import Wire
+
+/// The WHIP resources on one worker's public HTTP listeners: `/whip`, `/`, and `/whip/sessions/{id}` (RFC 9725 §4).
+///
+/// Confined to the worker's loop. Answers come later on the same loop, once the token is verified and the lease is known.
+public final class WHIPEndpoint {
+    let loop: EventLoop
+    let plane: WHIPPlane
+    let authorizer: any Authorizer
+    /// Whether `GET /publish` serves the test page.
+    let servesPublishPage: Bool
+    private var mailbox: Mailbox<Reply>?
+    private var waiting: [Int: PendingPost] = [:]
+    private var nextNumber = 0
+    private var pending: [SessionEntry] = []
+    private var sweeper: TimerWatch?
+    var rates = RequestRates()
+
+    enum Reply: Sendable {
+        case authorized(Int, Result<PublishGrant, Refusal>)
+        case claimed(Int, ClaimAnswer)
+    }
+
+    public init(loop: EventLoop, plane: WHIPPlane, authorizer: any Authorizer, servesPublishPage: Bool = false) throws {
+        (self.loop, self.plane, self.authorizer, self.servesPublishPage) = (loop, plane, authorizer, servesPublishPage)
+        mailbox = try Mailbox(loop: loop) { [unowned self] in receive($0) }
+        sweeper = loop.schedule(after: .seconds(1), repeating: .seconds(1)) { [unowned self] in sweep() }
+    }
+
+    deinit { sweeper?.cancel() }
+
+    /// Answers a request for one of our resources, now or later on this loop.
+    /// - Returns: false when the path is none of ours; then `respond` is not called.
+    public func handle(_ request: HTTPRequest, respond: @escaping (HTTPResponse) -> Void) -> Bool {
+        let answer = { (response: HTTPResponse) in respond(CrossOrigin.allow(response, for: request)) }
+        guard let resource = WHIPResource(path: request.path, servesPublishPage: servesPublishPage) else { return false }
+        // The root is ours for POST alone: other programs' pages may live there.
+        if resource == .root, request.method != .post, request.method != .options { return false }
+        switch (request.method, resource) {
+        case (.options, _): answer(CrossOrigin.preflight(request, resource, linkHeaders: linkHeaders(for: nil)))
+        case (.get, .publishPage), (.head, .publishPage): answer(PublishPage.response)
+        case (.get, _), (.head, _): answer(HTTPResponse(.noContent))
+        case (.post, .endpoint), (.post, .root): post(request, answer)
+        case (.patch, .session(let id)): patch(request, id, answer)
+        case (.delete, .session(let id)): delete(request, id, answer)
+        default: answer(Problem.response(Refusal(.methodNotAllowed), headers: ["Allow": resource.allowedMethods]))
+        }
+        return true
+    }
+
+    // MARK: - POST
+
+    private struct PendingPost {
+        var request: HTTPRequest
+        var token: Secret
+        var respond: (HTTPResponse) -> Void
+        var grant: PublishGrant?
+        var offer: AcceptedOffer?
+        var entry: SessionEntry?
+    }
+
+    private func post(_ request: HTTPRequest, _ respond: @escaping (HTTPResponse) -> Void) {
+        guard rates.allows(request.source.ip, now: loop.now) else { return respond(Problem.response(Refusal(.tooManyRequests))) }
+        guard request.contentType?.matches("application/sdp") == true else {
+            return respond(Problem.response(Refusal(.unsupportedContentType), headers: ["Accept-Post": "application/sdp"]))
+        }
+        guard request.body.count <= SessionDescription.maximumByteCount else { return respond(Problem.response(Refusal(.bodyTooLarge))) }
+        guard let token = request.presentedToken else { return respond(Problem.response(Refusal(.missingToken))) }
+        nextNumber += 1
+        let number = nextNumber
+        waiting[number] = PendingPost(request: request, token: token, respond: respond)
+        let sender = mailbox?.sender
+        let asked = PublishRequest(
+            credential: .token(token), ingestProtocol: .whip, source: request.source,
+            userAgent: String(request.headers["User-Agent"]?.prefix(256) ?? ""))
+        authorizer.authorize(asked) { sender?.send(.authorized(number, $0)) }
+    }
+
+    private func receive(_ reply: Reply) {
+        switch reply {
+        case .authorized(let number, .failure(let refusal)): refuse(number, refusal)
+        case .authorized(let number, .success(let grant)): authorized(number, grant)
+        case .claimed(let number, let answer): claimed(number, answer)
+        }
+    }
+
+    private func refuse(_ number: Int, _ refusal: Refusal) {
+        guard let post = waiting.removeValue(forKey: number) else { return }
+        if let entry = post.entry { plane.end(entry, .refused(refusal)) }
+        if let grant = post.grant { plane.reports?.publishRefused(grant, protocol: .whip, refusal) }
+        post.respond(Problem.response(refusal))
+    }
+
+    /// The token is good: the offer is judged, and the lease is asked for without taking it from anybody.
+    private func authorized(_ number: Int, _ grant: PublishGrant) {
+        guard var post = waiting[number] else { return }
+        post.grant = grant
+        do throws(Refusal) {
+            let offer = try Self.offer(in: post.request, profiles: plane.configuration.acceptedProfiles)
+            post.offer = offer
+            post.entry = makeEntry(grant, offer, post)
+            waiting[number] = post
+        } catch {
+            waiting[number] = post
+            return refuse(number, error)
+        }
+        let sender = mailbox?.sender
+        guard let entry = post.entry else { return }
+        plane.leases.claimPublish(grant, protocol: .whip, holder: entry, takeOver: false) { sender?.send(.claimed(number, $0)) }
+    }
+
+    private static func offer(in request: HTTPRequest, profiles: Set<UInt8>?) throws(Refusal) -> AcceptedOffer {
+        let description: SessionDescription
+        do throws(SDPError) {
+            description = try SessionDescription(parsing: request.body, endings: .crlf)
+        } catch { throw malformed("The SDP offer is malformed: \(error).") }
+        return try AcceptedOffer(negotiating: description, rules: OfferRules(acceptedProfiles: profiles))
+    }
+
+    private func makeEntry(_ grant: PublishGrant, _ offer: AcceptedOffer, _ post: PendingPost) -> SessionEntry {
+        let configuration = plane.configuration
+        return SessionEntry(
+            id: SessionIdentifier.make(node: configuration.node, generation: configuration.generation), grant: grant,
+            source: post.request.source, userAgent: String(post.request.headers["User-Agent"]?.prefix(256) ?? ""), offer: offer,
+            certificate: plane.certificate(at: loop.now), tokenHash: Digest.sha256(post.token.reveal()),
+            credentials: ICECredentials.make(plane.mint), plane: plane, now: loop.now)
+    }
+
+    /// The newest session wins, but only once its DTLS is done: an incumbent keeps the lease until then (DESIGN 7).
+    private func claimed(_ number: Int, _ answer: ClaimAnswer) {
+        guard let entry = waiting[number]?.entry else { return }
+        switch answer {
+        case .granted(let lease): entry.content.withLock { $0.lease = lease }
+        case .held:
+            let isAllowed = plane.takeovers.withLock {
+                $0.allows(entry.grant.participantID, from: entry.source.ip, now: loop.now)
+            }
+            guard isAllowed else { return refuse(number, Refusal(.takeoverFlapping)) }
+        case .refused(let refusal): return refuse(number, refusal)
+        }
+        let (isAdded, replaced) = plane.directory.add(entry)
+        guard isAdded else { return refuse(number, Refusal(.tooManyPending)) }
+        if let replaced { plane.end(replaced, .takenOver) }
+        pending.append(entry)
+        created(number, entry)
+    }
+
+    private func created(_ number: Int, _ entry: SessionEntry) {
+        guard let post = waiting.removeValue(forKey: number), let credentials = entry.newestCredentials else { return }
+        entry.note(.posted)
+        SessionLog.posted(entry)
+        let local = LocalDescription(
+            ufrag: credentials.ufrag.description, password: String(decoding: credentials.password, as: UTF8.self),
+            fingerprint: entry.certificate.fingerprint, candidates: plane.candidates, sessionID: Random.integer())
+        var response = HTTPResponse(.created, contentType: "application/sdp", entry.offer.answer(local).text)
+        response.headers["Location"] = "/whip/sessions/\(entry.id)"
+        response.headers["ETag"] = credentials.etag
+        response.headers["Accept-Patch"] = "application/trickle-ice-sdpfrag"
+        for link in linkHeaders(for: entry) { response.headers.add("Link", link) }
+        post.respond(response)
+    }
+
+    // MARK: - Time
+
+    /// Ends pending sessions that nobody claimed in time.
+    private func sweep() {
+        let now = loop.now
+        pending.removeAll { entry in
+            guard entry.current == .pending else { return true }
+            guard now - entry.createdAt > plane.configuration.pendingLifetime else { return false }
+            if entry.endIfPending() { plane.finish(entry, .connectionLost) }
+            return true
+        }
+        rates.forget(before: now)
+    }
+
+    func linkHeaders(for entry: SessionEntry?) -> [String] {
+        plane.configuration.iceServers.map { server in
+            TURNCredentials.link(server, user: entry?.id.suffix(8).description ?? "client", now: EventLoop.wallNow())
+        }
+    }
+}

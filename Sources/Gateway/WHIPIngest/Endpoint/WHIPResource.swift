@@ -1,0 +1,28 @@
+/// The resources of WHIP by their paths (DESIGN 2.4).
+enum WHIPResource: Equatable {
+    /// `/`, the global form that IVS users type.
+    case root
+    case endpoint
+    case session(String)
+    case publishPage
+
+    init?(path: String, servesPublishPage: Bool) {
+        switch path {
+        case "/": self = .root
+        case "/whip", "/whip/": self = .endpoint
+        case "/publish" where servesPublishPage: self = .publishPage
+        default:
+            let prefix = "/whip/sessions/"
+            guard path.hasPrefix(prefix), path.utf8.count <= prefix.utf8.count + SessionIdentifier.maximumLength else { return nil }
+            self = .session(String(path.dropFirst(prefix.count)))
+        }
+    }
+
+    var allowedMethods: String {
+        switch self {
+        case .root, .endpoint: "OPTIONS, GET, HEAD, POST"
+        case .session: "OPTIONS, GET, HEAD, PATCH, DELETE"
+        case .publishPage: "GET, HEAD"
+        }
+    }
+}

@@ -1,0 +1,113 @@
+import Sockets
+import GatewayMetrics
+import EventLoop
+import STUN
+import Wire
+
+/// Connectivity checks: the only thing that is taken from everybody (RFC 8445 §7.3).
+extension MediaPort {
+    func receiveCheck(_ datagram: UnsafeRawBufferPointer, on path: MediaPath, at now: MonotonicTime) {
+        guard let message = STUNMessage(preChecking: datagram), message.isBindingRequest, message.hasIntegrity,
+            let ufrag = message.localUfrag, plane.mint.isOurs(ufrag), let (entry, password) = owner(of: ufrag, on: path)
+        else { return plane.metrics.garbage.increment() }
+        do throws(STUNError) {
+            switch try agent.answer(datagram, password: password, from: path.remote, into: reply) {
+            case .success(let byteCount):
+                send(UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(reply)[..<byteCount]), on: path)
+                plane.metrics.checks.increment()
+                checkSucceeded(entry, ufrag, password, useCandidate: message.useCandidate, on: path, at: now)
+            case .roleConflict(let byteCount), .unknownAttributes(let byteCount):
+                send(UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(reply)[..<byteCount]), on: path)
+            }
+        } catch {
+            plane.metrics.rejectedChecks.increment()
+            if tuples[path.remote] == nil { entry.content.withLock { $0.story.rejectedChecks += 1 } }
+        }
+    }
+
+    private func owner(of ufrag: LocalUfrag, on path: MediaPath) -> (SessionEntry, [UInt8])? {
+        if let tuple = tuples[path.remote], tuple.ufrag == ufrag { return (tuple.entry, tuple.password) }
+        guard let entry = plane.directory.entry(ufrag: ufrag), let password = entry.password(of: ufrag) else { return nil }
+        return (entry, password)
+    }
+
+    private func checkSucceeded(
+        _ entry: SessionEntry, _ ufrag: LocalUfrag, _ password: [UInt8], useCandidate: Bool, on path: MediaPath,
+        at now: MonotonicTime
+    ) {
+        entry.heard(at: now)
+        let isNew = note(entry, ufrag, password, on: path, at: now)
+        switch entry.current {
+        case .pending:
+            entry.note(.firstCheck, peer: path.remote)
+            if entry.offer.isDTLSClient { claimAsClient(entry, useCandidate: useCandidate, on: path, at: now) }
+        case .owned(index): sessions[ObjectIdentifier(entry)]?.tupleValidated(path, at: now)
+        case .owned(let worker): if isNew { plane.send(.validated(entry, path), to: worker) }
+        case .ended: tuples[path.remote] = nil
+        }
+    }
+
+    /// Keeps the tuple for its session; true when this worker did not know them together.
+    private func note(
+        _ entry: SessionEntry, _ ufrag: LocalUfrag, _ password: [UInt8], on path: MediaPath, at now: MonotonicTime
+    ) -> Bool {
+        if let tuple = tuples[path.remote], tuple.entry === entry, tuple.ufrag == ufrag {
+            (tuple.path, tuple.lastCheck) = (path, now)
+            return false
+        }
+        let tuple = PeerTuple(entry: entry, path: path, ufrag: ufrag, password: password, now: now)
+        tuple.session = sessions[ObjectIdentifier(entry)]
+        tuples[path.remote] = tuple
+        // The first check with the credentials of a restart ends those before (RFC 8445 §9).
+        plane.directory.remove(entry.confirm(ufrag))
+        return true
+    }
+
+    /// As DTLS client we go first: at USE-CANDIDATE, or 100 ms after the first check where none says so.
+    private func claimAsClient(_ entry: SessionEntry, useCandidate: Bool, on path: MediaPath, at now: MonotonicTime) {
+        if useCandidate {
+            claim(entry, on: path, at: now)?.startHandshake(at: now)
+            return
+        }
+        guard entry.scheduleClaim() else { return }
+        let watch = loop.schedule(after: .milliseconds(100)) { [unowned self] in
+            delayedClaims[ObjectIdentifier(entry)] = nil
+            claim(entry, on: path, at: loop.now)?.startHandshake(at: loop.now)
+        }
+        delayedClaims[ObjectIdentifier(entry)] = watch
+    }
+
+    /// pending → owned by this worker; nil when another one was faster or the session has ended.
+    func claim(_ entry: SessionEntry, on path: MediaPath, at now: MonotonicTime) -> WHIPSession? {
+        guard entry.claim(worker: index) else { return nil }
+        plane.directory.noLongerPending(entry)
+        entry.note(.claimed, peer: path.remote)
+        let session = WHIPSession(entry: entry, port: self, path: path, now: now)
+        sessions[ObjectIdentifier(entry)] = session
+        for tuple in tuples.values where tuple.entry === entry {
+            tuple.session = session
+            session.tupleValidated(tuple.path, at: now)
+        }
+        return session
+    }
+
+    func send(_ datagram: UnsafeRawBufferPointer, on path: MediaPath) { socket.send(datagram, to: path.remote, from: path.local) }
+}
+
+extension MediaPort {
+    /// A genuine packet of a new source came: SRTP of it may be tried from unknown tuples.
+    func register(source ssrc: UInt32, of session: WHIPSession) {
+        sessionsBySource[ssrc] = session
+        plane.directory.add(source: ssrc, for: session.entry)
+    }
+
+    /// Drops all that leads to a session that has ended.
+    func forget(_ session: WHIPSession) {
+        sessions[ObjectIdentifier(session.entry)] = nil
+        let sources = sessionsBySource.filter { $0.value === session }.map(\.key)
+        for ssrc in sources { sessionsBySource[ssrc] = nil }
+        plane.directory.remove(sources: sources, of: session.entry)
+        tuples = tuples.filter { $0.value.entry !== session.entry }
+        gathering.removeAll { $0 === session }
+    }
+}

@@ -1,0 +1,210 @@
+import GatewayMetrics
+import DTLS
+public import EventLoop
+import STUN
+public import Sockets
+public import Refusals
+public import StageHub
+public import Wire
+
+/// One worker's part of the media port: every datagram of every session comes in here and is told apart (RFC 7983).
+///
+/// Only validated tuples get further than STUN. Confined to the worker's loop.
+public final class MediaPort {
+    let loop: EventLoop
+    let index: Int
+    let plane: WHIPPlane
+    let socket: UDPSocket
+    let agent = STUNAgent()
+    let reply = UnsafeMutableRawBufferPointer.allocate(byteCount: STUNAgent.maximumReplyByteCount, alignment: 8)
+    /// Called when a session's media may flow: add the sinks here.
+    let publish: (Publication) -> Void
+    /// Looks at each packet that would be forwarded; a refusal ends the session.
+    let makeInspector: (SessionEntry) -> (any MediaInspector)?
+
+    var tuples: [SocketAddress: PeerTuple] = [:]
+    var sessions: [ObjectIdentifier: WHIPSession] = [:]
+    /// By media source, for rebinding.
+    var sessionsBySource: [UInt32: WHIPSession] = [:]
+    /// Sessions with packets gathered from the batch at hand.
+    var gathering: [WHIPSession] = []
+    /// Workers that got datagrams from the batch at hand.
+    private var wokenWorkers: Set<Int> = []
+    private var mailbox: Mailbox<WorkerMessage>?
+    private var ticker: TimerWatch?
+    private var contexts: [(certificate: DTLSCertificate, context: DTLSContext)] = []
+    private var ticks = 0
+    /// Claims as DTLS client that wait for a USE-CANDIDATE that may not come.
+    var delayedClaims: [ObjectIdentifier: TimerWatch] = [:]
+    var rebindingBudget = RebindingBudget()
+    var handshakes = HandshakeBudget()
+
+    /// - Parameter socket: this worker's member of the media port's group.
+    /// - Parameter publish: adds the sinks to a publication that begins; called on this loop.
+    /// - Parameter makeInspector: the media contract of one session; nil forwards everything.
+    public init(
+        loop: EventLoop, index: Int, socket: BoundSocket, plane: WHIPPlane, publish: @escaping (Publication) -> Void,
+        makeInspector: @escaping (SessionEntry) -> (any MediaInspector)? = { _ in nil }
+    ) throws {
+        (self.loop, self.index, self.plane) = (loop, index, plane)
+        (self.publish, self.makeInspector) = (publish, makeInspector)
+        self.socket = UDPSocket(loop: loop, socket: socket)
+        let mailbox = try Mailbox<WorkerMessage>(loop: loop, priority: .media) { [unowned self] in receive($0) }
+        self.mailbox = mailbox
+        plane.open(worker: index, mailbox.sender)
+        self.socket.onDatagrams = { [unowned self] in receive($0) }
+        ticker = loop.schedule(after: Self.tick, repeating: Self.tick) { [unowned self] in tick() }
+    }
+
+    deinit {
+        ticker?.cancel()
+        reply.deallocate()
+    }
+
+    public var counters: UDPCounters { socket.counters }
+    public var sessionCount: Int { sessions.count }
+
+    /// The DTLS settings for a session's certificate; the last few are kept.
+    func context(for certificate: DTLSCertificate) throws(DTLSError) -> DTLSContext {
+        if let known = contexts.first(where: { $0.certificate == certificate }) { return known.context }
+        let context = try DTLSContext(certificate)
+        contexts.append((certificate, context))
+        if contexts.count > Self.maximumContexts { contexts.removeFirst() }
+        return context
+    }
+
+    // MARK: - Datagrams
+
+    private func receive(_ batch: DatagramBatch) {
+        let now = loop.now
+        for datagram in batch {
+            receive(datagram.payload, on: MediaPath(remote: datagram.source, local: datagram.local), at: now)
+        }
+        endBatch()
+    }
+
+    /// Flushes what the batch left, while its bytes are still there.
+    private func endBatch() {
+        for session in gathering { session.flush() }
+        gathering.removeAll(keepingCapacity: true)
+        for worker in wokenWorkers { plane.send(.datagrams(from: index), to: worker) }
+        wokenWorkers.removeAll(keepingCapacity: true)
+    }
+
+    private func receive(_ payload: UnsafeMutableRawBufferPointer, on path: MediaPath, at now: MonotonicTime) {
+        guard let first = payload.first else { return }
+        switch DatagramKind(firstByte: first) {
+        case .stun: receiveCheck(UnsafeRawBufferPointer(payload), on: path, at: now)
+        case .dtls: receiveDTLS(UnsafeRawBufferPointer(payload), on: path, at: now)
+        case .media: receiveMedia(payload, on: path, at: now)
+        case .other: plane.metrics.garbage.increment()
+        }
+    }
+
+    private func receiveDTLS(_ datagram: UnsafeRawBufferPointer, on path: MediaPath, at now: MonotonicTime) {
+        guard let tuple = tuples[path.remote] else { return plane.metrics.unverifiedDTLS.increment() }
+        if let session = tuple.session, session.entry === tuple.entry { return session.receiveDTLS(datagram, on: path, at: now) }
+        switch tuple.entry.current {
+        case .owned(let worker) where worker != index:
+            forward(datagram, of: tuple.entry, isValidated: true, on: path, to: worker, at: now)
+        case .pending where !tuple.entry.offer.isDTLSClient && datagram.isClientHello:
+            guard handshakes.allows(now) else { return }  // it comes again in 50 ms or more
+            claim(tuple.entry, on: path, at: now)?.receiveDTLS(datagram, on: path, at: now)
+        case .ended: tuples[path.remote] = nil
+        default: break
+        }
+    }
+
+    private func receiveMedia(_ datagram: UnsafeMutableRawBufferPointer, on path: MediaPath, at now: MonotonicTime) {
+        guard let tuple = tuples[path.remote] else { return receiveRebound(datagram, on: path, at: now) }
+        if let session = tuple.session { return session.receiveMedia(datagram, on: path, at: now) }
+        if case .owned(let worker) = tuple.entry.current, worker != index {
+            forward(UnsafeRawBufferPointer(datagram), of: tuple.entry, isValidated: true, on: path, to: worker, at: now)
+        }
+    }
+
+    /// SRTP from a tuple without a check: a NAT gave the client another port, and its next check is seconds away (note 17).
+    private func receiveRebound(_ datagram: UnsafeMutableRawBufferPointer, on path: MediaPath, at now: MonotonicTime) {
+        guard let ssrc = UnsafeRawBufferPointer(datagram).ssrc, rebindingBudget.allows(now) else {
+            return plane.metrics.garbage.increment()
+        }
+        if let session = sessionsBySource[ssrc] { return session.receiveRebound(datagram, at: now) }
+        guard let entry = plane.directory.entry(source: ssrc), case .owned(let worker) = entry.current, worker != index else {
+            return plane.metrics.garbage.increment()
+        }
+        forward(UnsafeRawBufferPointer(datagram), of: entry, isValidated: false, on: path, to: worker, at: now)
+    }
+
+    // MARK: - Other workers
+
+    private func forward(
+        _ datagram: UnsafeRawBufferPointer, of entry: SessionEntry, isValidated: Bool, on path: MediaPath, to worker: Int,
+        at now: MonotonicTime
+    ) {
+        let ring = plane.ring(from: index, to: worker)
+        guard ring.push(datagram, of: entry, isValidated: isValidated, path: path, arrival: now) else {
+            return plane.metrics.foreignDropped.increment()
+        }
+        plane.metrics.foreign.increment()
+        wokenWorkers.insert(worker)
+    }
+
+    private func receive(_ message: WorkerMessage) {
+        switch message {
+        case .datagrams(let worker):
+            let ring = plane.ring(from: worker, to: index)
+            ring.drain { receiveForeign($0, $1) }
+            endBatch()
+            ring.release()
+        case .validated(let entry, let path): sessions[ObjectIdentifier(entry)]?.tupleValidated(path, at: loop.now)
+        case .end(let entry, let reason): end(entry, reason)
+        case .claimed(let entry, let answer): sessions[ObjectIdentifier(entry)]?.leaseAnswered(answer)
+        case .announced(let entry): entry.note(.announced)
+        case .connection: break
+        }
+    }
+
+    /// A datagram that another worker took from a tuple it validated, or that is tried for rebinding.
+    private func receiveForeign(_ datagram: UnsafeMutableRawBufferPointer, _ slot: DatagramRing.Slot) {
+        guard let first = datagram.first, let entry = slot.entry, let session = sessions[ObjectIdentifier(entry)] else { return }
+        switch DatagramKind(firstByte: first) {
+        case .dtls: session.receiveDTLS(UnsafeRawBufferPointer(datagram), on: slot.path, at: slot.arrival)
+        case .media where slot.isValidated: session.receiveMedia(datagram, on: slot.path, at: slot.arrival)
+        case .media: session.receiveRebound(datagram, at: slot.arrival)
+        default: break
+        }
+    }
+
+    private func end(_ entry: SessionEntry, _ reason: PublicationEnd) {
+        guard let session = sessions[ObjectIdentifier(entry)] else { return plane.finish(entry, reason) }
+        session.end(reason)
+    }
+
+    // MARK: - Time
+
+    /// Every 10 ms: requests for lost packets; every 100 ms all sessions; every second tuples that nobody uses.
+    private func tick() {
+        let now = loop.now
+        ticks += 1
+        let isSlow = ticks % 10 == 0
+        for session in sessions.values where isSlow || session.isMissingPackets { session.tick(at: now, isSlow: isSlow) }
+        guard ticks % 100 == 0 else { return }
+        tuples = tuples.filter { _, tuple in
+            tuple.entry.current != .ended && (tuple.session != nil || now - tuple.lastCheck < Self.tupleLifetime)
+        }
+    }
+
+    private static let tick: Duration = .milliseconds(10)
+    /// Checks come every few seconds; a tuple without them that this worker only passes on is forgotten.
+    private static let tupleLifetime: Duration = .seconds(60)
+    /// Today's, yesterday's, and one in between a restart of the clock.
+    private static let maximumContexts = 3
+}
+
+/// The media contract's eye on one session's packets.
+public protocol MediaInspector: AnyObject {
+    /// Looks at one packet of the forwarded layer; the refusal, if it returns one, ends the publish.
+    func inspect(_ packet: MediaPacket, of track: TrackID, arrival: MonotonicTime) -> Refusal?
+    /// Time passes while nothing may come.
+    func tick(at now: MonotonicTime) -> Refusal?
+}

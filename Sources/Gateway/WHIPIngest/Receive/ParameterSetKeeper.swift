@@ -1,0 +1,34 @@
+import H264
+import StageHub
+
+/// The stream's latest SPS and PPS; tells when they change, so that the router's description follows.
+struct ParameterSetKeeper {
+    private var sequenceSet: [UInt8] = []
+    private var pictureSet: [UInt8] = []
+
+    /// - Returns: the new format when a set differs from the one before; nothing is copied otherwise.
+    mutating func note(_ inspection: PayloadInspection) -> TrackFormat? {
+        var isChanged = false
+        if let set = inspection.sequenceSet, set.count <= Self.maximumByteCount, !set.elementsEqual(sequenceSet) {
+            sequenceSet = Array(set)
+            isChanged = true
+        }
+        if let set = inspection.pictureSet, set.count <= Self.maximumByteCount, !set.elementsEqual(pictureSet) {
+            pictureSet = Array(set)
+            isChanged = true
+        }
+        guard isChanged, !sequenceSet.isEmpty, !pictureSet.isEmpty else { return nil }
+        return .h264(sps: sequenceSet, pps: pictureSet)
+    }
+
+    private static let maximumByteCount = 1_024
+}
+
+/// The size of a layer, for choosing the largest.
+enum PictureSize {
+    /// Width times height after cropping; 0 when the set cannot be read.
+    static func pixelCount(ofSequenceSet set: UnsafeRawBufferPointer) -> Int {
+        guard let parameters = try? SequenceParameterSet(parsing: set.bytes) else { return 0 }
+        return parameters.width * parameters.height
+    }
+}

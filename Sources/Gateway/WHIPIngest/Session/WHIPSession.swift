@@ -1,0 +1,300 @@
+import GatewayMetrics
+import Sockets
+import Admission
+import DTLS
+import EventLoop
+import Refusals
+import SRTP
+import StageHub
+import Wire
+
+/// One WHIP publisher on the worker that owns it: DTLS and SRTP in, media to the hub, feedback out.
+///
+/// Not Sendable on purpose: other threads reach it through its `SessionEntry` and the worker's mailbox.
+final class WHIPSession {
+    let entry: SessionEntry
+    unowned let port: MediaPort
+    let receiver: MediaReceiver
+    private let createdAt: MonotonicTime
+    private var lifecycle = SessionLifecycle()
+    private var dtls: DTLSConnection?
+    private var handshakeTimer: TimerWatch?
+    private var inbound: SRTPInbound?
+    private var outbound: SRTPOutbound?
+    private var publication: Publication?
+    /// Where we send: the validated tuple on which the last genuine packet came.
+    private(set) var path: MediaPath
+    /// Tuples from which a check of this session came, here or on another worker.
+    private var validated: [MediaPath] = []
+    private let scratch = UnsafeMutableRawBufferPointer.allocate(byteCount: scratchByteCount, alignment: 8)
+    private var attempts = 0
+    private var inspector: (any MediaInspector)?
+
+    init(entry: SessionEntry, port: MediaPort, path: MediaPath, now: MonotonicTime) {
+        (self.entry, self.port, self.path, createdAt) = (entry, port, path, now)
+        receiver = MediaReceiver(
+            offer: entry.offer, maximumBitrate: port.plane.configuration.maximumBitrate, metrics: port.plane.metrics)
+    }
+
+    deinit { scratch.deallocate() }
+
+    var isMissingPackets: Bool { receiver.isMissingPackets }
+
+    // MARK: - Tuples
+
+    func tupleValidated(_ path: MediaPath, at now: MonotonicTime) {
+        entry.heard(at: now)
+        guard !validated.contains(path) else { return }
+        if validated.count >= Self.maximumTuples { validated.removeFirst() }
+        validated.append(path)
+        // Retransmissions of our flights follow the tuple validated last until one has carried something genuine.
+        if lifecycle.isHandshaking, entry.offer.isDTLSClient { self.path = path }
+    }
+
+    private func genuinePacket(on path: MediaPath, at now: MonotonicTime) {
+        entry.heard(at: now)
+        if self.path != path { self.path = path }
+    }
+
+    // MARK: - DTLS
+
+    /// As DTLS client: sends the ClientHello, right after the binding response.
+    func startHandshake(at now: MonotonicTime) {
+        guard dtls == nil, let dtls = makeConnection(.client) else { return }
+        run(dtls, at: now) { connection throws(DTLSError) in
+            try connection.start()
+            return .none
+        }
+    }
+
+    func receiveDTLS(_ datagram: UnsafeRawBufferPointer, on path: MediaPath, at now: MonotonicTime) {
+        guard !lifecycle.isClosed else { return }
+        if dtls == nil, datagram.isClientHello, !entry.offer.isDTLSClient { dtls = makeConnection(.server) }
+        guard let dtls else { return }
+        if lifecycle.isHandshaking { self.path = path }
+        run(dtls, at: now) { connection throws(DTLSError) in try connection.receive(datagram) }
+    }
+
+    private func makeConnection(_ role: DTLSConnection.Role) -> DTLSConnection? {
+        attempts += 1
+        guard attempts <= Self.maximumAttempts else { return nil }
+        do throws(DTLSError) {
+            let connection = try DTLSConnection(
+                port.context(for: entry.certificate), role: role, expecting: entry.offer.fingerprints)
+            dtls = connection
+            return connection
+        } catch {
+            end(.refused(Refusal(.internalError)))
+            return nil
+        }
+    }
+
+    private func run(
+        _ connection: DTLSConnection, at now: MonotonicTime,
+        _ step: (DTLSConnection) throws(DTLSError) -> DTLSConnection.Event
+    ) {
+        let start = EventLoop.monotonicNow()
+        defer { port.handshakes.charge(start) }
+        do throws(DTLSError) {
+            let event = try step(connection)
+            sendFlights(of: connection)
+            handle(event, at: now)
+        } catch {
+            sendFlights(of: connection)
+            handshakeFailed(error)
+        }
+    }
+
+    private func sendFlights(of connection: DTLSConnection) {
+        for datagram in connection.takeOutgoing() { port.socket.send(datagram, to: path.remote, from: path.local) }
+        handshakeTimer?.cancel()
+        handshakeTimer = nil
+        guard let timeout = connection.timeout else { return }
+        handshakeTimer = port.loop.schedule(after: timeout) { [unowned self] in
+            guard let dtls else { return }
+            run(dtls, at: port.loop.now) { connection throws(DTLSError) in
+                try connection.timeoutExpired()
+                return .none
+            }
+        }
+    }
+
+    private func handle(_ event: DTLSConnection.Event, at now: MonotonicTime) {
+        switch event {
+        case .none: break
+        case .closedByPeer: end(.unpublished)
+        case .completed(let profile, let exported):
+            entry.heard(at: now)
+            install(profile, exported)
+        }
+    }
+
+    /// A wrong certificate ends the session; anything else leaves it waiting for another ClientHello until its time is up.
+    private func handshakeFailed(_ error: DTLSError) {
+        port.plane.metrics.failedHandshakes.increment()
+        if error == .fingerprintMismatch { return end(.refused(Refusal(.wrongFingerprint))) }
+        if error == .noSRTPProfile { return end(.refused(Refusal(.noSRTPProfile))) }
+        dtls = nil
+        handshakeTimer?.cancel()
+        if entry.offer.isDTLSClient { startHandshake(at: port.loop.now) }
+    }
+
+    private func install(_ number: UInt16, _ exported: Secret) {
+        guard let profile = SRTPProfile(rawValue: number) else { return end(.refused(Refusal(.noSRTPProfile))) }
+        let keys = SRTPKeys.pair(exported: exported, profile: profile)
+        let (theirs, ours) = entry.offer.isDTLSClient ? (keys.server, keys.client) : (keys.client, keys.server)
+        do throws(SRTPError) {
+            inbound = try SRTPInbound(theirs)
+            outbound = try SRTPOutbound(ours)
+        } catch { return end(.refused(Refusal(.internalError))) }
+        entry.note(.handshakeDone, peer: path.remote)
+        let hasLease = entry.content.withLock { $0.lease != nil }
+        perform(lifecycle.handshakeCompleted(hasLease: hasLease))
+    }
+
+    // MARK: - Lifecycle
+
+    private func perform(_ action: SessionLifecycle.Action) {
+        switch action {
+        case .none: break
+        case .claimLease(let takesOver): claimLease(takesOver: takesOver)
+        case .startForwarding: startForwarding()
+        case .tearDown(let reason): tearDown(reason)
+        }
+    }
+
+    private func claimLease(takesOver: Bool) {
+        let (entry, plane, worker) = (entry, port.plane, port.index)
+        plane.leases.claimPublish(entry.grant, protocol: .whip, holder: entry, takeOver: takesOver) { answer in
+            plane.send(.claimed(entry, answer), to: worker)
+        }
+    }
+
+    func leaseAnswered(_ answer: ClaimAnswer) {
+        switch answer {
+        case .granted(let lease):
+            entry.content.withLock { $0.lease = lease }
+            if lifecycle.isClosed { return port.plane.leases.release(lease) }
+            perform(lifecycle.leaseGranted())
+        case .held: claimLease(takesOver: true)
+        case .refused(let refusal): end(.refused(refusal))
+        }
+    }
+
+    private func startForwarding() {
+        guard let lease = entry.content.withLock({ $0.lease }) else { return }
+        entry.note(.leaseGranted)
+        SessionLog.started(entry, peer: path.remote)
+        let publication = Publication(grant: entry.grant, lease: lease, ingestProtocol: .whip, timeline: Timeline())
+        publication.source = self
+        publication.setFormat(.h264Offered(profileLevelID: entry.offer.video.profileLevelID), of: .video)
+        if let audio = entry.offer.audio { publication.setFormat(.opus(isStereo: audio.isStereo), of: .audio) }
+        self.publication = publication
+        inspector = port.makeInspector(entry)
+        receiver.begin(publication, inspector: inspector)
+        port.publish(publication)
+    }
+
+    func end(_ reason: PublicationEnd) { perform(lifecycle.ended(reason)) }
+
+    /// DTLS is closed so that OBS reconnects or stops cleanly; ICE is left to itself (field list 1.7).
+    private func tearDown(_ reason: PublicationEnd) {
+        handshakeTimer?.cancel()
+        dtls?.close()
+        if let dtls { for datagram in dtls.takeOutgoing() { port.socket.send(datagram, to: path.remote, from: path.local) } }
+        publication?.end(reason)
+        publication = nil
+        receiver.stop()
+        _ = entry.markEnded()
+        port.forget(self)
+        port.plane.finish(entry, reason)
+    }
+
+    // MARK: - Media
+
+    func receiveMedia(_ packet: UnsafeMutableRawBufferPointer, on path: MediaPath, at now: MonotonicTime) {
+        guard unprotect(packet, at: now) else { return }
+        genuinePacket(on: path, at: now)
+    }
+
+    /// From a tuple without a check: genuine packets are taken, but nothing is sent there before its check.
+    func receiveRebound(_ packet: UnsafeMutableRawBufferPointer, at now: MonotonicTime) {
+        guard now - entry.lastHeard <= .seconds(10), unprotect(packet, at: now) else { return }
+        entry.heard(at: now)
+    }
+
+    /// Removes SRTP where the packet lies and hands it on; false when it is not genuine.
+    private func unprotect(_ packet: UnsafeMutableRawBufferPointer, at now: MonotonicTime) -> Bool {
+        guard inbound != nil else { return false }
+        let isControl = UnsafeRawBufferPointer(packet).isRTCP
+        do throws(SRTPError) {
+            let count = isControl ? try inbound!.unprotectControl(packet) : try inbound!.unprotect(packet)
+            let plain = UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(packet)[..<count])
+            if isControl { receiver.receiveControl(plain, at: now) } else { receivePlain(plain, at: now) }
+            return true
+        } catch {
+            // Counted and dropped: bad packets never end a session.
+            switch error {
+            case .replayed, .tooOld: port.plane.metrics.replays.increment()
+            default: port.plane.metrics.authenticationFailures.increment()
+            }
+            return false
+        }
+    }
+
+    private func receivePlain(_ packet: UnsafeRawBufferPointer, at now: MonotonicTime) {
+        switch receiver.receive(packet, at: now) {
+        case .nothing: break
+        case .gathered(let isFirst): if isFirst { port.gathering.append(self) }
+        case .refused(let refusal): end(.refused(refusal))
+        }
+        if !receiver.newSources.isEmpty {
+            for ssrc in receiver.newSources { port.register(source: ssrc, of: self) }
+            receiver.newSources.removeAll()
+        }
+        if let step = receiver.takeStep() { noteProgress(step, at: now) }
+    }
+
+    private func noteProgress(_ step: SessionStory.Step, at now: MonotonicTime) {
+        entry.note(step, peer: path.remote)
+        if step == .firstIDR, let lease = publication?.lease { port.plane.reports?.publishStarted(lease) }
+    }
+
+    /// Hands on what the batch brought; its bytes are still where they were received.
+    func flush() { receiver.flush(for: entry) }
+
+    // MARK: - Time
+
+    func tick(at now: MonotonicTime, isSlow: Bool) {
+        if isSlow, isOverdue(at: now) { return end(.connectionLost) }
+        guard lifecycle.isLive else { return }
+        if isSlow, let refusal = inspector?.tick(at: now) { return end(.refused(refusal)) }
+        let feedback = receiver.feedback(at: now)
+        if !feedback.isEmpty { sendControl(feedback) }
+    }
+
+    private func isOverdue(at now: MonotonicTime) -> Bool {
+        let configuration = port.plane.configuration
+        if lifecycle.isHandshaking, now - createdAt > configuration.handshakeLifetime { return true }
+        return now - entry.lastHeard > configuration.silence
+    }
+
+    private func sendControl(_ compound: [UInt8]) {
+        guard outbound != nil, compound.count + SRTPOutbound.trailerByteCount <= scratch.count else { return }
+        scratch.copyBytes(from: compound)
+        guard let count = try? outbound!.protectControl(scratch, count: compound.count) else { return }
+        port.send(UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(scratch)[..<count]), on: path)
+    }
+
+    /// Chromium gathers 5 to 10 pairs; libnice nominates several of them.
+    private static let maximumTuples = 16
+    /// A handshake that broke may be begun again a few times within its lifetime.
+    private static let maximumAttempts = 4
+    private static let scratchByteCount = 1_500
+}
+
+extension WHIPSession: MediaSource {
+    var canRequestKeyframe: Bool { receiver.canRequestKeyframe }
+    func requestKeyframe(_ track: TrackID) { receiver.wantKeyframe() }
+    func limitBitrate(_ bitsPerSecond: Int?) { receiver.limitBitrate(bitsPerSecond) }
+}
