@@ -118,7 +118,7 @@ let planned: [Module] = [
             "Wire", "SDP", "HTTP", "RTP", "RTCP", "H264", "Opus", "JSON", "DTLS", "SRTP", "STUN", "OpenSSL", "EventLoop",
             "Sockets", "HTTPServer",
             "StageHub", "MediaContract", "Admission", "Refusals", "GatewayLogging", "GatewayMetrics",
-        ]),
+        ], embedded: ["Pages/publish.html"]),
     gateway(
         "Events",
         ["Wire", "JSON", "EventLoop", "Admission", "Refusals", "HTTPClient", "OpenSSL", "GatewayLogging", "GatewayMetrics"]),

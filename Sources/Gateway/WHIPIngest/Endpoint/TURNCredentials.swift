@@ -8,7 +8,8 @@ enum TURNCredentials {
         guard let secret = server.sharedSecret else { return "<\(server.url)>; rel=\"ice-server\"" }
         let name = "\(now.secondsSince1970 + server.lifetime.components.seconds):\(user)"
         let password = base64(HMAC.sha1(key: secret.reveal(), Array(name.utf8)))
-        return "<\(server.url)>; rel=\"ice-server\"; username=\"\(name)\"; credential=\"\(password)\"; credential-type=\"password\""
+        return
+            "<\(server.url)>; rel=\"ice-server\"; username=\"\(name)\"; credential=\"\(password)\"; credential-type=\"password\""
     }
 
     static func base64(_ bytes: [UInt8]) -> String {

@@ -1,3 +1,6 @@
+import EventLoop
+import GatewayMetrics
+import STUN
 import HTTP
 import OpenSSL
 import Refusals
@@ -30,7 +33,9 @@ extension WHIPEndpoint {
         guard rates.allows(request.source.ip, now: loop.now) else { return .failure(Refusal(.tooManyRequests)) }
         guard let token = request.presentedToken else { return .failure(Refusal(.missingToken)) }
         guard let entry = plane.directory.entry(id: id) else { return .failure(Refusal(.unknownSession)) }
-        guard ConstantTime.isEqual(Digest.sha256(token.reveal()), entry.tokenHash) else { return .failure(Refusal(.foreignSession)) }
+        guard ConstantTime.isEqual(Digest.sha256(token.reveal()), entry.tokenHash) else {
+            return .failure(Refusal(.foreignSession))
+        }
         return .success(entry)
     }
 
@@ -65,7 +70,9 @@ extension WHIPEndpoint {
     private func restart(_ fragment: SDPFragment, _ entry: SessionEntry) throws(Refusal) -> HTTPResponse {
         guard let ufrag = fragment.iceUfrag, let password = fragment.icePassword, (4...256).contains(ufrag.utf8.count),
             (22...256).contains(password.utf8.count)
-        else { throw Refusal(.malformedFragment, sentence: "An ICE restart needs a=ice-ufrag and a=ice-pwd of RFC 8839's lengths.") }
+        else {
+            throw Refusal(.malformedFragment, sentence: "An ICE restart needs a=ice-ufrag and a=ice-pwd of RFC 8839's lengths.")
+        }
         let credentials = ICECredentials.make(plane.mint)
         plane.directory.remove(entry.add(credentials, remoteUfrag: ufrag))
         plane.directory.add(credentials, for: entry)

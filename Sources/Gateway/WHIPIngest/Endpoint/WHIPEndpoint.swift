@@ -1,3 +1,5 @@
+import DTLS
+import STUN
 public import Admission
 public import EventLoop
 public import HTTP
@@ -71,7 +73,9 @@ public final class WHIPEndpoint {
         guard request.contentType?.matches("application/sdp") == true else {
             return respond(Problem.response(Refusal(.unsupportedContentType), headers: ["Accept-Post": "application/sdp"]))
         }
-        guard request.body.count <= SessionDescription.maximumByteCount else { return respond(Problem.response(Refusal(.bodyTooLarge))) }
+        guard request.body.count <= SessionDescription.maximumByteCount else {
+            return respond(Problem.response(Refusal(.bodyTooLarge)))
+        }
         guard let token = request.presentedToken else { return respond(Problem.response(Refusal(.missingToken))) }
         nextNumber += 1
         let number = nextNumber

@@ -13,7 +13,9 @@ enum WHIPResource: Equatable {
         case "/publish" where servesPublishPage: self = .publishPage
         default:
             let prefix = "/whip/sessions/"
-            guard path.hasPrefix(prefix), path.utf8.count <= prefix.utf8.count + SessionIdentifier.maximumLength else { return nil }
+            guard path.hasPrefix(prefix), path.utf8.count <= prefix.utf8.count + SessionIdentifier.maximumLength else {
+                return nil
+            }
             self = .session(String(path.dropFirst(prefix.count)))
         }
     }
