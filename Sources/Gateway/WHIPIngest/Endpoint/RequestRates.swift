@@ -1,6 +1,7 @@
 import Wire
 
-/// A limit on WHIP requests per source (RFC 9725 §5): 50 in a burst, 10 a second after that; IPv6 counts by /64.
+/// A limit on WHIP requests per source (RFC 9725 §5): 200 in a burst, 50 a second after that, so that
+/// a venue of encoders behind one address gets in; IPv6 counts by /64.
 struct RequestRates {
     private struct Bucket {
         var tokens: Double
@@ -31,7 +32,7 @@ struct RequestRates {
         return .v6(high: high, low: 0, scope: 0)
     }
 
-    private static let burst = 50.0
-    private static let perSecond = 10.0
+    private static let burst = 200.0
+    private static let perSecond = 50.0
     private static let maximumSources = 8_192
 }

@@ -1,0 +1,164 @@
+import Admission
+import EventLoop
+import Foundation
+import GatewayMetrics
+import HTTP
+import Sockets
+import StageHub
+import Wire
+
+@testable import WHIPIngest
+
+/// A gateway of N workers on loopback, each with a thread and a loop, and one endpoint on the first.
+final class TestGateway: Sendable {
+    enum Command: Sendable {
+        case request(HTTPRequest, @Sendable (HTTPResponse) -> Void)
+        case stop
+    }
+
+    let plane: WHIPPlane
+    let leases = StubLeases()
+    let address: SocketAddress
+    let output = ForwardedMedia()
+    private let threads: [WorkerThread]
+    private let doors: [Lock<MailboxSender<Command>?>]
+
+    init(workers: Int = 1, configure: (inout WHIPConfiguration) -> Void = { _ in }) throws {
+        let sockets = try BoundSocket.group(.udp, SocketAddress(.loopback, port: 0), count: workers)
+        address = SocketAddress(.loopback, port: sockets[0].localAddress.port)
+        var configuration = WHIPConfiguration(advertisedAddresses: [address])
+        configure(&configuration)
+        let plane = try WHIPPlane(
+            configuration: configuration, workerCount: workers, leases: leases, metrics: WHIPMetrics(MetricsRegistry()))
+        self.plane = plane
+        let doors = (0..<workers).map { _ in Lock<MailboxSender<Command>?>(nil) }
+        self.doors = doors
+        let output = output
+        threads = try (0..<workers).map { index in
+            let (socket, door) = (sockets[index], doors[index])
+            return try WorkerThread.start(name: "worker-\(index)") {
+                Self.run(index, socket, plane, door, output)
+            }
+        }
+        for door in doors { while door.withLock({ $0 }) == nil { usleep(200) } }
+    }
+
+    private static func run(
+        _ index: Int, _ socket: BoundSocket, _ plane: WHIPPlane, _ door: Lock<MailboxSender<Command>?>, _ output: ForwardedMedia
+    ) {
+        do {
+            let loop = try EventLoop()
+            let port = try MediaPort(loop: loop, index: index, socket: socket, plane: plane) { publication in
+                publication.add(RecordingSink(publication.grant.participantID, worker: index, output))
+            }
+            let endpoint = try WHIPEndpoint(loop: loop, plane: plane, authorizer: StubAuthorizer(), servesPublishPage: true)
+            let mailbox = try Mailbox<Command>(loop: loop) { command in
+                switch command {
+                case .stop: loop.stop()
+                case .request(let request, let respond):
+                    if !endpoint.handle(request, respond: { respond($0) }) { respond(HTTPResponse(.notFound)) }
+                }
+            }
+            door.withLock { $0 = mailbox.sender }
+            loop.run()
+            withExtendedLifetime((port, endpoint, mailbox)) {}
+        } catch { preconditionFailure("\(error)") }
+    }
+
+    /// Sends a request to a worker's endpoint and waits for its answer.
+    func request(
+        _ method: HTTPMethod, _ path: String, headers: HTTPHeaders = [:], body: [UInt8] = [],
+        from source: String = "192.0.2.1:1000",
+        worker: Int = 0
+    ) -> HTTPResponse {
+        guard let target = HTTPRequestTarget(path) else { preconditionFailure("a test's path") }
+        let request = HTTPRequest(
+            method: method, target: target, rawTarget: path, headers: headers, body: body, source: SocketAddress(source)!)
+        let answer = Lock<HTTPResponse?>(nil)
+        let semaphore = DispatchSemaphore(value: 0)
+        doors[worker].withLock { $0 }?.send(
+            .request(request) { response in
+                answer.withLock { $0 = response }
+                semaphore.signal()
+            })
+        semaphore.wait()
+        return answer.withLock { $0 } ?? HTTPResponse(.internalServerError)
+    }
+
+    func post(_ offer: String, token: String, from source: String = "192.0.2.1:1000", worker: Int = 0) -> HTTPResponse {
+        request(
+            .post, "/whip", headers: ["Content-Type": "application/sdp", "Authorization": "Bearer \(token)"],
+            body: Array(offer.utf8),
+            from: source, worker: worker)
+    }
+
+    func stop() {
+        for door in doors { door.withLock { $0 }?.send(.stop) }
+        for thread in threads { thread.join() }
+    }
+}
+
+/// What the sinks of all workers were handed, by participant.
+final class ForwardedMedia: Sendable {
+    struct Stream: Sendable {
+        var video: [Int64] = []
+        var audio: [Int64] = []
+        var keyframes = 0
+        var ended: PublicationEnd?
+        var worker: Int
+        var lastPayload: [UInt8] = []
+    }
+
+    private let streams = Lock<[String: Stream]>([:])
+
+    subscript(participant: String) -> Stream? { streams.withLock { $0[participant] } }
+    var all: [String: Stream] { streams.withLock { $0 } }
+
+    func update(_ participant: String, worker: Int, _ body: (inout Stream) -> Void) {
+        streams.withLock { streams in
+            var stream = streams[participant] ?? Stream(worker: worker)
+            body(&stream)
+            streams[participant] = stream
+        }
+    }
+}
+
+final class RecordingSink: MediaSink {
+    private let participant: String
+    private let worker: Int
+    private let output: ForwardedMedia
+
+    init(_ participant: String, worker: Int, _ output: ForwardedMedia) {
+        (self.participant, self.worker, self.output) = (participant, worker, output)
+        output.update(participant, worker: worker) { $0.worker = worker }
+    }
+
+    func forward(_ packets: UnsafeBufferPointer<MediaPacket>, of run: MediaRun) {
+        output.update(participant, worker: worker) { stream in
+            if run.isKeyframe { stream.keyframes += 1 }
+            for packet in packets {
+                if run.track.kind == .video {
+                    stream.video.append(packet.sequenceNumber)
+                } else {
+                    stream.audio.append(packet.sequenceNumber)
+                }
+                stream.lastPayload = Array(packet.payload)
+            }
+        }
+    }
+
+    func formatChanged(_ track: TrackID, to format: TrackFormat) {}
+    func muteChanged(_ track: TrackID, isMuted: Bool) {}
+    func restarted() {}
+    func ended(_ reason: PublicationEnd) { output.update(participant, worker: worker) { $0.ended = reason } }
+}
+
+/// Waits for a condition, at most five seconds; returns what it says at the end.
+func eventually(within limit: Double = 5, _ condition: () -> Bool) -> Bool {
+    let end = Date().addingTimeInterval(limit)
+    while Date() < end {
+        if condition() { return true }
+        usleep(1_000)
+    }
+    return condition()
+}

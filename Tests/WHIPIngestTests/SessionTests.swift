@@ -1,0 +1,266 @@
+import DTLS
+import GatewayMetrics
+import Foundation
+import HTTP
+import RTCP
+import StageHub
+import Testing
+import Wire
+
+@testable import WHIPIngest
+
+@Suite("WHIP sessions on real sockets", .timeLimit(.minutes(2)))
+struct SessionTests {
+    @Test func `a publisher's packets reach the hub with their own numbers and gaps`() throws {
+        let gateway = try TestGateway()
+        defer { gateway.stop() }
+        let client = try #require(try TestClient.connected("alice", to: gateway))
+        client.sendFrame(isKeyframe: true)
+        client.sendFrame()
+        client.sendFrame(skipping: true)
+        client.sendFrame()
+        #expect(eventually { gateway.output["alice"]?.video.count == 4 })
+        let stream = try #require(gateway.output["alice"])
+        #expect(stream.video == [1_000, 1_001, 1_002, 1_004])
+        #expect(stream.keyframes == 1)
+        #expect(client.delete(at: gateway) == 200)
+        #expect(eventually { gateway.output["alice"]?.ended == .unpublished })
+        #expect(
+            eventually {
+                client.pump(); return client.isClosedByPeer
+            })
+        #expect(gateway.leases.liveCount == 0)
+        #expect(client.delete(at: gateway) == 404)
+    }
+
+    @Test func `ffmpeg's role, DTLS server, is served by a client hello of ours`() throws {
+        let gateway = try TestGateway()
+        defer { gateway.stop() }
+        let client = try TestClient(token: "ffmpeg", isPassive: true)
+        #expect(client.post(to: gateway) == 201)
+        client.dropsFirstFlight = true
+        client.check(useCandidate: false)
+        #expect(try client.connectDTLS())
+        client.sendFrame(isKeyframe: true)
+        #expect(eventually { gateway.output["ffmpeg"]?.video.count == 2 })
+    }
+
+    @Test func `lost packets are asked for, and keyframes when the gate opens`() throws {
+        let gateway = try TestGateway()
+        defer { gateway.stop() }
+        let client = try #require(try TestClient.connected("lossy", to: gateway))
+        client.sendFrame()
+        client.sendFrame(skipping: true)
+        for _ in 0..<4 { client.sendFrame() }
+        let isAsked = eventually {
+            client.pump()
+            return client.control.contains {
+                if case .nack(let nack) = $0 { nack.entries.first?.packetID == 1_001 } else { false }
+            }
+        }
+        #expect(isAsked)
+        #expect(client.control.contains { if case .pictureLoss = $0 { true } else { false } })
+        let isReported = eventually {
+            client.pump()
+            return client.control.contains { if case .receiverReport(let report) = $0 { !report.reports.isEmpty } else { false } }
+        }
+        #expect(isReported)
+    }
+
+    @Test func `a wrong fingerprint forwards nothing and ends the session`() throws {
+        let gateway = try TestGateway()
+        defer { gateway.stop() }
+        let client = try TestClient(token: "mallory")
+        #expect(client.post(to: gateway, fingerprint: [UInt8](repeating: 1, count: 32)) == 201)
+        #expect(client.connectICE())
+        _ = try client.connectDTLS(within: 1)
+        #expect(eventually { gateway.plane.directory.count == 0 })
+        #expect(gateway.output["mallory"] == nil)
+        #expect(gateway.leases.liveCount == 0)
+    }
+
+    @Test func `a wrong password is not answered and leaves nothing behind`() throws {
+        let gateway = try TestGateway()
+        defer { gateway.stop() }
+        let client = try TestClient(token: "mallory")
+        client.post(to: gateway)
+        for _ in 0..<20 { client.check(password: Array("wrongwrongwrongwrongwrong".utf8)) }
+        #expect(client.sockets[0].receive(within: 200) == nil)
+        // Without a check DTLS goes nowhere.
+        #expect(try !client.connectDTLS(within: 0.5))
+        #expect(gateway.plane.metrics.unverifiedDTLS.value > 0)
+    }
+
+    @Test func `a DTLS client hello from a third address does not disturb the session`() throws {
+        let gateway = try TestGateway()
+        defer { gateway.stop() }
+        let client = try #require(try TestClient.connected("alice", to: gateway))
+        let stranger = try TestClient(token: "stranger")
+        stranger.remote = client.remote
+        stranger.sendRaw([22, 0xFE, 0xFF] + [UInt8](repeating: 0, count: 10) + [1] + [UInt8](repeating: 0, count: 60))
+        client.sendFrame(isKeyframe: true)
+        #expect(eventually { gateway.output["alice"]?.video.count == 2 })
+    }
+
+    @Test func `replayed, forged and unknown packets are dropped and never end a session`() throws {
+        let gateway = try TestGateway()
+        defer { gateway.stop() }
+        let client = try #require(try TestClient.connected("alice", to: gateway))
+        client.sendFrame(isKeyframe: true)
+        let packet = client.lastPacket
+        for _ in 0..<1_000 { client.sendRaw(packet) }
+        for index in 0..<1_000 {
+            var forged = packet
+            forged[20 + index % 100] ^= 0xFF
+            (forged[8], forged[9]) = (UInt8(index & 255), UInt8(index >> 8))
+            client.sendRaw(forged)
+        }
+        client.sendFrame()
+        #expect(eventually { gateway.output["alice"]?.video.last == 1_002 })
+        #expect(gateway.output["alice"]?.video == [1_000, 1_001, 1_002])
+    }
+
+    @Test func `NAT rebinding goes on without a break, though the next check comes late`() throws {
+        let gateway = try TestGateway(workers: 4)
+        defer { gateway.stop() }
+        let client = try #require(try TestClient.connected("roamer", to: gateway))
+        client.sendFrame(isKeyframe: true)
+        #expect(eventually { gateway.output["roamer"]?.video.count == 2 })
+        for _ in 0..<5 {
+            client.sockets.append(ClientSocket())
+            client.active = client.sockets.count - 1
+            let count = gateway.output["roamer"]?.video.count ?? 0
+            for _ in 0..<5 { client.sendFrame() }
+            #expect(eventually { gateway.output["roamer"]?.video.count == count + 5 })
+        }
+        #expect(client.connectICE(client.active))
+        client.sendFrame()
+        #expect(eventually { gateway.output["roamer"]?.video.count == 28 })
+    }
+
+    @Test func `the newest session takes over once its DTLS is done, and the old one is closed by DTLS`() throws {
+        let gateway = try TestGateway(workers: 2)
+        defer { gateway.stop() }
+        let first = try #require(try TestClient.connected("bob", to: gateway))
+        first.sendFrame(isKeyframe: true)
+        #expect(eventually { gateway.output["bob"]?.video.count == 2 })
+        let second = try TestClient(token: "bob")
+        #expect(second.post(to: gateway) == 201)
+        #expect(second.connectICE())
+        first.sendFrame()
+        #expect(eventually { gateway.output["bob"]?.video.count == 3 }, "the incumbent forwards until then")
+        #expect(try second.connectDTLS())
+        #expect(
+            eventually {
+                first.pump(); return first.isClosedByPeer
+            })
+        second.sequenceNumber = 5_000
+        second.sendFrame(isKeyframe: true)
+        #expect(eventually { gateway.output["bob"]?.video.suffix(2) == [5_000, 5_001] })
+        #expect(gateway.leases.liveCount == 1)
+    }
+
+    @Test func `silence ends a session`() throws {
+        let gateway = try TestGateway { $0.silence = .milliseconds(300) }
+        defer { gateway.stop() }
+        let client = try #require(try TestClient.connected("quiet", to: gateway))
+        client.sendFrame(isKeyframe: true)
+        #expect(eventually { gateway.output["quiet"]?.ended == .connectionLost })
+        #expect(eventually { gateway.leases.liveCount == 0 && gateway.plane.directory.count == 0 })
+    }
+
+    @Test func `a client's close_notify frees the slot at once`() throws {
+        let gateway = try TestGateway()
+        defer { gateway.stop() }
+        let client = try #require(try TestClient.connected("gone", to: gateway))
+        client.dtls?.close()
+        client.sendFlights()
+        #expect(eventually(within: 1) { gateway.leases.liveCount == 0 && gateway.plane.directory.count == 0 })
+    }
+
+    @Test func `a session that no check reaches says so`() throws {
+        let gateway = try TestGateway { $0.pendingLifetime = .milliseconds(500) }
+        defer { gateway.stop() }
+        let client = try TestClient(token: "lost")
+        client.post(to: gateway)
+        #expect(eventually { !gateway.plane.directory.recentlyFinished.isEmpty })
+        let verdict = gateway.plane.directory.recentlyFinished[0].story.verdict ?? ""
+        #expect(verdict.contains("No connectivity check arrived on UDP 127.0.0.1"), "\(verdict)")
+    }
+}
+
+@Suite("WHIP sessions over four workers", .timeLimit(.minutes(2)))
+struct WorkerTests {
+    @Test func `sixteen sessions are spread, each with one owner`() throws {
+        let gateway = try TestGateway(workers: 4)
+        defer { gateway.stop() }
+        let clients = try (0..<16).map { try TestClient.connected("p\($0)@s\($0 / 8)", to: gateway) }
+        #expect(clients.allSatisfy { $0 != nil })
+        for client in clients { client?.sendFrame(isKeyframe: true) }
+        #expect(eventually { gateway.output.all.values.filter { $0.video.count == 2 }.count == 16 })
+        #expect(Set(gateway.output.all.values.map(\.worker)).count > 1)
+        #expect(gateway.plane.directory.pendingCount == 0)
+    }
+
+    @Test func `three pairs nominated, the pair changing in the handshake and after it`() throws {
+        let gateway = try TestGateway(workers: 4)
+        defer { gateway.stop() }
+        for round in 0..<5 {
+            let client = try TestClient(token: "multi\(round)")
+            client.sockets = (0..<3).map { _ in ClientSocket() }
+            #expect(client.post(to: gateway) == 201)
+            for index in 0..<3 { #expect(client.connectICE(index)) }
+            client.active = 0
+            _ = try client.connectDTLS(within: 0)
+            client.active = 1
+            #expect(try client.connectDTLS())
+            for index in 0..<3 {
+                client.active = index
+                client.sendFrame(isKeyframe: index == 0)
+            }
+            #expect(eventually { gateway.output["multi\(round)"]?.video.count == 4 })
+        }
+        #expect(gateway.leases.liveCount == 5)
+    }
+
+    @Test func `DELETE racing the client hello leaves nothing behind`() throws {
+        let gateway = try TestGateway(workers: 4)
+        defer { gateway.stop() }
+        for round in 0..<1_000 {
+            let client = try TestClient(token: "racer")
+            let source = "192.0.2.\(round % 250 + 1):1000"
+            #expect(client.post(to: gateway, from: source, worker: round % 4) == 201)
+            #expect(client.connectICE())
+            _ = try client.connectDTLS(within: 0)
+            #expect(client.delete(at: gateway, from: source, worker: (round + 1) % 4) == 200)
+        }
+        #expect(eventually { gateway.plane.directory.count == 0 && gateway.leases.liveCount == 0 })
+        #expect(gateway.plane.directory.pendingCount == 0)
+    }
+
+    @Test func `an ICE restart moves the session to another address and ends the old credentials`() throws {
+        let gateway = try TestGateway(workers: 4)
+        defer { gateway.stop() }
+        let client = try #require(try TestClient.connected("restarter", to: gateway))
+        client.sendFrame(isKeyframe: true)
+        let fragment = "a=ice-ufrag:newpeer\r\na=ice-pwd:9876543210987654321098\r\n"
+        let response = gateway.request(
+            .patch, client.location,
+            headers: ["Content-Type": "application/trickle-ice-sdpfrag", "Authorization": "Bearer restarter", "If-Match": "*"],
+            body: Array(fragment.utf8))
+        #expect(response.status == .ok && response.headers["ETag"] != client.etag)
+        let (oldUfrag, oldPassword) = (client.ufrag, client.password)
+        let answer = String(decoding: response.body, as: UTF8.self)
+        client.ufrag = String(answer.firstMatch(of: /ice-ufrag:(.*)\r\n/)!.1)
+        client.password = Array(answer.firstMatch(of: /ice-pwd:(.*)\r\n/)!.1.utf8)
+        client.sockets.append(ClientSocket())
+        #expect(client.connectICE(1))
+        client.active = 1
+        client.sendFrame()
+        #expect(eventually { gateway.output["restarter"]?.video.count == 3 })
+        client.sockets.append(ClientSocket())
+        (client.ufrag, client.password) = (oldUfrag, oldPassword)
+        client.check(2)
+        #expect(client.sockets[2].receive(within: 200) == nil)
+    }
+}
