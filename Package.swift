@@ -140,9 +140,11 @@ let planned: [Module] = [
     Module(
         name: "stagedoor", layer: "Programs", folder: "stagedoor", kind: .executable,
         uses: [
-            "Wire", "OpenSSL", "EventLoop", "Sockets", "HTTP", "HTTPServer", "GatewayLogging", "GatewayMetrics", "Refusals",
+            "CShim", "Wire", "OpenSSL", "EventLoop", "Sockets", "HTTP", "HTTPServer", "GatewayLogging", "GatewayMetrics",
+            "Refusals",
             "GatewayConfiguration", "Store",
-            "DataDirectory", "StageHub", "MediaContract", "Transcoding", "RouterForwarding", "RTMPIngest", "WHIPIngest", "Events",
+            "Admission", "DataDirectory", "StageHub", "MediaContract", "Transcoding", "RouterForwarding", "RTMPIngest",
+            "WHIPIngest", "Events",
             "ControlPlane",
             "EmbeddedRouter", "JWT", "Signatures", "JSON",
         ],

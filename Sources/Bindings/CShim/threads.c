@@ -4,6 +4,7 @@
 #include <sched.h>
 #include <sys/eventfd.h>
 #include <sys/prctl.h>
+#include <sys/timex.h>
 #include <time.h>
 
 int shim_eventfd(void) { return eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC); }
@@ -27,4 +28,9 @@ int shim_affinity_count(void) {
     cpu_set_t set;
     if (sched_getaffinity(0, sizeof set, &set) != 0) return -1;
     return CPU_COUNT(&set);
+}
+
+int shim_clock_is_synchronised(void) {
+    struct timex state = {0};
+    return adjtimex(&state) != TIME_ERROR;
 }

@@ -22,4 +22,7 @@ int64_t shim_thread_cpu_nanoseconds(void);
 /// CPUs in the calling thread's affinity mask; -1 on error.
 int shim_affinity_count(void);
 
+/// 1 when the kernel's clock is kept by NTP or alike (adjtimex(2)), 0 otherwise.
+int shim_clock_is_synchronised(void);
+
 #endif

@@ -1,0 +1,12 @@
+import ArgumentParser
+import GatewayConfiguration
+
+/// Reads and validates a configuration and prints what would be in force, secrets left out.
+struct Check: ParsableCommand {
+    static let configuration = CommandConfiguration(abstract: "Checks a configuration file and prints what is in force.")
+
+    @Option(name: .long, help: "The configuration file; embedded defaults without it.")
+    var config: String?
+
+    func run() throws { print(try ConfigurationFile.load(config).effectiveFile, terminator: "") }
+}

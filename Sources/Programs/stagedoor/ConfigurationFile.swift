@@ -1,0 +1,11 @@
+import Foundation
+import GatewayConfiguration
+
+enum ConfigurationFile {
+    /// The file, the environment over it, the defaults below it.
+    static func load(_ path: String?) throws -> StagedoorConfiguration {
+        let environment = ProcessInfo.processInfo.environment
+        guard let path else { return try ConfigurationLoader.load(yaml: nil, environment: environment) }
+        return try ConfigurationLoader.load(path: path, environment: environment)
+    }
+}

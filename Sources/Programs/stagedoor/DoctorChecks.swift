@@ -1,0 +1,109 @@
+import CShim
+import EventLoop
+import Foundation
+import GatewayConfiguration
+import OpenSSL
+import Sockets
+import Wire
+
+/// The doctor's questions, one function each.
+enum DoctorChecks {
+    static let all: [@Sendable (StagedoorConfiguration) -> [Finding]] = [
+        listeners, advertisedAddresses, certificates, receiveBuffers, descriptors, clock, processors, libraries,
+    ]
+
+    /// A port that cannot be bound is held by somebody: by a running Stagedoor, perhaps, which is named.
+    private static func listeners(_ configuration: StagedoorConfiguration) -> [Finding] {
+        let wanted: [(String, ListenAddress, BoundSocket.Transport)] = [
+            ("http.listen", configuration.http.listen, .tcp), ("https.listen", configuration.https.listen, .tcp),
+            ("rtmp.listen", configuration.rtmp.listen, .tcp), ("media.listen", configuration.media.listen, .udp),
+            ("admin.listen", configuration.admin.listen, .tcp),
+        ]
+        return wanted.map { key, listen, transport in
+            guard let address = listen.address else { return .fine("\(key) is off") }
+            do throws(SystemError) {
+                _ = try BoundSocket.group(transport, address, count: 1)
+                return .fine("\(key): \(address) (\(transport)) is free")
+            } catch {
+                let reason = StartupError.cannotListen(key: key, address: address, transport: transport, reason: error)
+                return .warning(reason.description)
+            }
+        }
+    }
+
+    private static func advertisedAddresses(_ configuration: StagedoorConfiguration) -> [Finding] {
+        let addresses =
+            configuration.advertise.addresses.isEmpty
+            ? InterfaceAddresses.all.filter { !$0.isLoopback && !$0.isLinkLocal } : configuration.advertise.addresses
+        let list = addresses.map(\.description).joined(separator: ", ")
+        if addresses.isEmpty {
+            return [.warning("no address but loopback: WHIP works from this machine only; set advertise.addresses")]
+        }
+        if addresses.allSatisfy(\.isPrivate) {
+            return [
+                .warning("only private addresses are advertised (\(list)): encoders beyond this network need advertise.addresses")
+            ]
+        }
+        return [.fine("advertised to WebRTC: \(list)")]
+    }
+
+    private static func certificates(_ configuration: StagedoorConfiguration) -> [Finding] {
+        guard !configuration.tls.certificate.isEmpty else {
+            return [.warning("tls.certificate is not set: an authority of our own signs, which OBS and browsers do not trust")]
+        }
+        do {
+            let chain = try [UInt8](Data(contentsOf: URL(fileURLWithPath: configuration.tls.certificate)))
+            let key = try Secret([UInt8](Data(contentsOf: URL(fileURLWithPath: configuration.tls.privateKey))))
+            let identity = try Identity(chainPEM: chain, keyPEM: key)
+            _ = try TLSContext(server: identity)
+            let days = (identity.certificate.notAfter - EventLoop.wallNow()).milliseconds / 86_400_000
+            if days < 0 { return [.failure("tls.certificate expired \(-days) days ago")] }
+            if days < 14 { return [.warning("tls.certificate expires in \(days) days")] }
+            return [.fine("tls.certificate: \(identity.certificate.subject), \(days) days left")]
+        } catch {
+            return [.failure("tls.certificate: \(error)")]
+        }
+    }
+
+    /// A whole IDR frame and 10 ms of many streams must fit (184 packets fit the default).
+    private static func receiveBuffers(_ configuration: StagedoorConfiguration) -> [Finding] {
+        let wanted = configuration.media.receiveBuffer.bytes
+        guard let granted = number(in: "/proc/sys/net/core/rmem_max") else { return [] }
+        if granted >= wanted { return [.fine("UDP receive buffers: \(granted >> 10) KiB may be asked for")] }
+        return [
+            .warning(
+                "UDP receive buffers are cut to \(granted >> 10) KiB: sysctl -w net.core.rmem_max=\(wanted) (needless with CAP_NET_ADMIN)"
+            )
+        ]
+    }
+
+    private static func descriptors(_ configuration: StagedoorConfiguration) -> [Finding] {
+        var limit = rlimit()
+        getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+        let wanted = configuration.rtmp.maximumConnections + configuration.http.maximumConnections + 256
+        return limit.rlim_cur >= wanted
+            ? [.fine("descriptors: \(limit.rlim_cur)")]
+            : [.warning("descriptors: \(limit.rlim_cur), the configured limits need \(wanted): ulimit -n, LimitNOFILE=")]
+    }
+
+    /// Tokens and SigV4 live by the clock: 60 s and 5 min of leeway.
+    private static func clock(_ configuration: StagedoorConfiguration) -> [Finding] {
+        shim_clock_is_synchronised() == 0
+            ? [.warning("the clock is not synchronised: tokens and signed requests fail when it drifts")]
+            : [.fine("the clock is synchronised")]
+    }
+
+    private static func processors(_ configuration: StagedoorConfiguration) -> [Finding] {
+        [.fine("\(CPUAllowance.granted) processors are granted: as many workers by default")]
+    }
+
+    /// Debian's libsrtp2 on NSS costs four times the same library on OpenSSL and collapses with many sessions.
+    private static func libraries(_ configuration: StagedoorConfiguration) -> [Finding] {
+        LibraryCheck.warnings.map(Finding.warning)
+            + (LibraryCheck.warnings.isEmpty ? [.fine("libraries of .deps are in use")] : [])
+    }
+
+    private static func number(in path: String) -> Int? {
+        (try? String(contentsOfFile: path, encoding: .utf8)).flatMap { Int($0.trimmingCharacters(in: .whitespacesAndNewlines)) }
+    }
+}

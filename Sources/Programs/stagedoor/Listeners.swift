@@ -1,0 +1,36 @@
+import EventLoop
+import GatewayConfiguration
+import Sockets
+import Wire
+
+/// Every socket of the node, bound before any is read (DESIGN 4): one of each kind per worker.
+struct Listeners {
+    var publicHTTP: [BoundSocket] = []
+    var publicHTTPS: [BoundSocket] = []
+    var rtmp: [BoundSocket] = []
+    var media: [BoundSocket] = []
+    var mediaTCP: [BoundSocket] = []
+    var admin: BoundSocket?
+
+    init(_ configuration: StagedoorConfiguration, workers: Int) throws {
+        publicHTTP = try Self.group(.tcp, configuration.http.listen, "http.listen", workers)
+        publicHTTPS = try Self.group(.tcp, configuration.https.listen, "https.listen", workers)
+        rtmp = try Self.group(.tcp, configuration.rtmp.listen, "rtmp.listen", workers)
+        media = try Self.group(.udp, configuration.media.listen, "media.listen", workers)
+        if configuration.media.tcp, let local = media.first?.localAddress {
+            mediaTCP = try Self.group(.tcp, ListenAddress(local), "media.listen", workers)
+        }
+        admin = try Self.group(.tcp, configuration.admin.listen, "admin.listen", 1).first
+    }
+
+    private static func group(
+        _ transport: BoundSocket.Transport, _ listen: ListenAddress, _ key: String, _ count: Int
+    ) throws -> [BoundSocket] {
+        guard let address = listen.address else { return [] }
+        do {
+            return try BoundSocket.group(transport, address, count: count)
+        } catch {
+            throw StartupError.cannotListen(key: key, address: address, transport: transport, reason: error)
+        }
+    }
+}

@@ -1,0 +1,15 @@
+import GatewayConfiguration
+import GatewayLogging
+
+enum LogOutput {
+    /// Standard error; readable text on a terminal unless the configuration says otherwise.
+    static func start(_ settings: LoggingSettings) throws {
+        let format: LogFormat? =
+            switch settings.format {
+            case .auto: nil
+            case .json: .json
+            case .text: .text
+            }
+        try Log.start(level: LogLevel(name: settings.level.rawValue) ?? .info, format: format)
+    }
+}

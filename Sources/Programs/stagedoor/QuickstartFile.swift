@@ -1,0 +1,65 @@
+import JSON
+import Wire
+
+/// What `DIR/quickstart.json` says (DESIGN 2.2). A member whose feature is off is absent; the URLs carry no key.
+struct QuickstartFile {
+    var whipURL: String?
+    var whipToken: Secret?
+    var whipParticipantID: String?
+    var rtmpURL: String?
+    var rtmpsURL: String?
+    var streamKey: Secret
+    var participantID: String
+    var adminURL: String?
+    var accessKeyID: String?
+    var secretAccessKey: Secret?
+    var region: String
+    var stageARN: String
+    var stageID: String
+    var watchURL: String?
+    var caCertificate: String?
+
+    var json: [UInt8] {
+        let members: [(String, String?)] = [
+            ("whipURL", whipURL), ("whipToken", whipToken?.revealText()), ("whipParticipantId", whipParticipantID),
+            ("rtmpURL", rtmpURL), ("rtmpsURL", rtmpsURL), ("streamKey", streamKey.revealText()),
+            ("participantId", participantID), ("adminURL", adminURL), ("accessKeyId", accessKeyID),
+            ("secretAccessKey", secretAccessKey?.revealText()), ("region", region), ("stageArn", stageARN),
+            ("stageId", stageID), ("watchURL", watchURL), ("caCertificate", caCertificate),
+        ]
+        return JSONValue.object(JSONObject(members.compactMap { name, value in value.map { (name, .string($0)) } })).serialized()
+            + [10]
+    }
+
+    /// Lines to copy, for a terminal. They hold the key and the token, which is why they go to standard output and to no log.
+    var guide: String {
+        var lines = ["Stagedoor is ready: stage `demo`, everything below works from this machine.", ""]
+        if let rtmpURL {
+            lines += ["OBS (Custom…)   Server \(rtmpURL)   Stream Key \(streamKey.revealText())"]
+            lines += ["                x264: Profile baseline, Keyframe 2 s, x264 Options bframes=0; 1280x720 at most", ""]
+            lines += ["ffmpeg, RTMP    \(Self.ffmpeg) -f flv '\(rtmpURL)/\(streamKey.revealText())'", ""]
+        }
+        if let rtmpsURL {
+            let trust = caCertificate.map { " -tls_verify 1 -ca_file '\($0)'" } ?? ""
+            lines += ["ffmpeg, RTMPS   \(Self.ffmpeg) -f flv\(trust) '\(rtmpsURL)/\(streamKey.revealText())'", ""]
+        }
+        if let whipURL, let whipToken {
+            lines += ["OBS (WHIP)      Server \(whipURL)   Bearer Token \(whipToken.revealText())", ""]
+            lines += ["ffmpeg 8, WHIP  \(Self.ffmpegOpus) -f whip -authorization \(whipToken.revealText()) '\(whipURL)'", ""]
+        }
+        if let adminURL, let accessKeyID, let secretAccessKey {
+            lines += [
+                "AWS CLI         AWS_ACCESS_KEY_ID=\(accessKeyID) AWS_SECRET_ACCESS_KEY=\(secretAccessKey.revealText()) \\",
+                "                aws ivs-realtime list-stages --region \(region) --endpoint-url \(adminURL)", "",
+            ]
+        }
+        if let watchURL { lines += ["Watch           \(watchURL)", ""] }
+        return lines.joined(separator: "\n")
+    }
+
+    private static let video =
+        "-re -f lavfi -i testsrc2=s=1280x720:r=30 -f lavfi -i sine=f=440:r=48000 -c:v libx264 -profile:v baseline -bf 0 -g 60"
+        + " -b:v 2500k -preset veryfast -tune zerolatency -pix_fmt yuv420p -ac 2"
+    private static let ffmpeg = "ffmpeg \(video) -c:a aac -b:a 128k"
+    private static let ffmpegOpus = "ffmpeg \(video) -c:a libopus -b:a 96k"
+}

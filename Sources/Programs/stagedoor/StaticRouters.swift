@@ -1,0 +1,65 @@
+import DataDirectory
+import EventLoop
+import Glibc
+import GatewayConfiguration
+import GatewayLogging
+import RouterForwarding
+import Store
+import Wire
+
+/// The `static` routers of the configuration, and the thread that writes their descriptions to `DIR/sdp`.
+enum StaticRouters {
+    static func make(_ configuration: StagedoorConfiguration, directory: borrowing DataDirectory) throws -> [StaticRouter] {
+        let settings = configuration.routers.sorted { $0.key < $1.key }.filter { $0.value.driver == .static }
+        guard !settings.isEmpty else { return [] }
+        try directory.makeFolder("sdp")
+        let writer = try DescriptionWriter(directory: directory.path + "/sdp")
+        return try settings.map { name, router in
+            guard let host = IPAddress(router.host) else {
+                throw StartupError.router("routers.\(name).host: “\(router.host)” is no IP address")
+            }
+            return StaticRouter(
+                StaticRouter.Configuration(host: host, ports: UInt16(router.ports.first)...UInt16(router.ports.last)),
+                publish: writer.write)
+        }
+    }
+}
+
+extension StaticRouters {
+    /// Gives every ingest configuration its ports and its description before any media comes: quickstart's is the first.
+    static func reserve(_ routers: [StaticRouter], for state: PlatformState) {
+        let configurations = state.ingestConfigurations.values.sorted { ($0.createdAt, $0.arn) < ($1.createdAt, $1.arn) }
+        for configuration in configurations {
+            for router in routers { router.reserve(for: configuration.arn, participantID: configuration.participantID) }
+        }
+    }
+}
+
+/// Writes session descriptions on a thread of its own, because a disk may be slow and a media loop may not.
+final class DescriptionWriter: Sendable {
+    private let sender: Lock<MailboxSender<(String, String)>?>
+
+    init(directory: String) throws {
+        let sender = Lock<MailboxSender<(String, String)>?>(nil)
+        self.sender = sender
+        let files = DescriptionFiles(directory: directory)
+        _ = try WorkerThread.start(name: "descriptions") {
+            guard let loop = try? EventLoop(),
+                let mailbox = try? Mailbox<(String, String)>(
+                    loop: loop,
+                    receive: { participantID, sdp in
+                        if !files.write(sdp, for: participantID) {
+                            Log.event(.error, "description_not_written", ["participant": .string(participantID)])
+                        }
+                    })
+            else { return }
+            sender.withLock { $0 = mailbox.sender }
+            loop.run()
+        }
+        while sender.withLock({ $0 == nil }) { sched_yield() }
+    }
+
+    var write: @Sendable (String, String) -> Void {
+        { [self] participantID, sdp in _ = sender.withLock { $0 }?.send((participantID, sdp)) }
+    }
+}

@@ -1,0 +1,68 @@
+import EventLoop
+import GatewayLogging
+import RTMPIngest
+import RouterForwarding
+import Sockets
+import StageHub
+import Transcoding
+
+/// The sockets that one worker reads.
+struct WorkerSockets: Sendable {
+    var index: Int
+    var rtmp: BoundSocket?
+
+    init(index: Int, _ listeners: Listeners) {
+        self.index = index
+        rtmp = listeners.rtmp.isEmpty ? nil : listeners.rtmp[index]
+    }
+}
+
+/// Orders to a worker from the control loop.
+enum WorkerOrder: Sendable {
+    /// Ends every session and stops the loop.
+    case stop
+    /// Ends about this many sessions now, oldest first (a drain's deadline has come).
+    case close(count: Int)
+}
+
+/// One worker: a thread, its loop, and everything that lives on it. Confined: built and used on that thread.
+final class Worker {
+    let loop: EventLoop
+    private let services: NodeServices
+    private let rtmp: RTMPIngest
+    private let routers: RouterSocket
+    private let stage: PublicationHost
+    private var listeners: [TCPListener] = []
+    private var orders: Mailbox<WorkerOrder>?
+
+    init(_ sockets: WorkerSockets, services: NodeServices) throws {
+        self.services = services
+        loop = try EventLoop()
+        routers = try RouterSocket(loop: loop)
+        stage = PublicationHost(services: services, socket: routers)
+        let transcoder = try AudioTranscoder(loop: loop, pool: services.transcoding, settings: services.opusSettings)
+        rtmp = try RTMPIngest(loop: loop, environment: services.rtmp, transcoder: transcoder)
+        rtmp.host = stage
+        rtmp.tls = services.tls
+        orders = try Mailbox(loop: loop) { [unowned self] in carryOut($0) }
+        if let socket = sockets.rtmp {
+            let listener = try TCPListener(loop: loop, socket: socket) { [unowned self] in rtmp.accept($0) }
+            listener.onExhausted = { Log.event(.error, "accept_failed", ["listener": "rtmp", "errno": .integer(Int($0))]) }
+            listeners.append(listener)
+        }
+    }
+
+    var sender: MailboxSender<WorkerOrder>? { orders?.sender }
+
+    func run() { loop.run() }
+
+    private func carryOut(_ order: WorkerOrder) {
+        switch order {
+        case .close: rtmp.stop()
+        case .stop:
+            for listener in listeners { listener.stop() }
+            rtmp.stop()
+            loop.stop()
+        }
+    }
+}

@@ -1,0 +1,62 @@
+import EventLoop
+import Foundation
+import Sockets
+
+/// The node's workers, as the control loop sees them.
+final class WorkerGroup {
+    let count: Int
+    private let loop: EventLoop
+    private var threads: [WorkerThread] = []
+    private var orders: [Int: MailboxSender<WorkerOrder>] = [:]
+    private var failure: String?
+    private var mailbox: Mailbox<News>?
+
+    private enum News: Sendable {
+        case ready(Int, MailboxSender<WorkerOrder>)
+        case failed(String)
+    }
+
+    init(loop: EventLoop, count: Int) throws {
+        (self.loop, self.count) = (loop, count)
+        mailbox = try Mailbox(loop: loop) { [unowned self] in receive($0) }
+    }
+
+    /// Starts every worker and waits until all of them serve.
+    func start(_ listeners: Listeners, services: NodeServices) throws {
+        guard let news = mailbox?.sender else { return }
+        for index in 0..<count {
+            let sockets = WorkerSockets(index: index, listeners)
+            let thread = try WorkerThread.start(name: "worker-\(index)") {
+                do {
+                    let worker = try Worker(sockets, services: services)
+                    guard let sender = worker.sender else { return }
+                    news.send(.ready(index, sender))
+                    worker.run()
+                } catch {
+                    news.send(.failed(String(describing: error)))
+                }
+            }
+            threads.append(thread)
+        }
+        let isReady = loop.run(until: { [unowned self] in failure != nil || orders.count == count }, within: .seconds(30))
+        if let failure { throw StartupError.worker(failure) }
+        if !isReady { throw StartupError.worker("not ready within 30 s") }
+    }
+
+    func tell(_ order: WorkerOrder) {
+        for sender in orders.values { sender.send(order) }
+    }
+
+    /// Ends all sessions and waits for the threads.
+    func stop() {
+        tell(.stop)
+        for thread in threads { thread.join() }
+    }
+
+    private func receive(_ news: News) {
+        switch news {
+        case .ready(let index, let sender): orders[index] = sender
+        case .failed(let reason): failure = reason
+        }
+    }
+}
