@@ -220,9 +220,9 @@ final class TestClient {
 
     func sendRaw(_ bytes: [UInt8], from index: Int = 0) { if let remote { sockets[index].send(bytes, to: remote) } }
 
-    func delete(at gateway: TestGateway, token: String? = nil, worker: Int = 0) -> Int {
-        gateway.request(.delete, location, headers: ["Authorization": "Bearer \(token ?? self.token)"], worker: worker).status
-            .code
+    func delete(at gateway: TestGateway, token: String? = nil, from source: String = "192.0.2.1:1000", worker: Int = 0) -> Int {
+        let headers: HTTPHeaders = ["Authorization": "Bearer \(token ?? self.token)"]
+        return gateway.request(.delete, location, headers: headers, from: source, worker: worker).status.code
     }
 
     /// POST, check, DTLS.
