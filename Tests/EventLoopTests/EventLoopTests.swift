@@ -134,6 +134,29 @@ struct EventLoopTests {
     }
 
     @Test(.timeLimit(.minutes(1)))
+    func `a timer that is always due starves nobody, and a deadline is seen while others wait`() throws {
+        let loop = try EventLoop()
+        let (request, slow) = (try Pipe(), try Pipe())
+        var requestRuns = 0
+        request.write()
+        slow.write()
+        var spinner: TimerWatch?
+        spinner = loop.schedule(after: .zero) { spinner?.rearm(after: .zero) }
+        let watches = [
+            loop.watch(descriptor: request.reading, for: .read) { requestRuns += request.drain() },
+            // Takes longer than timers wait, so that something is always due when libevent looks.
+            loop.watch(descriptor: slow.reading, for: .read) {
+                let end = EventLoop.monotonicNow() + .milliseconds(2)
+                while EventLoop.monotonicNow() < end {}
+            },
+        ]
+        #expect(!loop.run(until: { false }, within: .milliseconds(100)))
+        #expect(requestRuns == 1)
+        watches.forEach { $0.cancel() }
+        spinner?.cancel()
+    }
+
+    @Test(.timeLimit(.minutes(1)))
     func `a signal is an event of the loop`() throws {
         let loop = try EventLoop()
         var received = 0

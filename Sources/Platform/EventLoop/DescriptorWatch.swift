@@ -3,13 +3,9 @@ import CLibevent
 /// A watch on a descriptor, which can be suspended and resumed without being made anew.
 @safe
 public final class DescriptorWatch: Watch {
-    /// Every so many runs a media watch queues behind the normal ones, so that a socket which is always readable cannot
-    /// starve requests, mailboxes and signals for good.
-    private static let runsBetweenCourtesies = 16
-
     private var event: OpaquePointer?
     private let priority: EventPriority
-    private var runs = 0
+    private var courtesy = MediaCourtesy()
     public private(set) var isSuspended = false
 
     init(
@@ -48,51 +44,7 @@ public final class DescriptorWatch: Watch {
 
     private func fire() {
         loop.enterTurn()
-        if priority == .media { yieldNowAndThen() }
-        callBody()
-    }
-
-    private func yieldNowAndThen() {
-        runs += 1
-        if runs == Self.runsBetweenCourtesies {
-            unsafe event_priority_set(event, EventPriority.normal.rawValue)
-        } else if runs > Self.runsBetweenCourtesies {
-            unsafe event_priority_set(event, EventPriority.media.rawValue)
-            runs = 0
-        }
-    }
-
-    private func free() {
-        guard let event = unsafe event else { return }
-        unsafe event_free(event)
-        unsafe self.event = nil
-    }
-}
-
-/// A watch on a signal of the process.
-@safe
-final class SignalWatch: Watch {
-    private var event: OpaquePointer?
-
-    init(loop: EventLoop, number: Int32, _ body: @escaping () -> Void) {
-        super.init(loop: loop, body)
-        unsafe event = event_new(
-            loop.base, number, Int16(EV_SIGNAL) | Int16(EV_PERSIST),
-            { _, _, watch in unsafe Unmanaged<SignalWatch>.fromOpaque(watch!).takeUnretainedValue().fire() },
-            Unmanaged.passUnretained(self).toOpaque())
-        unsafe event_priority_set(event, EventPriority.media.rawValue)
-        unsafe event_add(event, nil)
-    }
-
-    deinit { free() }
-
-    override func cancel() {
-        super.cancel()
-        free()
-    }
-
-    private func fire() {
-        loop.enterTurn()
+        if priority == .media { unsafe courtesy.next(for: event) }
         callBody()
     }
 

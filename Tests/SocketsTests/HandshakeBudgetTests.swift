@@ -1,0 +1,100 @@
+import Sockets
+import Testing
+import Wire
+
+@Suite("Handshake budget")
+struct HandshakeBudgetTests {
+    static let start = MonotonicTime(nanoseconds: 1_000_000_000)
+
+    @Test func `no window of 20 ms sees more than 4 ms, whatever is asked for`() {
+        var budget = HandshakeBudget()
+        var now = Self.start
+        var spendings: [(MonotonicTime, Duration)] = []
+        // Steps of 400 µs, asked for all the time during a second.
+        while now < Self.start + .seconds(1) {
+            if budget.isOpen(at: now) {
+                now = now + .microseconds(400)
+                budget.spend(.microseconds(400), at: now)
+                spendings.append((now, .microseconds(400)))
+            } else {
+                now = max(now + .microseconds(1), budget.opening(after: now))
+            }
+        }
+        for (end, _) in spendings {
+            let inWindow = spendings.filter { $0.0 > end - .milliseconds(20) && $0.0 <= end }
+            #expect(inWindow.reduce(.zero) { $0 + $1.1 } <= HandshakeBudget.share)
+        }
+        // And it is not more careful than it need be: 3.6 ms in each 20.4 ms are nine steps.
+        #expect(spendings.reduce(.zero) { $0 + $1.1 } > .milliseconds(170))
+    }
+
+    @Test func `it opens when it said it would`() {
+        var budget = HandshakeBudget()
+        var now = Self.start
+        while budget.isOpen(at: now) {
+            now = now + .milliseconds(1)
+            budget.spend(.microseconds(900), at: now)
+        }
+        let opening = budget.opening(after: now)
+        #expect(opening > now)
+        let (isOpenBefore, isOpenThen) = (budget.isOpen(at: opening - .microseconds(1)), budget.isOpen(at: opening))
+        #expect(!isOpenBefore)
+        #expect(isOpenThen)
+    }
+
+    @Test func `one long step closes it for a window, not for ever`() {
+        var budget = HandshakeBudget()
+        budget.spend(.milliseconds(50), at: Self.start)
+        let states = [19, 20].map { budget.isOpen(at: Self.start + .milliseconds($0)) }
+        #expect(states == [false, true])
+    }
+}
+
+@Suite("Handshakes of one address")
+struct HandshakeLimitsTests {
+    static let start = MonotonicTime(nanoseconds: 1_000_000_000)
+    static let host = IPAddress.v4(0xC000_0201)
+
+    @Test func `ten a second`() {
+        var limits = HandshakeLimits()
+        let granted = (0..<1_000).filter { millisecond in
+            let mayBegin = limits.begin(from: Self.host, at: Self.start + .milliseconds(millisecond))
+            if mayBegin { limits.ended(from: Self.host) }
+            return mayBegin
+        }
+        #expect((19...20).contains(granted.count), "a burst of ten, then ten a second")
+    }
+
+    @Test func `twenty at once`() {
+        var limits = HandshakeLimits()
+        let granted = (0..<100).filter { limits.begin(from: Self.host, at: Self.start + .seconds($0)) }
+        #expect(granted.count == 20)
+        limits.ended(from: Self.host)
+        let mayBegin = limits.begin(from: Self.host, at: Self.start + .seconds(200))
+        #expect(mayBegin)
+    }
+
+    @Test(arguments: [
+        (
+            IPAddress.v6(high: 0x2001_0DB8_0000_0001, low: 1, scope: 0),
+            IPAddress.v6(high: 0x2001_0DB8_0000_0001, low: 2, scope: 0), true
+        ),
+        (.v6(high: 0x2001_0DB8_0000_0001, low: 1, scope: 0), .v6(high: 0x2001_0DB8_0000_0002, low: 1, scope: 0), false),
+        (.v4(0xC000_0201), .v4(0xC000_0202), false),
+    ])
+    func `one customer is an IPv4 host or an IPv6 network of 64 bits`(one: IPAddress, other: IPAddress, isSame: Bool) {
+        var limits = HandshakeLimits()
+        while limits.begin(from: one, at: Self.start) {}
+        let mayBegin = limits.begin(from: other, at: Self.start)
+        #expect(mayBegin != isSame)
+    }
+
+    @Test func `an address known to work may do ten times as much, loopback what it likes`() {
+        var limits = HandshakeLimits()
+        limits.trust(Self.host, until: Self.start + .seconds(600))
+        let granted = (0..<1_000).filter { _ in limits.begin(from: Self.host, at: Self.start) }
+        #expect(granted.count == 100)
+        let atHome = (0..<1_000).filter { _ in limits.begin(from: .loopback, at: Self.start) }
+        #expect(atHome.count == 1_000)
+    }
+}

@@ -1,0 +1,171 @@
+import EventLoop
+import Foundation
+import Glibc
+import OpenSSL
+import Sockets
+import TestSupport
+import Testing
+import Wire
+
+@Suite("Peers that behave badly", .timeLimit(.minutes(1)), .serialized)
+struct HostilePeerTests {
+    @Test func `a thousand connections ended by RST leave no descriptor behind`() throws {
+        let loop = try EventLoop()
+        let server = try Server(loop: loop)
+        server.prepare = { [unowned server] stream in
+            stream.onClosed = { [unowned server, unowned stream] closure in
+                server.closures.append(closure)
+                server.accepted.removeAll { $0 === stream }
+            }
+        }
+        func round() throws {
+            server.closures = []
+            for _ in 0..<1_000 {
+                let client = try Resetter(to: server.address)
+                #expect(server.wait { server.accepted.count == 1 })
+                client.reset()
+                #expect(server.wait { server.accepted.isEmpty })
+            }
+            #expect(server.closures.count == 1_000)
+            #expect(server.closures.allSatisfy { $0 == .broken(ECONNRESET) })
+        }
+        let before = openDescriptors()
+        try round()
+        // Other suites run beside this one; a leak would be a thousand.
+        #expect(openDescriptors() - before < 200)
+    }
+
+    @Test func `an idle connection costs at most 8 kB`() throws {
+        let loop = try EventLoop()
+        let server = try Server(loop: loop)
+        server.prepare = { $0.onBytes = { $0.count } }
+        func connect(_ count: Int) throws -> [Resetter] {
+            let total = server.accepted.count + count
+            let clients = try (0..<count).map { _ in try Resetter(to: server.address) }
+            #expect(server.wait { server.accepted.count == total })
+            return clients
+        }
+        let first = try connect(200)
+        first.forEach { $0.write(200_000 / 200) }
+        let before = residentBytes()
+        let count = 300
+        let others = try connect(count)
+        others.forEach { $0.write(3_000) }
+        #expect(!loop.run(until: { false }, within: .milliseconds(50)))
+        #expect((residentBytes() - before) / count <= 8_192)
+        #expect(server.accepted.count == 500)
+    }
+
+    @Test func `a client that never says hello is cut off after five seconds`() throws {
+        let loop = try EventLoop()
+        let server = try Server(loop: loop, tls: TestTLS.material().server)
+        let silent = try Resetter(to: server.address)
+        let start = EventLoop.monotonicNow()
+        #expect(server.wait { !server.closures.isEmpty })
+        #expect(server.closures == [.tlsHandshakeTimedOut])
+        #expect((.milliseconds(4_900)...(.seconds(8))).contains(EventLoop.monotonicNow() - start))
+        _ = silent
+    }
+
+    @Test(arguments: 0..<20)
+    func `garbage where TLS was expected ends that connection only`(seed: Int) throws {
+        let loop = try EventLoop()
+        let server = try Server(loop: loop, tls: TestTLS.material().server)
+        var generator = SplitMix64(seed: UInt64(seed))
+        let client = try server.connect()
+        var garbage = (0..<500).map { _ in UInt8(truncatingIfNeeded: generator.next()) }
+        if seed % 2 == 0 { garbage.replaceSubrange(0..<3, with: [0x16, 0x03, 0x01]) }
+        client.stream.write(garbage)
+        #expect(server.wait { client.closure != nil || server.closures.contains(.tlsHandshakeTimedOut) })
+    }
+
+    @Test(arguments: [["-tls1_2"], ["-tls1_3"], ["-alpn", "http/1.1"], ["-alpn", "h2"]])
+    func `openssl s_client verifies our certificate and talks`(options: [String]) throws {
+        let loop = try EventLoop()
+        let material = try TestTLS.material()
+        let server = try Server(loop: loop, tls: material.server)
+        server.prepare = { stream in
+            stream.onBytes = { [unowned stream] bytes in
+                stream.write(Array("heard \(bytes.count)".utf8))
+                stream.closeAfterFlush()
+                return bytes.count
+            }
+        }
+        let authority = FileManager.default.temporaryDirectory.appendingPathComponent("ca-\(UUID()).pem")
+        try Data(material.authority.certificate.pem()).write(to: authority)
+        defer { try? FileManager.default.removeItem(at: authority) }
+        let output = try run(
+            "openssl",
+            [
+                "s_client", "-connect", "127.0.0.1:\(server.address.port)", "-CAfile", authority.path, "-verify_return_error",
+                "-servername", "localhost", "-verify_hostname", "localhost", "-ign_eof",
+            ] + options, input: "hello", on: loop)
+        #expect(output.contains("heard 5"))
+        #expect(output.contains("Verification: OK"))
+        if options == ["-alpn", "http/1.1"] { #expect(output.contains("ALPN protocol: http/1.1")) }
+    }
+
+    @Test func `openssl s_client with TLS 1.1 is refused`() throws {
+        let loop = try EventLoop()
+        let server = try Server(loop: loop, tls: TestTLS.material().server)
+        _ = try run(
+            "openssl",
+            ["s_client", "-connect", "127.0.0.1:\(server.address.port)", "-tls1_1", "-cipher", "DEFAULT@SECLEVEL=0"], input: "",
+            on: loop)
+        #expect(server.wait { !server.closures.isEmpty })
+        guard case .tlsFailed = server.closures[0] else {
+            Issue.record("\(server.closures)")
+            return
+        }
+    }
+
+    /// Runs a program beside the loop and returns what it printed.
+    private func run(_ name: String, _ arguments: [String], input: String, on loop: EventLoop) throws -> String {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+        process.arguments = [name] + arguments
+        let (stdin, stdout) = (Foundation.Pipe(), Foundation.Pipe())
+        (process.standardInput, process.standardOutput, process.standardError) = (stdin, stdout, stdout)
+        try process.run()
+        stdin.fileHandleForWriting.write(Data(input.utf8))
+        try stdin.fileHandleForWriting.close()
+        let poll = loop.schedule(after: .zero, repeating: .milliseconds(5)) {}
+        #expect(loop.run(until: { !process.isRunning }, within: .seconds(20)))
+        poll.cancel()
+        return String(decoding: stdout.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+    }
+}
+
+/// A blocking client socket that can end its connection by RST.
+final class Resetter {
+    private var descriptor: CInt
+
+    init(to address: SocketAddress) throws {
+        descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        var name = sockaddr_in()
+        name.sin_family = sa_family_t(AF_INET)
+        name.sin_port = address.port.bigEndian
+        name.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        let status = withUnsafePointer(to: &name) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+            }
+        }
+        try #require(status == 0)
+    }
+
+    deinit { if descriptor >= 0 { close(descriptor) } }
+
+    func write(_ count: Int) {
+        let bytes = [UInt8](repeating: 0x41, count: count)
+        _ = Glibc.write(descriptor, bytes, count)
+    }
+
+    /// Closes without lingering, which sends RST.
+    func reset() {
+        var option = linger(l_onoff: 1, l_linger: 0)
+        setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &option, socklen_t(MemoryLayout<linger>.size))
+        close(descriptor)
+        descriptor = -1
+    }
+}
