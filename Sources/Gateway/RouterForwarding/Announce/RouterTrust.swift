@@ -1,0 +1,73 @@
+public import Wire
+
+/// What a router's answer may name (DESIGN.md 6.6): a hijacked router must not aim our media at others.
+public struct RouterTrust: Sendable, Equatable {
+    /// `media` of the configuration; by default what the router's URL resolved to.
+    public var networks: [IPNetwork]
+    /// Our own listeners: media sent there would come back as an attack on ourselves.
+    public var ownListeners: Set<SocketAddress>
+
+    public init(networks: [IPNetwork], ownListeners: Set<SocketAddress> = []) {
+        (self.networks, self.ownListeners) = (networks, ownListeners)
+    }
+
+    public func admits(_ address: SocketAddress) -> Bool {
+        let ip = address.ip
+        guard address.port != 0, !ip.isMulticast, !ip.isUnspecified, !ip.isLinkLocal, !isOwnListener(address) else {
+            return false
+        }
+        return networks.contains { $0.contains(ip) }
+    }
+
+    /// A listener on all addresses is ours on every one of them; on this machine that is loopback at least.
+    private func isOwnListener(_ address: SocketAddress) -> Bool {
+        ownListeners.contains { own in
+            own.port == address.port && (own.ip == address.ip || own.ip.isUnspecified && address.ip.isLoopback)
+        }
+    }
+}
+
+/// Scheme, host and port of a URL, for the same-origin rule of `Location`.
+struct HTTPOrigin: Equatable {
+    var scheme: String
+    /// As written, in lower case.
+    var host: String
+    var port: UInt16
+
+    /// Nil unless it is an absolute http or https URL.
+    init?(_ url: String) {
+        guard let separator = url.range(of: "://") else { return nil }
+        scheme = url[..<separator.lowerBound].lowercased()
+        guard let standard: UInt16 = ["http": 80, "https": 443][scheme] else { return nil }
+        let authority = url[separator.upperBound...].prefix { !"/?#".contains($0) }
+        guard !authority.isEmpty, !authority.contains("@"), !authority.contains("\\") else { return nil }
+        let bracket = authority.lastIndex(of: "]") ?? authority.startIndex
+        let colon = authority[bracket...].lastIndex(of: ":")
+        host = authority[..<(colon ?? authority.endIndex)].lowercased()
+        guard let number = colon.map({ UInt16(authority[authority.index(after: $0)...]) }) ?? standard, !host.isEmpty
+        else { return nil }
+        port = number
+    }
+
+    var isLoopback: Bool {
+        let bare = host.hasPrefix("[") ? String(host.dropFirst().dropLast()) : host
+        return bare == "localhost" || IPAddress(bare)?.isLoopback == true
+    }
+
+    /// The absolute URL of a `Location` that was given for `url`; nil for another origin or a relative path.
+    static func resolve(_ location: String, from url: String) -> String? {
+        guard let origin = HTTPOrigin(url), location.utf8.count <= 2048 else { return nil }
+        guard location.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else { return nil }
+        if location.hasPrefix("/"), !location.hasPrefix("//") {
+            return "\(origin.scheme)://\(origin.host):\(origin.port)\(location)"
+        }
+        return HTTPOrigin(location) == origin ? location : nil
+    }
+}
+
+extension StringProtocol {
+    /// The first place of `text`.
+    fileprivate func range(of text: String) -> Range<Index>? {
+        indices.lazy.first { self[$0...].hasPrefix(text) }.map { $0..<index($0, offsetBy: text.count) }
+    }
+}

@@ -1,0 +1,26 @@
+public import EventLoop
+public import Wire
+
+/// One publication's forwarding, for as long as it lives.
+public struct ForwardingID: Sendable, Hashable {
+    public var participantID: String
+    /// Tells publications of one participant apart.
+    public var serial: UInt64
+}
+
+/// What workers tell the control loop.
+public enum ForwardingEvent: Sendable {
+    case started(ForwardingID, Announcement, worker: MailboxSender<LegCommand>)
+    /// Formats, mute or keyframe requests turned out different.
+    case changed(ForwardingID, Announcement)
+    /// RTCP came from the router of this replica.
+    case feedback(ForwardingID, replica: Int, at: MonotonicTime)
+    case ended(ForwardingID, reason: String, keepsAnnounce: Bool)
+}
+
+/// What the control loop tells the worker of a publication.
+public enum LegCommand: Sendable {
+    case open(ForwardingID, replica: Int, LegPlan)
+    /// The router is lost: keep the latest GOP for the next one.
+    case close(ForwardingID, replica: Int)
+}

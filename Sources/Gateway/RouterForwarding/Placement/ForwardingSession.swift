@@ -1,0 +1,116 @@
+import Admission
+import EventLoop
+import StageHub
+import Wire
+
+/// One publication on its way to its routers: collects what the announce needs, and owns the legs. Confined to the worker.
+final class ForwardingSession {
+    enum Event {
+        case ready(Announcement)
+        case changed(Announcement)
+        case feedback(replica: Int, at: MonotonicTime)
+        case ended(reason: String, keepsAnnounce: Bool)
+    }
+
+    let id: ForwardingID
+    let legs: [RouterLeg]
+    var onEvent: (Event) -> Void = { _ in }
+
+    private let publication: Publication
+    private let socket: RouterSocket
+    private var muted: Set<TrackID> = []
+    private var announced: Announcement?
+    private var isEnded = false
+    private var waiting: TimerWatch?
+    private var watching: TimerWatch?
+    private var lastFeedback: [MonotonicTime?]
+
+    /// A publication of one track only is announced this long after that track is known; a track that comes later is a change.
+    static let secondTrackPatience = Duration.milliseconds(500)
+    static let feedbackInterval = Duration.seconds(1)
+
+    init(id: ForwardingID, publication: Publication, socket: RouterSocket, replicas: Int) {
+        (self.id, self.publication, self.socket) = (id, publication, socket)
+        legs = (0..<replicas).map { _ in RouterLeg(publication: publication, socket: socket) }
+        lastFeedback = Array(repeating: nil, count: replicas)
+    }
+
+    func start() {
+        for leg in legs {
+            leg.onEnded = { [weak self] in self?.end($0) }  // gone once the first leg has told
+            publication.add(leg)
+        }
+        // One leg speaks for all: they are told the same.
+        legs[0].onFormatChanged = { [unowned self] _, _ in considerAnnouncing() }
+        legs[0].onMuteChanged = { [unowned self] track, isMuted in
+            if isMuted { muted.insert(track) } else { muted.remove(track) }
+            considerAnnouncing()
+        }
+        considerAnnouncing()
+        watching = socket.loop.schedule(after: Self.feedbackInterval, repeating: Self.feedbackInterval) { [unowned self] in
+            tellFeedback()
+        }
+    }
+
+    private func considerAnnouncing() {
+        let formats = publication.formats.keys.map(\.kind)
+        guard !formats.isEmpty, !isEnded else { return }
+        if announced == nil, Set(formats).count < 2 {
+            if waiting == nil {
+                waiting = socket.loop.schedule(after: Self.secondTrackPatience) { [unowned self] in announce() }
+            }
+            return
+        }
+        announce()
+    }
+
+    private func announce() {
+        waiting = nil
+        let announcement = announcement()
+        guard announcement != announced else { return }
+        let isFirst = announced == nil
+        announced = announcement
+        onEvent(isFirst ? .ready(announcement) : .changed(announcement))
+    }
+
+    private func announcement() -> Announcement {
+        var announcement = Announcement(
+            grant: publication.grant, sessionID: publication.lease.stageSessionID, generation: publication.lease.generation,
+            ingestProtocol: publication.ingestProtocol,
+            acceptsKeyframeRequests: publication.source?.canRequestKeyframe ?? false, formats: publication.formats,
+            source: socket.localAddress)
+        announcement.muted = muted
+        return announcement
+    }
+
+    private func tellFeedback() {
+        for (replica, leg) in legs.enumerated() {
+            guard let moment = leg.lastFeedback, moment != lastFeedback[replica] else { continue }
+            lastFeedback[replica] = moment
+            onEvent(.feedback(replica: replica, at: moment))
+        }
+        if announced != nil { considerAnnouncing() }  // an encoder may have turned out deaf
+    }
+
+    /// Called by each leg; the first one counts.
+    private func end(_ reason: PublicationEnd) {
+        guard !isEnded else { return }
+        isEnded = true
+        (waiting, watching) = (nil, nil)
+        guard announced != nil else { return onEvent(.ended(reason: reason.word, keepsAnnounce: true)) }
+        onEvent(.ended(reason: reason.word, keepsAnnounce: reason == .takenOver))
+    }
+}
+
+extension PublicationEnd {
+    /// What the router is told.
+    var word: String {
+        switch self {
+        case .unpublished: "unpublished"
+        case .connectionLost: "connectionLost"
+        case .refused: "refused"
+        case .takenOver: "takenOver"
+        case .shutdown: "shutdown"
+        }
+    }
+}

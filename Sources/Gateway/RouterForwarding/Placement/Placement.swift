@@ -1,0 +1,61 @@
+/// Which router has a stage, as all gateways see it (DESIGN.md 6.4): one record per stage and replica.
+public struct Placement: Sendable, Equatable {
+    /// The name in the configuration.
+    public var router: String
+    /// max(last + 1, wall clock in ms), below 2^53.
+    public var generation: UInt64
+
+    public init(router: String, generation: UInt64) { (self.router, self.generation) = (router, generation) }
+}
+
+/// A stage and the how-manieth of its routers.
+public struct PlacementKey: Sendable, Hashable {
+    public var stageID: String
+    public var replica: Int
+
+    public init(stageID: String, replica: Int) { (self.stageID, self.replica) = (stageID, replica) }
+}
+
+/// What became of a compare-and-swap.
+public enum PlacementAnswer: Sendable, Equatable {
+    /// The record as it stands now: ours, or another gateway's move that came first.
+    case current(Placement)
+    /// Other gateways still see the router: the stage stays, and new publishes are refused here.
+    case stillSeenByOthers
+    case unavailable
+}
+
+/// Where placements are kept. Confined to the control loop; answers may come at once or later, exactly once.
+public protocol PlacementStore: AnyObject {
+    func placement(of key: PlacementKey, reply: @escaping (Placement?) -> Void)
+    /// Writes `new` if the record still is `expected` (nil: if there is none).
+    func replace(
+        _ key: PlacementKey, _ expected: Placement?, with new: Placement, reply: @escaping (PlacementAnswer) -> Void)
+}
+
+/// Placements of one gateway alone.
+public final class LocalPlacements: PlacementStore {
+    private var records: [PlacementKey: Placement] = [:]
+
+    public init() {}
+
+    public func placement(of key: PlacementKey, reply: @escaping (Placement?) -> Void) { reply(records[key]) }
+
+    public func replace(
+        _ key: PlacementKey, _ expected: Placement?, with new: Placement, reply: @escaping (PlacementAnswer) -> Void
+    ) {
+        if records[key] == expected { records[key] = new }
+        reply(records[key].map { .current($0) } ?? .unavailable)
+    }
+}
+
+/// The largest generation that JSON readers keep exactly.
+public enum Generation {
+    public static let maximum: UInt64 = 1 << 53 - 1
+
+    /// The next one after `last` (nil: none yet).
+    public static func next(after last: UInt64?, wallMilliseconds: Int64) -> UInt64 {
+        let clock = UInt64(max(0, wallMilliseconds))
+        return min(maximum, max(last.map { $0 + 1 } ?? 0, clock))
+    }
+}

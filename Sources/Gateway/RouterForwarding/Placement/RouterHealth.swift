@@ -1,0 +1,36 @@
+import Wire
+
+/// Whether a router lives (DESIGN.md 6.4): dead after three failed checks, one a second, and 3 s without any RTCP.
+///
+/// A router that comes back is used again after three good checks in a row, and never takes back what moved away.
+struct RouterHealth {
+    static let checkInterval = Duration.seconds(1)
+    static let failuresToDie = 3
+    static let silenceToDie = Duration.seconds(3)
+    static let successesToReturn = 3
+
+    private(set) var isDead = false
+    private var failures = 0
+    private var successes = 0
+    private var lastFeedback: MonotonicTime?
+
+    /// Whether new stages may be placed there.
+    var isEligible: Bool { !isDead && failures == 0 }
+
+    mutating func feedbackCame(at moment: MonotonicTime) { lastFeedback = max(moment, lastFeedback ?? moment) }
+
+    /// Counts a check, or an announce without an answer.
+    /// - Returns: whether the router has just died.
+    mutating func checked(isGood: Bool, at now: MonotonicTime) -> Bool {
+        guard !isGood else {
+            (failures, successes) = (0, successes + 1)
+            if successes >= Self.successesToReturn { isDead = false }
+            return false
+        }
+        (failures, successes) = (failures + 1, 0)
+        let isSilent = lastFeedback.map { now - $0 >= Self.silenceToDie } ?? true
+        guard !isDead, failures >= Self.failuresToDie, isSilent else { return false }
+        isDead = true
+        return true
+    }
+}

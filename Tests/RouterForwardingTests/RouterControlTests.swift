@@ -1,0 +1,202 @@
+import Admission
+import EventLoop
+import StageHub
+import Testing
+import Wire
+
+@testable import RouterForwarding
+
+/// A router that answers as a test says.
+private final class FakeDriver: RouterDriver {
+    let name: String
+    let hasHealth = true
+    var isAlive = true
+    /// Nil answers with a plan.
+    var failure: AnnounceFailure?
+    var announced: [Announcement] = []
+    var updated: [Announcement] = []
+    var withdrawn: [(id: String, generation: UInt64, reason: String)] = []
+    var lost: [String] = []
+    var leases = 0
+
+    init(_ name: String) { self.name = name }
+
+    func announce(_ announcement: Announcement, reply: @escaping (Result<LegPlan, AnnounceFailure>) -> Void) {
+        guard isAlive else { return reply(.failure(.noAnswer)) }
+        if let failure { return reply(.failure(failure)) }
+        announced.append(announcement)
+        reply(.success(LegPlan(cname: announcement.participantID, tracks: [])))
+    }
+    func update(_ announcement: Announcement) { updated.append(announcement) }
+    func withdraw(_ announcement: Announcement, reason: String) {
+        withdrawn.append((announcement.participantID, announcement.generation, reason))
+    }
+    func checkHealth(reply: @escaping (Bool) -> Void) { reply(isAlive) }
+    func renewLease(_ participants: [Announcement], reply: @escaping ([String]) -> Void) {
+        leases += 1
+        defer { lost = [] }
+        reply(lost)
+    }
+}
+
+private final class ControlBench {
+    let loop: EventLoop
+    let routers = ["a", "b", "c"].map(FakeDriver.init)
+    let placements = LocalPlacements()
+    let control: RouterControl
+    var commands: [LegCommand] = []
+    var stories: [RouterControl.Story] = []
+    private var worker: Mailbox<LegCommand>?
+    private var serial: UInt64 = 0
+
+    init(replicas: Int = 1) throws {
+        loop = try EventLoop()
+        control = try RouterControl(loop: loop, drivers: routers, placements: placements, replicas: replicas)
+        worker = try Mailbox(loop: loop) { [unowned self] in commands.append($0) }
+        control.onStory = { [unowned self] in stories.append($0) }
+    }
+
+    @discardableResult
+    func publish(_ participant: String, stage: String, generation: UInt64 = 1) -> (ForwardingID, Announcement) {
+        serial += 1
+        let id = ForwardingID(participantID: participant, serial: serial)
+        let announcement = Announcement(
+            grant: PublishGrant(participantID: participant, stageARN: "arn:" + stage, stageID: stage, credentialHash: ""),
+            sessionID: "st", generation: generation, ingestProtocol: .whip, acceptsKeyframeRequests: true,
+            formats: [.video: .h264Offered(profileLevelID: "42e01f")], source: SocketAddress(.loopback, port: 9))
+        control.sender.send(.started(id, announcement, worker: worker!.sender))
+        return (id, announcement)
+    }
+
+    func wait(_ limit: Duration = .seconds(8), until isDone: () -> Bool) -> Bool { loop.run(until: isDone, within: limit) }
+
+    var opened: Int { commands.filter { if case .open = $0 { true } else { false } }.count }
+    var closed: Int { commands.filter { if case .close = $0 { true } else { false } }.count }
+
+    /// Where participants are announced.
+    func home(of participant: String) -> FakeDriver? {
+        routers.first { $0.announced.contains { $0.participantID == participant } }
+    }
+}
+
+@Suite("Placement and failover (DESIGN 6.4)", .timeLimit(.minutes(1)))
+struct RouterControlTests {
+    @Test func `a stage's participants go to one router, stages to all`() throws {
+        let bench = try ControlBench()
+        for stage in 0..<30 { for one in 0..<2 { bench.publish("p\(stage)-\(one)", stage: "s\(stage)") } }
+        #expect(bench.wait { bench.opened == 60 })
+        for stage in 0..<30 { #expect(bench.home(of: "p\(stage)-0") === bench.home(of: "p\(stage)-1")) }
+        #expect(bench.routers.allSatisfy { !$0.announced.isEmpty })
+    }
+
+    @Test func `a dead router's stages move within six seconds, with a higher generation, and stay`() throws {
+        let bench = try ControlBench()
+        for one in 0..<4 { bench.publish("p\(one)", stage: "s") }
+        #expect(bench.wait { bench.opened == 4 })
+        let home = try #require(bench.home(of: "p0"))
+        let before = home.announced.map(\.generation)
+        let start = bench.loop.now
+        home.isAlive = false
+        #expect(bench.wait { bench.opened == 8 && bench.closed == 4 })
+        #expect(bench.loop.now - start < .seconds(6))
+        #expect(bench.stories.contains(.died(router: home.name)))
+        let next = try #require(bench.routers.first { $0 !== home && !$0.announced.isEmpty })
+        #expect(next.announced.map(\.generation).min()! > before.max()!)
+        home.isAlive = true
+        #expect(bench.wait { bench.stories.contains(.returned(router: home.name)) })
+        bench.publish("late", stage: "s")
+        #expect(bench.wait { bench.opened == 9 })
+        #expect(next.announced.last?.participantID == "late")
+    }
+
+    @Test func `RTCP keeps a router alive whose health checks fail`() throws {
+        let bench = try ControlBench()
+        let (id, _) = bench.publish("p", stage: "s")
+        #expect(bench.wait { bench.opened == 1 })
+        try #require(bench.home(of: "p")).isAlive = false
+        let ticking = bench.loop.schedule(after: .zero, repeating: .milliseconds(500)) {
+            bench.control.sender.send(.feedback(id, replica: 0, at: bench.loop.now))
+        }
+        #expect(!bench.wait(.seconds(5)) { bench.closed > 0 })
+        ticking.cancel()
+        #expect(bench.wait { bench.closed == 1 })
+    }
+
+    @Test func `a router that does not answer is left at once by a stage with nobody live there`() throws {
+        let bench = try ControlBench()
+        for router in bench.routers { router.failure = .noAnswer }
+        let best = Rendezvous.ranking(of: ["a", "b", "c"], for: "s")
+        bench.routers.first { $0.name == best[1] }?.failure = nil
+        bench.publish("p", stage: "s")
+        #expect(bench.wait(.seconds(1)) { bench.opened == 1 })
+        #expect(bench.home(of: "p")?.name == best[1])
+    }
+
+    @Test func `a router that holds a higher generation gets one above it`() throws {
+        let bench = try ControlBench()
+        for router in bench.routers { router.failure = .staleGeneration }
+        bench.publish("p", stage: "s")
+        #expect(bench.wait { !bench.stories.isEmpty })
+        for router in bench.routers { router.failure = nil }
+        #expect(bench.wait { bench.opened == 1 })
+        var placed: Placement?
+        bench.placements.placement(of: PlacementKey(stageID: "s", replica: 0)) { placed = $0 }
+        let first = try #require(placed).generation
+        #expect(try #require(bench.home(of: "p")).announced[0].generation >= first + 1000)
+    }
+
+    @Test func `what a router lost is announced again, one generation higher`() throws {
+        let bench = try ControlBench()
+        bench.publish("p", stage: "s")
+        #expect(bench.wait { bench.opened == 1 })
+        let home = try #require(bench.home(of: "p"))
+        home.lost = ["p", "unknown"]
+        #expect(bench.wait { bench.opened == 2 })
+        #expect(home.announced[1].generation == home.announced[0].generation + 1)
+    }
+
+    @Test func `ends are told, changes too, and a takeover keeps the announce`() throws {
+        let bench = try ControlBench()
+        var (id, announcement) = bench.publish("p", stage: "s")
+        #expect(bench.wait { bench.opened == 1 })
+        let home = try #require(bench.home(of: "p"))
+        announcement.muted = [.video]
+        bench.control.sender.send(.changed(id, announcement))
+        #expect(bench.wait { home.updated.first?.muted == [.video] })
+        bench.control.sender.send(.ended(id, reason: "takenOver", keepsAnnounce: true))
+        (id, _) = bench.publish("p", stage: "s", generation: 2)
+        #expect(bench.wait { bench.opened == 2 })
+        #expect(home.withdrawn.isEmpty)
+        #expect(home.announced[1].generation > home.announced[0].generation)
+        bench.control.sender.send(.ended(id, reason: "unpublished", keepsAnnounce: false))
+        #expect(bench.wait { home.withdrawn.first?.reason == "unpublished" })
+        #expect(home.withdrawn.first?.generation == home.announced[1].generation)
+    }
+
+    @Test func `replicas go to different routers`() throws {
+        let bench = try ControlBench(replicas: 2)
+        bench.publish("p", stage: "s")
+        #expect(bench.wait { bench.opened == 2 })
+        #expect(bench.routers.filter { $0.announced.count == 1 }.count == 2)
+    }
+
+    @Test func `without a router it is tried every second`() throws {
+        let bench = try ControlBench()
+        for router in bench.routers { router.isAlive = false }
+        #expect(bench.wait { bench.stories.filter { if case .died = $0 { true } else { false } }.count == 3 })
+        #expect(bench.control.eligibleRouters.isEmpty)
+        bench.publish("p", stage: "s")
+        #expect(bench.wait { bench.stories.contains(.noRouter(stageID: "s")) })
+        bench.routers[1].isAlive = true
+        #expect(bench.wait { bench.opened == 1 })
+    }
+
+    @Test func `the loss of a router moves only its own stages`() {
+        for stage in 0..<200 {
+            let all = Rendezvous.ranking(of: ["a", "b", "c", "d"], for: "st-\(stage)")
+            #expect(Rendezvous.ranking(of: ["d", "b", "a"], for: "st-\(stage)") == all.filter { $0 != "c" })
+        }
+        let firsts = (0..<1000).map { Rendezvous.ranking(of: ["a", "b", "c", "d"], for: "st-\($0)")[0] }
+        for name in ["a", "b", "c", "d"] { #expect(200...300 ~= firsts.filter { $0 == name }.count) }
+    }
+}
