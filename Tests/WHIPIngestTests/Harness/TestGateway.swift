@@ -1,8 +1,11 @@
 import Admission
+import Admission
 import EventLoop
 import Foundation
 import GatewayMetrics
 import HTTP
+import MediaContract
+import Refusals
 import Sockets
 import StageHub
 import Wire
@@ -48,9 +51,9 @@ final class TestGateway: Sendable {
     ) {
         do {
             let loop = try EventLoop()
-            let port = try MediaPort(loop: loop, index: index, socket: socket, plane: plane) { publication in
-                publication.add(RecordingSink(publication.grant.participantID, worker: index, output))
-            }
+            let port = try MediaPort(loop: loop, index: index, socket: socket, plane: plane)
+            let host = RecordingHost(worker: index, output)
+            port.host = host
             let endpoint = try WHIPEndpoint(loop: loop, plane: plane, authorizer: StubAuthorizer(), servesPublishPage: true)
             let mailbox = try Mailbox<Command>(loop: loop) { command in
                 switch command {
@@ -61,7 +64,7 @@ final class TestGateway: Sendable {
             }
             door.withLock { $0 = mailbox.sender }
             loop.run()
-            withExtendedLifetime((port, endpoint, mailbox)) {}
+            withExtendedLifetime((port, host, endpoint, mailbox)) {}
         } catch { preconditionFailure("\(error)") }
     }
 
@@ -121,6 +124,25 @@ final class ForwardedMedia: Sendable {
             streams[participant] = stream
         }
     }
+}
+
+final class RecordingHost: WHIPPublishHost {
+    private let worker: Int
+    private let output: ForwardedMedia
+
+    init(worker: Int, _ output: ForwardedMedia) { (self.worker, self.output) = (worker, output) }
+
+    func rememberedRefusal(for grant: PublishGrant, _ request: PublishRequest, offer: [UInt8]) -> Refusal? { nil }
+
+    func makeInspector(for grant: PublishGrant, _ request: PublishRequest) -> (any PacketInspector)? {
+        ContractPacketInspector(rules: ContractRules(), product: request.userAgent)
+    }
+
+    func publishBegan(_ publication: Publication) {
+        publication.add(RecordingSink(publication.grant.participantID, worker: worker, output))
+    }
+
+    func publishEnded(_ publication: Publication, _ reason: PublicationEnd) {}
 }
 
 final class RecordingSink: MediaSink {

@@ -23,15 +23,19 @@ public final class SessionEntry: Sendable {
         /// The peer's, by which a PATCH is trickle or restart.
         var remoteUfrag: String
         var lease: PublishLease?
+        /// Whose publish this one takes over: the address of its POST.
+        var incumbent: IPAddress?
         var story = SessionStory()
     }
 
     /// Unguessable; carries node and process generation.
     public let id: String
     public let grant: PublishGrant
+    /// What the encoder showed at the door.
+    public let request: PublishRequest
     /// Where the POST came from.
-    public let source: SocketAddress
-    public let userAgent: String
+    public var source: SocketAddress { request.source }
+    public var userAgent: String { request.userAgent }
     public let createdAt: MonotonicTime
     let offer: AcceptedOffer
     let certificate: DTLSCertificate
@@ -46,10 +50,10 @@ public final class SessionEntry: Sendable {
     private let claimScheduled = Atomic<Bool>(false)
 
     init(
-        id: String, grant: PublishGrant, source: SocketAddress, userAgent: String, offer: AcceptedOffer,
+        id: String, grant: PublishGrant, request: PublishRequest, offer: AcceptedOffer,
         certificate: DTLSCertificate, tokenHash: [UInt8], credentials: ICECredentials, plane: WHIPPlane, now: MonotonicTime
     ) {
-        (self.id, self.grant, self.source, self.userAgent) = (id, grant, source, userAgent)
+        (self.id, self.grant, self.request) = (id, grant, request)
         (self.offer, self.certificate, self.tokenHash, self.plane) = (offer, certificate, tokenHash, plane)
         createdAt = now
         content = Lock(Content(credentials: [credentials], remoteUfrag: offer.remoteUfrag))

@@ -16,6 +16,8 @@ public final class WHIPEndpoint {
     let loop: EventLoop
     let plane: WHIPPlane
     let authorizer: any Authorizer
+    /// Asked for refusals that an encoder has still to hear.
+    public weak var host: (any WHIPPublishHost)?
     /// Whether `GET /publish` serves the test page.
     let servesPublishPage: Bool
     private var mailbox: Mailbox<Reply>?
@@ -60,7 +62,8 @@ public final class WHIPEndpoint {
     // MARK: - POST
 
     private struct PendingPost {
-        var request: HTTPRequest
+        var body: [UInt8]
+        var request: PublishRequest
         var token: Secret
         var respond: (HTTPResponse) -> Void
         var grant: PublishGrant?
@@ -79,11 +82,11 @@ public final class WHIPEndpoint {
         guard let token = request.presentedToken else { return respond(Problem.response(Refusal(.missingToken))) }
         nextNumber += 1
         let number = nextNumber
-        waiting[number] = PendingPost(request: request, token: token, respond: respond)
         let sender = mailbox?.sender
         let asked = PublishRequest(
             credential: .token(token), ingestProtocol: .whip, source: request.source,
             userAgent: String(request.headers["User-Agent"]?.prefix(256) ?? ""))
+        waiting[number] = PendingPost(body: request.body, request: asked, token: token, respond: respond)
         authorizer.authorize(asked) { sender?.send(.authorized(number, $0)) }
     }
 
@@ -106,8 +109,12 @@ public final class WHIPEndpoint {
     private func authorized(_ number: Int, _ grant: PublishGrant) {
         guard var post = waiting[number] else { return }
         post.grant = grant
+        if let refusal = host?.rememberedRefusal(for: grant, post.request, offer: post.body) {
+            waiting[number] = post
+            return refuse(number, refusal)
+        }
         do throws(Refusal) {
-            let offer = try Self.offer(in: post.request, profiles: plane.configuration.acceptedProfiles)
+            let offer = try Self.offer(in: post.body, profiles: plane.configuration.acceptedProfiles)
             post.offer = offer
             post.entry = makeEntry(grant, offer, post)
             waiting[number] = post
@@ -120,10 +127,10 @@ public final class WHIPEndpoint {
         plane.leases.claimPublish(grant, protocol: .whip, holder: entry, takeOver: false) { sender?.send(.claimed(number, $0)) }
     }
 
-    private static func offer(in request: HTTPRequest, profiles: Set<UInt8>?) throws(Refusal) -> AcceptedOffer {
+    private static func offer(in body: [UInt8], profiles: Set<UInt8>?) throws(Refusal) -> AcceptedOffer {
         let description: SessionDescription
         do throws(SDPError) {
-            description = try SessionDescription(parsing: request.body, endings: .crlf)
+            description = try SessionDescription(parsing: body, endings: .crlf)
         } catch { throw malformed("The SDP offer is malformed: \(error).") }
         return try AcceptedOffer(negotiating: description, rules: OfferRules(acceptedProfiles: profiles))
     }
@@ -132,7 +139,7 @@ public final class WHIPEndpoint {
         let configuration = plane.configuration
         return SessionEntry(
             id: SessionIdentifier.make(node: configuration.node, generation: configuration.generation), grant: grant,
-            source: post.request.source, userAgent: String(post.request.headers["User-Agent"]?.prefix(256) ?? ""), offer: offer,
+            request: post.request, offer: offer,
             certificate: plane.certificate(at: loop.now), tokenHash: Digest.sha256(post.token.reveal()),
             credentials: ICECredentials.make(plane.mint), plane: plane, now: loop.now)
     }
@@ -142,7 +149,9 @@ public final class WHIPEndpoint {
         guard let entry = waiting[number]?.entry else { return }
         switch answer {
         case .granted(let lease): entry.content.withLock { $0.lease = lease }
-        case .held:
+        case .held(let holder):
+            let incumbent = (holder as? SessionEntry)?.source.ip
+            entry.content.withLock { $0.incumbent = incumbent }
             let isAllowed = plane.takeovers.withLock {
                 $0.allows(entry.grant.participantID, from: entry.source.ip, now: loop.now)
             }

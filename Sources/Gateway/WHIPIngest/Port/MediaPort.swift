@@ -3,9 +3,8 @@ import DTLS
 public import EventLoop
 import STUN
 public import Sockets
-public import Refusals
-public import StageHub
-public import Wire
+import StageHub
+import Wire
 
 /// One worker's part of the media port: every datagram of every session comes in here and is told apart (RFC 7983).
 ///
@@ -17,10 +16,8 @@ public final class MediaPort {
     let socket: UDPSocket
     let agent = STUNAgent()
     let reply = UnsafeMutableRawBufferPointer.allocate(byteCount: STUNAgent.maximumReplyByteCount, alignment: 8)
-    /// Called when a session's media may flow: add the sinks here.
-    let publish: (Publication) -> Void
-    /// Looks at each packet that would be forwarded; a refusal ends the session.
-    let makeInspector: (SessionEntry) -> (any MediaInspector)?
+    /// The contract, and the way to routers. Set it before the loop runs.
+    public weak var host: (any WHIPPublishHost)?
 
     var tuples: [SocketAddress: PeerTuple] = [:]
     var sessions: [ObjectIdentifier: WHIPSession] = [:]
@@ -40,14 +37,8 @@ public final class MediaPort {
     var handshakes = HandshakeBudget()
 
     /// - Parameter socket: this worker's member of the media port's group.
-    /// - Parameter publish: adds the sinks to a publication that begins; called on this loop.
-    /// - Parameter makeInspector: the media contract of one session; nil forwards everything.
-    public init(
-        loop: EventLoop, index: Int, socket: BoundSocket, plane: WHIPPlane, publish: @escaping (Publication) -> Void,
-        makeInspector: @escaping (SessionEntry) -> (any MediaInspector)? = { _ in nil }
-    ) throws {
+    public init(loop: EventLoop, index: Int, socket: BoundSocket, plane: WHIPPlane) throws {
         (self.loop, self.index, self.plane) = (loop, index, plane)
-        (self.publish, self.makeInspector) = (publish, makeInspector)
         self.socket = UDPSocket(loop: loop, socket: socket)
         let mailbox = try Mailbox<WorkerMessage>(loop: loop, priority: .media) { [unowned self] in receive($0) }
         self.mailbox = mailbox
@@ -199,12 +190,4 @@ public final class MediaPort {
     private static let tupleLifetime: Duration = .seconds(60)
     /// Today's, yesterday's, and one in between a restart of the clock.
     private static let maximumContexts = 3
-}
-
-/// The media contract's eye on one session's packets.
-public protocol MediaInspector: AnyObject {
-    /// Looks at one packet of the forwarded layer; the refusal, if it returns one, ends the publish.
-    func inspect(_ packet: MediaPacket, of track: TrackID, arrival: MonotonicTime) -> Refusal?
-    /// Time passes while nothing may come.
-    func tick(at now: MonotonicTime) -> Refusal?
 }

@@ -1,4 +1,5 @@
 import GatewayMetrics
+import MediaContract
 import RTCP
 import RTP
 import Refusals
@@ -32,13 +33,15 @@ final class MediaReceiver {
     var lastForwarded: [MonotonicTime] = [.zero, .zero]
     var isMuted = [false, false]
     private(set) var publication: Publication?
-    private var inspector: (any MediaInspector)?
+    private var inspector: (any PacketInspector)?
     private var gathered: [MediaPacket] = []
     private var run = MediaRun(track: .video, isKeyframe: false, arrival: .zero)
     private var parameterSets = ParameterSetKeeper()
     private var steps: [SessionStory.Step] = []
     private var hasRTP = false
     private var hasIDR = false
+    private var gate = PublishGate(needsAudio: false)
+    private var hasStarted = false
     private var keyframeTimestamp: Int64?
     /// Sources that came for the first time; whoever registers them empties it.
     var newSources: [UInt32] = []
@@ -59,7 +62,7 @@ final class MediaReceiver {
     }
 
     /// The lease is ours: media flows into `publication` from now on.
-    func begin(_ publication: Publication, inspector: (any MediaInspector)?) {
+    func begin(_ publication: Publication, inspector: (any PacketInspector)?) {
         (self.publication, self.inspector) = (publication, inspector)
         keyframes.want()
     }
@@ -76,6 +79,12 @@ final class MediaReceiver {
 
     /// A step of the story that was reached since the last call.
     func takeStep() -> SessionStory.Step? { steps.isEmpty ? nil : steps.removeFirst() }
+
+    /// True once, when the publish has really started.
+    func takeStart() -> Bool {
+        defer { hasStarted = false }
+        return hasStarted
+    }
 
     // MARK: - Packets
 
@@ -122,22 +131,25 @@ final class MediaReceiver {
         isRetransmission: Bool, at now: MonotonicTime
     ) -> Outcome {
         let extended = isRetransmission ? sources[index].numbers.extend(number) : sources[index].numbers.unwrap(number)
+        var isFresh = true
         switch sources[index].losses.received(extended, at: now) {
         case .duplicate: return .nothing
         case .late(let wasAsked, let age):
             if wasAsked { metrics.recovered.increment() }
             sources[index].statistics.received(extended, timestamp: timestamp, arrival: now, clockRate: sources[index].clockRate)
             guard age <= Self.maximumLateness else { return .nothing }
+            isFresh = false
         case .inOrder, .restarted:
             sources[index].statistics.received(extended, timestamp: timestamp, arrival: now, clockRate: sources[index].clockRate)
         }
         guard !payload.isEmpty else { return .nothing }
         let media = MediaPacket(
             sequenceNumber: extended, timestamp: sources[index].timestamps.unwrap(timestamp), marker: marker, payload: payload)
-        return forward(media, from: index, at: now)
+        return forward(media, from: index, isFresh: isFresh, at: now)
     }
 
-    private func forward(_ packet: MediaPacket, from index: Int, at now: MonotonicTime) -> Outcome {
+    /// - Parameter isFresh: in order; what came late or again is not judged by the contract.
+    private func forward(_ packet: MediaPacket, from index: Int, isFresh: Bool, at now: MonotonicTime) -> Outcome {
         var packet = packet
         var startsKeyframe = false
         let isVideo = sources[index].track.kind == .video
@@ -154,7 +166,10 @@ final class MediaReceiver {
         guard let publication else { return .nothing }
         let track: TrackID = isVideo ? .video : .audio
         publication.timeline.observe(packet.timestamp, of: track, arrival: now)
-        if let refusal = inspector?.inspect(packet, of: track, arrival: now) { return .refused(refusal) }
+        if isFresh, let refusal = inspector?.inspect(packet, of: track, arrival: now) { return .refused(refusal) }
+        if isVideo, gate.videoForwarded(isDecodableIDR: startsKeyframe && parameterSets.isComplete, mediaTime: packet.timestamp) {
+            hasStarted = true
+        }
         unmute(track, at: now)
         return gather(packet, of: track, startsKeyframe: startsKeyframe, at: now)
     }

@@ -6,6 +6,8 @@ struct ParameterSetKeeper {
     private var sequenceSet: [UInt8] = []
     private var pictureSet: [UInt8] = []
 
+    var isComplete: Bool { !sequenceSet.isEmpty && !pictureSet.isEmpty }
+
     /// - Returns: the new format when a set differs from the one before; nothing is copied otherwise.
     mutating func note(_ inspection: PayloadInspection) -> TrackFormat? {
         var isChanged = false

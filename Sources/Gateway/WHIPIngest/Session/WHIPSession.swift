@@ -28,7 +28,7 @@ final class WHIPSession {
     private var validated: [MediaPath] = []
     private let scratch = UnsafeMutableRawBufferPointer.allocate(byteCount: scratchByteCount, alignment: 8)
     private var attempts = 0
-    private var inspector: (any MediaInspector)?
+    private var inspector: (any PacketInspector)?
 
     init(entry: SessionEntry, port: MediaPort, path: MediaPath, now: MonotonicTime) {
         (self.entry, self.port, self.path, createdAt) = (entry, port, path, now)
@@ -173,11 +173,21 @@ final class WHIPSession {
     func leaseAnswered(_ answer: ClaimAnswer) {
         switch answer {
         case .granted(let lease):
-            entry.content.withLock { $0.lease = lease }
             if lifecycle.isClosed { return port.plane.leases.release(lease) }
+            entry.content.withLock { $0.lease = lease }
+            recordTakeover()
             perform(lifecycle.leaseGranted())
         case .held: claimLease(takesOver: true)
         case .refused(let refusal): end(.refused(refusal))
+        }
+    }
+
+    /// Who keeps taking a participant from somebody else is told to stop (DESIGN 7).
+    private func recordTakeover() {
+        guard let incumbent = entry.content.withLock({ $0.incumbent }) else { return }
+        let now = port.loop.now
+        port.plane.takeovers.withLock {
+            $0.record(entry.grant.participantID, from: incumbent, by: entry.source.ip, now: now)
         }
     }
 
@@ -190,9 +200,9 @@ final class WHIPSession {
         publication.setFormat(.h264Offered(profileLevelID: entry.offer.video.profileLevelID), of: .video)
         if let audio = entry.offer.audio { publication.setFormat(.opus(isStereo: audio.isStereo), of: .audio) }
         self.publication = publication
-        inspector = port.makeInspector(entry)
+        inspector = port.host?.makeInspector(for: entry.grant, entry.request)
         receiver.begin(publication, inspector: inspector)
-        port.publish(publication)
+        port.host?.publishBegan(publication)
     }
 
     func end(_ reason: PublicationEnd) { perform(lifecycle.ended(reason)) }
@@ -202,7 +212,10 @@ final class WHIPSession {
         handshakeTimer?.cancel()
         dtls?.close()
         if let dtls { for datagram in dtls.takeOutgoing() { port.socket.send(datagram, to: path.remote, from: path.local) } }
-        publication?.end(reason)
+        if let publication {
+            publication.end(reason)
+            port.host?.publishEnded(publication, reason)
+        }
         publication = nil
         receiver.stop()
         _ = entry.markEnded()
@@ -252,12 +265,17 @@ final class WHIPSession {
             for ssrc in receiver.newSources { port.register(source: ssrc, of: self) }
             receiver.newSources.removeAll()
         }
+        if receiver.takeStart() { reportStart() }
         if let step = receiver.takeStep() { noteProgress(step, at: now) }
     }
 
     private func noteProgress(_ step: SessionStory.Step, at now: MonotonicTime) {
         entry.note(step, peer: path.remote)
-        if step == .firstIDR, let lease = publication?.lease { port.plane.reports?.publishStarted(lease) }
+    }
+
+    /// One second of media followed a decodable keyframe: the publish is real.
+    private func reportStart() {
+        if let lease = publication?.lease { port.plane.reports?.publishStarted(lease) }
     }
 
     /// Hands on what the batch brought; its bytes are still where they were received.
@@ -268,7 +286,7 @@ final class WHIPSession {
     func tick(at now: MonotonicTime, isSlow: Bool) {
         if isSlow, isOverdue(at: now) { return end(.connectionLost) }
         guard lifecycle.isLive else { return }
-        if isSlow, let refusal = inspector?.tick(at: now) { return end(.refused(refusal)) }
+        if isSlow, let refusal = inspector?.timePassed(now) { return end(.refused(refusal)) }
         let feedback = receiver.feedback(at: now)
         if !feedback.isEmpty { sendControl(feedback) }
     }

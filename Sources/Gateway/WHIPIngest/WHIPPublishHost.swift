@@ -1,0 +1,27 @@
+public import Admission
+public import Refusals
+public import StageHub
+public import Wire
+
+/// What a worker's program adds to WHIP: the contract, and the way to routers. Confined to the worker.
+public protocol WHIPPublishHost: AnyObject {
+    /// Asked when the token is found good, before the lease is claimed: a refusal that this encoder has still to hear.
+    /// - Parameter offer: the SDP as sent; an encoder whose offer changed has changed a setting.
+    func rememberedRefusal(for grant: PublishGrant, _ request: PublishRequest, offer: [UInt8]) -> Refusal?
+    /// The contract's eye on this publish; nil looks at nothing.
+    func makeInspector(for grant: PublishGrant, _ request: PublishRequest) -> (any PacketInspector)?
+    /// A publish was granted and its keys are good; media follows. Add sinks now.
+    func publishBegan(_ publication: Publication)
+    /// The sinks have been told already.
+    func publishEnded(_ publication: Publication, _ reason: PublicationEnd)
+}
+
+/// Where the media contract looks at one WHIP publish (DESIGN.md 8). Confined to the publish's worker.
+///
+/// Each call may answer with the refusal that ends the publish. Bytes are valid until the call returns.
+public protocol PacketInspector: AnyObject {
+    /// One packet of the forwarded layer, in order of arrival; duplicates and retransmissions are left out.
+    func inspect(_ packet: MediaPacket, of track: TrackID, arrival: MonotonicTime) -> Refusal?
+    /// Called about once a second: what takes too long.
+    func timePassed(_ now: MonotonicTime) -> Refusal?
+}
