@@ -47,6 +47,7 @@ public final class AnnounceDriver: RouterDriver {
     public func announce(_ announcement: Announcement, reply: @escaping (Result<LegPlan, AnnounceFailure>) -> Void) {
         let draft = draft(for: announcement)
         var body = announcement.json
+        body["gatewayId"] = .string(gatewayID)
         body["sdp"] = .string(description(of: announcement, draft).text)
         let url = configuration.url + "/v1/participants"
         http.send(request("POST", url, body), deadline: Self.answerDeadline) { [weak self] response in
