@@ -1,0 +1,81 @@
+public import HTTP
+import OpenSSL
+public import Wire
+
+/// Checks requests signed by AWS Signature Version 4, as the AWS CLI and SDKs send them: header form, body hashed.
+///
+/// - Note: All keys are tried in the same way and the comparison looks at every byte, so that time tells nothing.
+public struct SignatureV4Verifier: Sendable {
+    /// How far the signer's clock may be from ours.
+    public static let maximumSkew = Duration.seconds(300)
+
+    public var region: String
+    /// Signing names of the service: `ivs`, and what some SDKs take from the endpoint.
+    public var services: Set<String>
+
+    public init(region: String, services: Set<String> = ["ivs"]) { (self.region, self.services) = (region, services) }
+
+    /// - Parameter secret: the secret access key of an access key id; nil when there is none.
+    /// - Returns: the access key id that signed the request.
+    public func verify(
+        _ request: HTTPRequest, now: WallTime, secret: (String) -> Secret?
+    ) throws(SignatureV4Error) -> String {
+        guard let header = request.headers["Authorization"] else { throw .missing }
+        let authorization = try SignatureV4Authorization(parsing: header)
+        guard authorization.region == region, services.contains(authorization.service) else { throw .wrongScope }
+        let stamp = try timestamp(of: request, authorization, now: now)
+        try checkSignedHeaders(request, authorization)
+        let canonical = try CanonicalRequest(
+            request, signedHeaders: authorization.signedHeaders, payloadHash: try payloadHash(of: request))
+        // An unknown key is worked on like a known one: how long it takes does not tell which ids exist.
+        let known = secret(authorization.accessKeyID)
+        let key = Self.signingKey(known ?? Secret("unknown"), authorization)
+        let text = [SignatureV4Authorization.scheme, stamp, authorization.scope, Self.hex(Digest.sha256(canonical.bytes))]
+        let expected = HMAC.sha256(key: key, Array(text.joined(separator: "\n").utf8))
+        let isEqual = ConstantTime.isEqual(expected, authorization.signature)
+        guard known != nil else { throw .unknownAccessKey }
+        guard isEqual else { throw .mismatch }
+        return authorization.accessKeyID
+    }
+
+    /// `X-Amz-Date`, in its own form, of the scope's day and near our clock.
+    private func timestamp(
+        of request: HTTPRequest, _ authorization: SignatureV4Authorization, now: WallTime
+    ) throws(SignatureV4Error) -> String {
+        guard let stamp = request.headers["X-Amz-Date"], stamp.hasPrefix(authorization.date),
+            let time = BasicTimestamp.parse(stamp)
+        else { throw .malformed }
+        let skew = time - now
+        guard skew <= Self.maximumSkew, skew >= .zero - Self.maximumSkew else { throw .skewed }
+        return stamp
+    }
+
+    /// Host, and every `x-amz-` header that came, must be under the signature.
+    private func checkSignedHeaders(
+        _ request: HTTPRequest, _ authorization: SignatureV4Authorization
+    ) throws(SignatureV4Error) {
+        let signed = Set(authorization.signedHeaders)
+        guard signed.contains("host") else { throw .unsigned("host") }
+        for field in request.headers.fields {
+            let name = field.name.lowercased()
+            guard name.hasPrefix("x-amz-"), !signed.contains(name) else { continue }
+            throw .unsigned(name)
+        }
+    }
+
+    /// The body's hash; a client that sent the hash along must have sent this one, and may not leave the body unsigned.
+    private func payloadHash(of request: HTTPRequest) throws(SignatureV4Error) -> String {
+        let hash = Self.hex(Digest.sha256(request.body))
+        if let claimed = request.headers["X-Amz-Content-Sha256"], claimed != hash { throw .unsigned("body") }
+        return hash
+    }
+
+    private static func signingKey(_ secret: Secret, _ authorization: SignatureV4Authorization) -> [UInt8] {
+        let parts = [authorization.date, authorization.region, authorization.service, "aws4_request"]
+        return parts.reduce(Array("AWS4".utf8) + secret.reveal()) { HMAC.sha256(key: $0, Array($1.utf8)) }
+    }
+
+    private static func hex(_ bytes: [UInt8]) -> String {
+        bytes.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
+    }
+}
