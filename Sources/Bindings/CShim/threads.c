@@ -4,6 +4,7 @@
 #include <sched.h>
 #include <sys/eventfd.h>
 #include <sys/prctl.h>
+#include <sys/timerfd.h>
 #include <sys/timex.h>
 #include <time.h>
 
@@ -14,6 +15,13 @@ int shim_eventfd_signal(int descriptor) { return eventfd_write(descriptor, 1); }
 int shim_eventfd_clear(int descriptor) {
     eventfd_t count;
     return eventfd_read(descriptor, &count);
+}
+
+int shim_timerfd(void) { return timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC); }
+
+int shim_timerfd_set(int descriptor, int64_t moment) {
+    struct itimerspec time = {.it_value = {.tv_sec = moment / 1000000000, .tv_nsec = moment % 1000000000}};
+    return timerfd_settime(descriptor, TFD_TIMER_ABSTIME, &time, NULL);
 }
 
 void shim_set_thread_name(const char *name) { prctl(PR_SET_NAME, name, 0, 0, 0); }

@@ -27,9 +27,10 @@ public final class EventLoop {
     private var isInTurn = false
     private var isStopped = false
     private(set) var timers = TimerQueue()
+    private let timerDescriptor: CInt
     private var timerEvent: OpaquePointer?
     private var timerCourtesy = MediaCourtesy()
-    /// The moment libevent will wake us for; nil when it need not.
+    /// The moment the timer descriptor will wake us; nil when it need not.
     private var armedDeadline: MonotonicTime?
 
     /// - Throws: when the kernel gives no more descriptors.
@@ -43,19 +44,19 @@ public final class EventLoop {
         unsafe event_base_priority_init(base, EventPriority.count)
         unsafe self.base = base
         now = Self.monotonicNow()
+        timerDescriptor = shim_timerfd()
         let timerEvent = unsafe event_new(
-            base, -1, 0, { _, _, loop in unsafe EventLoop.recover(loop).timersAreDue() },
-            Unmanaged.passUnretained(self).toOpaque())
-        guard let timerEvent = unsafe timerEvent else {
-            unsafe event_base_free(base)
-            throw SystemError(call: "event_new")
-        }
-        unsafe event_priority_set(timerEvent, EventPriority.media.rawValue)
+            base, timerDescriptor, Int16(EV_READ) | Int16(EV_PERSIST),
+            { _, _, loop in unsafe EventLoop.recover(loop).timersAreDue() }, Unmanaged.passUnretained(self).toOpaque())
+        guard timerDescriptor >= 0, let timerEvent = unsafe timerEvent else { throw SystemError(call: "timerfd_create") }
         unsafe self.timerEvent = timerEvent
+        unsafe event_priority_set(timerEvent, EventPriority.media.rawValue)
+        unsafe event_add(timerEvent, nil)
     }
 
     deinit {
         if let timerEvent = unsafe timerEvent { unsafe event_free(timerEvent) }
+        close(timerDescriptor)
         unsafe event_base_free(base)
     }
 
@@ -150,9 +151,10 @@ extension EventLoop {
 // MARK: - Timers
 
 extension EventLoop {
-    /// Calls `body` after a delay, then again after each `repeating`. Granularity 1 ms, never early.
+    /// Calls `body` after a delay, never early, then again after each `repeating`; a late loop skips missed repetitions.
     ///
-    /// Timers live in a heap behind one libevent timer: re-arming one costs no system call. A late loop skips missed repetitions.
+    /// Timers live in a heap behind one timer descriptor, so that re-arming one costs no system call. libevent's own timers
+    /// are not used: they follow the coarse clock, which ticks every 4 ms, and pacing needs better.
     public func schedule(after delay: Duration, repeating: Duration? = nil, _ body: @escaping () -> Void) -> TimerWatch {
         assertOnLoop()
         let watch = TimerWatch(loop: self, repeating: repeating, body)
@@ -178,18 +180,17 @@ extension EventLoop {
             statistics.record(lag: now - timer.deadline)
             timer.fire(at: now)
         }
+        // Nothing more to wait for: the descriptor must not stay readable.
+        if armedDeadline == nil, timers.firstDeadline == nil { shim_timerfd_set(timerDescriptor, 0) }
         arm()
     }
 
-    /// Asks libevent to wake us for the first deadline, unless it will anyway. A timer cancelled early costs one wake-up.
+    /// Sets the timer descriptor to the first deadline, unless it is set to an earlier one: a timer that was cancelled or
+    /// rearmed for later costs one wake-up, not a system call.
     private func arm() {
         guard let first = timers.firstDeadline else { return }
         if let armedDeadline, armedDeadline <= first { return }
         armedDeadline = first
-        let delay = max(0, (first - Self.monotonicNow()).nanoseconds)
-        // Rounded up to the millisecond of epoll: waking just before the deadline would only mean waking twice.
-        let microseconds = (delay + 999_999) / 1_000_000 * 1_000
-        var interval = timeval(tv_sec: Int(microseconds / 1_000_000), tv_usec: Int(microseconds % 1_000_000))
-        unsafe event_add(timerEvent, &interval)
+        shim_timerfd_set(timerDescriptor, max(1, first.nanoseconds + 1))
     }
 }

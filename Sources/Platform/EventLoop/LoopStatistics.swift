@@ -7,7 +7,7 @@ public struct LoopStatistics: Equatable, Sendable {
     /// CPU time of the thread in those turns; measured only when the loop's `measuresTurnCPU` is on.
     public var cpu = Duration.zero
     public var longestTurnCPU = Duration.zero
-    /// The longest that a timer fired after its deadline. Up to 1 ms is the granularity, more is load.
+    /// The longest that a timer fired after its deadline: more than some 0.1 ms is load.
     public var longestLag = Duration.zero
 
     mutating func record(turn duration: Duration) {

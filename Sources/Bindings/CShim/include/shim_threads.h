@@ -13,6 +13,12 @@ int shim_eventfd_signal(int descriptor);
 /// Takes all that was signalled, so that the descriptor is not readable until the next signal.
 int shim_eventfd_clear(int descriptor);
 
+/// A timer that becomes readable, non-blocking and closed on exec (timerfd_create(2) on CLOCK_MONOTONIC).
+int shim_timerfd(void);
+
+/// Sets when it becomes readable, in nanoseconds of the monotonic clock; 0 for never. Until then it is not readable.
+int shim_timerfd_set(int descriptor, int64_t moment);
+
 /// Names the calling thread for debuggers and top (prctl PR_SET_NAME, 15 bytes).
 void shim_set_thread_name(const char *name);
 
