@@ -94,7 +94,7 @@ let planned: [Module] = [
     gateway("Admission", ["Wire", "Refusals"]),
     gateway(
         "GatewayConfiguration", folder: "Configuration", ["Wire"], products: [yams, swiftConfiguration]),
-    gateway("Store", ["Wire", "JSON", "Refusals", "Admission", "EventLoop", "OpenSSL"], products: [grdb]),
+    gateway("Store", ["Wire", "JSON", "JWT", "Refusals", "Admission", "EventLoop", "OpenSSL"], products: [grdb]),
     gateway("StageHub", ["Wire", "RTP", "Refusals", "Admission"]),
     gateway("MediaContract", ["Wire", "H264", "AAC", "Opus", "Refusals", "EventLoop"]),
     gateway("Transcoding", ["Wire", "CAVCodec", "CSWResample", "COpus", "AAC", "EventLoop", "CShim"]),

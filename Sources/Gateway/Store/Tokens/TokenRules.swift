@@ -1,0 +1,75 @@
+import JWT
+import Refusals
+import Wire
+
+/// Every rule about tokens but the signature, over the state of this moment (ledger B, DESIGN 7).
+public struct TokenRules: Sendable {
+    public enum EndpointCheck: Sendable {
+        /// `events_url` and `whip_url` must be endpoints of the last 14 days.
+        case strict
+        /// Any URLs, while moving from another service.
+        case lenient
+    }
+
+    public var endpoints: EndpointHistory
+    public var endpointCheck: EndpointCheck
+    /// `kid` of the server's own key.
+    let authorityKeyID: String
+
+    public init(endpoints: EndpointHistory, authority: TokenAuthority, endpointCheck: EndpointCheck = .strict) {
+        (self.endpoints, self.endpointCheck, authorityKeyID) = (endpoints, endpointCheck, authority.keyID)
+    }
+
+    /// What is asked before the signature is looked at, and again at every later use.
+    func check(_ claims: ParticipantClaims, keyID: String, in state: PlatformState, at now: WallTime) -> Refusal? {
+        guard keyID == authorityKeyID || state.publicKeys[keyID] != nil else {
+            return Refusal(
+                .tokenRejected, sentence: "The token's key (kid) is unknown here: import its public key, or mint again.")
+        }
+        guard state.stages[claims.stageARN] != nil else { return Refusal(.stageDeleted) }
+        switch claims.validity(at: now.secondsSince1970) {
+        case .valid: break
+        case .expired: return Refusal(.tokenExpired)
+        case .notYet:
+            return Refusal(.tokenRejected, sentence: "The token is not valid yet: set the clock of the machine that minted it.")
+        }
+        guard endpointCheck == .lenient || namesOurEndpoints(claims, at: now) else {
+            return Refusal(
+                .tokenRejected,
+                sentence: "The token's events_url or whip_url is no endpoint of this stage: take both from GetStage.")
+        }
+        return nil
+    }
+
+    /// What is asked once the token is known to be genuine.
+    func checkGenuine(_ claims: ParticipantClaims, in state: PlatformState, at now: WallTime) -> Refusal? {
+        let isRevoked = state.isRevoked(participantID: claims.participantID, stageARN: claims.stageARN, at: now)
+        return isRevoked ? Refusal(.participantDisconnected) : nil
+    }
+
+    private func namesOurEndpoints(_ claims: ParticipantClaims, at now: WallTime) -> Bool {
+        endpoints.accepts(claims.eventsURL, at: now.secondsSince1970)
+            && endpoints.accepts(claims.whipURL, at: now.secondsSince1970)
+    }
+}
+
+extension JWTError {
+    /// What an encoder is told about it.
+    var refusal: Refusal {
+        let fault =
+            switch self {
+            case .tooLong: "is longer than \(CompactToken.maximumLength) bytes"
+            case .wrongParts: "is not three parts joined by dots"
+            case .invalidBase64(let part): "has a \(part) that is not base64url"
+            case .invalidJSON(let part): "has a \(part) that is not one JSON object without repeated names"
+            case .unsupportedAlgorithm: "is not signed with ES384"
+            case .unsupportedType: "has no typ JWT"
+            case .unsupportedHeader(let name): "has the header member \(name), which is not supported"
+            case .missingKeyID: "has no kid"
+            case .wrongSignatureLength: "has a signature that is not the 96 bytes of ES384"
+            case .missingClaim(let name): "lacks the claim \(name)"
+            case .invalidClaim(let name): "has a wrong claim \(name)"
+            }
+        return Refusal(.tokenMalformed, sentence: "The token \(fault): copy it again, whole, or mint a new one.")
+    }
+}

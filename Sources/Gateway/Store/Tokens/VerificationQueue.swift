@@ -1,0 +1,76 @@
+import Wire
+
+/// The line in front of the verification threads: fair by source, and closed for sources that keep failing (note 14).
+struct VerificationQueue<Job> {
+    /// One source: an IPv4 address, or an IPv6 /64.
+    struct Source: Hashable {
+        private var network: IPAddress
+
+        init(_ address: IPAddress) {
+            if case .v6(let high, _, _) = address { network = .v6(high: high, low: 0, scope: 0) } else { network = address }
+        }
+    }
+
+    struct Limits {
+        var waitingPerSource = 4
+        var waiting = 1_024
+        var failuresPerMinute = 20
+    }
+
+    /// Sources whose failures are counted, at most; beyond it counting starts anew.
+    static var maximumSources: Int { 20_000 }
+
+    private var waiting: [Source: [Job]] = [:]
+    /// Sources with something waiting and nothing in work, in the order of their turns.
+    private var turns: [Source] = []
+    private var inWork = Set<Source>()
+    private var failures: [Source: (count: Int, since: MonotonicTime)] = [:]
+    private var count = 0
+    private let limits: Limits
+
+    init(limits: Limits) { self.limits = limits }
+
+    /// False when the source fails too often, has enough waiting, or everything is full.
+    mutating func add(_ job: Job, from source: Source, at now: MonotonicTime) -> Bool {
+        guard !isClosed(to: source, at: now), count < limits.waiting else { return false }
+        let mine = waiting[source]?.count ?? 0
+        // One in work beside those that wait; before its turn the first of the line stands for it.
+        guard mine < limits.waitingPerSource + (inWork.contains(source) ? 0 : 1) else { return false }
+        waiting[source, default: []].append(job)
+        count += 1
+        if mine == 0, !inWork.contains(source) { turns.append(source) }
+        return true
+    }
+
+    /// The next job, whose source has no other one until `finish`.
+    mutating func next() -> (job: Job, source: Source)? {
+        guard !turns.isEmpty else { return nil }
+        let source = turns.removeFirst()
+        guard var mine = waiting[source], !mine.isEmpty else { return nil }
+        let job = mine.removeFirst()
+        waiting[source] = mine.isEmpty ? nil : mine
+        count -= 1
+        inWork.insert(source)
+        return (job, source)
+    }
+
+    mutating func finish(_ source: Source, failed: Bool, at now: MonotonicTime) {
+        inWork.remove(source)
+        if waiting[source] != nil { turns.append(source) }
+        guard failed else { return }
+        if failures.count >= Self.maximumSources { failures.removeAll() }
+        var entry = failures[source] ?? (0, now)
+        if now - entry.since >= .seconds(60) { entry = (0, now) }
+        entry.count += 1
+        failures[source] = entry
+    }
+
+    private mutating func isClosed(to source: Source, at now: MonotonicTime) -> Bool {
+        guard let entry = failures[source] else { return false }
+        guard now - entry.since < .seconds(60) else {
+            failures[source] = nil
+            return false
+        }
+        return entry.count >= limits.failuresPerMinute
+    }
+}

@@ -1,0 +1,289 @@
+import Admission
+import EventLoop
+import JSON
+import JWT
+import OpenSSL
+import Refusals
+import Testing
+import Wire
+
+@testable import Store
+
+/// A stage, an imported key pair, the server's own key, and a verifier over them at one fixed moment.
+private final class Bench: Sendable {
+    static let now = WallTime(secondsSince1970: 1_800_000_000)
+    static let endpoints = StageEndpoints(events: "wss://e", whip: "https://w/whip", rtmp: "rtmp://r", rtmps: "rtmps://r")
+    static let stage = EmbeddedStoreTests.stage("abc")
+    static let imported = ResourceName().arn(.publicKey, "imported")
+
+    let directory: TemporaryDirectory
+    let store: EmbeddedStore
+    let authority: TokenAuthority
+    let verifier: TokenVerifier
+    let key: ES384PrivateKey
+
+    init(limits: TokenVerifier.Limits? = nil) throws {
+        directory = try TemporaryDirectory()
+        let key = try ES384PrivateKey.generate()
+        self.key = key
+        var made: (TokenAuthority, TokenRules)?
+        store = try EmbeddedStore(directory: directory.path) { transaction in
+            let authority = try TokenAuthority(in: &transaction, names: ResourceName())
+            let history = EndpointHistory(Self.endpoints, in: &transaction, now: Self.now)
+            made = (authority, TokenRules(endpoints: history, authority: authority))
+            transaction.put(Self.stage)
+            let pem = String(decoding: key.publicKey.pem, as: UTF8.self)
+            transaction.put(PublicKey(arn: Self.imported, material: pem, fingerprint: "", createdAt: Self.now))
+        }
+        let (authority, rules) = try #require(made)
+        self.authority = authority
+        var open = TokenVerifier.Limits()
+        (open.waitingPerSource, open.failuresPerMinute) = (1_000, 1_000)
+        verifier = try TokenVerifier(
+            store: store, authority: authority, rules: rules, limits: limits ?? open, wallNow: { Self.now })
+    }
+
+    func verify(_ token: [UInt8], from source: IPAddress = .loopback) async -> Result<VerifiedToken, Refusal> {
+        await withCheckedContinuation { continuation in
+            verifier.verify(Secret(token), source: source) { continuation.resume(returning: $0) }
+        }
+    }
+
+    static var claims: JSONObject {
+        ParticipantClaims(
+            participantID: "p_1-x", stageARN: stage.arn, stageID: "abc", issuedAt: 1_800_000_000, expiresAt: 1_800_043_200,
+            eventsURL: "wss://e", whipURL: "https://w/whip", allowsPublish: true, allowsSubscribe: true
+        ).payload
+    }
+
+    func sign(_ payload: JSONObject, keyID: String = imported) throws -> [UInt8] {
+        try sign(input: CompactToken.signingInput(keyID: keyID, payload: payload))
+    }
+
+    func sign(input: [UInt8]) throws -> [UInt8] {
+        CompactToken.serialized(signingInput: input, signature: try key.sign(input))
+    }
+
+    func sign(header: String, payload: String) throws -> [UInt8] {
+        try sign(input: Base64URL.encode(Array(header.utf8)) + [46] + Base64URL.encode(Array(payload.utf8)))
+    }
+}
+
+/// One token of the table: what is done to a good one, and what the answer is.
+private struct TokenCase: Sendable, CustomTestStringConvertible {
+    var name: String
+    var expected: RefusalCode?
+    var make: @Sendable (Bench) throws -> [UInt8]
+    var testDescription: String { name }
+
+    init(_ name: String, _ expected: RefusalCode?, _ make: @escaping @Sendable (Bench) throws -> [UInt8]) {
+        (self.name, self.expected, self.make) = (name, expected, make)
+    }
+
+    /// A signed token whose claim has another value, or none.
+    static func claim(_ name: String, _ value: JSONValue?, _ expected: RefusalCode?) -> TokenCase {
+        TokenCase("\(name) = \(value.map(\.description)?.prefix(40) ?? "absent")", expected) { bench in
+            var claims = Bench.claims
+            claims[name] = value
+            return try bench.sign(claims)
+        }
+    }
+
+    static func header(_ header: String, _ expected: RefusalCode?) -> TokenCase {
+        TokenCase("header \(header)", expected) { bench in
+            try bench.sign(header: header, payload: JSONValue.object(Bench.claims).description)
+        }
+    }
+}
+
+private let kid = #""kid":"arn:aws:ivs:us-east-1:000000000000:public-key/imported""#
+private let cases: [TokenCase] =
+    [
+        TokenCase("a good key-pair token", nil) { try $0.sign(Bench.claims) },
+        TokenCase("a good API token", nil) { bench in
+            try bench.authority.mint(.init(), stageARN: Bench.stage.arn, endpoints: Bench.endpoints, now: Bench.now)
+                .token.reveal()
+        },
+        // Algorithms and headers
+        .header(#"{"alg":"ES384","typ":"JWT",\#(kid)}"#, nil),
+        .header(#"{"kid":"arn:aws:ivs:us-east-1:000000000000:public-key/imported","typ":"JWT","alg":"ES384"}"#, nil),
+        .header(#"{"alg":"ES384","typ":"JWT",\#(kid),"jku":"https://evil/keys","x5u":"https://evil"}"#, nil),
+        .header(#"{"alg":"none","typ":"JWT",\#(kid)}"#, .tokenMalformed),
+        .header(#"{"alg":"None","typ":"JWT",\#(kid)}"#, .tokenMalformed),
+        .header(#"{"alg":"HS256","typ":"JWT",\#(kid)}"#, .tokenMalformed),
+        .header(#"{"alg":"HS384","typ":"JWT",\#(kid)}"#, .tokenMalformed),
+        .header(#"{"alg":"ES256","typ":"JWT",\#(kid)}"#, .tokenMalformed),
+        .header(#"{"alg":"RS384","typ":"JWT",\#(kid)}"#, .tokenMalformed),
+        .header(#"{"alg":"KMS","typ":"JWT"}"#, .tokenMalformed),
+        .header(#"{"alg":"none","alg":"ES384","typ":"JWT",\#(kid)}"#, .tokenMalformed),
+        .header(#"{"alg":"ES384","typ":"jwt",\#(kid)}"#, .tokenMalformed),
+        .header(#"{"alg":"ES384",\#(kid)}"#, .tokenMalformed),
+        .header(#"{"alg":"ES384","typ":"JWT"}"#, .tokenMalformed),
+        .header(#"{"alg":"ES384","typ":"JWT",\#(kid),"crit":["exp"]}"#, .tokenMalformed),
+        .header(#"{"alg":"ES384","typ":"JWT",\#(kid),"b64":false}"#, .tokenMalformed),
+        .header(#"{"alg":"ES384","typ":"JWT","kid":"arn:aws:ivs:us-east-1:000000000000:public-key/other"}"#, .tokenRejected),
+        .header(#"{"alg":"ES384","typ":"JWT","kid":"arn:aws:ivs:000000000000:us-east-1:public-key/imported"}"#, .tokenRejected),
+        .header(#"{"alg":"ES384","typ":"JWT","kid":"ARN:aws:ivs:us-east-1:000000000000:public-key/imported"}"#, .tokenRejected),
+        // Signatures and forms
+        TokenCase("a signature of another key", .tokenRejected) { _ in
+            let input = CompactToken.signingInput(keyID: Bench.imported, payload: Bench.claims)
+            return CompactToken.serialized(signingInput: input, signature: try ES384PrivateKey.generate().sign(input))
+        },
+        TokenCase("the server's kid with a customer's signature", .tokenRejected) { bench in
+            try bench.sign(Bench.claims, keyID: bench.authority.keyID)
+        },
+        TokenCase("a DER signature", .tokenMalformed) { bench in
+            let input = CompactToken.signingInput(keyID: Bench.imported, payload: Bench.claims)
+            let raw = try bench.key.sign(input)
+            let der: [UInt8] = [0x30, 100, 0x02, 48] + raw.prefix(48) + [0x02, 48] + raw.suffix(48)
+            return CompactToken.serialized(signingInput: input, signature: der)
+        },
+        TokenCase("a signature of zeros", .tokenRejected) { _ in
+            let input = CompactToken.signingInput(keyID: Bench.imported, payload: Bench.claims)
+            return CompactToken.serialized(signingInput: input, signature: [UInt8](repeating: 0, count: 96))
+        },
+        TokenCase("a signature of ones", .tokenRejected) { _ in
+            let input = CompactToken.signingInput(keyID: Bench.imported, payload: Bench.claims)
+            return CompactToken.serialized(signingInput: input, signature: [UInt8](repeating: 255, count: 96))
+        },
+        TokenCase("an empty signature", .tokenMalformed) { try Array($0.sign(Bench.claims).dropLast(128)) },
+        TokenCase("a payload changed after signing", .tokenRejected) { bench in
+            var claims = Bench.claims
+            let signature = try bench.key.sign(CompactToken.signingInput(keyID: Bench.imported, payload: claims))
+            claims["user_id"] = "mallory"
+            let input = CompactToken.signingInput(keyID: Bench.imported, payload: claims)
+            return CompactToken.serialized(signingInput: input, signature: signature)
+        },
+        TokenCase("nothing", .tokenMalformed) { _ in [] },
+        TokenCase("two parts", .tokenMalformed) { _ in Array("e30.e30".utf8) },
+        TokenCase("four parts", .tokenMalformed) { try $0.sign(Bench.claims) + Array(".e30".utf8) },
+        TokenCase("padding", .tokenMalformed) { try $0.sign(Bench.claims) + Array("=".utf8) },
+        TokenCase("white space", .tokenMalformed) { try $0.sign(Bench.claims) + Array("\n".utf8) },
+        TokenCase("over four kilobytes", .tokenMalformed) { bench in
+            var claims = Bench.claims
+            claims["junk"] = .string(String(repeating: "x", count: 4_000))
+            return try bench.sign(claims)
+        },
+        TokenCase("a repeated claim", .tokenMalformed) { bench in
+            let text = JSONValue.object(Bench.claims).description
+            return try bench.sign(
+                header: #"{"alg":"ES384","typ":"JWT",\#(kid)}"#, payload: #"{"exp":9999999999,"# + text.dropFirst())
+        },
+        TokenCase("a payload that is no object", .tokenMalformed) { bench in
+            try bench.sign(header: #"{"alg":"ES384","typ":"JWT",\#(kid)}"#, payload: "[1]")
+        },
+        // Times
+        .claim("exp", 1_799_999_941, .tokenMalformed), .claim("exp", "1800043200", .tokenMalformed),
+        .claim("exp", .number(1_800_043_200.5), .tokenMalformed), .claim("exp", nil, .tokenMalformed),
+        .claim("exp", 1_801_209_600, nil), .claim("exp", 1_801_209_601, .tokenMalformed),
+        .claim("iat", 1_800_000_060, nil), .claim("iat", 1_800_000_061, .tokenRejected), .claim("iat", nil, .tokenMalformed),
+        .claim("nbf", 1_800_000_060, nil), .claim("nbf", 1_800_000_061, .tokenRejected), .claim("nbf", "x", .tokenMalformed),
+        TokenCase("expired a minute ago", .tokenExpired) { try $0.sign(times: (1_799_990_000, 1_799_999_940)) },
+        TokenCase("expired within the leeway", nil) { try $0.sign(times: (1_799_990_000, 1_799_999_941)) },
+        // Who and where
+        .claim("jti", "", .tokenMalformed), .claim("jti", "a.b", .tokenMalformed), .claim("jti", nil, .tokenMalformed),
+        .claim("jti", .string(String(repeating: "a", count: 64)), nil),
+        .claim("jti", .string(String(repeating: "a", count: 65)), .tokenMalformed),
+        .claim("user_id", .string(String(repeating: "é", count: 128)), nil),
+        .claim("user_id", .string(String(repeating: "é", count: 129)), .tokenMalformed), .claim("user_id", 5, .tokenMalformed),
+        .claim("resource", nil, .tokenMalformed),
+        .claim("resource", "arn:aws:ivs:us-east-1:000000000000:stage/xabc", .tokenMalformed),
+        .claim("resource", "arn:aws:ivs:eu-west-1:000000000000:stage/abc", .stageDeleted),
+        .claim("topic", "abd", .tokenMalformed), .claim("topic", nil, .tokenMalformed),
+        .claim("events_url", "wss://elsewhere", .tokenRejected), .claim("whip_url", "https://elsewhere", .tokenRejected),
+        .claim("whip_url", "https://w/whip/", nil), .claim("whip_url", nil, .tokenMalformed),
+        // Rights and attributes
+        .claim("capabilities", ["allow_publish": true], nil), .claim("capabilities", nil, .tokenMalformed),
+        .claim("capabilities", ["allow_publish": 1], .tokenMalformed), .claim("capabilities", ["PUBLISH"], .tokenMalformed),
+        .claim("attributes", ["имя": "значение", "emoji": "🎬"], nil), .claim("attributes", ["a": 1], .tokenMalformed),
+        .claim("attributes", ["k": .string(String(repeating: "x", count: 1_023))], nil),
+        .claim("attributes", ["k": .string(String(repeating: "x", count: 1_024))], .tokenMalformed),
+        .claim("version", 1.0, .tokenMalformed), .claim("version", "2.0", .tokenMalformed),
+        .claim("version", nil, .tokenMalformed), .claim("unknown", ["a": [1, 2]], nil),
+    ]
+
+extension Bench {
+    func sign(times: (Int64, Int64)) throws -> [UInt8] {
+        var claims = Self.claims
+        (claims["iat"], claims["exp"]) = (.integer(times.0), .integer(times.1))
+        return try sign(claims)
+    }
+}
+
+@Suite("Participant tokens at the door (ledger B, DESIGN 7)")
+struct TokenVerifierTests {
+    private let bench: Bench
+
+    init() throws { bench = try Bench() }
+
+    @Test(arguments: cases)
+    private func `every token has its answer`(_ row: TokenCase) async throws {
+        switch await bench.verify(try row.make(bench)) {
+        case .success: #expect(row.expected == nil, "\(row.name)")
+        case .failure(let refusal): #expect(refusal.code == row.expected, "\(row.name): \(refusal.text)")
+        }
+    }
+
+    @Test
+    func `a genuine token is verified once`() async throws {
+        let token = try bench.sign(Bench.claims)
+        for _ in 0..<3 { _ = try await bench.verify(token).get() }
+        #expect(bench.verifier.verificationCount == 1)
+    }
+
+    @Test
+    func `cheap faults cost no signature`() async throws {
+        for row in cases where row.expected == .tokenMalformed || row.expected == .stageDeleted {
+            _ = await bench.verify(try row.make(bench))
+        }
+        #expect(bench.verifier.verificationCount == 0)
+    }
+
+    @Test
+    func `revocation, a deleted key and a deleted stage reach tokens that are cached`() async throws {
+        let token = try bench.sign(Bench.claims)
+        _ = try await bench.verify(token).get()
+        let arn = Bench.stage.arn
+        try await bench.store.write {
+            $0.put(Revocation(stageARN: arn, participantID: "p_1-x", expiresAt: Bench.now + .seconds(60)))
+        }
+        #expect(await bench.verify(token).refusal?.code == .participantDisconnected)
+        try await bench.store.write { $0.removeRevocation(participantID: "p_1-x", stageARN: arn) }
+        _ = try await bench.verify(token).get()
+        try await bench.store.write { $0.removePublicKey(Bench.imported) }
+        #expect(await bench.verify(token).refusal?.code == .tokenRejected)
+        try await bench.store.write { $0.removeStage(arn) }
+        #expect(await bench.verify(try bench.sign(Bench.claims, keyID: bench.authority.keyID)).refusal?.code == .stageDeleted)
+    }
+
+    @Test
+    func `a source that keeps failing is refused without work, others are not`() async throws {
+        var limits = TokenVerifier.Limits()
+        limits.failuresPerMinute = 3
+        let bench = try Bench(limits: limits)
+        for _ in 0..<3 { #expect(await bench.verify(Array("x".utf8)).refusal?.code == .tokenMalformed) }
+        #expect(await bench.verify(try bench.sign(Bench.claims)).refusal?.code == .tooManyFailures)
+        _ = try await bench.verify(try bench.sign(Bench.claims), from: .v4(0x7F00_0002)).get()
+    }
+
+    @Test
+    func `a token without publish is refused as a publisher, with an event`() async throws {
+        var claims = Bench.claims
+        claims["capabilities"] = ["allow_subscribe": true]
+        let token = try bench.sign(claims)
+        let leases = EmbeddedLeases(store: bench.store)
+        let authorize = bench.verifier.authorizer(reports: leases)
+        let request = PublishRequest(
+            credential: .token(Secret(token)), ingestProtocol: .whip, source: SocketAddress(.loopback, port: 1), userAgent: "")
+        let answer = await withCheckedContinuation { continuation in
+            authorize(Secret(token), request) { continuation.resume(returning: $0) }
+        }
+        #expect(throws: Refusal(.tokenCannotPublish)) { try answer.get() }
+        let events = try await bench.store.read { try $0.events(after: 0, limit: 10) }
+        #expect(events.map(\.errorCode) == ["INSUFFICIENT_CAPABILITIES"])
+    }
+}
+
+extension Result where Failure == Refusal {
+    fileprivate var refusal: Refusal? { if case .failure(let refusal) = self { refusal } else { nil } }
+}
