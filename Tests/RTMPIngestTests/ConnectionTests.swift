@@ -186,6 +186,25 @@ struct ConnectionLimitTests {
         #expect(bench.leases.liveCount == 0)
     }
 
+    @Test func `refuses when nobody decides`() throws {
+        let bench = try IngestBench(settings { $0.decisionTimeout = .milliseconds(100) })
+        bench.authorizer.isSilent.withLock { $0 = true }
+        let encoder = bench.connect()
+        encoder.connectAndPublish()
+        #expect(bench.run(until: { encoder.isClosing }, within: .seconds(2)))
+        #expect(encoder.words.contains("SD-1014"))
+    }
+
+    @Test func `frees connections that are over`() throws {
+        let bench = try IngestBench()
+        let encoder = bench.connect()
+        encoder.connectAndPublish()
+        #expect(bench.run(until: { encoder.hasStarted }))
+        encoder.message(9, PipelineTests.sequenceHeader)
+        encoder.drop()
+        #expect(encoder.connection == nil)
+    }
+
     @Test func `takes no more from one address than allowed, publishing ones not counted`() throws {
         let bench = try IngestBench(settings { $0.maximumUnauthenticatedPerAddress = 2 })
         let first = bench.connect(from: "192.0.2.1:1")

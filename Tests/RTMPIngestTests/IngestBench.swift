@@ -15,12 +15,14 @@ import Wire
 final class TableAuthorizer: Authorizer {
     private let grants: Lock<[String: PublishGrant]>
     let asked = Lock<[String]>([])
+    let isSilent = Lock(false)
 
     init(_ grants: [String: PublishGrant]) { self.grants = Lock(grants) }
 
     func authorize(_ request: PublishRequest, reply: @escaping @Sendable (Result<PublishGrant, Refusal>) -> Void) {
         guard case .streamKey(let key) = request.credential else { return }
         asked.withLock { $0.append(key.revealText()) }
+        if isSilent.withLock({ $0 }) { return }
         let grant = grants.withLock { $0[key.revealText()] }
         reply(grant.map { .success($0) } ?? .failure(Refusal(.unknownStreamKey)))
     }
@@ -164,7 +166,7 @@ final class FakeEncoder: ConnectionTransport {
     private var unconsumed: [UInt8] = []
     private let bench: IngestBench
     private var redelivery: TimerWatch?
-    private(set) var connection: RTMPConnection?
+    private(set) weak var connection: RTMPConnection?
     private var writer = ChunkWriter()
 
     init(_ bench: IngestBench, _ address: String) {

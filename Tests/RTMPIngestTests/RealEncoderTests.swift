@@ -115,6 +115,18 @@ struct RealEncoderTests {
         #expect(server.bench.leases.liveCount == 0)
     }
 
+    /// The stamps pass 2^24 - 1, where they get 32 bits, and 2^31; ffmpeg's own clock ends before 2^32.
+    @Test(arguments: [16_777.215, 2_147_483.648])
+    func `stamps pass their borders without a gap`(_ border: Double) throws {
+        let clip = try Self.makeClip("clip-border.flv")
+        let server = try Server()
+        #expect(try server.push(clip, to: server.url(), options: ["-output_ts_offset", "\(border - 1.5)"]) == 0)
+        let sink = try #require(server.bench.host.sinks.first)
+        let times = sink.packets(of: .video).filter(\.marker).map(\.timestamp)
+        #expect(times.count == 90)
+        #expect(zip(times, times.dropFirst()).allSatisfy { (2_900...3_100).contains($1 - $0) })
+    }
+
     @Test func `ffmpeg comes by RTMPS on the same port, and verifies`() throws {
         let now = EventLoop.wallNow()
         let authority = try Identity.makeAuthority(commonName: "Test CA", now: now, validFor: .seconds(3_600))

@@ -32,7 +32,9 @@ extension RTMPConnection {
 
     /// Deciding takes its time, which is not the encoder's.
     func publishRequested(_ target: PublishTarget) {
-        deadline = nil
+        deadline = ingest.loop.schedule(after: settings.decisionTimeout) { [unowned self] in
+            refuse(Refusal(.authorityUnavailable))
+        }
         transport.pauseReading()
         publishCount += 1
         let request = PublishRequest(
@@ -132,6 +134,7 @@ extension RTMPConnection {
             return ingest.environment.leases.release(lease)
         }
         dropAttempt()
+        deadline = nil
         let publication = Publication(
             grant: grant, lease: lease, ingestProtocol: attempt.request.ingestProtocol, timeline: Timeline())
         let loop = ingest.loop

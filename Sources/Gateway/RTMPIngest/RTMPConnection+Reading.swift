@@ -26,7 +26,7 @@ extension RTMPConnection {
             guard let header = try PROXYHeader.parse(bytes.bytes) else { return 0 }
             if let client = header.source { source = client }
             stage = .sniffing
-            guard ingest.readmit(self) else {
+            guard ingest.admit(self) else {
                 end(.connectionLost)
                 return bytes.count
             }

@@ -46,9 +46,7 @@ final class RTMPConnection {
         (self.id, self.ingest, self.transport) = (id, ingest, transport)
         source = transport.remoteAddress
         accepted = ingest.loop.now
-        let remoteIP = source.ip
-        let isProxied = ingest.settings.trustedProxies.contains { $0.contains(remoteIP) }
-        stage = isProxied ? .awaitingPROXYHeader : .sniffing
+        stage = ingest.isTrustedProxy(source.ip) ? .awaitingPROXYHeader : .sniffing
         session = RTMPServerSession(
             crypto: HandshakeCrypto(
                 hmacSHA256: { HMAC.sha256(key: $0, $1) }, randomBytes: { Random.bytes(count: $0) }))

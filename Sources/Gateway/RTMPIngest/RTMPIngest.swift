@@ -48,32 +48,33 @@ public final class RTMPIngest {
         connections.values.count { $0.requestReconnect(tcURL: tcURL) }
     }
 
-    /// Takes a connection; nil when its address has too many.
+    func isTrustedProxy(_ address: IPAddress) -> Bool { settings.trustedProxies.contains { $0.contains(address) } }
+
+    /// Takes a connection; nil when its address has too many. A balancer's is counted once it has said for whom it speaks.
     func accept(_ transport: any ConnectionTransport) -> RTMPConnection? {
         loop.assertOnLoop()
         metrics.connections.increment()
-        let address = transport.remoteAddress.ip
-        let answer = environment.admission.admit(address)
-        guard answer != .tooManyFromAddress else {
-            Log.event(.info, "rtmp_too_many_from_address", ["source": .address(transport.remoteAddress)])
+        let connection = RTMPConnection(id: nextID, ingest: self, transport: transport)
+        guard isTrustedProxy(connection.source.ip) || admit(connection) else {
             transport.close()
             return nil
         }
-        let connection = RTMPConnection(id: nextID, ingest: self, transport: transport)
-        connection.admittedAddress = address
         connections[nextID] = connection
         waiting.append(nextID)
         nextID += 1
-        if answer == .admittedOverLimit { endOldestUnauthenticated() }
         return connection
     }
 
-    /// A balancer has said who the peer is: limits apply to that address from now on.
-    func readmit(_ connection: RTMPConnection) -> Bool {
-        if let address = connection.admittedAddress { environment.admission.leave(address) }
-        connection.admittedAddress = nil
-        guard environment.admission.admit(connection.source.ip) != .tooManyFromAddress else { return false }
+    /// Counts a connection that has not published yet under its peer's address.
+    /// - Returns: false when that address has too many.
+    func admit(_ connection: RTMPConnection) -> Bool {
+        let answer = environment.admission.admit(connection.source.ip)
+        guard answer != .tooManyFromAddress else {
+            connection.log(.info, "rtmp_too_many_from_address")
+            return false
+        }
         connection.admittedAddress = connection.source.ip
+        if answer == .admittedOverLimit { endOldestUnauthenticated() }
         return true
     }
 

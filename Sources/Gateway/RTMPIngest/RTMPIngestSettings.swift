@@ -6,6 +6,8 @@ public struct RTMPIngestSettings: Sendable {
     public var handshakeTimeout = Duration.seconds(5)
     /// From accepting to `publish`, and from one publish's end to the next; time in which publish waits for us is not counted.
     public var publishTimeout = Duration.seconds(10)
+    /// Whoever decides about a publish must have done so by then; being held behind a live key counts too.
+    public var decisionTimeout = Duration.seconds(30)
     /// Without media for this long a publish ends.
     public var silenceTimeout = Duration.seconds(10)
     /// How long the incumbent of a key must be silent for a new attempt to take over (DESIGN.md 7, O41).

@@ -24,7 +24,7 @@ public final class AccessUnitWriter {
     ///   - nalUnits: without start codes and lengths, in decoding order; they stay valid until this returns.
     ///   - mediaTime: what `Timeline.place` answered, plus the composition time.
     public func write(
-        _ nalUnits: some Sequence<UnsafeRawBufferPointer>, at mediaTime: Duration, isKeyframe: Bool, arrival: MonotonicTime
+        _ nalUnits: [UnsafeRawBufferPointer], at mediaTime: Duration, isKeyframe: Bool, arrival: MonotonicTime
     ) {
         let timestamp = mediaTime.timestamp(for: .video)
         packets.removeAll(keepingCapacity: true)
