@@ -13,7 +13,7 @@ import Wire
 @testable import RTMPIngest
 
 /// ffmpeg pushes into the front end over real sockets.
-@Suite("Real encoders", .serialized, .timeLimit(.minutes(2)))
+@Suite("Real encoders", .serialized, .timeLimit(.minutes(5)))
 struct RealEncoderTests {
     private static let directory = FileManager.default.temporaryDirectory.appending(path: "stagedoor-rtmp-\(getpid())")
 
@@ -72,7 +72,9 @@ struct RealEncoderTests {
         let listener: TCPListener
 
         init(tls: TLSContext? = nil) throws {
-            let bench = try IngestBench()
+            var settings = RTMPIngestSettings()
+            settings.silenceTimeout = .seconds(60)  // a busy machine may stop ffmpeg for longer than a network would
+            let bench = try IngestBench(settings)
             bench.ingest.tls = tls
             self.bench = bench
             listener = try TCPListener(loop: bench.loop, address: SocketAddress(.loopback, port: 0)) { bench.ingest.accept($0) }
@@ -88,7 +90,7 @@ struct RealEncoderTests {
                 ["ffmpeg", "-nostdin", "-loglevel", "error", "-re", "-i", clip.path, "-c", "copy"] + options + ["-f", "flv", url]
             process.standardError = FileHandle.nullDevice
             try process.run()
-            bench.run(until: { !process.isRunning && bench.ingest.connectionCount == 0 }, within: .seconds(30))
+            bench.run(until: { !process.isRunning && bench.ingest.connectionCount == 0 }, within: .seconds(60))
             if process.isRunning { process.terminate() }
             return process.terminationStatus
         }
@@ -166,7 +168,7 @@ struct RealEncoderTests {
         process.arguments = ["-q"] + pipeline.split(separator: " ").map(String.init)
         try process.run()
         server.bench.run(
-            until: { !process.isRunning && server.bench.ingest.connectionCount == 0 }, within: .seconds(30))
+            until: { !process.isRunning && server.bench.ingest.connectionCount == 0 }, within: .seconds(60))
         if process.isRunning { process.terminate() }
         let sink = try #require(server.bench.host.sinks.first)
         let sent = try Self.nalUnits(ofFLV: clip).filter { [1, 5].contains($0[0] & 0x1F) }
@@ -198,7 +200,7 @@ extension IngestBench {
         let pipe = Pipe()
         process.standardError = pipe
         try process.run()
-        run(until: { !process.isRunning }, within: .seconds(20))
+        run(until: { !process.isRunning }, within: .seconds(60))
         if process.isRunning { process.terminate() }
         return String(decoding: pipe.fileHandleForReading.availableData, as: UTF8.self)
     }
