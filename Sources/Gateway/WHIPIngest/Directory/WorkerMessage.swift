@@ -12,12 +12,22 @@ enum WorkerMessage: Sendable {
     case end(SessionEntry, PublicationEnd)
     case claimed(SessionEntry, ClaimAnswer)
     /// An ICE-TCP connection whose session is yours, with the frames read and not yet handled.
-    case connection(SessionEntry, OwnedDescriptor, unread: [UInt8], peer: SocketAddress)
+    case connection(SessionEntry, DetachedConnection)
     case announced(SessionEntry)
 }
 
-/// The way to a peer over UDP: its address, and ours that it knows.
+/// The way to a peer: its address, and ours that it knows.
 struct MediaPath: Hashable, Sendable {
     var remote: SocketAddress
     var local: IPAddress?
+    /// Over ICE-TCP.
+    var isStream = false
+
+    var key: TupleKey { TupleKey(remote: remote, isStream: isStream) }
+}
+
+/// By what a worker finds a tuple: the peer's address and the transport.
+struct TupleKey: Hashable, Sendable {
+    var remote: SocketAddress
+    var isStream: Bool
 }

@@ -21,12 +21,12 @@ extension MediaPort {
             }
         } catch {
             plane.metrics.rejectedChecks.increment()
-            if tuples[path.remote] == nil { entry.content.withLock { $0.story.rejectedChecks += 1 } }
+            if tuples[path.key] == nil { entry.content.withLock { $0.story.rejectedChecks += 1 } }
         }
     }
 
     private func owner(of ufrag: LocalUfrag, on path: MediaPath) -> (SessionEntry, [UInt8])? {
-        if let tuple = tuples[path.remote], tuple.ufrag == ufrag { return (tuple.entry, tuple.password) }
+        if let tuple = tuples[path.key], tuple.ufrag == ufrag { return (tuple.entry, tuple.password) }
         guard let entry = plane.directory.entry(ufrag: ufrag), let password = entry.password(of: ufrag) else { return nil }
         return (entry, password)
     }
@@ -36,14 +36,16 @@ extension MediaPort {
         at now: MonotonicTime
     ) {
         entry.heard(at: now)
+        if path.isStream { connections[path.remote]?.authenticated() }
         let isNew = note(entry, ufrag, password, on: path, at: now)
         switch entry.current {
         case .pending:
             entry.note(.firstCheck, peer: path.remote)
             if entry.offer.isDTLSClient { claimAsClient(entry, useCandidate: useCandidate, on: path, at: now) }
         case .owned(index): sessions[ObjectIdentifier(entry)]?.tupleValidated(path, at: now)
+        case .owned(let worker) where path.isStream: move(path, of: entry, to: worker)
         case .owned(let worker): if isNew { plane.send(.validated(entry, path), to: worker) }
-        case .ended: tuples[path.remote] = nil
+        case .ended: tuples[path.key] = nil
         }
     }
 
@@ -51,13 +53,13 @@ extension MediaPort {
     private func note(
         _ entry: SessionEntry, _ ufrag: LocalUfrag, _ password: [UInt8], on path: MediaPath, at now: MonotonicTime
     ) -> Bool {
-        if let tuple = tuples[path.remote], tuple.entry === entry, tuple.ufrag == ufrag {
+        if let tuple = tuples[path.key], tuple.entry === entry, tuple.ufrag == ufrag {
             (tuple.path, tuple.lastCheck) = (path, now)
             return false
         }
         let tuple = PeerTuple(entry: entry, path: path, ufrag: ufrag, password: password, now: now)
         tuple.session = sessions[ObjectIdentifier(entry)]
-        tuples[path.remote] = tuple
+        tuples[path.key] = tuple
         // The first check with the credentials of a restart ends those before (RFC 8445 §9).
         plane.directory.remove(entry.confirm(ufrag))
         return true
@@ -91,7 +93,13 @@ extension MediaPort {
         return session
     }
 
-    func send(_ datagram: UnsafeRawBufferPointer, on path: MediaPath) { socket.send(datagram, to: path.remote, from: path.local) }
+    func send(_ datagram: UnsafeRawBufferPointer, on path: MediaPath) {
+        if path.isStream {
+            connections[path.remote]?.send(datagram)
+        } else {
+            socket.send(datagram, to: path.remote, from: path.local)
+        }
+    }
 }
 
 extension MediaPort {
@@ -107,6 +115,9 @@ extension MediaPort {
         let sources = sessionsBySource.filter { $0.value === session }.map(\.key)
         for ssrc in sources { sessionsBySource[ssrc] = nil }
         plane.directory.remove(sources: sources, of: session.entry)
+        for tuple in tuples.values where tuple.entry === session.entry && tuple.path.isStream {
+            connections.removeValue(forKey: tuple.path.remote)?.closeAfterFlush()
+        }
         tuples = tuples.filter { $0.value.entry !== session.entry }
         gathering.removeAll { $0 === session }
     }

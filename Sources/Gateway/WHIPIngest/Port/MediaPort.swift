@@ -19,7 +19,11 @@ public final class MediaPort {
     /// The contract, and the way to routers. Set it before the loop runs.
     public weak var host: (any WHIPPublishHost)?
 
-    var tuples: [SocketAddress: PeerTuple] = [:]
+    var tuples: [TupleKey: PeerTuple] = [:]
+    /// ICE-TCP connections by their peer.
+    var connections: [SocketAddress: ICEConnection] = [:]
+    /// Connections that leave for other workers at the end of this turn.
+    var moves: [TimerWatch] = []
     var sessions: [ObjectIdentifier: WHIPSession] = [:]
     /// By media source, for rebinding.
     var sessionsBySource: [UInt32: WHIPSession] = [:]
@@ -34,7 +38,6 @@ public final class MediaPort {
     /// Claims as DTLS client that wait for a USE-CANDIDATE that may not come.
     var delayedClaims: [ObjectIdentifier: TimerWatch] = [:]
     var rebindingBudget = RebindingBudget()
-    var handshakes = HandshakeBudget()
 
     /// - Parameter socket: this worker's member of the media port's group.
     public init(loop: EventLoop, index: Int, socket: BoundSocket, plane: WHIPPlane) throws {
@@ -75,14 +78,14 @@ public final class MediaPort {
     }
 
     /// Flushes what the batch left, while its bytes are still there.
-    private func endBatch() {
+    func endBatch() {
         for session in gathering { session.flush() }
         gathering.removeAll(keepingCapacity: true)
         for worker in wokenWorkers { plane.send(.datagrams(from: index), to: worker) }
         wokenWorkers.removeAll(keepingCapacity: true)
     }
 
-    private func receive(_ payload: UnsafeMutableRawBufferPointer, on path: MediaPath, at now: MonotonicTime) {
+    func receive(_ payload: UnsafeMutableRawBufferPointer, on path: MediaPath, at now: MonotonicTime) {
         guard let first = payload.first else { return }
         switch DatagramKind(firstByte: first) {
         case .stun: receiveCheck(UnsafeRawBufferPointer(payload), on: path, at: now)
@@ -93,21 +96,20 @@ public final class MediaPort {
     }
 
     private func receiveDTLS(_ datagram: UnsafeRawBufferPointer, on path: MediaPath, at now: MonotonicTime) {
-        guard let tuple = tuples[path.remote] else { return plane.metrics.unverifiedDTLS.increment() }
+        guard let tuple = tuples[path.key] else { return plane.metrics.unverifiedDTLS.increment() }
         if let session = tuple.session, session.entry === tuple.entry { return session.receiveDTLS(datagram, on: path, at: now) }
         switch tuple.entry.current {
         case .owned(let worker) where worker != index:
             forward(datagram, of: tuple.entry, isValidated: true, on: path, to: worker, at: now)
         case .pending where !tuple.entry.offer.isDTLSClient && datagram.isClientHello:
-            guard handshakes.allows(now) else { return }  // it comes again in 50 ms or more
             claim(tuple.entry, on: path, at: now)?.receiveDTLS(datagram, on: path, at: now)
-        case .ended: tuples[path.remote] = nil
+        case .ended: tuples[path.key] = nil
         default: break
         }
     }
 
     private func receiveMedia(_ datagram: UnsafeMutableRawBufferPointer, on path: MediaPath, at now: MonotonicTime) {
-        guard let tuple = tuples[path.remote] else { return receiveRebound(datagram, on: path, at: now) }
+        guard let tuple = tuples[path.key] else { return receiveRebound(datagram, on: path, at: now) }
         if let session = tuple.session { return session.receiveMedia(datagram, on: path, at: now) }
         if case .owned(let worker) = tuple.entry.current, worker != index {
             forward(UnsafeRawBufferPointer(datagram), of: tuple.entry, isValidated: true, on: path, to: worker, at: now)
@@ -151,7 +153,7 @@ public final class MediaPort {
         case .end(let entry, let reason): end(entry, reason)
         case .claimed(let entry, let answer): sessions[ObjectIdentifier(entry)]?.leaseAnswered(answer)
         case .announced(let entry): entry.note(.announced)
-        case .connection: break
+        case .connection(let entry, let detached): adopt(detached, of: entry)
         }
     }
 

@@ -61,7 +61,7 @@ final class WHIPSession {
     /// As DTLS client: sends the ClientHello, right after the binding response.
     func startHandshake(at now: MonotonicTime) {
         guard dtls == nil, let dtls = makeConnection(.client) else { return }
-        run(dtls, at: now) { connection throws(DTLSError) in
+        run(dtls) { connection throws(DTLSError) in
             try connection.start()
             return .none
         }
@@ -72,7 +72,7 @@ final class WHIPSession {
         if dtls == nil, datagram.isClientHello, !entry.offer.isDTLSClient { dtls = makeConnection(.server) }
         guard let dtls else { return }
         if lifecycle.isHandshaking { self.path = path }
-        run(dtls, at: now) { connection throws(DTLSError) in try connection.receive(datagram) }
+        run(dtls, taking: [UInt8](datagram))
     }
 
     private func makeConnection(_ role: DTLSConnection.Role) -> DTLSConnection? {
@@ -89,16 +89,30 @@ final class WHIPSession {
         }
     }
 
+    private func run(_ connection: DTLSConnection, taking datagram: [UInt8]) {
+        run(connection) { connection throws(DTLSError) in
+            try datagram.withUnsafeBufferPointer { bytes throws(DTLSError) in
+                try connection.receive(UnsafeRawBufferPointer(bytes))
+            }
+        }
+    }
+
+    /// One step, within the loop's budget of handshakes: now or in its turn.
     private func run(
-        _ connection: DTLSConnection, at now: MonotonicTime,
-        _ step: (DTLSConnection) throws(DTLSError) -> DTLSConnection.Event
+        _ connection: DTLSConnection, _ step: @escaping (DTLSConnection) throws(DTLSError) -> DTLSConnection.Event
     ) {
-        let start = EventLoop.monotonicNow()
-        defer { port.handshakes.charge(start) }
+        guard lifecycle.isHandshaking else { return carryOut(connection, step) }
+        HandshakeScheduler.of(port.loop).perform(.authenticated) { [weak self] in
+            guard let self, !lifecycle.isClosed, dtls === connection else { return }
+            carryOut(connection, step)
+        }
+    }
+
+    private func carryOut(_ connection: DTLSConnection, _ step: (DTLSConnection) throws(DTLSError) -> DTLSConnection.Event) {
         do throws(DTLSError) {
             let event = try step(connection)
             sendFlights(of: connection)
-            handle(event, at: now)
+            handle(event, at: port.loop.now)
         } catch {
             sendFlights(of: connection)
             handshakeFailed(error)
@@ -106,13 +120,13 @@ final class WHIPSession {
     }
 
     private func sendFlights(of connection: DTLSConnection) {
-        for datagram in connection.takeOutgoing() { port.socket.send(datagram, to: path.remote, from: path.local) }
+        for datagram in connection.takeOutgoing() { datagram.withUnsafeBytes { port.send($0, on: path) } }
         handshakeTimer?.cancel()
         handshakeTimer = nil
         guard let timeout = connection.timeout else { return }
         handshakeTimer = port.loop.schedule(after: timeout) { [unowned self] in
             guard let dtls else { return }
-            run(dtls, at: port.loop.now) { connection throws(DTLSError) in
+            run(dtls) { connection throws(DTLSError) in
                 try connection.timeoutExpired()
                 return .none
             }
@@ -211,7 +225,7 @@ final class WHIPSession {
     private func tearDown(_ reason: PublicationEnd) {
         handshakeTimer?.cancel()
         dtls?.close()
-        if let dtls { for datagram in dtls.takeOutgoing() { port.socket.send(datagram, to: path.remote, from: path.local) } }
+        for datagram in dtls?.takeOutgoing() ?? [] { datagram.withUnsafeBytes { port.send($0, on: path) } }
         if let publication {
             publication.end(reason)
             port.host?.publishEnded(publication, reason)
