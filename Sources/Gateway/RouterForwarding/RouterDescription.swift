@@ -91,17 +91,27 @@ public struct RouterDescription: Sendable, Equatable {
     }
 
     private func parameters(of track: Track, _ payloadType: UInt8) -> FormatParameters {
+        Self.parameters(of: track.track, track.format, payloadType)
+    }
+
+    /// The value of `a=fmtp` behind the payload type; nil when there is nothing to say.
+    static func formatParameters(of track: TrackID, _ format: TrackFormat?) -> String? {
+        let value = parameters(of: track, format, 0).attributeValue.dropFirst(2)
+        return value.isEmpty ? nil : String(value)
+    }
+
+    private static func parameters(of track: TrackID, _ format: TrackFormat?, _ payloadType: UInt8) -> FormatParameters {
         var list: [FormatParameters.Parameter] = []
-        if track.track.kind == .video { list = [.init("packetization-mode", "1"), .init("level-asymmetry-allowed", "1")] }
-        switch track.format {
+        if track.kind == .video { list = [.init("packetization-mode", "1"), .init("level-asymmetry-allowed", "1")] }
+        switch format {
         case .h264(let sps, let pps):
-            if sps.count >= 4 { list.append(.init("profile-level-id", Self.hex(sps[1...3]))) }
+            if sps.count >= 4 { list.append(.init("profile-level-id", hex(sps[1...3]))) }
             list.append(.init("sprop-parameter-sets", [sps, pps].map(Base64.encode).joined(separator: ",")))
         case .h264Offered(let profileLevelID): list.append(.init("profile-level-id", profileLevelID))
         case .opus(let isStereo):
             let value = isStereo ? "1" : "0"
             list = [.init("stereo", value), .init("sprop-stereo", value), .init("useinbandfec", "1")]
-        case nil: if track.track.kind == .audio { list = [.init("useinbandfec", "1")] }
+        case nil: if track.kind == .audio { list = [.init("useinbandfec", "1")] }
         }
         return FormatParameters(payloadType: payloadType, list)
     }

@@ -1,0 +1,182 @@
+import Admission
+import JSON
+import OpenSSL
+import SRTP
+import StageHub
+public import Wire
+
+/// A Janus server whose Streaming plugin takes each participant as a mountpoint made by its HTTP API. Confined to the control loop.
+///
+/// Janus learns where feedback goes from whatever comes to its RTCP ports: our sender reports. It asks for keyframes and limits
+/// the bitrate (REMB); it never sends NACKs.
+public final class JanusDriver: RouterDriver {
+    public struct Configuration: Sendable, Equatable {
+        public var name: String
+        /// Of the API, such as `http://10.0.0.1:8088/janus`.
+        public var url: String
+        /// Where Janus takes media.
+        public var mediaAddress: IPAddress
+        public var trust: RouterTrust
+        public var apiSecret: Secret?
+        /// The plugin's `admin_key`, where it demands one for making mountpoints.
+        public var adminKey: Secret?
+        /// SRTP toward Janus: it knows AES-CM only.
+        public var isProtected = false
+
+        public init(name: String, url: String, mediaAddress: IPAddress, trust: RouterTrust) {
+            (self.name, self.url, self.mediaAddress, self.trust) = (name, url, mediaAddress, trust)
+        }
+    }
+
+    public var name: String { configuration.name }
+    public var hasHealth: Bool { true }
+    private let configuration: Configuration
+    private let http: any RouterHTTP
+    /// Participant → mountpoint.
+    private var mountpoints: [String: Mountpoint] = [:]
+
+    private struct Mountpoint {
+        var id: Int64
+        var secret: Secret
+    }
+
+    public init(_ configuration: Configuration, http: any RouterHTTP) {
+        (self.configuration, self.http) = (configuration, http)
+    }
+
+    public func announce(_ announcement: Announcement, reply: @escaping (Result<LegPlan, AnnounceFailure>) -> Void) {
+        let former = mountpoints.removeValue(forKey: announcement.participantID)
+        let secret = Secret(Base64.encode(Random.bytes(count: 18)))
+        let keys = configuration.isProtected && mayCarryKeys ? SRTPKeys.random(.aes128CMSHA1_80) : nil
+        let create = creation(of: announcement, secret: secret, keys)
+        request(create) { [weak self] data in
+            guard let self else { return }
+            guard let data else { return reply(.failure(.noAnswer)) }
+            guard let stream = data["stream"], let id = stream["id"]?.integer else {
+                return reply(.failure(.unacceptable(data["error"]?.string ?? "no mountpoint was made")))
+            }
+            mountpoints[announcement.participantID] = Mountpoint(id: id, secret: secret)
+            if let former { destroy(former) }
+            guard let plan = plan(for: announcement, stream["ports"]?.array ?? [], keys) else {
+                return reply(.failure(.unacceptable("the mountpoint's ports are not the router's to name")))
+            }
+            reply(.success(plan))
+        }
+    }
+
+    /// Mountpoints take formats in-band; there is nothing to tell.
+    public func update(_ announcement: Announcement) {}
+
+    public func withdraw(_ announcement: Announcement, reason: String) {
+        if let mountpoint = mountpoints.removeValue(forKey: announcement.participantID) { destroy(mountpoint) }
+    }
+
+    public func checkHealth(reply: @escaping (Bool) -> Void) {
+        let request = RouterRequest(method: "GET", url: configuration.url + "/info")
+        http.send(request, deadline: AnnounceDriver.healthDeadline) { response in
+            let answer = response.flatMap { try? JSONValue(parsing: $0.body) }
+            reply(response?.status == 200 && answer?["janus"]?.string == "server_info")
+        }
+    }
+
+    /// Janus has no leases; a list of its mountpoints shows what a restart lost.
+    public func renewLease(_ participants: [Announcement], reply: @escaping ([String]) -> Void) {
+        guard !participants.isEmpty else { return reply([]) }
+        request(["request": "list"]) { [weak self] data in
+            guard let self, let list = data?["list"]?.array else { return reply([]) }
+            let known = Set(list.compactMap { $0["id"]?.integer })
+            reply(participants.map(\.participantID).filter { self.mountpoints[$0].map { !known.contains($0.id) } ?? false })
+        }
+    }
+
+    private func destroy(_ mountpoint: Mountpoint) {
+        request(["request": "destroy", "id": .integer(mountpoint.id), "secret": .string(mountpoint.secret.revealText())]) { _ in }
+    }
+
+    private var mayCarryKeys: Bool {
+        guard let origin = HTTPOrigin(configuration.url) else { return false }
+        return origin.scheme == "https" || origin.isLoopback
+    }
+}
+
+// MARK: - Mountpoints
+
+extension JanusDriver {
+    private func creation(of announcement: Announcement, secret: Secret, _ keys: SRTPKeys?) -> JSONObject {
+        var body: JSONObject = [
+            "request": "create", "type": "rtp", "name": .string(announcement.participantID),
+            "metadata": .string("\(announcement.grant.stageID) \(announcement.generation)"),
+            "secret": .string(secret.revealText()), "is_private": false,
+            "media": .array(announcement.tracks.map { track in media(track, announcement.formats[track]) }),
+        ]
+        if let adminKey = configuration.adminKey { body["admin_key"] = .string(adminKey.revealText()) }
+        if let keys {
+            body["srtpsuite"] = 80
+            body["srtpcrypto"] = .string(keys.crypto.inlineKey.revealText())
+        }
+        return body
+    }
+
+    /// Port 0 lets Janus choose; the presence of `rtcpport` turns feedback on.
+    private func media(_ track: TrackID, _ format: TrackFormat?) -> JSONValue {
+        let isVideo = track.kind == .video
+        var media: JSONObject = [
+            "type": isVideo ? "video" : "audio", "mid": isVideo ? "v" : "a", "port": 0, "rtcpport": 0,
+            "pt": .integer(Int64(LegPlan.payloadType(of: track.kind))), "codec": isVideo ? "h264" : "opus",
+        ]
+        if let parameters = RouterDescription.formatParameters(of: track, format) { media["fmtp"] = .string(parameters) }
+        return .object(media)
+    }
+
+    private func plan(for announcement: Announcement, _ ports: [JSONValue], _ keys: SRTPKeys?) -> LegPlan? {
+        var plan = LegPlan(cname: announcement.participantID, tracks: [])
+        plan.keys = keys
+        for track in announcement.tracks {
+            let kind = track.kind == .video ? "video" : "audio"
+            guard let entry = ports.first(where: { $0["type"]?.string == kind }),
+                let rtp = entry["port"]?.integer.flatMap(UInt16.init(exactly:)),
+                let rtcp = entry["rtcp_port"]?.integer.flatMap(UInt16.init(exactly:))
+            else { return nil }
+            let planned = TrackPlan(
+                track: track, ssrc: max(1, Random.integer(UInt32.self)), payloadType: LegPlan.payloadType(of: track.kind),
+                rtp: SocketAddress(configuration.mediaAddress, port: rtp),
+                rtcp: SocketAddress(configuration.mediaAddress, port: rtcp))
+            guard configuration.trust.admits(planned.rtp), configuration.trust.admits(planned.rtcp) else { return nil }
+            plan.tracks.append(planned)
+        }
+        return plan
+    }
+}
+
+// MARK: - Requests
+
+extension JanusDriver {
+    /// One request to the Streaming plugin, in a session of its own: sessions would want to be kept alive.
+    /// - Parameter reply: the plugin's data; nil when any step had no answer.
+    private func request(_ body: JSONObject, reply: @escaping (JSONValue?) -> Void) {
+        post(["janus": "create"], to: configuration.url) { [weak self] answer in
+            guard let self, let session = answer?["data"]?["id"]?.integer else { return reply(nil) }
+            let url = "\(configuration.url)/\(session)"
+            post(["janus": "attach", "plugin": "janus.plugin.streaming"], to: url) { [weak self] answer in
+                guard let self, let handle = answer?["data"]?["id"]?.integer else { return reply(nil) }
+                post(["janus": "message", "body": .object(body)], to: "\(url)/\(handle)") { [weak self] answer in
+                    reply(answer?["plugindata"]?["data"])
+                    self?.post(["janus": "destroy"], to: url) { _ in }
+                }
+            }
+        }
+    }
+
+    private func post(_ message: JSONObject, to url: String, reply: @escaping (JSONValue?) -> Void) {
+        var message = message
+        message["transaction"] = .string(String(Random.integer(UInt64.self), radix: 36))
+        if let apiSecret = configuration.apiSecret { message["apisecret"] = .string(apiSecret.revealText()) }
+        let request = RouterRequest(
+            method: "POST", url: url, headers: [("Content-Type", "application/json")],
+            body: JSONValue.object(message).serialized())
+        http.send(request, deadline: AnnounceDriver.answerDeadline) { response in
+            guard let response, response.status == 200 else { return reply(nil) }
+            reply(try? JSONValue(parsing: response.body))
+        }
+    }
+}

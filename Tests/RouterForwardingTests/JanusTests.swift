@@ -1,0 +1,114 @@
+import EventLoop
+import Foundation
+import JSON
+import StageHub
+import Testing
+import Wire
+
+@testable import RouterForwarding
+
+/// Debian's Janus with its Streaming plugin, on a port of its own.
+private final class Janus {
+    static let port = 28_188
+    static let url = "http://127.0.0.1:\(port)/janus"
+    private let directory: URL
+    private(set) var process = Process()
+
+    init() throws {
+        directory = FileManager.default.temporaryDirectory.appending(path: "janus-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+        let library = try #require(Self.libraries.first { FileManager.default.fileExists(atPath: $0) })
+        let folders = ["plugins", "transports", "events", "loggers"].map { "\($0)_folder = \"\(library)/\($0)\"" }
+        try write("janus.jcfg", "general: { \(folders.joined(separator: "; ")); debug_level = 3 }")
+        try write(
+            "janus.transport.http.jcfg",
+            "general: { http = true; port = \(Self.port); ip = \"127.0.0.1\"; https = false }\nadmin: { admin_http = false }")
+        try write("janus.plugin.streaming.jcfg", "general: { rtp_port_range = \"28200-28299\" }")
+        try start()
+    }
+
+    private static let libraries = ["/usr/lib/x86_64-linux-gnu/janus", "/usr/lib/aarch64-linux-gnu/janus"]
+
+    private func write(_ name: String, _ text: String) throws {
+        try text.write(to: directory.appending(path: name), atomically: true, encoding: .utf8)
+    }
+
+    func start() throws {
+        process = Process()
+        process.executableURL = URL(filePath: "/usr/bin/janus")
+        process.arguments = ["-F", directory.path]
+        process.standardOutput = FileHandle.nullDevice
+        process.standardError = FileHandle.nullDevice
+        try process.run()
+    }
+
+    func kill() {
+        guard process.isRunning else { return }
+        Glibc.kill(process.processIdentifier, SIGKILL)
+        process.waitUntilExit()
+    }
+
+    deinit {
+        kill()
+        try? FileManager.default.removeItem(at: directory)
+    }
+}
+
+@Suite("Janus Streaming", .timeLimit(.minutes(2)), .enabled(if: FileManager.default.fileExists(atPath: "/usr/bin/janus")))
+struct JanusTests {
+    private static func makeGateway() throws -> Gateway {
+        let trust = RouterTrust(networks: [IPNetwork("127.0.0.1")!])
+        var configuration = JanusDriver.Configuration(
+            name: "j", url: Janus.url, mediaAddress: .loopback, trust: trust)
+        configuration.isProtected = true
+        return try Gateway { http in [JanusDriver(configuration, http: http)] }
+    }
+
+    /// The mountpoints as Janus lists them.
+    private static func mountpoints(_ gateway: Gateway) -> [JSONValue] {
+        var answers: [JSONValue?] = []
+        func post(_ body: JSONValue, _ path: String) -> JSONValue? {
+            let count = answers.count
+            let request = RouterRequest(method: "POST", url: Janus.url + path, body: body.serialized())
+            gateway.http.send(request, deadline: .seconds(2)) { response in
+                answers.append(response.flatMap { try? JSONValue(parsing: $0.body) })
+            }
+            _ = gateway.wait { answers.count > count }
+            return answers.last ?? nil
+        }
+        guard let session = post(["janus": "create", "transaction": "t"], "")?["data"]?["id"]?.integer,
+            let handle = post(["janus": "attach", "plugin": "janus.plugin.streaming", "transaction": "t"], "/\(session)")?[
+                "data"]?[
+                    "id"]?.integer
+        else { return [] }
+        let list = post(["janus": "message", "transaction": "t", "body": ["request": "list"]], "/\(session)/\(handle)")
+        return list?["plugindata"]?["data"]?["list"]?.array ?? []
+    }
+
+    /// Whether both tracks' last packet came to the mountpoint less than half a second ago.
+    private static func isFlowing(_ mountpoint: JSONValue) -> Bool {
+        let ages = mountpoint["media"]?.array?.map { $0["age_ms"]?.integer ?? .max } ?? []
+        return ages.count == 2 && ages.allSatisfy { $0 < 500 }
+    }
+
+    @Test func `a participant is a mountpoint that media flows to, over restarts, until it leaves`() throws {
+        let janus = try Janus()
+        let gateway = try Self.makeGateway()
+        gateway.publish("p", stage: "s")
+        #expect(gateway.wait(.seconds(20)) { gateway.announced == 1 })
+        _ = gateway.wait(.seconds(2)) { false }
+        let first = Self.mountpoints(gateway)
+        #expect(first.map { $0["description"]?.string } == ["p"])
+        #expect(first.allSatisfy(Self.isFlowing))
+
+        janus.kill()
+        #expect(gateway.wait { gateway.stories.contains(.died(router: "j")) })
+        try janus.start()
+        #expect(gateway.wait(.seconds(20)) { gateway.announced == 2 })
+        _ = gateway.wait(.seconds(2)) { false }
+        #expect(Self.mountpoints(gateway).contains(where: Self.isFlowing))
+
+        gateway.publications.removeFirst().end(.unpublished)
+        #expect(gateway.wait { Self.mountpoints(gateway).isEmpty })
+    }
+}

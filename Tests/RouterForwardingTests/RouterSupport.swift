@@ -1,0 +1,149 @@
+import Admission
+import EventLoop
+import Foundation
+import FoundationNetworking
+import JSON
+import SDP
+import StageHub
+import Wire
+
+@testable import RouterForwarding
+
+/// Requests by Foundation, answers on the loop.
+final class FoundationHTTP: RouterHTTP {
+    private struct Answer: Sendable {
+        var id: Int
+        var response: RouterResponse?
+    }
+
+    private var waiting: [Int: (RouterResponse?) -> Void] = [:]
+    private var next = 0
+    private var mailbox: Mailbox<Answer>?
+    private let session = URLSession(configuration: .ephemeral)
+
+    init(loop: EventLoop) throws {
+        mailbox = try Mailbox(loop: loop) { [unowned self] answer in waiting.removeValue(forKey: answer.id)?(answer.response) }
+    }
+
+    func send(_ request: RouterRequest, deadline: Duration, reply: @escaping (RouterResponse?) -> Void) {
+        next += 1
+        waiting[next] = reply
+        var real = URLRequest(url: URL(string: request.url)!, timeoutInterval: deadline.inSeconds)
+        real.httpMethod = request.method
+        for (name, value) in request.headers { real.setValue(value, forHTTPHeaderField: name) }
+        if !request.body.isEmpty { real.httpBody = Data(request.body) }
+        let (sender, id) = (mailbox!.sender, next)
+        session.dataTask(with: real) { data, response, _ in
+            let http = response as? HTTPURLResponse
+            let answer = http.map {
+                RouterResponse(
+                    status: $0.statusCode, location: $0.value(forHTTPHeaderField: "Location"), body: [UInt8](data ?? Data()))
+            }
+            sender.send(Answer(id: id, response: answer))
+        }.resume()
+    }
+}
+
+/// docs/examples/stage_router.py as a process.
+final class ExampleRouter {
+    let process = Process()
+    let url: String
+
+    init(port: Int = 0) throws {
+        let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+        process.executableURL = URL(filePath: "/usr/bin/python3")
+        process.arguments = [root.appending(path: "docs/examples/stage_router.py").path, "--http", "\(port)"]
+        let output = Pipe()
+        process.standardOutput = output
+        try process.run()
+        var line: [UInt8] = []
+        while let byte = try output.fileHandleForReading.read(upToCount: 1)?.first, byte != 10 { line.append(byte) }
+        url = "http://127.0.0.1:" + String(decoding: line, as: UTF8.self)
+    }
+
+    func kill() {
+        if process.isRunning { Glibc.kill(process.processIdentifier, SIGKILL) }
+    }
+
+    deinit { kill() }
+}
+
+/// One worker and the control loop on one loop, with encoders that send a picture and a sound every 33 ms.
+final class Gateway: MediaSource {
+    let loop: EventLoop
+    let http: FoundationHTTP
+    let socket: RouterSocket
+    let control: RouterControl
+    let forwarder: RouterForwarder
+    let canRequestKeyframe = true
+    var keyframeRequests = 0
+    var stories: [RouterControl.Story] = []
+    var publications: [Publication] = []
+    private var frame: Int64 = 0
+    private var encoder: TimerWatch?
+
+    init(_ drivers: (FoundationHTTP) -> [any RouterDriver]) throws {
+        loop = try EventLoop()
+        http = try FoundationHTTP(loop: loop)
+        socket = try RouterSocket(loop: loop, address: SocketAddress(.loopback, port: 0))
+        control = try RouterControl(loop: loop, drivers: drivers(http), placements: LocalPlacements())
+        forwarder = try RouterForwarder(socket: socket, control: control.sender)
+        control.onStory = { [unowned self] in stories.append($0) }
+        encoder = loop.schedule(after: .zero, repeating: .milliseconds(33)) { [unowned self] in encode() }
+    }
+
+    convenience init(_ routers: [ExampleRouter]) throws {
+        let trust = RouterTrust(networks: [IPNetwork("127.0.0.0/8")!])
+        try self.init { http in
+            routers.enumerated().map { index, router in
+                AnnounceDriver(.init(name: "r\(index)", url: router.url, trust: trust), gatewayID: "g", http: http)
+            }
+        }
+    }
+
+    func publish(_ participant: String, stage: String) {
+        let publication = Publication(
+            grant: PublishGrant(participantID: participant, stageARN: "arn:" + stage, stageID: stage, credentialHash: "h"),
+            lease: PublishLease(participantID: participant, stageID: stage, stageSessionID: "st", generation: 1),
+            ingestProtocol: .whip, timeline: Timeline())
+        publication.source = self
+        publication.setFormat(.h264(sps: [0x67, 0x42, 0xC0, 0x1F], pps: [0x68, 0xCE]), of: .video)
+        publication.setFormat(.opus(isStereo: true), of: .audio)
+        publications.append(publication)
+        forwarder.attach(publication)
+    }
+
+    private func encode() {
+        frame += 1
+        for publication in publications {
+            send([0x65, 0x88, 0x84], .video, frame * 3000, to: publication)
+            send([0xFC, 0xFF, 0xFE], .audio, frame * 1600, to: publication)
+        }
+    }
+
+    private func send(_ payload: [UInt8], _ track: TrackID, _ timestamp: Int64, to publication: Publication) {
+        publication.timeline.observe(timestamp, of: track, arrival: loop.now)
+        payload.withUnsafeBytes { bytes in
+            let packet = MediaPacket(sequenceNumber: frame, timestamp: timestamp, marker: true, payload: bytes)
+            let run = MediaRun(track: track, isKeyframe: track == .video && frame % 10 == 0, arrival: loop.now)
+            withUnsafePointer(to: packet) { publication.forward(UnsafeBufferPointer(start: $0, count: 1), of: run) }
+        }
+    }
+
+    func requestKeyframe(_ track: TrackID) { keyframeRequests += 1 }
+    func limitBitrate(_ bitsPerSecond: Int?) {}
+
+    func wait(_ limit: Duration = .seconds(10), until isDone: () -> Bool) -> Bool { loop.run(until: isDone, within: limit) }
+
+    /// What the router has received, by participant.
+    func status(of router: ExampleRouter) -> [String: JSONValue] {
+        var answer: JSONValue?
+        http.send(RouterRequest(method: "GET", url: router.url + "/status"), deadline: .seconds(2)) { response in
+            answer = response.flatMap { try? JSONValue(parsing: $0.body) } ?? .null
+        }
+        _ = wait { answer != nil }
+        return Dictionary(answer?.object?.members.map { ($0.name, $0.value) } ?? []) { first, _ in first }
+    }
+
+    var announced: Int { stories.filter { if case .announced = $0 { true } else { false } }.count }
+}

@@ -1,0 +1,41 @@
+import Glibc
+import Testing
+import Wire
+
+@testable import EventLoop
+@testable import Sockets
+
+@Suite("Bound sockets")
+struct BoundSocketTests {
+    static let loopback = SocketAddress(.loopback, port: 0)
+
+    @Test func `a group of listeners shares a port that nobody else gets`() throws {
+        let group = try BoundSocket.group(.tcp, Self.loopback, count: 3)
+        let address = group[0].localAddress
+        let loop = try EventLoop()
+        let listeners = try group.map { try TCPListener(loop: loop, socket: $0) { _ in } }
+        #expect(listeners.allSatisfy { $0.localAddress == address })
+        let error = #expect(throws: SystemError.self) { try BoundSocket.group(.tcp, address, count: 3) }
+        #expect(error?.code == EADDRINUSE)
+        #expect(PortHolder.describe(.tcp, port: address.port)?.contains("(pid \(getpid()))") == true)
+    }
+
+    @Test func `the holder of a UDP port is found, and nobody for a free one`() throws {
+        var socket: BoundSocket? = try BoundSocket(.udp, Self.loopback)
+        let port = try #require(socket?.localAddress.port)
+        #expect(PortHolder.describe(.udp, port: port)?.contains("(pid \(getpid()))") == true)
+        socket = nil
+        #expect(PortHolder.describe(.udp, port: port) == nil)
+    }
+
+    @Test func `the kernel's table is read by its columns`() {
+        let table = """
+              sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode
+               0: 0100007F:078F 00000000:0000 0A 00000000:00000000 00:00000000 00000000  1000        0 4711 1 0000 100 0 0 10 0
+               1: 0100007F:078F 0100007F:D2F0 01 00000000:00000000 00:00000000 00000000  1000        0 4712 1 0000 20 4 30 10 -1
+               2: broken
+            """
+        #expect(PortHolder.inodes(inTable: table, boundTo: 1_935, isListening: true) == ["socket:[4711]"])
+        #expect(PortHolder.inodes(inTable: table, boundTo: 1_935, isListening: false) == ["socket:[4711]", "socket:[4712]"])
+    }
+}
