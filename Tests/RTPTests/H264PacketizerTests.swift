@@ -14,7 +14,7 @@ struct H264PacketizerTests {
 
     static func packetize(_ nalUnits: [[UInt8]], withParameterSets: Bool = true) -> [Payload] {
         var packetizer = H264Packetizer()
-        if withParameterSets { packetizer.setParameterSets(sps: sps, pps: pps) }
+        if withParameterSets { packetizer.setParameterSets([sps, pps]) }
         var payloads: [Payload] = []
         func emit(_ payload: H264Payload) {
             let head = (0..<payload.headCount).map { UInt8(truncatingIfNeeded: payload.head >> (8 * UInt32($0))) }
@@ -78,7 +78,7 @@ struct H264PacketizerTests {
 
     @Test func `a second access unit gets its own parameter sets`() {
         var packetizer = H264Packetizer()
-        packetizer.setParameterSets(sps: Self.sps, pps: Self.pps)
+        packetizer.setParameterSets([Self.sps, Self.pps])
         var count = 0
         let idr = Self.nalUnit(0x65, count: 9)
         for _ in 0..<2 {

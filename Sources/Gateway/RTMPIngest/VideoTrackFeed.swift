@@ -68,7 +68,8 @@ final class VideoTrackFeed {
         let sets = new.sequenceParameterSets + new.pictureParameterSets
         if let refusal = inspector?.videoConfigured(sets, mediaTime: lastMediaTime ?? .zero, arrival: arrival) { return refusal }
         record = new
-        writer.setParameterSets(sps: sps, pps: pps)
+        let others = new.sequenceParameterSets.dropFirst() + new.pictureParameterSets.dropFirst()
+        writer.setParameterSets(sps: sps, pps: pps, others: Array(others))
         return nil
     }
 

@@ -13,9 +13,10 @@ public final class AccessUnitWriter {
         packets.reserveCapacity(512)  // the biggest frames measured: 264 packets
     }
 
-    /// Takes new parameter sets, and tells the sinks.
-    public func setParameterSets(sps: [UInt8], pps: [UInt8]) {
-        packetizer.setParameterSets(sps: sps, pps: pps)
+    /// Takes new parameter sets, and tells the sinks of the first of each.
+    /// - Parameter others: further ones that must stand before IDR pictures too, sequence parameter sets first.
+    public func setParameterSets(sps: [UInt8], pps: [UInt8], others: [[UInt8]] = []) {
+        packetizer.setParameterSets([sps] + others + [pps])
         publication.setFormat(.h264(sps: sps, pps: pps), of: .video)
     }
 

@@ -17,8 +17,9 @@ public struct H264Packetizer: ~Copyable {
     /// Takes the stream's parameter sets, without start codes, to be sent before IDR pictures that lack them.
     ///
     /// Not to be called between `append` and `finish`. Sets too long for one payload are left to the stream itself.
-    public mutating func setParameterSets(sps: [UInt8], pps: [UInt8]) {
-        let sets = [sps, pps].filter { !$0.isEmpty }
+    /// - Parameter sets: sequence parameter sets first, then those that refer to them.
+    public mutating func setParameterSets(_ sets: [[UInt8]]) {
+        let sets = sets.filter { !$0.isEmpty }
         let count = sets.reduce(1) { $0 + 2 + $1.count }
         let fits = !sets.isEmpty && count <= Self.maximumPayloadByteCount
         aggregated.deallocate()

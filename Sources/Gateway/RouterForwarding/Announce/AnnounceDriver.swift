@@ -118,6 +118,7 @@ extension AnnounceDriver {
                     track: track, ssrc: max(1, Random.integer(UInt32.self)),
                     payloadType: LegPlan.payloadType(of: track.kind), rtp: nowhere, rtcp: nowhere)
             })
+        plan.router = name
         if mayCarryKeys { plan.keys = configuration.protection.map(SRTPKeys.random) }
         return plan
     }

@@ -130,7 +130,7 @@ extension JanusDriver {
 
     private func plan(for announcement: Announcement, _ ports: [JSONValue], _ keys: SRTPKeys?) -> LegPlan? {
         var plan = LegPlan(cname: announcement.participantID, tracks: [])
-        plan.keys = keys
+        (plan.router, plan.keys) = (name, keys)
         for track in announcement.tracks {
             let kind = track.kind == .video ? "video" : "audio"
             guard let entry = ports.first(where: { $0["type"]?.string == kind }),

@@ -26,6 +26,8 @@ public struct LegPlan: Sendable, Equatable {
     /// RTCP's canonical name, the same for all tracks: the participant.
     public var cname: String
     public var tracks: [TrackPlan]
+    /// The router's name in the configuration, for metrics.
+    public var router = ""
     /// Our SRTP key, fresh for this announce; nil for plain RTP.
     public var keys: SRTPKeys?
     /// The router's, for its feedback.

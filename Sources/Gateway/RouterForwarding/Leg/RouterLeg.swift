@@ -1,4 +1,5 @@
 import EventLoop
+import GatewayMetrics
 public import RTCP
 public import StageHub
 public import Wire
@@ -115,6 +116,7 @@ public final class RouterLeg: MediaSink {
             }
             if !track.hasReported { sendReport(of: track) }
             let outgoing = protect(batch)
+            socket.count(outgoing)
             track.keep(outgoing, at: socket.loop.now)
             track.queue.send(outgoing, spread: spread ?? track.spread, isLongFrame: isLongFrame, at: socket.loop.now)
         }
@@ -156,7 +158,9 @@ extension RouterLeg {
         case .receiverReport(let report): note(report.reports, of: track)
         case .senderReport(let report): note(report.reports, of: track)
         case .pictureLoss, .fullIntraRequest:
-            if track.bounds.admitsKeyframeRequest(at: now) { publication.source?.requestKeyframe(track.plan.track) }
+            let isAdmitted = track.bounds.admitsKeyframeRequest(at: now)
+            (isAdmitted ? socket.metrics?.keyframeRequests : socket.metrics?.boundedKeyframeRequests)?.increment()
+            if isAdmitted { publication.source?.requestKeyframe(track.plan.track) }
         case .bitrateLimit(let limit):
             track.bounds.limitBitrate(limit.bitsPerSecond, at: now)
             limitBitrate()
@@ -169,6 +173,7 @@ extension RouterLeg {
     private func note(_ reports: [ReportBlock], of track: RouterTrack) {
         guard let report = reports.first(where: { $0.ssrc == track.plan.ssrc }) else { return }
         track.report = report
+        if let plan { socket.metrics?.note(report, of: plan.router) }
         onReport(track.plan.track, report)
     }
 

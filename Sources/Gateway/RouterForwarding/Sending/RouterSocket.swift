@@ -1,4 +1,5 @@
 public import EventLoop
+import GatewayMetrics
 import RTCP
 public import Sockets
 public import Wire
@@ -16,6 +17,10 @@ public final class RouterSocket {
     let pool = PacketPool()
     private let drainBatch = WireBatch()
     private let socket: UDPSocket
+    let metrics: RouterMetrics?
+    /// This worker's share of the two counters that every run touches.
+    private let packets: Counter?
+    private let bytes: Counter?
     private var legs: [UInt32: RouterLeg] = [:]
     /// Legs with SRTP by where their feedback comes from: it names no SSRC of ours before it is unprotected.
     private var protectedLegs: [SocketAddress: [RouterLeg]] = [:]
@@ -27,8 +32,11 @@ public final class RouterSocket {
     static let maximumFeedbackByteCount = 1500
 
     /// - Parameter address: where feedback comes back to; port 0 takes a free one.
-    public init(loop: EventLoop, address: SocketAddress = SocketAddress(.anyV6, port: 0)) throws(SystemError) {
-        self.loop = loop
+    public init(
+        loop: EventLoop, address: SocketAddress = SocketAddress(.anyV6, port: 0), metrics: RouterMetrics? = nil
+    ) throws(SystemError) {
+        (self.loop, self.metrics) = (loop, metrics)
+        (packets, bytes) = (metrics?.packets.shard(), metrics?.bytes.shard())
         socket = try UDPSocket(loop: loop, address: address)
         socket.onDatagrams = { [unowned self] batch in for datagram in batch { receive(datagram) } }
         socket.onWritable = { [unowned self] in writableAgain() }
@@ -47,13 +55,25 @@ public final class RouterSocket {
     }
 
     func makeQueue(to destination: SocketAddress) -> SendQueue {
-        SendQueue(output: self, pool: pool, scratch: drainBatch, destination: destination)
+        let queue = SendQueue(output: self, pool: pool, scratch: drainBatch, destination: destination)
+        queue.onDrop = { [metrics] in metrics?.droppedPackets.increment(by: $0) }
+        return queue
     }
 
     /// Sends one RTCP compound; reports are repeated, so a full socket loses it without harm.
     func sendReport(_ compound: [UInt8], to destination: SocketAddress) { socket.send(compound, to: destination) }
 
-    func sendAgain(_ packet: UnsafeRawBufferPointer, to destination: SocketAddress) { socket.send(packet, to: destination) }
+    func sendAgain(_ packet: UnsafeRawBufferPointer, to destination: SocketAddress) {
+        socket.send(packet, to: destination)
+        metrics?.retransmissions.increment()
+    }
+
+    /// Counts what a leg hands to its queue.
+    func count(_ batch: WireBatch) {
+        guard let packets, let bytes else { return }
+        packets.increment(by: batch.count)
+        bytes.increment(by: (0..<batch.count).reduce(0) { $0 + batch.byteCount(of: $1) })
+    }
 
     /// Feedback carries the SSRC it is about in each packet; those about none of ours are counted and dropped.
     private func receive(_ datagram: Datagram) {
@@ -62,6 +82,7 @@ public final class RouterSocket {
             let packets = parse(bytes, from: datagram.source)
         else {
             feedback.malformed += 1
+            metrics?.malformedFeedback.increment()
             return
         }
         for packet in packets { deliver(packet, from: datagram.source) }
@@ -83,6 +104,7 @@ public final class RouterSocket {
             isDelivered = true
         }
         if isDelivered { feedback.accepted += 1 } else { feedback.foreign += 1 }
+        (isDelivered ? metrics?.acceptedFeedback : metrics?.foreignFeedback)?.increment()
     }
 }
 

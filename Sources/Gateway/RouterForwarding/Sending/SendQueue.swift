@@ -17,6 +17,7 @@ final class SendQueue {
     let destination: SocketAddress
     private(set) var isBlocked = false
     private(set) var droppedPackets = 0
+    var onDrop: (Int) -> Void = { _ in }
     /// The last send told that nobody listens there (ICMP): a hint about the router's health.
     private(set) var isRefused = false
     private unowned let output: any DatagramOutput
@@ -92,6 +93,7 @@ final class SendQueue {
         while count < queue.count, now - queue[count].note.queued > Self.maximumAge { count += 1 }
         guard count > 0 else { return }
         droppedPackets += count
+        onDrop(count)
         queue.removeFirst(count)
     }
 

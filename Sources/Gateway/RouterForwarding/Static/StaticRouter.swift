@@ -11,6 +11,8 @@ public import Wire
 /// `publish`, which runs on the caller's thread and must not block it: give it a mailbox to whoever writes files.
 public final class StaticRouter: Sendable {
     public struct Configuration: Sendable, Equatable {
+        /// The name in the configuration.
+        public var name = "static"
         public var host: IPAddress
         public var ports: ClosedRange<UInt16>
         /// SRTP with its key in the description: ffmpeg takes AES-CM only.
@@ -72,6 +74,7 @@ public final class StaticRouter: Sendable {
                 rtcp: SocketAddress(configuration.host, port: port + 1))
         }
         var plan = LegPlan(cname: participantID, tracks: tracks)
+        plan.router = configuration.name
         plan.keys = configuration.protection.map(SRTPKeys.random)
         return plan
     }
