@@ -215,6 +215,23 @@ struct ConnectionLimitTests {
         #expect(!bench.connect(from: "192.0.2.2:1").isClosed)
     }
 
+    @Test func `lets the oldest stranger go when all together keep too much`() throws {
+        let bench = try IngestBench()
+        // Each declares 60,000 bytes: 1,118 of them are within 64 MiB, the next is not.
+        let begun: [UInt8] = [3, 0, 0, 0, 0, 0xEA, 0x60, 20, 0, 0, 0, 0] + [UInt8](repeating: 5, count: 128)
+        let encoders = (0..<1_119).map { bench.connect(from: "10.\($0 / 200).\($0 % 200).1:1") }
+        for encoder in encoders.dropLast() {
+            encoder.handshake()
+            encoder.send(begun)
+        }
+        #expect(!encoders.contains { $0.isClosed })
+        encoders[1_118].handshake()
+        encoders[1_118].send(begun)
+        #expect(encoders.filter(\.isClosed).count == 1 && encoders[0].isClosed)
+        for encoder in encoders.dropFirst() { encoder.drop() }
+        #expect(bench.ingest.environment.admission.keeps(0) && bench.ingest.environment.admission.count == 0)
+    }
+
     @Test func `lets the oldest stranger go over the limit`() throws {
         let bench = try IngestBench(settings { $0.maximumUnauthenticatedConnections = 3 })
         let encoders = (1...5).map { bench.connect(from: "192.0.2.\($0):1") }

@@ -140,6 +140,7 @@ struct ChunkReaderTests {
             (setChunkSize(0x8000_0000), .invalidChunkSize(0x8000_0000)),
             ([0x02, 0, 0, 0, 0, 0, 3, 1, 0, 0, 0, 0, 1, 2, 3], .malformedControlMessage(type: 1)),
             ([0x04, 0, 0, 0, 0x40, 0, 1, 9, 1, 0, 0, 0], .messageTooLong(0x40_0001)),
+            ([0x04, 0, 0, 0, 0x01, 0, 1, 20, 1, 0, 0, 0], .messageTooLong(0x1_0001)),
             ([0x84, 0, 0, 0], .firstChunkWithoutHeader),
             ([0x04, 0, 0, 40, 0, 1, 44, 9, 1, 0, 0, 0] + long[..<128] + header, .headerInsideMessage),
         ] as [([UInt8], RTMPError)])
@@ -165,7 +166,10 @@ struct ChunkReaderTests {
         let began: (UInt8) -> [UInt8] = { [$0, 0, 0, 0, 0, 0xA0, 0, 20, 0, 0, 0, 0] + [UInt8](repeating: 2, count: 128) }
         #expect(try messages(in: [began(5)], limits: .beforePublish).isEmpty)
         #expect(throws: RTMPError.tooManyPartialBytes) { try messages(in: [began(5) + began(6)], limits: .beforePublish) }
-        #expect(try messages(in: [began(5) + began(6)], limits: .publishing).isEmpty)
+        let media: [UInt8] = [7, 0, 0, 0, 0x3E, 0, 0, 9, 0, 0, 0, 0] + [UInt8](repeating: 2, count: 128)
+        #expect(try messages(in: [began(5) + began(6) + media], limits: .publishing).isEmpty)
+        let more: [UInt8] = [8, 0, 0, 0, 0x3E, 0, 0, 9, 0, 0, 0, 0] + [UInt8](repeating: 2, count: 128)
+        #expect(throws: RTMPError.tooManyPartialBytes) { try messages(in: [media + more], limits: .publishing) }
     }
 
     @Test(arguments: [0, 7, 8, 9, 15, 16, 18, 19, 22, 255] as [UInt8])

@@ -15,8 +15,12 @@ public final class ConnectionAdmission: Sendable {
 
     private struct Counts {
         var total = 0
+        var byteCount = 0
         var byUnit: [IPNetwork: Int] = [:]
     }
+
+    /// What all of them together may make us keep.
+    static let maximumByteCount = 64 << 20
 
     private let counts = Lock(Counts())
     private let maximumCount: Int
@@ -40,13 +44,24 @@ public final class ConnectionAdmission: Sendable {
         }
     }
 
+    /// An admitted connection keeps more (or less) in unfinished messages than before.
+    /// - Returns: false when all together keep too much: the oldest should go.
+    public func keeps(_ change: Int) -> Bool {
+        counts.withLock { counts in
+            counts.byteCount += change
+            return counts.byteCount <= Self.maximumByteCount
+        }
+    }
+
     /// An admitted connection publishes, or is gone.
-    public func leave(_ address: IPAddress) {
+    /// - Parameter kept: what it had in unfinished messages.
+    public func leave(_ address: IPAddress, kept: Int = 0) {
         let unit = IPNetwork(countingUnit: address)
         counts.withLock { counts in
             let left = counts.byUnit[unit, default: 1] - 1
             counts.byUnit[unit] = left > 0 ? left : nil
             counts.total -= 1
+            counts.byteCount -= kept
         }
     }
 }

@@ -66,12 +66,14 @@ extension RTMPConnection {
             return bytes.count
         }
         if session.isHandshakeComplete { handshakeCompleted() }
+        if admittedAddress != nil, session.partialByteCount != countedByteCount { ingest.countBytes(of: self) }
         flush()
         return offset
     }
 
     /// Sends what the session has to say. A peer that asks and never reads is left alone.
     func flush() {
+        if case .closed = stage { return }
         if !session.output.isEmpty { transport.write(session.takeOutput()) }
         guard transport.pendingWriteByteCount > Self.maximumPendingWriteByteCount else { return }
         log(.info, "rtmp_peer_does_not_read")

@@ -35,6 +35,8 @@ final class RTMPConnection {
     var userAgent = ""
     /// It counts among the connections that have not published, under this address.
     var admittedAddress: IPAddress?
+    /// What the process's count knows of this connection's unfinished messages.
+    var countedByteCount = 0
     var attempt: PublishAttempt?
     var live: LivePublish?
     var publishCount: UInt64 = 0

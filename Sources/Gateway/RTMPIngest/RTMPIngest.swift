@@ -3,6 +3,7 @@ public import EventLoop
 import GatewayLogging
 import GatewayMetrics
 public import OpenSSL
+import RTMP
 import StageHub
 public import Transcoding
 import Wire
@@ -78,6 +79,13 @@ public final class RTMPIngest {
         return true
     }
 
+    /// A connection that has not published has begun or completed a message.
+    func countBytes(of connection: RTMPConnection) {
+        let change = connection.session.partialByteCount - connection.countedByteCount
+        connection.countedByteCount += change
+        if !environment.admission.keeps(change) { endOldestUnauthenticated() }
+    }
+
     private func endOldestUnauthenticated() {
         while let id = waiting.popFirst() {
             guard let connection = connections[id], connection.admittedAddress != nil else { continue }
@@ -101,7 +109,7 @@ public final class RTMPIngest {
     private func leaveAdmission(_ connection: RTMPConnection) {
         guard let address = connection.admittedAddress else { return }
         connection.admittedAddress = nil
-        environment.admission.leave(address)
+        environment.admission.leave(address, kept: connection.countedByteCount)
         // Most connections come and go in order: keep the list as short as that allows.
         while let first = waiting.first, connections[first]?.admittedAddress == nil { waiting.removeFirst() }
     }

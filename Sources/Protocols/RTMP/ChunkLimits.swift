@@ -14,6 +14,16 @@ public struct ChunkLimits: Sendable {
     public static let publishing = ChunkLimits(
         messageLength: 4 << 20, partialByteCount: 4 << 20, chunkStreamCount: 64, admitsMedia: true)
 
+    /// Commands and control messages are never longer, before `publish` or after.
+    static let maximumCommandLength: UInt32 = 64 << 10
+
+    func admits(length: UInt32, ofType type: UInt8) -> Bool {
+        switch type {
+        case RTMPMessageType.audio, RTMPMessageType.video, RTMPMessageType.aggregate: length <= messageLength
+        default: length <= min(messageLength, Self.maximumCommandLength)
+        }
+    }
+
     func admits(type: UInt8) -> Bool {
         if admitsMedia { return true }
         return type <= RTMPMessageType.setPeerBandwidth || type == RTMPMessageType.commandAMF0

@@ -12,7 +12,8 @@ public struct ChunkReader: ~Copyable {
     /// The chunk whose payload is being read: index of its stream, and bytes of it still to come.
     private var openStream: Int?
     private var openByteCount = 0
-    private var partialByteCount = 0
+    /// The declared lengths of the messages under way.
+    public private(set) var partialByteCount = 0
     private var pool = MessageBufferPool()
     /// Holds the payload of the message given out last.
     private var lent: MessageBuffer?
@@ -78,7 +79,9 @@ public struct ChunkReader: ~Copyable {
 
     private func checkBeginning(of stream: ChunkStream) throws(RTMPError) {
         guard limits.admits(type: stream.messageType) else { throw .messageBeforePublish(type: stream.messageType) }
-        guard stream.messageLength <= limits.messageLength else { throw .messageTooLong(stream.messageLength) }
+        guard limits.admits(length: stream.messageLength, ofType: stream.messageType) else {
+            throw .messageTooLong(stream.messageLength)
+        }
     }
 
     /// Adds bytes to the stream's message; answers it when it is complete.

@@ -100,4 +100,7 @@ public struct RTMPServerSession: ~Copyable {
 extension RTMPServerSession {
     /// C0, C1 and C2 have come; what follows are messages.
     public var isHandshakeComplete: Bool { phase == .messages }
+
+    /// What unfinished messages of this peer may make us keep, in bytes.
+    public var partialByteCount: Int { chunks.partialByteCount }
 }
