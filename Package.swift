@@ -87,7 +87,7 @@ let planned: [Module] = [
     platform("GatewayLogging", folder: "Logging", ["EventLoop", "CShim", "JSON", "Wire"]),
     platform("GatewayMetrics", folder: "Metrics", ["EventLoop", "Wire"]),
     platform("DataDirectory", []),
-    platform("HTTPServer", ["EventLoop", "Sockets", "HTTP", "OpenSSL", "Wire"]),
+    platform("HTTPServer", ["EventLoop", "Sockets", "HTTP", "JSON", "OpenSSL", "Wire"]),
     platform("HTTPClient", ["EventLoop", "CCurl", "CLibevent", "Wire"]),
 
     gateway("Refusals", []),

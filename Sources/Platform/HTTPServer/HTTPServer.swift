@@ -1,0 +1,137 @@
+public import EventLoop
+public import HTTP
+public import OpenSSL
+public import Sockets
+public import Wire
+
+/// An HTTP/1.1 server on one loop: keep-alive, pipelining, TLS, event streams, trusted proxies, deadlines and caps.
+///
+/// Each request goes to the handler with an `HTTPExchange`, which is answered at once or later on the same loop. One request of a
+/// connection is with the handler at a time; the ones behind it wait in the kernel.
+public final class HTTPServer {
+    public typealias Handler = (HTTPRequest, HTTPExchange) -> Void
+
+    /// Changes apply to what begins later.
+    public var configuration: HTTPServerConfiguration
+    public private(set) var counters = HTTPServerCounters()
+    /// Called for every answered request with the time from its last byte; for logs and metrics.
+    public var onAnswered: (HTTPRequest, HTTPStatus, Duration) -> Void = { _, _, _ in }
+
+    let loop: EventLoop
+    let handler: Handler
+    private(set) var isDraining = false
+    private var listeners: [Listener] = []
+    private var connections: [ObjectIdentifier: HTTPConnection] = [:]
+    private var limits = ConnectionLimits()
+    private var onDrained: (() -> Void)?
+    private var date = (second: Int64.min, text: "")
+
+    private struct Listener {
+        var socket: TCPListener
+        var context: ContextBox?
+    }
+
+    /// The context new connections of a listener get.
+    private final class ContextBox {
+        var context: TLSContext
+        init(_ context: TLSContext) { self.context = context }
+    }
+
+    public init(loop: EventLoop, configuration: HTTPServerConfiguration = HTTPServerConfiguration(), handler: @escaping Handler) {
+        (self.loop, self.configuration, self.handler) = (loop, configuration, handler)
+    }
+
+    public var connectionCount: Int { connections.count }
+
+    /// Serves connections to a bound socket.
+    /// - Parameter tls: speaks TLS, after the PROXY header if there is one.
+    public func listen(on socket: BoundSocket, tls: TLSContext? = nil) throws(SystemError) {
+        let box = tls.map(ContextBox.init)
+        let listener = try TCPListener(loop: loop, socket: socket) { [unowned self] connection in
+            accept(connection, tls: box?.context)
+        }
+        listeners.append(Listener(socket: listener, context: box))
+    }
+
+    /// Binds and serves an address; port 0 takes any free one.
+    @discardableResult
+    public func listen(on address: SocketAddress, tls: TLSContext? = nil) throws(SystemError) -> SocketAddress {
+        let socket = try BoundSocket(.tcp, address)
+        try listen(on: socket, tls: tls)
+        return socket.localAddress
+    }
+
+    /// New TLS connections get this context.
+    public func replaceTLS(_ context: TLSContext) {
+        for listener in listeners { listener.context?.context = context }
+    }
+
+    /// Serves one connection that somebody else accepted.
+    public func accept(_ accepted: AcceptedConnection, tls: TLSContext?) {
+        loop.assertOnLoop()
+        let isProxy = isTrustedProxy(accepted.remoteAddress.ip)
+        guard makeRoom(), isProxy || admit(accepted.remoteAddress.ip) else {
+            counters.refused += 1
+            return
+        }
+        counters.accepted += 1
+        let connection = HTTPConnection(server: self, accepted: accepted, tls: tls, isProxy: isProxy)
+        connections[ObjectIdentifier(connection)] = connection
+        connection.start()
+    }
+
+    /// The address's credentials were good: it may have more connections, for an hour from now.
+    public func trust(_ address: IPAddress) { limits.trust(address, at: loop.now) }
+
+    /// Accepts no more, closes idle connections and event streams, and the others after their answer.
+    /// - Parameter completed: is called when the last connection is gone.
+    public func drain(_ completed: @escaping () -> Void = {}) {
+        isDraining = true
+        onDrained = completed
+        listeners = []
+        for connection in connections.values { connection.drain() }
+        if connections.isEmpty { finishDraining() }
+    }
+}
+
+extension HTTPServer {
+    /// A place for one more connection; a kept connection without a request makes way.
+    private func makeRoom() -> Bool {
+        guard !isDraining else { return false }
+        guard connections.count >= configuration.maximumConnections else { return true }
+        let idle = connections.values.filter(\.isKeptIdle).min { $0.idleSince < $1.idleSince }
+        idle?.close()
+        return connections.count < configuration.maximumConnections
+    }
+
+    func isTrustedProxy(_ address: IPAddress) -> Bool { configuration.trustedProxies.contains { $0.contains(address) } }
+
+    /// Counts a connection of the address; false when it has its share.
+    func admit(_ address: IPAddress) -> Bool {
+        if address.isLoopback, !configuration.countsLoopback { return true }
+        return limits.admit(address, limit: configuration.maximumConnectionsPerAddress, at: loop.now)
+    }
+
+    func remove(_ connection: HTTPConnection) {
+        guard connections.removeValue(forKey: ObjectIdentifier(connection)) != nil else { return }
+        if let counted = connection.countedAddress, !counted.isLoopback || configuration.countsLoopback {
+            limits.release(counted)
+        }
+        if isDraining, connections.isEmpty { finishDraining() }
+    }
+
+    private func finishDraining() {
+        let completed = onDrained
+        onDrained = nil
+        completed?()
+    }
+
+    func count(_ field: WritableKeyPath<HTTPServerCounters, Int>) { counters[keyPath: field] += 1 }
+
+    /// The `Date` field, made once a second.
+    var dateField: String {
+        let second = EventLoop.wallNow().secondsSince1970
+        if second != date.second { date = (second, CivilTime(WallTime(secondsSince1970: second)).httpDate) }
+        return date.text
+    }
+}

@@ -1,0 +1,26 @@
+public import HTTP
+public import Wire
+
+/// What an HTTP server grants its clients.
+public struct HTTPServerConfiguration: Sendable {
+    public var limits = HTTPLimits.standard
+    /// The greatest body in bytes; asked when the head is known, so that too large a body is refused before it is read.
+    public var maximumBodyLength: @Sendable (HTTPRequest) -> Int = { _ in 64 * 1024 }
+    /// From a connection's, then from a request's first byte to its last: absolute, so that dribbling wins nothing.
+    public var requestTimeout = Duration.seconds(10)
+    /// Between requests, and for a client to take an answer.
+    public var idleTimeout = Duration.seconds(60)
+    /// From a request's last byte to the handler's answer; then the client is told 503.
+    public var answerTimeout = Duration.seconds(30)
+    public var maximumConnections = 2000
+    /// Connections of one address (IPv6: /64). Addresses that were trusted may have ten times as many.
+    public var maximumConnectionsPerAddress = 64
+    /// Loopback is a proxy in front of us, or ourselves: its connections are not counted by address unless a test says so.
+    public var countsLoopback = false
+    /// Networks whose PROXY header and X-Forwarded-For are believed.
+    public var trustedProxies: [IPNetwork] = []
+    /// Put on every answer that does not have them.
+    public var headers: HTTPHeaders = ["X-Content-Type-Options": "nosniff"]
+
+    public init() {}
+}

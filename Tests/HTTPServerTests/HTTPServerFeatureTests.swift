@@ -1,0 +1,163 @@
+import EventLoop
+import HTTP
+import HTTPServer
+import JSON
+import OpenSSL
+import Sockets
+import TestSupport
+import Testing
+import Wire
+
+@Suite("HTTP server: proxies, TLS, events, draining", .timeLimit(.minutes(2)), .serialized)
+struct HTTPServerFeatureTests {
+    static let close = "Host: localhost\r\nConnection: close\r\n"
+    static let proxyHeader: [UInt8] = [
+        0x0D, 0x0A, 0x0D, 0x0A, 0x00, 0x0D, 0x0A, 0x51, 0x55, 0x49, 0x54, 0x0A, 0x21, 0x11, 0x00, 0x0C,
+        203, 0, 113, 9, 198, 51, 100, 1, 0xC0, 0x00, 0x1F, 0x90,
+    ]
+
+    private func proxied(_ change: (inout HTTPServerConfiguration) -> Void = { _ in }, tls: TLSContext? = nil) throws
+        -> ServerUnderTest
+    {
+        try ServerUnderTest(tls: tls) {
+            $0.trustedProxies = [IPNetwork("127.0.0.0/8")!]
+            change(&$0)
+        }
+    }
+
+    @Test(arguments: [1, 5, 28, 100])
+    func `a PROXY header tells the client, however it is cut`(size: Int) throws {
+        let server = try proxied()
+        let client = try server.connect()
+        for piece in ByteFeeder.pieces(of: Self.proxyHeader + Array("GET / HTTP/1.1\r\n\(Self.close)\r\n".utf8), size: size) {
+            client.stream.write(piece)
+            _ = server.loop.run(until: { false }, within: .milliseconds(1))
+        }
+        #expect(server.wait { client.isClosed })
+        #expect(server.requests.first?.source.description == "203.0.113.9:49152")
+    }
+
+    @Test func `X-Forwarded-For does so too, and only from trusted networks`() throws {
+        let forwarded = "GET / HTTP/1.1\r\nX-Forwarded-For: 1.1.1.1, 203.0.113.9\r\nX-Forwarded-Proto: https\r\n\(Self.close)\r\n"
+        let trusting = try proxied()
+        #expect(try trusting.exchange(forwarded).hasPrefix("HTTP/1.1 200"))
+        #expect(trusting.requests.first?.source.ip == IPAddress("203.0.113.9"))
+        #expect(trusting.requests.first?.isSecure == true)
+        let other = try ServerUnderTest()
+        _ = try other.exchange(forwarded)
+        #expect(other.requests.first?.source.ip == .loopback)
+        #expect(other.requests.first?.isSecure == false)
+    }
+
+    @Test func `the real address's share counts behind a balancer`() throws {
+        let server = try proxied { $0.maximumConnectionsPerAddress = 2 }
+        let clients = try (0..<4).map { _ in try server.connect() }
+        for client in clients { client.stream.write(Self.proxyHeader) }
+        #expect(server.wait { clients.filter(\.isClosed).count == 2 })
+        #expect(server.server.counters.refused == 2)
+    }
+
+    @Test func `version 1 is refused by name`() throws {
+        let answer = try proxied().exchange("PROXY TCP4 1.2.3.4 1.2.3.4 1 2\r\n")
+        #expect(answer.hasPrefix("HTTP/1.1 400") && answer.contains("version 2"))
+    }
+
+    @Test func `speaks TLS, also behind a PROXY header`() throws {
+        let material = try TestTLS.material()
+        let server = try ServerUnderTest(tls: material.server)
+        let answer = try server.exchange("GET / HTTP/1.1\r\n\(Self.close)\r\n", tls: material.client)
+        #expect(answer.hasSuffix("GET / 0\n"))
+        #expect(server.requests[0].isSecure)
+
+        let behind = try proxied(tls: material.server)
+        #expect(try behind.exchange("GET / HTTP/1.1\r\n\(Self.close)\r\n", tls: material.client).hasSuffix("GET / 0\n"))
+        let client = try behind.connect()
+        #expect(behind.wait { client.isOpen })
+        client.stream.write(Self.proxyHeader)
+        client.stream.startTLS(material.client, serverName: "localhost")
+        client.send("GET / HTTP/1.1\r\n\(Self.close)\r\n")
+        #expect(behind.wait { client.isClosed })
+        #expect(behind.requests.last?.source.ip == IPAddress("203.0.113.9"))
+    }
+
+    @Test func `event streams send, and notice who leaves`() throws {
+        let server = try ServerUnderTest()
+        let client = try server.connect()
+        client.send("GET /events HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        #expect(server.wait { server.streams.count == 1 })
+        var hasLeft = false
+        server.streams[0].onClosed = { hasLeft = true }
+        server.streams[0].send(ServerSentEvent(event: "active", data: "{\"a\":1}"))
+        #expect(
+            server.wait {
+                client.text.hasSuffix("1f\r\nevent: active\ndata: {\"a\":1}\n\n\r\n") || client.text.contains("data: {\"a\":1}")
+            })
+        #expect(client.text.contains("text/event-stream") && client.text.contains("chunked"))
+        client.stream.close()
+        _ = server.wait { hasLeft || !server.streams[0].isOpen }
+        #expect(server.wait { server.server.connectionCount == 0 })
+    }
+
+    @Test func `draining ends what is idle and lets answers finish`() throws {
+        let server = try ServerUnderTest()
+        let clients = try ["/", "/held", "/events"].map { path in
+            let client = try server.connect()
+            client.send("GET \(path) HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            return client
+        }
+        #expect(server.wait { clients[0].text.hasSuffix("GET / 0\n") && server.held.count == 1 && server.streams.count == 1 })
+        var isDrained = false
+        server.server.drain { isDrained = true }
+        #expect(server.wait { clients[0].isClosed && clients[2].isClosed })
+        #expect(clients[2].text.hasSuffix("0\r\n\r\n") && !isDrained)
+        server.held[0].respond(HTTPResponse(.ok))
+        #expect(server.wait { isDrained })
+        #expect(clients[1].text.contains("Connection: close"))
+        let late = try server.connect()
+        #expect(server.wait { late.isClosed })
+    }
+
+    @Test func `answered requests are reported`() throws {
+        let server = try ServerUnderTest()
+        var reported: [String] = []
+        server.server.onAnswered = { request, status, _ in reported.append("\(request.path) \(status.code)") }
+        _ = try server.exchange("GET /a HTTP/1.1\r\nHost: a\r\n\r\nGET /drop HTTP/1.1\r\n\(Self.close)\r\n")
+        #expect(reported == ["/a 200", "/drop 500"])
+    }
+}
+
+@Suite("Health endpoints", .timeLimit(.minutes(1)))
+struct HealthEndpointsTests {
+    private func answer(_ endpoints: HealthEndpoints, _ path: String, _ method: HTTPMethod = .get) throws -> HTTPResponse {
+        let target = try #require(HTTPRequestTarget(path))
+        return try #require(endpoints.response(to: HTTPRequest(method: method, target: target, rawTarget: path)))
+    }
+
+    @Test func `tell what fails and what passes`() throws {
+        let endpoints = HealthEndpoints(heartbeats: Heartbeats()) {
+            [.init("listeners"), .init("routers", failing: "none is reachable")]
+        } metrics: {
+            Array("a 1\n".utf8)
+        }
+        let ready = try answer(endpoints, "/readyz")
+        #expect(ready.status == .serviceUnavailable)
+        #expect(
+            try JSONValue(parsing: ready.body)
+                == ["status": "failing", "failing": ["routers": "none is reachable"], "passing": ["listeners"]])
+        #expect(try answer(endpoints, "/livez").status == .ok)
+        #expect(try answer(endpoints, "/metrics").body == Array("a 1\n".utf8))
+        #expect(try answer(endpoints, "/metrics", .post).status == .methodNotAllowed)
+        #expect(endpoints.response(to: HTTPRequest(method: .get, target: HTTPRequestTarget("/x")!, rawTarget: "/x")) == nil)
+    }
+
+    @Test func `a loop that does not turn is named`() throws {
+        let loop = try EventLoop()
+        let heartbeats = Heartbeats()
+        let beat = heartbeats.join(loop, name: "worker 0")
+        let now = EventLoop.monotonicNow()
+        #expect(heartbeats.stuck(at: now).isEmpty)
+        #expect(heartbeats.stuck(at: now + .seconds(3)) == ["worker 0"])
+        #expect(loop.run(until: { heartbeats.stuck(at: now + .milliseconds(2300)).isEmpty }, within: .seconds(10)))
+        beat.cancel()
+    }
+}

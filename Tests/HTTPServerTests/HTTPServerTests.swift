@@ -1,0 +1,170 @@
+import EventLoop
+import HTTP
+import HTTPServer
+import OpenSSL
+import Sockets
+import TestSupport
+import Testing
+import Wire
+
+@Suite("HTTP server", .timeLimit(.minutes(2)), .serialized)
+struct HTTPServerTests {
+    static let host = "Host: localhost\r\n"
+    static let close = "Host: localhost\r\nConnection: close\r\n"
+
+    @Test func `keeps connections and answers pipelined requests in order`() throws {
+        let server = try ServerUnderTest()
+        let answers = try server.exchange(
+            "GET /a HTTP/1.1\r\n\(Self.host)\r\nPOST /b HTTP/1.1\r\n\(Self.host)Content-Length: 2\r\n\r\nxyHEAD /c HTTP/1.1\r\n\(Self.close)\r\n"
+        )
+        #expect(server.requests.map(\.path) == ["/a", "/b", "/c"])
+        #expect(answers.contains("GET /a 0\n") && answers.contains("POST /b 2\n") && !answers.contains("HEAD /c"))
+        #expect(answers.hasSuffix("Connection: close\r\n\r\n"))
+        #expect(answers.split(separator: "\r\n").filter { $0 == "X-Content-Type-Options: nosniff" }.count == 3)
+        #expect(server.requests[0].source.ip == .loopback)
+    }
+
+    @Test func `answers later, in order, whatever waits behind`() throws {
+        let server = try ServerUnderTest()
+        let client = try server.connect()
+        let waiting = String(repeating: "GET /x HTTP/1.1\r\n\(Self.host)\r\n", count: 2000)
+        client.send("GET /held HTTP/1.1\r\n\(Self.host)\r\n\(waiting)GET /end HTTP/1.1\r\n\(Self.close)\r\n")
+        #expect(server.wait { server.held.count == 1 })
+        #expect(!server.loop.run(until: { !client.received.isEmpty }, within: .milliseconds(50)))
+        server.held[0].respond(HTTPResponse(.ok, contentType: "text/plain", "first"))
+        server.held[0].respond(HTTPResponse(.ok, contentType: "text/plain", "second"))
+        #expect(server.wait { client.isClosed })
+        #expect(client.text.components(of: "GET /x 0\n") == 2000)
+        #expect(client.text.contains("first") && !client.text.contains("second"))
+    }
+
+    static let raw: [(String, Int)] = [
+        ("GET / HTTP/1.1\r\n\(close)\r\n", 200), ("GET / HTTP/1.0\r\n\r\n", 200), ("\r\nGET / HTTP/1.1\r\n\(close)\r\n", 200),
+        ("GET http://localhost/ HTTP/1.1\r\n\(close)\r\n", 200), ("OPTIONS * HTTP/1.1\r\n\(close)\r\n", 200),
+        ("BREW / HTTP/1.1\r\n\(close)\r\n", 200), ("GET / HTTP/1.1\r\n\r\n", 400),
+        ("GET / HTTP/1.1\r\nHost: a\r\nHost: a\r\n\r\n", 400),
+        ("GET / HTTP/1.1\nHost: a\n\n", 400), ("GET / HTTP/1.1\r\n\(host)X: a\u{0}b\r\n\r\n", 400),
+        ("GET / HTTP/1.1\r\n\(host)X: a\r\n b\r\n\r\n", 400), ("GET / HTTP/1.1\r\n\(host)X : a\r\n\r\n", 400),
+        ("GET / HTTP/2.0\r\n\(host)\r\n", 505), ("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", 505),
+        ("CONNECT a:1 HTTP/1.1\r\n\(host)\r\n", 400),
+        ("nonsense\r\n\r\n", 400), ("\u{16}\u{3}\u{1}\u{2}", 400), ("\u{3}", 400), ("GET /%zz HTTP/1.1\r\n\(host)\r\n", 400),
+        ("POST / HTTP/1.1\r\n\(host)Content-Length: 1\r\nContent-Length: 1\r\n\r\nx", 400),
+        ("POST / HTTP/1.1\r\n\(host)Content-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", 400),
+        ("POST / HTTP/1.1\r\n\(host)Transfer-Encoding: xchunked\r\n\r\n0\r\n\r\n", 400),
+        ("POST / HTTP/1.1\r\n\(host)Transfer-Encoding: chunked\r\n\r\nzz\r\n", 400),
+        ("POST / HTTP/1.1\r\n\(host)Content-Length: -1\r\n\r\n", 400),
+        ("POST / HTTP/1.1\r\n\(host)Content-Length: 1001\r\n\r\n", 413),
+        ("POST / HTTP/1.1\r\n\(host)Transfer-Encoding: chunked\r\n\r\nfff\r\n", 413),
+        ("GET / HTTP/1.1\r\n\(host)Expect: cake\r\n\r\n", 417), ("GET /\(String(repeating: "x", count: 9000)) HTTP/1.1\r\n", 414),
+        ("GET / HTTP/1.1\r\nX: \(String(repeating: "x", count: 17_000))\r\n", 431),
+        ("GET / HTTP/1.1\r\n" + String(repeating: "X: y\r\n", count: 200), 431),
+        ("POST / HTTP/1.1\r\n\(close)Transfer-Encoding: chunked\r\n\r\n3;x\r\nabc\r\n0\r\nT: x\r\n\r\n", 200),
+        ("GET /drop HTTP/1.1\r\n\(close)\r\n", 500), ("PROXY TCP4 1.2.3.4 1.2.3.4 1 2\r\nGET / HTTP/1.1\r\n\(host)\r\n", 400),
+    ]
+
+    @Test(arguments: raw)
+    func `answers once and closes`(_ text: String, _ status: Int) throws {
+        let server = try ServerUnderTest()
+        let answer = try server.exchange(text)
+        #expect(answer.hasPrefix("HTTP/1.1 \(status) "))
+        #expect(answer.components(of: "Content-Length: ") == 1)
+        if status != 200 { #expect(answer.contains("application/problem+json")) }
+    }
+
+    @Test func `a client that waits for 100 Continue is told`() throws {
+        let server = try ServerUnderTest()
+        let client = try server.connect()
+        client.send("POST / HTTP/1.1\r\n\(Self.close)Expect: 100-continue\r\nContent-Length: 3\r\n\r\n")
+        #expect(server.wait { client.text == "HTTP/1.1 100 Continue\r\n\r\n" })
+        client.send("abc")
+        #expect(server.wait { client.isClosed })
+        #expect(client.text.hasSuffix("POST / 3\n"))
+    }
+
+    @Test func `one byte after another buys no time`() throws {
+        let server = try ServerUnderTest { $0.requestTimeout = .milliseconds(200) }
+        let client = try server.connect()
+        let text = Array("GET / HTTP/1.1\r\n\(Self.host)X: \(String(repeating: "y", count: 5000))".utf8)
+        var position = 0
+        let dribble = server.loop.schedule(after: .zero, repeating: .milliseconds(5)) {
+            client.stream.write([text[position]])
+            position += 1
+        }
+        let start = EventLoop.monotonicNow()
+        #expect(server.wait { client.isClosed })
+        #expect(EventLoop.monotonicNow() - start < .seconds(3))
+        #expect(client.text.hasPrefix("HTTP/1.1 408 "))
+        dribble.cancel()
+    }
+
+    @Test func `silent, idle and unanswered connections end`() throws {
+        let server = try ServerUnderTest {
+            $0.requestTimeout = .milliseconds(100)
+            $0.idleTimeout = .milliseconds(100)
+            $0.answerTimeout = .milliseconds(100)
+        }
+        let silent = try server.connect()
+        let idle = try server.connect()
+        idle.send("GET / HTTP/1.1\r\n\(Self.host)\r\n")
+        let unanswered = try server.connect()
+        unanswered.send("GET /held HTTP/1.1\r\n\(Self.host)Connection: close\r\n\r\n")
+        #expect(server.wait { silent.isClosed && idle.isClosed && unanswered.isClosed })
+        #expect(silent.text.isEmpty)
+        #expect(unanswered.text.hasPrefix("HTTP/1.1 503 "))
+        #expect(server.cancelled == 1 && !server.held[0].isOpen)
+        #expect(server.server.counters.timedOut == 3)
+    }
+
+    @Test func `a client that leaves takes its exchange along`() throws {
+        let server = try ServerUnderTest()
+        let client = try server.connect()
+        client.send("GET /held HTTP/1.1\r\n\(Self.host)\r\n")
+        #expect(server.wait { server.held.count == 1 })
+        client.stream.close()
+        // A peer that has only finished sending may still want its answer, and gets it.
+        server.held[0].respond(HTTPResponse(.ok))
+        #expect(server.wait { server.server.connectionCount == 0 })
+    }
+
+    @Test func `a big answer arrives whole though its reader pauses`() throws {
+        let server = try ServerUnderTest()
+        let client = try server.connect()
+        #expect(server.wait { client.isOpen })
+        client.stream.pauseReading()
+        client.send(String(repeating: "GET /big HTTP/1.1\r\n\(Self.host)\r\n", count: 20))
+        // The kernel's buffers take some 6 MB, ours the rest of one answer.
+        #expect(!server.loop.run(until: { server.requests.count > 10 }, within: .milliseconds(200)))
+        client.stream.resumeReading()
+        #expect(server.wait { client.received.count > 40_000_000 })
+    }
+
+    @Test func `the cap is exact, and kept idle connections make way`() throws {
+        let server = try ServerUnderTest { $0.maximumConnections = 50 }
+        let clients = try (0..<70).map { _ in try server.connect() }
+        #expect(server.wait { clients.filter(\.isClosed).count == 20 })
+        #expect(server.server.counters.refused == 20)
+        let kept = clients.first { !$0.isClosed }
+        kept?.send("GET / HTTP/1.1\r\n\(Self.host)\r\n")
+        #expect(server.wait { kept?.text.hasSuffix("GET / 0\n") == true })
+        #expect(try server.exchange("GET /new HTTP/1.1\r\n\(Self.close)\r\n").hasPrefix("HTTP/1.1 200"))
+        #expect(server.wait { kept?.isClosed == true })
+    }
+
+    @Test func `an address has its share, and more once it is trusted`() throws {
+        let server = try ServerUnderTest {
+            $0.maximumConnectionsPerAddress = 3
+            $0.countsLoopback = true
+        }
+        let clients = try (0..<5).map { _ in try server.connect() }
+        #expect(server.wait { clients.filter(\.isClosed).count == 2 })
+        server.server.trust(.loopback)
+        let more = try (0..<5).map { _ in try server.connect() }
+        #expect(server.wait { server.server.connectionCount == 8 })
+        #expect(more.allSatisfy { !$0.isClosed })
+    }
+}
+
+extension String {
+    /// How often `mark` stands in the text.
+    func components(of mark: String) -> Int { ranges(of: mark).count }
+}
