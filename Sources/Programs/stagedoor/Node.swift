@@ -33,7 +33,9 @@ final class Node {
         loop = try EventLoop()
         certificates = try ServerCertificates(configuration.tls, directory: directory, host: configuration.advertise.host)
         store = try NodeStore(configuration, directory: directory, isQuickstart: isQuickstart)
-        services = try NodeServices(configuration, store: store, directory: directory, certificates: certificates)
+        services = try NodeServices(
+            configuration, listeners: listeners, workerCount: workerCount, store: store, directory: directory,
+            certificates: certificates)
         StaticRouters.reserve(services.staticRouters, for: store.store.state)
         workers = try WorkerGroup(loop: loop, count: workerCount)
     }
@@ -41,6 +43,8 @@ final class Node {
     /// Serves until a signal ends it; returns when every session is over and everything is written.
     func run() throws {
         try workers.start(listeners, services: services)
+        let admin = try AdminSite(loop: loop, socket: listeners.admin, services: services)
+        defer { admin.drain() }
         watchSignals()
         if isQuickstart { try writeQuickstart() }
         Log.event(.info, "started", ["version": .string(Version.current), "workers": .integer(workers.count)])

@@ -3,11 +3,15 @@ import DataDirectory
 import EventLoop
 import GatewayConfiguration
 import GatewayMetrics
+import HTTPServer
+import MediaContract
 import OpenSSL
 import RTMPIngest
 import RouterForwarding
+import Sockets
 import Store
 import Transcoding
+import WHIPIngest
 import Wire
 
 /// What all threads of the node share.
@@ -20,10 +24,15 @@ struct NodeServices: Sendable {
     let tls: TLSContext
     let rtmp: RTMPIngestEnvironment
     let staticRouters: [StaticRouter]
+    let contract: ContractDesk
+    let contractWarnings: ContractWarnings
+    /// Nil when there is no media port: then WHIP is off.
+    let whip: WHIPPlane?
+    let heartbeats = Heartbeats()
 
     init(
-        _ configuration: StagedoorConfiguration, store: NodeStore, directory: borrowing DataDirectory,
-        certificates: ServerCertificates
+        _ configuration: StagedoorConfiguration, listeners: Listeners, workerCount: Int, store: NodeStore,
+        directory: borrowing DataDirectory, certificates: ServerCertificates
     ) throws {
         self.configuration = configuration
         metrics = MetricsRegistry()
@@ -37,6 +46,15 @@ struct NodeServices: Sendable {
         rtmp = RTMPIngestEnvironment(
             settings: RTMPIngestSettings(configuration), authorizer: gate, leases: leases, reports: leases, metrics: metrics)
         staticRouters = try StaticRouters.make(configuration, directory: directory)
+        contract = ContractDesk(rules: ContractRules(configuration.contract))
+        contractWarnings = ContractWarnings(metrics)
+        let leases = leases
+        let metrics = metrics
+        whip = try listeners.media.first.map { socket in
+            try WHIPPlane(
+                configuration: WHIPConfiguration(configuration, media: socket.localAddress), workerCount: workerCount,
+                leases: leases, reports: leases, metrics: WHIPMetrics(metrics))
+        }
     }
 
     var opusSettings: OpusSettings {

@@ -1,27 +1,67 @@
 import Admission
+import EventLoop
 import GatewayLogging
+import MediaContract
 import RTMPIngest
 import Refusals
 import RouterForwarding
 import StageHub
+import Wire
 
 /// Connects each publication of one worker with its routers, the contract and the reports. Confined to the worker.
 final class PublicationHost: RTMPPublishHost {
     private let services: NodeServices
+    private let loop: EventLoop
     private let socket: RouterSocket
 
-    init(services: NodeServices, socket: RouterSocket) { (self.services, self.socket) = (services, socket) }
+    init(services: NodeServices, loop: EventLoop, socket: RouterSocket) {
+        (self.services, self.loop, self.socket) = (services, loop, socket)
+    }
 
-    func rememberedRefusal(for grant: PublishGrant, _ request: PublishRequest) -> Refusal? { nil }
+    func rememberedRefusal(for grant: PublishGrant, _ request: PublishRequest) -> Refusal? {
+        services.contract.rememberedRefusal(for: ContractPublisher(grant, request), at: loop.now)
+    }
 
-    func makeInspector(for grant: PublishGrant, _ request: PublishRequest) -> (any MediaInspector)? { nil }
+    func makeInspector(for grant: PublishGrant, _ request: PublishRequest) -> (any MediaInspector)? {
+        makeContract(for: grant, ContractPublisher(grant, request), ingest: .rtmp)
+    }
+
+    /// The contract's eye on one publish of either protocol.
+    func makeContract(
+        for grant: PublishGrant, _ publisher: ContractPublisher, ingest: ContractMonitor.Ingest
+    ) -> ContractSession {
+        let session = ContractSession(desk: services.contract, ingest: ingest, publisher: publisher)
+        session.onWarning = { [warnings = services.contractWarnings] in warnings.note($0, grant) }
+        return session
+    }
 
     func publishBegan(_ publication: Publication) {
         services.gate.publishBegan()
+        publication.add(PublishEndWatch { [gate = services.gate] in gate.publishEnded() })
         for router in services.staticRouters where router.attach(publication, socket: socket) == nil {
             Log.event(.warning, "router_ports_exhausted", ["participant": .string(publication.grant.participantID)])
         }
     }
 
-    func publishEnded(_ publication: Publication, _ reason: PublicationEnd) { services.gate.publishEnded() }
+    func publishEnded(_ publication: Publication, _ reason: PublicationEnd) {}
+}
+
+extension ContractPublisher {
+    init(_ grant: PublishGrant, _ request: PublishRequest) {
+        self.init(
+            credential: grant.credentialHash, source: request.source.ip, product: request.userAgent, stageTags: grant.stageTags)
+    }
+}
+
+/// A sink that takes no media and only notices the end, whichever protocol the publication came by.
+private final class PublishEndWatch: MediaSink {
+    private let onEnd: () -> Void
+
+    init(_ onEnd: @escaping () -> Void) { self.onEnd = onEnd }
+
+    func forward(_ packets: UnsafeBufferPointer<MediaPacket>, of run: MediaRun) {}
+    func formatChanged(_ track: TrackID, to format: TrackFormat) {}
+    func muteChanged(_ track: TrackID, isMuted: Bool) {}
+    func restarted() {}
+    func ended(_ reason: PublicationEnd) { onEnd() }
 }

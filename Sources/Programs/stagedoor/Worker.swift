@@ -1,19 +1,27 @@
 import EventLoop
 import GatewayLogging
+import HTTPServer
 import RTMPIngest
 import RouterForwarding
 import Sockets
 import StageHub
 import Transcoding
+import WHIPIngest
 
 /// The sockets that one worker reads.
 struct WorkerSockets: Sendable {
     var index: Int
     var rtmp: BoundSocket?
+    var http: BoundSocket?
+    var https: BoundSocket?
+    var media: BoundSocket?
 
     init(index: Int, _ listeners: Listeners) {
         self.index = index
         rtmp = listeners.rtmp.isEmpty ? nil : listeners.rtmp[index]
+        http = listeners.publicHTTP.isEmpty ? nil : listeners.publicHTTP[index]
+        https = listeners.publicHTTPS.isEmpty ? nil : listeners.publicHTTPS[index]
+        media = listeners.media.isEmpty ? nil : listeners.media[index]
     }
 }
 
@@ -32,6 +40,9 @@ final class Worker {
     private let rtmp: RTMPIngest
     private let routers: RouterSocket
     private let stage: PublicationHost
+    private var media: MediaPort?
+    private var site: PublicSite?
+    private var heartbeat: Watch?
     private var listeners: [TCPListener] = []
     private var orders: Mailbox<WorkerOrder>?
 
@@ -39,17 +50,29 @@ final class Worker {
         self.services = services
         loop = try EventLoop()
         routers = try RouterSocket(loop: loop)
-        stage = PublicationHost(services: services, socket: routers)
+        stage = PublicationHost(services: services, loop: loop, socket: routers)
         let transcoder = try AudioTranscoder(loop: loop, pool: services.transcoding, settings: services.opusSettings)
         rtmp = try RTMPIngest(loop: loop, environment: services.rtmp, transcoder: transcoder)
         rtmp.host = stage
         rtmp.tls = services.tls
         orders = try Mailbox(loop: loop) { [unowned self] in carryOut($0) }
+        heartbeat = services.heartbeats.join(loop, name: "worker-\(sockets.index)")
+        try openWHIP(sockets)
         if let socket = sockets.rtmp {
             let listener = try TCPListener(loop: loop, socket: socket) { [unowned self] in rtmp.accept($0) }
             listener.onExhausted = { Log.event(.error, "accept_failed", ["listener": "rtmp", "errno": .integer(Int($0))]) }
             listeners.append(listener)
         }
+    }
+
+    private func openWHIP(_ sockets: WorkerSockets) throws {
+        if let socket = sockets.media, let plane = services.whip {
+            media = try MediaPort(
+                loop: loop, index: sockets.index, socket: socket, plane: plane,
+                publish: { [unowned self] in stage.publishBegan($0) },
+                makeInspector: { [unowned self] in stage.makeWHIPContract(for: $0) })
+        }
+        site = try PublicSite(loop: loop, sockets: sockets, services: services)
     }
 
     var sender: MailboxSender<WorkerOrder>? { orders?.sender }
@@ -62,6 +85,7 @@ final class Worker {
         case .stop:
             for listener in listeners { listener.stop() }
             rtmp.stop()
+            site?.stop()
             loop.stop()
         }
     }

@@ -1,0 +1,44 @@
+import EventLoop
+import GatewayConfiguration
+import HTTP
+import HTTPServer
+import OpenSSL
+import Sockets
+import WHIPIngest
+
+/// What one worker serves on the public HTTP and HTTPS listeners. Confined to the worker.
+final class PublicSite {
+    private let server: HTTPServer
+    private let whip: WHIPEndpoint?
+
+    init(loop: EventLoop, sockets: WorkerSockets, services: NodeServices) throws {
+        let whip = try services.whip.map { plane in
+            try WHIPEndpoint(
+                loop: loop, plane: plane, authorizer: services.gate,
+                servesPublishPage: services.configuration.watch.hasPublishPage)
+        }
+        self.whip = whip
+        server = HTTPServer(loop: loop, configuration: HTTPServerConfiguration(services.configuration.http, services)) {
+            request, exchange in
+            if whip?.handle(request, respond: { exchange.respond($0) }) == true { return }
+            exchange.respond(ProblemDocument(.notFound, detail: "Nothing is served at \(request.path)."))
+        }
+        if let socket = sockets.http { try server.listen(on: socket) }
+        if let socket = sockets.https { try server.listen(on: socket, tls: services.tls) }
+    }
+
+    func stop() { server.drain() }
+}
+
+extension HTTPServerConfiguration {
+    init(_ settings: HTTPSettings, _ services: NodeServices) {
+        self.init()
+        let length = settings.maximumBodySize.bytes
+        maximumBodyLength = { _ in length }
+        requestTimeout = settings.requestTimeout
+        idleTimeout = settings.idleTimeout
+        maximumConnections = settings.maximumConnections
+        maximumConnectionsPerAddress = services.configuration.limits.connectionsPerAddress
+        trustedProxies = services.configuration.trustedProxies
+    }
+}

@@ -1,0 +1,73 @@
+import Admission
+import EventLoop
+import GatewayConfiguration
+import GatewayMetrics
+import MediaContract
+import Refusals
+import StageHub
+import WHIPIngest
+import Wire
+
+extension WHIPConfiguration {
+    /// - Parameter media: the bound media port.
+    init(_ configuration: StagedoorConfiguration, media: SocketAddress) {
+        let port = configuration.advertise.mediaPort > 0 ? UInt16(configuration.advertise.mediaPort) : media.port
+        let addresses = Self.addresses(configuration, media: media)
+        self.init(
+            advertisedAddresses: addresses.map { SocketAddress($0, port: port) }, tcpPort: configuration.media.tcp ? port : nil)
+        iceServers = configuration.whip.iceServers.map { ICEServer(url: $0) }
+        silence = configuration.whip.consentTimeout
+        pendingLifetime = configuration.whip.pendingTimeout
+        acceptedProfiles =
+            configuration.contract.profile.action == .disconnect
+            ? Set(configuration.contract.profile.limit.map(\.profileIDC)) : nil
+    }
+
+    /// What the operator said, and nothing else; else what the sockets are bound to; else what the interfaces have.
+    private static func addresses(_ configuration: StagedoorConfiguration, media: SocketAddress) -> [IPAddress] {
+        if !configuration.advertise.addresses.isEmpty { return configuration.advertise.addresses }
+        if !media.ip.isUnspecified { return [media.ip] }
+        let usable = InterfaceAddresses.all.filter { !$0.isLinkLocal && (!media.ip.isV4 || $0.isV4) }
+        // IPv4 first: some clients take the first candidate only. Loopback last: it is for this machine.
+        return usable.filter { $0.isV4 && !$0.isLoopback } + usable.filter { !$0.isV4 && !$0.isLoopback }
+            + usable.filter { $0 == .loopback }
+    }
+}
+
+extension VideoProfile {
+    fileprivate var profileIDC: UInt8 {
+        switch self {
+        case .baseline, .constrainedBaseline: 66
+        case .main: 77
+        case .high: 100
+        }
+    }
+}
+
+/// The media contract as a WHIP session's inspector.
+final class WHIPContract: MediaInspector {
+    private let session: ContractSession
+
+    init(_ session: ContractSession) { self.session = session }
+
+    func inspect(_ packet: MediaPacket, of track: TrackID, arrival: MonotonicTime) -> Refusal? {
+        switch track.kind {
+        case .video:
+            session.videoPayload(
+                packet.payload, sequenceNumber: packet.sequenceNumber, timestamp: packet.timestamp, arrival: arrival)
+        case .audio:
+            session.audioPayload(byteCount: packet.payloadByteCount, timestamp: packet.timestamp, arrival: arrival)
+        }
+    }
+
+    func tick(at now: MonotonicTime) -> Refusal? { session.timePassed(now) }
+}
+
+extension PublicationHost {
+    func makeWHIPContract(for entry: SessionEntry) -> any MediaInspector {
+        let publisher = ContractPublisher(
+            credential: entry.grant.credentialHash, source: entry.source.ip, product: entry.userAgent,
+            stageTags: entry.grant.stageTags)
+        return WHIPContract(makeContract(for: entry.grant, publisher, ingest: .whip))
+    }
+}
