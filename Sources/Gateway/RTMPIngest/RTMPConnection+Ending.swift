@@ -9,7 +9,11 @@ import StageHub
 extension RTMPConnection {
     /// Turns the encoder away in words that its user will see, or ends its live publish with them.
     func refuse(_ refusal: Refusal) {
-        log(.info, "rtmp_publish_refused", ["code": .string(refusal.code.identifier), "agent": .string(userAgent)])
+        log(
+            .info, "rtmp_publish_refused",
+            [
+                "code": .string(refusal.code.identifier), "sentence": .string(refusal.sentence), "agent": .string(userAgent),
+            ])
         ingest.metrics.countRefusal(refusal.code)
         if let lease = live?.lease { ingest.environment.reports?.publishFailed(lease, refusal) }
         session.rejectPublish(code: refusal.code.rtmp.rawValue, description: refusal.text)

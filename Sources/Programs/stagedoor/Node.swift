@@ -32,7 +32,9 @@ final class Node {
         try LogOutput.start(configuration.logging)
         loop = try EventLoop()
         certificates = try ServerCertificates(configuration.tls, directory: directory, host: configuration.advertise.host)
-        store = try NodeStore(configuration, directory: directory, isQuickstart: isQuickstart)
+        store = try NodeStore(
+            configuration, endpoints: StageEndpoints(configuration, listeners: listeners), directory: directory,
+            isQuickstart: isQuickstart)
         services = try NodeServices(
             configuration, listeners: listeners, workerCount: workerCount, store: store, directory: directory,
             certificates: certificates)
@@ -65,7 +67,7 @@ final class Node {
     private func writeQuickstart() throws {
         guard let seed = store.quickstart else { return }
         let file = QuickstartFile(
-            seed, listeners: listeners, configuration: configuration, token: nil,
+            seed, listeners: listeners, configuration: configuration, token: try store.mintQuickstartToken(),
             certificatePath: certificates.authorityPath)
         try directory.write(file.json, to: "quickstart.json")
         print(file.guide)

@@ -20,6 +20,7 @@ struct NodeServices: Sendable {
     let metrics: MetricsRegistry
     let gate: AdmissionGate
     let leases: EmbeddedLeases
+    let tokens: TokenVerifier
     let transcoding: TranscodingPool
     let tls: TLSContext
     let rtmp: RTMPIngestEnvironment
@@ -38,7 +39,11 @@ struct NodeServices: Sendable {
         metrics = MetricsRegistry()
         ProcessMetrics.register(in: metrics, version: Version.current)
         leases = EmbeddedLeases(store: store.store)
-        gate = AdmissionGate(before: try store.authorizer(leases: leases))
+        var limits = TokenVerifier.Limits()
+        (limits.threads, limits.failuresPerMinute) = (configuration.workers.verifiers, configuration.limits.failuresPerMinute)
+        tokens = try TokenVerifier(store: store.store, authority: store.authority, rules: store.rules, limits: limits)
+        let authorizer = StoreAuthorizer(store: store.store, reports: leases, tokens: tokens.authorizer(reports: leases))
+        gate = AdmissionGate(before: authorizer)
         if configuration.overload.maximumPublishers > 0 { gate.limitPublishes(to: configuration.overload.maximumPublishers) }
         let threads = configuration.transcoding.threads > 0 ? configuration.transcoding.threads : CPUAllowance.granted
         transcoding = try TranscodingPool(threadCount: threads)

@@ -6,25 +6,45 @@ import Refusals
 import Store
 import Wire
 
-/// The store as this node opens it, with quickstart's seed when asked for.
+/// The store as this node opens it, the keys it keeps in it, and quickstart's seed when asked for.
 final class NodeStore {
     let store: EmbeddedStore
     let names: ResourceName
-    private(set) var quickstart: Quickstart?
+    let endpoints: StageEndpoints
+    let authority: TokenAuthority
+    let rules: TokenRules
+    let quickstart: Quickstart?
 
-    init(_ configuration: StagedoorConfiguration, directory: borrowing DataDirectory, isQuickstart: Bool) throws {
-        let names = ResourceName(region: configuration.platform.region, account: configuration.platform.account)
-        self.names = names
-        var seed: Quickstart?
-        store = try EmbeddedStore(directory: directory.path, webhooks: configuration.webhooks.keys.sorted()) { transaction in
-            if isQuickstart { seed = Quickstart(in: &transaction, names: names, now: EventLoop.wallNow()) }
-        }
-        quickstart = seed
+    /// What the seeding transaction finds or makes.
+    private struct Seed {
+        var authority: TokenAuthority
+        var history: EndpointHistory
+        var quickstart: Quickstart?
     }
 
-    /// Stream keys from the store; tokens are refused until their verifier stands.
-    func authorizer(leases: EmbeddedLeases) throws -> any Authorizer {
-        StoreAuthorizer(store: store, reports: leases) { _, _, reply in reply(.failure(Refusal(.unknownStreamKey))) }
+    init(
+        _ configuration: StagedoorConfiguration, endpoints: StageEndpoints, directory: borrowing DataDirectory, isQuickstart: Bool
+    ) throws {
+        let names = ResourceName(region: configuration.platform.region, account: configuration.platform.account)
+        var seed: Seed?
+        store = try EmbeddedStore(directory: directory.path, webhooks: configuration.webhooks.keys.sorted()) { transaction in
+            let now = EventLoop.wallNow()
+            seed = Seed(
+                authority: try TokenAuthority(in: &transaction, names: names),
+                history: EndpointHistory(endpoints, in: &transaction, now: now),
+                quickstart: isQuickstart ? Quickstart(in: &transaction, names: names, now: now) : nil)
+        }
+        guard let seed else { throw StartupError.store }
+        (self.names, self.endpoints, authority, quickstart) = (names, endpoints, seed.authority, seed.quickstart)
+        rules = TokenRules(endpoints: seed.history, authority: seed.authority)
+    }
+
+    /// A publish and subscribe token for quickstart's participant, good for a day.
+    func mintQuickstartToken() throws -> Secret? {
+        guard let quickstart else { return nil }
+        var request = TokenAuthority.Request(participantID: quickstart.tokenParticipantID)
+        request.minutes = 24 * 60
+        return try authority.mint(request, stageARN: quickstart.stage.arn, endpoints: endpoints, now: EventLoop.wallNow()).token
     }
 
     func close() { store.close() }

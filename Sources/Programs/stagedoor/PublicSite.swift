@@ -11,12 +11,13 @@ final class PublicSite {
     private let server: HTTPServer
     private let whip: WHIPEndpoint?
 
-    init(loop: EventLoop, sockets: WorkerSockets, services: NodeServices) throws {
+    init(loop: EventLoop, sockets: WorkerSockets, services: NodeServices, host: PublicationHost) throws {
         let whip = try services.whip.map { plane in
             try WHIPEndpoint(
                 loop: loop, plane: plane, authorizer: services.gate,
                 servesPublishPage: services.configuration.watch.hasPublishPage)
         }
+        whip?.host = host
         self.whip = whip
         server = HTTPServer(loop: loop, configuration: HTTPServerConfiguration(services.configuration.http, services)) {
             request, exchange in

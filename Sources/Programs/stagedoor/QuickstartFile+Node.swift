@@ -8,24 +8,20 @@ extension QuickstartFile {
     init(
         _ seed: Quickstart, listeners: Listeners, configuration: StagedoorConfiguration, token: Secret?, certificatePath: String?
     ) {
+        func url(_ scheme: String, _ address: SocketAddress?, _ path: String = "") -> String? {
+            address.map { "\(scheme)://\(StageEndpoints.host(configuration, $0)):\($0.port)\(path)" }
+        }
         let rtmp = listeners.rtmp.first?.localAddress
-        let admin = listeners.admin?.localAddress
+        let http = listeners.publicHTTP.first?.localAddress
         self.init(
-            rtmpURL: rtmp.map { "rtmp://\(Self.host($0)):\($0.port)/app" },
-            rtmpsURL: rtmp.map { "rtmps://\(Self.host($0)):\($0.port)/app" },
+            rtmpURL: url("rtmp", rtmp, "/app"), rtmpsURL: url("rtmps", rtmp, "/app"),
             streamKey: seed.ingestConfiguration.streamKey, participantID: seed.ingestConfiguration.participantID,
-            adminURL: admin.map { "http://\(Self.host($0)):\($0.port)" }, accessKeyID: seed.accessKeyID,
+            adminURL: url("http", listeners.admin?.localAddress), accessKeyID: seed.accessKeyID,
             secretAccessKey: seed.secretAccessKey, region: configuration.platform.region, stageARN: seed.stage.arn,
             stageID: ResourceName.identifier(inARN: seed.stage.arn), caCertificate: certificatePath)
-        if let http = listeners.publicHTTP.first?.localAddress, let token {
-            whipURL = "http://\(Self.host(http)):\(http.port)/whip"
-            (whipToken, whipParticipantID) = (token, seed.tokenParticipantID)
+        if let token, !listeners.media.isEmpty {
+            (whipURL, whipToken) = (url("http", http, "/whip"), token)
+            whipParticipantID = seed.tokenParticipantID
         }
-    }
-
-    /// A listener on all addresses is reached at loopback from this machine.
-    private static func host(_ address: SocketAddress) -> String {
-        if address.ip.isUnspecified { return "127.0.0.1" }
-        return address.ip.isV4 ? address.ip.description : "[\(address.ip)]"
     }
 }

@@ -8,12 +8,14 @@ enum StartupError: Error, CustomStringConvertible {
     case cannotListen(key: String, address: SocketAddress, transport: BoundSocket.Transport, reason: SystemError)
     case router(String)
     case worker(String)
+    case store
 
     var description: String {
         switch self {
         case .cannotListen(let key, let address, let transport, let reason):
             "\(key): cannot listen on \(address) (\(transport)): \(reason)" + Self.holder(of: address.port, transport)
         case .router(let text): text
+        case .store: "the store did not run its seeding transaction"
         case .worker(let text): "a worker could not start: \(text)"
         }
     }

@@ -45,7 +45,7 @@ extension VideoProfile {
 }
 
 /// The media contract as a WHIP session's inspector.
-final class WHIPContract: MediaInspector {
+final class WHIPContract: PacketInspector {
     private let session: ContractSession
 
     init(_ session: ContractSession) { self.session = session }
@@ -60,14 +60,16 @@ final class WHIPContract: MediaInspector {
         }
     }
 
-    func tick(at now: MonotonicTime) -> Refusal? { session.timePassed(now) }
+    func timePassed(_ now: MonotonicTime) -> Refusal? { session.timePassed(now) }
 }
 
-extension PublicationHost {
-    func makeWHIPContract(for entry: SessionEntry) -> any MediaInspector {
-        let publisher = ContractPublisher(
-            credential: entry.grant.credentialHash, source: entry.source.ip, product: entry.userAgent,
-            stageTags: entry.grant.stageTags)
-        return WHIPContract(makeContract(for: entry.grant, publisher, ingest: .whip))
+extension PublicationHost: WHIPPublishHost {
+    /// An encoder whose offer changed has changed a setting, and is heard.
+    func rememberedRefusal(for grant: PublishGrant, _ request: PublishRequest, offer: [UInt8]) -> Refusal? {
+        rememberedRefusal(for: grant, request)
+    }
+
+    func makeInspector(for grant: PublishGrant, _ request: PublishRequest) -> (any PacketInspector)? {
+        WHIPContract(makeContract(for: grant, ContractPublisher(grant, request), ingest: .whip))
     }
 }

@@ -67,12 +67,11 @@ final class Worker {
 
     private func openWHIP(_ sockets: WorkerSockets) throws {
         if let socket = sockets.media, let plane = services.whip {
-            media = try MediaPort(
-                loop: loop, index: sockets.index, socket: socket, plane: plane,
-                publish: { [unowned self] in stage.publishBegan($0) },
-                makeInspector: { [unowned self] in stage.makeWHIPContract(for: $0) })
+            let port = try MediaPort(loop: loop, index: sockets.index, socket: socket, plane: plane)
+            port.host = stage
+            media = port
         }
-        site = try PublicSite(loop: loop, sockets: sockets, services: services)
+        site = try PublicSite(loop: loop, sockets: sockets, services: services, host: stage)
     }
 
     var sender: MailboxSender<WorkerOrder>? { orders?.sender }
