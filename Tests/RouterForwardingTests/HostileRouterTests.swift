@@ -1,0 +1,93 @@
+import EventLoop
+import RTCP
+import RTP
+import SRTP
+import Sockets
+import StageHub
+import Testing
+import TestSupport
+import Wire
+
+@testable import RouterForwarding
+
+@Suite("A hostile router", .timeLimit(.minutes(1)))
+struct HostileRouterTests {
+    @Test func `no key, SSRC and index is ever used for two different packets`() throws {
+        let bench = try Bench()
+        var generator = SplitMix64(seed: 12)
+        var number: Int64 = 0
+        for announce in 0..<4 {
+            var plan = bench.plan
+            plan.tracks[0].ssrc = 100 + UInt32(announce)
+            plan.tracks[0].isNACKed = true
+            plan.keys = .random(announce % 2 == 0 ? .aeadAES128GCM : .aes128CMSHA1_80)
+            plan.feedbackKeys = .random(.aes128CMSHA1_80)
+            bench.leg?.open(plan)
+            let router = try LegProtection(#require(plan.feedbackKeys), feedback: nil)
+            for round in 0..<30 {
+                // Takeovers, jumps, repeated numbers of a confused publisher: never the same index with other bytes.
+                if round % 10 == 9 { bench.leg?.restarted() }
+                if round % 7 == 6 { number = .random(in: 0...100_000, using: &generator) }
+                if round % 5 == 4 { number -= 3 }
+                bench.publish(number, isKeyframe: true, count: 4, size: 200 + round)
+                number += 4
+                _ = bench.loop.run(until: { false }, within: .milliseconds(1))
+                guard let last = bench.packets.last else { continue }
+                var writer = ByteWriter()
+                GenericNACK(
+                    senderSSRC: 1, mediaSSRC: plan.tracks[0].ssrc,
+                    sequenceNumbers: (0..<8).map { last.header.sequenceNumber &- 7 &+ $0 }
+                ).write(into: &writer)
+                bench.receiver.send(try #require(router.protect(control: writer.bytes)), to: bench.socket.localAddress)
+            }
+            _ = bench.loop.run(until: { false }, within: .milliseconds(50))
+        }
+        var seen: [String: [UInt8]] = [:]
+        var repeated = 0
+        for packet in bench.packets {
+            // Within an announce the output stays near its start, so that 16 bits name the index.
+            let name = "\(packet.header.ssrc) \(packet.header.sequenceNumber)"
+            if let bytes = seen[name] {
+                repeated += 1
+                #expect(bytes == packet.bytes)
+            }
+            seen[name] = packet.bytes
+        }
+        #expect(repeated > 50, "retransmissions were answered")
+        #expect(seen.count > 300)
+    }
+
+    @Test func `PLI at 1 kHz, REMB 0 and NACK of everything stay within their bounds`() throws {
+        let bench = try Bench()
+        var plan = bench.plan
+        plan.tracks[0].isNACKed = true
+        bench.leg?.open(plan)
+        bench.publish(0, isKeyframe: true)
+        #expect(bench.wait { bench.from != nil })
+        let before = bench.keyframeRequests
+        var (number, sent) = (Int64(1), 0)
+        let attack = bench.loop.schedule(after: .zero, repeating: .milliseconds(1)) {
+            bench.send(.pictureLoss(PictureLossIndication(senderSSRC: 1, mediaSSRC: 77)), through: bench.receiver)
+            bench.send(
+                .bitrateLimit(ReceiverEstimatedMaximumBitrate(senderSSRC: 1, bitsPerSecond: 0, ssrcs: [77])),
+                through: bench.receiver)
+            let entries = (0..<300).map { GenericNACK.Entry(packetID: UInt16($0 * 17), followingLost: 0xFFFF) }
+            bench.send(.nack(GenericNACK(senderSSRC: 1, mediaSSRC: 77, entries: entries)), through: bench.receiver)
+            let last = bench.packets.last?.header.sequenceNumber ?? 0
+            let fresh = (0..<60).map { last &- 59 &+ UInt16($0) }
+            bench.send(
+                .nack(GenericNACK(senderSSRC: 1, mediaSSRC: 77, sequenceNumbers: fresh)), through: bench.receiver)
+            bench.publish(number, count: 2, size: 1000)
+            (number, sent) = (number + 2, sent + 2)
+        }
+        _ = bench.loop.run(until: { false }, within: .seconds(2))
+        attack.cancel()
+        _ = bench.loop.run(until: { false }, within: .milliseconds(50))
+        #expect(1...5 ~= bench.keyframeRequests - before)
+        #expect(bench.limit == 300_000)
+        let bytes = 512 + 1012 * sent
+        let again = bench.packets.reduce(0) { $0 + $1.bytes.count } - bytes
+        #expect(again <= bytes / 5 + FeedbackBounds.retransmissionAllowance)
+        #expect(again > bytes / 10)
+    }
+}
