@@ -4,7 +4,10 @@ import Testing
 
 @testable import Transcoding
 
-@Suite("Transcoding, memory", .serialized)
+/// Resident memory is the whole process's: measured when asked for, with `--filter TranscodingMemoryTests`, and not beside other tests.
+@Suite(
+    "Transcoding, memory", .serialized,
+    .enabled(if: ProcessInfo.processInfo.environment["STAGEDOOR_MEASURE"] != nil, "set STAGEDOOR_MEASURE to measure"))
 struct TranscodingMemoryTests {
     /// Resident kilobytes of this process.
     private func residentKilobytes() throws -> Int {
