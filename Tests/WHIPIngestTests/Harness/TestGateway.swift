@@ -23,6 +23,10 @@ final class TestGateway: Sendable {
     let leases = StubLeases()
     let address: SocketAddress
     let output = ForwardedMedia()
+    /// Of the first worker's HTTP front and ICE-TCP listener.
+    typealias Ports = (http: UInt16, tcp: UInt16)
+    let ports = Lock<Ports>((0, 0))
+    var url: String { "http://127.0.0.1:\(ports.withLock { $0.http })/whip" }
     private let threads: [WorkerThread]
     private let doors: [Lock<MailboxSender<Command>?>]
 
@@ -36,18 +40,19 @@ final class TestGateway: Sendable {
         self.plane = plane
         let doors = (0..<workers).map { _ in Lock<MailboxSender<Command>?>(nil) }
         self.doors = doors
-        let output = output
+        let (output, ports) = (output, ports)
         threads = try (0..<workers).map { index in
             let (socket, door) = (sockets[index], doors[index])
             return try WorkerThread.start(name: "worker-\(index)") {
-                Self.run(index, socket, plane, door, output)
+                Self.run(index, socket, plane, door, output, ports)
             }
         }
         for door in doors { while door.withLock({ $0 }) == nil { usleep(200) } }
     }
 
     private static func run(
-        _ index: Int, _ socket: BoundSocket, _ plane: WHIPPlane, _ door: Lock<MailboxSender<Command>?>, _ output: ForwardedMedia
+        _ index: Int, _ socket: BoundSocket, _ plane: WHIPPlane, _ door: Lock<MailboxSender<Command>?>, _ output: ForwardedMedia,
+        _ ports: Lock<Ports>
     ) {
         do {
             let loop = try EventLoop()
@@ -62,9 +67,12 @@ final class TestGateway: Sendable {
                     if !endpoint.handle(request, respond: { respond($0) }) { respond(HTTPResponse(.notFound)) }
                 }
             }
+            let front = try TestHTTPFront(loop: loop, endpoint: endpoint)
+            let streams = try TCPListener(loop: loop, address: SocketAddress(.loopback, port: 0)) { port.accept($0) }
+            ports.withLock { $0 = ($0.http == 0 ? front.port : $0.http, $0.tcp == 0 ? streams.localAddress.port : $0.tcp) }
             door.withLock { $0 = mailbox.sender }
             loop.run()
-            withExtendedLifetime((port, host, endpoint, mailbox)) {}
+            withExtendedLifetime((port, host, endpoint, mailbox, front, streams)) {}
         } catch { preconditionFailure("\(error)") }
     }
 

@@ -1,0 +1,98 @@
+#!/usr/bin/env python3
+"""browser_whip.py SECONDS PAGE-URL TOKEN SOURCE: publishes from the gateway's own page in headless Chromium.
+
+Drives chromedriver's HTTP API with the standard library alone: opens PAGE-URL#token=TOKEN&source=SOURCE (pattern, camera),
+presses Start, waits, presses Stop, and prints the page's log and what the browser says it sent.
+"""
+import json
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.parse
+import urllib.request
+
+ARGUMENTS = [
+    '--headless=new', '--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage', '--no-first-run',
+    '--use-fake-device-for-media-stream', '--use-fake-ui-for-media-stream', '--autoplay-policy=no-user-gesture-required',
+    '--disable-background-networking', '--disable-component-update', '--disable-sync', '--proxy-server=direct://',
+    '--disable-features=WebRtcHideLocalIpsWithMdns,MediaRouter,OptimizationHints',
+]
+STATISTICS = """
+const done = arguments[0];
+connection.getStats().then(report => {
+  const sent = [];
+  report.forEach(s => { if (s.type === 'outbound-rtp') sent.push([s.kind, s.packetsSent, s.framesEncoded, s.frameHeight, s.nackCount, s.pliCount]); });
+  done(JSON.stringify(sent));
+}, error => done(String(error)));
+"""
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(('127.0.0.1', 0))
+        return probe.getsockname()[1]
+
+
+class Driver:
+    def __init__(self, port):
+        self.base = 'http://127.0.0.1:%d' % port
+
+    def call(self, method, path, body=None):
+        data = json.dumps(body).encode() if body is not None else None
+        request = urllib.request.Request(self.base + path, data, {'Content-Type': 'application/json'}, method=method)
+        return json.load(urllib.request.urlopen(request, timeout=60))['value']
+
+    def script(self, session, text, kind='sync'):
+        return self.call('POST', '/session/%s/execute/%s' % (session, kind), {'script': text, 'args': []})
+
+
+def publish(driver, session, seconds):
+    driver.script(session, "document.getElementById('start').click()")
+    end = time.time() + 15
+    while time.time() < end:
+        log = driver.script(session, "return document.getElementById('log').textContent")
+        if 'connected' in log or 'error' in log:
+            break
+        time.sleep(.2)
+    time.sleep(seconds if 'connected' in log else 0)
+    if 'connected' in log:
+        print('sent', driver.script(session, STATISTICS, 'async'))
+    driver.script(session, "document.getElementById('stop').click()")
+    time.sleep(1)
+    print(driver.script(session, "return document.getElementById('log').textContent"))
+
+
+def main():
+    # Whoever started us may have all signals blocked, which chromedriver would inherit.
+    signal.pthread_sigmask(signal.SIG_SETMASK, [])
+    seconds, url, token, source = float(sys.argv[1]), sys.argv[2], sys.argv[3], sys.argv[4]
+    signal.alarm(int(seconds) + 40)
+    port, profile = free_port(), tempfile.mkdtemp()
+    server = subprocess.Popen(['chromedriver', '--port=%d' % port], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    driver = Driver(port)
+    try:
+        for _ in range(100):
+            try:
+                driver.call('GET', '/status')
+                break
+            except OSError:
+                time.sleep(.1)
+        options = {'args': ARGUMENTS + ['--user-data-dir=' + profile]}
+        capabilities = {'capabilities': {'alwaysMatch': {'goog:chromeOptions': options}}}
+        session = driver.call('POST', '/session', capabilities)['sessionId']
+        driver.call('POST', '/session/%s/timeouts' % session, {'script': 20000})
+        fragment = urllib.parse.urlencode({'token': token, 'source': source})
+        driver.call('POST', '/session/%s/url' % session, {'url': url + '#' + fragment})
+        publish(driver, session, seconds)
+        driver.call('DELETE', '/session/%s' % session)
+    finally:
+        server.terminate()
+        server.wait()
+        shutil.rmtree(profile, ignore_errors=True)
+
+
+main()
