@@ -124,11 +124,7 @@ let planned: [Module] = [
         ["Wire", "JSON", "EventLoop", "Admission", "Refusals", "HTTPClient", "OpenSSL", "GatewayLogging", "GatewayMetrics"]),
     gateway(
         "ControlPlane",
-        [
-            "Wire", "JSON", "HTTP", "JWT", "OpenSSL", "Signatures", "EventLoop", "HTTPServer", "HTTPClient", "StageHub", "Store",
-            "Events",
-            "Refusals", "GatewayConfiguration", "GatewayLogging", "GatewayMetrics",
-        ]),
+        ["Wire", "JSON", "HTTP", "OpenSSL", "Signatures", "EventLoop", "Admission", "Store", "Refusals"]),
     gateway(
         "EmbeddedRouter",
         [

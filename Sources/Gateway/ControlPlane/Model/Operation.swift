@@ -1,0 +1,56 @@
+/// The operations of `ivs-realtime` (2020-07-14). Each is `POST /<name>` but those on tags.
+enum Operation: String, CaseIterable {
+    case createStage = "CreateStage"
+    case getStage = "GetStage"
+    case updateStage = "UpdateStage"
+    case listStages = "ListStages"
+    case deleteStage = "DeleteStage"
+    case createParticipantToken = "CreateParticipantToken"
+    case disconnectParticipant = "DisconnectParticipant"
+    case importPublicKey = "ImportPublicKey"
+    case getPublicKey = "GetPublicKey"
+    case listPublicKeys = "ListPublicKeys"
+    case deletePublicKey = "DeletePublicKey"
+    case createIngestConfiguration = "CreateIngestConfiguration"
+    case getIngestConfiguration = "GetIngestConfiguration"
+    case updateIngestConfiguration = "UpdateIngestConfiguration"
+    case listIngestConfigurations = "ListIngestConfigurations"
+    case deleteIngestConfiguration = "DeleteIngestConfiguration"
+    case listStageSessions = "ListStageSessions"
+    case getStageSession = "GetStageSession"
+    case listParticipants = "ListParticipants"
+    case getParticipant = "GetParticipant"
+    case listParticipantEvents = "ListParticipantEvents"
+    case tagResource = "TagResource"
+    case untagResource = "UntagResource"
+    case listTagsForResource = "ListTagsForResource"
+    // Not served: composition, recording and replication are no work of a gateway.
+    case listCompositions = "ListCompositions"
+    case listEncoderConfigurations = "ListEncoderConfigurations"
+    case listStorageConfigurations = "ListStorageConfigurations"
+    case listParticipantReplicas = "ListParticipantReplicas"
+    case startComposition = "StartComposition"
+    case getComposition = "GetComposition"
+    case stopComposition = "StopComposition"
+    case createEncoderConfiguration = "CreateEncoderConfiguration"
+    case getEncoderConfiguration = "GetEncoderConfiguration"
+    case deleteEncoderConfiguration = "DeleteEncoderConfiguration"
+    case createStorageConfiguration = "CreateStorageConfiguration"
+    case getStorageConfiguration = "GetStorageConfiguration"
+    case deleteStorageConfiguration = "DeleteStorageConfiguration"
+    case startParticipantReplication = "StartParticipantReplication"
+    case stopParticipantReplication = "StopParticipantReplication"
+
+    var isReadOnly: Bool { rawValue.hasPrefix("Get") || rawValue.hasPrefix("List") }
+
+    /// The output member of a list that is always empty here.
+    var emptyList: String? {
+        switch self {
+        case .listCompositions: "compositions"
+        case .listEncoderConfigurations: "encoderConfigurations"
+        case .listStorageConfigurations: "storageConfigurations"
+        case .listParticipantReplicas: "replicas"
+        default: nil
+        }
+    }
+}

@@ -1,0 +1,100 @@
+import JSON
+import Store
+import Wire
+
+/// The structures of answers, with the model's member names; members without a value are left out.
+enum Output {
+    static func tags(_ tags: [String: String]) -> JSONValue { map(tags) }
+
+    static func map(_ map: [String: String]) -> JSONValue {
+        .object(JSONObject(map.sorted { $0.key < $1.key }.map { ($0.key, .string($0.value)) }))
+    }
+
+    static func time(_ time: WallTime) -> JSONValue { .string(CivilTime(time).rfc3339) }
+
+    static func stage(_ stage: Stage, endpoints: StageEndpoints?, activeSessionID: String?) -> JSONValue {
+        var object: JSONObject = ["arn": .string(stage.arn)]
+        if !stage.name.isEmpty { object["name"] = .string(stage.name) }
+        if let activeSessionID { object["activeSessionId"] = .string(activeSessionID) }
+        object["tags"] = tags(stage.tags)
+        guard let endpoints else { return .object(object) }
+        object["endpoints"] = [
+            "events": .string(endpoints.events), "whip": .string(endpoints.whip), "rtmp": .string(endpoints.rtmp),
+            "rtmps": .string(endpoints.rtmps),
+        ]
+        return .object(object)
+    }
+
+    static func publicKey(_ key: PublicKey, isSummary: Bool) -> JSONValue {
+        var object: JSONObject = ["arn": .string(key.arn)]
+        if !key.name.isEmpty { object["name"] = .string(key.name) }
+        if !isSummary {
+            object["publicKeyMaterial"] = .string(key.material)
+            object["fingerprint"] = .string(key.fingerprint)
+        }
+        object["tags"] = tags(key.tags)
+        return .object(object)
+    }
+
+    /// The stream key is told only to who asks for the one configuration.
+    static func ingestConfiguration(_ configuration: IngestConfiguration, isActive: Bool, isSummary: Bool) -> JSONValue {
+        var object: JSONObject = ["arn": .string(configuration.arn)]
+        if !configuration.name.isEmpty { object["name"] = .string(configuration.name) }
+        object["ingestProtocol"] = .string(configuration.transport.rawValue)
+        object["stageArn"] = .string(configuration.stageARN)
+        object["participantId"] = .string(configuration.participantID)
+        object["state"] = isActive ? "ACTIVE" : "INACTIVE"
+        if !configuration.userID.isEmpty { object["userId"] = .string(configuration.userID) }
+        object["redundantIngest"] = .bool(configuration.redundantIngest)
+        guard !isSummary else { return .object(object) }
+        object["streamKey"] = .string(configuration.streamKey.revealText())
+        if configuration.redundantIngest {
+            object["redundantIngestCredentials"] = .array(
+                configuration.redundantCredentials.map {
+                    ["participantId": .string($0.participantID), "streamKey": .string($0.streamKey.revealText())]
+                })
+        }
+        if !configuration.attributes.isEmpty { object["attributes"] = map(configuration.attributes) }
+        object["tags"] = tags(configuration.tags)
+        return .object(object)
+    }
+
+    static func session(_ session: StageSession) -> JSONValue {
+        var object: JSONObject = ["sessionId": .string(session.sessionID), "startTime": time(session.startTime)]
+        if let endTime = session.endTime { object["endTime"] = time(endTime) }
+        return .object(object)
+    }
+
+    static func participant(_ participant: Participant, isSummary: Bool) -> JSONValue {
+        var object: JSONObject = ["participantId": .string(participant.participantID)]
+        if !participant.userID.isEmpty { object["userId"] = .string(participant.userID) }
+        object["state"] = participant.isConnected ? "CONNECTED" : "DISCONNECTED"
+        object["firstJoinTime"] = time(participant.firstJoinTime)
+        object["published"] = .bool(participant.published)
+        object["replicationType"] = "NONE"
+        object["redundantIngest"] = false
+        object["recordingState"] = "DISABLED"
+        if !participant.ingestConfigurationARN.isEmpty {
+            object["ingestConfigurationArn"] = .string(participant.ingestConfigurationARN)
+        }
+        guard !isSummary else { return .object(object) }
+        if !participant.attributes.isEmpty { object["attributes"] = map(participant.attributes) }
+        object["protocol"] = .string(participant.ingestProtocol)
+        object["recordingS3BucketName"] = ""
+        object["recordingS3Prefix"] = ""
+        let client = participant.client
+        for (name, value) in [
+            ("osName", client.osName), ("osVersion", client.osVersion), ("browserName", client.browserName),
+            ("browserVersion", client.browserVersion), ("sdkVersion", client.sdkVersion),
+        ] where !value.isEmpty { object[name] = .string(value) }
+        return .object(object)
+    }
+
+    static func event(_ event: ParticipantEvent) -> JSONValue {
+        var object: JSONObject = [
+            "name": .string(event.name.rawValue), "participantId": .string(event.participantID), "eventTime": time(event.time),
+        ]
+        if !event.errorCode.isEmpty { object["errorCode"] = .string(event.errorCode) }
+        return .object(object)
+    }
+}

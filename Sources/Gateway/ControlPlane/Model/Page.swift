@@ -1,0 +1,60 @@
+import HTTP
+import JSON
+import OpenSSL
+
+/// One page of a list: how many, and after which item. Tokens are opaque to clients and good for their own list only.
+struct Page: Sendable {
+    static let defaultCount = 50
+    private static let mark = "p1"
+
+    var count: Int
+    /// What the token of the page before it says: the key of its last item.
+    var after: String?
+    private let list: String
+
+    init(_ input: Input, list: String) throws(APIError) {
+        self.list = list
+        count = try input.optionalInteger("maxResults", 1...100) ?? Self.defaultCount
+        guard let token = try input.optionalText("nextToken", .pageToken), !token.isEmpty else { return }
+        guard let key = Self.key(token, list: list) else { throw .validation("nextToken is none that this list gave.") }
+        after = key
+    }
+
+    /// `member`: the items of this page, and `nextToken` if there are more.
+    ///
+    /// - Parameter items: up to one more than `count`, in order.
+    func output<Item>(
+        _ member: String, _ items: [Item], key: (Item) -> String, encode: (Item) -> JSONValue
+    ) -> JSONObject {
+        let shown = items.prefix(count)
+        var output: JSONObject = [member: .array(shown.map(encode))]
+        if items.count > count, let last = shown.last { output["nextToken"] = .string(token(after: key(last))) }
+        return output
+    }
+
+    /// Items of a list kept in memory, in the order of their keys.
+    func items<Item>(of all: some Sequence<Item>, key: (Item) -> String) -> [Item] {
+        let sorted = all.sorted { key($0) < key($1) }
+        guard let after else { return Array(sorted.prefix(count + 1)) }
+        return Array(sorted.drop { key($0) <= after }.prefix(count + 1))
+    }
+
+    private func token(after key: String) -> String {
+        // Hexadecimal, as every character of it is in the model's pattern.
+        Array("\(Self.mark)\(list) \(key)".utf8).map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
+    }
+
+    private static func key(_ token: String, list: String) -> String? {
+        let digits = Array(token.utf8)
+        guard digits.count % 2 == 0 else { return nil }
+        var bytes: [UInt8] = []
+        for index in stride(from: 0, to: digits.count, by: 2) {
+            guard let byte = UInt8(String(decoding: digits[index...index + 1], as: UTF8.self), radix: 16) else { return nil }
+            bytes.append(byte)
+        }
+        let text = String(decoding: bytes, as: UTF8.self)
+        let prefix = "\(mark)\(list) "
+        guard text.hasPrefix(prefix) else { return nil }
+        return String(text.dropFirst(prefix.count))
+    }
+}

@@ -1,0 +1,71 @@
+import EventLoop
+import JSON
+import Store
+import Wire
+
+/// The operations themselves: input in, output or error out, on any thread, exactly once.
+struct ControlOperations: Sendable {
+    typealias Reply = @Sendable (Result<JSONObject, APIError>) -> Void
+
+    let settings: ControlPlaneSettings
+    let store: any PlatformStore
+    let leases: EmbeddedLeases
+    let authority: TokenAuthority
+    let wallNow: @Sendable () -> WallTime
+
+    func run(_ operation: Operation, _ input: Input, _ reply: @escaping Reply) {
+        do throws(APIError) {
+            try start(operation, input, reply)
+        } catch {
+            reply(.failure(error))
+        }
+    }
+
+    private func start(_ operation: Operation, _ input: Input, _ reply: @escaping Reply) throws(APIError) {
+        switch operation {
+        case .createStage: try createStage(input, reply)
+        case .getStage: try getStage(input, reply)
+        case .updateStage: try updateStage(input, reply)
+        case .listStages: try listStages(input, reply)
+        case .deleteStage: try deleteStage(input, reply)
+        case .createParticipantToken: try createParticipantToken(input, reply)
+        case .disconnectParticipant: try disconnectParticipant(input, reply)
+        case .importPublicKey: try importPublicKey(input, reply)
+        case .getPublicKey: try getPublicKey(input, reply)
+        case .listPublicKeys: try listPublicKeys(input, reply)
+        case .deletePublicKey: try deletePublicKey(input, reply)
+        case .createIngestConfiguration: try createIngestConfiguration(input, reply)
+        case .getIngestConfiguration: try getIngestConfiguration(input, reply)
+        case .updateIngestConfiguration: try updateIngestConfiguration(input, reply)
+        case .listIngestConfigurations: try listIngestConfigurations(input, reply)
+        case .deleteIngestConfiguration: try deleteIngestConfiguration(input, reply)
+        case .listStageSessions: try listStageSessions(input, reply)
+        case .getStageSession: try getStageSession(input, reply)
+        case .listParticipants: try listParticipants(input, reply)
+        case .getParticipant: try getParticipant(input, reply)
+        case .listParticipantEvents: try listParticipantEvents(input, reply)
+        default:
+            guard let list = operation.emptyList else {
+                throw .accessDenied("\(operation.rawValue) is not served by Stagedoor.")
+            }
+            reply(.success([list: []]))
+        }
+    }
+
+    /// Writes, then encodes what the transaction made.
+    func write<Value: Sendable>(
+        _ reply: @escaping Reply, _ body: @escaping @Sendable (inout StateTransaction) throws(APIError) -> Value,
+        then encode: @escaping @Sendable (Value) -> JSONObject
+    ) {
+        store.write { transaction in
+            try body(&transaction)
+        } reply: { result in
+            reply(result.map(encode).mapError { $0 as? APIError ?? .internalError })
+        }
+    }
+
+    /// Asks the history, then encodes what it found.
+    func read(_ reply: @escaping Reply, _ body: @escaping @Sendable (HistoryReader) throws -> JSONObject) {
+        store.read(body) { result in reply(result.mapError { $0 as? APIError ?? .internalError }) }
+    }
+}

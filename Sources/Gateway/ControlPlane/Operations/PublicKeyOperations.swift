@@ -1,0 +1,68 @@
+import JSON
+import OpenSSL
+import Store
+
+extension ControlOperations {
+    func importPublicKey(_ input: Input, _ reply: @escaping Reply) throws(APIError) {
+        let material = try input.text("publicKeyMaterial", .any)
+        let (name, tags) = (try input.optionalText("name", .name) ?? "", try input.tags() ?? [:])
+        let key: ES384PublicKey
+        do {
+            key = try ES384PublicKey(pem: Array(material.utf8))
+        } catch {
+            throw .validation(error.words)
+        }
+        let record = PublicKey(
+            arn: settings.names.arn(.publicKey, Identifier.uuid()), name: name,
+            material: String(decoding: key.pem, as: UTF8.self),
+            fingerprint: Digest.md5(key.der).map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }
+                .joined(separator: ":"), tags: tags, createdAt: wallNow())
+        let maximum = settings.quotas.publicKeys
+        write(reply) { transaction throws(APIError) in
+            let keys = transaction.state.publicKeys
+            guard !keys.values.contains(where: { $0.material == record.material }) else {
+                throw .conflict("This public key has been imported already.")
+            }
+            guard keys.count < maximum else { throw .quota("There are \(maximum) public keys already.") }
+            transaction.put(record)
+        } then: { _ in
+            ["publicKey": Output.publicKey(record, isSummary: false)]
+        }
+    }
+
+    func getPublicKey(_ input: Input, _ reply: @escaping Reply) throws(APIError) {
+        guard let key = store.state.publicKeys[try input.text("arn", .arn(.publicKey))] else { throw .noPublicKey }
+        reply(.success(["publicKey": Output.publicKey(key, isSummary: false)]))
+    }
+
+    func listPublicKeys(_ input: Input, _ reply: @escaping Reply) throws(APIError) {
+        let page = try Page(input, list: "publicKeys")
+        let keys = page.items(of: store.state.publicKeys.values, key: \.arn)
+        reply(.success(page.output("publicKeys", keys, key: \.arn) { Output.publicKey($0, isSummary: true) }))
+    }
+
+    /// Future uses of the pair's tokens fail; live participants stay (ledger B36).
+    func deletePublicKey(_ input: Input, _ reply: @escaping Reply) throws(APIError) {
+        let arn = try input.text("arn", .arn(.publicKey))
+        write(reply) { transaction throws(APIError) in
+            guard transaction.state.publicKeys[arn] != nil else { throw .noPublicKey }
+            transaction.removePublicKey(arn)
+        } then: { _ in
+            [:]
+        }
+    }
+}
+
+extension APIError {
+    fileprivate static let noPublicKey = notFound("There is no such public key.")
+}
+
+extension ES384Error {
+    fileprivate var words: String {
+        switch self {
+        case .malformed, .failed: "publicKeyMaterial is not one PEM block BEGIN PUBLIC KEY."
+        case .wrongCurve: "publicKeyMaterial must be an EC key on the curve P-384 (secp384r1)."
+        case .offCurve: "publicKeyMaterial is not a point on the curve P-384: copy it again."
+        }
+    }
+}

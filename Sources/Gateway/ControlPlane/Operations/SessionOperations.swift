@@ -1,0 +1,89 @@
+import JSON
+import Store
+import Wire
+
+extension ControlOperations {
+    /// Newest first.
+    func listStageSessions(_ input: Input, _ reply: @escaping Reply) throws(APIError) {
+        let arn = try input.text("stageArn", .arn(.stage))
+        let page = try Page(input, list: "sessions")
+        let after = try page.after.map { key throws(APIError) in try Self.sessionKey(key) }
+        read(reply) { reader in
+            let sessions = try reader.sessions(ofStage: arn, after: after, limit: page.count + 1)
+            return page.output(
+                "stageSessions", sessions, key: { "\($0.startTime.nanosecondsSince1970) \($0.sessionID)" }, encode: Output.session
+            )
+        }
+    }
+
+    func getStageSession(_ input: Input, _ reply: @escaping Reply) throws(APIError) {
+        let arn = try input.text("stageArn", .arn(.stage))
+        let sessionID = try input.text("sessionId", .sessionID)
+        read(reply) { reader in
+            guard let session = try reader.session(sessionID, ofStage: arn) else {
+                throw APIError.notFound("There is no such stage session.")
+            }
+            return ["stageSession": Output.session(session)]
+        }
+    }
+
+    func listParticipants(_ input: Input, _ reply: @escaping Reply) throws(APIError) {
+        let arn = try input.text("stageArn", .arn(.stage))
+        let sessionID = try input.text("sessionId", .sessionID)
+        let filter = try Self.filter(input)
+        let page = try Page(input, list: "participants")
+        read(reply) { reader in
+            let participants = try reader.participants(
+                ofStage: arn, sessionID: sessionID, matching: filter, after: page.after ?? "", limit: page.count + 1)
+            return page.output("participants", participants, key: \.participantID) { Output.participant($0, isSummary: true) }
+        }
+    }
+
+    func getParticipant(_ input: Input, _ reply: @escaping Reply) throws(APIError) {
+        let arn = try input.text("stageArn", .arn(.stage))
+        let sessionID = try input.text("sessionId", .sessionID)
+        let participantID = try input.text("participantId", .participantID)
+        read(reply) { reader in
+            guard let participant = try reader.participant(participantID, ofStage: arn, sessionID: sessionID) else {
+                throw APIError.notFound("There is no such participant.")
+            }
+            return ["participant": Output.participant(participant, isSummary: false)]
+        }
+    }
+
+    /// Oldest first.
+    func listParticipantEvents(_ input: Input, _ reply: @escaping Reply) throws(APIError) {
+        let arn = try input.text("stageArn", .arn(.stage))
+        let sessionID = try input.text("sessionId", .sessionID)
+        let participantID = try input.text("participantId", .participantID)
+        let page = try Page(input, list: "events")
+        let after = page.after.flatMap { Int64($0) } ?? 0
+        read(reply) { reader in
+            let events = try reader.events(
+                ofStage: arn, sessionID: sessionID, participantID: participantID, after: after, limit: page.count + 1)
+            return page.output("events", events, key: { String($0.sequence) }, encode: Output.event)
+        }
+    }
+
+    private static func sessionKey(_ key: String) throws(APIError) -> (startTime: WallTime, sessionID: String) {
+        let words = key.split(separator: " ")
+        guard words.count == 2, let time = Int64(words[0]) else { throw .validation("nextToken is none that this list gave.") }
+        return (WallTime(nanosecondsSince1970: time), String(words[1]))
+    }
+
+    /// At most one of the four filters may be given.
+    private static func filter(_ input: Input) throws(APIError) -> ParticipantFilter {
+        var filters: [ParticipantFilter] = []
+        if let userID = try input.optionalText("filterByUserId", .userID) { filters.append(.userID(userID)) }
+        if let published = try input.optionalFlag("filterByPublished") { filters.append(.published(published)) }
+        if let state = try input.optionalText("filterByState", .oneOf("CONNECTED", "DISCONNECTED")) {
+            filters.append(.connected(state == "CONNECTED"))
+        }
+        if try input.optionalText("filterByRecordingState", .oneOf("STARTING", "ACTIVE", "STOPPING", "STOPPED", "FAILED")) != nil
+        {
+            filters.append(.nothing)
+        }
+        guard filters.count <= 1 else { throw .validation("Only one filter may be given.") }
+        return filters.first ?? .none
+    }
+}

@@ -1,0 +1,104 @@
+import JSON
+import Refusals
+import Store
+
+extension ControlOperations {
+    func createStage(_ input: Input, _ reply: @escaping Reply) throws(APIError) {
+        try checkRecording(input)
+        let name = try input.optionalText("name", .name) ?? ""
+        let tags = try input.tags() ?? [:]
+        var requests: [TokenRequest] = []
+        for configuration in try input.optionalStructures("participantTokenConfigurations", maximumCount: 12) ?? [] {
+            requests.append(try TokenRequest(configuration))
+        }
+        let stage = Stage(
+            arn: settings.names.arn(.stage, Identifier.resource()), name: name, tags: tags, createdAt: wallNow())
+        let maximum = settings.quotas.stages
+        let tokens = try requests.map { request throws(APIError) in try mint(request, stageARN: stage.arn) }
+        write(reply) { transaction throws(APIError) in
+            guard transaction.state.stages.count < maximum else { throw .quota("There are \(maximum) stages already.") }
+            transaction.put(stage)
+        } then: { [self] _ in
+            var output: JSONObject = ["stage": encoded(stage)]
+            if !tokens.isEmpty { output["participantTokens"] = .array(tokens) }
+            return output
+        }
+    }
+
+    func getStage(_ input: Input, _ reply: @escaping Reply) throws(APIError) {
+        reply(.success(["stage": encoded(try stage(input.text("arn", .arn(.stage))))]))
+    }
+
+    func updateStage(_ input: Input, _ reply: @escaping Reply) throws(APIError) {
+        let arn = try input.text("arn", .arn(.stage))
+        let name = try input.optionalText("name", .name)
+        try checkRecording(input)
+        write(reply) { transaction throws(APIError) in
+            guard var stage = transaction.state.stages[arn] else { throw .noStage }
+            if let name { stage.name = name }
+            transaction.put(stage)
+            return stage
+        } then: { [self] in
+            ["stage": encoded($0)]
+        }
+    }
+
+    func listStages(_ input: Input, _ reply: @escaping Reply) throws(APIError) {
+        let page = try Page(input, list: "stages")
+        let stages = page.items(of: store.state.stages.values, key: \.arn)
+        reply(
+            .success(
+                page.output("stages", stages, key: \.arn) { stage in
+                    Output.stage(
+                        stage, endpoints: nil, activeSessionID: leases.activeSession(ofStage: stage.arn)?.sessionID)
+                }))
+    }
+
+    /// Ends every publish of the stage and detaches its ingest configurations.
+    func deleteStage(_ input: Input, _ reply: @escaping Reply) throws(APIError) {
+        let arn = try input.text("arn", .arn(.stage))
+        write(reply) { transaction throws(APIError) in
+            guard transaction.state.stages[arn] != nil else { throw .noStage }
+            transaction.removeStage(arn)
+            for var configuration in transaction.state.ingestConfigurations.values where configuration.stageARN == arn {
+                configuration.stageARN = ""
+                transaction.put(configuration)
+            }
+        } then: { [self] _ in
+            leases.endAll(ofStage: arn, Refusal(.stageDeleted))
+            return [:]
+        }
+    }
+
+    func stage(_ arn: String) throws(APIError) -> Stage {
+        guard let stage = store.state.stages[arn] else { throw .noStage }
+        return stage
+    }
+
+    private func encoded(_ stage: Stage) -> JSONValue {
+        Output.stage(
+            stage, endpoints: settings.endpoints, activeSessionID: leases.activeSession(ofStage: stage.arn)?.sessionID)
+    }
+
+    /// Recording is not served: only the configuration that switches it off is taken, its members checked all the same.
+    private func checkRecording(_ input: Input) throws(APIError) {
+        guard let recording = try input.optionalStructure("autoParticipantRecordingConfiguration") else { return }
+        let storage = try recording.text("storageConfigurationArn", .storageARNOrEmpty)
+        _ = try recording.optionalTexts("mediaTypes", .oneOf("AUDIO_VIDEO", "AUDIO_ONLY", "NONE"), maximumCount: 1)
+        _ = try recording.optionalInteger("recordingReconnectWindowSeconds", 0...300)
+        _ = try recording.optionalFlag("recordParticipantReplicas")
+        if let segments = try recording.optionalStructure("hlsConfiguration") {
+            _ = try segments.optionalInteger("targetSegmentDurationSeconds", 2...10)
+        }
+        if let thumbnails = try recording.optionalStructure("thumbnailConfiguration") {
+            _ = try thumbnails.optionalInteger("targetIntervalSeconds", 1...86_400)
+            _ = try thumbnails.optionalTexts("storage", .oneOf("SEQUENTIAL", "LATEST"), maximumCount: 2)
+            _ = try thumbnails.optionalText("recordingMode", .oneOf("INTERVAL", "DISABLED"))
+        }
+        guard storage.isEmpty else { throw .validation("Recording is not served by Stagedoor.") }
+    }
+}
+
+extension APIError {
+    static let noStage = notFound("There is no such stage.")
+}

@@ -1,0 +1,77 @@
+import HTTP
+import JSON
+import Store
+
+extension ControlOperations {
+    func tagResource(_ arn: String, _ input: Input, _ reply: @escaping Reply) {
+        do throws(APIError) {
+            guard let new = try input.tags() else { throw .validation("tags is required.") }
+            changeTags(try Self.checked(arn), reply) { $0.merging(new) { $1 } }
+        } catch {
+            reply(.failure(error))
+        }
+    }
+
+    func untagResource(_ arn: String, keys: [String], _ reply: @escaping Reply) {
+        do throws(APIError) {
+            guard !keys.isEmpty else { throw .validation("tagKeys is required.") }
+            guard keys.count <= Input.maximumTags, keys.allSatisfy(TextRule.tagKey.accepts) else {
+                throw .validation("tagKeys does not have the form that the API model prescribes.")
+            }
+            changeTags(try Self.checked(arn), reply) { tags in tags.filter { !keys.contains($0.key) } }
+        } catch {
+            reply(.failure(error))
+        }
+    }
+
+    func listTags(_ arn: String, _ reply: @escaping Reply) {
+        do throws(APIError) {
+            guard let tags = store.state.tags(of: try Self.checked(arn)) else { throw .noResource }
+            reply(.success(["tags": Output.tags(tags)]))
+        } catch {
+            reply(.failure(error))
+        }
+    }
+
+    private static func checked(_ arn: String) throws(APIError) -> String {
+        guard TextRule.resourceARN.accepts(arn) else { throw .validation("resourceArn is not an ARN.") }
+        return arn
+    }
+
+    private func changeTags(
+        _ arn: String, _ reply: @escaping Reply, _ change: @escaping @Sendable ([String: String]) -> [String: String]
+    ) {
+        write(reply) { transaction throws(APIError) in
+            guard let tags = transaction.state.tags(of: arn).map(change) else { throw .noResource }
+            guard tags.count <= Input.maximumTags else { throw .validation("There may be at most \(Input.maximumTags) tags.") }
+            transaction.setTags(tags, of: arn)
+        } then: { _ in
+            [:]
+        }
+    }
+}
+
+extension PlatformState {
+    fileprivate func tags(of arn: String) -> [String: String]? {
+        stages[arn]?.tags ?? ingestConfigurations[arn]?.tags ?? publicKeys[arn]?.tags
+    }
+}
+
+extension StateTransaction {
+    fileprivate mutating func setTags(_ tags: [String: String], of arn: String) {
+        if var stage = state.stages[arn] {
+            stage.tags = tags
+            put(stage)
+        } else if var configuration = state.ingestConfigurations[arn] {
+            configuration.tags = tags
+            put(configuration)
+        } else if var key = state.publicKeys[arn] {
+            key.tags = tags
+            put(key)
+        }
+    }
+}
+
+extension APIError {
+    fileprivate static let noResource = notFound("There is no such resource.")
+}

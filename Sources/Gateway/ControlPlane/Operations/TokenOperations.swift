@@ -1,0 +1,92 @@
+import Admission
+import EventLoop
+import JSON
+import JWT
+import Refusals
+import Store
+import Wire
+
+/// What a token is asked to say (`ParticipantTokenConfiguration`).
+struct TokenRequest: Sendable {
+    var minutes: Int
+    var userID: String?
+    var attributes: [String: String]?
+    var capabilities: [String]
+
+    init(_ input: Input) throws(APIError) {
+        minutes = try input.optionalInteger("duration", 1...20_160) ?? 720
+        userID = try input.optionalText("userId", .userID)
+        attributes = try input.attributes()
+        capabilities =
+            try input.optionalTexts("capabilities", .oneOf("PUBLISH", "SUBSCRIBE"), maximumCount: 2)
+            ?? ["PUBLISH", "SUBSCRIBE"]
+        guard !capabilities.isEmpty else { throw .validation("capabilities must not be empty: leave it out for both.") }
+    }
+}
+
+extension ControlOperations {
+    func createParticipantToken(_ input: Input, _ reply: @escaping Reply) throws(APIError) {
+        let arn = try input.text("stageArn", .arn(.stage))
+        let request = try TokenRequest(input)
+        reply(.success(["participantToken": try mint(request, stageARN: try stage(arn).arn)]))
+    }
+
+    /// Nothing of a token is stored.
+    func mint(_ request: TokenRequest, stageARN: String) throws(APIError) -> JSONValue {
+        var wanted = TokenAuthority.Request()
+        (wanted.userID, wanted.attributes) = (request.userID ?? "", request.attributes ?? [:])
+        wanted.allowsPublish = request.capabilities.contains("PUBLISH")
+        wanted.allowsSubscribe = request.capabilities.contains("SUBSCRIBE")
+        wanted.minutes = request.minutes
+        guard
+            let minted = try? authority.mint(wanted, stageARN: stageARN, endpoints: settings.endpoints, now: wallNow())
+        else { throw .internalError }
+        var object: JSONObject = [
+            "participantId": .string(minted.participantID), "token": .string(minted.token.revealText()),
+            "duration": .integer(Int64(request.minutes)), "capabilities": .array(request.capabilities.map { .string($0) }),
+            "expirationTime": Output.time(minted.expirationTime),
+        ]
+        if let userID = request.userID { object["userId"] = .string(userID) }
+        if let attributes = request.attributes { object["attributes"] = Output.map(attributes) }
+        return .object(object)
+    }
+
+    /// Cuts the participant off for good: its ingest configuration is detached, or its tokens are refused until they expired.
+    func disconnectParticipant(_ input: Input, _ reply: @escaping Reply) throws(APIError) {
+        let stageARN = try stage(try input.text("stageArn", .arn(.stage))).arn
+        let participantID = try input.text("participantId", .participantID)
+        let reason = try input.optionalText("reason", .reason) ?? ""
+        let words = reason.isEmpty ? RefusalCode.participantDisconnected.sentence : "Disconnected by the operator: \(reason)"
+        let refusal = Refusal(.participantDisconnected, sentence: words)
+        let disconnect: @Sendable (Bool) -> Void = { [self] isKnown in
+            write(reply) { [self] transaction throws(APIError) in
+                try shutOut(participantID, of: stageARN, isKnown: isKnown, in: &transaction)
+            } then: { [self] _ in
+                leases.end(participantID: participantID, stageARN: stageARN, refusal)
+                return [:]
+            }
+        }
+        if leases.isLive(participantID: participantID, stageARN: stageARN) { return disconnect(true) }
+        store.read {
+            try $0.knows(participant: participantID, ofStage: stageARN)
+        } reply: {
+            disconnect((try? $0.get()) ?? false)
+        }
+    }
+
+    private func shutOut(
+        _ participantID: String, of stageARN: String, isKnown: Bool, in transaction: inout StateTransaction
+    ) throws(APIError) {
+        let configuration = transaction.state.ingestConfigurations.values.first { configuration in
+            configuration.stageARN == stageARN && configuration.credentials.contains { $0.participantID == participantID }
+        }
+        if var configuration {
+            configuration.stageARN = ""
+            return transaction.put(configuration)
+        }
+        guard isKnown else { throw .notFound("The stage has no such participant.") }
+        // The longest-lived token that can exist for it by now.
+        let longest = Duration.seconds(ParticipantClaims.maximumLifetime + 2 * ParticipantClaims.leeway)
+        transaction.put(Revocation(stageARN: stageARN, participantID: participantID, expiresAt: wallNow() + longest))
+    }
+}

@@ -1,0 +1,197 @@
+import EventLoop
+import Foundation
+import HTTP
+import JSON
+import OpenSSL
+import Store
+import Testing
+import Wire
+
+@testable import ControlPlane
+
+/// A control plane on its own loop and directory, driven by the test's thread.
+final class APIBench {
+    let loop: EventLoop
+    let store: EmbeddedStore
+    let leases: EmbeddedLeases
+    let plane: ControlPlane
+    let path: String
+
+    init(_ change: (inout ControlPlaneSettings) -> Void = { _ in }) throws {
+        path = NSTemporaryDirectory() + "/stagedoor-api-" + UUID().uuidString
+        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+        var settings = ControlPlaneSettings(
+            names: ResourceName(),
+            endpoints: StageEndpoints(events: "wss://e", whip: "http://w", rtmp: "rtmp://r", rtmps: "rtmps://r"),
+            accessKeys: [.init(id: "AKIDEXAMPLE", secret: Secret("secret"))])
+        settings.demandsSignature = false
+        (settings.rates.resources, settings.rates.publicKeys, settings.rates.tags) = (1_000, 1_000, 1_000)
+        change(&settings)
+        var authority: TokenAuthority?
+        store = try EmbeddedStore(directory: path, seeding: { authority = try TokenAuthority(in: &$0, names: ResourceName()) })
+        leases = EmbeddedLeases(store: store)
+        loop = try EventLoop()
+        plane = try ControlPlane(
+            loop: loop, settings: settings, store: store, leases: leases, authority: #require(authority))
+    }
+
+    deinit {
+        store.close()
+        try? FileManager.default.removeItem(atPath: path)
+    }
+
+    func send(
+        _ method: HTTPMethod, _ target: String, body: [UInt8] = [], headers: HTTPHeaders = ["Host": "127.0.0.1:8088"]
+    ) throws -> HTTPResponse {
+        let parsed = try #require(HTTPRequestTarget(target))
+        let request = HTTPRequest(method: method, target: parsed, rawTarget: target, headers: headers, body: body)
+        var answer: HTTPResponse?
+        plane.handle(request) { answer = $0 }
+        _ = loop.run(until: { answer != nil }, within: .seconds(10))
+        return try #require(answer)
+    }
+
+    func call(_ operation: String, _ input: JSONObject = [:]) throws -> (status: HTTPStatus, type: String?, output: JSONValue) {
+        let response = try send(.post, "/\(operation)", body: JSONValue.object(input).serialized())
+        return (response.status, response.headers["x-amzn-ErrorType"], try JSONValue(parsing: response.body))
+    }
+
+    func makeStage() throws -> String {
+        try #require(call("CreateStage", ["name": "s"]).output["stage"]?["arn"]?.string)
+    }
+}
+
+@Suite("Control API (ledger M)")
+struct ControlPlaneTests {
+    @Test
+    func `a stage lives from creation to deletion`() throws {
+        let bench = try APIBench()
+        let made = try bench.call(
+            "CreateStage", ["name": "a_b-1", "tags": ["k": "v"], "participantTokenConfigurations": [[:], ["duration": 1]]])
+        #expect(made.status == .ok)
+        #expect(made.output["participantTokens"]?.array?.count == 2)
+        let arn = try #require(made.output["stage"]?["arn"])
+        #expect(made.output["stage"]?["endpoints"]?["whip"] == "http://w")
+        #expect(try bench.call("GetStage", ["arn": arn]).output["stage"]?["name"] == "a_b-1")
+        #expect(try bench.call("UpdateStage", ["arn": arn, "name": "new"]).output["stage"]?["name"] == "new")
+        #expect(try bench.call("ListStages").output["stages"]?.array?.count == 1)
+        #expect(try bench.call("DeleteStage", ["arn": arn]).output == [:])
+        #expect(try bench.call("GetStage", ["arn": arn]).type == "ResourceNotFoundException")
+        #expect(try bench.call("DeleteStage", ["arn": arn]).status == .notFound)
+    }
+
+    @Test
+    func `pages follow one another to the end`() throws {
+        let bench = try APIBench()
+        for _ in 0..<5 { _ = try bench.makeStage() }
+        var seen = Set<String>()
+        var token: JSONValue = nil
+        var pages = 0
+        repeat {
+            let page = try bench.call("ListStages", ["maxResults": 2, "nextToken": token]).output
+            for stage in page["stages"]?.array ?? [] { seen.insert(stage["arn"]?.string ?? "") }
+            token = page["nextToken"] ?? nil
+            pages += 1
+        } while !token.isNull && pages < 10
+        #expect(seen.count == 5)
+        #expect(pages == 3)
+    }
+
+    @Test
+    func `public keys are checked, counted and never taken twice`() throws {
+        let bench = try APIBench()
+        let pem = String(decoding: try ES384PrivateKey.generate().publicKey.pem, as: UTF8.self)
+        let first = try bench.call("ImportPublicKey", ["publicKeyMaterial": .string(pem), "name": "k"])
+        #expect(first.status == .ok)
+        #expect(first.output["publicKey"]?["publicKeyMaterial"]?.string == pem)
+        #expect(first.output["publicKey"]?["fingerprint"]?.string?.count == 47)
+        #expect(try bench.call("ImportPublicKey", ["publicKeyMaterial": .string(pem)]).type == "ConflictException")
+        #expect(try bench.call("ImportPublicKey", ["publicKeyMaterial": "x"]).type == "ValidationException")
+        for _ in 0..<2 {
+            let other = String(decoding: try ES384PrivateKey.generate().publicKey.pem, as: UTF8.self)
+            #expect(try bench.call("ImportPublicKey", ["publicKeyMaterial": .string(other)]).status == .ok)
+        }
+        let fourth = String(decoding: try ES384PrivateKey.generate().publicKey.pem, as: UTF8.self)
+        let refused = try bench.call("ImportPublicKey", ["publicKeyMaterial": .string(fourth)])
+        #expect(refused.status.code == 402)
+        #expect(refused.type == "ServiceQuotaExceededException")
+    }
+
+    @Test
+    func `an ingest configuration keeps its rules`() throws {
+        let bench = try APIBench()
+        #expect(try bench.call("CreateIngestConfiguration", ["ingestProtocol": "RTMP"]).type == "ValidationException")
+        let arn = try bench.makeStage()
+        let made = try bench.call(
+            "CreateIngestConfiguration",
+            ["ingestProtocol": "RTMPS", "stageArn": .string(arn), "redundantIngest": true, "userId": "u"])
+        let configuration = try #require(made.output["ingestConfiguration"])
+        #expect(configuration["state"] == "INACTIVE")
+        #expect(configuration["redundantIngestCredentials"]?.array?.count == 2)
+        let detached = try bench.call(
+            "UpdateIngestConfiguration", ["arn": configuration["arn"] ?? nil, "stageArn": "", "redundantIngest": false])
+        #expect(detached.output["ingestConfiguration"]?["stageArn"] == "")
+        #expect(detached.output["ingestConfiguration"]?["redundantIngestCredentials"] == nil)
+        let listed = try bench.call("ListIngestConfigurations", ["filterByState": "INACTIVE"]).output
+        #expect(listed["ingestConfigurations"]?[0]?["streamKey"] == nil)
+        #expect(
+            try bench.call("ListIngestConfigurations", ["filterByState": "ACTIVE", "filterByStageArn": .string(arn)]).type
+                == "ValidationException")
+    }
+
+    @Test
+    func `tags are set, listed and removed`() throws {
+        let bench = try APIBench()
+        let arn = PercentEncoding.encode(try bench.makeStage())
+        #expect(try bench.send(.post, "/tags/\(arn)", body: Array(#"{"tags":{"a":"1","b":""}}"#.utf8)).status == .ok)
+        #expect(try bench.send(.delete, "/tags/\(arn)?tagKeys=a").status == .ok)
+        #expect(try bench.send(.get, "/tags/\(arn)").body == Array(#"{"tags":{"b":""}}"#.utf8))
+        #expect(try bench.send(.get, "/tags/nonsense").status == .badRequest)
+        #expect(try bench.send(.get, "/tags/" + PercentEncoding.encode(ResourceName().arn(.stage, "x"))).status == .notFound)
+    }
+
+    @Test(arguments: ["ListCompositions", "ListEncoderConfigurations", "ListStorageConfigurations", "ListParticipantReplicas"])
+    func `lists of what is not served are empty`(_ operation: String) throws {
+        let answer = try APIBench().call(operation)
+        #expect(answer.status == .ok)
+        #expect(answer.output.object?.members.first?.value == [])
+    }
+
+    @Test
+    func `what is not served says so`() throws {
+        let answer = try APIBench().call("StartComposition")
+        #expect(answer.status == .forbidden)
+        #expect(answer.type == "AccessDeniedException")
+    }
+
+    @Test
+    func `rates are answered 429 and recover`() throws {
+        let bench = try APIBench { $0.rates.resources = 2 }
+        #expect(try bench.call("ListStages").status == .ok)
+        #expect(try bench.call("ListStages").status == .ok)
+        let third = try bench.call("ListStages")
+        #expect(third.status == .tooManyRequests)
+        #expect(third.type == "ThrottlingException")
+        _ = bench.loop.run(until: { false }, within: .milliseconds(600))
+        #expect(try bench.call("ListStages").status == .ok)
+    }
+
+    @Test(
+        arguments: [
+            ("evil.example", nil, 403), ("127.0.0.1:8088", "http://evil.example", 403), ("localhost:1", nil, 200),
+            ("[::1]:8088", "http://[::1]:8088", 200), ("127.0.0.1.evil.example", nil, 403),
+        ] as [(String, String?, Int)])
+    func `only our own names and pages may ask`(_ host: String, _ origin: String?, _ status: Int) throws {
+        var headers: HTTPHeaders = ["Host": host]
+        if let origin { headers["Origin"] = origin }
+        #expect(try APIBench().send(.post, "/ListStages", headers: headers).status.code == status)
+    }
+
+    @Test
+    func `without a signature nothing is served`() throws {
+        let bench = try APIBench { $0.demandsSignature = true }
+        let answer = try bench.call("ListStages")
+        #expect(answer.status == .forbidden)
+        #expect(answer.type == "MissingAuthenticationTokenException")
+    }
+}
