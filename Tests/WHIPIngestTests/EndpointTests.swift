@@ -1,0 +1,190 @@
+import HTTP
+import JSON
+import SDP
+import TestSupport
+import Testing
+import Wire
+
+@testable import WHIPIngest
+
+/// Numbers are those of the project's list of what RFC 9725 demands, as Tests/Interop/Clients/whip_conformance.py prints them.
+@Suite("WHIP resources (RFC 9725 §4)", .timeLimit(.minutes(1)))
+struct EndpointTests {
+    static let offer = String(decoding: OfferFixture.named("obs-32.2.2-ldc0.21.0").body, as: UTF8.self)
+
+    @Test func `1: POST answers 201 with SDP, Location, ETag and the exposed headers`() throws {
+        let gateway = try TestGateway()
+        defer { gateway.stop() }
+        let response = gateway.post(Self.offer, token: "alice")
+        #expect(response.status == .created)
+        #expect(response.headers["Content-Type"] == "application/sdp")
+        let location = try #require(response.headers["Location"])
+        #expect(location.hasPrefix("/whip/sessions/n1-0-") && location.utf8.count >= 20 + 32)
+        #expect(response.headers["ETag"]?.wholeMatch(of: /"[0-9a-f]{16}"/) != nil)
+        #expect(response.headers["Access-Control-Expose-Headers"]?.contains("Location") == true)
+        #expect(try SessionDescription(parsing: response.body, endings: .crlf).media.count == 2)
+    }
+
+    @Test func `POST to the root is the same endpoint`() throws {
+        let gateway = try TestGateway()
+        defer { gateway.stop() }
+        let headers: HTTPHeaders = ["content-type": "Application/SDP; charset=utf-8", "authorization": "bearer alice"]
+        #expect(gateway.request(.post, "/", headers: headers, body: Array(Self.offer.utf8)).status == .created)
+    }
+
+    /// Headers and body of a POST, and what it comes to.
+    static let refusals: [(String, HTTPHeaders, [UInt8], Int)] = [
+        ("2: another type", ["Content-Type": "text/plain", "Authorization": "Bearer a"], Array(offer.utf8), 415),
+        ("2: no type", ["Authorization": "Bearer a"], Array(offer.utf8), 415),
+        ("2: no SDP", ["Content-Type": "application/sdp", "Authorization": "Bearer a"], Array("hello".utf8), 400),
+        ("2: empty", ["Content-Type": "application/sdp", "Authorization": "Bearer a"], [], 400),
+        (
+            "2: bare LF", ["Content-Type": "application/sdp", "Authorization": "Bearer a"],
+            Array(offer.replacing("\r\n", with: "\n").utf8), 400
+        ),
+        ("2: NUL", ["Content-Type": "application/sdp", "Authorization": "Bearer a"], Array(offer.utf8) + [0], 400),
+        (
+            "3: too large", ["Content-Type": "application/sdp", "Authorization": "Bearer a"],
+            [UInt8](repeating: 97, count: 65_537), 413
+        ),
+        (
+            "4: recvonly", ["Content-Type": "application/sdp", "Authorization": "Bearer a"],
+            Array(offer.replacing("sendonly", with: "recvonly").utf8), 422
+        ),
+        ("32: no token", ["Content-Type": "application/sdp"], Array(offer.utf8), 401),
+        ("32: bad token", ["Content-Type": "application/sdp", "Authorization": "Bearer bad"], Array(offer.utf8), 401),
+        ("32: another scheme", ["Content-Type": "application/sdp", "Authorization": "Basic YTpi"], Array(offer.utf8), 401),
+    ]
+
+    @Test(arguments: refusals.indices)
+    func `refuses with the status of the check-list, as a problem document`(_ index: Int) throws {
+        let gateway = try TestGateway()
+        defer { gateway.stop() }
+        let (name, headers, body, status) = Self.refusals[index]
+        let response = gateway.request(.post, "/whip", headers: headers, body: body)
+        #expect(response.status.code == status, "\(name)")
+        #expect(response.headers["Content-Type"] == "application/problem+json", "\(name)")
+        #expect(response.headers["Access-Control-Allow-Origin"] == "*")
+        #expect(status != 401 || response.headers["WWW-Authenticate"]?.hasPrefix("Bearer realm=") == true)
+        #expect(gateway.leases.liveCount == 0 && gateway.plane.directory.count == 0)
+    }
+
+    @Test func `32: a token without the word Bearer is taken`() throws {
+        let gateway = try TestGateway()
+        defer { gateway.stop() }
+        let headers: HTTPHeaders = ["Content-Type": "application/sdp", "Authorization": "alice"]
+        #expect(gateway.request(.post, "/whip", headers: headers, body: Array(Self.offer.utf8)).status == .created)
+    }
+
+    @Test func `16, 17: GET is empty success, other methods are 405 with Allow, OPTIONS needs no token`() throws {
+        let gateway = try TestGateway()
+        defer { gateway.stop() }
+        #expect(gateway.request(.get, "/whip").status == .noContent)
+        #expect(gateway.request(.head, "/whip/sessions/x").status == .noContent)
+        let put = gateway.request(.put, "/whip")
+        #expect(put.status == .methodNotAllowed && put.headers["Allow"] == "OPTIONS, GET, HEAD, POST")
+        let preflight = gateway.request(
+            .options, "/whip", headers: ["Origin": "https://example.com", "Access-Control-Request-Method": "POST"])
+        #expect(preflight.status == .ok && preflight.headers["Accept-Post"] == "application/sdp")
+        #expect(preflight.headers["Access-Control-Allow-Methods"] == "OPTIONS, GET, POST, PATCH, DELETE")
+        #expect(preflight.headers["Access-Control-Allow-Headers"] == "Authorization, Content-Type, If-Match, Link")
+        #expect(gateway.request(.get, "/elsewhere").status == .notFound)
+    }
+
+    @Test func `15: one Link per ICE server, on the 201 and on OPTIONS that is no preflight`() throws {
+        let gateway = try TestGateway {
+            $0.iceServers = [
+                ICEServer(url: "stun:stun.example.com"),
+                ICEServer(url: "turn:turn.example.com?transport=udp", sharedSecret: Secret("s")),
+            ]
+        }
+        defer { gateway.stop() }
+        let links = gateway.post(Self.offer, token: "alice").headers.values(of: "Link")
+        #expect(links.count == 2 && links[0] == "<stun:stun.example.com>; rel=\"ice-server\"")
+        let turn =
+            #/<turn:turn\.example\.com\?transport=udp>; rel="ice-server"; username="\d+:[0-9a-f]{8}"; credential="[A-Za-z0-9+\/=]+"; credential-type="password"/#
+        #expect(links[1].wholeMatch(of: turn) != nil, "\(links[1])")
+        #expect(!links[1].contains(","))
+        #expect(gateway.request(.options, "/whip").headers.values(of: "Link").count == 2)
+        #expect(gateway.request(.options, "/whip", headers: ["Access-Control-Request-Method": "POST"]).headers["Link"] == nil)
+    }
+
+    static let trickle =
+        "a=ice-ufrag:hTxo\r\na=ice-pwd:5c9KRvHSgR5Ts0kGos2q4k\r\nm=audio 9 RTP/AVP 0\r\na=mid:0\r\n"
+        + "a=candidate:1 1 udp 2130706431 0b1c8aa4.local 48840 typ host\r\na=end-of-candidates\r\n"
+    static let restart = "a=ice-ufrag:other\r\na=ice-pwd:9876543210987654321098\r\n"
+
+    /// Type, If-Match, body, strictness, and what a PATCH comes to; `*ETag*` stands for the session's.
+    static let patches: [(String, String, String?, String, Bool, Int)] = [
+        ("18: wrong type", "text/plain", "*ETag*", trickle, false, 415),
+        ("18: malformed", "application/trickle-ice-sdpfrag", "*ETag*", "hello", false, 400),
+        ("21: missing If-Match, strict", "application/trickle-ice-sdpfrag", nil, trickle, true, 428),
+        ("21: missing If-Match, lenient", "application/trickle-ice-sdpfrag", nil, trickle, false, 204),
+        ("21: stale ETag", "application/trickle-ice-sdpfrag", "\"0000\"", trickle, false, 412),
+        ("22: trickle", "application/trickle-ice-sdpfrag", "*ETag*", trickle, true, 204),
+        ("22: end of candidates alone", "application/trickle-ice-sdpfrag", "*ETag*", "a=end-of-candidates\r\n", true, 204),
+        ("23: restart", "application/trickle-ice-sdpfrag", "*", restart, true, 200),
+        ("24: restart without password", "application/trickle-ice-sdpfrag", "*", "a=ice-ufrag:other\r\n", true, 400),
+    ]
+
+    @Test(arguments: patches.indices)
+    func `18 to 26: PATCH trickles and restarts under ETags`(_ index: Int) throws {
+        let (name, type, tag, body, isStrict, status) = Self.patches[index]
+        let gateway = try TestGateway { $0.usesStrictETags = isStrict }
+        defer { gateway.stop() }
+        let created = gateway.post(Self.offer, token: "alice")
+        let (location, etag) = (created.headers["Location"] ?? "", created.headers["ETag"] ?? "")
+        var headers: HTTPHeaders = ["Content-Type": type, "Authorization": "Bearer alice"]
+        headers["If-Match"] = tag == "*ETag*" ? etag : tag
+        let response = gateway.request(.patch, location, headers: headers, body: Array(body.utf8))
+        #expect(response.status.code == status, "\(name)")
+        if status == 204 { #expect(response.headers["ETag"] == nil && response.body.isEmpty) }
+        guard status == 200 else { return }
+        #expect(response.headers["ETag"] != nil && response.headers["ETag"] != etag)
+        let fragment = try SDPFragment(parsing: response.body, endings: .crlf)
+        #expect(fragment.iceUfrag?.utf8.count == 8 && fragment.isEndOfCandidates && !fragment.candidates.isEmpty)
+        // 25: the ETag of the ICE session before is stale now.
+        headers["If-Match"] = etag
+        #expect(gateway.request(.patch, location, headers: headers, body: Array(Self.restart.utf8)).status == .preconditionFailed)
+    }
+
+    @Test func `27, 31: DELETE answers 200 whatever If-Match says, and wants the session's own token`() throws {
+        let gateway = try TestGateway()
+        defer { gateway.stop() }
+        let location = gateway.post(Self.offer, token: "alice").headers["Location"] ?? ""
+        #expect(gateway.request(.delete, location).status == .unauthorized)
+        #expect(gateway.request(.delete, location, headers: ["Authorization": "Bearer mallory"]).status == .forbidden)
+        let headers: HTTPHeaders = ["Authorization": "Bearer alice", "If-Match": "\"wrong\""]
+        #expect(gateway.request(.delete, location, headers: headers).status == .ok)
+        #expect(gateway.request(.delete, location, headers: headers).status == .notFound)
+        #expect(gateway.leases.liveCount == 0)
+    }
+
+    @Test func `a stage holds a bounded number of sessions that wait, and one per participant`() throws {
+        let gateway = try TestGateway()
+        defer { gateway.stop() }
+        for index in 0..<PendingSessions.maximumPerStage {
+            #expect(gateway.post(Self.offer, token: "p\(index)").status == .created)
+        }
+        #expect(gateway.post(Self.offer, token: "late").status == .tooManyRequests)
+        #expect(gateway.post(Self.offer, token: "p0").status == .created)
+        #expect(gateway.plane.directory.pendingCount == PendingSessions.maximumPerStage)
+        #expect(gateway.post(Self.offer, token: "late@other").status == .created)
+    }
+
+    @Test func `30: too many requests from one address are answered 429 with Retry-After`() throws {
+        let gateway = try TestGateway()
+        defer { gateway.stop() }
+        let statuses = (0..<400).map { _ in gateway.post("", token: "a", from: "198.51.100.7:1").status.code }
+        #expect(statuses.contains(429))
+        #expect(gateway.post("", token: "a", from: "198.51.100.7:1").headers["Retry-After"] != nil)
+        #expect(gateway.post("", token: "a", from: "198.51.100.8:1").status.code == 400)
+    }
+
+    @Test func `the publish page is served where it is on`() throws {
+        let gateway = try TestGateway()
+        defer { gateway.stop() }
+        let page = gateway.request(.get, "/publish")
+        #expect(page.status == .ok && String(decoding: page.body, as: UTF8.self).contains("RTCPeerConnection"))
+    }
+}
