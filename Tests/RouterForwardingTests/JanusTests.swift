@@ -54,7 +54,9 @@ private final class Janus {
     }
 }
 
-@Suite("Janus Streaming", .timeLimit(.minutes(2)), .enabled(if: FileManager.default.fileExists(atPath: "/usr/bin/janus")))
+@Suite(
+    "Janus Streaming", .serialized, .timeLimit(.minutes(2)),
+    .enabled(if: FileManager.default.fileExists(atPath: "/usr/bin/janus")))
 struct JanusTests {
     private static func makeGateway() throws -> Gateway {
         let trust = RouterTrust(networks: [IPNetwork("127.0.0.1")!])
@@ -83,6 +85,49 @@ struct JanusTests {
         else { return [] }
         let list = post(["janus": "message", "transaction": "t", "body": ["request": "list"]], "/\(session)/\(handle)")
         return list?["plugindata"]?["data"]?["list"]?.array ?? []
+    }
+
+    /// The Python with aiortc that scripts/install-deps makes.
+    static let python: String? = {
+        let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+        let path = root.appending(path: ".deps/venv/bin/python").path
+        return FileManager.default.fileExists(atPath: path) ? path : nil
+    }()
+
+    @Test(.enabled(if: python != nil)) func `a WebRTC viewer sees the pictures, and its wish for a keyframe comes back`() throws {
+        let directory = FileManager.default.temporaryDirectory.appending(path: "viewer-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: directory) }
+        let clip = directory.appending(path: "clip.h264").path
+        try StaticForwardingTests.run(
+            [
+                "-f", "lavfi", "-i", "testsrc2=s=640x360:r=30:d=4", "-c:v", "libx264", "-preset", "ultrafast", "-profile:v",
+                "baseline",
+            ]
+                + ["-pix_fmt", "yuv420p", "-g", "60", "-b:v", "500k", "-f", "h264", clip])
+        let janus = try Janus()
+        let gateway = try Self.makeGateway()
+        gateway.clip = AnnexB.accessUnits([UInt8](try Data(contentsOf: URL(filePath: clip))))
+        gateway.publish("p", stage: "s")
+        #expect(gateway.wait(.seconds(20)) { gateway.announced == 1 })
+        _ = gateway.wait(.seconds(1)) { false }
+        let id = try #require(Self.mountpoints(gateway).first?["id"]?.integer)
+        let before = gateway.keyframeRequests
+        let viewer = Process()
+        viewer.executableURL = URL(filePath: try #require(Self.python))
+        viewer.arguments = [
+            URL(filePath: #filePath).deletingLastPathComponent().appending(path: "janus_viewer.py").path, Janus.url, "\(id)", "6",
+        ]
+        let output = Pipe()
+        viewer.standardOutput = output
+        try viewer.run()
+        #expect(gateway.wait(.seconds(30)) { !viewer.isRunning })
+        let result = try JSONValue(parsing: [UInt8](output.fileHandleForReading.readDataToEndOfFile()))
+        #expect((result["pictures"]?.integer ?? 0) > 60)
+        #expect((result["sounds"]?.integer ?? 0) > 100)
+        #expect(result["size"]?.integer == 6_400_360)
+        #expect(gateway.keyframeRequests > before)
+        withExtendedLifetime(janus) {}
     }
 
     /// Whether both tracks' last packet came to the mountpoint less than half a second ago.

@@ -79,6 +79,9 @@ final class Gateway: MediaSource {
     var keyframeRequests = 0
     var stories: [RouterControl.Story] = []
     var publications: [Publication] = []
+    /// An encoder's real pictures in place of made-up ones; the next one is an IDR after a request.
+    var clip: [AnnexB.AccessUnit] = []
+    private var writers: [AccessUnitWriter] = []
     private var frame: Int64 = 0
     private var encoder: TimerWatch?
 
@@ -115,8 +118,31 @@ final class Gateway: MediaSource {
 
     private func encode() {
         frame += 1
+        guard clip.isEmpty else { return encodeClip() }
         for publication in publications {
             send([0x65, 0x88, 0x84], .video, frame * 3000, to: publication)
+            send([0xFC, 0xFF, 0xFE], .audio, frame * 1600, to: publication)
+        }
+    }
+
+    private func encodeClip() {
+        let unit = clip[Int(frame - 1) % clip.count]
+        for publication in publications {
+            if writers.isEmpty {
+                writers.append(AccessUnitWriter(publication: publication))
+                let sets = clip[0].nalUnits
+                writers[0].setParameterSets(
+                    sps: sets.first { $0[0] & 0x1F == 7 } ?? [], pps: sets.first { $0[0] & 0x1F == 8 } ?? [])
+            }
+            let memory = unit.nalUnits.filter { ![7, 8].contains($0[0] & 0x1F) }.map { nalUnit in
+                let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: nalUnit.count, alignment: 1)
+                copy.copyBytes(from: nalUnit)
+                return UnsafeRawBufferPointer(copy)
+            }
+            publication.timeline.observe(frame * 3000, of: .video, arrival: loop.now)
+            let time = Duration.nanoseconds(frame * 3000 * 1_000_000 / 90)
+            writers[0].write(memory, at: time, isKeyframe: unit.isKeyframe, arrival: loop.now)
+            for nalUnit in memory { nalUnit.deallocate() }
             send([0xFC, 0xFF, 0xFE], .audio, frame * 1600, to: publication)
         }
     }

@@ -30,7 +30,7 @@ public struct LegPlan: Sendable, Equatable {
     public var router = ""
     /// Our SRTP key, fresh for this announce; nil for plain RTP.
     public var keys: SRTPKeys?
-    /// The router's, for its feedback.
+    /// The router's, for its feedback; without it feedback is plain RTCP (Janus), and bounded like all of it.
     public var feedbackKeys: SRTPKeys?
 
     public init(cname: String, tracks: [TrackPlan]) { (self.cname, self.tracks) = (cname, tracks) }

@@ -18,7 +18,7 @@ final class LegProtection {
     /// Room for the longest datagram and its trailer.
     static let slotByteCount = 1536
 
-    /// - Parameter feedback: the router's key, if it gave one; without it its feedback is not read.
+    /// - Parameter feedback: the router's key, if it gave one.
     init(_ keys: SRTPKeys, feedback: SRTPKeys?) throws(SRTPError) {
         outbound = try SRTPOutbound(keys)
         if let feedback { inbound = try SRTPInbound(feedback) }

@@ -53,7 +53,7 @@ public final class RouterLeg: MediaSink {
         self.plan = plan
         tracks = plan.tracks.map { RouterTrack(plan: $0, socket: socket) }
         for track in plan.tracks { socket.register(self, ssrc: track.ssrc) }
-        if protection != nil { for source in sources { socket.registerProtected(self, at: source) } }
+        if plan.feedbackKeys != nil { for source in sources { socket.registerProtected(self, at: source) } }
         if !gate.holdsKeyframe { publication.source?.requestKeyframe(.video) }
         gate.release { packets, run in send(packets, run, spread: Self.releaseSpread) }
         reporter = socket.loop.schedule(after: Self.reportInterval, repeating: Self.reportInterval) { [unowned self] in
@@ -71,7 +71,7 @@ public final class RouterLeg: MediaSink {
             track.queue.removeAll()
             socket.unregister(ssrc: track.plan.ssrc)
         }
-        if protection != nil { for source in sources { socket.unregisterProtected(self, at: source) } }
+        if plan?.feedbackKeys != nil { for source in sources { socket.unregisterProtected(self, at: source) } }
         (plan, tracks, protection, reporter) = (nil, [], nil, nil)
     }
 
