@@ -88,7 +88,7 @@ let planned: [Module] = [
     platform("GatewayMetrics", folder: "Metrics", ["EventLoop", "Wire"]),
     platform("DataDirectory", []),
     platform("HTTPServer", ["EventLoop", "Sockets", "HTTP", "JSON", "OpenSSL", "Wire"]),
-    platform("HTTPClient", ["EventLoop", "CCurl", "CLibevent", "Wire"]),
+    platform("HTTPClient", ["EventLoop", "CCurl", "Wire"], testUses: ["Sockets", "HTTP", "HTTPServer", "OpenSSL"]),
 
     gateway("Refusals", []),
     gateway("Admission", ["Wire", "Refusals"]),

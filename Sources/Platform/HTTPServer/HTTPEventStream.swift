@@ -22,6 +22,9 @@ public final class HTTPEventStream {
 
     public func send(_ event: ServerSentEvent) { send(event.serialized()) }
 
+    /// The server is gone: nothing can be sent any more.
+    func abandon() { connection = nil }
+
     /// Ends the stream in order.
     public func close() {
         guard let connection = connection.take() else { return }

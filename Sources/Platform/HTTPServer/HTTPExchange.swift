@@ -28,6 +28,9 @@ public final class HTTPExchange {
         connection.take()?.startEventStream(headers: headers)
     }
 
+    /// The server is gone: nobody can be answered any more.
+    func abandon() { connection = nil }
+
     func cancel() {
         guard connection.take() != nil else { return }
         onCancelled()

@@ -41,6 +41,14 @@ public final class HTTPServer {
         (self.loop, self.configuration, self.handler) = (loop, configuration, handler)
     }
 
+    /// Handlers may hold exchanges for longer than we live.
+    deinit {
+        for connection in connections.values {
+            connection.exchange?.abandon()
+            connection.eventStream?.abandon()
+        }
+    }
+
     public var connectionCount: Int { connections.count }
 
     /// Serves connections to a bound socket.

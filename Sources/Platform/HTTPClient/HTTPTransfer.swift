@@ -1,0 +1,118 @@
+import CCurl
+import Wire
+
+/// One request under way: owns its easy handle, its header list and the bytes it sends and gets.
+@safe
+final class HTTPTransfer {
+    let easy: UnsafeMutableRawPointer
+    private let request: HTTPClientRequest
+    private let reply: (Result<HTTPClientResponse, HTTPClientError>) -> Void
+    private var headerList: UnsafeMutablePointer<curl_slist>?
+    private var body: UnsafeMutableBufferPointer<CChar>
+    private var response = HTTPClientResponse(status: 0)
+    private var isTooLong = false
+
+    private static let maximumHeaderCount = 200
+
+    init(
+        _ request: HTTPClientRequest, reply: @escaping (Result<HTTPClientResponse, HTTPClientError>) -> Void
+    ) throws(HTTPClientError) {
+        guard let easy = unsafe curl_easy_init() else { throw .failed("curl_easy_init") }
+        unsafe self.easy = easy
+        (self.request, self.reply) = (request, reply)
+        unsafe body = .allocate(capacity: max(1, request.body.count))
+        unsafe body.initialize(repeating: 0)
+        for (index, byte) in request.body.enumerated() { unsafe body[index] = CChar(bitPattern: byte) }
+        setTarget()
+        setTLS()
+        setCallbacks()
+    }
+
+    deinit {
+        unsafe curl_slist_free_all(headerList)
+        unsafe curl_easy_cleanup(easy)
+        unsafe body.deallocate()
+    }
+
+    private func setTarget() {
+        unsafe ccurl_set_string(easy, CURLOPT_URL, request.url)
+        unsafe ccurl_set_string(easy, CURLOPT_PROTOCOLS_STR, "http,https")
+        unsafe ccurl_set_string(easy, CURLOPT_CUSTOMREQUEST, request.method)
+        unsafe ccurl_set_string(easy, CURLOPT_PROXY, "")
+        unsafe ccurl_set_long(easy, CURLOPT_FOLLOWLOCATION, 0)
+        unsafe ccurl_set_long(easy, CURLOPT_NOSIGNAL, 1)
+        unsafe ccurl_set_long(easy, CURLOPT_TIMEOUT_MS, Int(max(1, request.deadline.milliseconds)))
+        if request.method == "HEAD" { unsafe ccurl_set_long(easy, CURLOPT_NOBODY, 1) }
+        if !request.body.isEmpty || ["POST", "PUT", "PATCH"].contains(request.method) {
+            unsafe ccurl_set_long(easy, CURLOPT_POSTFIELDSIZE, request.body.count)
+            unsafe ccurl_set_pointer(easy, CURLOPT_POSTFIELDS, body.baseAddress)
+        }
+        // No waiting for 100-continue: bodies are small.
+        for header in ["Expect:"] + request.headers.map({ "\($0.name): \($0.value)" }) {
+            unsafe headerList = curl_slist_append(headerList, header)
+        }
+        unsafe ccurl_set_list(easy, CURLOPT_HTTPHEADER, headerList)
+    }
+
+    private func setTLS() {
+        unsafe ccurl_set_long(easy, CURLOPT_SSL_VERIFYPEER, 1)
+        unsafe ccurl_set_long(easy, CURLOPT_SSL_VERIFYHOST, 2)
+        let tls = request.tls
+        if !tls.certificateAuthority.isEmpty { unsafe ccurl_set_string(easy, CURLOPT_CAINFO, tls.certificateAuthority) }
+        if !tls.certificate.isEmpty { unsafe ccurl_set_string(easy, CURLOPT_SSLCERT, tls.certificate) }
+        if !tls.privateKey.isEmpty { unsafe ccurl_set_string(easy, CURLOPT_SSLKEY, tls.privateKey) }
+    }
+
+    private func setCallbacks() {
+        let own = unsafe Unmanaged.passUnretained(self).toOpaque()
+        unsafe ccurl_set_pointer(easy, CURLOPT_WRITEDATA, own)
+        unsafe ccurl_set_pointer(easy, CURLOPT_HEADERDATA, own)
+        unsafe ccurl_set_write(easy, CURLOPT_WRITEFUNCTION) { bytes, size, count, transfer in
+            let part = unsafe UnsafeRawBufferPointer(start: bytes, count: size * count)
+            return unsafe Unmanaged<HTTPTransfer>.fromOpaque(transfer!).takeUnretainedValue().receive(part)
+        }
+        unsafe ccurl_set_write(easy, CURLOPT_HEADERFUNCTION) { bytes, size, count, transfer in
+            let line = unsafe UnsafeRawBufferPointer(start: bytes, count: size * count)
+            return unsafe Unmanaged<HTTPTransfer>.fromOpaque(transfer!).takeUnretainedValue().receive(header: line)
+        }
+    }
+
+    /// Answers fewer bytes than given when the answer is too long, which ends the transfer.
+    private func receive(_ part: UnsafeRawBufferPointer) -> Int {
+        guard response.body.count + part.count <= request.maximumBodyLength else {
+            isTooLong = true
+            return 0
+        }
+        unsafe response.body.append(contentsOf: part)
+        return part.count
+    }
+
+    /// A status line begins a new set: that of the final answer stays.
+    private func receive(header line: UnsafeRawBufferPointer) -> Int {
+        let text = unsafe String(decoding: line, as: UTF8.self)
+        if text.hasPrefix("HTTP/") {
+            response.headers = []
+        } else if let colon = text.firstIndex(of: ":"), response.headers.count < Self.maximumHeaderCount {
+            let value = text[text.index(after: colon)...].drop { $0 == " " }.prefix { $0 != "\r\n" && $0 != "\n" && $0 != "\r" }
+            response.headers.append((text[..<colon].lowercased(), String(value)))
+        }
+        return line.count
+    }
+
+    func finish(_ result: CURLcode) {
+        if isTooLong { return reply(.failure(.tooLong)) }
+        switch result {
+        case CURLE_OK:
+            response.status = unsafe Int(ccurl_status(easy))
+            reply(.success(response))
+        case CURLE_OPERATION_TIMEDOUT: reply(.failure(.timedOut))
+        case CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_CACERT_BADFILE, CURLE_SSL_ISSUER_ERROR:
+            reply(.failure(.untrusted(Self.words(result))))
+        case CURLE_URL_MALFORMAT, CURLE_UNSUPPORTED_PROTOCOL, CURLE_SSL_CERTPROBLEM:
+            reply(.failure(.invalidRequest(Self.words(result))))
+        default: reply(.failure(.failed(Self.words(result))))
+        }
+    }
+
+    private static func words(_ code: CURLcode) -> String { unsafe String(cString: curl_easy_strerror(code)) }
+}
