@@ -124,7 +124,8 @@ let planned: [Module] = [
         ["Wire", "JSON", "EventLoop", "Admission", "Refusals", "HTTPClient", "OpenSSL", "GatewayLogging", "GatewayMetrics"]),
     gateway(
         "ControlPlane",
-        ["Wire", "JSON", "HTTP", "OpenSSL", "Signatures", "EventLoop", "Admission", "Store", "Refusals"]),
+        ["Wire", "JSON", "HTTP", "OpenSSL", "Signatures", "EventLoop", "Admission", "Store", "Refusals"],
+        testUses: ["HTTPServer", "Sockets"]),
     gateway(
         "EmbeddedRouter",
         [

@@ -1,0 +1,87 @@
+import EventLoop
+import Foundation
+import HTTP
+import HTTPServer
+import Store
+import Testing
+import Wire
+
+@testable import ControlPlane
+
+/// A control plane behind the real HTTP server, on a thread of its own.
+final class ServedAPI: Sendable {
+    private let address = Lock<SocketAddress?>(nil)
+    private let isDone = Lock(false)
+    private let thread: WorkerThread
+
+    init() throws {
+        let (address, isDone) = (address, isDone)
+        thread = try WorkerThread.start(name: "api") {
+            do {
+                let bench = try APIBench { settings in
+                    settings.demandsSignature = true
+                    (settings.rates.resources, settings.rates.tokens) = (100_000, 100_000)
+                    (settings.rates.publicKeys, settings.rates.tags) = (100_000, 100_000)
+                    settings.quotas.ingestConfigurations = 1_000
+                }
+                let plane = bench.plane
+                let server = HTTPServer(loop: bench.loop) { request, exchange in
+                    plane.handle(request) { exchange.respond($0) }
+                }
+                let bound = try server.listen(on: SocketAddress(.loopback, port: 0))
+                address.withLock { $0 = bound }
+                while !isDone.withLock({ $0 }) { _ = bench.loop.run(until: { false }, within: .milliseconds(20)) }
+            } catch {
+                Issue.record("the API does not start: \(error)")
+            }
+        }
+    }
+
+    deinit {
+        isDone.withLock { $0 = true }
+        thread.join()
+    }
+
+    var endpoint: String {
+        get throws {
+            for _ in 0..<500 {
+                if let address = address.withLock({ $0 }) { return "http://\(address)" }
+                Thread.sleep(forTimeInterval: 0.01)
+            }
+            throw CocoaError(.fileReadUnknown)
+        }
+    }
+
+    /// Runs the Python client; its output, and whether it found no fault.
+    func judge(_ command: String, _ options: [String] = []) throws -> (output: String, isFaultless: Bool) {
+        let root = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../..").standardized
+        let script = root.appending(path: "Tests/Interop/Clients/control_api.py")
+        let process = Process()
+        var environment = ProcessInfo.processInfo.environment
+        environment["PATH"] = root.appending(path: ".deps/venv/bin").path + ":" + (environment["PATH"] ?? "")
+        process.environment = environment
+        process.executableURL = URL(filePath: "/usr/bin/env")
+        process.arguments = ["python3", script.path, command, try endpoint, "AKIDEXAMPLE", "secret"] + options
+        let pipe = Pipe()
+        (process.standardOutput, process.standardError) = (pipe, pipe)
+        try process.run()
+        let output = pipe.fileHandleForReading.readDataToEndOfFile()
+        process.waitUntilExit()
+        return (String(decoding: output, as: UTF8.self), process.terminationStatus == 0)
+    }
+}
+
+@Suite("Control API before botocore (ledger M)", .serialized)
+struct BotocoreTests {
+    @Test(.timeLimit(.minutes(2)))
+    func `boto3 and the AWS CLI walk the guide`() throws {
+        let (output, isFaultless) = try ServedAPI().judge("walk", ["--cli"])
+        #expect(isFaultless, "\(output)")
+    }
+
+    @Test(.timeLimit(.minutes(2)))
+    func `every constrained member is taken at its limit and refused beyond`() throws {
+        let (output, isFaultless) = try ServedAPI().judge("sweep")
+        #expect(isFaultless, "\(output)")
+    }
+}
