@@ -39,7 +39,7 @@ struct EncodedAudio {
 }
 
 /// A listener: decodes Opus packets and lays their samples where their RTP time puts them.
-struct OpusListener {
+final class OpusListener {
     private let decoder: OpaquePointer
     private let channels: Int
     private(set) var samples: [Float] = []
@@ -52,7 +52,7 @@ struct OpusListener {
     }
 
     /// The left channel grows by one packet; time before 0 is not kept.
-    mutating func hear(_ packet: UnsafeRawBufferPointer, at time: Int64) {
+    func hear(_ packet: UnsafeRawBufferPointer, at time: Int64) {
         packetTimes.append(time)
         var block = [Float](repeating: 0, count: 5_760 * channels)
         let count = packet.withMemoryRebound(to: UInt8.self) {
@@ -63,7 +63,7 @@ struct OpusListener {
         for index in 0..<max(count, 0) where Int(time) + index >= 0 { samples[Int(time) + index] = block[index * channels] }
     }
 
-    func free() { opus_decoder_destroy(decoder) }
+    deinit { opus_decoder_destroy(decoder) }
 
     /// Strength of a tone, 0 to 1 (Goertzel).
     func level(of frequency: Double, in range: Range<Int>) -> Double {

@@ -11,7 +11,7 @@ struct TranscodingSessionTests {
     ) throws -> OpusListener {
         let channels = audio.config.channelCount ?? 2
         let session = TranscodingSession(audio.config, settings: OpusSettings())
-        var listener = OpusListener(channels: channels)
+        let listener = OpusListener(channels: channels)
         for (index, frame) in audio.frames.enumerated() {
             guard let stamp = stamp(index) else { continue }
             let frame = corrupting.contains(index) ? [0xFF, 0xFF, 0xFF] : frame
@@ -28,7 +28,6 @@ struct TranscodingSessionTests {
         let audio = try EncodedAudio(
             filter: "sine=frequency=1000:sample_rate=\(rate),volume=4", seconds: 10, rate: rate, channels: channels)
         let listener = try transcode(audio) { audio.stamp($0) }
-        defer { listener.free() }
         let steps = zip(listener.packetTimes, listener.packetTimes.dropFirst()).map { $1 - $0 }
         #expect(Set(steps) == [960])
         let length = Double(audio.frames.count * 1_024) / Double(rate)
@@ -47,7 +46,6 @@ struct TranscodingSessionTests {
             filter: "aevalsrc=exprs='if(gte(t,1),0.8*sin(2*PI*2000*t),0)':sample_rate=\(rate)", seconds: 2, rate: rate,
             channels: 1)
         let listener = try transcode(audio) { audio.stamp($0) }
-        defer { listener.free() }
         let expected = 48_000 + 1_024 * 48_000 / rate
         let onset = try #require(listener.onset)
         #expect(abs(onset - expected) < 96, "heard \(onset - expected) samples late")
@@ -59,7 +57,6 @@ struct TranscodingSessionTests {
             filter: "aevalsrc=exprs='if(gte(t,2),0.8*sin(2*PI*2000*t),0)':sample_rate=48000", seconds: 3, rate: 48_000,
             channels: 2)
         let listener = try transcode(audio) { (20..<44).contains($0) ? nil : audio.stamp($0) }
-        defer { listener.free() }
         let steps = zip(listener.packetTimes, listener.packetTimes.dropFirst()).map { $1 - $0 }.filter { $0 != 960 }
         #expect(steps.count == 1)
         #expect(abs((listener.onset ?? 0) - 96_000 - 1_024) < 96)
@@ -69,7 +66,6 @@ struct TranscodingSessionTests {
     func `frames that cannot be decoded are silence of the same length`() throws {
         let audio = try EncodedAudio(filter: "sine=frequency=1000:sample_rate=48000", seconds: 3, rate: 48_000, channels: 2)
         let listener = try transcode(audio, stamp: { audio.stamp($0) }, corrupting: [50, 51, 90])
-        defer { listener.free() }
         #expect(Set(zip(listener.packetTimes, listener.packetTimes.dropFirst()).map { $1 - $0 }) == [960])
         #expect(listener.packetTimes.count == audio.frames.count * 1_024 / 960)
     }
@@ -78,7 +74,6 @@ struct TranscodingSessionTests {
     func `an encoder clock 200 ppm fast stays on its stamps`() throws {
         let audio = try EncodedAudio(filter: "sine=frequency=1000:sample_rate=48000", seconds: 120, rate: 48_000, channels: 1)
         let listener = try transcode(audio) { Int64(Double(audio.stamp($0)) * 1.0002 / 48) * 48 }
-        defer { listener.free() }
         let end = listener.packetTimes.last ?? 0
         let expected = Int64(Double(audio.frames.count * 1_024) * 1.0002)
         #expect(Set(zip(listener.packetTimes, listener.packetTimes.dropFirst()).map { $1 - $0 }) == [960])

@@ -44,25 +44,6 @@ extension VideoProfile {
     }
 }
 
-/// The media contract as a WHIP session's inspector.
-final class WHIPContract: PacketInspector {
-    private let session: ContractSession
-
-    init(_ session: ContractSession) { self.session = session }
-
-    func inspect(_ packet: MediaPacket, of track: TrackID, arrival: MonotonicTime) -> Refusal? {
-        switch track.kind {
-        case .video:
-            session.videoPayload(
-                packet.payload, sequenceNumber: packet.sequenceNumber, timestamp: packet.timestamp, arrival: arrival)
-        case .audio:
-            session.audioPayload(byteCount: packet.payloadByteCount, timestamp: packet.timestamp, arrival: arrival)
-        }
-    }
-
-    func timePassed(_ now: MonotonicTime) -> Refusal? { session.timePassed(now) }
-}
-
 extension PublicationHost: WHIPPublishHost {
     /// An encoder whose offer changed has changed a setting, and is heard.
     func rememberedRefusal(for grant: PublishGrant, _ request: PublishRequest, offer: [UInt8]) -> Refusal? {
@@ -70,6 +51,6 @@ extension PublicationHost: WHIPPublishHost {
     }
 
     func makeInspector(for grant: PublishGrant, _ request: PublishRequest) -> (any PacketInspector)? {
-        WHIPContract(makeContract(for: grant, ContractPublisher(grant, request), ingest: .whip))
+        makeContract(for: grant, ContractPublisher(grant, request), ingest: .whip)
     }
 }

@@ -143,7 +143,9 @@ final class RecordingHost: WHIPPublishHost {
     func rememberedRefusal(for grant: PublishGrant, _ request: PublishRequest, offer: [UInt8]) -> Refusal? { nil }
 
     func makeInspector(for grant: PublishGrant, _ request: PublishRequest) -> (any PacketInspector)? {
-        ContractPacketInspector(rules: ContractRules(), product: request.userAgent)
+        let publisher = ContractPublisher(
+            credential: grant.credentialHash, source: request.source.ip, product: request.userAgent)
+        return ContractSession(desk: ContractDesk(), ingest: .whip, publisher: publisher)
     }
 
     func publishBegan(_ publication: Publication) {
