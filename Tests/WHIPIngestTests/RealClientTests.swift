@@ -34,6 +34,14 @@ struct RealClientTests {
         #expect(client.contains("POST 422") && client.contains("enable H.264"), "\(client)")
     }
 
+    @Test(.enabled(if: hasPython), arguments: [false, true])
+    func `the conformance script finds nothing`(_ isStrict: Bool) throws {
+        let gateway = try TestGateway { $0.usesStrictETags = isStrict }
+        defer { gateway.stop() }
+        let report = try Self.run("whip_conformance.py", [gateway.url, "alice"] + (isStrict ? ["--strict-etags"] : []))
+        #expect(report.contains("failed: 0") && !report.contains("FAIL"), "\(report)")
+    }
+
     static let hasChromium = hasPython && FileManager.default.isExecutableFile(atPath: "/usr/bin/chromedriver")
 
     @Test(.enabled(if: hasChromium), arguments: ["pattern", "camera"])

@@ -23,9 +23,10 @@ final class TestGateway: Sendable {
     let leases = StubLeases()
     let address: SocketAddress
     let output = ForwardedMedia()
-    /// Of the first worker's HTTP front and ICE-TCP listener.
-    typealias Ports = (http: UInt16, tcp: UInt16)
-    let ports = Lock<Ports>((0, 0))
+    /// Of the first worker's HTTP front, and of each worker's ICE-TCP listener.
+    typealias Ports = (http: UInt16, tcp: [Int: UInt16])
+    let ports = Lock<Ports>((0, [:]))
+    func tcpAddress(of worker: Int) -> SocketAddress { SocketAddress(.loopback, port: ports.withLock { $0.tcp[worker] ?? 0 }) }
     var url: String { "http://127.0.0.1:\(ports.withLock { $0.http })/whip" }
     private let threads: [WorkerThread]
     private let doors: [Lock<MailboxSender<Command>?>]
@@ -69,7 +70,10 @@ final class TestGateway: Sendable {
             }
             let front = try TestHTTPFront(loop: loop, endpoint: endpoint)
             let streams = try TCPListener(loop: loop, address: SocketAddress(.loopback, port: 0)) { port.accept($0) }
-            ports.withLock { $0 = ($0.http == 0 ? front.port : $0.http, $0.tcp == 0 ? streams.localAddress.port : $0.tcp) }
+            ports.withLock {
+                if index == 0 { $0.http = front.port }
+                $0.tcp[index] = streams.localAddress.port
+            }
             door.withLock { $0 = mailbox.sender }
             loop.run()
             withExtendedLifetime((port, host, endpoint, mailbox, front, streams)) {}
