@@ -4,7 +4,7 @@ import Wire
 @safe
 struct TimerQueue {
     private struct Entry {
-        /// Never later than the timer's own deadline.
+        /// Never later than the timer's own moment.
         var deadline: MonotonicTime
         /// Timers of one deadline fire in the order in which they were started.
         var order: UInt64
@@ -22,11 +22,11 @@ struct TimerQueue {
     /// Puts the timer where its deadline belongs. One that is queued for an earlier moment stays there until that comes.
     mutating func insert(_ timer: TimerWatch) {
         if let position = timer.position {
-            if entries[position].deadline <= timer.deadline { return }
+            if entries[position].deadline <= timer.wakeUp { return }
             remove(timer)
         }
         started += 1
-        entries.append(Entry(deadline: timer.deadline, order: started, timer: timer))
+        entries.append(Entry(deadline: timer.wakeUp, order: started, timer: timer))
         siftUp(from: entries.count - 1)
     }
 
@@ -44,11 +44,11 @@ struct TimerQueue {
     mutating func popFirst(before now: MonotonicTime) -> TimerWatch? {
         while let first = entries.first, first.deadline < now {
             let timer = unsafe first.timer
-            if timer.deadline < now {
+            if timer.wakeUp < now {
                 remove(timer)
                 return timer
             }
-            entries[0].deadline = timer.deadline
+            entries[0].deadline = timer.wakeUp
             siftDown(from: 0)
         }
         return nil
