@@ -1,5 +1,5 @@
 /// A sequence parameter set to be written; the defaults are Constrained Baseline 1280x720 without VUI.
-public struct SPSBuilder {
+public struct SPSBuilder: Sendable {
     public var profileIDC = 66
     public var constraintFlags = 0xC0
     public var levelIDC = 31
@@ -105,7 +105,7 @@ public struct SPSBuilder {
 }
 
 /// A picture parameter set to be written; the defaults are what Baseline encoders send.
-public struct PPSBuilder {
+public struct PPSBuilder: Sendable {
     public var id = 0
     public var sequenceParameterSetID = 0
     public var isCABAC = false
@@ -154,7 +154,7 @@ public struct PPSBuilder {
 }
 
 /// A slice to be written: a real header and a body of pseudo-random bytes.
-public struct SliceBuilder {
+public struct SliceBuilder: Sendable {
     public var isIDR = false
     public var refIDC = 2
     public var firstMacroblock = 0
