@@ -137,7 +137,8 @@ let planned: [Module] = [
     Module(
         name: "stagedoor", layer: "Programs", folder: "stagedoor", kind: .executable,
         uses: [
-            "CShim", "Wire", "OpenSSL", "EventLoop", "Sockets", "HTTP", "HTTPServer", "GatewayLogging", "GatewayMetrics",
+            "CShim", "Wire", "OpenSSL", "EventLoop", "Sockets", "HTTP", "HTTPServer", "HTTPClient", "SRTP", "GatewayLogging",
+            "GatewayMetrics",
             "Refusals",
             "GatewayConfiguration", "Store",
             "Admission", "DataDirectory", "StageHub", "MediaContract", "Transcoding", "RouterForwarding", "RTMPIngest",

@@ -1,27 +1,58 @@
 import Admission
+import ControlPlane
 import EventLoop
 import GatewayConfiguration
 import GatewayMetrics
 import HTTP
 import HTTPServer
 import Sockets
+import Store
 
 /// What the control loop serves on the admin listener. Confined to it.
 final class AdminSite {
     private let server: HTTPServer
+    private let api: ControlPlane
 
-    init(loop: EventLoop, socket: BoundSocket?, services: NodeServices) throws {
+    init(loop: EventLoop, socket: BoundSocket?, services: NodeServices, settings: ControlPlaneSettings) throws {
         let health = HealthEndpoints(
             heartbeats: services.heartbeats, readiness: { services.readiness }, metrics: { services.metrics.exposition() })
+        let api = try ControlPlane(
+            loop: loop, settings: settings, store: services.store, leases: services.leases, authority: services.authority)
+        self.api = api
+        let isOpen = services.configuration.admin.listen.isLoopback
         server = HTTPServer(loop: loop, configuration: HTTPServerConfiguration(services.configuration.admin)) {
             request, exchange in
-            if let response = health.response(to: request) { return exchange.respond(response) }
+            if let response = health.response(to: request) {
+                // Off loopback, metrics are for signed requests: they tell who is live.
+                if !isOpen, request.path == "/metrics", let refusal = api.refusal(of: request, isReading: true) {
+                    return exchange.respond(refusal)
+                }
+                return exchange.respond(response)
+            }
+            if ControlPlane.serves(request) { return api.handle(request) { exchange.respond($0) } }
             exchange.respond(ProblemDocument(.notFound, detail: "Nothing is served at \(request.path)."))
         }
         if let socket { try server.listen(on: socket) }
     }
 
     func drain() { server.drain() }
+}
+
+extension ControlPlaneSettings {
+    /// - Parameter quickstart: its key is one more.
+    init(_ configuration: StagedoorConfiguration, store: NodeStore) {
+        var keys = configuration.accessKeys.sorted { $0.key < $1.key }.map { _, key in
+            AccessKey(id: key.id, secret: key.secret, isReadOnly: key.isReadOnly)
+        }
+        if let seed = store.quickstart { keys.append(AccessKey(id: seed.accessKeyID, secret: seed.secretAccessKey)) }
+        self.init(names: store.names, endpoints: store.endpoints, accessKeys: keys)
+        demandsSignature = configuration.admin.auth == .sigv4 || !configuration.admin.listen.isLoopback
+        hosts = Set(configuration.admin.hosts)
+        (rates.resources, rates.tokens) = (configuration.rates.resources, configuration.rates.tokens)
+        (rates.publicKeys, rates.tags) = (configuration.rates.publicKeys, configuration.rates.tags)
+        (quotas.stages, quotas.publicKeys) = (configuration.quotas.stages, configuration.quotas.publicKeys)
+        quotas.ingestConfigurations = configuration.quotas.ingestConfigurations
+    }
 }
 
 extension HTTPServerConfiguration {

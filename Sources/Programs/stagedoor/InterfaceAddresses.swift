@@ -17,7 +17,7 @@ enum InterfaceAddresses {
         return found
     }
 
-    private static func ip(_ address: UnsafeMutablePointer<sockaddr>) -> IPAddress? {
+    static func ip(_ address: UnsafeMutablePointer<sockaddr>) -> IPAddress? {
         switch Int32(address.pointee.sa_family) {
         case AF_INET:
             return address.withMemoryRebound(to: sockaddr_in.self, capacity: 1) {

@@ -23,6 +23,11 @@ struct Listeners {
         admin = try Self.group(.tcp, configuration.admin.listen, "admin.listen", 1).first
     }
 
+    /// Every address we listen on: no router may send its media's answer there.
+    var addresses: Set<SocketAddress> {
+        Set((publicHTTP + publicHTTPS + rtmp + media + mediaTCP + (admin.map { [$0] } ?? [])).map(\.localAddress))
+    }
+
     private static func group(
         _ transport: BoundSocket.Transport, _ listen: ListenAddress, _ key: String, _ count: Int
     ) throws -> [BoundSocket] {

@@ -1,4 +1,5 @@
 import Admission
+import ControlPlane
 import DataDirectory
 import EventLoop
 import Foundation
@@ -6,6 +7,7 @@ import GatewayConfiguration
 import GatewayLogging
 import GatewayMetrics
 import OpenSSL
+import RouterForwarding
 import Sockets
 import Store
 import Wire
@@ -18,7 +20,8 @@ final class Node {
     private let certificates: ServerCertificates
     private let loop: EventLoop
     private let store: NodeStore
-    private let services: NodeServices
+    private var services: NodeServices
+    private var routers: RouterPlane?
     private var workers: WorkerGroup
     private var signals: [Watch] = []
     private let isQuickstart: Bool
@@ -44,8 +47,13 @@ final class Node {
 
     /// Serves until a signal ends it; returns when every session is over and everything is written.
     func run() throws {
+        routers = try RouterPlane(
+            configuration, loop: loop, ownListeners: listeners.addresses, metrics: services.routerMetrics)
+        services.forwarding = routers?.control.sender
         try workers.start(listeners, services: services)
-        let admin = try AdminSite(loop: loop, socket: listeners.admin, services: services)
+        let admin = try AdminSite(
+            loop: loop, socket: listeners.admin, services: services,
+            settings: ControlPlaneSettings(configuration, store: store))
         defer { admin.drain() }
         watchSignals()
         if isQuickstart { try writeQuickstart() }

@@ -19,6 +19,8 @@ struct NodeServices: Sendable {
     let configuration: StagedoorConfiguration
     let metrics: MetricsRegistry
     let gate: AdmissionGate
+    let store: EmbeddedStore
+    let authority: TokenAuthority
     let leases: EmbeddedLeases
     let tokens: TokenVerifier
     let transcoding: TranscodingPool
@@ -30,6 +32,9 @@ struct NodeServices: Sendable {
     /// Nil when there is no media port: then WHIP is off.
     let whip: WHIPPlane?
     let heartbeats = Heartbeats()
+    let routerMetrics: RouterMetrics
+    /// Where workers tell of publications for routers that are asked; nil without such routers.
+    var forwarding: MailboxSender<ForwardingEvent>?
 
     init(
         _ configuration: StagedoorConfiguration, listeners: Listeners, workerCount: Int, store: NodeStore,
@@ -38,7 +43,10 @@ struct NodeServices: Sendable {
         self.configuration = configuration
         metrics = MetricsRegistry()
         ProcessMetrics.register(in: metrics, version: Version.current)
-        leases = EmbeddedLeases(store: store.store)
+        (self.store, authority) = (store.store, store.authority)
+        var quotas = EmbeddedLeases.Limits()
+        quotas.publishersPerStage = configuration.quotas.publishersPerStage
+        leases = EmbeddedLeases(store: store.store, limits: quotas)
         var limits = TokenVerifier.Limits()
         (limits.threads, limits.failuresPerMinute) = (configuration.workers.verifiers, configuration.limits.failuresPerMinute)
         tokens = try TokenVerifier(store: store.store, authority: store.authority, rules: store.rules, limits: limits)
@@ -51,6 +59,7 @@ struct NodeServices: Sendable {
         rtmp = RTMPIngestEnvironment(
             settings: RTMPIngestSettings(configuration), authorizer: gate, leases: leases, reports: leases, metrics: metrics)
         staticRouters = try StaticRouters.make(configuration, directory: directory)
+        routerMetrics = RouterMetrics(metrics, routers: configuration.routers.keys.sorted())
         contract = ContractDesk(rules: ContractRules(configuration.contract))
         contractWarnings = ContractWarnings(metrics)
         let leases = leases

@@ -1,5 +1,6 @@
 import Admission
 import EventLoop
+import GatewayConfiguration
 import GatewayLogging
 import MediaContract
 import RTMPIngest
@@ -13,9 +14,12 @@ final class PublicationHost: RTMPPublishHost {
     private let services: NodeServices
     private let loop: EventLoop
     private let socket: RouterSocket
+    private let forwarder: RouterForwarder?
 
-    init(services: NodeServices, loop: EventLoop, socket: RouterSocket) {
+    init(services: NodeServices, loop: EventLoop, socket: RouterSocket) throws {
         (self.services, self.loop, self.socket) = (services, loop, socket)
+        let replicas = services.configuration.forwarding.replicas
+        forwarder = try services.forwarding.map { try RouterForwarder(socket: socket, replicas: replicas, control: $0) }
     }
 
     func rememberedRefusal(for grant: PublishGrant, _ request: PublishRequest) -> Refusal? {
@@ -38,6 +42,7 @@ final class PublicationHost: RTMPPublishHost {
     func publishBegan(_ publication: Publication) {
         services.gate.publishBegan()
         publication.add(PublishEndWatch { [gate = services.gate] in gate.publishEnded() })
+        forwarder?.attach(publication)
         for router in services.staticRouters where router.attach(publication, socket: socket) == nil {
             Log.event(.warning, "router_ports_exhausted", ["participant": .string(publication.grant.participantID)])
         }

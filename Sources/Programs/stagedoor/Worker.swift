@@ -49,8 +49,8 @@ final class Worker {
     init(_ sockets: WorkerSockets, services: NodeServices) throws {
         self.services = services
         loop = try EventLoop()
-        routers = try RouterSocket(loop: loop)
-        stage = PublicationHost(services: services, loop: loop, socket: routers)
+        routers = try RouterSocket(loop: loop, metrics: services.routerMetrics)
+        stage = try PublicationHost(services: services, loop: loop, socket: routers)
         let transcoder = try AudioTranscoder(loop: loop, pool: services.transcoding, settings: services.opusSettings)
         rtmp = try RTMPIngest(loop: loop, environment: services.rtmp, transcoder: transcoder)
         rtmp.host = stage

@@ -1,0 +1,81 @@
+import EventLoop
+import Foundation
+import GatewayConfiguration
+import GatewayLogging
+import HTTPClient
+import RouterForwarding
+import SRTP
+import Wire
+
+/// The control loop's side of forwarding: a driver for each `announce` and `janus` router, and the placement of stages on them.
+final class RouterPlane {
+    let control: RouterControl
+
+    /// Nil when the configuration names no router that is asked: then there is nothing to place.
+    init?(_ configuration: StagedoorConfiguration, loop: EventLoop, ownListeners: Set<SocketAddress>, metrics: RouterMetrics)
+        throws
+    {
+        let client = HTTPClient(loop: loop)
+        let drivers = try configuration.routers.sorted { $0.key < $1.key }.compactMap { name, settings in
+            try Self.driver(name, settings, client: client, ownListeners: ownListeners)
+        }
+        guard !drivers.isEmpty else { return nil }
+        control = try RouterControl(
+            loop: loop, drivers: drivers, placements: LocalPlacements(), replicas: configuration.forwarding.replicas)
+        control.onStory = { story in
+            metrics.note(story)
+            Log.event(.info, "router", ["story": .string(String(describing: story))])
+        }
+    }
+
+    private static func driver(
+        _ name: String, _ settings: RouterSettings, client: HTTPClient, ownListeners: Set<SocketAddress>
+    ) throws -> (any RouterDriver)? {
+        guard settings.driver == .announce || settings.driver == .janus else { return nil }
+        var tls = HTTPClientTLS()
+        (tls.certificateAuthority, tls.certificate, tls.privateKey) = (
+            settings.certificateAuthority, settings.certificate, settings.privateKey
+        )
+        let http = RouterHTTPClient(client, tls: tls)
+        let addresses = try RouterAddress.resolve(settings.url, router: name)
+        let networks =
+            settings.media.isEmpty ? addresses.compactMap { IPNetwork($0, prefixLength: $0.isV4 ? 32 : 128) } : settings.media
+        let trust = RouterTrust(networks: networks, ownListeners: ownListeners)
+        let token = settings.token.isEmpty ? nil : settings.token
+        if settings.driver == .announce {
+            let announce = AnnounceDriver.Configuration(
+                name: name, url: settings.url, bearer: token, trust: trust,
+                protection: settings.srtp ? .aeadAES128GCM : nil)
+            return AnnounceDriver(announce, gatewayID: "\(ProcessInfo.processInfo.hostName)-\(getpid())", http: http)
+        }
+        let media = IPAddress(settings.host) ?? addresses[0]
+        var janus = JanusDriver.Configuration(name: name, url: settings.url, mediaAddress: media, trust: trust)
+        (janus.adminKey, janus.isProtected) = (token, settings.srtp)
+        return JanusDriver(janus, http: http)
+    }
+}
+
+/// Where a router's URL leads, asked once at start: its media may come from there unless the configuration says otherwise.
+enum RouterAddress {
+    static func resolve(_ url: String, router: String) throws -> [IPAddress] {
+        guard let host = URLComponents(string: url)?.host?.trimmingCharacters(in: ["[", "]"]), !host.isEmpty else {
+            throw StartupError.router("routers.\(router).url: “\(url)” has no host")
+        }
+        if let address = IPAddress(host) { return [address] }
+        var list: UnsafeMutablePointer<addrinfo>?
+        guard getaddrinfo(host, nil, nil, &list) == 0 else {
+            throw StartupError.router("routers.\(router).url: “\(host)” cannot be resolved")
+        }
+        defer { freeaddrinfo(list) }
+        var addresses: [IPAddress] = []
+        var next = list
+        while let entry = next?.pointee {
+            next = entry.ai_next
+            if let address = entry.ai_addr.flatMap(InterfaceAddresses.ip), !addresses.contains(address) {
+                addresses.append(address)
+            }
+        }
+        guard !addresses.isEmpty else { throw StartupError.router("routers.\(router).url: “\(host)” has no address") }
+        return addresses
+    }
+}
