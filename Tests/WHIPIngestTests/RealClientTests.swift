@@ -2,6 +2,7 @@ import Foundation
 import StageHub
 import TestSupport
 import Testing
+import Wire
 
 @testable import WHIPIngest
 
@@ -56,20 +57,56 @@ struct RealClientTests {
         #expect(stream.ended == .unpublished)
     }
 
+    /// libnice does not use 127.0.0.1: GStreamer gets a network namespace with a cable to us.
+    static let hasGStreamer =
+        geteuid() == 0
+        && shell(
+            "/usr/bin/python3 -c 'import gi; gi.require_version(\"GstWebRTC\", \"1.0\")' && gst-inspect-1.0 nicesrc && which ip"
+        ).status == 0
+
+    @Test(.enabled(if: hasGStreamer))
+    func `GStreamer's webrtcbin publishes from a network namespace and trickles`() throws {
+        let cable = "wh\(getpid())"
+        defer { _ = Self.shell("ip netns del \(cable)") }
+        let isReady = Self.shell(
+            """
+            set -e; ip netns add \(cable); ip link add \(cable)a type veth peer name \(cable)b; ip link set \(cable)b netns \(cable)
+            ip addr add 10.77.31.1/30 dev \(cable)a; ip link set \(cable)a up; ip -n \(cable) link set lo up
+            ip -n \(cable) addr add 10.77.31.2/30 dev \(cable)b; ip -n \(cable) link set \(cable)b up
+            """)
+        try #require(isReady.status == 0, "\(isReady.output)")
+        let gateway = try TestGateway(workers: 2, at: IPAddress("10.77.31.1")!)
+        defer { gateway.stop() }
+        let script = repositoryRoot + "Tests/Interop/Clients/gst_whip.py"
+        let client = Self.shell("ip netns exec \(cable) /usr/bin/python3 \(script) 8 \(gateway.url) gstreamer").output
+        #expect(client.contains("POST 201") && client.contains("PATCH 204") && client.contains("state connected"), "\(client)")
+        let stream = try #require(gateway.output["gstreamer"])
+        #expect(stream.video.count > 100 && stream.keyframes >= 2 && stream.audio.count > 100, "\(client)")
+        #expect(client.contains("DELETE 200") && stream.ended == .unpublished, "\(client)")
+    }
+
+    static func shell(_ commands: String) -> (status: Int32, output: String) {
+        execute("/bin/sh", ["-c", commands], environment: [:])
+    }
+
     /// Runs a script of Tests/Interop/Clients to its end, which its own alarm sees to; returns what it printed.
-    static func run(_ script: String, _ arguments: [String], environment: [String: String] = [:]) throws
-        -> String
-    {
+    static func run(_ script: String, _ arguments: [String], environment: [String: String] = [:]) throws -> String {
+        execute(python, [repositoryRoot + "Tests/Interop/Clients/" + script] + arguments, environment: environment).output
+    }
+
+    private static func execute(
+        _ program: String, _ arguments: [String], environment: [String: String]
+    ) -> (status: Int32, output: String) {
         let process = Process()
-        process.executableURL = URL(filePath: python)
-        process.arguments = [repositoryRoot + "Tests/Interop/Clients/" + script] + arguments
+        process.executableURL = URL(filePath: program)
+        process.arguments = arguments
         process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
         let output = Pipe()
         process.standardOutput = output
         process.standardError = output
-        try process.run()
+        guard (try? process.run()) != nil else { return (-1, "\(program) did not start") }
         let data = output.fileHandleForReading.readDataToEndOfFile()
         process.waitUntilExit()
-        return String(decoding: data, as: UTF8.self)
+        return (process.terminationStatus, String(decoding: data, as: UTF8.self))
     }
 }

@@ -27,13 +27,14 @@ final class TestGateway: Sendable {
     typealias Ports = (http: UInt16, tcp: [Int: UInt16])
     let ports = Lock<Ports>((0, [:]))
     func tcpAddress(of worker: Int) -> SocketAddress { SocketAddress(.loopback, port: ports.withLock { $0.tcp[worker] ?? 0 }) }
-    var url: String { "http://127.0.0.1:\(ports.withLock { $0.http })/whip" }
+    var url: String { "http://\(address.ip):\(ports.withLock { $0.http })/whip" }
     private let threads: [WorkerThread]
     private let doors: [Lock<MailboxSender<Command>?>]
 
-    init(workers: Int = 1, configure: (inout WHIPConfiguration) -> Void = { _ in }) throws {
-        let sockets = try BoundSocket.group(.udp, SocketAddress(.loopback, port: 0), count: workers)
-        address = SocketAddress(.loopback, port: sockets[0].localAddress.port)
+    /// - Parameter ip: where media and HTTP are served.
+    init(workers: Int = 1, at ip: IPAddress = .loopback, configure: (inout WHIPConfiguration) -> Void = { _ in }) throws {
+        let sockets = try BoundSocket.group(.udp, SocketAddress(ip, port: 0), count: workers)
+        address = SocketAddress(ip, port: sockets[0].localAddress.port)
         var configuration = WHIPConfiguration(advertisedAddresses: [address])
         configure(&configuration)
         let plane = try WHIPPlane(
@@ -68,7 +69,7 @@ final class TestGateway: Sendable {
                     if !endpoint.handle(request, respond: { respond($0) }) { respond(HTTPResponse(.notFound)) }
                 }
             }
-            let front = try TestHTTPFront(loop: loop, endpoint: endpoint)
+            let front = try TestHTTPFront(loop: loop, endpoint: endpoint, ip: socket.localAddress.ip)
             let streams = try TCPListener(loop: loop, address: SocketAddress(.loopback, port: 0)) { port.accept($0) }
             ports.withLock {
                 if index == 0 { $0.http = front.port }

@@ -11,9 +11,9 @@ final class TestHTTPFront {
     private let listener: TCPListener
     private var connections: [ObjectIdentifier: Connection] = [:]
 
-    init(loop: EventLoop, endpoint: WHIPEndpoint) throws {
+    init(loop: EventLoop, endpoint: WHIPEndpoint, ip: IPAddress) throws {
         var front: TestHTTPFront?
-        listener = try TCPListener(loop: loop, address: SocketAddress(.loopback, port: 0)) { accepted in
+        listener = try TCPListener(loop: loop, address: SocketAddress(ip, port: 0)) { accepted in
             front?.accept(TCPStream(loop: loop, accepted: accepted), endpoint)
         }
         port = listener.localAddress.port
