@@ -120,8 +120,7 @@ let planned: [Module] = [
             "StageHub", "MediaContract", "Admission", "Refusals", "GatewayLogging", "GatewayMetrics",
         ], embedded: ["Pages/publish.html"]),
     gateway(
-        "Events",
-        ["Wire", "JSON", "EventLoop", "Admission", "Refusals", "HTTPClient", "OpenSSL", "GatewayLogging", "GatewayMetrics"]),
+        "Events", ["Wire", "JSON", "HTTP", "EventLoop", "Store", "HTTPClient", "OpenSSL"], testUses: ["Admission", "Refusals"]),
     gateway(
         "ControlPlane",
         ["Wire", "JSON", "HTTP", "OpenSSL", "Signatures", "EventLoop", "Admission", "Store", "Refusals"],

@@ -75,6 +75,11 @@ public struct HistoryReader {
             [after, target, limit])
     }
 
+    /// The number of the newest event; 0 when there is none.
+    public func lastSequence() throws -> Int64 {
+        try Int64.fetchOne(database, sql: "SELECT max(sequence) FROM event") ?? 0
+    }
+
     /// The highest generation ever given to a publish.
     public func highestGeneration() throws -> UInt64 {
         UInt64(max(0, try Int64.fetchOne(database, sql: "SELECT max(generation) FROM event") ?? 0))

@@ -77,6 +77,17 @@ struct HistoryDatabase: Sendable {
         try database.execute(sql: "DELETE FROM outbox WHERE target NOT IN (SELECT name FROM target)")
     }
 
+    /// Drops what is beyond a receiver's bound, the oldest first.
+    private static func boundOutbox(_ database: Database) throws {
+        for target in try String.fetchAll(database, sql: "SELECT name FROM target") {
+            try database.execute(
+                sql: """
+                    DELETE FROM outbox WHERE target = ?1 AND sequence <=
+                        (SELECT sequence FROM outbox WHERE target = ?1 ORDER BY sequence DESC LIMIT 1 OFFSET ?2)
+                    """, arguments: [target, maximumOutbox])
+        }
+    }
+
     func close() { try? queue.close() }
 
     private static func append(_ write: HistoryWrite, _ database: Database) throws -> ParticipantEvent? {
@@ -93,6 +104,7 @@ struct HistoryDatabase: Sendable {
             event.sequence = database.lastInsertedRowID
             try database.execute(
                 sql: "INSERT INTO outbox (target, sequence) SELECT name, ? FROM target", arguments: [event.sequence])
+            if event.sequence % 1_000 == 0 { try boundOutbox(database) }
             return event
         case .delivered(let target, let sequences):
             for sequence in sequences {

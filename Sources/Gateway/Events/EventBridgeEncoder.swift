@@ -1,0 +1,53 @@
+public import JSON
+import OpenSSL
+public import Store
+import Wire
+
+/// Participant events in the envelope and words of EventBridge (ledger G03 to G09).
+public struct EventBridgeEncoder: Sendable {
+    public static let detailType = "IVS Stage Update"
+
+    private let names: ResourceName
+
+    public init(names: ResourceName) { self.names = names }
+
+    /// - Returns: nil for events that have no form there: joining and leaving.
+    public func encode(_ event: ParticipantEvent) -> JSONValue? {
+        guard let name = Self.name(event.name) else { return nil }
+        let time = CivilTime(event.time)
+        var detail: JSONObject = [
+            "session_id": .string(event.sessionID), "event_name": .string(name), "event_time": .string(time.rfc3339),
+            "user_id": .string(event.userID), "participant_id": .string(event.participantID),
+        ]
+        if !event.errorCode.isEmpty { detail["error_code"] = .string(event.errorCode) }
+        return [
+            "version": "0", "id": .string(identifier(of: event)), "detail-type": .string(Self.detailType),
+            "source": "aws.ivs", "account": .string(names.account), "time": .string(time.rfc3339WholeSeconds),
+            "region": .string(names.region), "resources": [.string(event.stageARN)], "detail": .object(detail),
+        ]
+    }
+
+    private static func name(_ name: ParticipantEvent.Name) -> String? {
+        switch name {
+        case .publishStarted: "Participant Published"
+        case .publishStopped: "Participant Unpublished"
+        case .publishError: "Participant Publish Error"
+        case .joined, .left: nil
+        }
+    }
+
+    /// The same for every delivery of an event, so that a receiver can tell a repetition: a UUID of version 8 (RFC 9562 §5.8).
+    private func identifier(of event: ParticipantEvent) -> String {
+        let seed = "\(names.account) \(event.stageARN) \(event.sequence) \(event.time.nanosecondsSince1970)"
+        var bytes = Array(Digest.sha256(Array(seed.utf8)).prefix(16))
+        bytes[6] = bytes[6] & 0x0F | 0x80
+        bytes[8] = bytes[8] & 0x3F | 0x80
+        let hex = bytes.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }
+        return [hex[0..<4], hex[4..<6], hex[6..<8], hex[8..<10], hex[10..<16]].map { $0.joined() }.joined(separator: "-")
+    }
+}
+
+extension CivilTime {
+    /// `2026-11-21T02:14:36Z`
+    fileprivate var rfc3339WholeSeconds: String { rfc3339.prefix { $0 != "." } + "Z" }
+}

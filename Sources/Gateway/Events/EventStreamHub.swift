@@ -1,0 +1,91 @@
+public import EventLoop
+public import HTTP
+import JSON
+public import Store
+import Wire
+
+/// Gives the events of all stages to the readers of `GET /v1/events`, from where each of them left off. Confined to its loop.
+public final class EventStreamHub {
+    public static let maximumSubscribers = 64
+    static let pageLength = 500
+
+    private final class Subscriber {
+        var sequence: Int64
+        var isReading = false
+        /// Whether something happened while a read was under way.
+        var hasNews = false
+        var send: (ServerSentEvent) -> Void
+
+        init(sequence: Int64, send: @escaping (ServerSentEvent) -> Void) { (self.sequence, self.send) = (sequence, send) }
+    }
+
+    /// One reader's place; dropping it ends the reading.
+    public final class Subscription {
+        private let cancel: () -> Void
+        init(_ cancel: @escaping () -> Void) { self.cancel = cancel }
+        deinit { cancel() }
+    }
+
+    private let client: StoreClient
+    private let encoder: EventBridgeEncoder
+    private var subscribers: [ObjectIdentifier: Subscriber] = [:]
+
+    /// - Throws: when the system gives no more descriptors.
+    public init(loop: EventLoop, store: any PlatformStore, names: ResourceName) throws(SystemError) {
+        (client, encoder) = (try StoreClient(loop: loop, store: store), EventBridgeEncoder(names: names))
+    }
+
+    /// Begins with the event after `lastEventID`, or with the next one that happens.
+    ///
+    /// - Parameter lastEventID: the `Last-Event-ID` that the reader sent, if any; what is no number counts as none.
+    /// - Returns: nil when there are too many readers.
+    public func subscribe(lastEventID: String?, send: @escaping (ServerSentEvent) -> Void) -> Subscription? {
+        guard subscribers.count < Self.maximumSubscribers else { return nil }
+        let subscriber = Subscriber(sequence: lastEventID.flatMap { Int64($0) } ?? -1, send: send)
+        let key = ObjectIdentifier(subscriber)
+        subscribers[key] = subscriber
+        advance(subscriber)
+        return Subscription { [weak self] in self?.subscribers[key] = nil }
+    }
+
+    /// There are new events.
+    public func wake() { for subscriber in subscribers.values { advance(subscriber) } }
+
+    private func advance(_ subscriber: Subscriber) {
+        guard subscribers[ObjectIdentifier(subscriber)] != nil else { return }
+        guard !subscriber.isReading else { return subscriber.hasNews = true }
+        (subscriber.isReading, subscriber.hasNews) = (true, false)
+        let after = subscriber.sequence
+        client.read { reader -> [ParticipantEvent]? in
+            after < 0 ? nil : try reader.events(after: after, limit: Self.pageLength)
+        } then: { [weak self] events in
+            guard let self else { return }
+            subscriber.isReading = false
+            guard let events = events ?? nil else { return after < 0 ? startAtEnd(subscriber) : () }
+            deliver(events, to: subscriber)
+        }
+    }
+
+    private func startAtEnd(_ subscriber: Subscriber) {
+        subscriber.isReading = true
+        client.read {
+            try $0.lastSequence()
+        } then: { [weak self] last in
+            subscriber.isReading = false
+            subscriber.sequence = last ?? 0
+            self?.advance(subscriber)
+        }
+    }
+
+    private func deliver(_ events: [ParticipantEvent], to subscriber: Subscriber) {
+        for event in events where subscribers[ObjectIdentifier(subscriber)] != nil {
+            subscriber.sequence = event.sequence
+            guard let value = encoder.encode(event) else { continue }
+            subscriber.send(
+                ServerSentEvent(
+                    event: EventBridgeEncoder.detailType, id: String(event.sequence),
+                    data: String(decoding: value.serialized(), as: UTF8.self)))
+        }
+        if events.count == Self.pageLength || subscriber.hasNews { advance(subscriber) }
+    }
+}

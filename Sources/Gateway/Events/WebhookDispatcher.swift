@@ -1,0 +1,118 @@
+public import EventLoop
+import HTTPClient
+import JSON
+import OpenSSL
+public import Store
+public import Wire
+
+/// Sends events to one webhook from its durable outbox: at least once, in order per participant. Confined to its loop.
+public final class WebhookDispatcher {
+    /// How a request leaves and comes back; the status of the answer, or nil when there was none.
+    public typealias Send = (_ headers: [(name: String, value: String)], _ body: [UInt8], _ done: @escaping (Int?) -> Void) ->
+        Void
+
+    /// Events in memory, at most; the rest waits on disk.
+    static let maximumLoaded = 1_000
+
+    private let loop: EventLoop
+    private let target: WebhookTarget
+    private let encoder: EventBridgeEncoder
+    private let store: any PlatformStore
+    private let client: StoreClient
+    private let send: Send
+    private let wallNow: () -> WallTime
+    private var queue = WebhookQueue()
+    private var loadedThrough: Int64 = 0
+    private var isLoading = false
+    private var hasMore = true
+    private var timer: TimerWatch?
+    /// Deliveries and failures so far.
+    public private(set) var delivered = 0
+    public private(set) var failures = 0
+
+    /// - Throws: when the system gives no more descriptors.
+    public init(
+        loop: EventLoop, target: WebhookTarget, names: ResourceName, store: any PlatformStore,
+        wallNow: @escaping () -> WallTime = { EventLoop.wallNow() }, send: @escaping Send
+    ) throws(SystemError) {
+        (self.loop, self.target, self.store, self.send, self.wallNow) = (loop, target, store, send, wallNow)
+        encoder = EventBridgeEncoder(names: names)
+        client = try StoreClient(loop: loop, store: store)
+        load()
+    }
+
+    /// There are new events in the outbox.
+    public func wake() {
+        loop.assertOnLoop()
+        hasMore = true
+        load()
+    }
+
+    private func load() {
+        guard hasMore, !isLoading, queue.count < Self.maximumLoaded / 2 else { return }
+        isLoading = true
+        hasMore = false
+        let (name, after) = (target.name, loadedThrough)
+        client.read {
+            try $0.undelivered(to: name, after: after, limit: Self.maximumLoaded)
+        } then: { [weak self] events in
+            self?.loaded(events ?? [])
+        }
+    }
+
+    private func loaded(_ events: [ParticipantEvent]) {
+        isLoading = false
+        if events.count == Self.maximumLoaded { hasMore = true }
+        var formless: [Int64] = []
+        for event in events {
+            loadedThrough = event.sequence
+            if encoder.encode(event) == nil { formless.append(event.sequence) } else { queue.add(event) }
+        }
+        if !formless.isEmpty { store.record([.delivered(target: target.name, sequences: formless)]) }
+        advance()
+    }
+
+    private func advance() {
+        for event in queue.due(at: loop.now) { start(event) }
+        timer?.cancel()
+        timer = nil
+        if let next = queue.nextAttempt(after: loop.now) {
+            timer = loop.schedule(after: max(.milliseconds(1), next - loop.now)) { [unowned self] in advance() }
+        }
+        load()
+    }
+
+    private func start(_ event: ParticipantEvent) {
+        guard let body = encoder.encode(event)?.serialized() else { return }
+        let seconds = wallNow().secondsSince1970
+        send(WebhookSignature.headers(of: body, at: seconds, secret: target.secret), body) { [weak self] status in
+            self?.finished(event, isTaken: status.map { (200...299).contains($0) } ?? false)
+        }
+    }
+
+    private func finished(_ event: ParticipantEvent, isTaken: Bool) {
+        if isTaken {
+            delivered += 1
+            queue.taken(event)
+            store.record([.delivered(target: target.name, sequences: [event.sequence])])
+        } else {
+            failures += 1
+            queue.failed(event, at: loop.now)
+        }
+        advance()
+    }
+}
+
+extension WebhookDispatcher {
+    /// Sends by libcurl on the loop: verified TLS, a deadline, no redirects.
+    public static func sender(to target: WebhookTarget, loop: EventLoop) -> Send {
+        let client = HTTPClient(loop: loop)
+        return { headers, body, done in
+            var request = HTTPClientRequest(method: "POST", url: target.url, headers: headers, body: body)
+            request.deadline = target.timeout
+            request.maximumBodyLength = 16 * 1024
+            request.tls.certificateAuthority = target.certificateAuthority
+            client.send(request) { result in done(try? result.get().status) }
+        }
+    }
+}

@@ -1,0 +1,101 @@
+public import Store
+public import Wire
+
+/// The events that one receiver has not taken: in order for each participant, one of them in flight (design note 27).
+///
+/// Pure: given the time, it says what to send now and when to ask again. A receiver that keeps failing slows down only itself.
+public struct WebhookQueue: Sendable {
+    /// Requests to one receiver at once.
+    static let maximumInFlight = 8
+    /// Between two tries, at first and at most.
+    static let firstDelay = Duration.seconds(1)
+    static let maximumDelay = Duration.seconds(300)
+    /// A receiver that failed this long is asked with one event at a time.
+    static let patience = Duration.seconds(15 * 60)
+
+    private struct Lane: Sendable {
+        var events: [ParticipantEvent] = []
+        var isInFlight = false
+        var failures = 0
+        var notBefore = MonotonicTime.zero
+    }
+
+    private struct LaneKey: Hashable, Sendable {
+        var stageARN: String
+        var participantID: String
+
+        init(_ event: ParticipantEvent) { (stageARN, participantID) = (event.stageARN, event.participantID) }
+    }
+
+    private var lanes: [LaneKey: Lane] = [:]
+    /// Participants in the order in which they came to wait.
+    private var order: [LaneKey] = []
+    private var inFlight = 0
+    /// Since when nothing has been taken; nil while the receiver works.
+    private var failingSince: MonotonicTime?
+
+    public private(set) var count = 0
+
+    public init() {}
+
+    public mutating func add(_ event: ParticipantEvent) {
+        let key = LaneKey(event)
+        if lanes[key] == nil { order.append(key) }
+        lanes[key, default: Lane()].events.append(event)
+        count += 1
+    }
+
+    /// What to send now; each of them must be told of by `taken` or `failed`.
+    public mutating func due(at now: MonotonicTime) -> [ParticipantEvent] {
+        let limit = isParked(at: now) ? 1 : Self.maximumInFlight
+        var events: [ParticipantEvent] = []
+        for key in order where inFlight < limit {
+            guard let lane = lanes[key], !lane.isInFlight, lane.notBefore <= now, let event = lane.events.first else { continue }
+            lanes[key]?.isInFlight = true
+            inFlight += 1
+            events.append(event)
+        }
+        return events
+    }
+
+    public mutating func taken(_ event: ParticipantEvent) {
+        let key = LaneKey(event)
+        guard var lane = lanes[key], lane.isInFlight else { return }
+        inFlight -= 1
+        count -= 1
+        lane.events.removeFirst()
+        (lane.isInFlight, lane.failures) = (false, 0)
+        lanes[key] = lane.events.isEmpty ? nil : lane
+        if lane.events.isEmpty { order.removeAll { $0 == key } }
+        if failingSince != nil { comeBack() }
+    }
+
+    public mutating func failed(_ event: ParticipantEvent, at now: MonotonicTime) {
+        let key = LaneKey(event)
+        guard var lane = lanes[key], lane.isInFlight else { return }
+        inFlight -= 1
+        lane.isInFlight = false
+        lane.notBefore = now + min(Self.firstDelay * (1 << min(lane.failures, 20)), Self.maximumDelay)
+        lane.failures += 1
+        lanes[key] = lane
+        if failingSince == nil { failingSince = now }
+    }
+
+    /// When `due` will have something that it has not now; nil when only an answer can change that.
+    public func nextAttempt(after now: MonotonicTime) -> MonotonicTime? {
+        let limit = isParked(at: now) ? 1 : Self.maximumInFlight
+        guard inFlight < limit else { return nil }
+        return lanes.values.filter { !$0.isInFlight && !$0.events.isEmpty }.map(\.notBefore).min()
+    }
+
+    private func isParked(at now: MonotonicTime) -> Bool { failingSince.map { now - $0 >= Self.patience } ?? false }
+
+    /// The receiver works again: nobody waits out the delay of its failures.
+    private mutating func comeBack() {
+        failingSince = nil
+        for key in order {
+            lanes[key]?.notBefore = .zero
+            lanes[key]?.failures = 0
+        }
+    }
+}

@@ -1,0 +1,18 @@
+import OpenSSL
+public import Wire
+
+/// Signs webhooks: HMAC-SHA256 over `<seconds>.<body>`, so that a receiver can refuse forgeries and old requests.
+public enum WebhookSignature {
+    public static let headerName = "Stagedoor-Signature"
+
+    /// - Parameter seconds: since 1970; receivers refuse what is over 5 minutes old.
+    public static func headers(
+        of body: [UInt8], at seconds: Int64, secret: Secret
+    ) -> [(name: String, value: String)] {
+        let type = (name: "Content-Type", value: "application/json")
+        guard !secret.isEmpty else { return [type] }
+        let code = HMAC.sha256(key: secret.reveal(), Array("\(seconds).".utf8) + body)
+        let hex = code.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
+        return [type, (name: headerName, value: "t=\(seconds),v1=\(hex)")]
+    }
+}
