@@ -6,12 +6,22 @@ final class Capture {
     let file = Workspace.temporaryFile(suffix: ".nut")
     private let run: ProgramRun
 
+    /// Returns once the ports are bound: what an encoder sends then, arrives.
     init(_ description: URL) throws {
         run = try ProgramRun([
             "ffmpeg", "-hide_banner", "-nostdin", "-nostats", "-v", "warning", "-protocol_whitelist", "file,udp,rtp",
             "-reorder_queue_size", "0", "-buffer_size", "4194304", "-i", description.path, "-map", "0", "-c", "copy", "-f", "nut",
             "-y", file.path,
         ])
+        let ports = try String(contentsOf: description, encoding: .utf8).split(separator: "\n").filter { $0.hasPrefix("m=") }
+            .compactMap { UInt16($0.split(separator: " ")[1]) }
+        expect("the receiver binds its ports", within: .seconds(10)) { ports.allSatisfy(Self.isBound) }
+    }
+
+    private static func isBound(_ port: UInt16) -> Bool {
+        let suffix = String(port, radix: 16, uppercase: true)
+        let needle = ":" + String(repeating: "0", count: 4 - suffix.count) + suffix + " 00000000:0000"
+        return (try? String(contentsOfFile: "/proc/net/udp", encoding: .utf8).contains(needle)) ?? false
     }
 
     var output: String { run.output }
@@ -44,14 +54,15 @@ enum MediaFile {
             .compactMap { $0.split(separator: ",").last?.trimmingCharacters(in: .whitespaces) }
     }
 
-    /// Presentation times of a stream's packets, in seconds.
-    static func packetTimes(_ path: String, stream: String) throws -> [Double] {
+    /// Presentation times of a stream's packets, in seconds, without the first few: until a sender report has come, ffmpeg
+    /// guesses.
+    static func steadyPacketTimes(_ path: String, stream: String) throws -> [Double] {
         let output = try ProgramRun.output(
             of: [
                 "ffprobe", "-v", "error", "-select_streams", stream, "-show_entries", "packet=pts_time", "-of", "csv=p=0", path,
             ],
             within: .seconds(30))
-        return output.split(whereSeparator: \.isWhitespace).compactMap { Double($0.split(separator: ",")[0]) }
+        return output.split(whereSeparator: \.isWhitespace).dropFirst(5).compactMap { Double($0.split(separator: ",")[0]) }
     }
 
     /// When black ends and when silence ends, in seconds: the flashes and the beeps.

@@ -22,6 +22,7 @@ struct Clip: Sendable, CustomTestStringConvertible {
     static let slices = Clip(name: "4 slices", x264: "slices=4:aud=1")
     static let mono44 = Clip(
         name: "44.1 kHz mono", audio: "sine=f=440:r=44100", audioCodec: ["-c:a", "aac", "-b:a", "96k", "-ac", "1"])
+    static let long = Clip(name: "22 s", video: "testsrc2=s=640x360:r=30", seconds: 22, bitrate: "200k")
     /// 2.5 Mbit/s, as the figures are made with.
     static let full = Clip(
         name: "2.5 Mbit/s", video: "testsrc2=s=1280x720:r=30,noise=alls=10:allf=t:all_seed=7", seconds: 10, bitrate: "2500k",

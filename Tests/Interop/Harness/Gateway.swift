@@ -39,7 +39,29 @@ final class Gateway {
     deinit { stop() }
 
     /// The session description of quickstart's participant, which any RTP receiver reads.
-    var sessionDescription: URL { data.appending(path: "sdp/\(quickstart.participantId).sdp") }
+    ///
+    /// Before the first publish the formats are not known; a receiver that has to be there first is told the ports alone.
+    var sessionDescription: URL {
+        get throws {
+            let written = data.appending(path: "sdp/\(quickstart.participantId).sdp")
+            if FileManager.default.fileExists(atPath: written.path) { return written }
+            let file = Workspace.temporaryFile(suffix: ".sdp")
+            try """
+            v=0
+            o=- 1 1 IN IP4 127.0.0.1
+            s=-
+            c=IN IP4 127.0.0.1
+            t=0 0
+            m=video \(routerPorts.lowerBound) RTP/AVP 96
+            a=rtpmap:96 H264/90000
+            a=fmtp:96 packetization-mode=1
+            m=audio \(routerPorts.lowerBound + 2) RTP/AVP 111
+            a=rtpmap:111 opus/48000/2
+
+            """.write(to: file, atomically: true, encoding: .utf8)
+            return file
+        }
+    }
 
     var residentKilobytes: Int {
         let status = (try? String(contentsOfFile: "/proc/\(pid)/status", encoding: .utf8)) ?? ""

@@ -1,42 +1,40 @@
 import Foundation
-import Synchronization
 
 /// A program of the outside world, started by a test and never left behind: it ends with its object.
+///
+/// Foundation's `Process` would hand its thread's blocked signals on, and an encoder deaf to SIGINT never ends.
 final class ProgramRun {
     /// Standard output and standard error together, as written so far.
     var output: String { (try? String(contentsOf: log, encoding: .utf8)) ?? "" }
-    var isRunning: Bool { process.isRunning }
-    var pid: pid_t { process.processIdentifier }
+    let pid: pid_t
 
-    private let process = Process()
     private let log: URL
-    private let name: String
+    private var ended: Int32?
 
     /// Starts `arguments`, the program first, looked for on the PATH.
-    init(_ arguments: [String], environment: [String: String] = [:], log: URL? = nil) throws {
-        name = arguments[0]
-        self.log = log ?? Workspace.temporaryFile(suffix: ".log")
-        _ = FileManager.default.createFile(atPath: self.log.path, contents: nil)
-        let handle = try FileHandle(forWritingTo: self.log)
-        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-        process.arguments = arguments
-        process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
-        process.standardInput = FileHandle.nullDevice
-        process.standardOutput = handle
-        process.standardError = handle
-        try process.run()
-        try handle.close()
+    init(_ arguments: [String]) throws {
+        log = Workspace.temporaryFile(suffix: ".log")
+        pid = try Self.spawn(arguments, writingTo: log.path)
     }
 
     deinit { kill() }
 
-    /// The exit status; nil when it has not ended in time. 128 + n stands for an end by signal n.
-    func status(within limit: Duration) -> Int32? {
-        guard holds(within: limit, { !process.isRunning }) else { return nil }
-        return process.terminationReason == .exit ? process.terminationStatus : 128 + process.terminationStatus
+    var isRunning: Bool {
+        guard ended == nil else { return false }
+        var status: Int32 = 0
+        guard waitpid(pid, &status, WNOHANG) == pid else { return true }
+        let signal = status & 0x7F
+        ended = signal == 0 ? status >> 8 & 0xFF : 128 + signal
+        return false
     }
 
-    func send(_ signal: Int32) { if process.isRunning { Foundation.kill(process.processIdentifier, signal) } }
+    /// The exit status; nil when it has not ended in time. 128 + n stands for an end by signal n.
+    func status(within limit: Duration) -> Int32? {
+        _ = holds(within: limit) { !isRunning }
+        return ended
+    }
+
+    func send(_ signal: Int32) { if isRunning { Foundation.kill(pid, signal) } }
 
     /// Asks it to end, as Ctrl-C does, and waits.
     @discardableResult
@@ -47,7 +45,7 @@ final class ProgramRun {
 
     func kill() {
         send(SIGKILL)
-        _ = holds(within: .seconds(5)) { !process.isRunning }
+        _ = holds(within: .seconds(5)) { !isRunning }
     }
 
     /// Runs to the end and answers what it wrote.
@@ -58,7 +56,34 @@ final class ProgramRun {
         return run.output
     }
 
+    private static func spawn(_ arguments: [String], writingTo log: String) throws -> pid_t {
+        var files = posix_spawn_file_actions_t()
+        posix_spawn_file_actions_init(&files)
+        defer { posix_spawn_file_actions_destroy(&files) }
+        posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0)
+        posix_spawn_file_actions_addopen(&files, STDOUT_FILENO, log, O_WRONLY | O_CREAT | O_APPEND, 0o600)
+        posix_spawn_file_actions_adddup2(&files, STDOUT_FILENO, STDERR_FILENO)
+        var attributes = posix_spawnattr_t()
+        posix_spawnattr_init(&attributes)
+        defer { posix_spawnattr_destroy(&attributes) }
+        var (none, all) = (sigset_t(), sigset_t())
+        sigemptyset(&none)
+        sigfillset(&all)
+        posix_spawnattr_setsigmask(&attributes, &none)
+        posix_spawnattr_setsigdefault(&attributes, &all)
+        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF))
+        // The tests' own variables are none of the program's, which refuses what it does not know.
+        let environment = ProcessInfo.processInfo.environment.filter { !$0.key.hasPrefix("STAGEDOOR_") }
+        let words = (arguments.map { strdup($0) } + [nil], environment.map { strdup("\($0.key)=\($0.value)") } + [nil])
+        defer { for word in words.0 + words.1 { free(word) } }
+        var pid: pid_t = 0
+        let fault = posix_spawnp(&pid, arguments[0], &files, &attributes, words.0, words.1)
+        guard fault == 0 else { throw Fault.notStarted(arguments[0], String(cString: strerror(fault))) }
+        return pid
+    }
+
     enum Fault: Error {
+        case notStarted(String, String)
         case late([String], String)
         case failed([String], Int32, String)
     }
