@@ -56,6 +56,9 @@ public final class AnnounceDriver: RouterDriver {
         }
     }
 
+    /// Where the participant's announce lives at the router.
+    func location(of participantID: String) -> String? { announced[participantID]?.location }
+
     public func update(_ announcement: Announcement) {
         guard let (location, plan) = announced[announcement.participantID] else { return }
         var body = announcement.changes

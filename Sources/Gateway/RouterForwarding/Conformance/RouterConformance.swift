@@ -1,0 +1,182 @@
+import Admission
+public import EventLoop
+import JSON
+import StageHub
+public import Wire
+
+/// Asks a router, rule by rule, whether it keeps to docs/stage-router.md: for authors of routers (`stagedoor-bench router-check`).
+///
+/// It announces one participant of its own, sends it a second of media, and takes it away. Runs its loop itself.
+public final class RouterConformance {
+    /// One rule of the specification, and what the router did.
+    public struct Finding: Sendable, Equatable {
+        /// The section of docs/stage-router.md.
+        public var section: Int
+        public var rule: String
+        public var isMet: Bool
+        public var detail: String
+    }
+
+    public private(set) var findings: [Finding] = []
+
+    private let loop: EventLoop
+    private let url: String
+    private let http: any RouterHTTP
+    private let driver: AnnounceDriver
+    private let headers: [(name: String, value: String)]
+    private let gatewayID = "router-check"
+    private var announcement: Announcement
+
+    /// - Parameter media: where the router's answer may send media.
+    public init(loop: EventLoop, url: String, bearer: Secret? = nil, media: [IPNetwork], http: any RouterHTTP) {
+        (self.loop, self.url, self.http) = (loop, url, http)
+        driver = AnnounceDriver(
+            .init(name: "router", url: url, bearer: bearer, trust: RouterTrust(networks: media)), gatewayID: gatewayID,
+            http: http)
+        headers =
+            [("Content-Type", "application/json")]
+            + (bearer.map { [("Authorization", "Bearer \($0.revealText())")] } ?? [])
+        announcement = Announcement(
+            grant: PublishGrant(
+                participantID: "routercheck", stageARN: "arn:aws:ivs:us-east-1:000000000000:stage/routercheck",
+                stageID: "routercheck", credentialHash: ""),
+            sessionID: "st-routercheck00",
+            generation: Generation.next(after: nil, wallMilliseconds: EventLoop.wallNow().millisecondsSince1970),
+            ingestProtocol: .whip, acceptsKeyframeRequests: true,
+            formats: [
+                .video: .h264(sps: [0x67, 0x42, 0xC0, 0x1F, 0xD9, 0x00], pps: [0x68, 0xCE, 0x3C, 0x80]),
+                .audio: .opus(isStereo: true),
+            ], source: SocketAddress(.loopback, port: 9))
+    }
+
+    /// Asks everything; what follows a failed announce is left out.
+    /// - Returns: whether all rules were met.
+    public func run() throws(SystemError) -> Bool {
+        let health = ask("GET", "/healthz")
+        note(5, "GET /healthz answers 2xx within a second", health.map { 200...299 ~= $0.status } ?? false, health)
+        let socket = try RouterSocket(loop: loop)
+        announcement.source = SocketAddress(.loopback, port: socket.localAddress.port)
+        guard let plan = announced(1, "POST is answered by 201, a Location and an acceptable answer") else { return false }
+        sendMedia(plan, through: socket)
+        checkLease()
+        checkGenerations()
+        checkEnd()
+        return findings.allSatisfy(\.isMet)
+    }
+
+    private func note(_ section: Int, _ rule: String, _ isMet: Bool, _ response: RouterResponse?) {
+        let detail = response.map { "answered \($0.status)" } ?? "no answer"
+        findings.append(Finding(section: section, rule: rule, isMet: isMet, detail: isMet ? "" : detail))
+    }
+
+    private func announced(_ section: Int, _ rule: String) -> LegPlan? {
+        let result = announce()
+        switch result {
+        case .success(let plan):
+            findings.append(Finding(section: section, rule: rule, isMet: true, detail: ""))
+            return plan
+        case .failure(let failure):
+            findings.append(Finding(section: section, rule: rule, isMet: false, detail: "\(failure)"))
+            return nil
+        }
+    }
+
+    private func announce() -> Result<LegPlan, AnnounceFailure> {
+        var result: Result<LegPlan, AnnounceFailure>?
+        driver.announce(announcement) { result = $0 }
+        _ = loop.run(until: { result != nil }, within: .seconds(5))
+        return result ?? .failure(.noAnswer)
+    }
+
+    private func ask(_ method: String, _ target: String, _ body: JSONObject? = nil) -> RouterResponse? {
+        var (isAnswered, answer): (Bool, RouterResponse?) = (false, nil)
+        let address = target.hasPrefix("/") ? url + target : target
+        let bytes = body.map { JSONValue.object($0).serialized() } ?? []
+        let request = RouterRequest(method: method, url: address, headers: headers, body: bytes)
+        http.send(request, deadline: .seconds(method == "GET" ? 1 : 2)) { (isAnswered, answer) = (true, $0) }
+        _ = loop.run(until: { isAnswered }, within: .seconds(5))
+        return answer
+    }
+}
+
+// MARK: - Rules
+
+extension RouterConformance {
+    /// A second of pictures and sound; the router shall report.
+    private func sendMedia(_ plan: LegPlan, through socket: RouterSocket) {
+        let publication = Publication(
+            grant: announcement.grant,
+            lease: PublishLease(
+                participantID: announcement.participantID, stageID: "routercheck", stageSessionID: announcement.sessionID,
+                generation: announcement.generation), ingestProtocol: .whip, timeline: Timeline())
+        let leg = RouterLeg(publication: publication, socket: socket)
+        publication.add(leg)
+        leg.open(plan)
+        let (pictures, sounds) = (AccessUnitWriter(publication: publication), AudioFrameWriter(publication: publication))
+        var frame = 0
+        let encoder = loop.schedule(after: .zero, repeating: .milliseconds(20)) { [loop] in
+            let time = Duration.milliseconds(20 * frame)
+            let placed = publication.timeline.place(time, of: .audio, arrival: loop.now)
+            ([0x65, 0x88, 0x84, 0x00] as [UInt8]).withUnsafeBytes {
+                pictures.write([$0], at: placed, isKeyframe: true, arrival: loop.now)
+            }
+            ([0xFC, 0xFF, 0xFE] as [UInt8]).withUnsafeBytes {
+                sounds.write($0, at: placed, duration: .milliseconds(20), arrival: loop.now)
+            }
+            frame += 1
+        }
+        let hasReported = loop.run(until: { leg.lastFeedback != nil && frame > 50 }, within: .seconds(3))
+        encoder.cancel()
+        publication.end(.unpublished)
+        findings.append(
+            Finding(
+                section: 7, rule: "receiver reports come from the announced address within 3 s", isMet: hasReported,
+                detail: hasReported ? "" : "foreign \(socket.feedback.foreign), malformed \(socket.feedback.malformed)"))
+    }
+
+    private func checkLease() {
+        func renew(_ hash: String) -> (RouterResponse?, JSONValue?) {
+            let response = ask("PUT", "/v1/gateways/\(gatewayID)", ["participants": 1, "hash": .string(hash)])
+            return (response, response.flatMap { try? JSONValue(parsing: $0.body) })
+        }
+        let (response, answer) = renew(AnnounceDriver.hash([announcement]))
+        let boot = answer?["bootId"]?.string
+        note(4, "PUT of the lease answers 200 with a bootId", response?.status == 200 && boot != nil, response)
+        note(4, "a matching hash is answered without participants", answer != nil && answer?["participants"] == nil, response)
+        let (other, list) = renew(String(repeating: "0", count: 64))
+        let isListed = list?["participants"]?.array?.contains(.string(announcement.participantID)) ?? false
+        note(4, "another hash is answered with the participants held", isListed, other)
+        note(4, "bootId stays while the router runs", boot != nil && list?["bootId"]?.string == boot, other)
+    }
+
+    private func checkGenerations() {
+        let held = announcement.generation
+        announcement.generation = held - 1
+        let lower = announce()
+        let isRefused = if case .failure(.staleGeneration) = lower { true } else { false }
+        findings.append(
+            Finding(
+                section: 3, rule: "POST of a lower generation is refused with 409", isMet: isRefused,
+                detail: isRefused ? "" : "\(lower)"))
+        let location = driver.location(of: announcement.participantID) ?? url
+        let change: JSONObject = ["generation": .integer(Int64(held - 1)), "pli": true, "muted": []]
+        let patched = ask("PATCH", location, change)
+        note(3, "PATCH of a lower generation is refused with 409", patched?.status == 409, patched)
+        let deleted = ask("DELETE", location + "?generation=\(held - 1)&reason=unpublished")
+        note(3, "DELETE of a lower generation is refused with 409", deleted?.status == 409, deleted)
+        announcement.generation = held + 1
+        _ = announced(3, "POST of a higher generation replaces the participant")
+    }
+
+    private func checkEnd() {
+        let location = driver.location(of: announcement.participantID) ?? url
+        let change: JSONObject = ["generation": .integer(Int64(announcement.generation)), "pli": false, "muted": ["audio"]]
+        let patched = ask("PATCH", location, change)
+        note(2, "PATCH is answered by 2xx", patched.map { 200...299 ~= $0.status } ?? false, patched)
+        let end = location + "?generation=\(announcement.generation)&reason=unpublished"
+        let deleted = ask("DELETE", end)
+        note(2, "DELETE is answered by 204", deleted?.status == 204, deleted)
+        let again = ask("DELETE", end)
+        note(2, "DELETE of what is gone is answered by 204 or 404", [204, 404].contains(again?.status), again)
+    }
+}
