@@ -60,6 +60,29 @@ struct ContractTests {
         #expect(gateway.leases.liveCount == 0)
     }
 
+    @Test func `what comes late is judged too`() throws {
+        let gateway = try TestGateway()
+        defer { gateway.stop() }
+        let client = try #require(try TestClient.connected("alice", to: gateway))
+        // Every B slice comes after its successor: what comes in order has nothing wrong with it.
+        send(picture: 0, of: Case("", nil), from: client)
+        for _ in 0..<30 where gateway.output["alice"]?.ended == nil {
+            let number = client.sequenceNumber
+            for (offset, type) in [(UInt16(1), 5), (0, 6)] {
+                client.timestamp &+= 3_000
+                client.sequenceNumber = number &+ offset
+                client.send(payload: SliceBuilder(type: type, byteCount: 200).bytes, marker: true)
+                client.pump()
+            }
+            client.sequenceNumber = number &+ 2
+        }
+        let isEnded = eventually {
+            if case .refused(let refusal) = gateway.output["alice"]?.ended { return refusal.code == .bFrames }
+            return false
+        }
+        #expect(isEnded)
+    }
+
     /// 30 pictures a second by their stamps, as fast as they can be sent.
     private func send(picture number: Int, of item: Case, from client: TestClient) {
         let isIDR = number % 60 == 0

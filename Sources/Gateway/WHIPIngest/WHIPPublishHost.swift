@@ -20,7 +20,7 @@ public protocol WHIPPublishHost: AnyObject {
 ///
 /// Each call may answer with the refusal that ends the publish. Bytes are valid until the call returns.
 public protocol PacketInspector: AnyObject {
-    /// One packet of the forwarded layer, in order of arrival; duplicates and retransmissions are left out.
+    /// One packet of the forwarded layer, in order of arrival, late and retransmitted ones too; duplicates are left out.
     func inspect(_ packet: MediaPacket, of track: TrackID, arrival: MonotonicTime) -> Refusal?
     /// Called about once a second: what takes too long.
     func timePassed(_ now: MonotonicTime) -> Refusal?

@@ -131,25 +131,23 @@ final class MediaReceiver {
         isRetransmission: Bool, at now: MonotonicTime
     ) -> Outcome {
         let extended = isRetransmission ? sources[index].numbers.extend(number) : sources[index].numbers.unwrap(number)
-        var isFresh = true
         switch sources[index].losses.received(extended, at: now) {
         case .duplicate: return .nothing
         case .late(let wasAsked, let age):
             if wasAsked { metrics.recovered.increment() }
             sources[index].statistics.received(extended, timestamp: timestamp, arrival: now, clockRate: sources[index].clockRate)
             guard age <= Self.maximumLateness else { return .nothing }
-            isFresh = false
         case .inOrder, .restarted:
             sources[index].statistics.received(extended, timestamp: timestamp, arrival: now, clockRate: sources[index].clockRate)
         }
         guard !payload.isEmpty else { return .nothing }
         let media = MediaPacket(
             sequenceNumber: extended, timestamp: sources[index].timestamps.unwrap(timestamp), marker: marker, payload: payload)
-        return forward(media, from: index, isFresh: isFresh, at: now)
+        return forward(media, from: index, at: now)
     }
 
-    /// - Parameter isFresh: in order; what came late or again is not judged by the contract.
-    private func forward(_ packet: MediaPacket, from index: Int, isFresh: Bool, at now: MonotonicTime) -> Outcome {
+    /// Duplicates are gone by here: the contract judges every packet that goes on, once, however late or by RTX it came.
+    private func forward(_ packet: MediaPacket, from index: Int, at now: MonotonicTime) -> Outcome {
         var packet = packet
         var startsKeyframe = false
         let isVideo = sources[index].track.kind == .video
@@ -166,7 +164,7 @@ final class MediaReceiver {
         guard let publication else { return .nothing }
         let track: TrackID = isVideo ? .video : .audio
         publication.timeline.observe(packet.timestamp, of: track, arrival: now)
-        if isFresh, let refusal = inspector?.inspect(packet, of: track, arrival: now) { return .refused(refusal) }
+        if let refusal = inspector?.inspect(packet, of: track, arrival: now) { return .refused(refusal) }
         if isVideo, gate.videoForwarded(isDecodableIDR: startsKeyframe && parameterSets.isComplete, mediaTime: packet.timestamp) {
             hasStarted = true
         }
