@@ -64,6 +64,16 @@ struct MetricsTests {
         #expect(gauge.value == 40_000)
     }
 
+    @Test func `a loop reports on itself`() throws {
+        let registry = MetricsRegistry()
+        let loop = try EventLoop()
+        let watch = LoopMetrics.watch(loop, name: "test", in: registry)
+        let turns = registry.counter("stagedoor_event_loop_turns_total", "Times the loop woke up.", ["loop": "test"])
+        #expect(loop.run(until: { turns.value > 0 }, within: .seconds(20)))
+        #expect(!text(registry).contains(#"stagedoor_event_loop_lag_seconds_count{loop="test"} 0"#))
+        watch.cancel()
+    }
+
     @Test func `the process tells about itself`() throws {
         let registry = MetricsRegistry()
         ProcessMetrics.register(in: registry, version: "1.2.3")

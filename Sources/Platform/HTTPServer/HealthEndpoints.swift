@@ -35,7 +35,9 @@ public struct HealthEndpoints: Sendable {
             return ProblemDocument(.methodNotAllowed).response(headers: ["Allow": "GET, HEAD"])
         }
         switch request.path {
-        case "/livez": return Self.report(heartbeats.stuck().map { Check($0, failing: "has not turned for 2 s") })
+        case "/livez":
+            let stuck = heartbeats.stuck()
+            return Self.report(heartbeats.names.map { Check($0, failing: stuck.contains($0) ? "has not turned for 2 s" : nil) })
         case "/readyz": return Self.report(readiness())
         default:
             return HTTPResponse(.ok, headers: ["Content-Type": "text/plain; version=0.0.4; charset=utf-8"], body: metrics())

@@ -31,6 +31,9 @@ public final class Heartbeats: Sendable {
         }
     }
 
+    /// All loops that have joined.
+    public var names: [String] { beats.withLock { $0 }.map(\.name) }
+
     /// The loops that have not turned for `maximumAge`.
     public func stuck(at now: MonotonicTime = EventLoop.monotonicNow()) -> [String] {
         beats.withLock { $0 }.filter {

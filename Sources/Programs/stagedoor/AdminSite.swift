@@ -12,6 +12,7 @@ import Store
 final class AdminSite {
     private let server: HTTPServer
     private let api: ControlPlane
+    private let reports: [Watch]
 
     init(loop: EventLoop, socket: BoundSocket?, services: NodeServices, settings: ControlPlaneSettings) throws {
         let health = HealthEndpoints(
@@ -32,6 +33,9 @@ final class AdminSite {
             if ControlPlane.serves(request) { return api.handle(request) { exchange.respond($0) } }
             exchange.respond(ProblemDocument(.notFound, detail: "Nothing is served at \(request.path)."))
         }
+        reports = [
+            services.heartbeats.join(loop, name: "control"), LoopMetrics.watch(loop, name: "control", in: services.metrics),
+        ]
         if let socket { try server.listen(on: socket) }
     }
 

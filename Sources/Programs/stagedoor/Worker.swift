@@ -1,5 +1,6 @@
 import EventLoop
 import GatewayLogging
+import GatewayMetrics
 import HTTPServer
 import RTMPIngest
 import RouterForwarding
@@ -42,7 +43,7 @@ final class Worker {
     private let stage: PublicationHost
     private var media: MediaPort?
     private var site: PublicSite?
-    private var heartbeat: Watch?
+    private var reports: [Watch] = []
     private var listeners: [TCPListener] = []
     private var orders: Mailbox<WorkerOrder>?
 
@@ -56,7 +57,8 @@ final class Worker {
         rtmp.host = stage
         rtmp.tls = services.tls
         orders = try Mailbox(loop: loop) { [unowned self] in carryOut($0) }
-        heartbeat = services.heartbeats.join(loop, name: "worker-\(sockets.index)")
+        let name = "worker-\(sockets.index)"
+        reports = [services.heartbeats.join(loop, name: name), LoopMetrics.watch(loop, name: name, in: services.metrics)]
         try openWHIP(sockets)
         if let socket = sockets.rtmp {
             let listener = try TCPListener(loop: loop, socket: socket) { [unowned self] in rtmp.accept($0) }

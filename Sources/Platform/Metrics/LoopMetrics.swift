@@ -1,0 +1,28 @@
+public import EventLoop
+import Wire
+
+/// How late and how busy an event loop is.
+public enum LoopMetrics {
+    /// How often a loop reports on itself.
+    static let interval = Duration.seconds(1)
+
+    /// Reports on the loop as long as the watch is kept. Call it on the loop's thread; nobody else may take its statistics then.
+    /// - Parameter name: of a fixed set: `control`, `worker 0`, …
+    public static func watch(_ loop: EventLoop, name: String, in registry: MetricsRegistry) -> Watch {
+        let labels: MetricLabels = ["loop": name]
+        let lag = registry.histogram(
+            "stagedoor_event_loop_lag_seconds", "The greatest lateness of timers in each second.", bounds: Histogram.loopSeconds,
+            labels)
+        let busy = Gauge()
+        registry.reading("stagedoor_event_loop_busy_seconds_total", "Time between waking up and waiting again.", labels) {
+            busy.value
+        }
+        let turns = registry.counter("stagedoor_event_loop_turns_total", "Times the loop woke up.", labels)
+        return loop.schedule(after: interval, repeating: interval) { [unowned loop] in
+            let statistics = loop.takeStatistics()
+            lag.observe(statistics.longestLag)
+            busy.add(statistics.busy.inSeconds)
+            turns.increment(by: statistics.turns)
+        }
+    }
+}

@@ -1,0 +1,78 @@
+import Foundation
+import Testing
+
+extension Interop {
+    /// The dashboards and alert rules name only what a running gateway tells, in expressions that Prometheus takes.
+    @Suite(.serialized) struct Monitoring {
+        @Test(.timeLimit(.minutes(1)))
+        func `every expression is sound and names metrics that exist`() throws {
+            let gateway = try Gateway()
+            // Refusals are counted by reason: there must have been one.
+            _ = try Encoder.ffmpeg(.p30, to: "\(gateway.quickstart.rtmpURL)/nobody-knows-this-key").status(within: .seconds(15))
+            let scrape = try gateway.admin("metrics")
+            gateway.stop()
+            let kinds = Self.kinds(in: scrape)
+            for expression in try Self.expressions() {
+                // The metrics of routers come with the first router that is announced to.
+                for name in Self.metrics(in: expression) where !name.hasPrefix("stagedoor_router_") {
+                    #expect(kinds[Self.family(name, kinds)] != nil, "\(name) in \(expression)")
+                }
+            }
+        }
+
+        @Test(.timeLimit(.minutes(1)))
+        func `promtool takes the rules, and every panel's expression as one`() throws {
+            var rules = "groups:\n  - name: panels\n    rules:\n"
+            for (index, expression) in try Self.expressions().enumerated() {
+                let quoted = expression.replacing("$instance", with: ".*").replacing("'", with: "''")
+                rules += "      - {record: 'panel:\(index)', expr: '\(quoted)'}\n"
+            }
+            let file = Workspace.temporaryFile(suffix: ".yaml")
+            try rules.write(to: file, atomically: true, encoding: .utf8)
+            for path in [file.path, Self.conf.appending(path: "prometheus/alerts.yaml").path] {
+                _ = try ProgramRun.output(of: ["promtool", "check", "rules", path], within: .seconds(20))
+            }
+        }
+
+        private struct Dashboard: Decodable {
+            struct Panel: Decodable { var targets: [Target] }
+            struct Target: Decodable { var expr: String }
+            var panels: [Panel]
+        }
+
+        private static let conf = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent().appending(path: "conf")
+
+        /// Every expression of the three dashboards and of the alert rules.
+        private static func expressions() throws -> [String] {
+            var expressions: [String] = []
+            for name in ["overview", "media", "node"] {
+                let file = try Data(contentsOf: conf.appending(path: "grafana/\(name).json"))
+                expressions += try JSONDecoder().decode(Dashboard.self, from: file).panels.flatMap(\.targets).map(\.expr)
+            }
+            let rules = try String(contentsOf: conf.appending(path: "prometheus/alerts.yaml"), encoding: .utf8)
+            expressions += rules.matches(of: /(?m)^ +expr: (.+)$/).map { String($0.output.1) }
+            #expect(expressions.count > 40)
+            return expressions
+        }
+
+        private static func metrics(in expression: String) -> [String] {
+            expression.matches(of: /\b(?:stagedoor|process)_[a-z_]+/).map { String($0.output) }
+        }
+
+        private static func kinds(in scrape: String) -> [String: String] {
+            Dictionary(
+                scrape.matches(of: /(?m)^# TYPE (\S+) (\S+)$/).map { (String($0.output.1), String($0.output.2)) },
+                uniquingKeysWith: { first, _ in first })
+        }
+
+        /// The histogram that a `_bucket`, `_sum` or `_count` belongs to.
+        private static func family(_ name: String, _ kinds: [String: String]) -> String {
+            for ending in ["_bucket", "_sum", "_count"] where name.hasSuffix(ending) {
+                let family = String(name.dropLast(ending.count))
+                if kinds[family] == "histogram" { return family }
+            }
+            return name
+        }
+    }
+}
