@@ -57,6 +57,25 @@ struct RealClientTests {
         #expect(stream.ended == .unpublished)
     }
 
+    /// The folder of a Debian forky chroot with ffmpeg 9 (Debian 12's has no WHIP); without it these are skipped.
+    static let lab = ProcessInfo.processInfo.environment["STAGEDOOR_LAB"]
+
+    @Test(.enabled(if: lab != nil), arguments: ["", "-whip_flags dtls_active"])
+    func `ffmpeg publishes in both DTLS roles`(_ flags: String) throws {
+        let gateway = try TestGateway(workers: 2)
+        defer { gateway.stop() }
+        let source = "-re -f lavfi -i testsrc2=s=1280x720:r=30 -re -f lavfi -i sine=r=48000"
+        let codecs =
+            "-c:v libx264 -preset ultrafast -tune zerolatency -profile:v baseline -bf 0 -g 60 -b:v 2500k -pix_fmt yuv420p"
+        let client = Self.shell(
+            "timeout 40 chroot \(Self.lab ?? "/") ffmpeg -hide_banner -nostats \(source) \(codecs) -c:a libopus -ac 2 -t 10"
+                + " -f whip -authorization ffmpeg \(flags) \(gateway.url)")
+        let stream = try #require(gateway.output["ffmpeg"], "\(client.output)")
+        #expect(stream.video.count > 1_000 && stream.keyframes >= 4 && stream.audio.count > 400, "\(client.output)")
+        #expect(stream.ended == .unpublished)
+        #expect(gateway.leases.liveCount == 0)
+    }
+
     /// libnice does not use 127.0.0.1: GStreamer gets a network namespace with a cable to us.
     static let hasGStreamer =
         geteuid() == 0

@@ -16,6 +16,7 @@ struct WorkerSockets: Sendable {
     var http: BoundSocket?
     var https: BoundSocket?
     var media: BoundSocket?
+    var mediaTCP: BoundSocket?
 
     init(index: Int, _ listeners: Listeners) {
         self.index = index
@@ -23,6 +24,7 @@ struct WorkerSockets: Sendable {
         http = listeners.publicHTTP.isEmpty ? nil : listeners.publicHTTP[index]
         https = listeners.publicHTTPS.isEmpty ? nil : listeners.publicHTTPS[index]
         media = listeners.media.isEmpty ? nil : listeners.media[index]
+        mediaTCP = listeners.mediaTCP.isEmpty ? nil : listeners.mediaTCP[index]
     }
 }
 
@@ -72,6 +74,7 @@ final class Worker {
             let port = try MediaPort(loop: loop, index: sockets.index, socket: socket, plane: plane)
             port.host = stage
             media = port
+            if let socket = sockets.mediaTCP { listeners.append(try TCPListener(loop: loop, socket: socket) { port.accept($0) }) }
         }
         site = try PublicSite(loop: loop, sockets: sockets, services: services, host: stage)
     }
@@ -86,6 +89,7 @@ final class Worker {
         case .stop:
             for listener in listeners { listener.stop() }
             rtmp.stop()
+            media?.stop()
             site?.stop()
             loop.stop()
         }

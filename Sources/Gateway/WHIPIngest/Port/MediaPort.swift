@@ -58,6 +58,21 @@ public final class MediaPort {
     public var counters: UDPCounters { socket.counters }
     public var sessionCount: Int { sessions.count }
 
+    /// Ends the sessions that have lived longest, at most so many (a drain's deadline has come).
+    public func endOldest(_ count: Int) {
+        let oldest = sessions.values.sorted { $0.entry.createdAt < $1.entry.createdAt }.prefix(count)
+        for session in oldest { session.end(.shutdown) }
+    }
+
+    /// Ends every session by DTLS and reads no more.
+    public func stop() {
+        endOldest(.max)
+        for connection in connections.values { connection.close() }
+        connections = [:]
+        socket.stopReceiving()
+        ticker?.cancel()
+    }
+
     /// The DTLS settings for a session's certificate; the last few are kept.
     func context(for certificate: DTLSCertificate) throws(DTLSError) -> DTLSContext {
         if let known = contexts.first(where: { $0.certificate == certificate }) { return known.context }
