@@ -17,7 +17,7 @@ extension Interop {
             #expect(first.status(within: .seconds(20)) == 0, "\(first.output)")
             capture.finish()
             let digests = try MediaFile.frameDigests(capture.file.path)
-            #expect(digests.count == 300)
+            #expect((299...300).contains(digests.count), "ffmpeg stops at ten seconds, a frame more or less")
             gateway.stop()
         }
 

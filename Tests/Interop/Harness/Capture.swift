@@ -10,7 +10,8 @@ final class Capture {
     init(_ description: URL) throws {
         run = try ProgramRun([
             "ffmpeg", "-hide_banner", "-nostdin", "-nostats", "-v", "warning", "-protocol_whitelist", "file,udp,rtp",
-            "-reorder_queue_size", "0", "-buffer_size", "4194304", "-i", description.path, "-map", "0", "-c", "copy", "-f", "nut",
+            "-reorder_queue_size", "0", "-buffer_size", "4194304", "-i", description.path, "-map", "0", "-c", "copy",
+            "-copypriorss", "1", "-copyinkf", "-f", "nut",
             "-y", file.path,
         ])
         let ports = try String(contentsOf: description, encoding: .utf8).split(separator: "\n").filter { $0.hasPrefix("m=") }
