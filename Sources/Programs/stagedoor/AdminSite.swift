@@ -14,7 +14,8 @@ final class AdminSite {
     private let api: ControlPlane
     private let reports: [Watch]
 
-    init(loop: EventLoop, socket: BoundSocket?, services: NodeServices, settings: ControlPlaneSettings) throws {
+    init(loop: EventLoop, socket: BoundSocket?, services: NodeServices, settings: ControlPlaneSettings, events: EventPlane) throws
+    {
         let health = HealthEndpoints(
             heartbeats: services.heartbeats, readiness: { services.readiness }, metrics: { services.metrics.exposition() })
         let api = try ControlPlane(
@@ -29,6 +30,10 @@ final class AdminSite {
                     return exchange.respond(refusal)
                 }
                 return exchange.respond(response)
+            }
+            if request.path == "/v1/events" {
+                if let refusal = api.refusal(of: request, isReading: true) { return exchange.respond(refusal) }
+                return events.stream(request, exchange)
             }
             if ControlPlane.serves(request) { return api.handle(request) { exchange.respond($0) } }
             exchange.respond(ProblemDocument(.notFound, detail: "Nothing is served at \(request.path)."))

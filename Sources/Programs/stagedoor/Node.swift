@@ -53,7 +53,8 @@ final class Node {
         try workers.start(listeners, services: services)
         let admin = try AdminSite(
             loop: loop, socket: listeners.admin, services: services,
-            settings: ControlPlaneSettings(configuration, store: store))
+            settings: ControlPlaneSettings(configuration, store: store),
+            events: try EventPlane(configuration, loop: loop, store: store))
         defer { admin.drain() }
         watchSignals()
         if isQuickstart { try writeQuickstart() }

@@ -14,6 +14,8 @@ final class NodeStore {
     let authority: TokenAuthority
     let rules: TokenRules
     let quickstart: Quickstart?
+    /// Woken when participant events have been written; set once the control loop reads it.
+    let onEvents = Lock<MailboxSender<Void>?>(nil)
 
     /// What the seeding transaction finds or makes.
     private struct Seed {
@@ -27,13 +29,17 @@ final class NodeStore {
     ) throws {
         let names = ResourceName(region: configuration.platform.region, account: configuration.platform.account)
         var seed: Seed?
-        store = try EmbeddedStore(directory: directory.path, webhooks: configuration.webhooks.keys.sorted()) { transaction in
+        let onEvents = onEvents
+        let tell: @Sendable ([ParticipantEvent]) -> Void = { _ in _ = onEvents.withLock { $0 }?.send(()) }
+        let seeding: (inout StateTransaction) throws -> Void = { transaction in
             let now = EventLoop.wallNow()
             seed = Seed(
                 authority: try TokenAuthority(in: &transaction, names: names),
                 history: EndpointHistory(endpoints, in: &transaction, now: now),
                 quickstart: isQuickstart ? Quickstart(in: &transaction, names: names, now: now) : nil)
         }
+        store = try EmbeddedStore(
+            directory: directory.path, webhooks: configuration.webhooks.keys.sorted(), seeding: seeding, onEvents: tell)
         guard let seed else { throw StartupError.store }
         (self.names, self.endpoints, authority, quickstart) = (names, endpoints, seed.authority, seed.quickstart)
         rules = TokenRules(endpoints: seed.history, authority: seed.authority)

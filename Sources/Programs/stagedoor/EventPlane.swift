@@ -1,0 +1,46 @@
+import EventLoop
+import Events
+import GatewayConfiguration
+import GatewayLogging
+import HTTP
+import HTTPServer
+import Store
+
+/// The control loop's side of events: one dispatcher for each webhook, and the readers of `GET /v1/events`.
+final class EventPlane {
+    private let hub: EventStreamHub
+    private let dispatchers: [WebhookDispatcher]
+    private var mailbox: Mailbox<Void>?
+    private var readers: [ObjectIdentifier: EventStreamHub.Subscription] = [:]
+
+    init(_ configuration: StagedoorConfiguration, loop: EventLoop, store: NodeStore) throws {
+        hub = try EventStreamHub(loop: loop, store: store.store, names: store.names)
+        dispatchers = try configuration.webhooks.sorted { $0.key < $1.key }.map { name, settings in
+            var target = WebhookTarget(name: name, url: settings.url, secret: settings.secret)
+            (target.timeout, target.certificateAuthority) = (settings.timeout, settings.certificateAuthority)
+            return try WebhookDispatcher(
+                loop: loop, target: target, names: store.names, store: store.store,
+                send: WebhookDispatcher.sender(to: target, loop: loop))
+        }
+        mailbox = try Mailbox(loop: loop) { [unowned self] in wake() }
+        store.onEvents.withLock { $0 = mailbox?.sender }
+    }
+
+    /// Serves `GET /v1/events` as server-sent events, from `Last-Event-ID` on.
+    func stream(_ request: HTTPRequest, _ exchange: HTTPExchange) {
+        guard request.method == .get else {
+            return exchange.respond(ProblemDocument(.methodNotAllowed).response(headers: ["Allow": "GET"]))
+        }
+        guard readers.count < EventStreamHub.maximumSubscribers, let stream = exchange.startEventStream() else {
+            return exchange.respond(ProblemDocument(.serviceUnavailable, detail: "Too many readers of events."))
+        }
+        let key = ObjectIdentifier(stream)
+        readers[key] = hub.subscribe(lastEventID: request.headers["Last-Event-ID"]) { stream.send($0) }
+        stream.onClosed = { [weak self] in self?.readers[key] = nil }
+    }
+
+    private func wake() {
+        hub.wake()
+        for dispatcher in dispatchers { dispatcher.wake() }
+    }
+}
