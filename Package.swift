@@ -123,7 +123,7 @@ let planned: [Module] = [
         "Events", ["Wire", "JSON", "HTTP", "EventLoop", "Store", "HTTPClient", "OpenSSL"], testUses: ["Admission", "Refusals"]),
     gateway(
         "ControlPlane",
-        ["Wire", "JSON", "HTTP", "OpenSSL", "Signatures", "EventLoop", "Admission", "Store", "Refusals"],
+        ["Wire", "JSON", "HTTP", "OpenSSL", "Signatures", "EventLoop", "HTTPClient", "Admission", "Store", "Refusals"],
         testUses: ["HTTPServer", "Sockets"]),
     gateway(
         "EmbeddedRouter",

@@ -1,0 +1,136 @@
+import Admission
+public import EventLoop
+import HTTPClient
+import JSON
+import OpenSSL
+import Refusals
+public import Wire
+
+/// `authorize: {url}`: an HTTP service that is asked before anybody publishes. Confined to its loop.
+///
+/// `POST` of who wants to publish where, signed like webhooks. 2xx lets the encoder in, unless the answer is
+/// `{"allow": false}`; 401, 403 and 404 turn it away; anything else, or no answer in time, is a failure.
+public final class AuthorizeHook {
+    public struct Settings: Sendable {
+        public var url: String
+        /// Signs the question; empty leaves it unsigned.
+        public var secret = Secret("")
+        public var timeout = Duration.seconds(3)
+        /// How long a verdict is kept for the same credential and protocol.
+        public var cache = Duration.zero
+        /// Lets encoders in while the service fails; otherwise they are refused.
+        public var allowsOnFailure = false
+
+        public init(url: String) { self.url = url }
+    }
+
+    /// How a question leaves and its answer comes back; nil when there was none.
+    typealias Ask = (HTTPClientRequest, _ done: @escaping (Answer?) -> Void) -> Void
+
+    struct Answer {
+        var status: Int
+        var body: [UInt8]
+    }
+
+    static let maximumKept = 10_000
+
+    private struct Verdict {
+        var refusal: Refusal?
+        var until: MonotonicTime
+    }
+
+    private let loop: EventLoop
+    private let settings: Settings
+    private let ask: Ask
+    private var breaker = CircuitBreaker()
+    private var kept: [String: Verdict] = [:]
+    private var mailbox: Mailbox<HookedAuthorizer.Question>?
+
+    /// - Throws: when the system gives no more descriptors.
+    public convenience init(loop: EventLoop, settings: Settings, answering authorizer: HookedAuthorizer) throws(SystemError) {
+        let client = HTTPClient(loop: loop)
+        try self.init(loop: loop, settings: settings, answering: authorizer) { request, done in
+            client.send(request) { result in done((try? result.get()).map { Answer(status: $0.status, body: $0.body) }) }
+        }
+    }
+
+    init(
+        loop: EventLoop, settings: Settings, answering authorizer: HookedAuthorizer, ask: @escaping Ask
+    ) throws(SystemError) {
+        (self.loop, self.settings, self.ask) = (loop, settings, ask)
+        let mailbox = try Mailbox<HookedAuthorizer.Question>(loop: loop) { [unowned self] in decide($0) }
+        self.mailbox = mailbox
+        authorizer.attach(mailbox.sender)
+    }
+
+    private func decide(_ question: HookedAuthorizer.Question) {
+        let key = "\(question.request.ingestProtocol.rawValue) \(question.grant.credentialHash) \(question.grant.stageID)"
+        if let verdict = kept[key], loop.now < verdict.until { return answer(question, verdict.refusal) }
+        guard breaker.admits(at: loop.now) else { return answerFailure(question) }
+        ask(request(for: question)) { [weak self] response in
+            guard let self else { return question.reply(.failure(Refusal(.draining))) }
+            guard let response, let decision = Self.decision(response) else {
+                breaker.failed(at: loop.now)
+                return answerFailure(question)
+            }
+            breaker.succeeded()
+            keep(decision.refusal, for: key)
+            answer(question, decision.refusal)
+        }
+    }
+
+    private func answer(_ question: HookedAuthorizer.Question, _ refusal: Refusal?) {
+        question.reply(refusal.map { .failure($0) } ?? .success(question.grant))
+    }
+
+    private func answerFailure(_ question: HookedAuthorizer.Question) {
+        answer(question, settings.allowsOnFailure ? nil : Refusal(.authorityUnavailable))
+    }
+
+    private func keep(_ refusal: Refusal?, for key: String) {
+        guard settings.cache > .zero else { return }
+        if kept.count >= Self.maximumKept { kept.removeAll() }
+        kept[key] = Verdict(refusal: refusal, until: loop.now + settings.cache)
+    }
+
+    private func request(for question: HookedAuthorizer.Question) -> HTTPClientRequest {
+        let (grant, request) = (question.grant, question.request)
+        let attributes = grant.attributes.sorted { $0.key < $1.key }.map { ($0.key, JSONValue.string($0.value)) }
+        let body: JSONValue = [
+            "stageArn": .string(grant.stageARN), "participantId": .string(grant.participantID), "userId": .string(grant.userID),
+            "attributes": .object(JSONObject(attributes)), "protocol": .string(request.ingestProtocol.rawValue),
+            "ingestConfigurationArn": .string(grant.ingestConfigurationARN ?? ""), "source": .string("\(request.source)"),
+            "userAgent": .string(request.userAgent), "credentialHash": .string(grant.credentialHash),
+        ]
+        let bytes = body.serialized()
+        var headers = [(name: "Content-Type", value: "application/json")]
+        if !settings.secret.isEmpty {
+            let seconds = EventLoop.wallNow().secondsSince1970
+            let code = HMAC.sha256(key: settings.secret.reveal(), Array("\(seconds).".utf8) + bytes)
+            let hex = code.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
+            headers.append((name: "Stagedoor-Signature", value: "t=\(seconds),v1=\(hex)"))
+        }
+        var asked = HTTPClientRequest(method: "POST", url: settings.url, headers: headers, body: bytes)
+        asked.deadline = settings.timeout
+        asked.maximumBodyLength = 16 * 1024
+        return asked
+    }
+
+    private enum Decision {
+        case allowed
+        case refused(Refusal)
+
+        var refusal: Refusal? { if case .refused(let refusal) = self { refusal } else { nil } }
+    }
+
+    /// Nil when the answer decides nothing.
+    private static func decision(_ response: Answer) -> Decision? {
+        let json = try? JSONValue(parsing: response.body)
+        let refusal = Refusal(.refusedByAuthority, sentence: json?["message"]?.string.map { String($0.prefix(200)) })
+        switch response.status {
+        case 200...299: return json?["allow"]?.bool == false ? .refused(refusal) : .allowed
+        case 401, 403, 404: return .refused(refusal)
+        default: return nil
+        }
+    }
+}

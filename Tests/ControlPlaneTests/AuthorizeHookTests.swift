@@ -1,0 +1,92 @@
+import Admission
+import EventLoop
+import Refusals
+import Testing
+import Wire
+
+@testable import ControlPlane
+
+/// Grants everything at once.
+private struct Everybody: Authorizer {
+    func authorize(_ request: PublishRequest, reply: @escaping @Sendable (Result<PublishGrant, Refusal>) -> Void) {
+        reply(.success(PublishGrant(participantID: "p", stageARN: "arn/s", stageID: "s", credentialHash: "h")))
+    }
+}
+
+@Suite("Authorize hook")
+struct AuthorizeHookTests {
+    private func answer(
+        _ loop: EventLoop, _ authorizer: HookedAuthorizer
+    ) -> Result<PublishGrant, Refusal>? {
+        let answer = Lock<Result<PublishGrant, Refusal>?>(nil)
+        let request = PublishRequest(
+            credential: .streamKey(Secret("k")), ingestProtocol: .rtmps, source: SocketAddress(.loopback, port: 1), userAgent: "")
+        authorizer.authorize(request) { new in answer.withLock { $0 = new } }
+        _ = loop.run(until: { answer.withLock { $0 != nil } }, within: .seconds(5))
+        return answer.withLock { $0 }
+    }
+
+    static let answers: [(Int?, String, RefusalCode?)] = [
+        (200, "", nil), (204, "", nil), (200, #"{"allow":true}"#, nil), (200, #"{"allow":false}"#, .refusedByAuthority),
+        (403, #"{"message":"not today"}"#, .refusedByAuthority), (401, "", .refusedByAuthority),
+        (404, "", .refusedByAuthority), (500, "", .authorityUnavailable), (302, "", .authorityUnavailable),
+        (nil, "", .authorityUnavailable),
+    ]
+
+    @Test(arguments: answers)
+    func `each answer has its meaning`(_ status: Int?, _ body: String, _ code: RefusalCode?) throws {
+        let loop = try EventLoop()
+        let authorizer = HookedAuthorizer(behind: Everybody())
+        let hook = try AuthorizeHook(loop: loop, settings: .init(url: "http://x"), answering: authorizer) { _, done in
+            done(status.map { AuthorizeHook.Answer(status: $0, body: Array(body.utf8)) })
+        }
+        switch try #require(answer(loop, authorizer)) {
+        case .success: #expect(code == nil)
+        case .failure(let refusal):
+            #expect(refusal.code == code)
+            if body.contains("not today") { #expect(refusal.sentence == "not today") }
+        }
+        withExtendedLifetime(hook) {}
+    }
+
+    @Test
+    func `a service that keeps failing is left alone for a while`() throws {
+        let loop = try EventLoop()
+        let authorizer = HookedAuthorizer(behind: Everybody())
+        var asked = 0
+        let hook = try AuthorizeHook(loop: loop, settings: .init(url: "http://x"), answering: authorizer) { _, done in
+            asked += 1
+            done(nil)
+        }
+        for _ in 0..<20 { _ = answer(loop, authorizer) }
+        #expect(asked == CircuitBreaker.threshold)
+        withExtendedLifetime(hook) {}
+    }
+
+    @Test
+    func `a verdict is kept as long as it may`() throws {
+        let loop = try EventLoop()
+        let authorizer = HookedAuthorizer(behind: Everybody())
+        var asked = 0
+        var settings = AuthorizeHook.Settings(url: "http://x")
+        settings.cache = .seconds(60)
+        let hook = try AuthorizeHook(loop: loop, settings: settings, answering: authorizer) { _, done in
+            asked += 1
+            done(AuthorizeHook.Answer(status: 204, body: []))
+        }
+        for _ in 0..<3 { _ = try #require(answer(loop, authorizer)).get() }
+        #expect(asked == 1)
+        withExtendedLifetime(hook) {}
+    }
+
+    @Test
+    func `an open circuit tries again with one request`() {
+        var breaker = CircuitBreaker()
+        for _ in 0..<CircuitBreaker.threshold { breaker.failed(at: .zero) }
+        let admitted = [4, 5, 6].map { second in breaker.admits(at: .zero + .seconds(second)) }
+        #expect(admitted == [false, true, false])
+        breaker.succeeded()
+        let isClosed = breaker.admits(at: .zero + .seconds(6))
+        #expect(isClosed)
+    }
+}
