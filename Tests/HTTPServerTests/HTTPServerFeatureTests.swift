@@ -117,6 +117,31 @@ struct HTTPServerFeatureTests {
         #expect(server.wait { late.isClosed })
     }
 
+    @Test func `a server that goes leaves exchanges that lead nowhere`() throws {
+        let loop = try EventLoop()
+        var held: [HTTPExchange] = []
+        var streams: [HTTPEventStream] = []
+        var server: HTTPServer? = HTTPServer(loop: loop) { request, exchange in
+            if request.path == "/events" {
+                streams += [exchange.startEventStream()].compactMap(\.self)
+            } else {
+                held.append(exchange)
+            }
+        }
+        let address = try #require(try server?.listen(on: SocketAddress(.loopback, port: 0)))
+        let clients = try ["/events", "/held"].map { path in
+            let client = RawClient(try TCPStream(loop: loop, connectingTo: address))
+            client.send("GET \(path) HTTP/1.1\r\nHost: a\r\n\r\n")
+            return client
+        }
+        #expect(loop.run(until: { held.count == 1 && streams.count == 1 }, within: .seconds(20)))
+        server = nil
+        #expect(!held[0].isOpen && !streams[0].isOpen)
+        held[0].respond(HTTPResponse(.ok))
+        streams[0].send(ServerSentEvent(data: "late"))
+        #expect(loop.run(until: { clients.allSatisfy(\.isClosed) }, within: .seconds(20)))
+    }
+
     @Test func `answered requests are reported`() throws {
         let server = try ServerUnderTest()
         var reported: [String] = []
