@@ -150,7 +150,7 @@ let planned: [Module] = [
         name: "stagedoor-bench", layer: "Programs", folder: "stagedoor-bench", kind: .executable,
         uses: [
             "Wire", "FLV", "AMF0", "RTMP", "RTP", "RTCP", "H264", "SDP", "JSON", "HTTP", "CRTMP", "CNice", "DTLS", "SRTP", "STUN",
-            "OpenSSL", "EventLoop", "Sockets",
+            "OpenSSL", "EventLoop", "Sockets", "HTTPClient", "RouterForwarding",
         ],
         products: [argumentParser], hasTests: false),
 ]

@@ -7,7 +7,7 @@ struct StagedoorBench: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "stagedoor-bench",
         abstract: "Publishes many streams from one prepared file, receives RTP as a router would, and prints what it cost.",
-        subcommands: [PublishRTMP.self, Receive.self, Connect.self])
+        subcommands: [PublishRTMP.self, Receive.self, Connect.self, RouterCheck.self])
 }
 
 extension ParsableCommand {

@@ -43,9 +43,10 @@ final class RouterPlane {
         let trust = RouterTrust(networks: networks, ownListeners: ownListeners)
         let token = settings.token.isEmpty ? nil : settings.token
         if settings.driver == .announce {
-            let announce = AnnounceDriver.Configuration(
+            var announce = AnnounceDriver.Configuration(
                 name: name, url: settings.url, bearer: token, trust: trust,
                 protection: settings.srtp ? .aeadAES128GCM : nil)
+            announce.sourceAddress = RouterAddress.source(toward: addresses[0]) ?? .loopback
             return AnnounceDriver(announce, gatewayID: "\(ProcessInfo.processInfo.hostName)-\(getpid())", http: http)
         }
         let media = IPAddress(settings.host) ?? addresses[0]
@@ -57,6 +58,26 @@ final class RouterPlane {
 
 /// Where a router's URL leads, asked once at start: its media may come from there unless the configuration says otherwise.
 enum RouterAddress {
+    /// The address of ours that the kernel would send from; nothing is sent to find out.
+    static func source(toward address: IPAddress) -> IPAddress? {
+        var hints = addrinfo()
+        (hints.ai_flags, hints.ai_socktype) = (AI_NUMERICHOST, CInt(SOCK_DGRAM.rawValue))
+        var list: UnsafeMutablePointer<addrinfo>?
+        guard getaddrinfo("\(address)", "9", &hints, &list) == 0, let entry = list?.pointee else { return nil }
+        defer { freeaddrinfo(list) }
+        let descriptor = socket(entry.ai_family, CInt(SOCK_DGRAM.rawValue), 0)
+        guard descriptor >= 0 else { return nil }
+        defer { close(descriptor) }
+        guard connect(descriptor, entry.ai_addr, entry.ai_addrlen) == 0 else { return nil }
+        var storage = sockaddr_storage()
+        var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
+        return withUnsafeMutablePointer(to: &storage) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { own in
+                getsockname(descriptor, own, &length) == 0 ? InterfaceAddresses.ip(own) : nil
+            }
+        }
+    }
+
     static func resolve(_ url: String, router: String) throws -> [IPAddress] {
         guard let host = URLComponents(string: url)?.host?.trimmingCharacters(in: ["[", "]"]), !host.isEmpty else {
             throw StartupError.router("routers.\(router).url: “\(url)” has no host")
