@@ -27,11 +27,13 @@ public import Wire
     private let ssl: OpaquePointer
     private var state = State.handshaking
     private var hasWrongFingerprint = false
+    private let role: Role
+    private var hasReceived = false
 
     /// - Parameter expected: the fingerprints of the peer's description; one that fits is enough (RFC 8122 §5.1).
     public init(_ context: DTLSContext, role: Role, expecting expected: [CertificateFingerprint]) throws(DTLSError) {
         guard let ssl = unsafe SSL_new(context.context) else { throw .unavailable }
-        (self.context, self.expected) = (context, expected)
+        (self.context, self.role, self.expected) = (context, role, expected)
         unsafe self.ssl = ssl
         guard let bio = unsafe DatagramBIO.make(for: self) else {
             unsafe SSL_free(ssl)
@@ -40,7 +42,7 @@ public import Wire
         unsafe SSL_set_bio(ssl, bio, bio)  // owned by `ssl` from here on
         unsafe SSL_set_ex_data(ssl, 0, Unmanaged.passUnretained(self).toOpaque())
         unsafe SSL_ctrl(ssl, SSL_CTRL_SET_MTU, Self.mtu, nil)
-        unsafe DTLS_set_timer_cb(ssl) { _, last in last == 0 ? 50_000 : min(2 * last, 1_000_000) }
+        unsafe DTLS_set_timer_cb(ssl, nextTimeout)
         switch role {
         case .client: unsafe SSL_set_connect_state(ssl)
         case .server: unsafe SSL_set_accept_state(ssl)
@@ -54,6 +56,7 @@ public import Wire
 
     /// Takes one datagram of the peer.
     public func receive(_ datagram: UnsafeRawBufferPointer) throws(DTLSError) -> Event {
+        hasReceived = true
         unsafe incoming = datagram
         defer { unsafe incoming = UnsafeRawBufferPointer(start: nil, count: 0) }
         switch state {
@@ -71,7 +74,16 @@ public import Wire
         return .seconds(left.tv_sec) + .microseconds(Int64(left.tv_usec))
     }
 
-    /// Sends the last flight again (RFC 6347 §4.2.4): first after 50 ms, then twice as long each time up to 1 s.
+    /// How long to wait for an answer to what was just sent (RFC 6347 §4.2.4.1).
+    ///
+    /// ffmpeg as server swallows the first ClientHello, so the second follows after 50 ms. Flights it does answer must not come
+    /// twice: ffmpeg 9.0.2 makes its socket blocking when a DTLS record arrives after the handshake, and crawls from then on.
+    func timeoutMicroseconds(after last: UInt32) -> UInt32 {
+        guard last > 0 else { return role == .client && !hasReceived ? 50_000 : 250_000 }
+        return min(max(2 * last, 250_000), 1_000_000)
+    }
+
+    /// Sends the last flight again (RFC 6347 §4.2.4).
     public func timeoutExpired() throws(DTLSError) {
         guard state == .handshaking else { return }
         ERR_clear_error()

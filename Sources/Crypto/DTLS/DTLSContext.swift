@@ -61,3 +61,9 @@ private func verifyFingerprint(_ store: OpaquePointer?, _: UnsafeMutableRawPoint
     unsafe X509_STORE_CTX_set_error(store, X509_V_ERR_CERT_REJECTED)  // becomes alert 42, bad_certificate
     return 0
 }
+
+/// OpenSSL asks for the next retransmission time; the last one is given, 0 for a new flight.
+func nextTimeout(_ ssl: OpaquePointer?, _ last: UInt32) -> UInt32 {
+    guard let owner = unsafe SSL_get_ex_data(ssl, 0) else { return 1_000_000 }
+    return unsafe Unmanaged<DTLSConnection>.fromOpaque(owner).takeUnretainedValue().timeoutMicroseconds(after: last)
+}
