@@ -10,6 +10,7 @@ extension RefusalCode {
         .wrongProfileOffered, .noOpus, .tooManyTracks, .tooManyStreams, .inactiveTrack, .notBundled, .noRTCPMux,
         .unsupportedSetup, .unsupportedTransport, .unsupportedSection, .tooManyLayers, .missingToken,
         .unsupportedContentType, .bodyTooLarge, .unknownSession, .foreignSession, .preconditionRequired,
-        .preconditionFailed, .malformedFragment, .methodNotAllowed, .tooManyRequests, .tooManyPending,
+        .preconditionFailed, .malformedFragment, .methodNotAllowed, .tooManyRequests, .tooManyPending, .wrongFingerprint,
+        .noSRTPProfile,
     ]
 }
