@@ -68,6 +68,22 @@ struct RouterLegTests {
         #expect(bench.limit == 1_000_000)
     }
 
+    @Test func `the encoder is told the least of its routers' limits, once`() throws {
+        let bench = try Bench()
+        let other = RouterLeg(publication: bench.publication, socket: bench.socket)
+        bench.publication.add(other)
+        let leg = try #require(bench.leg)
+        bench.publication.limitBitrate(2_000_000, for: leg)
+        bench.publication.limitBitrate(1_000_000, for: other)
+        bench.publication.limitBitrate(nil, for: leg)
+        #expect(bench.limit == 1_000_000)
+        bench.publication.limitBitrate(3_000_000, for: leg)
+        bench.publication.remove(other)
+        #expect(bench.limit == 3_000_000)
+        bench.publication.limitBitrate(nil, for: leg)
+        #expect(bench.limit == .some(.none))
+    }
+
     @Test func `another publisher goes on behind the highest number`() throws {
         let bench = try Bench()
         bench.leg?.open(bench.plan)

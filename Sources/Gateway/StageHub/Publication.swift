@@ -10,6 +10,7 @@ public final class Publication {
     public private(set) var formats: [TrackID: TrackFormat] = [:]
     public private(set) var sinks: [any MediaSink] = []
     public weak var source: (any MediaSource)?
+    private var limits: [ObjectIdentifier: Int] = [:]
 
     public init(grant: PublishGrant, lease: PublishLease, ingestProtocol: IngestProtocol, timeline: Timeline) {
         (self.grant, self.lease, self.ingestProtocol, self.timeline) = (grant, lease, ingestProtocol, timeline)
@@ -21,7 +22,17 @@ public final class Publication {
         for (track, format) in formats { sink.formatChanged(track, to: format) }
     }
 
-    public func remove(_ sink: any MediaSink) { sinks.removeAll { $0 === sink } }
+    public func remove(_ sink: any MediaSink) {
+        sinks.removeAll { $0 === sink }
+        limitBitrate(nil, for: sink)
+    }
+
+    /// What a sink's receivers can take, bits a second; the encoder is told the least of all sinks' limits when that changes.
+    public func limitBitrate(_ bitsPerSecond: Int?, for sink: any MediaSink) {
+        let former = limits.values.min()
+        limits[ObjectIdentifier(sink)] = bitsPerSecond
+        if limits.values.min() != former { source?.limitBitrate(limits.values.min()) }
+    }
 
     public func setFormat(_ format: TrackFormat, of track: TrackID) {
         guard formats[track] != format else { return }

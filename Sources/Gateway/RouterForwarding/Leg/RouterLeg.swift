@@ -179,6 +179,6 @@ extension RouterLeg {
 
     /// Called with every report and every second, so that a limit is forgotten when the router falls silent.
     private func limitBitrate() {
-        publication.source?.limitBitrate(tracks.compactMap { $0.bounds.bitrateLimit(at: socket.loop.now) }.min())
+        publication.limitBitrate(tracks.compactMap { $0.bounds.bitrateLimit(at: socket.loop.now) }.min(), for: self)
     }
 }
