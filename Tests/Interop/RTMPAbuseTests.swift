@@ -13,7 +13,7 @@ extension Interop {
             let gateway = try Gateway()
             let port = try #require(URL(string: gateway.quickstart.rtmpURL)?.port).asPort
             let capture = try Capture(gateway.sessionDescription)
-            let streamer = try Encoder.librtmp(.p30, to: gateway.quickstart.publishURL, seconds: 60)
+            let streamer = try Encoder.librtmp(.long, to: gateway.quickstart.publishURL, seconds: 20)
             expect("the stream arrives", within: .seconds(10)) { capture.byteCount > 50_000 }
 
             try cutHandshakes(count: 2_000, seed: 1, port: port)
@@ -52,7 +52,7 @@ extension Interop {
             gateway.stop()
         }
 
-        @Test(.timeLimit(.minutes(3)))
+        @Test(.timeLimit(.minutes(5)))
         func `publishes ended by reset leave nothing behind`() throws {
             let gateway = try Gateway()
             func round() throws {
@@ -61,8 +61,8 @@ extension Interop {
                     of: [
                         try Workspace.program("stagedoor-bench"), "connect", parts, "--key", gateway.quickstart.streamKey,
                         "--count",
-                        "1000", "--ending", "rst",
-                    ], within: .seconds(60))
+                        "300", "--ending", "rst",
+                    ], within: .seconds(120))
             }
             try round()
             let before = gateway.residentKilobytes
