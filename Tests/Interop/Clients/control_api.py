@@ -3,6 +3,8 @@
 
     control_api.py walk  ENDPOINT ACCESS_KEY_ID SECRET [--cli]   the guide, through boto3 (and the AWS CLI)
     control_api.py sweep ENDPOINT ACCESS_KEY_ID SECRET           each constrained member at and beyond its limits
+    control_api.py write ENDPOINT ACCESS_KEY_ID SECRET PREFIX    makes stages until the server is gone; prints the acknowledged
+    control_api.py names ENDPOINT ACCESS_KEY_ID SECRET           prints the names of all stages that are whole
 
 Every answer is held against the model: no unknown member, each required one there, values within their constraints.
 Prints one line for every fault; the exit status is 0 when there was none.
@@ -13,6 +15,7 @@ import json
 import re
 import subprocess
 import sys
+import threading
 import os
 import urllib.parse
 
@@ -343,13 +346,48 @@ def sweep_tags(raw, operation, stage):
             check(operation, *raw.send(method, target), beyond, f"{len(keys)} tagKeys")
 
 
+def write(endpoint, key, secret):
+    """Four writers at once, so that their commits are shared; each prints what was acknowledged."""
+    def work(writer):
+        raw = Raw(endpoint, key, secret)
+        for number in range(100_000):
+            name = f"{sys.argv[5]}-{writer}-{number}"
+            try:
+                status = raw.send("POST", "/CreateStage", {"name": name, "tags": {"name": name}})[0]
+            except (OSError, http.client.HTTPException, ValueError):
+                return
+            if status == 200:
+                os.write(1, f"{name}\n".encode())  # whole lines, whichever thread writes
+    threads = [threading.Thread(target=work, args=(writer,)) for writer in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+
+def names(endpoint, key, secret):
+    raw, token = Raw(endpoint, key, secret), None
+    while True:
+        page = raw.send("POST", "/ListStages", {"maxResults": 100, **({"nextToken": token} if token else {})})[2]
+        for stage in page["stages"]:
+            if stage.get("tags", {}).get("name") == stage.get("name"):
+                print(stage["name"])
+            else:
+                print("PART", stage)
+        token = page.get("nextToken")
+        if not token:
+            return
+
+
 def fitting_arn(length):
     return (f"arn:aws:ivs:{REGION}:000000000000:stage/" + "a" * 200)[:length]
 
 
 def main():
     command, endpoint, key, secret = sys.argv[1:5]
-    {"walk": walk, "sweep": sweep}[command](endpoint, key, secret)
+    {"walk": walk, "sweep": sweep, "write": write, "names": names}[command](endpoint, key, secret)
+    if command in ("write", "names"):
+        return
     if "--cli" in sys.argv:
         cli(endpoint, key, secret)
     print(f"{command}: {checked} checks, {len(faults)} faults")

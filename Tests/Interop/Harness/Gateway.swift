@@ -97,6 +97,12 @@ final class Gateway {
         log.split(separator: "\n").filter { $0.hasPrefix("{") }.joined(separator: "\n")
     }
 
+    /// Ends it as a power failure would: nothing is expected of it any more.
+    func kill() {
+        isStopped = true
+        run.kill()
+    }
+
     /// Port 0 everywhere, and router ports that no other run has: two gateways at a time do not meet.
     private static func configuration(routerPorts: ClosedRange<Int>, extra: String) -> String {
         """
