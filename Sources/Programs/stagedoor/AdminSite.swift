@@ -14,8 +14,10 @@ final class AdminSite {
     private let api: ControlPlane
     private let reports: [Watch]
 
-    init(loop: EventLoop, socket: BoundSocket?, services: NodeServices, settings: ControlPlaneSettings, events: EventPlane) throws
-    {
+    init(
+        loop: EventLoop, socket: BoundSocket?, services: NodeServices, settings: ControlPlaneSettings, events: EventPlane,
+        operators: OperatorAPI, reservations: StaticReservations
+    ) throws {
         let health = HealthEndpoints(
             heartbeats: services.heartbeats, readiness: { services.readiness }, metrics: { services.metrics.exposition() })
         let api = try ControlPlane(
@@ -35,7 +37,16 @@ final class AdminSite {
                 if let refusal = api.refusal(of: request, isReading: true) { return exchange.respond(refusal) }
                 return events.stream(request, exchange)
             }
-            if ControlPlane.serves(request) { return api.handle(request) { exchange.respond($0) } }
+            if request.path.hasPrefix("/v1/") {
+                if let refusal = api.refusal(of: request, isReading: true) { return exchange.respond(refusal) }
+                if let response = operators.response(to: request) { return exchange.respond(response) }
+            }
+            if ControlPlane.serves(request) {
+                return api.handle(request) { response in
+                    if response.status == .ok { reservations.follow(services.store.state) }
+                    exchange.respond(response)
+                }
+            }
             exchange.respond(ProblemDocument(.notFound, detail: "Nothing is served at \(request.path)."))
         }
         reports = [

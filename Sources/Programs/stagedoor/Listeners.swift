@@ -16,16 +16,28 @@ struct Listeners {
         publicHTTP = try Self.group(.tcp, configuration.http.listen, "http.listen", workers)
         publicHTTPS = try Self.group(.tcp, configuration.https.listen, "https.listen", workers)
         rtmp = try Self.group(.tcp, configuration.rtmp.listen, "rtmp.listen", workers)
-        media = try Self.group(.udp, configuration.media.listen, "media.listen", workers)
-        if configuration.media.tcp, let local = media.first?.localAddress {
-            mediaTCP = try Self.group(.tcp, ListenAddress(local), "media.listen", workers)
-        }
+        (media, mediaTCP) = try Self.mediaGroups(configuration.media, workers)
         admin = try Self.group(.tcp, configuration.admin.listen, "admin.listen", 1).first
     }
 
     /// Every address we listen on: no router may send its media's answer there.
     var addresses: Set<SocketAddress> {
         Set((publicHTTP + publicHTTPS + rtmp + media + mediaTCP + (admin.map { [$0] } ?? [])).map(\.localAddress))
+    }
+
+    /// UDP and TCP of one number. A port that the kernel chose for UDP may be taken for TCP: then another one is asked for.
+    private static func mediaGroups(_ settings: MediaSettings, _ count: Int) throws -> ([BoundSocket], [BoundSocket]) {
+        var attemptsLeft = settings.listen.address?.port == 0 ? 16 : 1
+        while true {
+            attemptsLeft -= 1
+            let media = try group(.udp, settings.listen, "media.listen", count)
+            guard settings.tcp, let local = media.first?.localAddress else { return (media, []) }
+            do {
+                return (media, try group(.tcp, ListenAddress(local), "media.listen", count))
+            } catch  where attemptsLeft > 0 {
+                continue
+            }
+        }
     }
 
     private static func group(

@@ -22,6 +22,7 @@ final class Node {
     private let store: NodeStore
     private var services: NodeServices
     private var routers: RouterPlane?
+    private let reservations: StaticReservations
     private var workers: WorkerGroup
     private var signals: [Watch] = []
     private let isQuickstart: Bool
@@ -41,7 +42,8 @@ final class Node {
         services = try NodeServices(
             configuration, listeners: listeners, workerCount: workerCount, store: store, directory: directory,
             certificates: certificates)
-        StaticRouters.reserve(services.staticRouters, for: store.store.state)
+        reservations = StaticReservations(services.staticRouters)
+        reservations.follow(store.store.state)
         workers = try WorkerGroup(loop: loop, count: workerCount)
     }
 
@@ -54,7 +56,9 @@ final class Node {
         let admin = try AdminSite(
             loop: loop, socket: listeners.admin, services: services,
             settings: ControlPlaneSettings(configuration, store: store),
-            events: try EventPlane(configuration, loop: loop, store: store))
+            events: try EventPlane(configuration, loop: loop, store: store),
+            operators: OperatorAPI(whip: services.whip, descriptions: DescriptionFiles(directory: directory.path + "/sdp")),
+            reservations: reservations)
         defer { admin.drain() }
         watchSignals()
         if isQuickstart { try writeQuickstart() }

@@ -25,12 +25,22 @@ enum StaticRouters {
     }
 }
 
-extension StaticRouters {
-    /// Gives every ingest configuration its ports and its description before any media comes: quickstart's is the first.
-    static func reserve(_ routers: [StaticRouter], for state: PlatformState) {
+/// Gives every ingest configuration its ports and its description before any media comes: quickstart's is the first.
+final class StaticReservations {
+    private let routers: [StaticRouter]
+    private var reserved: Set<String> = []
+
+    init(_ routers: [StaticRouter]) { self.routers = routers }
+
+    /// Follows what was created and deleted since the last time.
+    func follow(_ state: PlatformState) {
         let configurations = state.ingestConfigurations.values.sorted { ($0.createdAt, $0.arn) < ($1.createdAt, $1.arn) }
-        for configuration in configurations {
+        for configuration in configurations where reserved.insert(configuration.arn).inserted {
             for router in routers { router.reserve(for: configuration.arn, participantID: configuration.participantID) }
+        }
+        for arn in reserved where state.ingestConfigurations[arn] == nil {
+            for router in routers { router.release(arn) }
+            reserved.remove(arn)
         }
     }
 }
