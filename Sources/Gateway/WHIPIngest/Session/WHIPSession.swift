@@ -16,18 +16,18 @@ final class WHIPSession {
     unowned let port: MediaPort
     let receiver: MediaReceiver
     private let createdAt: MonotonicTime
-    private var lifecycle = SessionLifecycle()
-    private var dtls: DTLSConnection?
-    private var handshakeTimer: TimerWatch?
-    private var inbound: SRTPInbound?
-    private var outbound: SRTPOutbound?
+    var lifecycle = SessionLifecycle()
+    var dtls: DTLSConnection?
+    var handshakeTimer: TimerWatch?
+    var inbound: SRTPInbound?
+    var outbound: SRTPOutbound?
     private var publication: Publication?
     /// Where we send: the validated tuple on which the last genuine packet came.
-    private(set) var path: MediaPath
+    var path: MediaPath
     /// Tuples from which a check of this session came, here or on another worker.
     private var validated: [MediaPath] = []
     private let scratch = UnsafeMutableRawBufferPointer.allocate(byteCount: scratchByteCount, alignment: 8)
-    private var attempts = 0
+    var attempts = 0
     private var inspector: (any PacketInspector)?
 
     init(entry: SessionEntry, port: MediaPort, path: MediaPath, now: MonotonicTime) {
@@ -56,119 +56,9 @@ final class WHIPSession {
         if self.path != path { self.path = path }
     }
 
-    // MARK: - DTLS
-
-    /// As DTLS client: sends the ClientHello, right after the binding response.
-    func startHandshake(at now: MonotonicTime) {
-        guard dtls == nil, let dtls = makeConnection(.client) else { return }
-        run(dtls) { connection throws(DTLSError) in
-            try connection.start()
-            return .none
-        }
-    }
-
-    func receiveDTLS(_ datagram: UnsafeRawBufferPointer, on path: MediaPath, at now: MonotonicTime) {
-        guard !lifecycle.isClosed else { return }
-        if dtls == nil, datagram.isClientHello, !entry.offer.isDTLSClient { dtls = makeConnection(.server) }
-        guard let dtls else { return }
-        if lifecycle.isHandshaking { self.path = path }
-        run(dtls, taking: [UInt8](datagram))
-    }
-
-    private func makeConnection(_ role: DTLSConnection.Role) -> DTLSConnection? {
-        attempts += 1
-        guard attempts <= Self.maximumAttempts else { return nil }
-        do throws(DTLSError) {
-            let connection = try DTLSConnection(
-                port.context(for: entry.certificate), role: role, expecting: entry.offer.fingerprints)
-            dtls = connection
-            return connection
-        } catch {
-            end(.refused(Refusal(.internalError)))
-            return nil
-        }
-    }
-
-    private func run(_ connection: DTLSConnection, taking datagram: [UInt8]) {
-        run(connection) { connection throws(DTLSError) in
-            try datagram.withUnsafeBufferPointer { bytes throws(DTLSError) in
-                try connection.receive(UnsafeRawBufferPointer(bytes))
-            }
-        }
-    }
-
-    /// One step, within the loop's budget of handshakes: now or in its turn.
-    private func run(
-        _ connection: DTLSConnection, _ step: @escaping (DTLSConnection) throws(DTLSError) -> DTLSConnection.Event
-    ) {
-        guard lifecycle.isHandshaking else { return carryOut(connection, step) }
-        HandshakeScheduler.of(port.loop).perform(.authenticated) { [weak self] in
-            guard let self, !lifecycle.isClosed, dtls === connection else { return }
-            carryOut(connection, step)
-        }
-    }
-
-    private func carryOut(_ connection: DTLSConnection, _ step: (DTLSConnection) throws(DTLSError) -> DTLSConnection.Event) {
-        do throws(DTLSError) {
-            let event = try step(connection)
-            sendFlights(of: connection)
-            handle(event, at: port.loop.now)
-        } catch {
-            sendFlights(of: connection)
-            handshakeFailed(error)
-        }
-    }
-
-    private func sendFlights(of connection: DTLSConnection) {
-        for datagram in connection.takeOutgoing() { datagram.withUnsafeBytes { port.send($0, on: path) } }
-        handshakeTimer?.cancel()
-        handshakeTimer = nil
-        guard let timeout = connection.timeout else { return }
-        handshakeTimer = port.loop.schedule(after: timeout) { [unowned self] in
-            guard let dtls else { return }
-            run(dtls) { connection throws(DTLSError) in
-                try connection.timeoutExpired()
-                return .none
-            }
-        }
-    }
-
-    private func handle(_ event: DTLSConnection.Event, at now: MonotonicTime) {
-        switch event {
-        case .none: break
-        case .closedByPeer: end(.unpublished)
-        case .completed(let profile, let exported):
-            entry.heard(at: now)
-            install(profile, exported)
-        }
-    }
-
-    /// A wrong certificate ends the session; anything else leaves it waiting for another ClientHello until its time is up.
-    private func handshakeFailed(_ error: DTLSError) {
-        port.plane.metrics.failedHandshakes.increment()
-        if error == .fingerprintMismatch { return end(.refused(Refusal(.wrongFingerprint))) }
-        if error == .noSRTPProfile { return end(.refused(Refusal(.noSRTPProfile))) }
-        dtls = nil
-        handshakeTimer?.cancel()
-        if entry.offer.isDTLSClient { startHandshake(at: port.loop.now) }
-    }
-
-    private func install(_ number: UInt16, _ exported: Secret) {
-        guard let profile = SRTPProfile(rawValue: number) else { return end(.refused(Refusal(.noSRTPProfile))) }
-        let keys = SRTPKeys.pair(exported: exported, profile: profile)
-        let (theirs, ours) = entry.offer.isDTLSClient ? (keys.server, keys.client) : (keys.client, keys.server)
-        do throws(SRTPError) {
-            inbound = try SRTPInbound(theirs)
-            outbound = try SRTPOutbound(ours)
-        } catch { return end(.refused(Refusal(.internalError))) }
-        entry.note(.handshakeDone, peer: path.remote)
-        let hasLease = entry.content.withLock { $0.lease != nil }
-        perform(lifecycle.handshakeCompleted(hasLease: hasLease))
-    }
-
     // MARK: - Lifecycle
 
-    private func perform(_ action: SessionLifecycle.Action) {
+    func perform(_ action: SessionLifecycle.Action) {
         switch action {
         case .none: break
         case .claimLease(let takesOver): claimLease(takesOver: takesOver)
@@ -321,7 +211,7 @@ final class WHIPSession {
     /// Chromium gathers 5 to 10 pairs; libnice nominates several of them.
     private static let maximumTuples = 16
     /// A handshake that broke may be begun again a few times within its lifetime.
-    private static let maximumAttempts = 4
+    static let maximumAttempts = 4
     private static let scratchByteCount = 1_500
 }
 
