@@ -51,7 +51,7 @@ final class RouterPlane {
         }
         let media = IPAddress(settings.host) ?? addresses[0]
         var janus = JanusDriver.Configuration(name: name, url: settings.url, mediaAddress: media, trust: trust)
-        (janus.adminKey, janus.isProtected) = (token, settings.srtp)
+        (janus.apiSecret, janus.isProtected) = (token, settings.srtp)
         return JanusDriver(janus, http: http)
     }
 }

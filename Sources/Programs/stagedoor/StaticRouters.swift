@@ -4,6 +4,7 @@ import Glibc
 import GatewayConfiguration
 import GatewayLogging
 import RouterForwarding
+import SRTP
 import Store
 import Wire
 
@@ -19,7 +20,10 @@ enum StaticRouters {
                 throw StartupError.router("routers.\(name).host: “\(router.host)” is no IP address")
             }
             return StaticRouter(
-                StaticRouter.Configuration(host: host, ports: UInt16(router.ports.first)...UInt16(router.ports.last)),
+                StaticRouter.Configuration(
+                    name: name, host: host, ports: UInt16(router.ports.first)...UInt16(router.ports.last),
+                    // What ffmpeg and Janus know; GCM needs a router that is asked.
+                    protection: router.srtp ? .aes128CMSHA1_80 : nil),
                 publish: writer.write)
         }
     }

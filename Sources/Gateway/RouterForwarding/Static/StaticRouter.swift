@@ -19,9 +19,10 @@ public final class StaticRouter: Sendable {
         public var protection: SRTPProfile?
 
         public init(
-            host: IPAddress = .loopback, ports: ClosedRange<UInt16> = 5004...5103, protection: SRTPProfile? = nil
+            name: String = "static", host: IPAddress = .loopback, ports: ClosedRange<UInt16> = 5004...5103,
+            protection: SRTPProfile? = nil
         ) {
-            (self.host, self.ports, self.protection) = (host, ports, protection)
+            (self.name, self.host, self.ports, self.protection) = (name, host, ports, protection)
         }
     }
 
