@@ -50,7 +50,7 @@ let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
 let yams = Target.Dependency.product(name: "Yams", package: "Yams")
 let swiftConfiguration = Target.Dependency.product(name: "Configuration", package: "swift-configuration")
 
-let planned: [Module] = [
+let modules: [Module] = [
     binding("CLibevent", "libevent_pthreads", apt: "libevent-dev"),
     binding("COpenSSL", "libssl", apt: "libssl-dev"),
     binding("CSRTP", "libsrtp2", apt: "libsrtp2-dev"),
@@ -125,13 +125,6 @@ let planned: [Module] = [
         "ControlPlane",
         ["Wire", "JSON", "HTTP", "OpenSSL", "Signatures", "EventLoop", "HTTPClient", "Admission", "Store", "Refusals"],
         testUses: ["HTTPServer", "Sockets"]),
-    gateway(
-        "EmbeddedRouter",
-        [
-            "Wire", "SDP", "HTTP", "RTP", "RTCP", "JSON", "DTLS", "SRTP", "STUN", "OpenSSL", "EventLoop", "Sockets", "HTTPServer",
-            "StageHub",
-            "Admission", "Refusals", "GatewayLogging", "GatewayMetrics",
-        ]),
 
     Module(
         name: "stagedoor", layer: "Programs", folder: "stagedoor", kind: .executable,
@@ -143,7 +136,7 @@ let planned: [Module] = [
             "Admission", "DataDirectory", "StageHub", "MediaContract", "Transcoding", "RouterForwarding", "RTMPIngest",
             "WHIPIngest", "Events",
             "ControlPlane",
-            "EmbeddedRouter", "JWT", "Signatures", "JSON",
+            "JWT", "Signatures", "JSON",
         ],
         products: [argumentParser], hasTests: false),
     Module(
@@ -157,13 +150,6 @@ let planned: [Module] = [
 
 func exists(_ path: String) -> Bool {
     FileManager.default.fileExists(atPath: Context.packageDirectory + "/" + path)
-}
-
-/// Rows whose folder does not exist yet are left out.
-let modules = planned.filter { exists("Sources/\($0.layer)/\($0.folder)") }.map { module in
-    var module = module
-    module.uses.removeAll { name in !planned.contains { $0.name == name && exists("Sources/\($0.layer)/\($0.folder)") } }
-    return module
 }
 
 /// `STAGEDOOR_ONLY=RTMP,SDP swift test` builds those modules, what they use, and their tests: quick turns while working on one.
