@@ -120,6 +120,7 @@ final class ForwardedMedia: Sendable {
         var video: [Int64] = []
         var audio: [Int64] = []
         var keyframes = 0
+        var restarts = 0
         var ended: PublicationEnd?
         var worker: Int
         var lastPayload: [UInt8] = []
@@ -186,7 +187,7 @@ final class RecordingSink: MediaSink {
 
     func formatChanged(_ track: TrackID, to format: TrackFormat) {}
     func muteChanged(_ track: TrackID, isMuted: Bool) {}
-    func restarted() {}
+    func restarted() { output.update(participant, worker: worker) { $0.restarts += 1 } }
     func ended(_ reason: PublicationEnd) { output.update(participant, worker: worker) { $0.ended = reason } }
 }
 

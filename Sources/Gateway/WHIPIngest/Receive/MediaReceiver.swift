@@ -43,6 +43,8 @@ final class MediaReceiver {
     private var gate = PublishGate(needsAudio: false)
     private var hasStarted = false
     private var keyframeTimestamp: Int64?
+    /// The source that feeds video and audio, by its place in `sources`; without simulcast a newer one replaces it.
+    private var feeding: [Int?] = [nil, nil]
     /// Sources that came for the first time; whoever registers them empties it.
     var newSources: [UInt32] = []
     private let midID: UInt8?
@@ -151,6 +153,7 @@ final class MediaReceiver {
         var packet = packet
         var startsKeyframe = false
         let isVideo = sources[index].track.kind == .video
+        guard feeds(index, isVideo: isVideo) else { return .nothing }
         if isVideo {
             let inspection = PayloadInspection(packet.payload)
             if let set = inspection.sequenceSet { sources[index].pixelCount = PictureSize.pixelCount(ofSequenceSet: set) }
@@ -170,6 +173,22 @@ final class MediaReceiver {
         }
         unmute(track, at: now)
         return gather(packet, of: track, startsKeyframe: startsKeyframe, at: now)
+    }
+
+    /// Whether a source is the one that feeds its track. An encoder that began anew has a new one: then the sinks' numbers do too.
+    private func feeds(_ index: Int, isVideo: Bool) -> Bool {
+        guard !isVideo || offer.video.rids.count <= 1 else { return true }
+        let slot = isVideo ? 0 : 1
+        guard let current = feeding[slot], current != index else {
+            feeding[slot] = index
+            return true
+        }
+        guard index > current else { return false }
+        feeding[slot] = index
+        handOver()
+        publication?.timeline.restart()
+        for sink in publication?.sinks ?? [] { sink.restarted() }
+        return true
     }
 
     /// True for the first packet of an IDR access unit; keeps its parameter sets.
@@ -211,7 +230,8 @@ final class MediaReceiver {
         handOver()
     }
 
-    private func handOver() {
+    func handOver() {
+        guard !gathered.isEmpty else { return }
         gathered.withUnsafeBufferPointer { packets in publication?.forward(packets, of: run) }
         gathered.removeAll(keepingCapacity: true)
     }

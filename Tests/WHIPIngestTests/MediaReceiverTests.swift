@@ -1,0 +1,107 @@
+import Admission
+import GatewayMetrics
+import RTCP
+import SDP
+import StageHub
+import TestSupport
+import Testing
+import Wire
+
+@testable import WHIPIngest
+
+@Suite("Media receiver")
+struct MediaReceiverTests {
+    static func time(_ milliseconds: Int64) -> MonotonicTime {
+        MonotonicTime(nanoseconds: 9_000_000_000 + milliseconds * 1_000_000)
+    }
+
+    /// A receiver of a captured offer, its publication begun, and what it forwards.
+    private func receiver(_ fixture: String) throws -> (MediaReceiver, ForwardedMedia) {
+        let offer = try AcceptedOffer(negotiating: SessionDescription(parsing: OfferFixture.named(fixture).body))
+        let receiver = MediaReceiver(offer: offer, maximumBitrate: 8_000_000, metrics: WHIPMetrics(MetricsRegistry()))
+        let grant = PublishGrant(participantID: "p", stageARN: "arn", stageID: "s", credentialHash: "h")
+        let lease = PublishLease(participantID: "p", stageID: "s", stageSessionID: "st", generation: 1)
+        let publication = Publication(grant: grant, lease: lease, ingestProtocol: .whip, timeline: Timeline())
+        let output = ForwardedMedia()
+        publication.add(RecordingSink("p", worker: 0, output))
+        receiver.begin(publication, inspector: nil)
+        return (receiver, output)
+    }
+
+    /// An RTP packet whose one-byte header extension `id` holds `text`.
+    private func packet(
+        _ payloadType: UInt8, ssrc: UInt32, number: UInt16, timestamp: UInt32, id: UInt8 = 10, rid text: String? = nil,
+        _ payload: [UInt8]
+    ) -> [UInt8] {
+        var writer = ByteWriter()
+        writer.write(UInt8(text == nil ? 0x80 : 0x90))
+        writer.write(0x80 | payloadType)
+        writer.write(number)
+        writer.write(timestamp)
+        writer.write(ssrc)
+        if let text {
+            let element = [id << 4 | UInt8(text.utf8.count - 1)] + Array(text.utf8)
+            let padding = [UInt8](repeating: 0, count: (4 - element.count % 4) % 4)
+            writer.write(UInt16(0xBEDE))
+            writer.write(UInt16((element.count + padding.count) / 4))
+            writer.write(contentsOf: element + padding)
+        }
+        return writer.bytes + payload
+    }
+
+    private func feed(_ receiver: MediaReceiver, _ packet: [UInt8], at milliseconds: Int64) {
+        packet.withUnsafeBytes { bytes in
+            if case .gathered = receiver.receive(bytes, at: Self.time(milliseconds)) { receiver.handOver() }
+        }
+    }
+
+    @Test func `of a simulcast the largest layer goes on where a smaller one began, once it has a keyframe`() throws {
+        let (receiver, output) = try receiver("chromium-156.0.8078.79-simulcast")
+        feed(receiver, packet(108, ssrc: 3, number: 100, timestamp: 0, rid: "l", [0x65, 1]), at: 0)
+        feed(receiver, packet(108, ssrc: 3, number: 101, timestamp: 3_000, rid: "l", [0x41, 1]), at: 33)
+        feed(receiver, packet(108, ssrc: 1, number: 900, timestamp: 50_000, rid: "h", [0x41, 1]), at: 40)
+        let plain = receiver.feedback(at: Self.time(41))
+        let asked = try RTCPCompound.parse(plain.span.bytes).contains {
+            if case .pictureLoss(let request) = $0 { request.mediaSSRC == 1 } else { false }
+        }
+        #expect(asked, "the larger layer is asked for a keyframe")
+        feed(receiver, packet(108, ssrc: 1, number: 901, timestamp: 53_000, rid: "h", [0x65, 1]), at: 73)
+        feed(receiver, packet(108, ssrc: 3, number: 102, timestamp: 6_000, rid: "l", [0x41, 1]), at: 74)
+        feed(receiver, packet(108, ssrc: 1, number: 902, timestamp: 56_000, [0x41, 1]), at: 106)
+        #expect(output["p"]?.video == [100, 101, 102, 103])
+        #expect(output["p"]?.keyframes == 2)
+        #expect(receiver.sources.count == 3, "with the audio source that the offer names")
+    }
+
+    @Test func `a retransmission by RTX fills its gap with the original number`() throws {
+        let (receiver, output) = try receiver("ffmpeg-9.0.2")
+        feed(receiver, packet(106, ssrc: 1_769_242_988, number: 10, timestamp: 0, [0x65, 1]), at: 0)
+        feed(receiver, packet(106, ssrc: 1_769_242_988, number: 12, timestamp: 3_000, [0x41, 3]), at: 10)
+        let compound = receiver.feedback(at: Self.time(30))
+        #expect(try RTCPCompound.parse(compound.span.bytes).contains { if case .nack = $0 { true } else { false } })
+        feed(receiver, packet(105, ssrc: 1_769_242_989, number: 1, timestamp: 0, [0, 11, 0x41, 2]), at: 60)
+        #expect(output["p"]?.video == [10, 12, 11])
+        #expect(output["p"]?.lastPayload == [0x41, 2])
+        feed(receiver, packet(105, ssrc: 1_769_242_989, number: 2, timestamp: 0, [0, 11, 0x41, 2]), at: 70)
+        #expect(output["p"]?.video.count == 3, "a second copy is a duplicate")
+    }
+
+    @Test func `sources that nothing places make no state, and there is an end to those that something does`() throws {
+        let (receiver, output) = try receiver("obs-32.2.2-ldc0.21.0")
+        for ssrc in UInt32(1)...1_000 {
+            feed(receiver, packet(33, ssrc: ssrc, number: 1, timestamp: 0, [0x65, 1]), at: 0)
+            feed(receiver, packet(96, ssrc: 10_000 + ssrc, number: 1, timestamp: 0, [0x65, 1]), at: 0)
+        }
+        #expect(receiver.sources.count <= 12)
+        #expect((output["p"]?.video.count ?? 0) <= 12)
+    }
+
+    @Test func `a publisher restarted with another source goes on`() throws {
+        let (receiver, output) = try receiver("obs-32.2.2-ldc0.21.0")
+        feed(receiver, packet(96, ssrc: 4_005_686_104, number: 7, timestamp: 0, [0x65, 1]), at: 0)
+        feed(receiver, packet(96, ssrc: 77, number: 500, timestamp: 0, [0x65, 1]), at: 50)
+        feed(receiver, packet(96, ssrc: 4_005_686_104, number: 8, timestamp: 3_000, [0x41, 1]), at: 51)
+        #expect(output["p"]?.video == [7, 500])
+        #expect(output["p"]?.restarts == 1)
+    }
+}
