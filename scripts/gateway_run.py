@@ -26,9 +26,9 @@ def clip(name: str, audio: list[str]) -> pathlib.Path:
 
 
 class Gateway:
-    """The real program in quickstart mode with a static router on this machine; the contract's bounds are not the subject."""
+    """The real program in quickstart mode with a static router on this machine; one address is many strangers."""
 
-    def __init__(self, contract: str = ""):
+    def __init__(self):
         self.data = tempfile.TemporaryDirectory(prefix="stagedoor-bench-")
         settings = pathlib.Path(self.data.name, "bench.yaml")
         settings.write_text(f"""
@@ -39,7 +39,10 @@ media: {{listen: "127.0.0.1:0"}}
 admin: {{listen: "127.0.0.1:0"}}
 routers:
   local: {{driver: static, host: "127.0.0.1", ports: "{ROUTER_PORTS[0]}-{ROUTER_PORTS[1]}"}}
-{contract}
+rates: {{resources: 10000}}
+quotas: {{ingestConfigurations: 1000}}
+limits: {{connectionsPerAddress: 1000}}
+overload: {{cpu: 100, loopLag: 5s}}
 """)
         log = open(pathlib.Path(self.data.name, "log"), "w")
         self.process = subprocess.Popen(

@@ -10,7 +10,7 @@ extension Interop {
         @Test(.timeLimit(.minutes(3)))
         func `100 streams of 2.5 Mbit/s lose no packet`() throws {
             let clip = try Clip.full.file()
-            let gateway = try Gateway(participants: 110)
+            let gateway = try Gateway(configuration: Self.roomForMany, participants: 110)
             let keys = try gateway.makeStreamKeys(stages: 10, each: 10)
             let receiver = try ProgramRun([
                 try Workspace.program("stagedoor-bench"), "receive", "--ports",
@@ -31,6 +31,14 @@ extension Interop {
             #expect(received.malformed == 0 && received.duplicates == 0)
             gateway.stop()
         }
+
+        /// One address is a hundred strangers here, and makes their keys in one go.
+        private static let roomForMany = """
+            rates: {resources: 10000}
+            quotas: {ingestConfigurations: 1000}
+            limits: {connectionsPerAddress: 1000}
+            overload: {cpu: 100, loopLag: 5s}
+            """
 
         private struct Received: Decodable {
             var sources: Int

@@ -61,7 +61,7 @@ extension Interop {
                     of: [
                         try Workspace.program("stagedoor-bench"), "connect", parts, "--key", gateway.quickstart.streamKey,
                         "--count",
-                        "300", "--ending", "rst",
+                        "5000", "--ending", "rst",
                     ], within: .seconds(120))
             }
             try round()
