@@ -25,9 +25,19 @@ struct AdmissionGateTests {
 
     @Test(arguments: [(AdmissionGate.Closure.draining, RefusalCode.draining), (.overloaded, .overloaded)])
     func `refuses while closed`(_ closure: AdmissionGate.Closure, _ code: RefusalCode) {
-        gate.closure = closure
+        gate.set(closure, true)
         #expect(answer() == code)
-        gate.closure = nil
+        gate.set(closure, false)
+        #expect(answer() == nil)
+    }
+
+    @Test func `a drain weighs more than overload and outlives it`() {
+        gate.set(.overloaded, true)
+        gate.set(.draining, true)
+        #expect(answer() == .draining)
+        gate.set(.overloaded, false)
+        #expect(answer() == .draining)
+        gate.set(.draining, false)
         #expect(answer() == nil)
     }
 

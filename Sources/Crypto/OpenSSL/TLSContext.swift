@@ -9,14 +9,24 @@ public final class TLSContext: Sendable {
     nonisolated(unsafe) let handle: OpaquePointer
     let role: TLSRole
     public var isServer: Bool { role == .server }
+    /// Whom the handshake may choose in our place, by the name the client asks for.
+    private let named: NamedContexts
 
-    /// A server that shows `identity`.
+    /// A server that shows `identity`, or the first of `named` that carries the name the client asks for (RFC 6066 §3).
     /// - Throws: also when key and certificate do not belong together.
-    public init(server identity: Identity) throws(OpenSSLError) {
+    public init(
+        server identity: Identity, named others: [Identity] = [], minimumVersion: TLSVersion = .tls12
+    ) throws(OpenSSLError) {
         ERR_clear_error()
         unsafe handle = try OpenSSLError.check(SSL_CTX_new(TLS_server_method()), "SSL_CTX_new")
         role = .server
-        configure()
+        var contexts: [(certificate: Certificate, context: TLSContext)] = []
+        for other in others {
+            contexts.append((other.certificate, try TLSContext(server: other, minimumVersion: minimumVersion)))
+        }
+        named = NamedContexts(contexts)
+        configure(minimumVersion)
+        if !others.isEmpty { chooseByName() }
         unsafe SSL_CTX_ctrl(handle, SSL_CTRL_SET_SESS_CACHE_MODE, Int(SSL_SESS_CACHE_OFF), nil)
         unsafe SSL_CTX_set_alpn_select_cb(handle, selectProtocol, nil)
         try show(identity)
@@ -28,7 +38,8 @@ public final class TLSContext: Sendable {
         ERR_clear_error()
         unsafe handle = try OpenSSLError.check(SSL_CTX_new(TLS_client_method()), "SSL_CTX_new")
         role = .client
-        configure()
+        named = NamedContexts([])
+        configure(.tls12)
         unsafe SSL_CTX_set_verify(handle, SSL_VERIFY_PEER, nil)
         guard let authorities else {
             try OpenSSLError.check(unsafe SSL_CTX_set_default_verify_paths(handle), "SSL_CTX_set_default_verify_paths")
@@ -42,14 +53,24 @@ public final class TLSContext: Sendable {
 
     deinit { unsafe SSL_CTX_free(handle) }
 
-    private func configure() {
-        unsafe SSL_CTX_ctrl(handle, SSL_CTRL_SET_MIN_PROTO_VERSION, Int(TLS1_2_VERSION), nil)
+    private func configure(_ minimumVersion: TLSVersion) {
+        unsafe SSL_CTX_ctrl(handle, SSL_CTRL_SET_MIN_PROTO_VERSION, minimumVersion.number, nil)
         unsafe SSL_CTX_set_options(handle, Self.options)
         unsafe SSL_CTX_ctrl(handle, SSL_CTRL_MODE, Self.modes, nil)
         // Curves whose key exchange a stranger may make us compute: the fast ones.
         unsafe "X25519:P-256:P-384".withCString {
             _ = unsafe SSL_CTX_ctrl(handle, SSL_CTRL_SET_GROUPS_LIST, 0, UnsafeMutableRawPointer(mutating: $0))
         }
+    }
+
+    private func chooseByName() {
+        let callback: @convention(c) (OpaquePointer?, UnsafeMutablePointer<CInt>?, UnsafeMutableRawPointer?) -> CInt =
+            unsafe chooseContext
+        // The setter takes any function, whose type the option fixes.
+        let untyped = unsafe unsafeBitCast(callback, to: (@convention(c) () -> Void).self)
+        unsafe SSL_CTX_callback_ctrl(handle, SSL_CTRL_SET_TLSEXT_SERVERNAME_CB, untyped)
+        // It lives as long as we do, and every connection keeps us.
+        unsafe SSL_CTX_ctrl(handle, SSL_CTRL_SET_TLSEXT_SERVERNAME_ARG, 0, Unmanaged.passUnretained(named).toOpaque())
     }
 
     private func show(_ identity: Identity) throws(OpenSSLError) {
@@ -69,6 +90,37 @@ public final class TLSContext: Sendable {
     /// SSL_MODE_ENABLE_PARTIAL_WRITE, SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER, and SSL_MODE_RELEASE_BUFFERS, which spares an idle
     /// connection its 34 kB.
     private static var modes: Int { 0x1 | 0x2 | 0x10 }
+}
+
+/// The oldest version of TLS that a server takes.
+public enum TLSVersion: Sendable {
+    case tls12, tls13
+
+    var number: Int { Int(self == .tls12 ? TLS1_2_VERSION : TLS1_3_VERSION) }
+}
+
+/// Contexts by the names that their certificates carry.
+private final class NamedContexts: Sendable {
+    private let contexts: [(certificate: Certificate, context: TLSContext)]
+
+    init(_ contexts: [(certificate: Certificate, context: TLSContext)]) { self.contexts = contexts }
+
+    /// - Parameter name: as the client sent it; wildcards of certificates are understood.
+    func context(for name: UnsafePointer<CChar>) -> TLSContext? {
+        contexts.first { unsafe X509_check_host($0.certificate.handle, name, 0, 0, nil) == 1 }?.context
+    }
+}
+
+/// Puts the context with the wanted name into a handshake; without one the connection's own stays.
+private func chooseContext(
+    _ ssl: OpaquePointer?, _: UnsafeMutablePointer<CInt>?, _ argument: UnsafeMutableRawPointer?
+) -> CInt {
+    guard let argument = unsafe argument, let name = unsafe SSL_get_servername(ssl, TLSEXT_NAMETYPE_host_name) else {
+        return SSL_TLSEXT_ERR_OK
+    }
+    let named = unsafe Unmanaged<NamedContexts>.fromOpaque(argument).takeUnretainedValue()
+    if let context = unsafe named.context(for: name) { unsafe SSL_set_SSL_CTX(ssl, context.handle) }
+    return SSL_TLSEXT_ERR_OK
 }
 
 /// Which end of a connection we are.

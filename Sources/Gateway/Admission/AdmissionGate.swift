@@ -6,23 +6,39 @@ import Synchronization
 /// Live publishes are never touched by it. Counts those it let in, so that a node's limit holds over RTMP and WHIP together.
 public final class AdmissionGate: Authorizer {
     private let authorizer: any Authorizer
-    private let closed = Atomic<Int>(0)
+    private let closures = Atomic<Int>(0)
+    private let leaving = Atomic<Bool>(false)
     private let live = Atomic<Int>(0)
     private let maximumPublishes = Atomic<Int>(.max)
 
     public init(before authorizer: any Authorizer) { self.authorizer = authorizer }
 
-    /// Why new publishes are refused now; nil lets them in.
+    /// Why new publishes are refused now; nil lets them in. Draining weighs more than overload.
     public var closure: Closure? {
-        get { Closure(rawValue: closed.load(ordering: .relaxed)) }
-        set { closed.store(newValue?.rawValue ?? 0, ordering: .relaxed) }
+        let closures = closures.load(ordering: .relaxed)
+        return Closure.allCases.first { closures & $0.rawValue != 0 }
     }
 
-    public enum Closure: Int, Sendable {
+    /// Closes for one reason, or opens as far as that reason goes.
+    public func set(_ closure: Closure, _ isClosed: Bool) {
+        if isClosed {
+            closures.bitwiseOr(closure.rawValue, ordering: .relaxed)
+        } else {
+            closures.bitwiseAnd(~closure.rawValue, ordering: .relaxed)
+        }
+    }
+
+    public enum Closure: Int, Sendable, CaseIterable {
         case draining = 1
         case overloaded = 2
 
         var code: RefusalCode { self == .draining ? .draining : .overloaded }
+    }
+
+    /// The node is about to drain: not ready for new traffic, though it still takes what comes.
+    public var isLeaving: Bool {
+        get { leaving.load(ordering: .relaxed) }
+        set { leaving.store(newValue, ordering: .relaxed) }
     }
 
     /// The greatest number of live publishes on this node.

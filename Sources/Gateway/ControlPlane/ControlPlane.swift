@@ -7,8 +7,8 @@ public import Wire
 /// The control API: the rest-json protocol of `ivs-realtime`, as the AWS CLI and SDKs speak it. Confined to its loop.
 public final class ControlPlane {
     private let loop: EventLoop
-    private let operations: ControlOperations
-    private let access: AdminAccess
+    private var operations: ControlOperations
+    private var access: AdminAccess
     private var limiter: RateLimiter
     private let wallNow: @Sendable () -> WallTime
     /// Requests whose answer is still being made, by number.
@@ -35,6 +35,12 @@ public final class ControlPlane {
             waiting.removeValue(forKey: $0.number)?($0.response)
         }
         housekeeping = loop.schedule(after: .seconds(1), repeating: .seconds(1)) { leases.endIdleSessions() }
+    }
+
+    /// Puts other keys, rates and quotas into force, for the requests that come from now on.
+    public func apply(_ settings: ControlPlaneSettings) {
+        operations.settings = settings
+        (access, limiter) = (AdminAccess(settings), RateLimiter(settings.rates))
     }
 
     /// Whether the path is one of the API's.

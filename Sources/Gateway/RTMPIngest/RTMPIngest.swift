@@ -43,6 +43,14 @@ public final class RTMPIngest {
         for connection in Array(connections.values) { connection.end(.shutdown) }
     }
 
+    /// Ends the publishes that have lived longest, at most so many (a drain's deadline has come).
+    /// - Returns: how many ended.
+    public func endOldest(_ count: Int) -> Int {
+        let oldest = connections.values.filter { $0.live != nil }.sorted { $0.id < $1.id }.prefix(count)
+        for connection in oldest { connection.end(.shutdown) }
+        return oldest.count
+    }
+
     /// Asks the encoders that understand it to connect anew, a drain's gentle way (Enhanced RTMP v2).
     /// - Returns: how many were asked.
     public func requestReconnect(tcURL: String?) -> Int {

@@ -7,8 +7,12 @@ public enum LoopMetrics {
     static let interval = Duration.seconds(1)
 
     /// Reports on the loop as long as the watch is kept. Call it on the loop's thread; nobody else may take its statistics then.
-    /// - Parameter name: of a fixed set: `control`, `worker 0`, …
-    public static func watch(_ loop: EventLoop, name: String, in registry: MetricsRegistry) -> Watch {
+    /// - Parameters:
+    ///   - name: of a fixed set: `control`, `worker 0`, …
+    ///   - greatest: is told of the lateness too, for admission.
+    public static func watch(_ loop: EventLoop, name: String, in registry: MetricsRegistry, lag greatest: GreatestLag? = nil)
+        -> Watch
+    {
         let labels: MetricLabels = ["loop": name]
         let lag = registry.histogram(
             "stagedoor_event_loop_lag_seconds", "The greatest lateness of timers in each second.", bounds: Histogram.loopSeconds,
@@ -21,6 +25,7 @@ public enum LoopMetrics {
         return loop.schedule(after: interval, repeating: interval) { [unowned loop] in
             let statistics = loop.takeStatistics()
             lag.observe(statistics.longestLag)
+            greatest?.note(statistics.longestLag)
             busy.add(statistics.busy.inSeconds)
             turns.increment(by: statistics.turns)
         }

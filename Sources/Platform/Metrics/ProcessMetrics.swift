@@ -25,7 +25,8 @@ public enum ProcessMetrics {
     public static var openDescriptorCount: Int { Int(openDescriptors) }
     public static var maximumDescriptorCount: Int { Int(maximumDescriptors) }
 
-    private static var cpuSeconds: Double {
+    /// User and system CPU time of the process in seconds.
+    public static var cpuSeconds: Double {
         var usage = rusage()
         unsafe getrusage(CInt(RUSAGE_SELF.rawValue), &usage)
         let seconds = Double(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec)

@@ -16,7 +16,7 @@ final class AdminSite {
 
     init(
         loop: EventLoop, socket: BoundSocket?, services: NodeServices, settings: ControlPlaneSettings, events: EventPlane,
-        operators: OperatorAPI, reservations: StaticReservations
+        operators: OperatorAPI, reservations: StaticReservations, drain: NodeDrain
     ) throws {
         let health = HealthEndpoints(
             heartbeats: services.heartbeats, readiness: { services.readiness }, metrics: { services.metrics.exposition() })
@@ -32,6 +32,10 @@ final class AdminSite {
                     return exchange.respond(refusal)
                 }
                 return exchange.respond(response)
+            }
+            if let order = DrainOrder(request) {
+                if let refusal = api.refusal(of: request, isReading: order == .tell) { return exchange.respond(refusal) }
+                return exchange.respond(drain.answer(order))
             }
             if request.path == "/v1/events" {
                 if let refusal = api.refusal(of: request, isReading: true) { return exchange.respond(refusal) }
@@ -50,10 +54,13 @@ final class AdminSite {
             exchange.respond(ProblemDocument(.notFound, detail: "Nothing is served at \(request.path)."))
         }
         reports = [
-            services.heartbeats.join(loop, name: "control"), LoopMetrics.watch(loop, name: "control", in: services.metrics),
+            services.heartbeats.join(loop, name: "control"),
+            LoopMetrics.watch(loop, name: "control", in: services.metrics, lag: services.lag),
         ]
         if let socket { try server.listen(on: socket) }
     }
+
+    func apply(_ settings: ControlPlaneSettings) { api.apply(settings) }
 
     func drain() { server.drain() }
 }
@@ -89,7 +96,7 @@ extension NodeServices {
     /// What `/readyz` asks.
     var readiness: [HealthEndpoints.Check] {
         [
-            HealthEndpoints.Check("draining", failing: gate.closure == .draining ? "new publishes are refused" : nil),
+            HealthEndpoints.Check("draining", failing: gate.isLeaving ? "the node goes away" : nil),
             HealthEndpoints.Check("overload", failing: gate.closure == .overloaded ? "new publishes are refused" : nil),
         ]
     }

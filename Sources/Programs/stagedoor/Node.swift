@@ -6,6 +6,7 @@ import Foundation
 import GatewayConfiguration
 import GatewayLogging
 import GatewayMetrics
+import MediaContract
 import OpenSSL
 import RouterForwarding
 import Sockets
@@ -25,29 +26,34 @@ final class Node {
     private let reservations: StaticReservations
     private var workers: WorkerGroup
     private var signals: [Watch] = []
-    private let isQuickstart: Bool
+    private let drain: NodeDrain
+    private let source: ConfigurationSource
+    private var reload: NodeReload?
+    private let load: LoadGuard
 
-    init(_ configuration: StagedoorConfiguration, isQuickstart: Bool) throws {
+    init(_ configuration: StagedoorConfiguration, source: ConfigurationSource) throws {
         umask(0o077)
-        (self.configuration, self.isQuickstart) = (configuration, isQuickstart)
+        (self.configuration, self.source) = (configuration, source)
         directory = try DataDirectory(at: configuration.store.directory)
         let workerCount = configuration.workers.count > 0 ? configuration.workers.count : CPUAllowance.granted
         listeners = try Listeners(configuration, workers: workerCount)
         try LogOutput.start(configuration.logging)
         loop = try EventLoop()
-        certificates = try ServerCertificates(configuration.tls, directory: directory, host: configuration.advertise.host)
+        certificates = try ServerCertificates(configuration, directory: directory)
         store = try NodeStore(
             configuration, endpoints: StageEndpoints(configuration, listeners: listeners), directory: directory,
-            isQuickstart: isQuickstart)
+            isQuickstart: source.isQuickstart)
         services = try NodeServices(
             configuration, listeners: listeners, workerCount: workerCount, store: store, directory: directory,
             certificates: certificates)
         reservations = StaticReservations(services.staticRouters)
         reservations.follow(store.store.state)
         workers = try WorkerGroup(loop: loop, count: workerCount)
+        load = LoadGuard(loop: loop, services: services, settings: configuration.overload)
+        drain = NodeDrain(loop: loop, gate: services.gate, workers: workers, settings: DrainPlan.Settings(configuration.drain))
     }
 
-    /// Serves until a signal ends it; returns when every session is over and everything is written.
+    /// Serves until a signal's drain is over; returns when every session is over and everything is written.
     func run() throws {
         routers = try RouterPlane(
             configuration, loop: loop, ownListeners: listeners.addresses, metrics: services.routerMetrics)
@@ -58,10 +64,14 @@ final class Node {
             settings: ControlPlaneSettings(configuration, store: store),
             events: try EventPlane(configuration, loop: loop, store: store),
             operators: OperatorAPI(whip: services.whip, descriptions: DescriptionFiles(directory: directory.path + "/sdp")),
-            reservations: reservations)
+            reservations: reservations,
+            drain: drain)
         defer { admin.drain() }
+        reload = NodeReload(
+            loop: loop, source: source, running: configuration, certificates: certificates, metrics: services.metrics,
+            apply: { [unowned self] in apply($0, to: admin) })
         watchSignals()
-        if isQuickstart { try writeQuickstart() }
+        if source.isQuickstart { try writeQuickstart() }
         Log.event(.info, "started", ["version": .string(Version.current), "workers": .integer(workers.count)])
         loop.run()
         workers.stop()
@@ -73,8 +83,19 @@ final class Node {
     private func watchSignals() {
         for number in [SIGTERM, SIGINT] {
             signals.append(
-                loop.watchSignal(number) { [unowned self] in loop.stop() })
+                loop.watchSignal(number) { [unowned self] in drain.terminate() })
         }
+        signals.append(loop.watchSignal(SIGHUP) { [unowned self] in reload?.reload(because: "SIGHUP") })
+    }
+
+    private func apply(_ change: NodeReload.Change, to admin: AdminSite) {
+        if let tls = change.tls { workers.tell(.replaceTLS(tls)) }
+        let configuration = change.configuration
+        Log.setLevel(LogLevel(name: configuration.logging.level.rawValue) ?? .info)
+        services.contract.apply(ContractRules(configuration.contract))
+        load.apply(configuration.overload)
+        drain.settings = DrainPlan.Settings(configuration.drain)
+        admin.apply(ControlPlaneSettings(configuration, store: store))
     }
 
     private func writeQuickstart() throws {

@@ -32,6 +32,8 @@ struct NodeServices: Sendable {
     /// Nil when there is no media port: then WHIP is off.
     let whip: WHIPPlane?
     let heartbeats = Heartbeats()
+    let lag = GreatestLag()
+    let sessions: SessionGauges
     let routerMetrics: RouterMetrics
     /// Where workers tell of publications for routers that are asked; nil without such routers.
     var forwarding: MailboxSender<ForwardingEvent>?
@@ -55,13 +57,14 @@ struct NodeServices: Sendable {
         if configuration.overload.maximumPublishers > 0 { gate.limitPublishes(to: configuration.overload.maximumPublishers) }
         let threads = configuration.transcoding.threads > 0 ? configuration.transcoding.threads : CPUAllowance.granted
         transcoding = try TranscodingPool(threadCount: threads)
-        tls = try TLSContext(server: certificates.identity)
+        tls = try certificates.makeContext(configuration.tls)
         rtmp = RTMPIngestEnvironment(
             settings: RTMPIngestSettings(configuration), authorizer: gate, leases: leases, reports: leases, metrics: metrics)
         staticRouters = try StaticRouters.make(configuration, directory: directory)
         routerMetrics = RouterMetrics(metrics, routers: configuration.routers.keys.sorted())
         contract = ContractDesk(rules: ContractRules(configuration.contract))
         contractWarnings = ContractWarnings(metrics)
+        sessions = SessionGauges(metrics)
         let leases = leases
         let metrics = metrics
         whip = try listeners.media.first.map { socket in

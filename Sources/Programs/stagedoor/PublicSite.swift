@@ -28,6 +28,8 @@ final class PublicSite {
         if let socket = sockets.https { try server.listen(on: socket, tls: services.tls) }
     }
 
+    func replaceTLS(_ context: TLSContext) { server.replaceTLS(context) }
+
     func stop() { server.drain() }
 }
 

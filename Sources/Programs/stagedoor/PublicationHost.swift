@@ -2,6 +2,7 @@ import Admission
 import EventLoop
 import GatewayConfiguration
 import GatewayLogging
+import GatewayMetrics
 import MediaContract
 import RTMPIngest
 import Refusals
@@ -41,7 +42,13 @@ final class PublicationHost: RTMPPublishHost {
 
     func publishBegan(_ publication: Publication) {
         services.gate.publishBegan()
-        publication.add(PublishEndWatch { [gate = services.gate] in gate.publishEnded() })
+        let sessions = services.sessions[publication.ingestProtocol]
+        sessions.increment()
+        publication.add(
+            PublishEndWatch { [gate = services.gate] in
+                gate.publishEnded()
+                sessions.decrement()
+            })
         forwarder?.attach(publication)
         for router in services.staticRouters where router.attach(publication, socket: socket) == nil {
             Log.event(.warning, "router_ports_exhausted", ["participant": .string(publication.grant.participantID)])

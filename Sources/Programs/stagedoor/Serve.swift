@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import GatewayConfiguration
+import Wire
 
 /// Runs the gateway until SIGTERM.
 struct Serve: ParsableCommand {
@@ -14,11 +15,24 @@ struct Serve: ParsableCommand {
     var data: String?
 
     func run() throws {
-        var configuration = try ConfigurationFile.load(config)
-        if let data { configuration.store.directory = data }
-        if quickstart { QuickstartDefaults.apply(to: &configuration) }
-        let node = try Node(configuration, isQuickstart: quickstart)
+        let source = ConfigurationSource(path: config, directory: data, isQuickstart: quickstart)
+        let node = try Node(source.read(), source: source)
         try node.run()
+    }
+}
+
+/// Where the configuration comes from, at the start and at every reload.
+struct ConfigurationSource {
+    var path: String?
+    /// The data directory of the command line, which wins.
+    var directory: String?
+    var isQuickstart: Bool
+
+    func read() throws -> StagedoorConfiguration {
+        var configuration = try ConfigurationFile.load(path)
+        if let directory { configuration.store.directory = directory }
+        if isQuickstart { QuickstartDefaults.apply(to: &configuration) }
+        return configuration
     }
 }
 
@@ -26,6 +40,11 @@ struct Serve: ParsableCommand {
 enum QuickstartDefaults {
     static func apply(to configuration: inout StagedoorConfiguration) {
         configuration.watch.hasPublishPage = true
+        // Ctrl-C is to be the end, not the beginning of half an hour.
+        if configuration.drain == DrainSettings() {
+            (configuration.drain.grace, configuration.drain.timeout) = (.zero, .zero)
+            configuration.drain.closesPerSecond = 10_000
+        }
         guard configuration.routers == StagedoorConfiguration().routers else { return }
         var local = RouterSettings()
         local.driver = .static

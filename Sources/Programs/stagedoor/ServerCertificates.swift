@@ -5,23 +5,82 @@ import GatewayConfiguration
 import OpenSSL
 import Wire
 
-/// The certificate that HTTPS and RTMPS show: the operator's files, or one signed by an authority of our own in `DIR/tls`.
+/// The certificates that HTTPS and RTMPS show: the operator's files, or one signed by an authority of our own in `DIR/tls`.
 struct ServerCertificates {
-    let identity: Identity
+    /// Shown to clients that ask for no name, or for none of `named`.
+    private let identity: Identity
+    /// `certificates` of the configuration, in the order of their names.
+    private let named: [(name: String, identity: Identity)]
     /// The PEM file that clients of the own authority trust; nil with the operator's files.
     let authorityPath: String?
 
-    init(_ settings: TLSSettings, directory: borrowing DataDirectory, host: String) throws {
-        guard settings.certificate.isEmpty else {
-            identity = try Identity(
-                chainPEM: Self.read(settings.certificate), keyPEM: Secret(Self.read(settings.privateKey)))
+    init(_ configuration: StagedoorConfiguration, directory: borrowing DataDirectory) throws {
+        named = try Self.named(configuration)
+        guard configuration.tls.certificate.isEmpty else {
+            identity = try Self.pair(configuration.tls.certificate, configuration.tls.privateKey, key: "tls")
             authorityPath = nil
             return
         }
         try directory.makeFolder("tls")
         let authority = try Self.authority(in: directory)
-        identity = try Self.leaf(of: authority, host: host)
+        identity = try Self.leaf(of: authority, host: configuration.advertise.host)
         authorityPath = Self.absolute(directory.path + "/tls/ca.pem")
+    }
+
+    private init(identity: Identity, named: [(name: String, identity: Identity)], authorityPath: String?) {
+        (self.identity, self.named, self.authorityPath) = (identity, named, authorityPath)
+    }
+
+    /// Reads the operator's files anew and checks them; the own certificate stays.
+    /// - Throws: when a file cannot be read, a key does not fit, or a certificate has expired.
+    func reloaded(_ configuration: StagedoorConfiguration) throws -> ServerCertificates {
+        let settings = configuration.tls
+        let fresh = ServerCertificates(
+            identity: settings.certificate.isEmpty
+                ? identity : try Self.pair(settings.certificate, settings.privateKey, key: "tls"),
+            named: try Self.named(configuration), authorityPath: authorityPath)
+        for (name, certificate) in fresh.certificates where certificate.notAfter < EventLoop.wallNow() {
+            throw StartupError.certificate("\(name): the certificate has expired")
+        }
+        return fresh
+    }
+
+    /// What new handshakes get.
+    /// - Throws: also when a key does not belong to its certificate.
+    func makeContext(_ settings: TLSSettings) throws -> TLSContext {
+        try TLSContext(
+            server: identity, named: named.map(\.identity), minimumVersion: settings.minimumVersion == .tls13 ? .tls13 : .tls12)
+    }
+
+    /// All certificates by the key of the configuration they come from.
+    var certificates: [(name: String, certificate: Certificate)] {
+        [("tls", identity.certificate)] + named.map { ("certificates.\($0.name)", $0.identity.certificate) }
+    }
+
+    /// Whether both show the same certificates.
+    func isSame(as other: ServerCertificates) -> Bool {
+        certificates.map(\.certificate.sha256Fingerprint) == other.certificates.map(\.certificate.sha256Fingerprint)
+    }
+
+    /// The operator's files, for noticing that they have changed.
+    static func paths(_ configuration: StagedoorConfiguration) -> [String] {
+        ([configuration.tls.certificate, configuration.tls.privateKey]
+            + configuration.certificates.sorted { $0.key < $1.key }.flatMap { [$0.value.certificate, $0.value.privateKey] })
+            .filter { !$0.isEmpty }
+    }
+
+    private static func named(_ configuration: StagedoorConfiguration) throws -> [(name: String, identity: Identity)] {
+        try configuration.certificates.sorted { $0.key < $1.key }.map { name, settings in
+            (name, try pair(settings.certificate, settings.privateKey, key: "certificates.\(name)"))
+        }
+    }
+
+    private static func pair(_ certificate: String, _ privateKey: String, key: String) throws -> Identity {
+        do {
+            return try Identity(chainPEM: read(certificate), keyPEM: Secret(read(privateKey)))
+        } catch {
+            throw StartupError.certificate("\(key): \(error)")
+        }
     }
 
     private static func read(_ path: String) throws -> [UInt8] { try [UInt8](Data(contentsOf: URL(fileURLWithPath: path))) }

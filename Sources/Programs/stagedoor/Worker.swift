@@ -1,7 +1,9 @@
+import Admission
 import EventLoop
 import GatewayLogging
 import GatewayMetrics
 import HTTPServer
+import OpenSSL
 import RTMPIngest
 import RouterForwarding
 import Sockets
@@ -32,8 +34,12 @@ struct WorkerSockets: Sendable {
 enum WorkerOrder: Sendable {
     /// Ends every session and stops the loop.
     case stop
-    /// Ends about this many sessions now, oldest first (a drain's deadline has come).
-    case close(count: Int)
+    /// Asks encoders that understand it to connect elsewhere (a drain has begun).
+    case requestReconnect
+    /// Ends as many sessions as the budget allows, oldest first (a drain's deadline has come).
+    case close(CloseBudget)
+    /// New TLS connections get this context.
+    case replaceTLS(TLSContext)
 }
 
 /// One worker: a thread, its loop, and everything that lives on it. Confined: built and used on that thread.
@@ -60,7 +66,10 @@ final class Worker {
         rtmp.tls = services.tls
         orders = try Mailbox(loop: loop) { [unowned self] in carryOut($0) }
         let name = "worker-\(sockets.index)"
-        reports = [services.heartbeats.join(loop, name: name), LoopMetrics.watch(loop, name: name, in: services.metrics)]
+        reports = [
+            services.heartbeats.join(loop, name: name),
+            LoopMetrics.watch(loop, name: name, in: services.metrics, lag: services.lag),
+        ]
         try openWHIP(sockets)
         if let socket = sockets.rtmp {
             let listener = try TCPListener(loop: loop, socket: socket) { [unowned self] in rtmp.accept($0) }
@@ -85,7 +94,15 @@ final class Worker {
 
     private func carryOut(_ order: WorkerOrder) {
         switch order {
-        case .close: rtmp.stop()
+        case .requestReconnect: _ = rtmp.requestReconnect(tcURL: nil)
+        case .replaceTLS(let context):
+            rtmp.tls = context
+            site?.replaceTLS(context)
+        case .close(let budget):
+            budget.spend { allowed in
+                let count = rtmp.endOldest(allowed)
+                return count + (media?.endOldest(allowed - count) ?? 0)
+            }
         case .stop:
             for listener in listeners { listener.stop() }
             rtmp.stop()

@@ -7,7 +7,7 @@ import Wire
 struct ControlOperations: Sendable {
     typealias Reply = @Sendable (Result<JSONObject, APIError>) -> Void
 
-    let settings: ControlPlaneSettings
+    var settings: ControlPlaneSettings
     let store: any PlatformStore
     let leases: EmbeddedLeases
     let authority: TokenAuthority

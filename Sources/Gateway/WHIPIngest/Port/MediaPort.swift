@@ -59,9 +59,12 @@ public final class MediaPort {
     public var sessionCount: Int { sessions.count }
 
     /// Ends the sessions that have lived longest, at most so many (a drain's deadline has come).
-    public func endOldest(_ count: Int) {
+    /// - Returns: how many ended.
+    @discardableResult
+    public func endOldest(_ count: Int) -> Int {
         let oldest = sessions.values.sorted { $0.entry.createdAt < $1.entry.createdAt }.prefix(count)
         for session in oldest { session.end(.shutdown) }
+        return oldest.count
     }
 
     /// Ends every session by DTLS and reads no more.

@@ -1,0 +1,84 @@
+public import Wire
+
+/// How a node goes away without hurting anybody: not ready, then closed to new publishes, then live ones are ended a few at a time.
+///
+/// Pure: whoever runs it asks at every turn how it goes on, and carries out the answer. With nothing live it is over at once.
+public struct DrainPlan: Sendable {
+    public struct Settings: Sendable, Equatable {
+        /// Balancers see that the node is not ready; publishes are still taken.
+        public var grace: Duration
+        /// Live streams may go on for so long, counted from the beginning.
+        public var timeout: Duration
+        /// Streams ended per second after that, 1 or more.
+        public var closesPerSecond: Int
+
+        public init(grace: Duration, timeout: Duration, closesPerSecond: Int) {
+            (self.grace, self.timeout, self.closesPerSecond) = (grace, timeout, max(1, closesPerSecond))
+        }
+    }
+
+    public enum Phase: Sendable, Equatable {
+        /// Not ready, still taking publishes.
+        case grace
+        /// New publishes are refused, live ones go on.
+        case refusing
+        /// Live ones are ended, oldest first.
+        case closing
+        case finished
+    }
+
+    public enum Action: Sendable, Equatable {
+        /// Refuse new publishes, and ask encoders that understand it to connect elsewhere.
+        case refusePublishes
+        case close(count: Int)
+        case finish
+    }
+
+    /// Streams that were told to end and do not are left behind after so long.
+    public static let maximumLinger: Duration = .seconds(5)
+
+    public private(set) var phase = Phase.grace
+    private let settings: Settings
+    private let startedAt: MonotonicTime
+    private var closingSince: MonotonicTime
+    private var countAtDeadline = 0
+    private var closedCount = 0
+    /// When the last stream was told to end.
+    private var lastClose: MonotonicTime
+
+    public init(_ settings: Settings, at now: MonotonicTime) {
+        (self.settings, startedAt, closingSince, lastClose) = (settings, now, now, now)
+    }
+
+    /// What is to be done now, in this order. Ask several times a second.
+    public mutating func turn(liveCount: Int, at now: MonotonicTime) -> [Action] {
+        guard phase != .finished else { return [] }
+        var actions: [Action] = []
+        if phase == .grace, liveCount == 0 || now - startedAt >= settings.grace {
+            phase = .refusing
+            actions.append(.refusePublishes)
+        }
+        if phase == .refusing, now - startedAt >= max(settings.grace, settings.timeout) {
+            phase = .closing
+            (closingSince, lastClose, countAtDeadline) = (now, now, liveCount)
+        }
+        if let count = dueCloses(liveCount: liveCount, at: now) { actions.append(.close(count: count)) }
+        if liveCount == 0 || phase == .closing && now - lastClose >= Self.maximumLinger {
+            phase = .finished
+            actions.append(.finish)
+        }
+        return actions
+    }
+
+    /// The first stream ends at once, the others at the configured pace, however unevenly turns come.
+    private mutating func dueCloses(liveCount: Int, at now: MonotonicTime) -> Int? {
+        guard phase == .closing, liveCount > 0 else { return nil }
+        // Everybody has been told: those that are left are told again until they are left behind.
+        guard closedCount < countAtDeadline else { return liveCount }
+        let due = 1 + Int((now - closingSince).inSeconds * Double(settings.closesPerSecond))
+        let count = min(due - closedCount, liveCount)
+        guard count > 0 else { return nil }
+        (closedCount, lastClose) = (closedCount + count, now)
+        return count
+    }
+}

@@ -1,0 +1,77 @@
+import Wire
+
+/// What the process uses at one moment, in the measures that bound admission.
+public struct NodeLoad: Sendable, Equatable {
+    /// Of the granted CPUs, since the last look: 1 is all of them.
+    public var cpu: Double
+    /// The greatest lateness of any event loop since the last look.
+    public var loopLag: Duration
+    /// Of the descriptors that may be open.
+    public var descriptors: Double
+    /// Resident bytes.
+    public var memory: Int
+
+    public init(cpu: Double = 0, loopLag: Duration = .zero, descriptors: Double = 0, memory: Int = 0) {
+        (self.cpu, self.loopLag, self.descriptors, self.memory) = (cpu, loopLag, descriptors, memory)
+    }
+}
+
+/// Decides by measured load when new publishes are refused, before live ones suffer.
+///
+/// Pure. It closes when a limit is passed at several looks in a row (one look alone may be a handshake storm or a pause of the
+/// machine, which delays loops of idle processes too) and opens again when everything has stayed a tenth below the limits for a while, so that it does not flap.
+public struct LoadWatch: Sendable {
+    public struct Limits: Sendable, Equatable {
+        public var cpu: Double
+        public var loopLag: Duration
+        public var descriptors: Double
+        /// Nil: no bound.
+        public var memory: Int?
+
+        public init(cpu: Double, loopLag: Duration, descriptors: Double, memory: Int?) {
+            (self.cpu, self.loopLag, self.descriptors, self.memory) = (cpu, loopLag, descriptors, memory)
+        }
+    }
+
+    public enum Measure: String, Sendable, CaseIterable {
+        case cpu, loopLag, descriptors, memory
+    }
+
+    /// Looks in a row over a limit that close, and looks well below all limits that open again.
+    static let looksToClose = 3
+    static let looksToCloseByLag = 5
+    static let looksToOpen = 5
+    /// What of a limit counts as well below it.
+    static let easedShare = 0.9
+
+    public var limits: Limits
+    /// What is over its limit; nil while new publishes are taken.
+    public private(set) var reason: Measure?
+    private var looksOver = 0
+    private var looksEased = 0
+
+    public init(_ limits: Limits) { self.limits = limits }
+
+    public var isOverloaded: Bool { reason != nil }
+
+    /// Takes one look; looks come once a second.
+    public mutating func look(at load: NodeLoad) {
+        if let over = measure(of: load, beyond: 1) {
+            (looksOver, looksEased) = (looksOver + 1, 0)
+            if looksOver >= (over == .loopLag ? Self.looksToCloseByLag : Self.looksToClose) { reason = over }
+            return
+        }
+        looksOver = 0
+        looksEased = measure(of: load, beyond: Self.easedShare) == nil ? looksEased + 1 : 0
+        if looksEased >= Self.looksToOpen { reason = nil }
+    }
+
+    /// The first measure beyond that share of its limit.
+    private func measure(of load: NodeLoad, beyond share: Double) -> Measure? {
+        if load.cpu > limits.cpu * share { return .cpu }
+        if load.loopLag.inSeconds > limits.loopLag.inSeconds * share { return .loopLag }
+        if load.descriptors > limits.descriptors * share { return .descriptors }
+        if let memory = limits.memory, Double(load.memory) > Double(memory) * share { return .memory }
+        return nil
+    }
+}

@@ -1,0 +1,107 @@
+import Admission
+import EventLoop
+import GatewayConfiguration
+import GatewayLogging
+import HTTP
+import JSON
+import Wire
+
+/// Carries out a `DrainPlan`: for a signal, which ends the process, or for the API, which can take it back. On the control loop.
+final class NodeDrain {
+    /// Taken by the next drain.
+    var settings: DrainPlan.Settings
+
+    private let loop: EventLoop
+    private let gate: AdmissionGate
+    private let workers: WorkerGroup
+    private let budget = CloseBudget()
+    private var plan: DrainPlan?
+    private var turns: TimerWatch?
+    private var endsProcess = false
+
+    init(loop: EventLoop, gate: AdmissionGate, workers: WorkerGroup, settings: DrainPlan.Settings) {
+        (self.loop, self.gate, self.workers, self.settings) = (loop, gate, workers, settings)
+    }
+
+    /// A signal: drains, then stops the loop; a second one stops it at once.
+    func terminate() {
+        guard !endsProcess else {
+            Log.event(.warning, "drain_cut_short", ["live": .integer(gate.livePublishes)])
+            return loop.stop()
+        }
+        endsProcess = true
+        if plan?.phase == .finished { return loop.stop() }
+        begin()
+    }
+
+    func begin() {
+        guard plan == nil else { return }
+        plan = DrainPlan(settings, at: loop.now)
+        gate.isLeaving = true
+        Log.event(
+            .info, "drain_started", ["live": .integer(gate.livePublishes), "ends_process": .bool(endsProcess)])
+        turns = loop.schedule(after: Self.interval, repeating: Self.interval) { [unowned self] in turn() }
+        turn()
+    }
+
+    /// Takes publishes again. A signal's drain is not taken back.
+    func cancel() {
+        guard plan != nil, !endsProcess else { return }
+        (plan, turns) = (nil, nil)
+        gate.isLeaving = false
+        gate.set(.draining, false)
+        Log.event(.info, "drain_cancelled")
+    }
+
+    private func turn() {
+        for action in plan?.turn(liveCount: gate.livePublishes, at: loop.now) ?? [] {
+            switch action {
+            case .refusePublishes:
+                gate.set(.draining, true)
+                workers.tell(.requestReconnect)
+            case .close(let count):
+                budget.allow(count)
+                workers.tell(.close(budget))
+            case .finish:
+                turns = nil
+                Log.event(.info, "drained", ["left_behind": .integer(gate.livePublishes)])
+                if endsProcess { loop.stop() }
+            }
+        }
+    }
+
+    private static let interval: Duration = .milliseconds(100)
+}
+
+/// `/v1/drain`: POST begins, DELETE takes back (as POST to `/v1/undrain` does), GET tells.
+enum DrainOrder {
+    case begin, cancel, tell
+
+    init?(_ request: HTTPRequest) {
+        switch (request.method, request.path) {
+        case (.post, "/v1/drain"): self = .begin
+        case (.delete, "/v1/drain"), (.post, "/v1/undrain"): self = .cancel
+        case (.get, "/v1/drain"): self = .tell
+        default: return nil
+        }
+    }
+}
+
+extension NodeDrain {
+    func answer(_ order: DrainOrder) -> HTTPResponse {
+        switch order {
+        case .begin: begin()
+        case .cancel: cancel()
+        case .tell: break
+        }
+        return HTTPResponse(
+            .ok, json: ["phase": .string(plan.map { "\($0.phase)" } ?? "serving"), "live": .integer(Int64(gate.livePublishes))],
+            headers: ["Cache-Control": "no-store"])
+    }
+}
+
+extension DrainPlan.Settings {
+    init(_ settings: DrainSettings) {
+        self.init(grace: settings.grace, timeout: settings.timeout, closesPerSecond: settings.closesPerSecond)
+    }
+}
