@@ -18,7 +18,6 @@ final class DatagramRing: Sendable {
     nonisolated(unsafe) private let bytes: UnsafeMutableRawPointer
     private let head = Atomic<Int>(0)
     private let tail = Atomic<Int>(0)
-    private let dropped = Atomic<Int>(0)
     /// The reader's own note; nobody else looks at it.
     private let drained = Atomic<Int>(0)
 
@@ -34,15 +33,12 @@ final class DatagramRing: Sendable {
         bytes.deallocate()
     }
 
-    var droppedCount: Int { dropped.load(ordering: .relaxed) }
-
     /// Copies a datagram in. One thread only.
     func push(
         _ datagram: UnsafeRawBufferPointer, of entry: SessionEntry, isValidated: Bool, path: MediaPath, arrival: MonotonicTime
     ) -> Bool {
         let position = tail.load(ordering: .relaxed)
         guard position - head.load(ordering: .acquiring) < Self.slotCount, datagram.count <= Self.slotByteCount else {
-            dropped.wrappingAdd(1, ordering: .relaxed)
             return false
         }
         let index = position & (Self.slotCount - 1)

@@ -13,7 +13,6 @@ enum WorkerMessage: Sendable {
     case claimed(SessionEntry, ClaimAnswer)
     /// An ICE-TCP connection whose session is yours, with the frames read and not yet handled.
     case connection(SessionEntry, DetachedConnection)
-    case announced(SessionEntry)
 }
 
 /// The way to a peer: its address, and ours that it knows.

@@ -3,7 +3,7 @@ import DTLS
 public import EventLoop
 import STUN
 public import Sockets
-import StageHub
+public import StageHub
 import Wire
 
 /// One worker's part of the media port: every datagram of every session comes in here and is told apart (RFC 7983).
@@ -57,6 +57,11 @@ public final class MediaPort {
 
     public var counters: UDPCounters { socket.counters }
     public var sessionCount: Int { sessions.count }
+
+    /// A router has answered the announce of a publication of ours: the last step of its session's story.
+    public func announced(_ publication: Publication) {
+        sessions.values.first { $0.publication === publication }?.entry.note(.announced)
+    }
 
     /// Ends the sessions that have lived longest, at most so many (a drain's deadline has come).
     /// - Returns: how many ended.
@@ -170,7 +175,6 @@ public final class MediaPort {
         case .validated(let entry, let path): sessions[ObjectIdentifier(entry)]?.tupleValidated(path, at: loop.now)
         case .end(let entry, let reason): end(entry, reason)
         case .claimed(let entry, let answer): sessions[ObjectIdentifier(entry)]?.leaseAnswered(answer)
-        case .announced(let entry): entry.note(.announced)
         case .connection(let entry, let detached): adopt(detached, of: entry)
         }
     }

@@ -47,14 +47,12 @@ final class MediaReceiver {
     private var feeding: [Int?] = [nil, nil]
     /// Sources that came for the first time; whoever registers them empties it.
     var newSources: [UInt32] = []
-    private let midID: UInt8?
     let transportID: UInt8?
 
     init(offer: AcceptedOffer, maximumBitrate: Int, metrics: WHIPMetrics) {
         (self.offer, self.metrics, self.maximumBitrate) = (offer, metrics, maximumBitrate)
         bitrateLimit = maximumBitrate
         selector = LayerSelector(layerCount: max(1, offer.video.rids.count))
-        midID = offer.video.identifier(of: HeaderExtensionMap.mid)
         transportID =
             offer.video.identifier(of: HeaderExtensionMap.transportWideCC)
             ?? offer.audio?.identifier(of: HeaderExtensionMap.transportWideCC)

@@ -21,7 +21,7 @@ final class WHIPSession {
     var handshakeTimer: TimerWatch?
     var inbound: SRTPInbound?
     var outbound: SRTPOutbound?
-    private var publication: Publication?
+    private(set) var publication: Publication?
     /// Where we send: the validated tuple on which the last genuine packet came.
     var path: MediaPath
     /// Tuples from which a check of this session came, here or on another worker.
