@@ -70,6 +70,10 @@ final class Node {
         reload = NodeReload(
             loop: loop, source: source, running: configuration, certificates: certificates, metrics: services.metrics,
             apply: { [unowned self] in apply($0, to: admin) })
+        let hook = try services.hooked.map { authorizer in
+            try AuthorizeHook(loop: loop, settings: .init(configuration.authorize), answering: authorizer)
+        }
+        defer { withExtendedLifetime(hook) {} }
         watchSignals()
         if source.isQuickstart { try writeQuickstart() }
         Log.event(.info, "started", ["version": .string(Version.current), "workers": .integer(workers.count)])
@@ -106,5 +110,13 @@ final class Node {
         try directory.write(file.json, to: "quickstart.json")
         print(file.guide)
         fflush(nil)
+    }
+}
+
+extension AuthorizeHook.Settings {
+    init(_ settings: AuthorizeSettings) {
+        self.init(url: settings.url)
+        (secret, timeout, cache) = (settings.secret, settings.timeout, settings.cache)
+        allowsOnFailure = settings.onFailure == .allow
     }
 }

@@ -1,4 +1,5 @@
 import Admission
+import ControlPlane
 import DataDirectory
 import EventLoop
 import GatewayConfiguration
@@ -19,6 +20,8 @@ struct NodeServices: Sendable {
     let configuration: StagedoorConfiguration
     let metrics: MetricsRegistry
     let gate: AdmissionGate
+    /// Where another authority is asked; nil without `authorize.url`.
+    let hooked: HookedAuthorizer?
     let store: EmbeddedStore
     let authority: TokenAuthority
     let leases: EmbeddedLeases
@@ -53,7 +56,9 @@ struct NodeServices: Sendable {
         (limits.threads, limits.failuresPerMinute) = (configuration.workers.verifiers, configuration.limits.failuresPerMinute)
         tokens = try TokenVerifier(store: store.store, authority: store.authority, rules: store.rules, limits: limits)
         let authorizer = StoreAuthorizer(store: store.store, reports: leases, tokens: tokens.authorizer(reports: leases))
-        gate = AdmissionGate(before: authorizer)
+        hooked = configuration.authorize.url.isEmpty ? nil : HookedAuthorizer(behind: authorizer)
+        let judge: any Authorizer = if let hooked { hooked } else { authorizer }
+        gate = AdmissionGate(before: judge)
         if configuration.overload.maximumPublishers > 0 { gate.limitPublishes(to: configuration.overload.maximumPublishers) }
         let threads = configuration.transcoding.threads > 0 ? configuration.transcoding.threads : CPUAllowance.granted
         transcoding = try TranscodingPool(threadCount: threads)
