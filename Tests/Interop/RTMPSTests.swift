@@ -15,6 +15,16 @@ extension Interop {
         }
 
         @Test(.timeLimit(.minutes(1)))
+        func `librtmp publishes over TLS`() throws {
+            let file = try delivered(.p30) {
+                try Encoder.librtmp(.p30, to: "\(try #require($0.rtmpsURL))/\($0.streamKey)", seconds: 4)
+            }
+            let received = try MediaFile.frameDigests(file)
+            #expect(received == Array(try MediaFile.frameDigests(Clip.p30.file()).prefix(received.count)))
+            #expect(received.count > 3 * 30)
+        }
+
+        @Test(.timeLimit(.minutes(1)))
         func `an encoder that verifies without the authority is not connected`() throws {
             let gateway = try Gateway()
             let url = "\(try #require(gateway.quickstart.rtmpsURL))/\(gateway.quickstart.streamKey)"

@@ -28,6 +28,9 @@ public final class TLSContext: Sendable {
         configure(minimumVersion)
         if !others.isEmpty { chooseByName() }
         unsafe SSL_CTX_ctrl(handle, SSL_CTRL_SET_SESS_CACHE_MODE, Int(SSL_SESS_CACHE_OFF), nil)
+        // librtmp on GnuTLS takes the tickets of TLS 1.3 for the end of the connection, and publishes live for hours: there is
+        // nothing to resume.
+        unsafe SSL_CTX_set_num_tickets(handle, 0)
         unsafe SSL_CTX_set_alpn_select_cb(handle, selectProtocol, nil)
         try show(identity)
     }
