@@ -10,7 +10,7 @@ import time
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PROGRAMS = ROOT / ".build/release"
 PYTHON = ROOT / ".deps/venv/bin/python"
-ROUTER_PORTS = (22_000, 22_999)
+ROUTER_PORTS = (26_000, 26_999)
 CLIP = [
     "-f", "lavfi", "-i", "testsrc2=s=1280x720:r=30:d=10,noise=alls=10:allf=t:all_seed=7", "-f", "lavfi", "-i", "sine=f=440:r=48000:d=10",
     "-c:v", "libx264", "-preset", "veryfast", "-pix_fmt", "yuv420p", "-profile:v", "baseline", "-bf", "0", "-g", "60",
