@@ -77,7 +77,11 @@ final class Node {
         watchSignals()
         if source.isQuickstart { try writeQuickstart() }
         Log.event(.info, "started", ["version": .string(Version.current), "workers": .integer(workers.count)])
+        StartupWarnings.log(advertised: services.whip?.configuration.advertisedAddresses ?? [])
+        let notifier = ServiceNotifier(loop: loop)
+        notifier?.send("READY=1")
         loop.run()
+        notifier?.send("STOPPING=1")
         workers.stop()
         store.close()
         Log.event(.info, "stopped")

@@ -1,47 +1,62 @@
 import ArgumentParser
 import EventLoop
 import Foundation
+import JSON
+import JWT
+import OpenSSL
 import Store
 import Wire
 
-/// Participant tokens without a server: mints them with a key pair of one's own, and says what is in one.
+/// Makes and looks at participant tokens, offline.
 struct Token: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Mints and inspects participant tokens, offline.", subcommands: [Mint.self, Inspect.self])
+        abstract: "Mints participant tokens with a key of yours, or explains one.", subcommands: [Mint.self, Inspect.self])
+}
 
+extension Token {
+    /// Signs with a private key whose public half was imported (ImportPublicKey).
     struct Mint: ParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Signs a participant token; prints it.")
+        static let configuration = CommandConfiguration(abstract: "Signs a token with a private key of yours.")
 
-        @Option(name: .long, help: "The private key: a PEM file, EC P-384.")
+        @Option(name: .long, help: "PEM file of the private key, EC P-384; its public half was given to ImportPublicKey.")
         var key: String
-        @Option(name: .long, help: "The ARN that ImportPublicKey gave the public half.")
-        var keyID: String
+        @Option(name: .long, help: "The ARN that ImportPublicKey answered.")
+        var keyId: String
         @Option(name: .long, help: "The stage's ARN.")
         var stage: String
-        @Option(name: .long, help: "The stage's events endpoint, from GetStage.")
+        @Option(name: .long, help: "endpoints.events of the stage, as GetStage tells it.")
         var eventsURL: String
-        @Option(name: .long, help: "The stage's WHIP endpoint, from GetStage.")
+        @Option(name: .long, help: "endpoints.whip of the stage, as GetStage tells it.")
         var whipURL: String
-        @Option(name: .long, help: "The participant's id; a random one without it.")
+        @Option(name: .long, help: "The participant's id; by default a new one.")
         var participant: String?
-        @Option(name: .long, help: "What the application calls the user.")
-        var userID = ""
-        @Option(name: .long, help: "NAME=VALUE, shown to everybody on the stage; may be repeated.")
+        @Option(name: .long, help: "A name of yours for the participant, at most 128 characters.")
+        var user = ""
+        @Option(name: .long, help: "name=value, shown to other participants; may be repeated.")
         var attribute: [String] = []
-        @Option(name: .long, help: "How long the token is good: 1 to 20160 minutes.")
+        @Option(name: .long, help: "Minutes for which it is good, 1 to 20160.")
         var minutes = 720
-        @Flag(name: .long, help: "Without the right to publish.")
+        @Flag(name: .long, help: "The participant may watch but not publish.")
         var subscribeOnly = false
 
+        func validate() throws {
+            guard (1...20_160).contains(minutes) else { throw ValidationError("--minutes goes from 1 to 20160 (14 days)") }
+            guard user.count <= ParticipantClaims.maximumUserIDLength else { throw ValidationError("--user is too long") }
+            if let participant, !ParticipantClaims.isParticipantID(participant) {
+                throw ValidationError("--participant takes 1 to 64 letters, digits, - and _")
+            }
+            guard attribute.allSatisfy({ $0.contains("=") }) else { throw ValidationError("--attribute takes name=value") }
+        }
+
         func run() throws {
-            guard (1...20_160).contains(minutes) else { throw ValidationError("--minutes must be from 1 to 20160.") }
-            let pem = Secret([UInt8](try Data(contentsOf: URL(filePath: key))))
-            let authority = try TokenAuthority(keyID: keyID, privateKey: pem)
-            var request = TokenAuthority.Request(participantID: participant ?? Identifier.resource())
-            (request.userID, request.minutes, request.allowsPublish) = (userID, minutes, !subscribeOnly)
+            let pem = try Secret([UInt8](Data(contentsOf: URL(fileURLWithPath: key))))
+            let authority = try TokenAuthority(keyID: keyId, privateKey: pem)
+            var request = TokenAuthority.Request()
+            if let participant { request.participantID = participant }
+            (request.userID, request.minutes, request.allowsPublish) = (user, minutes, !subscribeOnly)
             for pair in attribute {
-                guard let equals = pair.firstIndex(of: "=") else { throw ValidationError("--attribute takes NAME=VALUE.") }
-                request.attributes[String(pair[..<equals])] = String(pair[pair.index(after: equals)...])
+                let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+                request.attributes[parts[0]] = parts[1]
             }
             let endpoints = StageEndpoints(events: eventsURL, whip: whipURL, rtmp: "", rtmps: "")
             let minted = try authority.mint(request, stageARN: stage, endpoints: endpoints, now: EventLoop.wallNow())
@@ -49,21 +64,46 @@ struct Token: ParsableCommand {
         }
     }
 
+    /// Prints what a token says and what is wrong with it.
     struct Inspect: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Prints what a token says and what is wrong with it; fails if anything is.")
+            abstract: "Prints what a token says; reads it from standard input, so that no shell keeps it.")
 
-        @Argument(help: "The token; read from standard input without it, so that no shell history keeps it.")
-        var token: String?
-        @Option(name: .long, help: "A public key (PEM) to verify the signature with.")
-        var publicKey: String?
+        @Option(name: .long, help: "PEM file of the public key: the signature is verified too.")
+        var key: String?
 
         func run() throws {
-            let text = (token ?? readLine() ?? "").trimmingCharacters(in: .whitespacesAndNewlines)
-            let pem = try publicKey.map { [UInt8](try Data(contentsOf: URL(filePath: $0))) }
-            let inspection = TokenInspection(Secret(text), publicKey: pem, now: EventLoop.wallNow())
-            for line in inspection.lines + inspection.faults.map({ "FAULT: \($0)" }) { print(line) }
-            if !inspection.faults.isEmpty { throw ExitCode.failure }
+            let text = (readLine() ?? "").trimmingCharacters(in: .whitespaces)
+            let findings = try inspect(Array(text.utf8))
+            for line in findings { print(line) }
         }
+
+        private func inspect(_ text: [UInt8]) throws -> [String] {
+            let token: CompactToken
+            let claims: ParticipantClaims
+            do {
+                token = try CompactToken(parsing: text)
+                claims = try ParticipantClaims(parsing: token.payload)
+            } catch {
+                print("no participant token: \(error)")
+                throw ExitCode.failure
+            }
+            var lines = [
+                "key          \(token.keyID)", "stage        \(claims.stageARN)", "participant  \(claims.participantID)",
+                "user         \(claims.userID)", "publish      \(claims.allowsPublish)", "subscribe    \(claims.allowsSubscribe)",
+                "events       \(claims.eventsURL)", "whip         \(claims.whipURL)",
+                "issued       \(Self.date(claims.issuedAt))", "expires      \(Self.date(claims.expiresAt))",
+            ]
+            lines += claims.attributes.sorted { $0.key < $1.key }.map { "attribute    \($0.key)=\($0.value)" }
+            lines.append("now          \(claims.validity(at: EventLoop.wallNow().secondsSince1970))")
+            if let key {
+                let publicKey = try ES384PublicKey(pem: [UInt8](Data(contentsOf: URL(fileURLWithPath: key))))
+                let isGenuine = publicKey.isValid(token.signature, over: token.signingInput)
+                lines.append("signature    \(isGenuine ? "genuine" : "WRONG: another key signed it, or it was changed")")
+            }
+            return lines
+        }
+
+        private static func date(_ seconds: Int64) -> String { Date(timeIntervalSince1970: Double(seconds)).ISO8601Format() }
     }
 }

@@ -7,6 +7,8 @@ import Testing
 final class Gateway {
     let quickstart: Quickstart
     let data: URL
+    /// The configuration file, which a test may change and have read again.
+    let settings: URL
     private let run: ProgramRun
     private var isStopped = false
 
@@ -21,7 +23,7 @@ final class Gateway {
         let firstPort = Self.nextRouterPort.wrappingAdd(participants * 4, ordering: .relaxed).oldValue
         routerPorts = firstPort...(firstPort + participants * 4 - 1)
         let folder = data ?? Workspace.temporaryFile(suffix: ".data")
-        let settings = Workspace.temporaryFile(suffix: ".yaml")
+        settings = Workspace.temporaryFile(suffix: ".yaml")
         try Self.configuration(routerPorts: routerPorts, extra: configuration).write(
             to: settings, atomically: true, encoding: .utf8)
         self.data = folder
@@ -75,6 +77,14 @@ final class Gateway {
     func admin(_ path: String) throws -> String {
         let url = try #require(quickstart.adminURL)
         return try ProgramRun.output(of: ["curl", "-sS", "--max-time", "5", "\(url)/\(path)"], within: .seconds(10))
+    }
+
+    /// Writes a line of the configuration file in place of another, as an operator's editor would, and asks for a reload.
+    func change(_ old: String, to new: String) throws {
+        let text = try String(contentsOf: settings, encoding: .utf8)
+        try #require(text.contains(old))
+        try text.replacingOccurrences(of: old, with: new).write(to: settings, atomically: true, encoding: .utf8)
+        run.send(SIGHUP)
     }
 
     /// Ends it as an operator would; records an issue when it does not end, or ends with a fault, or told a secret.

@@ -1,0 +1,39 @@
+import EventLoop
+import Foundation
+import Wire
+
+/// Tells systemd what we do (sd_notify(3)): ready, alive, going. Nil where no one asked. On the control loop, whose turning is
+/// what the watchdog watches.
+final class ServiceNotifier {
+    private let descriptor: CInt
+    private var address = sockaddr_un()
+    private let length: socklen_t
+    private var watchdog: TimerWatch?
+
+    init?(loop: EventLoop, environment: [String: String] = ProcessInfo.processInfo.environment) {
+        guard let path = environment["NOTIFY_SOCKET"], path.hasPrefix("/") || path.hasPrefix("@") else { return nil }
+        var name = Array(path.utf8)
+        guard name.count < MemoryLayout.size(ofValue: address.sun_path) else { return nil }
+        // An abstract address begins with a zero and has no end but its length.
+        if path.hasPrefix("@") { name[0] = 0 }
+        address.sun_family = sa_family_t(AF_UNIX)
+        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: name) }
+        length = socklen_t(MemoryLayout<sa_family_t>.size + name.count)
+        descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+        guard descriptor >= 0 else { return nil }
+        guard let microseconds = environment["WATCHDOG_USEC"].flatMap(Int64.init), microseconds > 0 else { return }
+        let interval = Duration.microseconds(microseconds / 2)
+        watchdog = loop.schedule(after: interval, repeating: interval) { [unowned self] in send("WATCHDOG=1") }
+    }
+
+    deinit { if descriptor >= 0 { close(descriptor) } }
+
+    func send(_ state: String) {
+        let text = Array(state.utf8)
+        _ = withUnsafePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                sendto(descriptor, text, text.count, Int32(MSG_NOSIGNAL.rawValue), $0, length)
+            }
+        }
+    }
+}

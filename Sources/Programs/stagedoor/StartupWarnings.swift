@@ -1,0 +1,18 @@
+import GatewayLogging
+import Wire
+
+/// What an operator should know right after the start, though everything serves.
+enum StartupWarnings {
+    /// - Parameter advertised: the addresses that WebRTC clients are told; empty when WHIP is off.
+    static func log(advertised: [SocketAddress]) {
+        for warning in LibraryCheck.warnings { Log.event(.warning, "stock_libraries", ["hint": .string(warning)]) }
+        let outside = advertised.map(\.ip).filter { !$0.isLoopback }
+        guard !advertised.isEmpty, outside.allSatisfy(\.isPrivate) else { return }
+        Log.event(
+            .warning, "private_addresses_advertised",
+            [
+                "addresses": .strings(advertised.map(\.ip.description)),
+                "hint": "WHIP works from this network only: set advertise.addresses to what encoders outside reach",
+            ])
+    }
+}

@@ -1,0 +1,56 @@
+import Foundation
+import Testing
+
+extension Interop {
+    /// Going away without hurting anybody.
+    @Suite(.serialized) struct Drain {
+        @Test(.timeLimit(.minutes(1)), arguments: [SIGTERM, SIGINT])
+        func `quickstart with a live stream ends within about a second`(signal: Int32) throws {
+            let gateway = try Gateway()
+            let encoder = try Encoder.ffmpeg(.p30, to: gateway.quickstart.publishURL, seconds: 60)
+            expect("a live stream", within: .seconds(15)) { gateway.log.contains("\"rtmp_publish_granted\"") }
+            kill(gateway.pid, signal)
+            #expect(holds(within: .seconds(3)) { !gateway.isRunning }, "\(gateway.log.suffix(2_000))")
+            #expect(encoder.status(within: .seconds(10)) != nil)
+            gateway.stop()
+        }
+
+        @Test(.timeLimit(.minutes(1)))
+        func `with nothing live it ends at once, whatever the grace`() throws {
+            let gateway = try Gateway(configuration: "drain: {grace: 60s, timeout: 1h}")
+            kill(gateway.pid, SIGTERM)
+            #expect(holds(within: .seconds(2)) { !gateway.isRunning })
+            gateway.stop()
+        }
+
+        @Test(.timeLimit(.minutes(2)))
+        func `a live stream goes on, new ones are refused, and the deadline ends it`() throws {
+            let gateway = try Gateway(configuration: "drain: {grace: 0s, timeout: 6s, closesPerSecond: 1}")
+            let encoder = try Encoder.ffmpeg(.p30, to: gateway.quickstart.publishURL, seconds: 60)
+            expect("a live stream", within: .seconds(15)) { gateway.log.contains("\"rtmp_publish_granted\"") }
+            let begin = ContinuousClock.now
+            kill(gateway.pid, SIGTERM)
+            try expect("not ready", within: .seconds(3)) { try gateway.admin("readyz").contains("draining") }
+            let late = try Encoder.ffmpeg(.p30, to: gateway.quickstart.publishURL)
+            #expect(try #require(late.status(within: .seconds(4))) != 0)
+            #expect(gateway.log.contains("SD-1070"))
+            #expect(encoder.isRunning)
+            #expect(holds(within: .seconds(10)) { !gateway.isRunning }, "\(gateway.log.suffix(2_000))")
+            #expect(ContinuousClock.now - begin > .seconds(5))
+            gateway.stop()
+        }
+
+        @Test(.timeLimit(.minutes(1)))
+        func `a second signal ends it at once`() throws {
+            let gateway = try Gateway(configuration: "drain: {grace: 60s, timeout: 1h}")
+            let encoder = try Encoder.ffmpeg(.p30, to: gateway.quickstart.publishURL, seconds: 60)
+            expect("a live stream", within: .seconds(15)) { gateway.log.contains("\"rtmp_publish_granted\"") }
+            kill(gateway.pid, SIGTERM)
+            expect("a drain", within: .seconds(3)) { gateway.log.contains("\"drain_started\"") }
+            kill(gateway.pid, SIGTERM)
+            #expect(holds(within: .seconds(3)) { !gateway.isRunning })
+            gateway.stop()
+            encoder.kill()
+        }
+    }
+}

@@ -1,0 +1,123 @@
+import Foundation
+import Testing
+
+extension Interop {
+    /// Changes taken up without a restart, or not at all.
+    @Suite(.serialized) struct Reload {
+        @Test(.timeLimit(.minutes(1)))
+        func `SIGHUP applies a rule to a live stream`() throws {
+            let gateway = try Gateway(configuration: "contract: {videoBitrate: {limit: 8500000}}")
+            let encoder = try Encoder.ffmpeg(.p30, to: gateway.quickstart.publishURL, seconds: 60)
+            expect("a live stream", within: .seconds(15)) { gateway.log.contains("\"rtmp_publish_granted\"") }
+            try gateway.change("limit: 8500000", to: "limit: 100000")
+            expect("the reload", within: .seconds(3)) { gateway.log.contains("\"applied\":[\"contract.videoBitrate.limit\"]") }
+            #expect(encoder.status(within: .seconds(20)) != nil, "\(gateway.log.suffix(2_000))")
+            gateway.stop()
+        }
+
+        @Test(.timeLimit(.minutes(1)))
+        func `a broken file changes nothing and is explained`() throws {
+            let gateway = try Gateway(configuration: "overload: {maximumPublishers: 5}")
+            try gateway.change("maximumPublishers: 5", to: "maximumPublisher: 0")
+            expect("the refusal", within: .seconds(3)) {
+                gateway.log.contains("\"reload_refused\"") && gateway.log.contains("did you mean overload.maximumPublishers")
+            }
+            let encoder = try Encoder.ffmpeg(.p30, to: gateway.quickstart.publishURL, seconds: 3)
+            #expect(encoder.status(within: .seconds(20)) == 0)
+            gateway.stop()
+        }
+
+        @Test(.timeLimit(.minutes(1)))
+        func `what needs a restart is named`() throws {
+            let gateway = try Gateway(configuration: "workers: {verifiers: 1}")
+            try gateway.change("verifiers: 1", to: "verifiers: 2")
+            expect("the report", within: .seconds(3)) { gateway.log.contains("\"need_restart\":[\"workers.verifiers\"]") }
+            gateway.stop()
+        }
+
+        @Test(.timeLimit(.minutes(1)))
+        func `a file that is replaced is noticed without a signal`() throws {
+            let gateway = try Gateway(configuration: "overload: {cpu: 85}")
+            let text = try String(contentsOf: gateway.settings, encoding: .utf8)
+            try text.replacingOccurrences(of: "cpu: 85", with: "cpu: 70").write(
+                to: gateway.settings, atomically: true, encoding: .utf8)
+            expect("the reload", within: .seconds(8)) { gateway.log.contains("\"applied\":[\"overload.cpu\"]") }
+            gateway.stop()
+        }
+    }
+
+    /// Certificates of the operator's, exchanged while streams run over them.
+    @Suite(.serialized) struct Certificates {
+        @Test(.timeLimit(.minutes(2)))
+        func `certificates are swapped under a live RTMPS stream, a bad pair is refused`() throws {
+            let pair = try CertificatePair(name: "first.example")
+            let gateway = try Gateway(configuration: "tls: {certificate: \"\(pair.certificate)\", privateKey: \"\(pair.key)\"}")
+            let rtmps = try #require(gateway.quickstart.rtmpsURL)
+            #expect(try shownName(rtmps).contains("first.example"))
+            let encoder = try Encoder.ffmpeg(.p30, to: "\(rtmps)/\(gateway.quickstart.streamKey)", seconds: 60)
+            expect("a live stream", within: .seconds(15)) { gateway.log.contains("\"rtmp_publish_granted\"") }
+
+            try pair.write(name: "second.example")
+            kill(gateway.pid, SIGHUP)
+            try expect("the new certificate", within: .seconds(5)) { try shownName(rtmps).contains("second.example") }
+
+            try "no key at all".write(toFile: pair.key, atomically: true, encoding: .utf8)
+            kill(gateway.pid, SIGHUP)
+            expect("the refusal", within: .seconds(5)) { gateway.log.contains("\"reload_refused\"") }
+            #expect(try shownName(rtmps).contains("second.example"))
+
+            for number in 1...5 {
+                try pair.write(name: "host\(number).example")
+                kill(gateway.pid, SIGHUP)
+                try expect("certificate \(number)", within: .seconds(5)) { try shownName(rtmps).contains("host\(number).example") }
+            }
+            #expect(encoder.isRunning)
+            #expect(!gateway.log.contains("\"rtmp_publish_ended\""))
+            encoder.interrupt()
+            gateway.stop()
+        }
+
+        @Test(.timeLimit(.minutes(1)))
+        func `the certificate follows the name that the client asks for`() throws {
+            let pairs = try ["one.example", "*.two.example"].map { try CertificatePair(name: $0) }
+            let gateway = try Gateway(
+                configuration: """
+                    certificates:
+                      one: {certificate: "\(pairs[0].certificate)", privateKey: "\(pairs[0].key)"}
+                      two: {certificate: "\(pairs[1].certificate)", privateKey: "\(pairs[1].key)"}
+                    """)
+            let rtmps = try #require(gateway.quickstart.rtmpsURL)
+            #expect(try shownName(rtmps, asking: "one.example").contains("one.example"))
+            #expect(try shownName(rtmps, asking: "live.two.example").contains("*.two.example"))
+            #expect(try shownName(rtmps, asking: "three.example").contains("localhost"))
+            gateway.stop()
+        }
+
+        /// The subject of the certificate that a new connection is shown.
+        private func shownName(_ url: String, asking name: String = "localhost") throws -> String {
+            let components = try #require(URLComponents(string: url))
+            let address = "\(try #require(components.host)):\(try #require(components.port))"
+            return try ProgramRun.output(
+                of: [
+                    "sh", "-c",
+                    "openssl s_client -connect \(address) -servername \(name) </dev/null 2>/dev/null | openssl x509 -noout -subject",
+                ], within: .seconds(10))
+        }
+    }
+}
+
+/// A certificate that vouches for itself, and its key, in files.
+struct CertificatePair {
+    let certificate = Workspace.temporaryFile(suffix: ".pem").path
+    let key = Workspace.temporaryFile(suffix: ".key").path
+
+    init(name: String) throws { try write(name: name) }
+
+    func write(name: String) throws {
+        _ = try ProgramRun.output(
+            of: [
+                "openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "30",
+                "-subj", "/CN=\(name)", "-addext", "subjectAltName=DNS:\(name)", "-keyout", key, "-out", certificate,
+            ], within: .seconds(10))
+    }
+}
