@@ -69,7 +69,9 @@ extension Interop {
             for number in 1...5 {
                 try pair.write(name: "host\(number).example")
                 kill(gateway.pid, SIGHUP)
-                try expect("certificate \(number)", within: .seconds(5)) { try shownName(rtmps).contains("host\(number).example") }
+                try expect("certificate \(number)", within: .seconds(5)) {
+                    try shownName(rtmps).contains("host\(number).example")
+                }
             }
             #expect(encoder.isRunning)
             #expect(!gateway.log.contains("\"rtmp_publish_ended\""))

@@ -11,6 +11,7 @@ import OpenSSL
 import RouterForwarding
 import Sockets
 import Store
+import WHIPIngest
 import Wire
 
 /// One running gateway: the control loop on the main thread, its workers, and the order in which they start and stop.

@@ -32,7 +32,7 @@ final class ServiceNotifier {
         let text = Array(state.utf8)
         _ = withUnsafePointer(to: &address) { pointer in
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                sendto(descriptor, text, text.count, Int32(MSG_NOSIGNAL.rawValue), $0, length)
+                sendto(descriptor, text, text.count, Int32(MSG_NOSIGNAL), $0, length)
             }
         }
     }
