@@ -52,7 +52,7 @@ format:
 lint:
 	scripts/lint
 
-image: deps  ## Carries out docker/Dockerfile where no container engine runs, and starts the result.
+image:  ## Builds docker/Dockerfile.
 	docker/build-image
 
 deps:
