@@ -64,6 +64,33 @@ struct TLSConnectionTests {
 
     static func trusting() throws -> TLSContext { try TLSContext(clientTrusting: [try #require(authority).certificate]) }
 
+    @Test(arguments: ["one.example", "live.two.example", "LIVE.two.example", "other.example"])
+    func `the certificate follows the name that the client asks for`(name: String) throws {
+        let authority = try #require(Self.authority)
+        func identity(_ name: String, _ dnsName: String) throws -> Identity {
+            try authority.issue(
+                commonName: name, dnsNames: [dnsName], addresses: [], now: Self.now, validFor: .seconds(3_600))
+        }
+        let server = try TLSContext(
+            server: identity("fallback", "other.example"),
+            named: [identity("one", "one.example"), identity("two", "*.two.example")])
+        // The client verifies the name: only the right certificate lets it through.
+        let link = try Link(client: Self.trusting(), server: server, name: name)
+        try link.run()
+        #expect(link.client.isHandshakeCompleted)
+    }
+
+    @Test func `without a name, or with one that nobody carries, the first certificate is shown`() throws {
+        let authority = try #require(Self.authority)
+        let other = try authority.issue(
+            commonName: "other", dnsNames: ["other.example"], addresses: [], now: Self.now, validFor: .seconds(3_600))
+        let own = try authority.issue(
+            commonName: "own", dnsNames: ["localhost"], addresses: [.loopback], now: Self.now, validFor: .seconds(3_600))
+        let link = try Link(client: Self.trusting(), server: TLSContext(server: own, named: [other]), name: "127.0.0.1")
+        try link.run()
+        #expect(link.client.isHandshakeCompleted)
+    }
+
     @Test(arguments: [1, 7, 1_000, .max])
     func `bytes go both ways, however the ciphertext is cut`(pieceSize: Int) throws {
         let link = try Link(client: Self.trusting(), server: Self.server(), name: "localhost")

@@ -74,6 +74,12 @@ public final class Certificate: Sendable {
         return unsafe X509_verify(handle, key.handle) == 1
     }
 
+    /// Whether the issuer's key made this certificate's signature.
+    public func isSigned(by issuer: Certificate) -> Bool {
+        defer { ERR_clear_error() }
+        return unsafe X509_verify(handle, X509_get0_pubkey(issuer.handle)) == 1
+    }
+
     private static func time(_ time: UnsafePointer<ASN1_TIME>?) -> WallTime {
         var (days, seconds): (CInt, CInt) = (0, 0)
         let epoch = unsafe ASN1_TIME_set(nil, 0)

@@ -11,6 +11,11 @@ public struct Identity: Sendable {
         (self.certificate, self.chain, self.key) = (certificate, chain, key)
     }
 
+    /// Whether each certificate is signed by the one behind it, as peers expect a chain to be (RFC 8446 §4.4.2).
+    public var isChainInOrder: Bool {
+        zip([certificate] + chain, chain).allSatisfy { certificate, issuer in certificate.isSigned(by: issuer) }
+    }
+
     /// Reads a chain and its key, each as PEM. That they belong together is checked by `TLSContext`.
     public init(chainPEM: [UInt8], keyPEM: Secret) throws(OpenSSLError) {
         var chain = try Certificate.chain(pem: chainPEM)

@@ -7,6 +7,7 @@ import HTTP
 import HTTPServer
 import Sockets
 import Store
+import Wire
 
 /// What the control loop serves on the admin listener. Confined to it.
 final class AdminSite {
@@ -24,11 +25,14 @@ final class AdminSite {
             loop: loop, settings: settings, store: services.store, leases: services.leases, authority: services.authority)
         self.api = api
         let isOpen = services.configuration.admin.listen.isLoopback
+        let metrics = services.configuration.metrics
         server = HTTPServer(loop: loop, configuration: HTTPServerConfiguration(services.configuration.admin)) {
             request, exchange in
             if let response = health.response(to: request) {
-                // Off loopback, metrics are for signed requests: they tell who is live.
-                if !isOpen, request.path == "/metrics", let refusal = api.refusal(of: request, isReading: true) {
+                // Off loopback, metrics are for those who may: they tell who is live.
+                if !isOpen, request.path == "/metrics", !metrics.admits(request),
+                    let refusal = api.refusal(of: request, isReading: true)
+                {
                     return exchange.respond(refusal)
                 }
                 return exchange.respond(response)
@@ -79,6 +83,15 @@ extension ControlPlaneSettings {
         (rates.publicKeys, rates.tags) = (configuration.rates.publicKeys, configuration.rates.tags)
         (quotas.stages, quotas.publicKeys) = (configuration.quotas.stages, configuration.quotas.publicKeys)
         quotas.ingestConfigurations = configuration.quotas.ingestConfigurations
+    }
+}
+
+extension MetricsSettings {
+    /// Whether a request for the metrics needs no signature: it shows the bearer token, or comes from one of the networks.
+    func admits(_ request: HTTPRequest) -> Bool {
+        if networks.contains(where: { $0.contains(request.source.ip) }) { return true }
+        guard !token.isEmpty, let shown = request.bearerToken else { return false }
+        return shown == token
     }
 }
 

@@ -32,15 +32,21 @@ struct ServerCertificates {
     }
 
     /// Reads the operator's files anew and checks them; the own certificate stays.
-    /// - Throws: when a file cannot be read, a key does not fit, or a certificate has expired.
+    /// - Throws: when a file cannot be read, a key does not fit, a certificate has expired, or a chain is out of order.
     func reloaded(_ configuration: StagedoorConfiguration) throws -> ServerCertificates {
         let settings = configuration.tls
         let fresh = ServerCertificates(
             identity: settings.certificate.isEmpty
                 ? identity : try Self.pair(settings.certificate, settings.privateKey, key: "tls"),
             named: try Self.named(configuration), authorityPath: authorityPath)
-        for (name, certificate) in fresh.certificates where certificate.notAfter < EventLoop.wallNow() {
-            throw StartupError.certificate("\(name): the certificate has expired")
+        for (name, identity) in fresh.identities {
+            guard identity.certificate.notAfter > EventLoop.wallNow() else {
+                throw StartupError.certificate("\(name): the certificate has expired")
+            }
+            guard identity.isChainInOrder else {
+                throw StartupError.certificate(
+                    "\(name): put each certificate's issuer behind it: one does not sign the one before")
+            }
         }
         return fresh
     }
@@ -53,8 +59,10 @@ struct ServerCertificates {
     }
 
     /// All certificates by the key of the configuration they come from.
-    var certificates: [(name: String, certificate: Certificate)] {
-        [("tls", identity.certificate)] + named.map { ("certificates.\($0.name)", $0.identity.certificate) }
+    var certificates: [(name: String, certificate: Certificate)] { identities.map { ($0.name, $0.identity.certificate) } }
+
+    private var identities: [(name: String, identity: Identity)] {
+        [("tls", identity)] + named.map { ("certificates.\($0.name)", $0.identity) }
     }
 
     /// Whether both show the same certificates.
