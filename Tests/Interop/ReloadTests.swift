@@ -79,6 +79,40 @@ extension Interop {
             gateway.stop()
         }
 
+        @Test(.timeLimit(.minutes(2)))
+        func `a hundred swaps under fifty streams drop none`() throws {
+            let pairs = try ["even.example", "odd.example"].map { try CertificatePair(name: $0) }
+            let used = try CertificatePair(name: "first.example")
+            let gateway = try Gateway(
+                configuration: """
+                    tls: {certificate: "\(used.certificate)", privateKey: "\(used.key)"}
+                    rates: {resources: 10000}
+                    quotas: {ingestConfigurations: 1000}
+                    limits: {connectionsPerAddress: 1000}
+                    overload: {cpu: 100, loopLag: 5s}
+                    """, participants: 60)
+            let keys = try gateway.makeStreamKeys(stages: 5, each: 10)
+            let sender = try ProgramRun([
+                try Workspace.program("stagedoor-bench"), "rtmp", try #require(gateway.quickstart.rtmpsURL), "--keys", keys.path,
+                "--flv", try Clip.p30.file(), "--seconds", "40",
+            ])
+            try expect("fifty live streams", within: .seconds(20)) {
+                try gateway.admin("metrics").contains("stagedoor_sessions{protocol=\"rtmps\"} 50")
+            }
+            for number in 1...100 {
+                try used.copy(pairs[number % 2])
+                kill(gateway.pid, SIGHUP)
+                expect("swap \(number)", within: .seconds(5)) {
+                    gateway.log.components(separatedBy: "\"certificates\":true").count == number + 1
+                }
+            }
+            #expect(try gateway.admin("metrics").contains("stagedoor_sessions{protocol=\"rtmps\"} 50"))
+            #expect(!gateway.log.contains("\"rtmp_publish_ended\""))
+            #expect(sender.isRunning)
+            sender.kill()
+            gateway.stop()
+        }
+
         @Test(.timeLimit(.minutes(1)))
         func `the certificate follows the name that the client asks for`() throws {
             let pairs = try ["one.example", "*.two.example"].map { try CertificatePair(name: $0) }
@@ -114,6 +148,12 @@ struct CertificatePair {
     let key = Workspace.temporaryFile(suffix: ".key").path
 
     init(name: String) throws { try write(name: name) }
+
+    func copy(_ other: CertificatePair) throws {
+        for (from, to) in [(other.certificate, certificate), (other.key, key)] {
+            try Data(contentsOf: URL(fileURLWithPath: from)).write(to: URL(fileURLWithPath: to), options: .atomic)
+        }
+    }
 
     func write(name: String) throws {
         _ = try ProgramRun.output(

@@ -48,20 +48,29 @@ enum DoctorChecks {
     }
 
     private static func certificates(_ configuration: StagedoorConfiguration) -> [Finding] {
+        let named = configuration.certificates.sorted { $0.key < $1.key }.map { name, settings in
+            certificate("certificates.\(name)", settings.certificate, settings.privateKey)
+        }
         guard !configuration.tls.certificate.isEmpty else {
             return [.warning("tls.certificate is not set: an authority of our own signs, which OBS and browsers do not trust")]
+                + named
         }
+        return [certificate("tls.certificate", configuration.tls.certificate, configuration.tls.privateKey)] + named
+    }
+
+    private static func certificate(_ name: String, _ certificate: String, _ privateKey: String) -> Finding {
         do {
-            let chain = try [UInt8](Data(contentsOf: URL(fileURLWithPath: configuration.tls.certificate)))
-            let key = try Secret([UInt8](Data(contentsOf: URL(fileURLWithPath: configuration.tls.privateKey))))
+            let chain = try [UInt8](Data(contentsOf: URL(fileURLWithPath: certificate)))
+            let key = try Secret([UInt8](Data(contentsOf: URL(fileURLWithPath: privateKey))))
             let identity = try Identity(chainPEM: chain, keyPEM: key)
             _ = try TLSContext(server: identity)
             let days = (identity.certificate.notAfter - EventLoop.wallNow()).milliseconds / 86_400_000
-            if days < 0 { return [.failure("tls.certificate expired \(-days) days ago")] }
-            if days < 14 { return [.warning("tls.certificate expires in \(days) days")] }
-            return [.fine("tls.certificate: \(identity.certificate.subject), \(days) days left")]
+            if days < 0 { return .failure("\(name) expired \(-days) days ago") }
+            guard identity.isChainInOrder else { return .failure("\(name): a certificate is not signed by the one behind it") }
+            if days < 14 { return .warning("\(name) expires in \(days) days") }
+            return .fine("\(name): \(identity.certificate.subject), \(days) days left")
         } catch {
-            return [.failure("tls.certificate: \(error)")]
+            return .failure("\(name): \(error)")
         }
     }
 
