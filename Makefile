@@ -13,7 +13,7 @@ FLAGS := --manifest-cache none --explicit-target-dependency-import-check error -
 DATA ?= .stagedoor
 SECONDS ?= 60
 
-.PHONY: run test build bench fuzz soak asan tsan interop format lint image deps test-deps
+.PHONY: run test build bench fuzz soak asan tsan interop format lint image deps test-deps interop-deps
 
 run: build  ## Starts Stagedoor with a stage, a stream key and a token, and prints lines to copy.
 	.build/release/stagedoor serve --quickstart --data $(DATA)
@@ -43,7 +43,7 @@ asan: test-deps  ## Every test under the address sanitizer (optimised: without -
 tsan: test-deps  ## Every test under the thread sanitizer.
 	scripts/sanitize thread $(FLAGS)
 
-interop: test build  ## The tests again with the programs that take long to install: OBS, newer ffmpeg, browsers.
+interop: test interop-deps  ## The tests again with the programs that take long to install: OBS, ffmpeg 9, simple-whip-client.
 	STAGEDOOR_INTEROP=all swift test $(FLAGS) --filter InteropTests
 
 format:
@@ -59,3 +59,5 @@ deps:
 	@scripts/install-deps
 test-deps:
 	@scripts/install-deps --test
+interop-deps: test-deps
+	@scripts/install-interop

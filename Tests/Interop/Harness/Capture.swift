@@ -7,24 +7,26 @@ final class Capture {
     private let run: ProgramRun
 
     /// Returns once the ports are bound: what an encoder sends then, arrives.
-    init(_ description: URL) throws {
-        run = try ProgramRun([
+    init(_ description: URL, in network: NetworkNamespace? = nil) throws {
+        let line = [
             "ffmpeg", "-hide_banner", "-nostdin", "-nostats", "-v", "warning", "-protocol_whitelist", "file,udp,rtp",
             "-reorder_queue_size", "0", "-buffer_size", "4194304", "-i", description.path, "-map", "0", "-c", "copy",
             "-copypriorss", "1", "-copyinkf", "-f", "nut",
             "-y", file.path,
-        ])
+        ]
+        let run = try ProgramRun(network?.command(line) ?? line)
+        self.run = run
         let ports = try String(contentsOf: description, encoding: .utf8).split(separator: "\n").filter { $0.hasPrefix("m=") }
             .compactMap { UInt16($0.split(separator: " ")[1]) }
-        expect("the receiver binds its ports", within: .seconds(10)) { ports.allSatisfy(Self.isBound) }
+        expect("the receiver binds its ports", within: .seconds(10)) { ports.allSatisfy { Self.isBound($0, by: run) } }
         // It reads a moment after it has bound; what comes in between may overflow its small buffer.
         letPass(.milliseconds(300))
     }
 
-    private static func isBound(_ port: UInt16) -> Bool {
+    private static func isBound(_ port: UInt16, by run: ProgramRun) -> Bool {
         let suffix = String(port, radix: 16, uppercase: true)
         let needle = ":" + String(repeating: "0", count: 4 - suffix.count) + suffix + " 00000000:0000"
-        return (try? String(contentsOfFile: "/proc/net/udp", encoding: .utf8).contains(needle)) ?? false
+        return (try? String(contentsOfFile: "/proc/\(run.pid)/net/udp", encoding: .utf8).contains(needle)) ?? false
     }
 
     var output: String { run.output }

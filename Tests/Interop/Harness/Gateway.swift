@@ -10,6 +10,7 @@ final class Gateway {
     /// The configuration file, which a test may change and have read again.
     let settings: URL
     private let run: ProgramRun
+    private let network: NetworkNamespace?
     private var isStopped = false
 
     var pid: pid_t { run.pid }
@@ -18,21 +19,24 @@ final class Gateway {
     /// Where its router listens: each participant takes two even ports.
     let routerPorts: ClosedRange<Int>
 
-    /// - Parameter configuration: more of the configuration file, in YAML.
-    init(configuration: String = "", participants: Int = 5, data: URL? = nil) throws {
+    /// - Parameters:
+    ///   - configuration: more of the configuration file, in YAML.
+    ///   - network: where it runs with its clients, when that is not this machine's own network.
+    init(configuration: String = "", participants: Int = 5, data: URL? = nil, in network: NetworkNamespace? = nil) throws {
+        self.network = network
         let firstPort = Self.nextRouterPort.wrappingAdd(participants * 4, ordering: .relaxed).oldValue
         routerPorts = firstPort...(firstPort + participants * 4 - 1)
         let folder = data ?? Workspace.temporaryFile(suffix: ".data")
         settings = Workspace.temporaryFile(suffix: ".yaml")
-        try Self.configuration(routerPorts: routerPorts, extra: configuration).write(
-            to: settings, atomically: true, encoding: .utf8)
+        try Self.configuration(routerPorts: routerPorts, address: network?.address ?? "127.0.0.1", extra: configuration)
+            .write(to: settings, atomically: true, encoding: .utf8)
         self.data = folder
         let file = folder.appending(path: "quickstart.json")
         try? FileManager.default.removeItem(at: file)
-        run = try ProgramRun(
-            [
-                try Workspace.program("stagedoor"), "serve", "--quickstart", "--config", settings.path, "--data", folder.path,
-            ])
+        let line = [
+            try Workspace.program("stagedoor"), "serve", "--quickstart", "--config", settings.path, "--data", folder.path,
+        ]
+        run = try ProgramRun(network?.command(line) ?? line)
         let isReady = holds(within: .seconds(20)) { [run] in !run.isRunning || FileManager.default.fileExists(atPath: file.path) }
         guard isReady, run.isRunning else { throw Fault.notStarted(run.output) }
         quickstart = try JSONDecoder().decode(Quickstart.self, from: Data(contentsOf: file))
@@ -65,6 +69,16 @@ final class Gateway {
         }
     }
 
+    /// Starts a receiver of what the WHIP token's holder publishes, as soon as it does.
+    func captureWHIP() throws -> Capture {
+        let participant = try #require(quickstart.whipParticipantId)
+        let written = data.appending(path: "sdp/\(participant).sdp")
+        expect("a WHIP publish\n\(log.suffix(4_000))", within: .seconds(20)) {
+            FileManager.default.fileExists(atPath: written.path)
+        }
+        return try Capture(written, in: network)
+    }
+
     var residentKilobytes: Int {
         let status = (try? String(contentsOfFile: "/proc/\(pid)/status", encoding: .utf8)) ?? ""
         let line = status.split(separator: "\n").first { $0.hasPrefix("VmRSS:") }
@@ -76,7 +90,8 @@ final class Gateway {
     /// A document of the admin listener, such as `metrics`.
     func admin(_ path: String) throws -> String {
         let url = try #require(quickstart.adminURL)
-        return try ProgramRun.output(of: ["curl", "-sS", "--max-time", "5", "\(url)/\(path)"], within: .seconds(10))
+        let line = ["curl", "-sS", "--max-time", "5", "\(url)/\(path)"]
+        return try ProgramRun.output(of: network?.command(line) ?? line, within: .seconds(10))
     }
 
     /// Writes a line of the configuration file in place of another, as an operator's editor would, and asks for a reload.
@@ -114,12 +129,12 @@ final class Gateway {
     }
 
     /// Port 0 everywhere, and router ports that no other run has: two gateways at a time do not meet.
-    private static func configuration(routerPorts: ClosedRange<Int>, extra: String) -> String {
+    private static func configuration(routerPorts: ClosedRange<Int>, address: String, extra: String) -> String {
         """
-        http: {listen: "127.0.0.1:0"}
-        https: {listen: "127.0.0.1:0"}
-        rtmp: {listen: "127.0.0.1:0"}
-        media: {listen: "127.0.0.1:0"}
+        http: {listen: "\(address):0"}
+        https: {listen: "\(address):0"}
+        rtmp: {listen: "\(address):0"}
+        media: {listen: "\(address):0"}
         admin: {listen: "127.0.0.1:0"}
         routers:
           local: {driver: static, host: "127.0.0.1", ports: "\(routerPorts.lowerBound)-\(routerPorts.upperBound)"}

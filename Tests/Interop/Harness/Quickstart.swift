@@ -10,6 +10,7 @@ struct Quickstart: Decodable {
     var caCertificate: String?
     var whipURL: String?
     var whipToken: String?
+    var whipParticipantId: String?
     var accessKeyId: String?
     var secretAccessKey: String?
     var region: String?

@@ -1,0 +1,36 @@
+import Foundation
+import Testing
+
+extension Interop {
+    /// ffmpeg 9, which speaks WHIP.
+    @Suite(.serialized, .enabled(if: Forky.isAsked, Forky.reason)) struct NewerFFmpeg {
+        static let seconds = 12
+
+        /// By default it offers `setup:passive`: then we begin the DTLS handshake.
+        @Test(.timeLimit(.minutes(2)), arguments: [[], ["-whip_flags", "dtls_active"]])
+        func `publishes by WHIP in both DTLS roles`(options: [String]) throws {
+            let gateway = try Gateway()
+            let encoder = try Self.publish(to: gateway.quickstart, options: options)
+            let capture = try gateway.captureWHIP()
+            #expect(encoder.status(within: .seconds(40)) == 0, "\(encoder.output)\n\(gateway.log.suffix(4_000))")
+            capture.finish()
+            let frames = try MediaFile.frameDigests(capture.file.path).count
+            print("ffmpeg 9 by WHIP \(options): \(frames) frames in \(Self.seconds) s")
+            #expect(frames >= (Self.seconds - 3) * 30, "\(encoder.output)\n\(gateway.log.suffix(4_000))")
+            let audio = try MediaFile.steadyPacketTimes(capture.file.path, stream: "a:0")
+            #expect(audio.count >= (Self.seconds - 3) * 50)
+            gateway.stop()
+        }
+
+        private static func publish(to quickstart: Quickstart, options: [String]) throws -> ProgramRun {
+            let line = [
+                "ffmpeg", "-hide_banner", "-nostdin", "-nostats", "-v", "info", "-re", "-f", "lavfi", "-i",
+                "testsrc2=s=640x360:r=30",
+                "-f", "lavfi", "-i", "sine=f=440:r=48000", "-t", "\(seconds)", "-c:v", "libx264", "-preset", "veryfast", "-tune",
+                "zerolatency", "-profile:v", "baseline", "-bf", "0", "-g", "60", "-b:v", "800k", "-pix_fmt", "yuv420p", "-c:a",
+                "libopus", "-ac", "2", "-b:a", "96k", "-f", "whip", "-authorization", try #require(quickstart.whipToken),
+            ]
+            return try ProgramRun(Forky.command(line + options + [try #require(quickstart.whipURL)]))
+        }
+    }
+}
