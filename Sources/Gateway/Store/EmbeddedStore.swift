@@ -7,8 +7,8 @@ import EventLoop
 public final class EmbeddedStore: PlatformStore {
     /// Requests that may wait; beyond it they are answered `StoreError.overloaded`.
     public static let maximumWaiting = 10_000
-    /// How long the history is kept.
-    public static let retention = Duration.seconds(14 * 86_400)
+    /// How long the history is kept when nothing else is said.
+    public static let defaultRetention = Duration.seconds(14 * 86_400)
 
     /// What a former process left in the history.
     public struct Recovered: Sendable {
@@ -27,11 +27,13 @@ public final class EmbeddedStore: PlatformStore {
     ///
     /// - Parameter directory: the data directory, which the caller has locked.
     /// - Parameter webhooks: names of the receivers for whom events are kept until they took them.
+    /// - Parameter retention: how long sessions, participants and events are kept.
     /// - Parameter seeding: changes that are made before anybody reads, such as the keys that the server keeps for itself.
     /// - Parameter onEvents: told of participant events on the store's thread, once they are written, in order.
     /// - Throws: `.cannotOpen`.
     public init(
-        directory: String, webhooks: [String] = [], seeding: (inout StateTransaction) throws -> Void = { _ in },
+        directory: String, webhooks: [String] = [], retention: Duration = defaultRetention,
+        seeding: (inout StateTransaction) throws -> Void = { _ in },
         onEvents: @escaping @Sendable ([ParticipantEvent]) -> Void = { _ in }
     ) throws(StoreError) {
         let configuration = try ConfigurationDatabase(directory: directory)
@@ -47,7 +49,7 @@ public final class EmbeddedStore: PlatformStore {
             self.published = published
             thread = try WorkerThread.start(name: "store") {
                 let writer = StoreWriter(
-                    configuration: configuration, history: history, state: state,
+                    configuration: configuration, history: history, retention: retention, state: state,
                     publish: { new in published.withLock { $0 = new } }, onEvents: onEvents)
                 queue.serve(writer)
             }

@@ -5,15 +5,16 @@ import Wire
 final class StoreWriter {
     private let configuration: ConfigurationDatabase
     private let history: HistoryDatabase
+    private let retention: Duration
     private let publish: @Sendable (PlatformState) -> Void
     private let onEvents: @Sendable ([ParticipantEvent]) -> Void
     private var state: PlatformState
 
     init(
-        configuration: ConfigurationDatabase, history: HistoryDatabase, state: PlatformState,
+        configuration: ConfigurationDatabase, history: HistoryDatabase, retention: Duration, state: PlatformState,
         publish: @escaping @Sendable (PlatformState) -> Void, onEvents: @escaping @Sendable ([ParticipantEvent]) -> Void
     ) {
-        (self.configuration, self.history, self.state) = (configuration, history, state)
+        (self.configuration, self.history, self.retention, self.state) = (configuration, history, retention, state)
         (self.publish, self.onEvents) = (publish, onEvents)
     }
 
@@ -32,7 +33,7 @@ final class StoreWriter {
         var transaction = StateTransaction(state)
         transaction.removeRevocations(expiredAt: now)
         if (try? configuration.commit(transaction.changes)) != nil { adopt(transaction.state) }
-        try? history.removeEvents(before: now + (.zero - EmbeddedStore.retention))
+        try? history.removeEvents(before: now + (.zero - retention))
     }
 
     func close() {

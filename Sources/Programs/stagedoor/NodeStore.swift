@@ -39,7 +39,8 @@ final class NodeStore {
                 quickstart: isQuickstart ? Quickstart(in: &transaction, names: names, now: now) : nil)
         }
         store = try EmbeddedStore(
-            directory: directory.path, webhooks: configuration.webhooks.keys.sorted(), seeding: seeding, onEvents: tell)
+            directory: directory.path, webhooks: configuration.webhooks.keys.sorted(), retention: configuration.events.retention,
+            seeding: seeding, onEvents: tell)
         guard let seed else { throw StartupError.store }
         (self.names, self.endpoints, authority, quickstart) = (names, endpoints, seed.authority, seed.quickstart)
         rules = TokenRules(endpoints: seed.history, authority: seed.authority)

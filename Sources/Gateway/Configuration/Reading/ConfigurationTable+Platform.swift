@@ -42,11 +42,8 @@ extension ConfigurationTable {
             "events", "The journal of events.",
             [
                 Key(
-                    "events.retention", \.events.retention, .live, in: .seconds(60) ... .seconds(366 * 86_400),
-                    "Time that events are kept."),
-                Key(
-                    "events.maximumQueued", \.events.maximumQueued, .live, in: 100...1_000_000,
-                    "Events that wait for one webhook."),
+                    "events.retention", \.events.retention, .restart, in: .seconds(60) ... .seconds(366 * 86_400),
+                    "Time that events are kept.")
             ]),
         Section(ConfigurationMap("webhooks", \.webhooks, example: "studio", "Receivers of events by name.")),
         Section(
@@ -71,7 +68,6 @@ extension WebhookSettings: MapEntry {
     static let keys: [ConfigurationKey<WebhookSettings>] = [
         ConfigurationKey("url", \.url, .live, "URL that gets a POST for each event."),
         ConfigurationKey("secret", \.secret, .live, "Key of the HMAC that signs it."),
-        ConfigurationKey("detailTypes", \.detailTypes, .live, "Kinds of events sent; none: all."),
         ConfigurationKey("timeout", \.timeout, .live, in: .milliseconds(100) ... .seconds(60), "Time for its answer."),
         ConfigurationKey(
             "certificateAuthority", \.certificateAuthority, .live, "PEM file that its certificate must descend from."),

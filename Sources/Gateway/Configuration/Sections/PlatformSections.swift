@@ -38,7 +38,7 @@ public struct AuthorizeSettings: Equatable, Sendable {
 
     public var url = ""
     public var secret = Secret("")
-    public var timeout = Duration.seconds(2)
+    public var timeout = Duration.seconds(3)
     public var cache = Duration.seconds(0)
     public var onFailure = Fallback.deny
 
@@ -50,7 +50,6 @@ extension AuthorizeSettings.Fallback: ChoiceValue {}
 /// The journal of events.
 public struct EventSettings: Equatable, Sendable {
     public var retention = Duration.seconds(14 * 86_400)
-    public var maximumQueued = 10_000
 
     public init() {}
 }
@@ -59,7 +58,6 @@ public struct EventSettings: Equatable, Sendable {
 public struct WebhookSettings: Equatable, Sendable {
     public var url = ""
     public var secret = Secret("")
-    public var detailTypes: [String] = []
     public var timeout = Duration.seconds(5)
     public var certificateAuthority = ""
 
