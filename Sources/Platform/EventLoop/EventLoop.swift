@@ -16,13 +16,16 @@ public final class EventLoop {
     /// What the loop has done since `takeStatistics`.
     public private(set) var statistics = LoopStatistics()
 
-    /// Measures the CPU time of every turn too, which costs two system calls each.
-    public var measuresTurnCPU = false
+    /// Measures the CPU time of every turn too, which costs a system call each.
+    public var measuresTurnCPU = false {
+        didSet { cpuAtTurnEnd = Self.threadCPU() }
+    }
 
     /// One object per type; see `resource`.
     var resources: [ObjectIdentifier: AnyObject] = [:]
     private var turnStart = MonotonicTime.zero
-    private var turnCPUStart = Duration.zero
+    /// The thread's CPU time at the end of the last turn. The wait that follows is counted to the next turn: it is next to none.
+    private var cpuAtTurnEnd = Duration.zero
     private var owner = pthread_self()
     private var isInTurn = false
     private var isStopped = false
@@ -137,7 +140,10 @@ extension EventLoop {
         guard isInTurn else { return }
         isInTurn = false
         statistics.record(turn: Self.monotonicNow() - turnStart)
-        if measuresTurnCPU { statistics.record(cpu: Self.threadCPU() - turnCPUStart) }
+        guard measuresTurnCPU else { return }
+        let cpu = Self.threadCPU()
+        statistics.record(cpu: cpu - cpuAtTurnEnd)
+        cpuAtTurnEnd = cpu
     }
 
     /// Every callback from libevent begins here: the first of a turn reads the clock.
@@ -146,7 +152,6 @@ extension EventLoop {
         isInTurn = true
         now = Self.monotonicNow()
         turnStart = now
-        if measuresTurnCPU { turnCPUStart = Self.threadCPU() }
     }
 
     /// The turn's moment; between turns (start-up, tests) the clock's, because the cached one is old.

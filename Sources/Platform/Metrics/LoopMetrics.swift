@@ -21,13 +21,21 @@ public enum LoopMetrics {
         registry.reading("stagedoor_event_loop_busy_seconds_total", "Time between waking up and waiting again.", labels) {
             busy.value
         }
+        let longest = Gauge()
+        registry.reading(
+            "stagedoor_event_loop_longest_turn_cpu_seconds", "CPU time of the longest turn of the last second.", labels
+        ) {
+            longest.value
+        }
         let turns = registry.counter("stagedoor_event_loop_turns_total", "Times the loop woke up.", labels)
+        loop.measuresTurnCPU = true
         return loop.schedule(after: interval, repeating: interval) { [unowned loop] in
             let statistics = loop.takeStatistics()
             lag.observe(statistics.longestLag)
             greatest?.note(statistics.longestLag)
             busy.add(statistics.busy.inSeconds)
             turns.increment(by: statistics.turns)
+            longest.set(statistics.longestTurnCPU.inSeconds)
         }
     }
 }
