@@ -49,4 +49,17 @@ struct AdmissionGateTests {
         gate.publishEnded()
         #expect(answer() == nil)
     }
+
+    @Test func `refuses plain RTMP where TLS is required`() {
+        gate.requireTLS(true)
+        nonisolated(unsafe) var codes: [RefusalCode?] = []
+        for ingestProtocol in [IngestProtocol.rtmp, .rtmps, .whip] {
+            var attempt = request
+            attempt.ingestProtocol = ingestProtocol
+            gate.authorize(attempt) { result in
+                if case .failure(let refusal) = result { codes.append(refusal.code) } else { codes.append(nil) }
+            }
+        }
+        #expect(codes == [.insecureProtocol, nil, nil])
+    }
 }

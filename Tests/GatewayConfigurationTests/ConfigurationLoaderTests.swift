@@ -36,7 +36,7 @@ struct ConfigurationLoaderTests {
                 routers:
                   sfu: {driver: announce, url: "https://sfu:4443/x"}
                   lab: {driver: static, host: 127.0.0.1, ports: 6000-6003}
-                admin: {console: false}
+                watch: {publishPage: true}
                 advertise: {addresses: [192.0.2.1]}
                 """.replacing("250s", with: "15s"))
         #expect(configuration.http.listen.address?.description == "[::]:0")
@@ -50,7 +50,7 @@ struct ConfigurationLoaderTests {
         #expect(configuration.routers.keys.sorted() == ["lab", "sfu"])
         #expect(configuration.routers["lab"]?.ports == PortRange(6000, 6003))
         #expect(configuration.advertise.addresses == [IPAddress("192.0.2.1")!])
-        #expect(!configuration.admin.console)
+        #expect(configuration.watch.hasPublishPage)
     }
 
     @Test func `variables win, and may add entries to maps`() throws {

@@ -62,11 +62,11 @@ struct ConfigurationChangesTests {
             yaml: """
                 rtmp: {listen: off, idleTimeout: 20s}
                 contract: {bFrames: {action: warn}}
-                routers: {embedded: {srtp: true}, lab: {driver: static, host: 127.0.0.1}}
+                routers: {local: {host: 127.0.0.1, srtp: true}, lab: {driver: static, host: 127.0.0.1}}
                 """)
         let changes = ConfigurationChanges(from: old, to: new)
         #expect(changes.restart == ["rtmp.listen"])
-        #expect(changes.live == ["rtmp.idleTimeout", "contract.bFrames.action", "routers.lab", "routers.embedded.srtp"])
+        #expect(changes.live == ["rtmp.idleTimeout", "contract.bFrames.action", "routers.lab", "routers.local.srtp"])
         #expect(ConfigurationChanges(from: new, to: new).isEmpty)
         let applied = new.applied(to: old)
         #expect(applied.rtmp.listen == old.rtmp.listen)

@@ -47,6 +47,17 @@ struct LiveKeyTests {
         #expect(bench.leases.liveCount == 0)
     }
 
+    @Test func `is free for the second as soon as the first has left`() throws {
+        let bench = try IngestBench()
+        let first = live(bench)
+        let second = bench.connect(from: "192.0.2.2:1")
+        second.connectAndPublish()
+        #expect(!bench.run(until: { second.isClosing || second.hasStarted }, within: .milliseconds(200)), "It is held")
+        first.command("FCUnpublish", 9, .null, ["KEY"])
+        #expect(bench.run(until: { second.hasStarted }, within: .seconds(1)))
+        #expect(bench.leases.liveCount == 1)
+    }
+
     @Test func `holds two, refuses the third at once, and forgets those that leave`() throws {
         let bench = try IngestBench()
         let first = live(bench)

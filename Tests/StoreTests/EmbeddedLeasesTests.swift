@@ -10,6 +10,7 @@ import Wire
 private final class Holder: LeaseHolder {
     private let ends = Lock<[LeaseEnd]>([])
     var lastProgress: MonotonicTime { .zero }
+    var hasEnded: Bool { false }
     var ended: [LeaseEnd] { ends.withLock { $0 } }
     func end(_ reason: LeaseEnd) { ends.withLock { $0.append(reason) } }
 }

@@ -10,6 +10,7 @@ public final class AdmissionGate: Authorizer {
     private let leaving = Atomic<Bool>(false)
     private let live = Atomic<Int>(0)
     private let maximumPublishes = Atomic<Int>(.max)
+    private let requiresTLS = Atomic<Bool>(false)
 
     public init(before authorizer: any Authorizer) { self.authorizer = authorizer }
 
@@ -44,12 +45,18 @@ public final class AdmissionGate: Authorizer {
     /// The greatest number of live publishes on this node.
     public func limitPublishes(to count: Int) { maximumPublishes.store(count, ordering: .relaxed) }
 
+    /// Refuses plain RTMP whatever a stream key's ingest configuration allows.
+    public func requireTLS(_ isRequired: Bool) { requiresTLS.store(isRequired, ordering: .relaxed) }
+
     public var livePublishes: Int { live.load(ordering: .relaxed) }
     public func publishBegan() { live.add(1, ordering: .relaxed) }
     public func publishEnded() { live.subtract(1, ordering: .relaxed) }
 
     public func authorize(_ request: PublishRequest, reply: @escaping @Sendable (Result<PublishGrant, Refusal>) -> Void) {
         if let closure { return reply(.failure(Refusal(closure.code))) }
+        if request.ingestProtocol == .rtmp, requiresTLS.load(ordering: .relaxed) {
+            return reply(.failure(Refusal(.insecureProtocol, sentence: "This gateway takes RTMPS only: use the rtmps:// URL.")))
+        }
         guard live.load(ordering: .relaxed) < maximumPublishes.load(ordering: .relaxed) else {
             return reply(.failure(Refusal(.overloaded)))
         }

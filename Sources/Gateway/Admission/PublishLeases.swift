@@ -20,6 +20,8 @@ public struct PublishLease: Sendable, Equatable {
 public protocol LeaseHolder: AnyObject, Sendable {
     /// When the holder last completed an audio frame or access unit with advancing media time.
     var lastProgress: MonotonicTime { get }
+    /// The publish is over and its lease given back: whoever waits for it need wait no longer.
+    var hasEnded: Bool { get }
     /// Ends the holder's publish; returns at once, the holder's worker carries it out.
     func end(_ reason: LeaseEnd)
 }

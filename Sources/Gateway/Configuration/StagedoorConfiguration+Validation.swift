@@ -51,7 +51,6 @@ extension StagedoorConfiguration {
         guard !routers.isEmpty else { return [Problem(key: "routers", message: "needs at least one router")] }
         return routers.compactMap { name, router in
             switch router.driver {
-            case .embedded: nil
             case .announce where router.url.isEmpty, .janus where router.url.isEmpty:
                 Problem(key: "routers.\(name).url", message: "is needed by driver \(router.driver.rawValue)")
             case .announce, .janus: nil

@@ -23,7 +23,7 @@ public struct StagedoorConfiguration: Equatable, Sendable {
     public var trustedProxies: [IPNetwork] = []
     public var contract = ContractSettings()
     /// Stage routers by name.
-    public var routers: [String: RouterSettings] = ["embedded": RouterSettings()]
+    public var routers: [String: RouterSettings] = ["local": .local]
     public var forwarding = ForwardingSettings()
     public var transcoding = TranscodingSettings()
     public var platform = PlatformSettings()

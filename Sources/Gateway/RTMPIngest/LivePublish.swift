@@ -5,6 +5,7 @@ import EventLoop
 struct LivePublish {
     let number: UInt64
     let lease: PublishLease
+    let holder: RTMPLeaseHolder
     let pipeline: RTMPPublishPipeline
     /// Fed by media; ends the publish when none comes.
     let silence: TimerWatch

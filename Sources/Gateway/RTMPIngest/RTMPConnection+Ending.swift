@@ -44,6 +44,7 @@ extension RTMPConnection {
         ended.tick.cancel()
         ended.pipeline.end(reason)
         ingest.environment.leases.release(ended.lease)
+        ended.holder.ended()
         ingest.publishEnded(self, ended.pipeline.counters)
         ingest.host?.publishEnded(ended.pipeline.publication, reason)
         let counters = ended.pipeline.counters

@@ -112,6 +112,10 @@ extension RTMPConnection {
 
     private func lookAtIncumbent() {
         guard let takeover = attempt?.takeover, let incumbent = attempt?.incumbent else { return }
+        if incumbent.hasEnded {
+            attempt?.incumbent = nil
+            return claim(takeOver: false)
+        }
         switch takeover.decision(incumbentProgress: incumbent.lastProgress, now: ingest.loop.now) {
         case .refuse: refuseInUse()
         case .takeOver:
@@ -144,7 +148,7 @@ extension RTMPConnection {
         pipeline.onProgress = { holder.progressed(at: $0) }
         pipeline.onStart = { [reports = ingest.environment.reports] in reports?.publishStarted(lease) }
         live = LivePublish(
-            number: attempt.number, lease: lease, pipeline: pipeline,
+            number: attempt.number, lease: lease, holder: holder, pipeline: pipeline,
             silence: loop.schedule(after: settings.silenceTimeout) { [unowned self] in silenceTooLong() },
             tick: loop.schedule(after: .seconds(1), repeating: .seconds(1)) { [unowned self] in secondPassed() })
         ingest.publishBegan(self)

@@ -59,6 +59,7 @@ struct NodeServices: Sendable {
         hooked = configuration.authorize.url.isEmpty ? nil : HookedAuthorizer(behind: authorizer)
         let judge: any Authorizer = if let hooked { hooked } else { authorizer }
         gate = AdmissionGate(before: judge)
+        gate.requireTLS(configuration.rtmp.requiresTLS)
         if configuration.overload.maximumPublishers > 0 { gate.limitPublishes(to: configuration.overload.maximumPublishers) }
         let threads = configuration.transcoding.threads > 0 ? configuration.transcoding.threads : CPUAllowance.granted
         transcoding = try TranscodingPool(threadCount: threads)

@@ -36,7 +36,7 @@ struct ConfigurationSource {
     }
 }
 
-/// What quickstart sets where the operator said nothing: pages to try things with, media also for a local receiver.
+/// What quickstart sets: pages to try things with.
 enum QuickstartDefaults {
     static func apply(to configuration: inout StagedoorConfiguration) {
         configuration.watch.hasPublishPage = true
@@ -45,10 +45,5 @@ enum QuickstartDefaults {
             (configuration.drain.grace, configuration.drain.timeout) = (.zero, .zero)
             configuration.drain.closesPerSecond = 10_000
         }
-        guard configuration.routers == StagedoorConfiguration().routers else { return }
-        var local = RouterSettings()
-        local.driver = .static
-        local.host = "127.0.0.1"
-        configuration.routers["local"] = local
     }
 }

@@ -1,5 +1,6 @@
 import Admission
 import EventLoop
+import GatewayConfiguration
 import GatewayLogging
 import GatewayMetrics
 import HTTPServer
@@ -66,6 +67,7 @@ final class Worker {
         rtmp.tls = services.tls
         orders = try Mailbox(loop: loop) { [unowned self] in carryOut($0) }
         let name = "worker-\(sockets.index)"
+        HandshakeScheduler.of(loop).limits.perSecond = Double(services.configuration.tls.handshakesPerSecond)
         reports = [
             services.heartbeats.join(loop, name: name),
             LoopMetrics.watch(loop, name: name, in: services.metrics, lag: services.lag),

@@ -1,6 +1,6 @@
 extension ConfigurationTable {
     static let listeners: [Section] = [
-        Section("http", "Public HTTP: WHIP, and WHEP and the watch page of the embedded router.", httpKeys("http", \.http)),
+        Section("http", "Public HTTP: WHIP, and the test publisher where it is on.", httpKeys("http", \.http)),
         Section("https", "The same over TLS.", httpKeys("https", \.https)),
         Section(
             "rtmp", "RTMP and RTMPS on one port, told apart by their first byte.",
@@ -38,25 +38,20 @@ extension ConfigurationTable {
                 Key(
                     "whip.consentTimeout", \.whip.consentTimeout, .live, in: .seconds(5) ... .seconds(120),
                     "A publisher whose ICE consent (RFC 7675) is so old is gone."),
-                Key(
-                    "whip.allowedOrigins", \.whip.allowedOrigins, .live, "Web origins that may publish from a browser; * is any."),
                 Key("whip.iceServers", \.whip.iceServers, .live, "STUN and TURN URLs told to clients in Link fields."),
             ]),
         Section(
-            "watch", "What the embedded router serves to viewers.",
+            "watch", "Pages for trying things.",
             [
-                Key("watch.enabled", \.watch.isEnabled, .restart, "Serves WHEP and the watch page."),
-                Key("watch.publishPage", \.watch.hasPublishPage, .restart, "Serves the test publisher at /publish."),
-                Key("watch.maximumViewers", \.watch.maximumViewers, .live, in: 1...100_000, "Viewers at once."),
+                Key("watch.publishPage", \.watch.hasPublishPage, .restart, "Serves the test publisher at /publish.")
             ]),
         Section(
-            "admin", "The control API, /v1/, the console, /metrics, /livez and /readyz.",
+            "admin", "The control API, /v1/, /metrics, /livez and /readyz.",
             [
                 Key("admin.listen", \.admin.listen, .restart, "Where to listen. Keep it off the Internet."),
                 Key("admin.auth", \.admin.auth, .restart, "How requests are authenticated; none is for loopback only."),
                 Key(
                     "admin.hosts", \.admin.hosts, .live, "Host names taken besides loopback; others are refused (DNS rebinding)."),
-                Key("admin.console", \.admin.console, .restart, "Serves the console at /."),
                 Key(
                     "admin.requestTimeout", \.admin.requestTimeout, .live, in: .seconds(1) ... .seconds(60),
                     "Time for a request to arrive whole."),

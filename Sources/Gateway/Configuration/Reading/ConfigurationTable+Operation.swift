@@ -7,18 +7,11 @@ extension ConfigurationTable {
                     "limits.unauthenticatedConnections", \.limits.unauthenticatedConnections, .live, in: 1...1_000_000,
                     "Connections that have not yet shown a credential; over it the oldest goes."),
                 Key(
-                    "limits.unauthenticatedMemory", \.limits.unauthenticatedMemory, .live,
-                    in: .mebibytes(1) ... .mebibytes(16_384),
-                    "Memory of all of them."),
-                Key(
                     "limits.connectionsPerAddress", \.limits.connectionsPerAddress, .live, in: 1...100_000,
                     "Connections of one address (IPv6: /64); success raises the address's allowance."),
                 Key(
                     "limits.failuresPerMinute", \.limits.failuresPerMinute, .live, in: 1...100_000, unit: "a minute",
                     "Failed authentications of one address."),
-                Key(
-                    "limits.pendingSessionsPerStage", \.limits.pendingSessionsPerStage, .live, in: 1...10_000,
-                    "WHIP sessions of one stage that have not finished DTLS."),
             ]),
         Section(
             "overload", "When new publishes are refused so that live ones do not suffer.",

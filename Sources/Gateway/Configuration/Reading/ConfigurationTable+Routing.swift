@@ -3,23 +3,11 @@ extension ConfigurationTable {
         Section(
             ConfigurationMap(
                 "routers", \.routers, example: "sfu",
-                "Stage routers by name. Without any here, the embedded one takes every stage.")),
+                "Stage routers by name. Without any here, a static one sends to 127.0.0.1 from port 5004 on.")),
         Section(
             "forwarding", "How streams are sent to routers.",
             [
-                Key("forwarding.replicas", \.forwarding.replicas, .live, in: 1...8, "Routers that get each participant."),
-                Key(
-                    "forwarding.payloadSize", \.forwarding.payloadSize, .restart, in: 500...1400, unit: "bytes",
-                    "Greatest UDP payload of the packets that we make."),
-                Key(
-                    "forwarding.announceTimeout", \.forwarding.announceTimeout, .live, in: .milliseconds(200) ... .seconds(30),
-                    "Time for a router to answer an announce."),
-                Key(
-                    "forwarding.healthInterval", \.forwarding.healthInterval, .live, in: .milliseconds(200) ... .seconds(60),
-                    "Between health checks; three failed ones, with no RTCP for 3 s, and a router is dead."),
-                Key(
-                    "forwarding.leaseInterval", \.forwarding.leaseInterval, .live, in: .seconds(1) ... .seconds(60),
-                    "Between renewals of our lease at a router; it runs out after three."),
+                Key("forwarding.replicas", \.forwarding.replicas, .live, in: 1...8, "Routers that get each participant.")
             ]),
         Section(
             "transcoding", "AAC to Opus, on threads of its own.",
@@ -42,7 +30,7 @@ extension RouterSettings: MapEntry {
     static let keys: [ConfigurationKey<RouterSettings>] = [
         ConfigurationKey(
             "driver", \.driver, .live,
-            "embedded: in this process; announce: the stage router protocol; janus: Janus's Streaming plugin; static: plain RTP to a host."
+            "announce: the stage router protocol; janus: Janus's Streaming plugin; static: plain RTP to a host."
         ),
         ConfigurationKey("url", \.url, .live, "announce, janus: the router's HTTP or HTTPS URL."),
         ConfigurationKey("token", \.token, .live, "announce: sent as Bearer; janus: the API secret."),

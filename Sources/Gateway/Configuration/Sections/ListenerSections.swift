@@ -1,6 +1,6 @@
 import Wire
 
-/// A public HTTP or HTTPS listener: WHIP, and WHEP and the watch page of the embedded router.
+/// A public HTTP or HTTPS listener: WHIP, and the test publisher where it is on.
 public struct HTTPSettings: Equatable, Sendable {
     public var listen: ListenAddress
     public var requestTimeout = Duration.seconds(10)
@@ -36,17 +36,14 @@ public struct MediaSettings: Equatable, Sendable {
 public struct WHIPSettings: Equatable, Sendable {
     public var pendingTimeout = Duration.seconds(15)
     public var consentTimeout = Duration.seconds(30)
-    public var allowedOrigins = ["*"]
     public var iceServers: [String] = []
 
     public init() {}
 }
 
-/// WHEP and the pages of the embedded router.
+/// Pages for trying things.
 public struct WatchSettings: Equatable, Sendable {
-    public var isEnabled = true
     public var hasPublishPage = false
-    public var maximumViewers = 100
 
     public init() {}
 }
@@ -61,7 +58,6 @@ public struct AdminSettings: Equatable, Sendable {
     public var listen = ListenAddress(SocketAddress(.loopback, port: 8088))
     public var auth = Authentication.sigv4
     public var hosts: [String] = []
-    public var console = true
     public var requestTimeout = Duration.seconds(10)
     public var maximumConnections = 256
 

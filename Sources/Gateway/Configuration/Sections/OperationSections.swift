@@ -3,10 +3,8 @@ public import Wire
 /// What strangers may cost.
 public struct LimitSettings: Equatable, Sendable {
     public var unauthenticatedConnections = 2000
-    public var unauthenticatedMemory = ByteSize.mebibytes(64)
     public var connectionsPerAddress = 64
     public var failuresPerMinute = 20
-    public var pendingSessionsPerStage = 24
 
     public init() {}
 }

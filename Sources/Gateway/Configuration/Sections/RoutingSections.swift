@@ -3,13 +3,12 @@ public import Wire
 /// One stage router.
 public struct RouterSettings: Equatable, Sendable {
     public enum Driver: String, CaseIterable, Sendable {
-        case embedded
         case announce
         case janus
         case `static`
     }
 
-    public var driver = Driver.embedded
+    public var driver = Driver.static
     public var url = ""
     public var token = Secret("")
     public var media: [IPNetwork] = []
@@ -21,6 +20,13 @@ public struct RouterSettings: Equatable, Sendable {
     public var privateKey = ""
 
     public init() {}
+
+    /// A receiver on this machine, told of media by the files in `DIR/sdp`.
+    public static var local: RouterSettings {
+        var settings = RouterSettings()
+        settings.host = "127.0.0.1"
+        return settings
+    }
 }
 
 extension RouterSettings.Driver: ChoiceValue {}
@@ -28,10 +34,6 @@ extension RouterSettings.Driver: ChoiceValue {}
 /// How streams are sent to routers.
 public struct ForwardingSettings: Equatable, Sendable {
     public var replicas = 1
-    public var payloadSize = 1200
-    public var announceTimeout = Duration.seconds(2)
-    public var healthInterval = Duration.seconds(1)
-    public var leaseInterval = Duration.seconds(5)
 
     public init() {}
 }

@@ -151,6 +151,8 @@ public final class SessionEntry: Sendable {
 extension SessionEntry: LeaseHolder {
     public var lastProgress: MonotonicTime { MonotonicTime(nanoseconds: progress.load(ordering: .relaxed)) }
 
+    public var hasEnded: Bool { current == .ended && content.withLock { $0.lease == nil } }
+
     public func end(_ reason: LeaseEnd) {
         switch reason {
         case .takenOver: plane.end(self, .takenOver)
