@@ -25,9 +25,21 @@ enum LatencyMark {
     /// Writes the time, in nanoseconds, into a body that has room for it.
     static func stamp(_ nanoseconds: Int64, into body: inout [UInt8]) {
         guard body.count >= offsetInTag + byteCount else { return }
+        write(nanoseconds, into: &body, at: offsetInTag + numberOffset)
+    }
+
+    /// Where the number stands in an RTP payload that is a mark alone; nil in any other.
+    static func numberOffset(in payload: [UInt8]) -> Int? {
+        let start = 3
+        guard payload.count == byteCount - 4, payload[start...].starts(with: identifier) else { return nil }
+        return start + identifier.count
+    }
+
+    /// Writes the number's nibbles at an offset that `numberOffset(in:)` gave.
+    static func write(_ nanoseconds: Int64, into bytes: inout [UInt8], at offset: Int) {
         for index in 0..<numberNibbles {
             let nibble = UInt8(truncatingIfNeeded: nanoseconds >> Int64((numberNibbles - 1 - index) * 4)) & 0xF
-            body[offsetInTag + numberOffset + index] = 0x40 | nibble
+            bytes[offset + index] = 0x40 | nibble
         }
     }
 

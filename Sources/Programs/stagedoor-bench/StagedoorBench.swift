@@ -7,7 +7,10 @@ struct StagedoorBench: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "stagedoor-bench",
         abstract: "Publishes many streams from one prepared file, receives RTP as a router would, and prints what it cost.",
-        subcommands: [PublishRTMP.self, Receive.self, Connect.self, RouterCheck.self])
+        subcommands: [
+            PublishRTMP.self, PublishWHIP.self, Receive.self, Connect.self, RouterCheck.self,
+            ReportTable.self,
+        ])
 }
 
 extension ParsableCommand {

@@ -1,0 +1,141 @@
+import ArgumentParser
+import DTLS
+import EventLoop
+import Foundation
+import Wire
+
+/// `stagedoor-bench whip`: N publishers in one process, from one prepared FLV file, at real-time pace.
+struct PublishWHIP: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "whip", abstract: "Publishes one FLV file's video, with Opus made up, over many WHIP connections.")
+
+    @Argument(help: "The WHIP endpoint, such as http://127.0.0.1:8080/whip; {} in it is the number of the stream.")
+    var url: String
+    @Option(help: "FLV file with H.264; its audio is left out.")
+    var flv: String
+    @OptionGroup var credentials: WHIPCredentials
+    @Option(help: "Streams; by default one for each token.")
+    var streams: Int?
+    @Option(help: "How long, in seconds, after all are connected.")
+    var seconds = 10.0
+    @Option(help: "Set-ups under way at a time.")
+    var concurrency = 1
+    @Flag(help: "Spread a frame's packets over its time; without it they leave in a burst.")
+    var paced = false
+    @Flag(help: "Put the time of sending into every access unit, for the receiver to measure latency.")
+    var marks = false
+    @Option(help: "Percent of the video packets that get lost at first, for the server to ask for.")
+    var loss = 0.0
+    @Option(help: "PEM file of the authority that signed the endpoint's certificate.")
+    var ca: String?
+    @Option(help: "A server process whose CPU and memory are reported.")
+    var pid: Int32?
+
+    struct Report: Encodable {
+        var streams = 0
+        var refused = 0
+        /// What went wrong in set-ups, and how often.
+        var failures: [String: Int] = [:]
+        var endedByServer = 0
+        var deleted = 0
+        var seconds = 0.0
+        var packets = 0
+        var bytes = 0
+        var senderReports = 0
+        var nackedPackets = 0
+        var retransmitted = 0
+        var keyframeRequests = 0
+        /// From POST to 201.
+        var answerMilliseconds = Percentiles.Summary()
+        /// From POST to the end of the DTLS handshake.
+        var connectMilliseconds = Percentiles.Summary()
+        var cpuMillisecondsPerSetUp: Double?
+        var process: ProcessUse?
+    }
+
+    func run() throws {
+        let clip = try RTPClip(FLVFile(path: flv), isPaced: paced, isMarked: marks)
+        let loop = try EventLoop()
+        let tokens = try credentials.tokens(streams: streams, loop: loop)
+        let context = try DTLSContext(DTLSCertificate.make())
+        let publishers = try tokens.enumerated().map { index, token in
+            guard let endpoint = URL(string: url.replacingOccurrences(of: "{}", with: "\(index)")) else {
+                throw ValidationError("“\(url)” is no URL")
+            }
+            let client = WHIPEndpointClient(loop: loop, endpoint: endpoint, certificateAuthority: ca)
+            return WHIPPublisher(loop: loop, endpoint: client, token: token, context: context)
+        }
+        var report = Report()
+        let connected = connect(publishers, on: loop, into: &report)
+        publish(clip, by: connected, on: loop, into: &report)
+        report.endedByServer = connected.count(where: \.isEndedByServer)
+        end(publishers, on: loop, into: &report)
+        try print(report: report)
+        if report.refused > 0 || report.endedByServer > 0 { throw ExitCode(1) }
+    }
+
+    /// Sets up `concurrency` at a time and returns those that are connected.
+    private func connect(_ publishers: [WHIPPublisher], on loop: EventLoop, into report: inout Report) -> [WHIPPublisher] {
+        let before = pid.flatMap(ProcessFigures.init)
+        var waiting = publishers[...]
+        var failures: [String: Int] = [:]
+        var finished = 0
+        func connectNext() {
+            guard let publisher = waiting.popFirst() else { return }
+            publisher.connect(within: Self.setUpLimit) { fault in
+                if let fault { failures[fault, default: 0] += 1 }
+                finished += 1
+                connectNext()
+            }
+        }
+        for _ in 0..<max(1, concurrency) { connectNext() }
+        _ = loop.run(until: { finished == publishers.count }, within: Self.setUpLimit * publishers.count)
+        let connected = publishers.filter { $0.connectedAfter != nil }
+        var (answers, connections) = (Percentiles(), Percentiles())
+        for duration in publishers.compactMap(\.answeredAfter) { answers.add(nanoseconds: duration.nanoseconds) }
+        for duration in connected.compactMap(\.connectedAfter) { connections.add(nanoseconds: duration.nanoseconds) }
+        (report.answerMilliseconds, report.connectMilliseconds) = (answers.summary, connections.summary)
+        (report.streams, report.refused, report.failures) = (connected.count, publishers.count - connected.count, failures)
+        report.cpuMillisecondsPerSetUp =
+            ProcessUse(before: before, pid: pid, seconds: 1, streams: publishers.count)?
+            .cpuMillisecondsPerStreamSecond
+        return connected
+    }
+
+    private func publish(_ clip: RTPClip, by publishers: [WHIPPublisher], on loop: EventLoop, into report: inout Report) {
+        guard !publishers.isEmpty else { return }
+        // Spread over a frame's time, as strangers would be.
+        for (index, publisher) in publishers.enumerated() {
+            publisher.publish(clip, loss: loss / 100, delay: .microseconds(33_000 * index / publishers.count))
+        }
+        let start = EventLoop.monotonicNow()
+        let before = pid.flatMap(ProcessFigures.init)
+        let ends = loop.schedule(after: .seconds(seconds)) { loop.stop() }
+        let interrupts = [SIGINT, SIGTERM].map { loop.watchSignal($0) { loop.stop() } }
+        loop.run()
+        withExtendedLifetime((ends, interrupts)) {}
+        report.seconds = (EventLoop.monotonicNow() - start).inSeconds
+        report.process = ProcessUse(before: before, pid: pid, seconds: report.seconds, streams: publishers.count)
+        for publisher in publishers { publisher.stop() }
+    }
+
+    /// Ends what was connected, and what a server still holds of set-ups that failed.
+    private func end(_ publishers: [WHIPPublisher], on loop: EventLoop, into report: inout Report) {
+        // The last packets and requests for them are on their way.
+        _ = loop.run(until: { false }, within: Self.drainTime)
+        for publisher in publishers { publisher.delete() }
+        _ = loop.run(until: { publishers.allSatisfy { $0.isDeleted != nil } }, within: Self.setUpLimit)
+        report.deleted = publishers.count { $0.isDeleted == true }
+        for account in publishers.map(\.account) {
+            report.packets += account.packets
+            report.bytes += account.bytes
+            report.senderReports += account.senderReports
+            report.nackedPackets += account.nackedPackets
+            report.retransmitted += account.retransmitted
+            report.keyframeRequests += account.keyframeRequests
+        }
+    }
+
+    private static let setUpLimit = Duration.seconds(10)
+    private static let drainTime = Duration.milliseconds(300)
+}

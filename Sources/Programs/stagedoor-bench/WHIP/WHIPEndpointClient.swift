@@ -1,0 +1,48 @@
+import EventLoop
+import Foundation
+import HTTPClient
+
+/// The HTTP half of publishers: POST of an offer, DELETE of what came of it (RFC 9725 §4.2).
+final class WHIPEndpointClient {
+    enum Fault: Error { case refused(status: Int), unusableAnswer, failed(String) }
+
+    struct Resource {
+        var url: String
+        var server: WHIPServerDescription
+    }
+
+    private let http: HTTPClient
+    private let endpoint: URL
+    private let certificateAuthority: String
+
+    init(loop: EventLoop, endpoint: URL, certificateAuthority: String?) {
+        (http, self.endpoint) = (HTTPClient(loop: loop), endpoint)
+        self.certificateAuthority = certificateAuthority ?? ""
+    }
+
+    func post(_ offer: String, token: String, reply: @escaping (Result<Resource, Fault>) -> Void) {
+        var request = request("POST", endpoint.absoluteString, token: token)
+        request.headers.append(("Content-Type", "application/sdp"))
+        request.body = Array(offer.utf8)
+        http.send(request) { [endpoint] result in
+            guard case .success(let response) = result else { return reply(.failure(.failed("\(result)"))) }
+            guard response.status == 201 else { return reply(.failure(.refused(status: response.status))) }
+            guard let location = response["location"], let url = URL(string: location, relativeTo: endpoint),
+                let server = WHIPServerDescription(parsing: response.body)
+            else { return reply(.failure(.unusableAnswer)) }
+            reply(.success(Resource(url: url.absoluteString, server: server)))
+        }
+    }
+
+    func delete(_ resource: Resource, token: String, reply: @escaping (Bool) -> Void) {
+        http.send(request("DELETE", resource.url, token: token)) { result in
+            reply((try? result.get()).map { (200...204).contains($0.status) } ?? false)
+        }
+    }
+
+    private func request(_ method: String, _ url: String, token: String) -> HTTPClientRequest {
+        var request = HTTPClientRequest(method: method, url: url, headers: [("Authorization", "Bearer \(token)")])
+        request.tls.certificateAuthority = certificateAuthority
+        return request
+    }
+}

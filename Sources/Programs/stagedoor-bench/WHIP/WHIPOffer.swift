@@ -1,0 +1,60 @@
+import DTLS
+import SDP
+
+/// What one publisher offers: the sections, formats and sources that OBS 32 offers, for a connection of its own.
+struct WHIPOffer {
+    static let videoPayloadType: UInt8 = 96
+    static let audioPayloadType: UInt8 = 111
+
+    let certificate: DTLSCertificate
+    let videoSSRC = UInt32.random(in: 1...UInt32.max)
+    let audioSSRC = UInt32.random(in: 1...UInt32.max)
+    /// 47 and 142 random bits; RFC 8445 §5.3 asks for 24 and 128.
+    let ufrag = letters(8)
+    let password = letters(24)
+    let cname = letters(16)
+
+    var text: String {
+        let fingerprint = Fingerprint(hashFunction: "sha-256", bytes: certificate.fingerprint).attributeValue
+        return """
+            v=0
+            o=rtc \(UInt32.random(in: 1...UInt32.max)) 0 IN IP4 127.0.0.1
+            s=-
+            t=0 0
+            a=group:BUNDLE 0 1
+            a=group:LS 0 1
+            a=msid-semantic:WMS *
+            a=ice-options:ice2,trickle
+            a=fingerprint:\(fingerprint)
+            m=audio 9 UDP/TLS/RTP/SAVPF \(Self.audioPayloadType)
+            \(section(mid: 0, ssrc: audioSSRC))
+            a=rtpmap:\(Self.audioPayloadType) opus/48000/2
+            a=fmtp:\(Self.audioPayloadType) minptime=10;maxaveragebitrate=96000;stereo=1;sprop-stereo=1;useinbandfec=1
+            m=video 9 UDP/TLS/RTP/SAVPF \(Self.videoPayloadType)
+            \(section(mid: 1, ssrc: videoSSRC))
+            a=rtpmap:\(Self.videoPayloadType) H264/90000
+            a=rtcp-fb:\(Self.videoPayloadType) nack
+            a=rtcp-fb:\(Self.videoPayloadType) nack pli
+            a=fmtp:\(Self.videoPayloadType) profile-level-id=42e01f;packetization-mode=1;level-asymmetry-allowed=1
+
+            """.replacing("\n", with: "\r\n")
+    }
+
+    private func section(mid: Int, ssrc: UInt32) -> String {
+        """
+        c=IN IP4 0.0.0.0
+        a=mid:\(mid)
+        a=sendonly
+        a=ssrc:\(ssrc) cname:\(cname)
+        a=msid:\(cname) \(cname)-\(mid)
+        a=rtcp-mux
+        a=setup:actpass
+        a=ice-ufrag:\(ufrag)
+        a=ice-pwd:\(password)
+        """
+    }
+
+    private static func letters(_ count: Int) -> String {
+        String((0..<count).map { _ in "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789".randomElement() ?? "a" })
+    }
+}

@@ -1,0 +1,188 @@
+import DTLS
+import EventLoop
+import RTCP
+import SRTP
+import Wire
+
+/// One WHIP publisher: POST, connection, a clip's packets again and again in real time, feedback, DELETE.
+final class WHIPPublisher {
+    struct Account {
+        var packets = 0
+        var bytes = 0
+        var senderReports = 0
+        var nackedPackets = 0
+        var retransmitted = 0
+        var keyframeRequests = 0
+    }
+
+    private(set) var account = Account()
+    /// From the POST to its 201, and to the end of the DTLS handshake.
+    private(set) var answeredAfter: Duration?
+    private(set) var connectedAfter: Duration?
+    private(set) var isEndedByServer = false
+    private(set) var isDeleted: Bool?
+
+    private let loop: EventLoop
+    private let endpoint: WHIPEndpointClient
+    private let token: String
+    private let offer: WHIPOffer
+    private let context: DTLSContext
+    private var resource: WHIPEndpointClient.Resource?
+    private var connection: WHIPConnection?
+    private var senders: (video: RTPSender, audio: RTPSender)
+    private var startedAt = MonotonicTime.zero
+    private var loss = 0.0
+    private var next = 0
+    private var repetition = 0
+    private var timers: [Watch] = []
+    private var pace: Watch?
+
+    /// Of sender reports: often enough that a receiver has one within a second.
+    private static let reportInterval = Duration.seconds(1)
+
+    init(loop: EventLoop, endpoint: WHIPEndpointClient, token: String, context: DTLSContext) {
+        (self.loop, self.endpoint, self.token, self.context) = (loop, endpoint, token, context)
+        offer = WHIPOffer(certificate: context.certificate)
+        senders = (
+            RTPSender(ssrc: offer.videoSSRC, payloadType: WHIPOffer.videoPayloadType, clockRate: 90_000, answersNACK: true),
+            RTPSender(ssrc: offer.audioSSRC, payloadType: WHIPOffer.audioPayloadType, clockRate: 48_000, answersNACK: false)
+        )
+    }
+
+    // MARK: - Set-up
+
+    /// Offers, checks and shakes hands; `done` is called once, with what went wrong if anything did.
+    func connect(within limit: Duration, done: @escaping (String?) -> Void) {
+        let start = EventLoop.monotonicNow()
+        var isDone = false
+        func finish(_ fault: String?) {
+            guard !isDone else { return }
+            isDone = true
+            timers.removeAll()
+            done(fault)
+        }
+        timers = [loop.schedule(after: limit) { finish("no connection in time") }]
+        endpoint.post(offer.text, token: token) { [self] result in
+            do {
+                let resource = try result.get()
+                answeredAfter = EventLoop.monotonicNow() - start
+                self.resource = resource
+                let connection = try WHIPConnection(loop: loop, server: resource.server, offer: offer, context: context)
+                connection.onConnected = { [unowned self] in
+                    connectedAfter = EventLoop.monotonicNow() - start
+                    finish(nil)
+                }
+                connection.onClosed = { [unowned self] in
+                    isEndedByServer = true
+                    finish("the server closed the connection")
+                }
+                connection.onMedia = { [unowned self] in takeControl($0) }
+                self.connection = connection
+            } catch { finish("\(error)") }
+        }
+    }
+
+    // MARK: - Media
+
+    /// - Parameter loss: the share of video packets that are held back until the server asks for them.
+    func publish(_ clip: RTPClip, loss: Double, delay: Duration) {
+        self.loss = loss
+        startedAt = loop.now + delay
+        pace = loop.schedule(after: delay) { [unowned self] in step(clip) }
+        timers = [
+            loop.schedule(after: delay, repeating: Self.reportInterval) { [unowned self] in sendReports() }
+        ]
+    }
+
+    /// Sends every packet that is due, and sleeps until the next one is.
+    private func step(_ clip: RTPClip) {
+        guard !isEndedByServer else { return }
+        let elapsed = (EventLoop.monotonicNow() - startedAt).nanoseconds
+        while true {
+            let packet = clip.packets[next]
+            let wait = packet.due + Int64(repetition * clip.duration) * 1_000_000 - elapsed
+            if wait > 0 {
+                pace = loop.schedule(after: .nanoseconds(wait)) { [unowned self] in step(clip) }
+                return
+            }
+            send(packet, offset: repetition * clip.duration)
+            next += 1
+            if next == clip.packets.count { (next, repetition) = (0, repetition + 1) }
+        }
+    }
+
+    private func send(_ packet: RTPClip.Packet, offset: Int) {
+        var payload = packet.payload
+        if let markOffset = packet.markOffset {
+            LatencyMark.write(EventLoop.monotonicNow().nanoseconds, into: &payload, at: markOffset)
+        }
+        let path = packet.track == .video ? \(video: RTPSender, audio: RTPSender).video : \.audio
+        let timestamp = packet.timestamp &+ UInt32(truncatingIfNeeded: offset * senders[keyPath: path].clockRate / 1_000)
+        connection?.protecting { protection throws(SRTPError) in
+            let bytes = try senders[keyPath: path].protect(
+                payload, timestamp: timestamp, isLast: packet.isLast, by: &protection)
+            account.packets += 1
+            account.bytes += bytes.count
+            return isLost(packet) ? nil : bytes
+        }
+    }
+
+    /// A frame's last packet always arrives: it shows what is missing before it. So does the first keyframe, where streams begin.
+    private func isLost(_ packet: RTPClip.Packet) -> Bool {
+        guard loss > 0, packet.track == .video, !packet.isLast, repetition > 0 || packet.due > 1_000_000_000 else { return false }
+        return Double.random(in: 0..<1) < loss
+    }
+
+    private func sendReports() {
+        let elapsed = EventLoop.monotonicNow() - startedAt
+        for sender in [senders.video, senders.audio] where sender.packetCount > 0 {
+            var writer = ByteWriter()
+            sender.report(at: EventLoop.wallNow(), elapsed: elapsed).write(into: &writer)
+            SourceDescription(chunks: [.init(ssrc: sender.ssrc, cname: offer.cname)]).write(into: &writer)
+            let plain = writer.bytes
+            connection?.protecting { protection throws(SRTPError) in
+                var bytes = plain + [UInt8](repeating: 0, count: SRTPOutbound.trailerByteCount)
+                let count = try bytes.withUnsafeMutableBufferPointer { buffer throws(SRTPError) in
+                    try protection.protectControl(UnsafeMutableRawBufferPointer(buffer), count: plain.count)
+                }
+                account.senderReports += 1
+                return Array(bytes[..<count])
+            }
+        }
+    }
+
+    private func takeControl(_ packet: UnsafeMutableRawBufferPointer) {
+        guard let count = connection?.unprotectControl(packet) else { return }
+        let plain = Array(packet[..<count])
+        for packet in (try? RTCPCompound.parse(plain.span.bytes)) ?? [] {
+            switch packet {
+            case .nack(let nack) where nack.mediaSSRC == senders.video.ssrc: nack.forEachSequenceNumber(retransmit)
+            case .pictureLoss, .fullIntraRequest: account.keyframeRequests += 1
+            default: break
+            }
+        }
+    }
+
+    private func retransmit(_ number: UInt16) {
+        account.nackedPackets += 1
+        guard let bytes = senders.video.packet(number) else { return }
+        account.retransmitted += 1
+        connection?.send(bytes)
+    }
+
+    // MARK: - End
+
+    func stop() {
+        pace = nil
+        timers.removeAll()
+    }
+
+    /// Asks the server to end the session, as encoders do when their user stops.
+    func delete() {
+        guard let resource, !isEndedByServer else { return isDeleted = false }
+        endpoint.delete(resource, token: token) { [self] isDeleted in
+            self.isDeleted = isDeleted
+            connection?.close()
+        }
+    }
+}
