@@ -10,16 +10,19 @@ extension Interop {
             let quickstart = gateway.quickstart
             let server = overTLS ? try #require(quickstart.rtmpsURL) : quickstart.rtmpURL
             let authority = overTLS ? quickstart.caCertificate : nil
-            for seconds in [20, 5] {
+            for (round, seconds) in [20, 5].enumerated() {
                 let capture = try Capture(gateway.sessionDescription)
                 let obs = try OBS(to: server, key: quickstart.streamKey, settings: .mended, trusting: authority)
                 expect("OBS streams", within: .seconds(30)) { capture.byteCount > 0 || !obs.isRunning }
                 letPass(.seconds(seconds))
                 #expect(obs.stop() == 0, "\(obs.output.suffix(4_000))")
+                expect("the key is free", within: .seconds(1)) { Self.unpublished(gateway).count == round + 1 }
                 capture.finish()
                 let frames = try MediaFile.frameDigests(capture.file.path).count
                 print("OBS over \(overTLS ? "RTMPS" : "RTMP"): \(frames) frames in \(seconds) s")
                 #expect(frames >= (seconds - 1) * 30, "\(obs.output.suffix(4_000))")
+                let ended = try #require(Self.unpublished(gateway).last)
+                #expect(ended.contains("\"video_frames\":\(frames),"), "all that came is forwarded: \(ended)")
                 let audio = try MediaFile.steadyPacketTimes(capture.file.path, stream: "a:0")
                 #expect(audio.count >= (seconds - 1) * 50)
                 #expect(!obs.output.contains("SD-"), "\(obs.output.suffix(4_000))")
@@ -53,6 +56,12 @@ extension Interop {
             #expect(!mended.output.contains("SD-"), "\(mended.output.suffix(6_000))")
             #expect(mended.stop() == 0)
             gateway.stop()
+        }
+
+        /// The log's lines of streams that ended as their encoder wished.
+        private static func unpublished(_ gateway: Gateway) -> [Substring] {
+            gateway.log.split(separator: "\n")
+                .filter { $0.contains("rtmp_publish_ended") && $0.contains("\"reason\":\"unpublished\"") }
         }
     }
 }
