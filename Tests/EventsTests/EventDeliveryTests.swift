@@ -78,6 +78,10 @@ struct EventDeliveryTests {
                     "user_id": "", "participant_id": "p", "error_code": "BITRATE_EXCEEDED",
                 ])
         #expect(encoder.encode(event)?["id"] == json["id"], "a repetition has the same id")
+        (event.name, event.errorCode, event.rule, event.sentence) = (.publishWarning, "", "frameRate", "5 frames a second")
+        let detail = encoder.encode(event)?["detail"]
+        #expect(detail?["event_name"] == "Participant Publish Warning")
+        #expect(detail?["rule"] == "frameRate" && detail?["message"] == "5 frames a second")
         event.name = .joined
         #expect(encoder.encode(event) == nil)
     }

@@ -178,7 +178,9 @@ private final class ClipBench: RTMPPublishHost {
     }
 
     func rememberedRefusal(for grant: PublishGrant, _ request: PublishRequest) -> Refusal? { nil }
-    func makeInspector(for grant: PublishGrant, _ request: PublishRequest) -> (any MediaInspector)? {
+    func makeInspector(
+        for grant: PublishGrant, _ lease: PublishLease, _ request: PublishRequest
+    ) -> (any MediaInspector)? {
         let publisher = ContractPublisher(
             credential: grant.credentialHash, source: request.source.ip, product: request.userAgent, stageTags: grant.stageTags)
         return ContractSession(desk: desk, ingest: .rtmp, publisher: publisher)

@@ -110,7 +110,9 @@ final class RecordingHost: RTMPPublishHost {
     var inspector: (any MediaInspector)?
 
     func rememberedRefusal(for grant: PublishGrant, _ request: PublishRequest) -> Refusal? { remembered }
-    func makeInspector(for grant: PublishGrant, _ request: PublishRequest) -> (any MediaInspector)? { inspector }
+    func makeInspector(
+        for grant: PublishGrant, _ lease: PublishLease, _ request: PublishRequest
+    ) -> (any MediaInspector)? { inspector }
 
     func publishBegan(_ publication: Publication) {
         let sink = RecordingSink()

@@ -159,8 +159,23 @@ struct EmbeddedLeasesTests {
     }
 
     @Test
+    func `warnings wait for the start and stay out of the API's list`() async throws {
+        let lease = try lease("p")
+        leases.publishWarned(lease, rule: "frameRate", sentence: "5 frames a second")
+        #expect(try await events(of: "p").isEmpty)
+        leases.publishStarted(lease)
+        leases.publishWarned(lease, rule: "audioBitrate", sentence: "audio at 320 kbit/s")
+        let warnings = try await store.read { try $0.events(after: 0, limit: 10) }.filter { $0.name == .publishWarning }
+        #expect(warnings.map(\.rule) == ["frameRate", "audioBitrate"])
+        #expect(warnings.map(\.sentence) == ["5 frames a second", "audio at 320 kbit/s"])
+        #expect(try await events(of: "p").map(\.name) == [.joined, .publishStarted])
+    }
+
+    @Test
     func `a publish whose process died is ended in the history when the next one starts`() async throws {
-        leases.publishStarted(try lease("p"))
+        let lease = try lease("p")
+        leases.publishStarted(lease)
+        leases.publishWarned(lease, rule: "frameRate", sentence: "5 frames a second")
         _ = try await events(of: "p")
         store.close()
         let next = try EmbeddedStore(directory: directory.path)

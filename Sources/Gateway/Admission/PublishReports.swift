@@ -9,6 +9,8 @@ public protocol PublishReports: Sendable {
     func publishStarted(_ lease: PublishLease)
     /// The publish ends by our decision; `release` follows. Recorded as PUBLISH_ERROR if the refusal has an event code.
     func publishFailed(_ lease: PublishLease, _ refusal: Refusal)
+    /// The stream breaks a rule that only warns; `sentence` says which and what to change. At most one a minute for each rule.
+    func publishWarned(_ lease: PublishLease, rule: String, sentence: String)
     /// A genuine credential was turned away before it had a lease.
     func publishRefused(_ grant: PublishGrant, protocol: IngestProtocol, _ refusal: Refusal)
 }

@@ -3,7 +3,7 @@ import OpenSSL
 public import Store
 import Wire
 
-/// Participant events in the envelope and words of EventBridge (ledger G03 to G09).
+/// Participant events in the envelope and words of EventBridge (ledger G03 to G09), and our own Participant Publish Warning.
 public struct EventBridgeEncoder: Sendable {
     public static let detailType = "IVS Stage Update"
 
@@ -20,6 +20,7 @@ public struct EventBridgeEncoder: Sendable {
             "user_id": .string(event.userID), "participant_id": .string(event.participantID),
         ]
         if !event.errorCode.isEmpty { detail["error_code"] = .string(event.errorCode) }
+        if !event.rule.isEmpty { (detail["rule"], detail["message"]) = (.string(event.rule), .string(event.sentence)) }
         return [
             "version": "0", "id": .string(identifier(of: event)), "detail-type": .string(Self.detailType),
             "source": "aws.ivs", "account": .string(names.account), "time": .string(time.rfc3339WholeSeconds),
@@ -32,6 +33,7 @@ public struct EventBridgeEncoder: Sendable {
         case .publishStarted: "Participant Published"
         case .publishStopped: "Participant Unpublished"
         case .publishError: "Participant Publish Error"
+        case .publishWarning: "Participant Publish Warning"
         case .joined, .left: nil
         }
     }

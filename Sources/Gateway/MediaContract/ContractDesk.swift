@@ -36,8 +36,8 @@ public final class ContractDesk: Sendable {
     }
 
     /// Seconds for Retry-After while a credential is barred for repeated violations.
-    public func retryAfter(for publisher: ContractPublisher, at now: MonotonicTime) -> Int? {
-        state.withLock { $0.memory.retryAfter(credential: publisher.credential, at: now) }
+    public func retryAfter(credential: String, at now: MonotonicTime) -> Int? {
+        state.withLock { $0.memory.retryAfter(credential: credential, at: now) }
     }
 
     func violated(_ publisher: ContractPublisher, _ refusal: Refusal, at now: MonotonicTime) {

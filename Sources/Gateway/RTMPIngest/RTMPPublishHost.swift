@@ -7,7 +7,9 @@ public protocol RTMPPublishHost: AnyObject {
     /// Asked when the credential is found good, before the key is claimed: a refusal that this encoder has still to hear.
     func rememberedRefusal(for grant: PublishGrant, _ request: PublishRequest) -> Refusal?
     /// The contract's eye on this publish; nil looks at nothing.
-    func makeInspector(for grant: PublishGrant, _ request: PublishRequest) -> (any MediaInspector)?
+    func makeInspector(
+        for grant: PublishGrant, _ lease: PublishLease, _ request: PublishRequest
+    ) -> (any MediaInspector)?
     /// A publish was granted; media follows. Add sinks now.
     func publishBegan(_ publication: Publication)
     /// The sinks have been told already.

@@ -50,14 +50,16 @@ public struct HistoryReader {
         try !Participant.fetch(database, where: "stageARN = ? AND participantID = ? LIMIT 1", [arn, participantID]).isEmpty
     }
 
-    /// Oldest first, after the event number `after`.
+    /// Oldest first, after the event number `after`; only what the API model knows.
     public func events(
         ofStage arn: String, sessionID: String, participantID: String, after: Int64 = 0, limit: Int
     ) throws -> [ParticipantEvent] {
         try ParticipantEvent.fetch(
             database,
-            where: "stageARN = ? AND sessionID = ? AND participantID = ? AND sequence > ? ORDER BY sequence LIMIT ?",
-            [arn, sessionID, participantID, after, limit])
+            where: """
+                stageARN = ? AND sessionID = ? AND participantID = ? AND name <> ? AND sequence > ? ORDER BY sequence LIMIT ?
+                """,
+            [arn, sessionID, participantID, ParticipantEvent.Name.publishWarning.rawValue, after, limit])
     }
 
     /// Events of all stages, oldest first, after the event number `after`.

@@ -6,10 +6,14 @@ public import Wire
 /// What a worker's program adds to WHIP: the contract, and the way to routers. Confined to the worker.
 public protocol WHIPPublishHost: AnyObject {
     /// Asked when the token is found good, before the lease is claimed: a refusal that this encoder has still to hear.
-    /// - Parameter offer: the SDP as sent; an encoder whose offer changed has changed a setting.
-    func rememberedRefusal(for grant: PublishGrant, _ request: PublishRequest, offer: [UInt8]) -> Refusal?
+    /// - Parameter offer: a digest of the offer's settings; an encoder whose offer changed has changed a setting.
+    func rememberedRefusal(for grant: PublishGrant, _ request: PublishRequest, offer: String) -> Refusal?
+    /// Seconds after which a refused encoder may try again; nil when it may at once.
+    func retryAfter(for grant: PublishGrant) -> Int?
     /// The contract's eye on this publish; nil looks at nothing.
-    func makeInspector(for grant: PublishGrant, _ request: PublishRequest) -> (any PacketInspector)?
+    func makeInspector(
+        for grant: PublishGrant, _ lease: PublishLease, _ request: PublishRequest, offer: String
+    ) -> (any PacketInspector)?
     /// A publish was granted and its keys are good; media follows. Add sinks now.
     func publishBegan(_ publication: Publication)
     /// The sinks have been told already.

@@ -8,12 +8,13 @@ import RTMPIngest
 import Refusals
 import RouterForwarding
 import StageHub
+import Store
 import Wire
 
 /// Connects each publication of one worker with its routers, the contract and the reports. Confined to the worker.
 final class PublicationHost: RTMPPublishHost {
-    private let services: NodeServices
-    private let loop: EventLoop
+    let services: NodeServices
+    let loop: EventLoop
     private let socket: RouterSocket
     private let forwarder: RouterForwarder?
 
@@ -27,16 +28,21 @@ final class PublicationHost: RTMPPublishHost {
         services.contract.rememberedRefusal(for: ContractPublisher(grant, request), at: loop.now)
     }
 
-    func makeInspector(for grant: PublishGrant, _ request: PublishRequest) -> (any MediaInspector)? {
-        makeContract(for: grant, ContractPublisher(grant, request), ingest: .rtmp)
+    func makeInspector(
+        for grant: PublishGrant, _ lease: PublishLease, _ request: PublishRequest
+    ) -> (any MediaInspector)? {
+        makeContract(for: grant, lease, ContractPublisher(grant, request), ingest: .rtmp)
     }
 
     /// The contract's eye on one publish of either protocol.
     func makeContract(
-        for grant: PublishGrant, _ publisher: ContractPublisher, ingest: ContractMonitor.Ingest
+        for grant: PublishGrant, _ lease: PublishLease, _ publisher: ContractPublisher, ingest: ContractMonitor.Ingest
     ) -> ContractSession {
         let session = ContractSession(desk: services.contract, ingest: ingest, publisher: publisher)
-        session.onWarning = { [warnings = services.contractWarnings] in warnings.note($0, grant) }
+        session.onWarning = { [warnings = services.contractWarnings, leases = services.leases] warning in
+            warnings.note(warning, grant)
+            leases.publishWarned(lease, rule: warning.fault.rule.rawValue, sentence: warning.sentence)
+        }
         return session
     }
 
@@ -59,9 +65,11 @@ final class PublicationHost: RTMPPublishHost {
 }
 
 extension ContractPublisher {
-    init(_ grant: PublishGrant, _ request: PublishRequest) {
+    /// - Parameter offer: a digest of WHIP's offer.
+    init(_ grant: PublishGrant, _ request: PublishRequest, offer: String = "") {
         self.init(
-            credential: grant.credentialHash, source: request.source.ip, product: request.userAgent, stageTags: grant.stageTags)
+            credential: grant.credentialHash, source: request.source.ip,
+            product: offer.isEmpty ? request.userAgent : "\(request.userAgent) \(offer)", stageTags: grant.stageTags)
     }
 }
 

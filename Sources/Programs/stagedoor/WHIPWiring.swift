@@ -46,11 +46,17 @@ extension VideoProfile {
 
 extension PublicationHost: WHIPPublishHost {
     /// An encoder whose offer changed has changed a setting, and is heard.
-    func rememberedRefusal(for grant: PublishGrant, _ request: PublishRequest, offer: [UInt8]) -> Refusal? {
-        rememberedRefusal(for: grant, request)
+    func rememberedRefusal(for grant: PublishGrant, _ request: PublishRequest, offer: String) -> Refusal? {
+        services.contract.rememberedRefusal(for: ContractPublisher(grant, request, offer: offer), at: loop.now)
     }
 
-    func makeInspector(for grant: PublishGrant, _ request: PublishRequest) -> (any PacketInspector)? {
-        makeContract(for: grant, ContractPublisher(grant, request), ingest: .whip)
+    func retryAfter(for grant: PublishGrant) -> Int? {
+        services.contract.retryAfter(credential: grant.credentialHash, at: loop.now)
+    }
+
+    func makeInspector(
+        for grant: PublishGrant, _ lease: PublishLease, _ request: PublishRequest, offer: String
+    ) -> (any PacketInspector)? {
+        makeContract(for: grant, lease, ContractPublisher(grant, request, offer: offer), ingest: .whip)
     }
 }

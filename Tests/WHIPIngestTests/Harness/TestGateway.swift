@@ -146,9 +146,12 @@ final class RecordingHost: WHIPPublishHost {
 
     init(worker: Int, _ output: ForwardedMedia) { (self.worker, self.output) = (worker, output) }
 
-    func rememberedRefusal(for grant: PublishGrant, _ request: PublishRequest, offer: [UInt8]) -> Refusal? { nil }
+    func rememberedRefusal(for grant: PublishGrant, _ request: PublishRequest, offer: String) -> Refusal? { nil }
+    func retryAfter(for grant: PublishGrant) -> Int? { nil }
 
-    func makeInspector(for grant: PublishGrant, _ request: PublishRequest) -> (any PacketInspector)? {
+    func makeInspector(
+        for grant: PublishGrant, _ lease: PublishLease, _ request: PublishRequest, offer: String
+    ) -> (any PacketInspector)? {
         let publisher = ContractPublisher(
             credential: grant.credentialHash, source: request.source.ip, product: request.userAgent)
         return ContractSession(desk: ContractDesk(), ingest: .whip, publisher: publisher)

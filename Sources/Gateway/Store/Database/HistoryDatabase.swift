@@ -43,8 +43,13 @@ struct HistoryDatabase: Sendable {
         for var participant in try Participant.fetch(database, where: "isConnected", []) {
             let last = try ParticipantEvent.fetch(
                 database,
-                where: "stageARN = ? AND sessionID = ? AND participantID = ? ORDER BY sequence DESC LIMIT 1",
-                [participant.stageARN, participant.sessionID, participant.participantID]
+                where: """
+                    stageARN = ? AND sessionID = ? AND participantID = ? AND name <> ? ORDER BY sequence DESC LIMIT 1
+                    """,
+                [
+                    participant.stageARN, participant.sessionID, participant.participantID,
+                    ParticipantEvent.Name.publishWarning.rawValue,
+                ]
             ).first
             let names: [ParticipantEvent.Name] = last?.name == .publishStarted ? [.publishStopped, .left] : [.left]
             for name in names {
@@ -138,6 +143,13 @@ struct HistoryDatabase: Sendable {
                     CREATE TABLE target (name TEXT PRIMARY KEY) WITHOUT ROWID;
                     CREATE TABLE outbox (
                         target TEXT NOT NULL, sequence INTEGER NOT NULL, PRIMARY KEY (target, sequence)) WITHOUT ROWID;
+                    """)
+        }
+        migrator.registerMigration("2 warnings") { database in
+            try database.execute(
+                sql: """
+                    ALTER TABLE event ADD COLUMN rule TEXT NOT NULL DEFAULT '';
+                    ALTER TABLE event ADD COLUMN sentence TEXT NOT NULL DEFAULT '';
                     """)
         }
         return migrator

@@ -60,7 +60,8 @@ extension Participant: StoredRecord {
 extension ParticipantEvent: StoredRecord {
     static let table = "event"
     static let columns = [
-        "sequence", "name", "time", "stageARN", "sessionID", "participantID", "userID", "errorCode", "generation",
+        "sequence", "name", "time", "stageARN", "sessionID", "participantID", "userID", "errorCode", "generation", "rule",
+        "sentence",
     ]
     static let keyColumns = ["sequence"]
 
@@ -68,7 +69,7 @@ extension ParticipantEvent: StoredRecord {
     var values: [(any DatabaseValueConvertible & Sendable)?] {
         [
             sequence == 0 ? nil : sequence, name.rawValue, time.nanosecondsSince1970, stageARN, sessionID, participantID,
-            userID, errorCode, Int64(generation),
+            userID, errorCode, Int64(generation), rule, sentence,
         ]
     }
 
@@ -79,5 +80,6 @@ extension ParticipantEvent: StoredRecord {
             sessionID: row.text("sessionID"), participantID: row.text("participantID"), userID: row.text("userID"),
             errorCode: row.text("errorCode"), generation: UInt64(max(0, generation)))
         sequence = row["sequence"] ?? 0
+        (rule, sentence) = (row.text("rule"), row.text("sentence"))
     }
 }

@@ -79,6 +79,10 @@ extension EmbeddedLeases: PublishReports {
         change { $0.failed(lease, errorCode: code, now: $1) }
     }
 
+    public func publishWarned(_ lease: PublishLease, rule: String, sentence: String) {
+        change { $0.warned(lease, LeaseTable.Warning(rule: rule, sentence: sentence), now: $1) }
+    }
+
     public func publishRefused(_ grant: PublishGrant, protocol ingestProtocol: IngestProtocol, _ refusal: Refusal) {
         guard let code = refusal.code.eventErrorCode else { return }
         change { $0.refused(grant, ingestProtocol, errorCode: code, now: $1) }

@@ -24,7 +24,17 @@ struct LeaseTable {
         /// Whether JOINED has been recorded.
         var isAnnounced = false
         var isPublishing = false
+        /// What is told once the publish has started; if it never does, they leave no trace.
+        var earlyWarnings: [Warning] = []
     }
+
+    struct Warning {
+        var rule: String
+        var sentence: String
+    }
+
+    /// There are no more rules than this, and each warns once before a publish starts.
+    static let maximumEarlyWarnings = 16
 
     struct Session {
         var record: StageSession
@@ -90,7 +100,16 @@ struct LeaseTable {
         let joined = announce(key)
         held[key]?.isPublishing = true
         guard let entry = held[key] else { return joined }
-        return joined + [event(.publishStarted, entry, now), participant(entry, isConnected: true)]
+        held[key]?.earlyWarnings = []
+        let warnings = entry.earlyWarnings.map { event(.publishWarning, entry, now, warning: $0) }
+        return joined + [event(.publishStarted, entry, now), participant(entry, isConnected: true)] + warnings
+    }
+
+    mutating func warned(_ lease: PublishLease, _ warning: Warning, now: WallTime) -> [HistoryWrite] {
+        guard let (key, entry) = find(lease) else { return [] }
+        if entry.isPublishing { return [event(.publishWarning, entry, now, warning: warning)] }
+        if entry.earlyWarnings.count < Self.maximumEarlyWarnings { held[key]?.earlyWarnings.append(warning) }
+        return []
     }
 
     mutating func failed(_ lease: PublishLease, errorCode: String, now: WallTime) -> [HistoryWrite] {
@@ -172,13 +191,14 @@ extension LeaseTable {
     }
 
     private func event(
-        _ name: ParticipantEvent.Name, _ entry: Held, _ time: WallTime, errorCode: String = ""
+        _ name: ParticipantEvent.Name, _ entry: Held, _ time: WallTime, errorCode: String = "", warning: Warning? = nil
     ) -> HistoryWrite {
-        .event(
-            ParticipantEvent(
-                name: name, time: time, stageARN: entry.grant.stageARN, sessionID: entry.lease.stageSessionID,
-                participantID: entry.grant.participantID, userID: entry.grant.userID, errorCode: errorCode,
-                generation: entry.lease.generation))
+        var event = ParticipantEvent(
+            name: name, time: time, stageARN: entry.grant.stageARN, sessionID: entry.lease.stageSessionID,
+            participantID: entry.grant.participantID, userID: entry.grant.userID, errorCode: errorCode,
+            generation: entry.lease.generation)
+        (event.rule, event.sentence) = (warning?.rule ?? "", warning?.sentence ?? "")
+        return .event(event)
     }
 
     private func participant(_ entry: Held, isConnected: Bool) -> HistoryWrite {

@@ -2,13 +2,15 @@ public import Wire
 
 /// One thing that happened to a participant; ListParticipantEvents and the EventBridge form are two encodings of it.
 public struct ParticipantEvent: Equatable, Sendable {
-    /// `EventName` of the API model, as far as a gateway produces them.
+    /// `EventName` of the API model, as far as a gateway produces them, and one of our own.
     public enum Name: String, Sendable {
         case joined = "JOINED"
         case left = "LEFT"
         case publishStarted = "PUBLISH_STARTED"
         case publishStopped = "PUBLISH_STOPPED"
         case publishError = "PUBLISH_ERROR"
+        /// Not in the API model: ListParticipantEvents leaves it out.
+        case publishWarning = "PUBLISH_WARNING"
     }
 
     /// Rises with every event of this gateway; 0 until the store has written it.
@@ -21,6 +23,9 @@ public struct ParticipantEvent: Equatable, Sendable {
     public var userID: String
     /// `EventErrorCode` of the API model; empty unless this is an error.
     public var errorCode: String
+    /// The rule of the media contract that is broken, and what to change; empty unless this is a warning.
+    public var rule = ""
+    public var sentence = ""
     /// The generation of the publish that it belongs to.
     public var generation: UInt64
 

@@ -38,6 +38,8 @@ public final class SessionEntry: Sendable {
     public var userAgent: String { request.userAgent }
     public let createdAt: MonotonicTime
     let offer: AcceptedOffer
+    /// Of the offer's settings, by which a changed one is known.
+    let offerDigest: String
     let certificate: DTLSCertificate
     /// SHA-256 of the bearer token, which PATCH and DELETE must show again.
     let tokenHash: [UInt8]
@@ -50,11 +52,12 @@ public final class SessionEntry: Sendable {
     private let claimScheduled = Atomic<Bool>(false)
 
     init(
-        id: String, grant: PublishGrant, request: PublishRequest, offer: AcceptedOffer,
+        id: String, grant: PublishGrant, request: PublishRequest, offer: AcceptedOffer, offerDigest: String,
         certificate: DTLSCertificate, tokenHash: [UInt8], credentials: ICECredentials, plane: WHIPPlane, now: MonotonicTime
     ) {
         (self.id, self.grant, self.request) = (id, grant, request)
         (self.offer, self.certificate, self.tokenHash, self.plane) = (offer, certificate, tokenHash, plane)
+        self.offerDigest = offerDigest
         createdAt = now
         content = Lock(Content(credentials: [credentials], remoteUfrag: offer.remoteUfrag))
         heard = Atomic(now.nanoseconds)

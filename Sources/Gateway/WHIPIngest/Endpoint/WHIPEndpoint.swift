@@ -102,14 +102,20 @@ public final class WHIPEndpoint {
         guard let post = waiting.removeValue(forKey: number) else { return }
         if let entry = post.entry { plane.end(entry, .refused(refusal)) }
         if let grant = post.grant { plane.reports?.publishRefused(grant, protocol: .whip, refusal) }
-        post.respond(Problem.response(refusal))
+        var headers = HTTPHeaders()
+        if refusal.code == .repeatedViolation, let grant = post.grant, let seconds = host?.retryAfter(for: grant) {
+            headers["Retry-After"] = "\(seconds)"
+        }
+        post.respond(Problem.response(refusal, headers: headers))
     }
 
     /// The token is good: the offer is judged, and the lease is asked for without taking it from anybody.
     private func authorized(_ number: Int, _ grant: PublishGrant) {
         guard var post = waiting[number] else { return }
         post.grant = grant
-        if let refusal = host?.rememberedRefusal(for: grant, post.request, offer: post.body) {
+        if let refusal = host?.rememberedRefusal(
+            for: grant, post.request, offer: OfferSettings.digest(of: post.body))
+        {
             waiting[number] = post
             return refuse(number, refusal)
         }
@@ -139,7 +145,7 @@ public final class WHIPEndpoint {
         let configuration = plane.configuration
         return SessionEntry(
             id: SessionIdentifier.make(node: configuration.node, generation: configuration.generation), grant: grant,
-            request: post.request, offer: offer,
+            request: post.request, offer: offer, offerDigest: OfferSettings.digest(of: post.body),
             certificate: plane.certificate(at: loop.now), tokenHash: Digest.sha256(post.token.reveal()),
             credentials: ICECredentials.make(plane.mint), plane: plane, now: loop.now)
     }

@@ -104,7 +104,7 @@ final class WHIPSession {
         publication.setFormat(.h264Offered(profileLevelID: entry.offer.video.profileLevelID), of: .video)
         if let audio = entry.offer.audio { publication.setFormat(.opus(isStereo: audio.isStereo), of: .audio) }
         self.publication = publication
-        inspector = port.host?.makeInspector(for: entry.grant, entry.request)
+        inspector = port.host?.makeInspector(for: entry.grant, lease, entry.request, offer: entry.offerDigest)
         receiver.begin(publication, inspector: inspector)
         port.host?.publishBegan(publication)
     }

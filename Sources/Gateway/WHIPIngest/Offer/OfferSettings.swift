@@ -1,0 +1,21 @@
+import OpenSSL
+
+/// What of an offer an encoder's settings decide: the same settings give the same digest at every attempt.
+///
+/// Credentials, fingerprints, SSRCs and ids are new each time and left out; codecs, profiles and layers count.
+enum OfferSettings {
+    /// The first bytes of SHA-256 in hexadecimal.
+    static func digest(of offer: [UInt8]) -> String {
+        let lines = offer.split { $0 == 0x0D || $0 == 0x0A }.filter { line in
+            kept.contains { line.starts(with: $0) }
+        }
+        return Digest.sha256(Array(lines.joined(separator: [0x0A]))).prefix(byteCount).map { byte in
+            String(byte >> 4, radix: 16) + String(byte & 15, radix: 16)
+        }.joined()
+    }
+
+    private static let byteCount = 8
+    private static let kept = ["m=", "a=rtpmap:", "a=fmtp:", "a=rid:", "a=simulcast:", "a=sendonly", "a=sendrecv"].map {
+        Array($0.utf8)
+    }
+}
