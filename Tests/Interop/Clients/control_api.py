@@ -9,6 +9,7 @@
 Every answer is held against the model: no unknown member, each required one there, values within their constraints.
 Prints one line for every fault; the exit status is 0 when there was none.
 """
+import concurrent.futures
 import copy
 import http.client
 import json
@@ -16,8 +17,10 @@ import re
 import subprocess
 import sys
 import threading
+import time
 import os
 import urllib.parse
+import urllib.request
 
 import boto3
 import botocore.session
@@ -379,14 +382,41 @@ def names(endpoint, key, secret):
             return
 
 
+def tokens(endpoint, key, secret):
+    """The longest worker turn of ten seconds alone, then of ten beside 50 CreateParticipantToken requests a second."""
+    raw = Raw(endpoint, key, secret)
+    stage = raw.send("POST", "/ListStages", {})[2]["stages"][0]["arn"]
+    seconds, rate, made = 10, 50, 0
+    alone = longest_turns(endpoint, seconds)
+    with concurrent.futures.ThreadPoolExecutor(1) as others:
+        watched = others.submit(longest_turns, endpoint, seconds)
+        start = time.monotonic()
+        for number in range(seconds * rate):
+            time.sleep(max(0, start + number / rate - time.monotonic()))
+            made += raw.send("POST", "/CreateParticipantToken", {"stageArn": stage})[0] == 200
+        took = time.monotonic() - start
+        print(json.dumps({"alone": alone, "beside": watched.result(), "made": made, "seconds": took}))
+
+
+def longest_turns(endpoint, seconds):
+    """The greatest CPU time of a worker's turn, in milliseconds; each second is told once, so ask twice in it."""
+    greatest, end = 0, time.monotonic() + seconds
+    while time.monotonic() < end:
+        time.sleep(0.4)
+        page = urllib.request.urlopen(endpoint + "/metrics", timeout=5).read().decode()
+        turns = re.findall(r'longest_turn_cpu_seconds{loop="worker-[0-9]+"} (\S+)', page)
+        greatest = max([greatest, *map(float, turns)])
+    return greatest * 1_000
+
+
 def fitting_arn(length):
     return (f"arn:aws:ivs:{REGION}:000000000000:stage/" + "a" * 200)[:length]
 
 
 def main():
     command, endpoint, key, secret = sys.argv[1:5]
-    {"walk": walk, "sweep": sweep, "write": write, "names": names}[command](endpoint, key, secret)
-    if command in ("write", "names"):
+    {"walk": walk, "sweep": sweep, "write": write, "names": names, "tokens": tokens}[command](endpoint, key, secret)
+    if command in ("write", "names", "tokens"):
         return
     if "--cli" in sys.argv:
         cli(endpoint, key, secret)
