@@ -6,7 +6,8 @@ import Testing
 struct OfferSettingsTests {
     private static func digest(ufrag: String = "abcd", profile: String = "42e01f") -> String {
         let lines = [
-            "v=0", "a=ice-ufrag:\(ufrag)", "m=video 9 UDP/TLS/RTP/SAVPF 96", "a=sendonly", "a=rtpmap:96 H264/90000",
+            "v=0", "a=ice-ufrag:\(ufrag)", "m=video \(ufrag.utf8.count) UDP/TLS/RTP/SAVPF 96", "a=sendonly",
+            "a=rtpmap:96 H264/90000",
             "a=fmtp:96 profile-level-id=\(profile)", "a=ssrc:\(ufrag.count) cname:x",
         ]
         return OfferSettings.digest(of: Array(lines.joined(separator: "\r\n").utf8))

@@ -2,7 +2,7 @@ import OpenSSL
 
 /// What of an offer an encoder's settings decide: the same settings give the same digest at every attempt.
 ///
-/// Credentials, fingerprints, SSRCs and ids are new each time and left out; codecs, profiles and layers count.
+/// Ports, credentials, fingerprints, SSRCs and ids are new each time and left out; codecs, profiles and layers count.
 enum OfferSettings {
     /// The first bytes of SHA-256 in hexadecimal.
     static func digest(of offer: [UInt8]) -> String {
@@ -15,7 +15,7 @@ enum OfferSettings {
     }
 
     private static let byteCount = 8
-    private static let kept = ["m=", "a=rtpmap:", "a=fmtp:", "a=rid:", "a=simulcast:", "a=sendonly", "a=sendrecv"].map {
+    private static let kept = ["a=rtpmap:", "a=fmtp:", "a=rid:", "a=simulcast:", "a=sendonly", "a=sendrecv"].map {
         Array($0.utf8)
     }
 }
