@@ -4,7 +4,18 @@ import HTTPClient
 
 /// The HTTP half of publishers: POST of an offer, DELETE of what came of it (RFC 9725 §4.2).
 final class WHIPEndpointClient {
-    enum Fault: Error { case refused(status: Int), unusableAnswer, failed(String) }
+    enum Fault: Error, CustomStringConvertible {
+        case refused(status: Int), unusableAnswer, failed(HTTPClientError)
+
+        var description: String {
+            switch self {
+            case .refused(let status): "the server answered \(status)"
+            case .unusableAnswer: "the 201 lacks a location, or its answer a candidate, credentials or a fingerprint"
+            case .failed(.failed(let reason)): reason
+            case .failed(let error): "\(error)"
+            }
+        }
+    }
 
     struct Resource {
         var url: String
@@ -25,7 +36,11 @@ final class WHIPEndpointClient {
         request.headers.append(("Content-Type", "application/sdp"))
         request.body = Array(offer.utf8)
         http.send(request) { [endpoint] result in
-            guard case .success(let response) = result else { return reply(.failure(.failed("\(result)"))) }
+            let response: HTTPClientResponse
+            switch result {
+            case .success(let answer): response = answer
+            case .failure(let error): return reply(.failure(.failed(error)))
+            }
             guard response.status == 201 else { return reply(.failure(.refused(status: response.status))) }
             guard let location = response["location"], let url = URL(string: location, relativeTo: endpoint),
                 let server = WHIPServerDescription(parsing: response.body)
