@@ -59,6 +59,16 @@ enum MediaFile {
             .compactMap { $0.split(separator: ",").last?.trimmingCharacters(in: .whitespaces) }
     }
 
+    /// How many audio frames decode.
+    static func decodedSounds(_ path: String) throws -> Int {
+        let output = try ProgramRun.output(
+            of: [
+                "ffprobe", "-v", "error", "-select_streams", "a:0", "-count_frames", "-show_entries", "stream=nb_read_frames",
+                "-of", "csv=p=0", path,
+            ], within: .seconds(30))
+        return Int(output.filter(\.isNumber)) ?? 0
+    }
+
     /// Presentation times of a stream's packets, in seconds, without the first few: until a sender report has come, ffmpeg
     /// guesses.
     static func steadyPacketTimes(_ path: String, stream: String) throws -> [Double] {

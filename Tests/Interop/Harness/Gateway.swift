@@ -51,22 +51,29 @@ final class Gateway {
         get throws {
             let written = data.appending(path: "sdp/\(quickstart.participantId).sdp")
             if FileManager.default.fileExists(atPath: written.path) { return written }
-            let file = Workspace.temporaryFile(suffix: ".sdp")
-            try """
-            v=0
-            o=- 1 1 IN IP4 127.0.0.1
-            s=-
-            c=IN IP4 127.0.0.1
-            t=0 0
-            m=video \(routerPorts.lowerBound) RTP/AVP 96
-            a=rtpmap:96 H264/90000
-            a=fmtp:96 packetization-mode=1
-            m=audio \(routerPorts.lowerBound + 2) RTP/AVP 111
-            a=rtpmap:111 opus/48000/2
-
-            """.write(to: file, atomically: true, encoding: .utf8)
-            return file
+            return try description(firstPort: routerPorts.lowerBound)
         }
+    }
+
+    /// Starts a receiver of the first WHIP publish before it begins, at the ports after those kept for the RTMP participant.
+    func captureFirstWHIP() throws -> Capture { try Capture(description(firstPort: routerPorts.lowerBound + 4), in: network) }
+
+    private func description(firstPort: Int) throws -> URL {
+        let file = Workspace.temporaryFile(suffix: ".sdp")
+        try """
+        v=0
+        o=- 1 1 IN IP4 127.0.0.1
+        s=-
+        c=IN IP4 127.0.0.1
+        t=0 0
+        m=video \(firstPort) RTP/AVP 96
+        a=rtpmap:96 H264/90000
+        a=fmtp:96 packetization-mode=1
+        m=audio \(firstPort + 2) RTP/AVP 111
+        a=rtpmap:111 opus/48000/2
+
+        """.write(to: file, atomically: true, encoding: .utf8)
+        return file
     }
 
     /// Starts a receiver of what the WHIP token's holder publishes, as soon as it does.

@@ -1,0 +1,118 @@
+import Foundation
+import Testing
+
+extension Interop {
+    /// WebRTC encoders against the real program; ffmpeg decodes what arrives at the router.
+    @Suite(.serialized) struct WHIP {
+        static let python: String = {
+            let own = Workspace.package.appending(path: ".deps/venv/bin/python").path
+            return FileManager.default.isExecutableFile(atPath: own) ? own : "python3"
+        }()
+
+        @Test(.timeLimit(.minutes(1)))
+        func `aiortc's pictures and sound are decoded at the router`() throws {
+            let gateway = try Gateway()
+            let (url, token) = try Self.endpoint(gateway)
+            try Self.expectDecoded(gateway) { try Self.client("aiortc_whip.py", ["11", url, token]) }
+        }
+
+        @Test(.timeLimit(.minutes(1)))
+        func `Chromium's pictures and sound are decoded at the router`() throws {
+            let gateway = try Gateway()
+            let (url, token) = try Self.endpoint(gateway)
+            let page = url.replacing(/\/whip$/, with: "/publish")
+            try Self.expectDecoded(gateway) { try Self.client("browser_whip.py", ["11", page, token, "camera"]) }
+        }
+
+        /// libnice does not use 127.0.0.1: GStreamer and the gateway get a network namespace of their own.
+        @Test(.timeLimit(.minutes(1)), .enabled(if: geteuid() == 0))
+        func `GStreamer's pictures and sound are decoded at the router`() throws {
+            let network = try NetworkNamespace()
+            let gateway = try Gateway(in: network)
+            let (url, token) = try Self.endpoint(gateway)
+            let script = Self.script("gst_whip.py")
+            try Self.expectDecoded(gateway) {
+                try ProgramRun(network.command(["/usr/bin/python3", script, "11", url, token]))
+            }
+        }
+
+        @Test(.timeLimit(.minutes(1)))
+        func `the conformance script finds nothing`() throws {
+            let gateway = try Gateway()
+            let (url, token) = try Self.endpoint(gateway)
+            let run = try Self.client("whip_conformance.py", [url, token])
+            #expect(run.status(within: .seconds(30)) == 0, "\(run.output)")
+            gateway.stop()
+        }
+
+        /// Up to 200,000 random datagrams a second for 3 s: of neither STUN, DTLS nor SRTP, and of all three by their first byte.
+        @Test(.timeLimit(.minutes(1)))
+        func `a stream goes on beside garbage at the media port`() throws {
+            let gateway = try Gateway()
+            let (url, token) = try Self.endpoint(gateway)
+            try Self.expectDecoded(gateway) {
+                let client = try Self.client("aiortc_whip.py", ["12", url, token])
+                expect("it connects", within: .seconds(15)) { client.output.contains("state connected") }
+                try DatagramFlood(port: Self.mediaPort(gateway)).run(perSecond: 200_000, seconds: 3)
+                return client
+            }
+        }
+
+        @Test(.timeLimit(.minutes(1)))
+        func `a stream goes on beside five thousand offers, most of them refused`() throws {
+            let gateway = try Gateway()
+            let (url, token) = try Self.endpoint(gateway)
+            try Self.expectDecoded(gateway) {
+                let client = try Self.client("aiortc_whip.py", ["12", url, token])
+                expect("it connects", within: .seconds(15)) { client.output.contains("state connected") }
+                let flood = try ProgramRun.output(of: Self.offers(5_000, url: url), within: .seconds(40))
+                let statuses = Set(flood.split(separator: "\n"))
+                #expect(statuses.isSubset(of: ["401", "429", "503"]) && statuses.count > 1, "\(statuses)")
+                return client
+            }
+        }
+
+        private static func offers(_ count: Int, url: String) -> [String] {
+            [
+                "curl", "-s", "-o", "/dev/null", "-w", "%{http_code}\\n", "-H", "Content-Type: application/sdp", "-H",
+                "Authorization: Bearer wrong", "--data", "v=0", "\(url)?[1-\(count)]",
+            ]
+        }
+
+        /// Runs a client to its end: what it sent in 10 s or more comes out as pictures and sound.
+        private static func expectDecoded(
+            _ gateway: Gateway, sourceLocation: SourceLocation = #_sourceLocation, _ publish: () throws -> ProgramRun
+        ) throws {
+            let capture = try gateway.captureFirstWHIP()
+            let client = try publish()
+            let status = client.status(within: .seconds(45))
+            #expect(status == 0, "\(client.output) \(gateway.log.suffix(2_000))", sourceLocation: sourceLocation)
+            capture.finish()
+            let pictures = try MediaFile.frameDigests(capture.file.path).count
+            let sounds = try MediaFile.decodedSounds(capture.file.path)
+            #expect(pictures > 200, "\(client.output) \(capture.output)", sourceLocation: sourceLocation)
+            #expect(sounds > 400, "\(client.output)", sourceLocation: sourceLocation)
+            gateway.stop()
+        }
+
+        private static func endpoint(_ gateway: Gateway) throws -> (url: String, token: String) {
+            (try #require(gateway.quickstart.whipURL), try #require(gateway.quickstart.whipToken))
+        }
+
+        private static func script(_ name: String) -> String {
+            Workspace.package.appending(path: "Tests/Interop/Clients/\(name)").path
+        }
+
+        private static func client(_ name: String, _ arguments: [String]) throws -> ProgramRun {
+            try ProgramRun([python, script(name)] + arguments)
+        }
+
+        /// The port of the process's UDP sockets: its one bound port there.
+        private static func mediaPort(_ gateway: Gateway) throws -> UInt16 {
+            let sockets = try ProgramRun.output(of: ["ss", "-Hulnp"], within: .seconds(5))
+            let own = sockets.split(separator: "\n").first { $0.contains("pid=\(gateway.pid),") && $0.contains("127.0.0.1:") }
+            let address = try #require(own?.split(whereSeparator: \.isWhitespace).first { $0.hasPrefix("127.0.0.1:") })
+            return try #require(UInt16(address.dropFirst("127.0.0.1:".count)))
+        }
+    }
+}
