@@ -18,6 +18,7 @@ extension WHIPConfiguration {
         iceServers = configuration.whip.iceServers.map { ICEServer(url: $0) }
         silence = configuration.whip.consentTimeout
         pendingLifetime = configuration.whip.pendingTimeout
+        usesStrictETags = configuration.whip.usesStrictETags
         acceptedProfiles =
             configuration.contract.profile.action == .disconnect
             ? Set(configuration.contract.profile.limit.map(\.profileIDC)) : nil

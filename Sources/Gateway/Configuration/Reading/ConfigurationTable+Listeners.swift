@@ -36,6 +36,9 @@ extension ConfigurationTable {
                     "whip.pendingTimeout", \.whip.pendingTimeout, .live, in: .seconds(5) ... .seconds(60),
                     "Time from the offer to the end of the DTLS handshake."),
                 Key(
+                    "whip.strictETags", \.whip.usesStrictETags, .restart,
+                    "Refuses a PATCH without If-Match (RFC 9725 §4.3.1) instead of taking it for the current ICE session."),
+                Key(
                     "whip.consentTimeout", \.whip.consentTimeout, .live, in: .seconds(5) ... .seconds(120),
                     "A publisher whose ICE consent (RFC 7675) is so old is gone."),
                 Key("whip.iceServers", \.whip.iceServers, .live, "STUN and TURN URLs told to clients in Link fields."),
