@@ -113,7 +113,8 @@ struct RealEncoderTests {
         #expect(abs(opus.count - 150) <= 4)
         #expect(zip(opus, opus.dropFirst()).allSatisfy { $1.timestamp - $0.timestamp == 960 })
         #expect(sink.formats[.audio] == .opus(isStereo: audio[3] == "2"))
-        #expect(server.bench.host.ends == [.unpublished])
+        // ffmpeg closes without reading our last acknowledgement: the reset that follows may overtake its deleteStream.
+        #expect([[.unpublished], [.connectionLost]].contains(server.bench.host.ends))
         #expect(server.bench.leases.liveCount == 0)
     }
 
