@@ -1,6 +1,8 @@
 import COpenSSL
 
 /// An EC P-384 key pair: makes ES384 signatures (RFC 7518 §3.4). Immutable, so any thread may use it.
+///
+/// `@unchecked Sendable`: the handle is never changed after `init`, and OpenSSL counts its references atomically.
 @safe
 public final class ES384PrivateKey: @unchecked Sendable {
     // Sendable: the EVP_PKEY is only read after init, and OpenSSL documents concurrent reads of a key as safe.

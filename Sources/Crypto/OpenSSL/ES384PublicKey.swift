@@ -1,6 +1,8 @@
 import COpenSSL
 
 /// The public half of an EC P-384 key: verifies ES384 signatures (RFC 7518 §3.4). Immutable, so any thread may use it.
+///
+/// `@unchecked Sendable`: the handle is never changed after `init`, and OpenSSL counts its references atomically.
 @safe
 public final class ES384PublicKey: @unchecked Sendable {
     /// R and S, 48 bytes each.
