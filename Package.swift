@@ -120,6 +120,12 @@ let modules: [Module] = [
             "StageHub", "MediaContract", "Admission", "Refusals", "GatewayLogging", "GatewayMetrics",
         ], embedded: ["Pages/publish.html"]),
     gateway(
+        "EmbeddedRouter",
+        [
+            "Wire", "SDP", "HTTP", "JSON", "RTP", "RTCP", "SRTP", "OpenSSL", "EventLoop", "StageHub", "Admission", "Refusals",
+            "GatewayLogging", "GatewayMetrics",
+        ]),
+    gateway(
         "Events", ["Wire", "JSON", "HTTP", "EventLoop", "Store", "HTTPClient", "OpenSSL"], testUses: ["Admission", "Refusals"]),
     gateway(
         "ControlPlane",
@@ -134,7 +140,7 @@ let modules: [Module] = [
             "Refusals",
             "GatewayConfiguration", "Store",
             "Admission", "DataDirectory", "StageHub", "MediaContract", "Transcoding", "RouterForwarding", "RTMPIngest",
-            "WHIPIngest", "Events",
+            "WHIPIngest", "EmbeddedRouter", "Events",
             "ControlPlane",
             "JWT", "Signatures", "JSON",
         ],

@@ -1,0 +1,34 @@
+public import Refusals
+public import Wire
+
+/// What a subscriber of the embedded router shows at the door.
+public struct SubscribeRequest: Sendable {
+    /// A participant token with the SUBSCRIBE capability.
+    public var token: Secret
+    /// The stage whose participants are to be watched.
+    public var stageID: String
+    public var source: SocketAddress
+
+    public init(token: Secret, stageID: String, source: SocketAddress) {
+        (self.token, self.stageID, self.source) = (token, stageID, source)
+    }
+}
+
+/// Who subscribes, once the token has been found good for the stage.
+public struct SubscribeGrant: Sendable, Equatable {
+    /// The participant of the token, which is not the one that is watched.
+    public var participantID: String
+    public var stageID: String
+    public var userID: String
+
+    public init(participantID: String, stageID: String, userID: String = "") {
+        (self.participantID, self.stageID, self.userID) = (participantID, stageID, userID)
+    }
+}
+
+/// Decides who may subscribe to a stage. Asked from a worker, answered on a thread of its own choosing.
+public protocol SubscribeAuthorizer: Sendable {
+    /// Calls `reply` exactly once, on any thread, with the grant or the refusal to tell the subscriber.
+    func authorizeSubscribe(
+        _ request: SubscribeRequest, reply: @escaping @Sendable (Result<SubscribeGrant, Refusal>) -> Void)
+}
