@@ -149,7 +149,7 @@ let modules: [Module] = [
         name: "stagedoor-bench", layer: "Programs", folder: "stagedoor-bench", kind: .executable,
         uses: [
             "Wire", "FLV", "AMF0", "RTMP", "RTP", "RTCP", "H264", "SDP", "JSON", "HTTP", "CRTMP", "CNice", "DTLS", "SRTP", "STUN",
-            "OpenSSL", "EventLoop", "Sockets", "HTTPClient", "RouterForwarding",
+            "COpenSSL", "OpenSSL", "EventLoop", "Sockets", "HTTPClient", "RouterForwarding", "JWT", "Store",
         ],
         products: [argumentParser], hasTests: false),
 ]

@@ -29,6 +29,24 @@ extension Interop {
             gateway.stop()
         }
 
+        /// Both sides take turns in one process and CPU time is counted, so what else runs here weighs on both alike.
+        @Test(.timeLimit(.minutes(2)))
+        func `new tokens are verified at 0.85 of bare OpenSSL's rate, known ones in 10 µs`() throws {
+            let printed = try ProgramRun.output(
+                of: [try Workspace.program("stagedoor-bench"), "tokens"], within: .seconds(60))
+            print("token verifier: \(printed)")
+            let rate = try JSONDecoder().decode(Rate.self, from: Data(printed.utf8))
+            #expect(rate.tokens == 800, "each one made for this run, and verified by an operation of its own")
+            #expect(rate.ratio >= 0.85)
+            #expect(rate.cachedMicroseconds <= 10)
+        }
+
+        private struct Rate: Decodable {
+            var tokens: Int
+            var ratio: Double
+            var cachedMicroseconds: Double
+        }
+
         private static func publishers(of gateway: Gateway) throws -> Double {
             try gateway.admin("metrics").matches(of: /(?m)^stagedoor_sessions\{protocol="rtmp"\} (\S+)$/)
                 .reduce(0) { $0 + (Double($1.output.1) ?? 0) }

@@ -1,0 +1,78 @@
+import ArgumentParser
+import EventLoop
+import Foundation
+import JWT
+import OpenSSL
+import Store
+import Wire
+
+/// `stagedoor-bench tokens`: what the token verifier costs beside the one P-384 operation that it cannot do without.
+///
+/// Both sides take turns on small batches, and what counts is CPU time of the whole process, so other work on the machine
+/// weighs on both alike.
+struct Tokens: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "tokens", abstract: "Verifies participant tokens beside bare OpenSSL P-384, in turns; prints CPU of each.")
+
+    @Option(help: "Turns of each side.")
+    var turns = 20
+    @Option(help: "Tokens in a turn, each new to the verifier.")
+    var batch = 40
+
+    struct Report: Encodable {
+        var tokens = 0
+        /// CPU of one OpenSSL verification, SHA-384 and P-384.
+        var bareMicroseconds = 0.0
+        /// CPU of a token from its text to the answer, all threads.
+        var verifierMicroseconds = 0.0
+        /// CPU of a token that was verified before.
+        var cachedMicroseconds = 0.0
+        /// The verifier's rate over that of bare OpenSSL.
+        var ratio = 0.0
+    }
+
+    private struct Failure: Error, CustomStringConvertible {
+        var description: String
+    }
+
+    func run() throws {
+        let directory = NSTemporaryDirectory() + "stagedoor-bench-tokens-\(getpid())"
+        try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(atPath: directory) }
+        let desk = try TokenDesk(directory: directory, room: max(batch, 1))
+        guard let bare = BareES384(pem: desk.key.publicKey.pem) else { throw Failure(description: "the key was not taken") }
+        var report = Report(tokens: turns * batch)
+        for _ in 0..<turns {
+            let tokens = try desk.freshTokens(batch)
+            let signed = try tokens.map { token in
+                let parts = try CompactToken(parsing: token.reveal())
+                return BareES384.Signed(message: parts.signingInput, signature: parts.signature)
+            }
+            report.bareMicroseconds += try Self.cost(of: batch) { signed.count { bare.isValid($0) } }
+            report.verifierMicroseconds += try Self.cost(of: batch) { desk.verify(tokens) }
+            report.cachedMicroseconds += try Self.cost(of: batch) { desk.verify(tokens) }
+        }
+        let performed = desk.verifier.verificationCount
+        guard performed == report.tokens else { throw Failure(description: "\(performed) operations of \(report.tokens)") }
+        report.ratio = report.bareMicroseconds / report.verifierMicroseconds
+        report.bareMicroseconds /= Double(turns)
+        report.verifierMicroseconds /= Double(turns)
+        report.cachedMicroseconds /= Double(turns)
+        try print(report: report)
+    }
+
+    /// CPU microseconds of the whole process for each of `count`, all of which must be found good.
+    private static func cost(of count: Int, _ body: () -> Int) throws -> Double {
+        let start = cpuNanoseconds()
+        let good = body()
+        let spent = cpuNanoseconds() - start
+        guard good == count else { throw Failure(description: "\(good) of \(count) were found genuine") }
+        return Double(spent) / 1_000 / Double(count)
+    }
+
+    private static func cpuNanoseconds() -> Int64 {
+        var time = timespec()
+        clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)
+        return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
+    }
+}
