@@ -8,7 +8,7 @@ struct StagedoorBench: ParsableCommand {
         commandName: "stagedoor-bench",
         abstract: "Publishes many streams from one prepared file, receives RTP as a router would, and prints what it cost.",
         subcommands: [
-            PublishRTMP.self, PublishWHIP.self, Receive.self, Connect.self, Tokens.self, RouterCheck.self,
+            PublishRTMP.self, PublishWHIP.self, Receive.self, Connect.self, Tokens.self, RouterCheck.self, Floor.self,
             ReportTable.self,
         ])
 }
