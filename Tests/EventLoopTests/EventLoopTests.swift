@@ -183,6 +183,22 @@ struct EventLoopTests {
     }
 
     @Test(.timeLimit(.minutes(1)))
+    func `tolerant timers of all phases share one wake-up, and fire as often as they should`() throws {
+        let loop = try EventLoop()
+        var fired: [MonotonicTime] = []
+        let timers = (0..<10).map { phase in
+            loop.schedule(after: .milliseconds(200 + 17 * phase), repeating: .milliseconds(200), tolerance: .milliseconds(200)) {
+                fired.append(loop.now)
+            }
+        }
+        #expect(loop.run(until: { fired.count >= 30 }, within: .seconds(5)))
+        // Those whose first phase lies behind the first tick begin one tick later.
+        #expect(Set(fired).count <= 5)
+        #expect(fired.allSatisfy { $0.nanoseconds % 200_000_000 < 100_000_000 || loop.statistics.longestLag > .milliseconds(50) })
+        #expect(timers.count == 10)
+    }
+
+    @Test(.timeLimit(.minutes(1)))
     func `a loop with nothing to do uses no CPU`() throws {
         let loop = try EventLoop()
         let timers = (0..<1_000).map { _ in loop.schedule(after: .seconds(3_600)) {} }

@@ -34,7 +34,9 @@ public final class ControlPlane {
         answers = try Mailbox(loop: loop) { [unowned self] in
             waiting.removeValue(forKey: $0.number)?($0.response)
         }
-        housekeeping = loop.schedule(after: .seconds(1), repeating: .seconds(1)) { leases.endIdleSessions() }
+        housekeeping = loop.schedule(after: .seconds(1), repeating: .seconds(1), tolerance: .seconds(1)) {
+            leases.endIdleSessions()
+        }
     }
 
     /// Puts other keys, rates and quotas into force, for the requests that come from now on.

@@ -35,6 +35,8 @@ public final class EventLoop {
     private var timerCourtesy = MediaCourtesy()
     /// A timer is due that the timer descriptor does not know of.
     private var isTimerDue = false
+    /// Timers are being served: they and what they start are armed together at the end, by one system call.
+    private var isServingTimers = false
     /// The moment the timer descriptor will wake us; nil when it need not.
     private var armedDeadline: MonotonicTime?
 
@@ -165,20 +167,23 @@ extension EventLoop {
 
 extension EventLoop {
     /// Calls `body` after a delay, never early, then again after each `repeating`; a late loop skips missed repetitions.
-    /// Delays from 100 ms on may end up to 5 ms later, together with others.
+    /// Delays from 100 ms on may end up to 5 ms later, and all up to `tolerance` later, together with others: housekeeping that
+    /// tolerates a second shares one wake-up a second with all of its kind, and an idle process sleeps in between.
     ///
     /// Timers live in a heap behind one timer descriptor, so that re-arming one costs no system call. libevent's own timers
     /// are not used: they follow the coarse clock, which ticks every 4 ms, and pacing needs better.
-    public func schedule(after delay: Duration, repeating: Duration? = nil, _ body: @escaping () -> Void) -> TimerWatch {
+    public func schedule(
+        after delay: Duration, repeating: Duration? = nil, tolerance: Duration = .zero, _ body: @escaping () -> Void
+    ) -> TimerWatch {
         assertOnLoop()
-        let watch = TimerWatch(loop: self, repeating: repeating, body)
+        let watch = TimerWatch(loop: self, repeating: repeating, tolerance: tolerance, body)
         watch.start(at: refreshedNow() + delay)
         return watch
     }
 
     func insert(_ timer: TimerWatch) {
         timers.insert(timer)
-        arm()
+        if !isServingTimers { arm() }
     }
 
     func remove(_ timer: TimerWatch) { timers.remove(timer) }
@@ -194,12 +199,14 @@ extension EventLoop {
         // the timer that woke us might not seem due, and would wake us again at once, before all of them.
         now = Self.monotonicNow()
         armedDeadline = nil
+        isServingTimers = true
         while let timer = timers.popFirst(before: now) {
             statistics.record(lag: now - timer.wakeUp)
             timer.fire(at: now)
         }
+        isServingTimers = false
         // Nothing more to wait for: the descriptor must not stay readable.
-        if armedDeadline == nil, timers.firstDeadline == nil { shim_timerfd_set(timerDescriptor, 0) }
+        if timers.firstDeadline == nil { shim_timerfd_set(timerDescriptor, 0) }
         arm()
     }
 

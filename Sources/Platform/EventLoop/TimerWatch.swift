@@ -8,11 +8,12 @@ public final class TimerWatch: Watch {
     private(set) var wakeUp = MonotonicTime.zero
     private var deadline = MonotonicTime.zero
     private let interval: Duration?
+    private let tolerance: Duration
     private static let longDelay = Duration.milliseconds(100)
     private static let tick = Duration.milliseconds(5)
 
-    init(loop: EventLoop, repeating interval: Duration?, _ body: @escaping () -> Void) {
-        self.interval = interval
+    init(loop: EventLoop, repeating interval: Duration?, tolerance: Duration, _ body: @escaping () -> Void) {
+        (self.interval, self.tolerance) = (interval, tolerance)
         super.init(loop: loop, body)
     }
 
@@ -34,16 +35,17 @@ public final class TimerWatch: Watch {
 
     func start(at deadline: MonotonicTime) {
         self.deadline = deadline
-        wakeUp = Self.coalesced(deadline, after: deadline - loop.now)
+        wakeUp = coalesced(deadline, after: deadline - loop.now)
         loop.insert(self)
     }
 
     /// The second hands of a thousand sessions shall not wake the loop a thousand times a second (20 µs each, measured): a
-    /// long delay ends on the next tick of 5 ms, with all others of that tick. Repetitions do not drift by that.
-    private static func coalesced(_ deadline: MonotonicTime, after delay: Duration) -> MonotonicTime {
-        guard delay >= longDelay else { return deadline }
-        let ticks = (deadline.nanoseconds + tick.nanoseconds - 1) / tick.nanoseconds
-        return MonotonicTime(nanoseconds: ticks * tick.nanoseconds)
+    /// long delay ends on the next tick of 5 ms, with all others of that tick, and a tolerant one on the next tick of its
+    /// tolerance. Repetitions do not drift by that.
+    private func coalesced(_ deadline: MonotonicTime, after delay: Duration) -> MonotonicTime {
+        let tick = max(tolerance, delay >= Self.longDelay ? Self.tick : .zero).nanoseconds
+        guard tick > 0 else { return deadline }
+        return MonotonicTime(nanoseconds: (deadline.nanoseconds + tick - 1) / tick * tick)
     }
 
     func fire(at now: MonotonicTime) {

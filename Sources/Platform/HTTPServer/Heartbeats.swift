@@ -5,7 +5,7 @@ public import Wire
 /// When each event loop last turned. Loops beat on their threads; `/livez` looks from another.
 public final class Heartbeats: Sendable {
     /// How often loops beat, and the age at which one counts as stuck.
-    static let interval = Duration.milliseconds(500)
+    static let interval = Duration.seconds(1)
     public static let maximumAge = Duration.seconds(2)
 
     private final class Beat: Sendable {
@@ -26,7 +26,7 @@ public final class Heartbeats: Sendable {
     public func join(_ loop: EventLoop, name: String) -> Watch {
         let beat = Beat(name: name, at: EventLoop.monotonicNow())
         beats.withLock { $0.append(beat) }
-        return loop.schedule(after: Self.interval, repeating: Self.interval) { [unowned loop] in
+        return loop.schedule(after: Self.interval, repeating: Self.interval, tolerance: Self.interval) { [unowned loop] in
             beat.nanoseconds.store(loop.now.nanoseconds, ordering: .relaxed)
         }
     }

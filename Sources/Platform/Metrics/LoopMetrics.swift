@@ -29,7 +29,7 @@ public enum LoopMetrics {
         }
         let turns = registry.counter("stagedoor_event_loop_turns_total", "Times the loop woke up.", labels)
         loop.measuresTurnCPU = true
-        return loop.schedule(after: interval, repeating: interval) { [unowned loop] in
+        return loop.schedule(after: interval, repeating: interval, tolerance: interval) { [unowned loop] in
             let statistics = loop.takeStatistics()
             lag.observe(statistics.longestLag)
             greatest?.note(statistics.longestLag)

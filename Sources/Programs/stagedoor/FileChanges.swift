@@ -13,7 +13,9 @@ final class FileChanges {
 
     init(loop: EventLoop, paths: [String], changed: @escaping () -> Void) {
         (self.paths, seen) = (paths, Self.signature(of: paths))
-        watch = loop.schedule(after: Self.interval, repeating: Self.interval) { [unowned self] in look(changed) }
+        watch = loop.schedule(after: Self.interval, repeating: Self.interval, tolerance: Self.interval) { [unowned self] in
+            look(changed)
+        }
     }
 
     /// A change counts once it has held still for one look: half a file is no file.

@@ -14,6 +14,8 @@ final class LoadGuard {
     private var timer: TimerWatch?
     private var lastCPU = ProcessMetrics.cpuSeconds
     private var lastLook: MonotonicTime
+    /// Asked once: it takes reading four files.
+    private let processorCount = Double(CPUAllowance.granted)
 
     init(loop: EventLoop, services: NodeServices, settings: OverloadSettings) {
         (self.loop, gate, lag) = (loop, services.gate, services.lag)
@@ -23,7 +25,7 @@ final class LoadGuard {
                 "stagedoor_admission_closed", "1 while new publishes are refused for that reason.", ["reason": "\(closure)"]
             ) { [gate] in gate.closure == closure ? 1 : 0 }
         }
-        timer = loop.schedule(after: .seconds(1), repeating: .seconds(1)) { [unowned self] in look() }
+        timer = loop.schedule(after: .seconds(1), repeating: .seconds(1), tolerance: .seconds(1)) { [unowned self] in look() }
         apply(settings)
     }
 
@@ -52,7 +54,7 @@ final class LoadGuard {
         let elapsed = max((now - lastLook).inSeconds, 0.001)
         defer { (lastCPU, lastLook) = (cpu, now) }
         return NodeLoad(
-            cpu: (cpu - lastCPU) / elapsed / Double(CPUAllowance.granted), loopLag: lag.take(),
+            cpu: (cpu - lastCPU) / elapsed / processorCount, loopLag: lag.take(),
             descriptors: Double(ProcessMetrics.openDescriptorCount) / Double(max(1, ProcessMetrics.maximumDescriptorCount)),
             memory: ProcessMetrics.residentBytes)
     }

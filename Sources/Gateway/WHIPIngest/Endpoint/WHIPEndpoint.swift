@@ -35,7 +35,7 @@ public final class WHIPEndpoint {
     public init(loop: EventLoop, plane: WHIPPlane, authorizer: any Authorizer, servesPublishPage: Bool = false) throws {
         (self.loop, self.plane, self.authorizer, self.servesPublishPage) = (loop, plane, authorizer, servesPublishPage)
         mailbox = try Mailbox(loop: loop) { [unowned self] in receive($0) }
-        sweeper = loop.schedule(after: .seconds(1), repeating: .seconds(1)) { [unowned self] in sweep() }
+        sweeper = loop.schedule(after: .seconds(1), repeating: .seconds(1), tolerance: .seconds(1)) { [unowned self] in sweep() }
     }
 
     deinit { sweeper?.cancel() }

@@ -60,6 +60,7 @@ extension MediaPort {
         let tuple = PeerTuple(entry: entry, path: path, ufrag: ufrag, password: password, now: now)
         tuple.session = sessions[ObjectIdentifier(entry)]
         tuples[path.key] = tuple
+        startRounds()
         // The first check with the credentials of a restart ends those before (RFC 8445 §9).
         plane.directory.remove(entry.confirm(ufrag))
         return true
@@ -86,6 +87,7 @@ extension MediaPort {
         entry.note(.claimed, peer: path.remote)
         let session = WHIPSession(entry: entry, port: self, path: path, now: now)
         sessions[ObjectIdentifier(entry)] = session
+        startRounds()
         for tuple in tuples.values where tuple.entry === entry {
             tuple.session = session
             session.tupleValidated(tuple.path, at: now)

@@ -25,6 +25,7 @@ extension MediaPort {
             entry: entry, path: connection.path, ufrag: credentials.ufrag, password: credentials.password, now: loop.now)
         tuple.session = session
         tuples[connection.path.key] = tuple
+        startRounds()
         session.tupleValidated(connection.path, at: loop.now)
     }
 

@@ -32,9 +32,12 @@ public final class MediaPort {
     /// Workers that got datagrams from the batch at hand.
     private var wokenWorkers: Set<Int> = []
     private var mailbox: Mailbox<WorkerMessage>?
-    private var ticker: TimerWatch?
+    /// Every 100 ms while there are tuples; nil while there are none.
+    var rounds: TimerWatch?
+    var roundCount = 0
+    /// Every 10 ms while a session misses packets; nil while none does.
+    var repairs: TimerWatch?
     private var contexts: [(certificate: DTLSCertificate, context: DTLSContext)] = []
-    private var ticks = 0
     /// Claims as DTLS client that wait for a USE-CANDIDATE that may not come.
     var delayedClaims: [ObjectIdentifier: TimerWatch] = [:]
     var rebindingBudget = RebindingBudget()
@@ -47,13 +50,9 @@ public final class MediaPort {
         self.mailbox = mailbox
         plane.open(worker: index, mailbox.sender)
         self.socket.onDatagrams = { [unowned self] in receive($0) }
-        ticker = loop.schedule(after: Self.tick, repeating: Self.tick) { [unowned self] in tick() }
     }
 
-    deinit {
-        ticker?.cancel()
-        reply.deallocate()
-    }
+    deinit { reply.deallocate() }
 
     public var counters: UDPCounters { socket.counters }
     public var sessionCount: Int { sessions.count }
@@ -78,7 +77,8 @@ public final class MediaPort {
         for connection in connections.values { connection.close() }
         connections = [:]
         socket.stopReceiving()
-        ticker?.cancel()
+        rounds = nil
+        repairs = nil
     }
 
     /// The DTLS settings for a session's certificate; the last few are kept.
@@ -102,7 +102,10 @@ public final class MediaPort {
 
     /// Flushes what the batch left, while its bytes are still there.
     func endBatch() {
-        for session in gathering { session.flush() }
+        for session in gathering {
+            session.flush()
+            if repairs == nil, session.isMissingPackets { startRepairs() }
+        }
         gathering.removeAll(keepingCapacity: true)
         for worker in wokenWorkers { plane.send(.datagrams(from: index), to: worker) }
         wokenWorkers.removeAll(keepingCapacity: true)
@@ -195,23 +198,6 @@ public final class MediaPort {
         session.end(reason)
     }
 
-    // MARK: - Time
-
-    /// Every 10 ms: requests for lost packets; every 100 ms all sessions; every second tuples that nobody uses.
-    private func tick() {
-        let now = loop.now
-        ticks += 1
-        let isSlow = ticks % 10 == 0
-        for session in sessions.values where isSlow || session.isMissingPackets { session.tick(at: now, isSlow: isSlow) }
-        guard ticks % 100 == 0 else { return }
-        tuples = tuples.filter { _, tuple in
-            tuple.entry.current != .ended && (tuple.session != nil || now - tuple.lastCheck < Self.tupleLifetime)
-        }
-    }
-
-    private static let tick: Duration = .milliseconds(10)
-    /// Checks come every few seconds; a tuple without them that this worker only passes on is forgotten.
-    private static let tupleLifetime: Duration = .seconds(60)
     /// Today's, yesterday's, and one in between a restart of the clock.
     private static let maximumContexts = 3
 }

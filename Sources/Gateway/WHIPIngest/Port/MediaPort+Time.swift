@@ -1,0 +1,45 @@
+import EventLoop
+import Wire
+
+/// The port's clockwork. It stands still while nobody publishes: an idle worker is not woken.
+extension MediaPort {
+    /// Looks at every session each 100 ms and, each second, for tuples that nobody uses; until no tuple is left.
+    func startRounds() {
+        guard rounds == nil else { return }
+        rounds = loop.schedule(after: Self.roundInterval, repeating: Self.roundInterval) { [unowned self] in goRound() }
+    }
+
+    /// Asks for lost packets each 10 ms until none is missing.
+    func startRepairs() {
+        guard repairs == nil else { return }
+        repairs = loop.schedule(after: Self.repairInterval, repeating: Self.repairInterval) { [unowned self] in repair() }
+    }
+
+    private func goRound() {
+        for session in sessions.values { session.tick(at: loop.now, isSlow: true) }
+        roundCount += 1
+        if roundCount % Self.roundsPerSweep == 0 { forgetUnusedTuples(at: loop.now) }
+        if tuples.isEmpty, sessions.isEmpty { rounds = nil }
+    }
+
+    private func repair() {
+        var isMissing = false
+        for session in sessions.values where session.isMissingPackets {
+            session.tick(at: loop.now, isSlow: false)
+            isMissing = true
+        }
+        if !isMissing { repairs = nil }
+    }
+
+    private func forgetUnusedTuples(at now: MonotonicTime) {
+        tuples = tuples.filter { _, tuple in
+            tuple.entry.current != .ended && (tuple.session != nil || now - tuple.lastCheck < Self.tupleLifetime)
+        }
+    }
+
+    private static let roundInterval: Duration = .milliseconds(100)
+    private static let roundsPerSweep = 10
+    private static let repairInterval: Duration = .milliseconds(10)
+    /// Checks come every few seconds; a tuple without them that this worker only passes on is forgotten.
+    private static let tupleLifetime: Duration = .seconds(60)
+}
