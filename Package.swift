@@ -113,17 +113,21 @@ let modules: [Module] = [
             "Transcoding", "Admission", "Refusals", "GatewayLogging", "GatewayMetrics",
         ]),
     gateway(
+        "WebRTCTransport",
+        [
+            "Wire", "SDP", "HTTP", "DTLS", "SRTP", "STUN", "OpenSSL", "EventLoop", "Sockets", "Refusals", "GatewayMetrics",
+        ]),
+    gateway(
         "WHIPIngest",
         [
-            "Wire", "SDP", "HTTP", "RTP", "RTCP", "H264", "Opus", "JSON", "DTLS", "SRTP", "STUN", "OpenSSL", "EventLoop",
-            "Sockets", "HTTPServer",
-            "StageHub", "MediaContract", "Admission", "Refusals", "GatewayLogging", "GatewayMetrics",
-        ], embedded: ["Pages/publish.html"]),
+            "Wire", "SDP", "HTTP", "RTP", "RTCP", "H264", "Opus", "JSON", "OpenSSL", "EventLoop", "WebRTCTransport", "StageHub",
+            "MediaContract", "Admission", "Refusals", "GatewayLogging", "GatewayMetrics",
+        ], testUses: ["DTLS", "SRTP", "STUN", "Sockets", "HTTPServer"], embedded: ["Pages/publish.html"]),
     gateway(
         "EmbeddedRouter",
         [
-            "Wire", "SDP", "HTTP", "JSON", "RTP", "RTCP", "SRTP", "OpenSSL", "EventLoop", "StageHub", "Admission", "Refusals",
-            "GatewayLogging", "GatewayMetrics",
+            "Wire", "SDP", "HTTP", "JSON", "RTP", "RTCP", "OpenSSL", "EventLoop", "WebRTCTransport", "StageHub", "Admission",
+            "Refusals", "GatewayLogging", "GatewayMetrics",
         ]),
     gateway(
         "Events", ["Wire", "JSON", "HTTP", "EventLoop", "Store", "HTTPClient", "OpenSSL"], testUses: ["Admission", "Refusals"]),
@@ -140,7 +144,7 @@ let modules: [Module] = [
             "Refusals",
             "GatewayConfiguration", "Store",
             "Admission", "DataDirectory", "StageHub", "MediaContract", "Transcoding", "RouterForwarding", "RTMPIngest",
-            "WHIPIngest", "EmbeddedRouter", "Events",
+            "WebRTCTransport", "WHIPIngest", "EmbeddedRouter", "Events",
             "ControlPlane",
             "JWT", "Signatures", "JSON",
         ],

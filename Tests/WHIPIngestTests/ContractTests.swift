@@ -57,7 +57,7 @@ struct ContractTests {
             return client.isClosedByPeer
         }
         #expect(isClosed)
-        #expect(gateway.leases.liveCount == 0)
+        #expect(eventually { gateway.leases.liveCount == 0 })
     }
 
     @Test func `what comes late is judged too`() throws {

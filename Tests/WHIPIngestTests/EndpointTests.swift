@@ -6,6 +6,7 @@ import Testing
 import Wire
 
 @testable import WHIPIngest
+@testable import WebRTCTransport
 
 /// Numbers are those of the project's list of what RFC 9725 demands, as Tests/Interop/Clients/whip_conformance.py prints them.
 @Suite("WHIP resources (RFC 9725 §4)", .timeLimit(.minutes(1)))

@@ -6,6 +6,7 @@ import Testing
 import Wire
 
 @testable import WHIPIngest
+@testable import WebRTCTransport
 
 @Suite("Offer and answer (RFC 9725 §4.2)")
 struct OfferTests {
@@ -43,7 +44,7 @@ struct OfferTests {
         case .success(let accepted):
             #expect(Self.refused[fixture.name] == nil)
             let answer = try SessionDescription(parsing: Array(accepted.answer(Self.local).text.utf8), endings: .crlf)
-            checkAnswer(answer, to: offer, isDTLSClient: accepted.isDTLSClient)
+            checkAnswer(answer, to: offer, isDTLSClient: accepted.peer.isDTLSClient)
             guard let expected = Self.chosen[fixture.name] else { return }
             #expect(
                 [accepted.video.payloadType, accepted.video.retransmissionPayloadType, accepted.audio?.payloadType] == expected)
@@ -82,8 +83,8 @@ struct OfferTests {
     }
 
     @Test func `ffmpeg's passive offer makes us DTLS client`() throws {
-        #expect(try Self.accepted("ffmpeg-9.0.2").isDTLSClient)
-        #expect(try !Self.accepted("ffmpeg-9.0.2-dtls_active").isDTLSClient)
+        #expect(try Self.accepted("ffmpeg-9.0.2").peer.isDTLSClient)
+        #expect(try !Self.accepted("ffmpeg-9.0.2-dtls_active").peer.isDTLSClient)
     }
 
     @Test func `stereo and in-band FEC of Opus are kept and the level is raised for 720p60`() throws {

@@ -5,6 +5,7 @@ import Testing
 import Wire
 
 @testable import WHIPIngest
+@testable import WebRTCTransport
 
 /// Programs of other people against our media port. Without the Python environment of scripts/install-deps they are skipped.
 @Suite("Real WHIP clients", .serialized, .timeLimit(.minutes(3)))

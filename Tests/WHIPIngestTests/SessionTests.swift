@@ -8,6 +8,7 @@ import Testing
 import Wire
 
 @testable import WHIPIngest
+@testable import WebRTCTransport
 
 @Suite("WHIP sessions on real sockets", .timeLimit(.minutes(2)))
 struct SessionTests {
@@ -88,7 +89,7 @@ struct SessionTests {
         #expect(client.sockets[0].receive(within: 200) == nil)
         // Without a check DTLS goes nowhere.
         #expect(try !client.connectDTLS(within: 0.5))
-        #expect(gateway.plane.metrics.unverifiedDTLS.value > 0)
+        #expect(gateway.plane.transport.metrics.unverifiedDTLS.value > 0)
     }
 
     @Test func `a DTLS client hello from a third address does not disturb the session`() throws {

@@ -12,6 +12,7 @@ import RouterForwarding
 import Sockets
 import Store
 import WHIPIngest
+import WebRTCTransport
 import Wire
 
 /// One running gateway: the control loop on the main thread, its workers, and the order in which they start and stop.
@@ -78,7 +79,7 @@ final class Node {
         watchSignals()
         if source.isQuickstart { try writeQuickstart() }
         Log.event(.info, "started", ["version": .string(Version.current), "workers": .integer(workers.count)])
-        StartupWarnings.log(advertised: services.whip?.configuration.advertisedAddresses ?? [])
+        StartupWarnings.log(advertised: services.transport?.configuration.advertisedAddresses ?? [])
         let notifier = ServiceNotifier(loop: loop)
         notifier?.send("READY=1")
         loop.run()

@@ -13,6 +13,7 @@ import Sockets
 import Store
 import Transcoding
 import WHIPIngest
+import WebRTCTransport
 import Wire
 
 /// What all threads of the node share.
@@ -32,7 +33,8 @@ struct NodeServices: Sendable {
     let staticRouters: [StaticRouter]
     let contract: ContractDesk
     let contractWarnings: ContractWarnings
-    /// Nil when there is no media port: then WHIP is off.
+    /// Nil when there is no media port: then WHIP and WHEP are off.
+    let transport: TransportPlane?
     let whip: WHIPPlane?
     let heartbeats = Heartbeats()
     let lag = GreatestLag()
@@ -73,10 +75,15 @@ struct NodeServices: Sendable {
         sessions = SessionGauges(metrics)
         let leases = leases
         let metrics = metrics
-        whip = try listeners.media.first.map { socket in
-            try WHIPPlane(
-                configuration: WHIPConfiguration(configuration, media: socket.localAddress), workerCount: workerCount,
-                leases: leases, reports: leases, metrics: WHIPMetrics(metrics))
+        transport = try listeners.media.first.map { socket in
+            try TransportPlane(
+                configuration: TransportConfiguration(configuration, media: socket.localAddress), workerCount: workerCount,
+                metrics: TransportMetrics(metrics))
+        }
+        whip = transport.map { transport in
+            WHIPPlane(
+                configuration: WHIPConfiguration(configuration), transport: transport, leases: leases, reports: leases,
+                metrics: WHIPMetrics(metrics))
         }
     }
 

@@ -6,9 +6,10 @@ import MediaContract
 import Refusals
 import StageHub
 import WHIPIngest
+import WebRTCTransport
 import Wire
 
-extension WHIPConfiguration {
+extension TransportConfiguration {
     /// - Parameter media: the bound media port.
     init(_ configuration: StagedoorConfiguration, media: SocketAddress) {
         let port = configuration.advertise.mediaPort > 0 ? UInt16(configuration.advertise.mediaPort) : media.port
@@ -19,9 +20,6 @@ extension WHIPConfiguration {
         silence = configuration.whip.consentTimeout
         pendingLifetime = configuration.whip.pendingTimeout
         usesStrictETags = configuration.whip.usesStrictETags
-        acceptedProfiles =
-            configuration.contract.profile.action == .disconnect
-            ? Set(configuration.contract.profile.limit.map(\.profileIDC)) : nil
     }
 
     /// What the operator said, and nothing else; else what the sockets are bound to; else what the interfaces have.
@@ -32,6 +30,15 @@ extension WHIPConfiguration {
         // IPv4 first: some clients take the first candidate only. Loopback last: it is for this machine.
         return usable.filter { $0.isV4 && !$0.isLoopback } + usable.filter { !$0.isV4 && !$0.isLoopback }
             + usable.filter { $0 == .loopback }
+    }
+}
+
+extension WHIPConfiguration {
+    init(_ configuration: StagedoorConfiguration) {
+        self.init()
+        acceptedProfiles =
+            configuration.contract.profile.action == .disconnect
+            ? Set(configuration.contract.profile.limit.map(\.profileIDC)) : nil
     }
 }
 

@@ -11,6 +11,7 @@ import Sockets
 import StageHub
 import Transcoding
 import WHIPIngest
+import WebRTCTransport
 
 /// The sockets that one worker reads.
 struct WorkerSockets: Sendable {
@@ -51,6 +52,7 @@ final class Worker {
     private let routers: RouterSocket
     private let stage: PublicationHost
     private var media: MediaPort?
+    private var whip: WHIPSessions?
     private var site: PublicSite?
     private var reports: [Watch] = []
     private var listeners: [TCPListener] = []
@@ -81,9 +83,10 @@ final class Worker {
     }
 
     private func openWHIP(_ sockets: WorkerSockets) throws {
-        if let socket = sockets.media, let plane = services.whip {
+        if let socket = sockets.media, let plane = services.transport {
             let port = try MediaPort(loop: loop, index: sockets.index, socket: socket, plane: plane)
-            port.host = stage
+            whip = WHIPSessions(port: port)
+            whip?.host = stage
             media = port
             if let socket = sockets.mediaTCP { listeners.append(try TCPListener(loop: loop, socket: socket) { port.accept($0) }) }
         }

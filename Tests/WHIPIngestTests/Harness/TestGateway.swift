@@ -11,6 +11,7 @@ import StageHub
 import Wire
 
 @testable import WHIPIngest
+@testable import WebRTCTransport
 
 /// A gateway of N workers on loopback, each with a thread and a loop, and one endpoint on the first.
 final class TestGateway: Sendable {
@@ -32,13 +33,15 @@ final class TestGateway: Sendable {
     private let doors: [Lock<MailboxSender<Command>?>]
 
     /// - Parameter ip: where media and HTTP are served.
-    init(workers: Int = 1, at ip: IPAddress = .loopback, configure: (inout WHIPConfiguration) -> Void = { _ in }) throws {
+    init(workers: Int = 1, at ip: IPAddress = .loopback, configure: (inout TransportConfiguration) -> Void = { _ in }) throws {
         let sockets = try BoundSocket.group(.udp, SocketAddress(ip, port: 0), count: workers)
         address = SocketAddress(ip, port: sockets[0].localAddress.port)
-        var configuration = WHIPConfiguration(advertisedAddresses: [address])
+        var configuration = TransportConfiguration(advertisedAddresses: [address])
         configure(&configuration)
-        let plane = try WHIPPlane(
-            configuration: configuration, workerCount: workers, leases: leases, metrics: WHIPMetrics(MetricsRegistry()))
+        let registry = MetricsRegistry()
+        let transport = try TransportPlane(
+            configuration: configuration, workerCount: workers, metrics: TransportMetrics(registry))
+        let plane = WHIPPlane(transport: transport, leases: leases, metrics: WHIPMetrics(registry))
         self.plane = plane
         let doors = (0..<workers).map { _ in Lock<MailboxSender<Command>?>(nil) }
         self.doors = doors
@@ -58,9 +61,10 @@ final class TestGateway: Sendable {
     ) {
         do {
             let loop = try EventLoop()
-            let port = try MediaPort(loop: loop, index: index, socket: socket, plane: plane)
+            let port = try MediaPort(loop: loop, index: index, socket: socket, plane: plane.transport)
+            let sessions = WHIPSessions(port: port)
             let host = RecordingHost(worker: index, output)
-            port.host = host
+            sessions.host = host
             let endpoint = try WHIPEndpoint(loop: loop, plane: plane, authorizer: StubAuthorizer(), servesPublishPage: true)
             let mailbox = try Mailbox<Command>(loop: loop) { command in
                 switch command {
@@ -77,7 +81,7 @@ final class TestGateway: Sendable {
             }
             door.withLock { $0 = mailbox.sender }
             loop.run()
-            withExtendedLifetime((port, host, endpoint, mailbox, front, streams)) {}
+            withExtendedLifetime((port, sessions, host, endpoint, mailbox, front, streams)) {}
         } catch { preconditionFailure("\(error)") }
     }
 

@@ -1,25 +1,16 @@
 import Admission
 import EventLoop
-import STUN
-import Wire
+import WebRTCTransport
 
-/// Where all workers find sessions: by ufrag for checks, by id for PATCH and DELETE, by source for rebinding (DESIGN 4).
-///
-/// Sharded, a mutex per shard, held for one dictionary access.
+/// Where all workers find publishers' sessions by id, for PATCH and DELETE; those that nobody claimed, and those that ended.
 public final class SessionDirectory: Sendable {
-    private let byUfrag = ShardedTable<LocalUfrag>()
-    private let byID = ShardedTable<String>()
-    private let bySource = ShardedTable<UInt32>()
+    private let byID = ShardedTable<String, SessionEntry>()
     private let pending = Lock<PendingSessions>(PendingSessions())
     private let finished = Lock<[SessionEntry]>([])
 
     public init() {}
 
-    /// The session that a check with our `ufrag` belongs to.
-    func entry(ufrag: LocalUfrag) -> SessionEntry? { byUfrag[ufrag] }
     public func entry(id: String) -> SessionEntry? { byID[id] }
-    /// The session that has this media source, for SRTP from tuples without a check (design note 17).
-    func entry(source: UInt32) -> SessionEntry? { bySource[source] }
 
     /// Sessions that ended lately, oldest first: their stories are still to be told.
     public var recentlyFinished: [SessionEntry] { finished.withLock { $0 } }
@@ -32,14 +23,8 @@ public final class SessionDirectory: Sendable {
         let (isAdded, replaced) = pending.withLock { $0.add(entry) }
         guard isAdded else { return (false, nil) }
         byID[entry.id] = entry
-        if let credentials = entry.newestCredentials { byUfrag[credentials.ufrag] = entry }
         return (true, replaced)
     }
-
-    func add(_ credentials: ICECredentials, for entry: SessionEntry) { byUfrag[credentials.ufrag] = entry }
-    func remove(_ credentials: [ICECredentials]) { for old in credentials { byUfrag[old.ufrag] = nil } }
-    func add(source: UInt32, for entry: SessionEntry) { bySource[source] = entry }
-    func remove(sources: [UInt32], of entry: SessionEntry) { for source in sources { bySource.remove(source, ifHeldBy: entry) } }
 
     /// A session was claimed: it counts as pending no longer.
     func noLongerPending(_ entry: SessionEntry) { pending.withLock { $0.remove(entry) } }
@@ -48,7 +33,6 @@ public final class SessionDirectory: Sendable {
     func remove(_ entry: SessionEntry) {
         noLongerPending(entry)
         byID[entry.id] = nil
-        remove(entry.content.withLock { $0.credentials })
         finished.withLock { finished in
             if finished.count >= Self.maximumFinished { finished.removeFirst() }
             finished.append(entry)
@@ -85,22 +69,4 @@ struct PendingSessions: Sendable {
     }
 
     static let maximumPerStage = 24
-}
-
-/// A dictionary in 16 parts, each behind a mutex of its own.
-final class ShardedTable<Key: Hashable & Sendable>: Sendable {
-    private let shards = (0..<16).map { _ in Lock<[Key: SessionEntry]>([:]) }
-
-    subscript(key: Key) -> SessionEntry? {
-        get { shard(key).withLock { $0[key] } }
-        set { shard(key).withLock { $0[key] = newValue } }
-    }
-
-    func remove(_ key: Key, ifHeldBy entry: SessionEntry) {
-        shard(key).withLock { table in if table[key] === entry { table[key] = nil } }
-    }
-
-    var count: Int { shards.reduce(0) { $0 + $1.withLock { $0.count } } }
-
-    private func shard(_ key: Key) -> Lock<[Key: SessionEntry]> { shards[key.hashValue & 15] }
 }

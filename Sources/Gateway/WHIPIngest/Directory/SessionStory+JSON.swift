@@ -1,5 +1,6 @@
 import Admission
 public import JSON
+import WebRTCTransport
 import Wire
 
 extension SessionStory {

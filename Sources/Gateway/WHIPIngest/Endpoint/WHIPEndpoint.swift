@@ -1,12 +1,10 @@
-import DTLS
-import STUN
 public import Admission
 public import EventLoop
 public import HTTP
 import OpenSSL
 import Refusals
 import SDP
-import StageHub
+import WebRTCTransport
 import Wire
 
 /// The WHIP resources on one worker's public HTTP listeners: `/whip`, `/`, and `/whip/sessions/{id}` (RFC 9725 §4).
@@ -48,7 +46,11 @@ public final class WHIPEndpoint {
         // The root is ours for POST alone: other programs' pages may live there.
         if resource == .root, request.method != .post, request.method != .options { return false }
         switch (request.method, resource) {
-        case (.options, _): answer(CrossOrigin.preflight(request, resource, linkHeaders: linkHeaders(for: nil)))
+        case (.options, _):
+            answer(
+                CrossOrigin.preflight(
+                    request, allowed: resource.allowedMethods, isSession: resource.isSession,
+                    linkHeaders: plane.transport.linkHeaders(for: nil)))
         case (.get, .publishPage), (.head, .publishPage): answer(PublishPage.response)
         case (.get, _), (.head, _): answer(HTTPResponse(.noContent))
         case (.post, .endpoint), (.post, .root): post(request, answer)
@@ -100,7 +102,7 @@ public final class WHIPEndpoint {
 
     private func refuse(_ number: Int, _ refusal: Refusal) {
         guard let post = waiting.removeValue(forKey: number) else { return }
-        if let entry = post.entry { plane.end(entry, .refused(refusal)) }
+        if let entry = post.entry { plane.transport.end(entry, .refused(refusal)) }
         if let grant = post.grant { plane.reports?.publishRefused(grant, protocol: .whip, refusal) }
         var headers = HTTPHeaders()
         if refusal.code == .repeatedViolation, let grant = post.grant, let seconds = host?.retryAfter(for: grant) {
@@ -142,12 +144,9 @@ public final class WHIPEndpoint {
     }
 
     private func makeEntry(_ grant: PublishGrant, _ offer: AcceptedOffer, _ post: PendingPost) -> SessionEntry {
-        let configuration = plane.configuration
-        return SessionEntry(
-            id: SessionIdentifier.make(node: configuration.node, generation: configuration.generation), grant: grant,
-            request: post.request, offer: offer, offerDigest: OfferSettings.digest(of: post.body),
-            certificate: plane.certificate(at: loop.now), tokenHash: Digest.sha256(post.token.reveal()),
-            credentials: ICECredentials.make(plane.mint), plane: plane, now: loop.now)
+        SessionEntry(
+            transport: plane.transport.makeState(for: offer.peer, token: post.token, now: loop.now), grant: grant,
+            request: post.request, offer: offer, offerDigest: OfferSettings.digest(of: post.body), plane: plane)
     }
 
     /// The newest session wins, but only once its DTLS is done: an incumbent keeps the lease until then (DESIGN 7).
@@ -166,24 +165,18 @@ public final class WHIPEndpoint {
         }
         let (isAdded, replaced) = plane.directory.add(entry)
         guard isAdded else { return refuse(number, Refusal(.tooManyPending)) }
-        if let replaced { plane.end(replaced, .takenOver) }
+        plane.transport.add(entry)
+        if let replaced { plane.transport.end(replaced, .takenOver) }
         pending.append(entry)
         created(number, entry)
     }
 
     private func created(_ number: Int, _ entry: SessionEntry) {
-        guard let post = waiting.removeValue(forKey: number), let credentials = entry.newestCredentials else { return }
+        guard let post = waiting.removeValue(forKey: number) else { return }
         entry.note(.posted)
         SessionLog.posted(entry)
-        let local = LocalDescription(
-            ufrag: credentials.ufrag.description, password: String(decoding: credentials.password, as: UTF8.self),
-            fingerprint: entry.certificate.fingerprint, candidates: plane.candidates, sessionID: Random.integer())
-        var response = HTTPResponse(.created, contentType: "application/sdp", entry.offer.answer(local).text)
-        response.headers["Location"] = "/whip/sessions/\(entry.id)"
-        response.headers["ETag"] = credentials.etag
-        response.headers["Accept-Patch"] = "application/trickle-ice-sdpfrag"
-        for link in linkHeaders(for: entry) { response.headers.add("Link", link) }
-        post.respond(response)
+        post.respond(
+            plane.transport.created(entry, location: "/whip/sessions/\(entry.id)") { entry.offer.answer($0) })
     }
 
     // MARK: - Time
@@ -193,16 +186,10 @@ public final class WHIPEndpoint {
         let now = loop.now
         pending.removeAll { entry in
             guard entry.current == .pending else { return true }
-            guard now - entry.createdAt > plane.configuration.pendingLifetime else { return false }
-            if entry.endIfPending() { plane.finish(entry, .connectionLost) }
+            guard now - entry.transport.createdAt > plane.transport.configuration.pendingLifetime else { return false }
+            if entry.transport.endIfPending() { entry.conclude(.connectionLost) }
             return true
         }
         rates.forget(before: now)
-    }
-
-    func linkHeaders(for entry: SessionEntry?) -> [String] {
-        plane.configuration.iceServers.map { server in
-            TURNCredentials.link(server, user: entry?.id.suffix(8).description ?? "client", now: EventLoop.wallNow())
-        }
     }
 }

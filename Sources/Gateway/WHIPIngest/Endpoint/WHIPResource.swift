@@ -1,3 +1,5 @@
+import WebRTCTransport
+
 /// The resources of WHIP by their paths (DESIGN 2.4).
 enum WHIPResource: Equatable {
     /// `/`, the global form that IVS users type.
@@ -19,6 +21,8 @@ enum WHIPResource: Equatable {
             self = .session(String(path.dropFirst(prefix.count)))
         }
     }
+
+    var isSession: Bool { if case .session = self { true } else { false } }
 
     var allowedMethods: String {
         switch self {

@@ -1,19 +1,11 @@
-import DTLS
 import SDP
+import WebRTCTransport
 
 /// What an offer comes to when it is publishable: the tracks we take and the peer's side of ICE and DTLS (RFC 9725 §4.2).
 struct AcceptedOffer: Sendable, Equatable {
     /// In the offer's order; one video section and at most one audio section.
     var sections: [AcceptedSection]
-    /// True when we open the DTLS connection, because the offer says `setup:passive` (ffmpeg).
-    var isDTLSClient: Bool
-    var fingerprints: [CertificateFingerprint]
-    /// `ice2`, `trickle`: the offered options, which the answer repeats.
-    var iceOptions: [String]
-    /// The session-level or first `a=ice-ufrag`; a PATCH with another one is a restart.
-    var remoteUfrag: String
-    var bundleMids: [String]
-    var allowsMixedExtensions: Bool
+    var peer: PeerDescription
 
     var video: AcceptedSection { sections.first { $0.kind == .video } ?? sections[0] }  // negotiation demands one
     var audio: AcceptedSection? { sections.first { $0.kind == .audio } }

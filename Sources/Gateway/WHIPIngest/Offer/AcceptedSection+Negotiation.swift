@@ -1,5 +1,6 @@
 import Refusals
 import SDP
+import WebRTCTransport
 
 extension AcceptedSection {
     init(negotiating media: MediaDescription, rules: OfferRules) throws(Refusal) {

@@ -9,6 +9,3 @@ struct OfferRules: Sendable {
     /// Layers of simulcast; OBS, browsers and the IVS SDKs send three at most.
     static let maximumLayers = 3
 }
-
-/// Refuses an offer as malformed (400): the sentence says what is wrong with it.
-func malformed(_ sentence: String) -> Refusal { Refusal(.malformedOffer, sentence: sentence) }

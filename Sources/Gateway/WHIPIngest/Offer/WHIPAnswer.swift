@@ -1,41 +1,10 @@
 import SDP
-import Wire
-
-/// Our side of an answer: credentials, certificate and the addresses we are reached at.
-struct LocalDescription: Sendable {
-    var ufrag: String
-    var password: String
-    /// SHA-256 of the DTLS certificate.
-    var fingerprint: [UInt8]
-    var candidates: [Candidate]
-    /// Random digits for `o=`.
-    var sessionID: UInt64
-}
+import WebRTCTransport
 
 extension AcceptedOffer {
     /// The answer to this offer (RFC 9725 §4.2, RFC 9429 §5.3.1): all m-lines in the offer's order, each `recvonly`.
     func answer(_ local: LocalDescription) -> SessionDescription {
-        let primary = local.candidates.first { $0.transport == .udp } ?? local.candidates.first
-        var answer = SessionDescription(origin: Origin(sessionID: "\(local.sessionID >> 1)"))
-        answer.attributes.append("ice-lite")
-        if !bundleMids.isEmpty { answer.attributes.append(MediaGroup(semantics: "BUNDLE", mids: bundleMids)) }
-        if allowsMixedExtensions { answer.attributes.append("extmap-allow-mixed") }
-        if !iceOptions.isEmpty { answer.attributes.append("ice-options", iceOptions.joined(separator: " ")) }
-        for (index, section) in sections.enumerated() {
-            var media = section.answer(at: primary)
-            // Repeated in every section, as browsers do: GStreamer and old libraries look for them there.
-            media.attributes.append("ice-ufrag", local.ufrag)
-            media.attributes.append("ice-pwd", local.password)
-            media.attributes.append(Fingerprint(hashFunction: "sha-256", bytes: local.fingerprint))
-            media.attributes.append("setup", isDTLSClient ? "active" : "passive")
-            // Candidates stand in the tagged section alone (RFC 9143 §10.1).
-            if section.mid == bundleMids.first ?? sections[0].mid || index == 0 && bundleMids.isEmpty {
-                for candidate in local.candidates { media.attributes.append(candidate) }
-                media.attributes.append("end-of-candidates")
-            }
-            answer.media.append(media)
-        }
-        return answer
+        peer.answer(local, media: sections.map { $0.answer(at: local.primaryCandidate) })
     }
 }
 

@@ -1,7 +1,4 @@
-import DTLS
-import SRTP
-import StageHub
-import Wire
+import WebRTCTransport
 
 /// The life of one owned WHIP session (RFC 9725 §4.2, §4.5; DESIGN 7). Pure: no clock, no I/O.
 struct SessionLifecycle: ~Copyable {
@@ -10,7 +7,7 @@ struct SessionLifecycle: ~Copyable {
         /// Keys are good and this session has or takes the right to publish.
         case claimLease(takesOver: Bool)
         case startForwarding
-        case tearDown(PublicationEnd)
+        case tearDown(SessionEnd)
     }
 
     private enum State { case handshaking, awaitingLease, live, closed }
@@ -38,7 +35,7 @@ struct SessionLifecycle: ~Copyable {
         return .startForwarding
     }
 
-    mutating func ended(_ reason: PublicationEnd) -> Action {
+    mutating func ended(_ reason: SessionEnd) -> Action {
         guard state != .closed else { return .none }
         state = .closed
         return .tearDown(reason)

@@ -1,8 +1,8 @@
-import Wire
+public import Wire
 
-/// A limit on WHIP requests per source (RFC 9725 §5): 200 in a burst, 50 a second after that, so that
+/// A limit on WHIP and WHEP requests per source (RFC 9725 §5): 200 in a burst, 50 a second after that, so that
 /// a venue of encoders behind one address gets in; IPv6 counts by /64.
-struct RequestRates {
+public struct RequestRates {
     private struct Bucket {
         var tokens: Double
         var time: MonotonicTime
@@ -10,7 +10,9 @@ struct RequestRates {
 
     private var buckets: [IPAddress: Bucket] = [:]
 
-    mutating func allows(_ address: IPAddress, now: MonotonicTime) -> Bool {
+    public init() {}
+
+    public mutating func allows(_ address: IPAddress, now: MonotonicTime) -> Bool {
         let key = Self.network(of: address)
         if buckets[key] == nil, buckets.count >= Self.maximumSources { return false }
         var bucket = buckets[key] ?? Bucket(tokens: Self.burst, time: now)
@@ -23,7 +25,7 @@ struct RequestRates {
     }
 
     /// Drops sources that have been quiet long enough to have a full bucket again.
-    mutating func forget(before now: MonotonicTime) {
+    public mutating func forget(before now: MonotonicTime) {
         buckets = buckets.filter { (now - $0.value.time).inSeconds * Self.perSecond + $0.value.tokens < Self.burst }
     }
 

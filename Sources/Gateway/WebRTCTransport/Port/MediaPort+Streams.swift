@@ -15,10 +15,10 @@ extension MediaPort {
     }
 
     /// Goes on with a connection whose session is ours.
-    func adopt(_ detached: DetachedConnection, of entry: SessionEntry) {
+    func adopt(_ detached: DetachedConnection, of entry: any TransportEntry) {
         let connection = adopt(TCPStream(loop: loop, resuming: detached))
         connection.authenticated()
-        guard let session = sessions[ObjectIdentifier(entry)], let credentials = entry.newestCredentials else {
+        guard let session = sessions[ObjectIdentifier(entry)], let credentials = entry.transport.newestCredentials else {
             return connection.close()
         }
         let tuple = PeerTuple(
@@ -44,7 +44,7 @@ extension MediaPort {
     }
 
     /// The session of this connection lives on another worker: the descriptor goes there, with its unread bytes.
-    func move(_ path: MediaPath, of entry: SessionEntry, to worker: Int) {
+    func move(_ path: MediaPath, of entry: any TransportEntry, to worker: Int) {
         guard let connection = connections[path.remote], !connection.isMoving else { return }
         connection.isMoving = true
         moves.append(

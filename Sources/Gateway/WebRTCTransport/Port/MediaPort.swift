@@ -1,37 +1,36 @@
-import GatewayMetrics
 import DTLS
 public import EventLoop
+import GatewayMetrics
 import STUN
 public import Sockets
-public import StageHub
 import Wire
 
 /// One worker's part of the media port: every datagram of every session comes in here and is told apart (RFC 7983).
 ///
 /// Only validated tuples get further than STUN. Confined to the worker's loop.
 public final class MediaPort {
-    let loop: EventLoop
-    let index: Int
-    let plane: WHIPPlane
+    public let loop: EventLoop
+    public let index: Int
+    public let plane: TransportPlane
     let socket: UDPSocket
     let agent = STUNAgent()
     let reply = UnsafeMutableRawBufferPointer.allocate(byteCount: STUNAgent.maximumReplyByteCount, alignment: 8)
-    /// The contract, and the way to routers. Set it before the loop runs.
-    public weak var host: (any WHIPPublishHost)?
+    /// Who makes the sessions of each purpose. Set before the loop runs.
+    public var sessionMakers: [TransportPurpose: any TransportSessionMaker] = [:]
 
     var tuples: [TupleKey: PeerTuple] = [:]
     /// ICE-TCP connections by their peer.
     var connections: [SocketAddress: ICEConnection] = [:]
     /// Connections that leave for other workers at the end of this turn.
     var moves: [TimerWatch] = []
-    var sessions: [ObjectIdentifier: WHIPSession] = [:]
+    var sessions: [ObjectIdentifier: PeerTransport] = [:]
     /// By media source, for rebinding.
-    var sessionsBySource: [UInt32: WHIPSession] = [:]
+    var sessionsBySource: [UInt32: PeerTransport] = [:]
     /// Sessions with packets gathered from the batch at hand.
-    var gathering: [WHIPSession] = []
+    var gathering: [PeerTransport] = []
     /// Workers that got datagrams from the batch at hand.
     private var wokenWorkers: Set<Int> = []
-    private var mailbox: Mailbox<WorkerMessage>?
+    private var mailbox: Mailbox<TransportMessage>?
     /// Every 100 ms while there are tuples; nil while there are none.
     var rounds: TimerWatch?
     var roundCount = 0
@@ -43,10 +42,10 @@ public final class MediaPort {
     var rebindingBudget = RebindingBudget()
 
     /// - Parameter socket: this worker's member of the media port's group.
-    public init(loop: EventLoop, index: Int, socket: BoundSocket, plane: WHIPPlane) throws {
+    public init(loop: EventLoop, index: Int, socket: BoundSocket, plane: TransportPlane) throws {
         (self.loop, self.index, self.plane) = (loop, index, plane)
         self.socket = UDPSocket(loop: loop, socket: socket)
-        let mailbox = try Mailbox<WorkerMessage>(loop: loop, priority: .media) { [unowned self] in receive($0) }
+        let mailbox = try Mailbox<TransportMessage>(loop: loop, priority: .media) { [unowned self] in receive($0) }
         self.mailbox = mailbox
         plane.open(worker: index, mailbox.sender)
         self.socket.onDatagrams = { [unowned self] in receive($0) }
@@ -57,23 +56,25 @@ public final class MediaPort {
     public var counters: UDPCounters { socket.counters }
     public var sessionCount: Int { sessions.count }
 
-    /// A router has answered the announce of a publication of ours: the last step of its session's story.
-    public func announced(_ publication: Publication) {
-        sessions.values.first { $0.publication === publication }?.entry.note(.announced)
+    /// The live sessions of a purpose; for the rare things that are not media.
+    public func liveSessions(_ purpose: TransportPurpose) -> [any TransportSession] {
+        sessions.values.filter { $0.entry.purpose == purpose }.compactMap(\.session)
     }
 
-    /// Ends the sessions that have lived longest, at most so many (a drain's deadline has come).
+    /// Ends the sessions of a purpose that have lived longest, at most so many (a drain's deadline has come).
     /// - Returns: how many ended.
     @discardableResult
-    public func endOldest(_ count: Int) -> Int {
-        let oldest = sessions.values.sorted { $0.entry.createdAt < $1.entry.createdAt }.prefix(count)
+    public func endOldest(_ count: Int, of purpose: TransportPurpose = .publish) -> Int {
+        let oldest = sessions.values.filter { $0.entry.purpose == purpose }.sorted {
+            $0.entry.transport.createdAt < $1.entry.transport.createdAt
+        }.prefix(count)
         for session in oldest { session.end(.shutdown) }
         return oldest.count
     }
 
     /// Ends every session by DTLS and reads no more.
     public func stop() {
-        endOldest(.max)
+        for session in Array(sessions.values) { session.end(.shutdown) }
         for connection in connections.values { connection.close() }
         connections = [:]
         socket.stopReceiving()
@@ -104,7 +105,7 @@ public final class MediaPort {
     func endBatch() {
         for session in gathering {
             session.flush()
-            if repairs == nil, session.isMissingPackets { startRepairs() }
+            if repairs == nil, session.wantsEveryTick { startRepairs() }
         }
         gathering.removeAll(keepingCapacity: true)
         for worker in wokenWorkers { plane.send(.datagrams(from: index), to: worker) }
@@ -124,10 +125,10 @@ public final class MediaPort {
     private func receiveDTLS(_ datagram: UnsafeRawBufferPointer, on path: MediaPath, at now: MonotonicTime) {
         guard let tuple = tuples[path.key] else { return plane.metrics.unverifiedDTLS.increment() }
         if let session = tuple.session, session.entry === tuple.entry { return session.receiveDTLS(datagram, on: path, at: now) }
-        switch tuple.entry.current {
+        switch tuple.entry.transport.current {
         case .owned(let worker) where worker != index:
             forward(datagram, of: tuple.entry, isValidated: true, on: path, to: worker, at: now)
-        case .pending where !tuple.entry.offer.isDTLSClient && datagram.isClientHello:
+        case .pending where !tuple.entry.transport.peer.isDTLSClient && datagram.isClientHello:
             claim(tuple.entry, on: path, at: now)?.receiveDTLS(datagram, on: path, at: now)
         case .ended: tuples[path.key] = nil
         default: break
@@ -137,7 +138,7 @@ public final class MediaPort {
     private func receiveMedia(_ datagram: UnsafeMutableRawBufferPointer, on path: MediaPath, at now: MonotonicTime) {
         guard let tuple = tuples[path.key] else { return receiveRebound(datagram, on: path, at: now) }
         if let session = tuple.session { return session.receiveMedia(datagram, on: path, at: now) }
-        if case .owned(let worker) = tuple.entry.current, worker != index {
+        if case .owned(let worker) = tuple.entry.transport.current, worker != index {
             forward(UnsafeRawBufferPointer(datagram), of: tuple.entry, isValidated: true, on: path, to: worker, at: now)
         }
     }
@@ -148,7 +149,8 @@ public final class MediaPort {
             return plane.metrics.garbage.increment()
         }
         if let session = sessionsBySource[ssrc] { return session.receiveRebound(datagram, at: now) }
-        guard let entry = plane.directory.entry(source: ssrc), case .owned(let worker) = entry.current, worker != index else {
+        guard let entry = plane.directory.entry(source: ssrc), case .owned(let worker) = entry.transport.current, worker != index
+        else {
             return plane.metrics.garbage.increment()
         }
         forward(UnsafeRawBufferPointer(datagram), of: entry, isValidated: false, on: path, to: worker, at: now)
@@ -157,7 +159,7 @@ public final class MediaPort {
     // MARK: - Other workers
 
     private func forward(
-        _ datagram: UnsafeRawBufferPointer, of entry: SessionEntry, isValidated: Bool, on path: MediaPath, to worker: Int,
+        _ datagram: UnsafeRawBufferPointer, of entry: any TransportEntry, isValidated: Bool, on path: MediaPath, to worker: Int,
         at now: MonotonicTime
     ) {
         let ring = plane.ring(from: index, to: worker)
@@ -168,7 +170,7 @@ public final class MediaPort {
         wokenWorkers.insert(worker)
     }
 
-    private func receive(_ message: WorkerMessage) {
+    private func receive(_ message: TransportMessage) {
         switch message {
         case .datagrams(let worker):
             let ring = plane.ring(from: worker, to: index)
@@ -177,7 +179,7 @@ public final class MediaPort {
             ring.release()
         case .validated(let entry, let path): sessions[ObjectIdentifier(entry)]?.tupleValidated(path, at: loop.now)
         case .end(let entry, let reason): end(entry, reason)
-        case .claimed(let entry, let answer): sessions[ObjectIdentifier(entry)]?.leaseAnswered(answer)
+        case .perform(let entry, let body): body(sessions[ObjectIdentifier(entry)]?.session)
         case .connection(let entry, let detached): adopt(detached, of: entry)
         }
     }
@@ -193,8 +195,8 @@ public final class MediaPort {
         }
     }
 
-    private func end(_ entry: SessionEntry, _ reason: PublicationEnd) {
-        guard let session = sessions[ObjectIdentifier(entry)] else { return plane.finish(entry, reason) }
+    private func end(_ entry: any TransportEntry, _ reason: SessionEnd) {
+        guard let session = sessions[ObjectIdentifier(entry)] else { return entry.conclude(reason) }
         session.end(reason)
     }
 

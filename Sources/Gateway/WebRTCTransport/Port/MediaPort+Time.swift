@@ -1,7 +1,7 @@
 import EventLoop
 import Wire
 
-/// The port's clockwork. It stands still while nobody publishes: an idle worker is not woken.
+/// The port's clockwork. It stands still while there are no sessions: an idle worker is not woken.
 extension MediaPort {
     /// Looks at every session each 100 ms and, each second, for tuples that nobody uses; until no tuple is left.
     func startRounds() {
@@ -24,7 +24,7 @@ extension MediaPort {
 
     private func repair() {
         var isMissing = false
-        for session in sessions.values where session.isMissingPackets {
+        for session in sessions.values where session.wantsEveryTick {
             session.tick(at: loop.now, isSlow: false)
             isMissing = true
         }
@@ -33,7 +33,7 @@ extension MediaPort {
 
     private func forgetUnusedTuples(at now: MonotonicTime) {
         tuples = tuples.filter { _, tuple in
-            tuple.entry.current != .ended && (tuple.session != nil || now - tuple.lastCheck < Self.tupleLifetime)
+            tuple.entry.transport.current != .ended && (tuple.session != nil || now - tuple.lastCheck < Self.tupleLifetime)
         }
     }
 

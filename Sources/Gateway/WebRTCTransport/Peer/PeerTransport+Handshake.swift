@@ -1,15 +1,13 @@
-import StageHub
-import GatewayMetrics
-import Admission
 import DTLS
 import EventLoop
+import GatewayMetrics
 import Refusals
 import SRTP
 import Sockets
 import Wire
 
 /// DTLS of a session, in either role, within the loop's handshake budget; its keys end up in the session's SRTP contexts.
-extension WHIPSession {
+extension PeerTransport {
     /// As DTLS client: sends the ClientHello, right after the binding response.
     func startHandshake(at now: MonotonicTime) {
         guard dtls == nil, let dtls = makeConnection(.client) else { return }
@@ -20,10 +18,10 @@ extension WHIPSession {
     }
 
     func receiveDTLS(_ datagram: UnsafeRawBufferPointer, on path: MediaPath, at now: MonotonicTime) {
-        guard !lifecycle.isClosed else { return }
-        if dtls == nil, datagram.isClientHello, !entry.offer.isDTLSClient { dtls = makeConnection(.server) }
+        guard phase != .closed else { return }
+        if dtls == nil, datagram.isClientHello, !entry.transport.peer.isDTLSClient { dtls = makeConnection(.server) }
         guard let dtls else { return }
-        if lifecycle.isHandshaking { self.path = path }
+        if phase == .handshaking { self.path = path }
         run(dtls, taking: [UInt8](datagram))
     }
 
@@ -32,7 +30,7 @@ extension WHIPSession {
         guard attempts <= Self.maximumAttempts else { return nil }
         do throws(DTLSError) {
             let connection = try DTLSConnection(
-                port.context(for: entry.certificate), role: role, expecting: entry.offer.fingerprints)
+                port.context(for: entry.transport.certificate), role: role, expecting: entry.transport.peer.fingerprints)
             dtls = connection
             return connection
         } catch {
@@ -53,9 +51,9 @@ extension WHIPSession {
     private func run(
         _ connection: DTLSConnection, _ step: @escaping (DTLSConnection) throws(DTLSError) -> DTLSConnection.Event
     ) {
-        guard lifecycle.isHandshaking else { return carryOut(connection, step) }
+        guard phase == .handshaking else { return carryOut(connection, step) }
         HandshakeScheduler.of(port.loop).perform(.authenticated) { [weak self] in
-            guard let self, !lifecycle.isClosed, dtls === connection else { return }
+            guard let self, phase != .closed, dtls === connection else { return }
             carryOut(connection, step)
         }
     }
@@ -88,9 +86,9 @@ extension WHIPSession {
     private func handle(_ event: DTLSConnection.Event, at now: MonotonicTime) {
         switch event {
         case .none: break
-        case .closedByPeer: end(.unpublished)
+        case .closedByPeer: end(.closed)
         case .completed(let profile, let exported):
-            entry.heard(at: now)
+            entry.transport.heard(at: now)
             install(profile, exported)
         }
     }
@@ -102,19 +100,20 @@ extension WHIPSession {
         if error == .noSRTPProfile { return end(.refused(Refusal(.noSRTPProfile))) }
         dtls = nil
         handshakeTimer?.cancel()
-        if entry.offer.isDTLSClient { startHandshake(at: port.loop.now) }
+        if entry.transport.peer.isDTLSClient { startHandshake(at: port.loop.now) }
     }
 
     private func install(_ number: UInt16, _ exported: Secret) {
         guard let profile = SRTPProfile(rawValue: number) else { return end(.refused(Refusal(.noSRTPProfile))) }
         let keys = SRTPKeys.pair(exported: exported, profile: profile)
-        let (theirs, ours) = entry.offer.isDTLSClient ? (keys.server, keys.client) : (keys.client, keys.server)
+        let (theirs, ours) = entry.transport.peer.isDTLSClient ? (keys.server, keys.client) : (keys.client, keys.server)
         do throws(SRTPError) {
             inbound = try SRTPInbound(theirs)
             outbound = try SRTPOutbound(ours)
         } catch { return end(.refused(Refusal(.internalError))) }
-        entry.note(.handshakeDone, peer: path.remote)
-        let hasLease = entry.content.withLock { $0.lease != nil }
-        perform(lifecycle.handshakeCompleted(hasLease: hasLease))
+        guard phase == .handshaking else { return }
+        phase = .ready
+        entry.reached(.handshakeDone, peer: path.remote)
+        session?.transportReady()
     }
 }

@@ -5,7 +5,7 @@ import Wire
 final class DatagramRing: Sendable {
     struct Slot {
         var count = 0
-        var entry: SessionEntry?
+        var entry: (any TransportEntry)?
         /// False for a packet that is only tried, from a tuple without a check.
         var isValidated = false
         var path = MediaPath(remote: SocketAddress(.anyV4, port: 0))
@@ -35,7 +35,8 @@ final class DatagramRing: Sendable {
 
     /// Copies a datagram in. One thread only.
     func push(
-        _ datagram: UnsafeRawBufferPointer, of entry: SessionEntry, isValidated: Bool, path: MediaPath, arrival: MonotonicTime
+        _ datagram: UnsafeRawBufferPointer, of entry: any TransportEntry, isValidated: Bool, path: MediaPath,
+        arrival: MonotonicTime
     ) -> Bool {
         let position = tail.load(ordering: .relaxed)
         guard position - head.load(ordering: .acquiring) < Self.slotCount, datagram.count <= Self.slotByteCount else {

@@ -21,27 +21,29 @@ extension MediaPort {
             }
         } catch {
             plane.metrics.rejectedChecks.increment()
-            if tuples[path.key] == nil { entry.content.withLock { $0.story.rejectedChecks += 1 } }
+            if tuples[path.key] == nil { entry.checkRejected() }
         }
     }
 
-    private func owner(of ufrag: LocalUfrag, on path: MediaPath) -> (SessionEntry, [UInt8])? {
+    private func owner(of ufrag: LocalUfrag, on path: MediaPath) -> (any TransportEntry, [UInt8])? {
         if let tuple = tuples[path.key], tuple.ufrag == ufrag { return (tuple.entry, tuple.password) }
-        guard let entry = plane.directory.entry(ufrag: ufrag), let password = entry.password(of: ufrag) else { return nil }
+        guard let entry = plane.directory.entry(ufrag: ufrag), let password = entry.transport.password(of: ufrag) else {
+            return nil
+        }
         return (entry, password)
     }
 
     private func checkSucceeded(
-        _ entry: SessionEntry, _ ufrag: LocalUfrag, _ password: [UInt8], useCandidate: Bool, on path: MediaPath,
+        _ entry: any TransportEntry, _ ufrag: LocalUfrag, _ password: [UInt8], useCandidate: Bool, on path: MediaPath,
         at now: MonotonicTime
     ) {
-        entry.heard(at: now)
+        entry.transport.heard(at: now)
         if path.isStream { connections[path.remote]?.authenticated() }
         let isNew = note(entry, ufrag, password, on: path, at: now)
-        switch entry.current {
+        switch entry.transport.current {
         case .pending:
-            entry.note(.firstCheck, peer: path.remote)
-            if entry.offer.isDTLSClient { claimAsClient(entry, useCandidate: useCandidate, on: path, at: now) }
+            entry.reached(.checked, peer: path.remote)
+            if entry.transport.peer.isDTLSClient { claimAsClient(entry, useCandidate: useCandidate, on: path, at: now) }
         case .owned(index): sessions[ObjectIdentifier(entry)]?.tupleValidated(path, at: now)
         case .owned(let worker) where path.isStream: move(path, of: entry, to: worker)
         case .owned(let worker): if isNew { plane.send(.validated(entry, path), to: worker) }
@@ -51,7 +53,7 @@ extension MediaPort {
 
     /// Keeps the tuple for its session; true when this worker did not know them together.
     private func note(
-        _ entry: SessionEntry, _ ufrag: LocalUfrag, _ password: [UInt8], on path: MediaPath, at now: MonotonicTime
+        _ entry: any TransportEntry, _ ufrag: LocalUfrag, _ password: [UInt8], on path: MediaPath, at now: MonotonicTime
     ) -> Bool {
         if let tuple = tuples[path.key], tuple.entry === entry, tuple.ufrag == ufrag {
             (tuple.path, tuple.lastCheck) = (path, now)
@@ -62,17 +64,17 @@ extension MediaPort {
         tuples[path.key] = tuple
         startRounds()
         // The first check with the credentials of a restart ends those before (RFC 8445 §9).
-        plane.directory.remove(entry.confirm(ufrag))
+        plane.directory.remove(entry.transport.confirm(ufrag))
         return true
     }
 
     /// As DTLS client we go first: at USE-CANDIDATE, or 100 ms after the first check where none says so.
-    private func claimAsClient(_ entry: SessionEntry, useCandidate: Bool, on path: MediaPath, at now: MonotonicTime) {
+    private func claimAsClient(_ entry: any TransportEntry, useCandidate: Bool, on path: MediaPath, at now: MonotonicTime) {
         if useCandidate {
             claim(entry, on: path, at: now)?.startHandshake(at: now)
             return
         }
-        guard entry.scheduleClaim() else { return }
+        guard entry.transport.scheduleClaim() else { return }
         let watch = loop.schedule(after: .milliseconds(100)) { [unowned self] in
             delayedClaims[ObjectIdentifier(entry)] = nil
             claim(entry, on: path, at: loop.now)?.startHandshake(at: loop.now)
@@ -81,11 +83,11 @@ extension MediaPort {
     }
 
     /// pending → owned by this worker; nil when another one was faster or the session has ended.
-    func claim(_ entry: SessionEntry, on path: MediaPath, at now: MonotonicTime) -> WHIPSession? {
-        guard entry.claim(worker: index) else { return nil }
-        plane.directory.noLongerPending(entry)
-        entry.note(.claimed, peer: path.remote)
-        let session = WHIPSession(entry: entry, port: self, path: path, now: now)
+    func claim(_ entry: any TransportEntry, on path: MediaPath, at now: MonotonicTime) -> PeerTransport? {
+        guard let sessionMaker = sessionMakers[entry.purpose], entry.transport.claim(worker: index) else { return nil }
+        entry.reached(.claimed, peer: path.remote)
+        let session = PeerTransport(entry: entry, port: self, path: path, now: now)
+        session.session = sessionMaker.makeSession(for: entry, on: session)
         sessions[ObjectIdentifier(entry)] = session
         startRounds()
         for tuple in tuples.values where tuple.entry === entry {
@@ -106,13 +108,13 @@ extension MediaPort {
 
 extension MediaPort {
     /// A genuine packet of a new source came: SRTP of it may be tried from unknown tuples.
-    func register(source ssrc: UInt32, of session: WHIPSession) {
+    func register(source ssrc: UInt32, of session: PeerTransport) {
         sessionsBySource[ssrc] = session
         plane.directory.add(source: ssrc, for: session.entry)
     }
 
     /// Drops all that leads to a session that has ended.
-    func forget(_ session: WHIPSession) {
+    func forget(_ session: PeerTransport) {
         sessions[ObjectIdentifier(session.entry)] = nil
         let sources = sessionsBySource.filter { $0.value === session }.map(\.key)
         for ssrc in sources { sessionsBySource[ssrc] = nil }

@@ -1,10 +1,10 @@
-import HTTP
+public import HTTP
 import JSON
-import Refusals
+public import Refusals
 
-/// A refusal as WHIP clients read it: problem document, and the header fields its status demands.
-enum Problem {
-    static func response(_ refusal: Refusal, headers: HTTPHeaders = [:]) -> HTTPResponse {
+/// A refusal as WHIP and WHEP clients read it: problem document, and the header fields its status demands.
+public enum Problem {
+    public static func response(_ refusal: Refusal, headers: HTTPHeaders = [:]) -> HTTPResponse {
         var headers = headers
         switch refusal.code.httpStatus {
         case 401: headers["WWW-Authenticate"] = challenge(refusal)

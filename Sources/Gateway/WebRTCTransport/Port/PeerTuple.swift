@@ -4,16 +4,16 @@ import Wire
 /// One validated tuple on one worker: a check with the password of `entry` came from it (DESIGN 4).
 final class PeerTuple {
     /// The session that last authenticated here.
-    var entry: SessionEntry
+    var entry: any TransportEntry
     /// The session itself when this worker owns it.
-    weak var session: WHIPSession?
+    weak var session: PeerTransport?
     var path: MediaPath
     /// What the last check was verified with, so that the next one needs no directory.
     var ufrag: LocalUfrag
     var password: [UInt8]
     var lastCheck: MonotonicTime
 
-    init(entry: SessionEntry, path: MediaPath, ufrag: LocalUfrag, password: [UInt8], now: MonotonicTime) {
+    init(entry: any TransportEntry, path: MediaPath, ufrag: LocalUfrag, password: [UInt8], now: MonotonicTime) {
         (self.entry, self.path, self.ufrag, self.password, lastCheck) = (entry, path, ufrag, password, now)
     }
 }

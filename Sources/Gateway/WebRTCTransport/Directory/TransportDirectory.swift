@@ -1,0 +1,41 @@
+import EventLoop
+import STUN
+
+/// Where all workers find the sessions of the media port: by ufrag for checks, by source for rebinding (DESIGN 4).
+final class TransportDirectory: Sendable {
+    private let byUfrag = ShardedTable<LocalUfrag, any TransportEntry>()
+    private let bySource = ShardedTable<UInt32, any TransportEntry>()
+
+    /// The session that a check with our `ufrag` belongs to.
+    func entry(ufrag: LocalUfrag) -> (any TransportEntry)? { byUfrag[ufrag] }
+    /// The session that has this media source, for SRTP from tuples without a check (design note 17).
+    func entry(source: UInt32) -> (any TransportEntry)? { bySource[source] }
+
+    func add(_ credentials: ICECredentials, for entry: any TransportEntry) { byUfrag[credentials.ufrag] = entry }
+    func remove(_ credentials: [ICECredentials]) { for old in credentials { byUfrag[old.ufrag] = nil } }
+    func add(source: UInt32, for entry: any TransportEntry) { bySource[source] = entry }
+
+    func remove(sources: [UInt32], of entry: any TransportEntry) {
+        for source in sources { bySource.remove(source) { $0 === entry } }
+    }
+}
+
+/// A dictionary in 16 parts, each behind a mutex of its own, held for one access.
+public final class ShardedTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
+    private let shards = (0..<16).map { _ in Lock<[Key: Value]>([:]) }
+
+    public init() {}
+
+    public subscript(key: Key) -> Value? {
+        get { shard(key).withLock { $0[key] } }
+        set { shard(key).withLock { $0[key] = newValue } }
+    }
+
+    public func remove(_ key: Key, where isHolder: (Value) -> Bool) {
+        shard(key).withLock { table in if let value = table[key], isHolder(value) { table[key] = nil } }
+    }
+
+    public var count: Int { shards.reduce(0) { $0 + $1.withLock { $0.count } } }
+
+    private func shard(_ key: Key) -> Lock<[Key: Value]> { shards[key.hashValue & 15] }
+}

@@ -1,0 +1,127 @@
+import DTLS
+import EventLoop
+import STUN
+import Synchronization
+public import Wire
+
+/// The part of a session that its transport needs on every thread: what the POST fixed, who owns it, its credentials.
+///
+/// It goes pending → owned(worker) → ended, each step by compare-and-swap: a claim, DELETE, expiry and takeover that meet have
+/// one winner. Only HTTP, claims and checks from unknown tuples come here; media never does.
+public final class TransportState: Sendable {
+    public enum Ownership: Equatable, Sendable {
+        case pending
+        case owned(worker: Int)
+        case ended
+    }
+
+    private struct Content {
+        /// The newest last; older ones hold until the first check with a newer one.
+        var credentials: [ICECredentials]
+        /// The peer's, by which a PATCH is trickle or restart.
+        var remoteUfrag: String
+    }
+
+    /// Unguessable; carries node and process generation.
+    public let id: String
+    public let createdAt: MonotonicTime
+    /// The peer's side of ICE and DTLS, from its offer.
+    public let peer: PeerDescription
+    /// The one whose fingerprint stands in our answer.
+    let certificate: DTLSCertificate
+    /// SHA-256 of the bearer token, which PATCH and DELETE must show again.
+    let tokenHash: [UInt8]
+    private let content: Lock<Content>
+    private let state = Atomic<UInt32>(pendingCode)
+    private let heard: Atomic<Int64>
+    /// Set by the first worker that waits to claim as DTLS client.
+    private let claimScheduled = Atomic<Bool>(false)
+    private let finished = Atomic<Bool>(false)
+
+    init(
+        id: String, peer: PeerDescription, certificate: DTLSCertificate, tokenHash: [UInt8], credentials: ICECredentials,
+        now: MonotonicTime
+    ) {
+        (self.id, self.peer, self.certificate, self.tokenHash) = (id, peer, certificate, tokenHash)
+        createdAt = now
+        content = Lock(Content(credentials: [credentials], remoteUfrag: peer.ufrag))
+        heard = Atomic(now.nanoseconds)
+    }
+
+    // MARK: - Ownership
+
+    public var current: Ownership { Self.ownership(state.load(ordering: .acquiring)) }
+
+    /// pending → owned; false when it is not pending any more.
+    func claim(worker: Int) -> Bool {
+        state.compareExchange(
+            expected: Self.pendingCode, desired: Self.ownedBase + UInt32(worker), ordering: .acquiringAndReleasing
+        ).exchanged
+    }
+
+    /// Whatever → ended; what it was before tells who has to clean up.
+    func markEnded() -> Ownership { Self.ownership(state.exchange(Self.endedCode, ordering: .acquiringAndReleasing)) }
+
+    /// pending → ended; false when somebody owns it or it has ended.
+    public func endIfPending() -> Bool {
+        state.compareExchange(expected: Self.pendingCode, desired: Self.endedCode, ordering: .acquiringAndReleasing).exchanged
+    }
+
+    /// True for the first caller: the one who finishes it.
+    func takeFinish() -> Bool { !finished.exchange(true, ordering: .acquiringAndReleasing) }
+
+    /// True for the first caller.
+    func scheduleClaim() -> Bool { !claimScheduled.exchange(true, ordering: .acquiringAndReleasing) }
+
+    // MARK: - Liveness
+
+    /// Something genuine came from the peer: a check, DTLS, SRTP or SRTCP.
+    func heard(at now: MonotonicTime) { heard.store(now.nanoseconds, ordering: .relaxed) }
+    var lastHeard: MonotonicTime { MonotonicTime(nanoseconds: heard.load(ordering: .relaxed)) }
+
+    // MARK: - Credentials
+
+    func password(of ufrag: LocalUfrag) -> [UInt8]? {
+        content.withLock { $0.credentials.first { $0.ufrag == ufrag }?.password }
+    }
+
+    var remoteUfrag: String { content.withLock { $0.remoteUfrag } }
+    var credentials: [ICECredentials] { content.withLock { $0.credentials } }
+    var newestCredentials: ICECredentials? { content.withLock { $0.credentials.last } }
+
+    /// Adds the credentials of an ICE restart; returns those that are forgotten because too many were asked for.
+    func add(_ credentials: ICECredentials, remoteUfrag: String) -> [ICECredentials] {
+        content.withLock { content in
+            content.remoteUfrag = remoteUfrag
+            content.credentials.append(credentials)
+            let surplus = max(0, content.credentials.count - Self.maximumCredentials)
+            let forgotten = Array(content.credentials.prefix(surplus))
+            content.credentials.removeFirst(surplus)
+            return forgotten
+        }
+    }
+
+    /// A check with `ufrag` was genuine: older credentials end. Returns them.
+    func confirm(_ ufrag: LocalUfrag) -> [ICECredentials] {
+        content.withLock { content in
+            guard let index = content.credentials.firstIndex(where: { $0.ufrag == ufrag }), index > 0 else { return [] }
+            let old = Array(content.credentials[..<index])
+            content.credentials.removeFirst(index)
+            return old
+        }
+    }
+
+    private static func ownership(_ code: UInt32) -> Ownership {
+        switch code {
+        case pendingCode: .pending
+        case endedCode: .ended
+        default: .owned(worker: Int(code - ownedBase))
+        }
+    }
+
+    private static let pendingCode: UInt32 = 0
+    private static let endedCode: UInt32 = 1
+    private static let ownedBase: UInt32 = 2
+    /// Restarts that overlap; more than this without a check is a client's error.
+    private static let maximumCredentials = 4
+}

@@ -1,0 +1,41 @@
+public import SDP
+
+/// Our side of an answer: credentials, certificate and the addresses we are reached at.
+public struct LocalDescription: Sendable {
+    public var ufrag: String
+    public var password: String
+    /// SHA-256 of the DTLS certificate.
+    public var fingerprint: [UInt8]
+    public var candidates: [Candidate]
+    /// Random digits for `o=`.
+    public var sessionID: UInt64
+
+    /// The one that `c=` and `m=` name.
+    public var primaryCandidate: Candidate? { candidates.first { $0.transport == .udp } ?? candidates.first }
+}
+
+extension PeerDescription {
+    /// The answer to this peer's offer (RFC 9429 §5.3.1).
+    /// - Parameter media: one section for each of the offer's, in its order, with everything but ICE and DTLS.
+    public func answer(_ local: LocalDescription, media sections: [MediaDescription]) -> SessionDescription {
+        var answer = SessionDescription(origin: Origin(sessionID: "\(local.sessionID >> 1)"))
+        answer.attributes.append("ice-lite")
+        if !bundleMids.isEmpty { answer.attributes.append(MediaGroup(semantics: "BUNDLE", mids: bundleMids)) }
+        if allowsMixedExtensions { answer.attributes.append("extmap-allow-mixed") }
+        if !iceOptions.isEmpty { answer.attributes.append("ice-options", iceOptions.joined(separator: " ")) }
+        for var media in sections {
+            // Repeated in every section, as browsers do: GStreamer and old libraries look for them there.
+            media.attributes.append("ice-ufrag", local.ufrag)
+            media.attributes.append("ice-pwd", local.password)
+            media.attributes.append(Fingerprint(hashFunction: "sha-256", bytes: local.fingerprint))
+            media.attributes.append("setup", isDTLSClient ? "active" : "passive")
+            // Candidates stand in the tagged section alone (RFC 9143 §10.1).
+            if media.mid == taggedMid {
+                for candidate in local.candidates { media.attributes.append(candidate) }
+                media.attributes.append("end-of-candidates")
+            }
+            answer.media.append(media)
+        }
+        return answer
+    }
+}
