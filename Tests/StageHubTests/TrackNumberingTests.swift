@@ -2,7 +2,7 @@ import Testing
 import TestSupport
 import Wire
 
-@testable import RouterForwarding
+@testable import StageHub
 
 @Suite("Track numbering")
 struct TrackNumberingTests {

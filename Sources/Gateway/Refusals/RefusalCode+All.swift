@@ -11,6 +11,6 @@ extension RefusalCode {
         .unsupportedSetup, .unsupportedTransport, .unsupportedSection, .tooManyLayers, .missingToken,
         .unsupportedContentType, .bodyTooLarge, .unknownSession, .foreignSession, .preconditionRequired,
         .preconditionFailed, .malformedFragment, .methodNotAllowed, .tooManyRequests, .tooManyPending, .wrongFingerprint,
-        .noSRTPProfile,
+        .noSRTPProfile, .participantNotLive, .tooManySubscribers, .nothingReceived,
     ]
 }

@@ -1,0 +1,153 @@
+import Admission
+public import EventLoop
+public import HTTP
+import OpenSSL
+import Refusals
+import SDP
+import WebRTCTransport
+import Wire
+
+/// The WHEP resources on one worker's public HTTP listeners (draft-ietf-wish-whep): who watches one participant of a stage.
+///
+/// Confined to the worker's loop. Answers come later on the same loop, once the token is verified.
+public final class WHEPEndpoint {
+    private let loop: EventLoop
+    private let plane: EmbeddedRouterPlane
+    private var mailbox: Mailbox<Reply>?
+    private var waiting: [Int: PendingPost] = [:]
+    private var nextNumber = 0
+    private var pending: [SubscriberEntry] = []
+    private var sweeper: TimerWatch?
+    private var rates = RequestRates()
+
+    private struct Reply: Sendable {
+        var number: Int
+        var result: Result<SubscribeGrant, Refusal>
+    }
+
+    private struct PendingPost {
+        var body: [UInt8]
+        var token: Secret
+        var key: WatchedKey
+        var respond: (HTTPResponse) -> Void
+    }
+
+    public init(loop: EventLoop, plane: EmbeddedRouterPlane) throws {
+        (self.loop, self.plane) = (loop, plane)
+        mailbox = try Mailbox(loop: loop) { [unowned self] in authorized($0.number, $0.result) }
+    }
+
+    /// Answers a request for one of our resources, now or later on this loop.
+    /// - Returns: false when the path is none of ours; then `respond` is not called.
+    public func handle(_ request: HTTPRequest, respond: @escaping (HTTPResponse) -> Void) -> Bool {
+        guard let resource = WHEPResource(request) else { return false }
+        let answer = { (response: HTTPResponse) in respond(CrossOrigin.allow(response, for: request)) }
+        switch (request.method, resource) {
+        case (.options, _):
+            answer(
+                CrossOrigin.preflight(
+                    request, allowed: resource.allowedMethods, isSession: resource.isSession,
+                    linkHeaders: plane.transport.linkHeaders(for: nil)))
+        case (.get, _), (.head, _): answer(HTTPResponse(.noContent))
+        case (.post, .participant(let key)): post(request, key, answer)
+        case (.patch, .session(let id)): answer(patch(request, id))
+        case (.delete, .session(let id)): answer(delete(request, id))
+        default: answer(Problem.response(Refusal(.methodNotAllowed), headers: ["Allow": resource.allowedMethods]))
+        }
+        return true
+    }
+
+    // MARK: - POST
+
+    private func post(_ request: HTTPRequest, _ key: WatchedKey, _ respond: @escaping (HTTPResponse) -> Void) {
+        guard rates.allows(request.source.ip, now: loop.now) else { return respond(Problem.response(Refusal(.tooManyRequests))) }
+        guard request.contentType?.matches("application/sdp") == true else {
+            return respond(Problem.response(Refusal(.unsupportedContentType), headers: ["Accept-Post": "application/sdp"]))
+        }
+        guard request.body.count <= SessionDescription.maximumByteCount else {
+            return respond(Problem.response(Refusal(.bodyTooLarge)))
+        }
+        guard let token = request.presentedToken else { return respond(Problem.response(Refusal(.missingToken))) }
+        nextNumber += 1
+        let (number, sender) = (nextNumber, mailbox?.sender)
+        waiting[number] = PendingPost(body: request.body, token: token, key: key, respond: respond)
+        let asked = SubscribeRequest(token: token, stageID: key.stageID, source: request.source)
+        plane.authorizer.authorizeSubscribe(asked) { sender?.send(Reply(number: number, result: $0)) }
+    }
+
+    private func authorized(_ number: Int, _ result: Result<SubscribeGrant, Refusal>) {
+        guard let post = waiting.removeValue(forKey: number) else { return }
+        do throws(Refusal) {
+            post.respond(try create(post, try result.get()))
+        } catch { post.respond(Problem.response(error)) }
+    }
+
+    /// The token is good: the offer is judged, and a place is taken.
+    private func create(_ post: PendingPost, _ grant: SubscribeGrant) throws(Refusal) -> HTTPResponse {
+        guard plane.taps[post.key] != nil else { throw Refusal(.participantNotLive) }
+        let offer = try Self.offer(in: post.body)
+        guard plane.takePlace() else { throw Refusal(.tooManySubscribers) }
+        let sources = SubscriberSources(video: Random.integer(), retransmission: Random.integer(), audio: Random.integer())
+        let entry = SubscriberEntry(
+            transport: plane.transport.makeState(for: offer.peer, token: post.token, now: loop.now), grant: grant,
+            watched: post.key, offer: offer, sources: sources, plane: plane)
+        plane.entries[entry.transport.id] = entry
+        plane.transport.add(entry)
+        pending.append(entry)
+        startSweeping()
+        return plane.transport.created(entry, location: "/whep/sessions/\(entry.transport.id)") {
+            offer.answer($0, sources, watched: post.key)
+        }
+    }
+
+    private static func offer(in body: [UInt8]) throws(Refusal) -> SubscriberOffer {
+        let description: SessionDescription
+        do throws(SDPError) {
+            description = try SessionDescription(parsing: body, endings: .crlf)
+        } catch { throw malformed("The SDP offer is malformed: \(error).") }
+        return try SubscriberOffer(negotiating: description)
+    }
+
+    // MARK: - Session
+
+    private func find(_ request: HTTPRequest, _ id: String) throws(Refusal) -> SubscriberEntry {
+        guard rates.allows(request.source.ip, now: loop.now) else { throw Refusal(.tooManyRequests) }
+        guard let token = request.presentedToken else { throw Refusal(.missingToken) }
+        guard let entry = plane.entries[id] else { throw Refusal(.unknownSession) }
+        guard entry.transport.belongs(to: token) else { throw Refusal(.foreignSession) }
+        return entry
+    }
+
+    private func patch(_ request: HTTPRequest, _ id: String) -> HTTPResponse {
+        do throws(Refusal) {
+            return try plane.transport.patch(request, try find(request, id))
+        } catch { return Problem.response(error) }
+    }
+
+    private func delete(_ request: HTTPRequest, _ id: String) -> HTTPResponse {
+        do throws(Refusal) {
+            plane.transport.end(try find(request, id), .closed)
+            return HTTPResponse(.ok)
+        } catch { return Problem.response(error) }
+    }
+
+    // MARK: - Time
+
+    /// Ends sessions that nobody claimed in time, until none is left.
+    private func startSweeping() {
+        guard sweeper == nil else { return }
+        sweeper = loop.schedule(after: .seconds(1), repeating: .seconds(1), tolerance: .seconds(1)) { [unowned self] in sweep() }
+    }
+
+    private func sweep() {
+        let now = loop.now
+        pending.removeAll { entry in
+            guard entry.transport.current == .pending else { return true }
+            guard now - entry.transport.createdAt > plane.transport.configuration.pendingLifetime else { return false }
+            if entry.transport.endIfPending() { entry.finish(.connectionLost) }
+            return true
+        }
+        rates.forget(before: now)
+        if pending.isEmpty { sweeper = nil }
+    }
+}

@@ -1,0 +1,37 @@
+import Admission
+import WebRTCTransport
+import Wire
+
+/// One WHEP session as every thread may see it.
+final class SubscriberEntry: TransportEntry {
+    let transport: TransportState
+    let grant: SubscribeGrant
+    /// Whom it watches.
+    let watched: WatchedKey
+    let offer: SubscriberOffer
+    let sources: SubscriberSources
+    private let plane: EmbeddedRouterPlane
+
+    init(
+        transport: TransportState, grant: SubscribeGrant, watched: WatchedKey, offer: SubscriberOffer,
+        sources: SubscriberSources, plane: EmbeddedRouterPlane
+    ) {
+        (self.transport, self.grant, self.watched) = (transport, grant, watched)
+        (self.offer, self.sources, self.plane) = (offer, sources, plane)
+    }
+
+    var purpose: TransportPurpose { .subscribe }
+    func reached(_ step: TransportStep, peer: SocketAddress) {
+        if case .handshakeDone = step { SubscriberLog.connected(self, peer: peer) }
+    }
+    func checkRejected() {}
+    func finish(_ reason: SessionEnd) { plane.finish(self, reason) }
+}
+
+/// Our sources toward one subscriber, chosen at random for its session (RFC 3550 §8.1).
+struct SubscriberSources: Sendable, Equatable {
+    var video: UInt32
+    /// Of video sent again (RFC 4588 §4).
+    var retransmission: UInt32
+    var audio: UInt32
+}

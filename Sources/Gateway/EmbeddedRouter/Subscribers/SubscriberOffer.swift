@@ -1,0 +1,110 @@
+import Refusals
+import SDP
+import StageHub
+import WebRTCTransport
+
+/// What a WHEP offer comes to when we can send to it: at most one video and one audio section, each received by the offerer.
+struct SubscriberOffer: Sendable, Equatable {
+    /// In the offer's order.
+    var sections: [SubscriberSection]
+    var peer: PeerDescription
+
+    func section(_ kind: MediaKind) -> SubscriberSection? { sections.first { $0.kind == kind } }
+
+    /// Decides about a whole offer: every m-line is taken, or the POST is refused.
+    init(negotiating offer: SessionDescription) throws(Refusal) {
+        guard !offer.media.isEmpty else { throw malformed("The offer has no m-line: receive video, audio or both.") }
+        let kinds = offer.media.map(\.media)
+        guard Set(kinds).isSubset(of: ["video", "audio"]) else {
+            throw Refusal(.unsupportedSection, sentence: "The offer has an m-line that is neither audio nor video: leave it out.")
+        }
+        guard Set(kinds).count == kinds.count else {
+            throw Refusal(.tooManyTracks, sentence: "The offer has more than one audio or video track: receive one of each.")
+        }
+        let bundleMids = try PeerDescription.bundle(of: offer)
+        sections = []
+        for media in offer.media { sections.append(try SubscriberSection(negotiating: media)) }
+        peer = try PeerDescription(negotiating: offer, bundleMids: bundleMids)
+    }
+}
+
+/// One m-line of the offer with what we chose from it.
+struct SubscriberSection: Sendable, Equatable {
+    var kind: MediaKind
+    var mid: String
+    var transportProtocol: String
+    var map: RTPMap
+    /// As offered: the publisher's stream is sent as it is.
+    var parameters: FormatParameters?
+    /// Where retransmissions are understood (RFC 4588 §8.1); without, lost packets stay lost.
+    var retransmissionPayloadType: UInt8?
+    /// Those of the offer that we answer.
+    var feedback: [String] = []
+    /// The identifier of the MID extension (RFC 9143 §14), 1 to 14; nil when it was not offered.
+    var midExtension: UInt8?
+    var hasReducedSizeRTCP: Bool
+
+    init(negotiating media: MediaDescription) throws(Refusal) {
+        guard media.port != 0 || media.isBundleOnly, media.direction == .recvonly || media.direction == .sendrecv else {
+            throw Refusal(.nothingReceived)
+        }
+        guard ["UDP/TLS/RTP/SAVPF", "TCP/TLS/RTP/SAVPF", "UDP/TLS/RTP/SAVP"].contains(media.transportProtocol) else {
+            throw Refusal(.unsupportedTransport)
+        }
+        guard media.attributes.contains("rtcp-mux") || media.attributes.contains("rtcp-mux-only") else {
+            throw Refusal(.noRTCPMux)
+        }
+        kind = media.media == "video" ? .video : .audio
+        (mid, transportProtocol) = (media.mid ?? "", media.transportProtocol)
+        hasReducedSizeRTCP = media.attributes.contains("rtcp-rsize")
+        let maps: [RTPMap]
+        let extensions: [HeaderExtensionMap]
+        do throws(SDPError) {
+            maps = try media.attributes.strictly(RTPMap.self)
+            extensions = try media.attributes.strictly(HeaderExtensionMap.self)
+        } catch { throw malformed("An a=rtpmap or a=extmap of the offer is malformed.") }
+        map = try Self.choose(kind, media, maps)
+        parameters = media.formatParameters(of: map.payloadType)
+        if kind == .video { retransmissionPayloadType = Self.retransmission(of: map.payloadType, media, maps) }
+        let offered = Set(media.feedback(of: map.payloadType))
+        feedback = (retransmissionPayloadType == nil ? [] : ["nack"]).filter(offered.contains)
+        if kind == .video { feedback += ["nack pli", "ccm fir"].filter(offered.contains) }
+        midExtension = extensions.first { $0.uri == HeaderExtensionMap.mid && (1...14).contains($0.identifier) }
+            .map { UInt8($0.identifier) }
+        if mid.utf8.count > Self.maximumMidByteCount { midExtension = nil }
+    }
+
+    /// H.264 in packetization mode 1, Constrained Baseline before others, since that is what is published; or Opus.
+    private static func choose(_ kind: MediaKind, _ media: MediaDescription, _ maps: [RTPMap]) throws(Refusal) -> RTPMap {
+        let order = media.payloadTypes
+        let offered = maps.filter { order.contains($0.payloadType) }
+        if kind == .audio {
+            guard let opus = offered.first(where: { $0.isEncoding("opus", clockRate: 48_000) }) else {
+                throw Refusal(.noOpus, sentence: "The offer's audio track does not receive Opus.")
+            }
+            return opus
+        }
+        let candidates = offered.filter { map in
+            map.isEncoding("H264", clockRate: 90_000) && media.formatParameters(of: map.payloadType)?["packetization-mode"] == "1"
+        }
+        let preferred = candidates.first { map in
+            let profile = media.formatParameters(of: map.payloadType)?["profile-level-id"]?.lowercased() ?? ""
+            return profile.hasPrefix("42e0")
+        }
+        guard let chosen = preferred ?? candidates.first else {
+            throw Refusal(.noH264, sentence: "The offer's video track does not receive H.264 in packetization mode 1.")
+        }
+        return chosen
+    }
+
+    /// The payload type of RTX whose `apt` is the chosen one.
+    private static func retransmission(of payloadType: UInt8, _ media: MediaDescription, _ maps: [RTPMap]) -> UInt8? {
+        maps.first { map in
+            map.isEncoding("rtx", clockRate: 90_000) && media.payloadTypes.contains(map.payloadType)
+                && media.formatParameters(of: map.payloadType)?["apt"] == "\(payloadType)"
+        }?.payloadType
+    }
+
+    /// What an element with a one-byte header holds (RFC 8285 §4.2).
+    private static let maximumMidByteCount = 16
+}
