@@ -2,6 +2,7 @@ import AAC
 import EventLoop
 import TestSupport
 import Testing
+import Wire
 
 @testable import Transcoding
 
@@ -30,6 +31,43 @@ struct AudioTranscoderTests {
         #expect(loop.run(until: { times.count == 8 && times.values.allSatisfy { $0.count == wanted } }, within: .seconds(20)))
         #expect(Set(times.values.map { $0 }).count == 1)
         #expect(transcoder.droppedFrameCount == 0)
+    }
+
+    @Test
+    func `a worker's streams share a thread until another has a quarter less to do`() throws {
+        let pool = try TranscodingPool(threadCount: 2)
+        defer { pool.stop() }
+        let (home, other) = (pool.makeHome(), pool.makeHome())
+        #expect(home != other)
+        let threads = (0..<20).map { _ in pool.makeStream(home: home).thread }
+        #expect(threads.prefix(3).allSatisfy { $0 == home })
+        #expect(abs(threads.count { $0 == home } - 10) <= 2)
+        for thread in threads { pool.streamClosed(on: thread) }
+        #expect(pool.makeStream(home: other).thread == other)
+    }
+
+    @Test(.timeLimit(.minutes(1)))
+    func `a hundred streams wake their thread and their worker once in 20 ms`() throws {
+        let audio = try EncodedAudio(filter: "sine=frequency=1000:sample_rate=48000", seconds: 1, rate: 48_000, channels: 2)
+        let pool = try TranscodingPool(threadCount: 1)
+        defer { pool.stop() }
+        let loop = try EventLoop()
+        let transcoder = try AudioTranscoder(loop: loop, pool: pool)
+        var arrivals: Set<MonotonicTime> = []
+        let streams = (0..<100).map { _ in transcoder.open(audio.config) { _ in arrivals.insert(loop.now) } }
+        // One stream's frame each 200 µs.
+        var next = 0
+        let feeder = loop.schedule(after: .microseconds(200), repeating: .microseconds(200)) {
+            let frame = next / streams.count % audio.frames.count
+            audio.frames[frame].withUnsafeBytes { streams[next % streams.count].submit($0, mediaTime: audio.stamp(frame)) }
+            next += 1
+        }
+        defer { feeder.cancel() }
+        let start = EventLoop.monotonicNow()
+        _ = loop.run(until: { false }, within: .milliseconds(500))
+        let elapsed = EventLoop.monotonicNow() - start
+        #expect(arrivals.count >= 2)
+        #expect(arrivals.count <= Int(elapsed.nanoseconds / AudioTranscoder.batchInterval.nanoseconds) + 2)
     }
 
     @Test(.timeLimit(.minutes(1)))

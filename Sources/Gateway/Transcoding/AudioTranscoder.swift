@@ -4,13 +4,13 @@ import Wire
 
 /// A worker's way to the transcoding threads: collects the frames of all its streams and hands them over together.
 ///
-/// Confined to its loop. Each thread is woken at most once in 10 ms by a worker, however many streams that has; a single
-/// stream's frames, 21 ms apart, go at once.
+/// Confined to its loop. Each thread is woken at most once in 20 ms by a worker, however many streams that has: a wake-up
+/// costs as much as ten packets, here and on the way back. A single stream's frames, 21 ms apart, go at once.
 public final class AudioTranscoder {
-    /// The least time between two batches to one thread.
-    static let batchInterval = Duration.milliseconds(10)
+    /// The least time between two batches to one thread: as long as an Opus packet.
+    static let batchInterval = Duration.milliseconds(20)
     /// Batches handed over and not answered: beyond them, half a second, frames are dropped and counted.
-    static let maximumBatchesUnderWay = 50
+    static let maximumBatchesUnderWay = 25
     /// Bytes that may wait for the next batch.
     static let maximumPendingByteCount = 1 << 20
 
@@ -20,6 +20,8 @@ public final class AudioTranscoder {
     private let loop: EventLoop
     private let pool: TranscodingPool
     private let settings: OpusSettings
+    /// The thread that has most of this worker's streams.
+    private let home: Int
     private var mailbox: Mailbox<PacketBatch>?
     private var lanes: [Lane]
     private var receivers: [UInt64: (TranscodedAudio) -> Void] = [:]
@@ -28,12 +30,14 @@ public final class AudioTranscoder {
         var pending = FrameBatch()
         var underWayCount = 0
         var lastHandOver = MonotonicTime.zero
-        var timer: Watch?
+        var timer: TimerWatch?
+        var isTimerSet = false
     }
 
     /// - Throws: when the kernel gives no more descriptors.
     public init(loop: EventLoop, pool: TranscodingPool, settings: OpusSettings = OpusSettings()) throws(SystemError) {
         (self.loop, self.pool, self.settings) = (loop, pool, settings)
+        home = pool.makeHome()
         lanes = pool.senders.map { _ in Lane() }
         mailbox = try Mailbox(loop: loop, priority: .media) { [unowned self] in receive($0) }
     }
@@ -44,7 +48,7 @@ public final class AudioTranscoder {
         _ config: AudioSpecificConfig, receive: @escaping (TranscodedAudio) -> Void
     ) -> TranscodingStream {
         loop.assertOnLoop()
-        let (id, lane) = pool.makeStreamID()
+        let (id, lane) = pool.makeStream(home: home)
         receivers[id] = receive
         lanes[lane].pending.events.append((id, .open(config, settings)))
         return TranscodingStream(id: id, lane: lane, transcoder: self)
@@ -61,16 +65,19 @@ public final class AudioTranscoder {
 
     func close(_ stream: UInt64, lane: Int) {
         guard receivers.removeValue(forKey: stream) != nil else { return }
+        pool.streamClosed(on: lane)
         lanes[lane].pending.events.append((stream, .close))
         handOverSoon(lane)
     }
 
     private func handOverSoon(_ lane: Int) {
-        guard lanes[lane].timer == nil else { return }
+        guard !lanes[lane].isTimerSet else { return }
         let wait = Self.batchInterval - (loop.now - lanes[lane].lastHandOver)
         guard wait > .zero else { return handOver(lane) }
+        lanes[lane].isTimerSet = true
+        if let timer = lanes[lane].timer { return timer.rearm(after: wait) }
         lanes[lane].timer = loop.schedule(after: wait) { [unowned self] in
-            lanes[lane].timer = nil
+            lanes[lane].isTimerSet = false
             handOver(lane)
         }
     }

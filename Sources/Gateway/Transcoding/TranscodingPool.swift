@@ -11,12 +11,16 @@ public final class TranscodingPool: Sendable {
     let senders: [MailboxSender<Message>]
     private let threads: [WorkerThread]
     private let nextStream = Atomic<UInt64>(0)
+    private let nextHome = Atomic<Int>(0)
+    /// Open streams of each thread.
+    private let loads: Lock<[Int]>
 
     /// - Parameter threadCount: at least 1.
     /// - Throws: when the kernel gives no more threads or descriptors.
     public init(threadCount: Int) throws(SystemError) {
         let started = try StartedThreads(count: max(1, threadCount))
         (threads, senders) = (started.threads, started.senders)
+        loads = Lock(Array(repeating: 0, count: started.senders.count))
     }
 
     /// Ends the threads and waits for them; streams still open go silent.
@@ -25,11 +29,24 @@ public final class TranscodingPool: Sendable {
         for thread in threads { thread.join() }
     }
 
-    /// A number for a new stream, and by it its thread: streams go round the threads.
-    func makeStreamID() -> (id: UInt64, thread: Int) {
-        let id = nextStream.wrappingAdd(1, ordering: .relaxed).oldValue
-        return (id, Int(id % UInt64(senders.count)))
+    /// The thread that a worker's streams go to by preference: every worker has another, as long as there are enough.
+    func makeHome() -> Int { nextHome.wrappingAdd(1, ordering: .relaxed).oldValue % senders.count }
+
+    /// A number for a new stream, and its thread: `home`, or the least loaded one when that has a quarter less to do. A worker
+    /// that meets one thread only wakes it, and is woken by it, half as often as two.
+    func makeStream(home: Int) -> (id: UInt64, thread: Int) {
+        let thread = loads.withLock { loads in
+            let least = loads.indices.min { loads[$0] < loads[$1] } ?? home
+            let thread = loads[home] <= loads[least] + max(Self.toleratedSurplus, loads[least] / 4) ? home : least
+            loads[thread] += 1
+            return thread
+        }
+        return (nextStream.wrappingAdd(1, ordering: .relaxed).oldValue, thread)
     }
+
+    func streamClosed(on thread: Int) { loads.withLock { $0[thread] -= 1 } }
+
+    private static let toleratedSurplus = 2
 }
 
 /// Starts the threads and waits until each has sent its mailbox's sender.

@@ -61,6 +61,7 @@ final class Worker {
     init(_ sockets: WorkerSockets, services: NodeServices) throws {
         self.services = services
         loop = try EventLoop()
+        loop.moderatesWakeUps = true
         routers = try RouterSocket(loop: loop, metrics: services.routerMetrics)
         stage = try PublicationHost(services: services, loop: loop, socket: routers)
         let transcoder = try AudioTranscoder(loop: loop, pool: services.transcoding, settings: services.opusSettings)
