@@ -1,0 +1,54 @@
+import EventLoop
+import RTP
+import SRTP
+import StageHub
+import TestSupport
+import Testing
+import Wire
+
+@testable import RouterForwarding
+
+/// From the hub to the wire: numbering, SRTP, the ring for NACKs and the send queue allocate nothing once they have warmed up.
+@Suite("RouterLeg, allocations", .serialized)
+struct AllocationTests {
+    enum Variant: CaseIterable { case plain, nacked, protected }
+
+    @Test(arguments: Variant.allCases)
+    func `a second of video goes out without an allocation`(_ variant: Variant) throws {
+        let bench = try Bench()
+        var plan = bench.plan
+        if variant == .nacked { plan.tracks[0].isNACKed = true }
+        if variant == .protected {
+            let profile = SRTPProfile.aeadAES128GCM
+            let count = profile.masterKeyByteCount + profile.masterSaltByteCount
+            plan.keys = SRTPKeys(profile: profile, keyAndSalt: Secret([UInt8](repeating: 7, count: count)))
+        }
+        let leg = try #require(bench.leg)
+        #expect(leg.open(plan))
+        let payload = [UInt8](repeating: 0x41, count: 1_172)
+        var number: Int64 = 0
+        func second() {
+            payload.withUnsafeBytes { payload in
+                withUnsafeTemporaryAllocation(of: MediaPacket.self, capacity: 10) { packets in
+                    for _ in 0..<30 {
+                        for index in 0..<10 {
+                            number += 1
+                            packets.initializeElement(
+                                at: index,
+                                to: MediaPacket(
+                                    sequenceNumber: number, timestamp: number / 10 * 3_000, marker: index == 9, payload: payload))
+                        }
+                        let run = MediaRun(track: .video, isKeyframe: false, arrival: bench.loop.now)
+                        bench.publication.forward(UnsafeBufferPointer(packets), of: run)
+                    }
+                }
+            }
+        }
+        bench.publication.timeline.observe(3_000, of: .video, arrival: bench.loop.now)
+        // The ring for NACKs is full after three seconds: the loop's time stands still, so that its bytes bound it.
+        for _ in 0..<5 { second() }
+        let count = try AllocationCounter.count { second() }
+        #expect(bench.wait { bench.packets.count == 1_800 })
+        #expect(count == 0)
+    }
+}
