@@ -28,13 +28,14 @@ build: deps  ## The release programs in .build/release.
 	swift build $(FLAGS) -c release --product stagedoor
 	swift build $(FLAGS) -c release --product stagedoor-bench
 
-bench: build  ## Figures of this machine beside its floor (best of 3).
-	scripts/bench
+bench: build test-deps  ## Figures of this machine beside its floor and nginx-rtmp (best of 3 rounds; some twenty minutes).
+	scripts/install-deps --peers
+	scripts/bench --peers
 
 fuzz: deps  ## Every fuzzer for SECONDS each; FUZZ=Name picks one.
 	scripts/fuzz --seconds $(SECONDS) $(FUZZ)
 
-soak: build  ## Half an hour of churn: memory and descriptors must stay flat.
+soak: build test-deps  ## Half an hour of churn: memory and descriptors must stay flat.
 	scripts/soak
 
 asan: test-deps  ## Every test under the address sanitizer (optimised: without -O it misses over-reads of raw pointers).

@@ -2,6 +2,7 @@
 import json
 import pathlib
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -14,31 +15,46 @@ ROUTER_PORTS = (26_000, 26_999)
 CLIP = [
     "-f", "lavfi", "-i", "testsrc2=s=1280x720:r=30:d=10,noise=alls=10:allf=t:all_seed=7", "-f", "lavfi", "-i", "sine=f=440:r=48000:d=10",
     "-c:v", "libx264", "-preset", "veryfast", "-pix_fmt", "yuv420p", "-profile:v", "baseline", "-bf", "0", "-g", "60",
-    "-keyint_min", "60", "-sc_threshold", "0", "-b:v", "2500k", "-maxrate", "2500k", "-bufsize", "2500k"]
+    "-keyint_min", "60", "-sc_threshold", "0"]
 
 
-def clip(name: str, audio: list[str]) -> pathlib.Path:
+def clip(name: str, audio: list[str], bitrate: str = "2500k") -> pathlib.Path:
     path = ROOT / ".build/clips" / f"bench-{name}.flv"
     if not path.exists():
         path.parent.mkdir(parents=True, exist_ok=True)
-        subprocess.run(["ffmpeg", "-v", "error", "-nostdin", "-y", *CLIP, *audio, "-f", "flv", path], check=True)
+        video = ["-b:v", bitrate, "-maxrate", bitrate, "-bufsize", bitrate]
+        subprocess.run(["ffmpeg", "-v", "error", "-nostdin", "-y", *CLIP, *video, *audio, "-f", "flv", path], check=True)
     return path
+
+
+def free_port() -> int:
+    """Of TCP and UDP, at this moment."""
+    while True:
+        with socket.socket() as stream, socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as datagrams:
+            stream.bind(("127.0.0.1", 0))
+            try:
+                datagrams.bind(stream.getsockname())
+            except OSError:
+                continue
+            return stream.getsockname()[1]
 
 
 class Gateway:
     """The real program in quickstart mode with a static router on this machine; one address is many strangers."""
 
-    def __init__(self):
+    def __init__(self, more_routers: str = ""):
+        self.media_port = free_port()
         self.data = tempfile.TemporaryDirectory(prefix="stagedoor-bench-")
         settings = pathlib.Path(self.data.name, "bench.yaml")
         settings.write_text(f"""
 http: {{listen: "127.0.0.1:0"}}
 https: {{listen: "127.0.0.1:0"}}
 rtmp: {{listen: "127.0.0.1:0"}}
-media: {{listen: "127.0.0.1:0"}}
+media: {{listen: "127.0.0.1:{self.media_port}"}}
 admin: {{listen: "127.0.0.1:0"}}
 routers:
   local: {{driver: static, host: "127.0.0.1", ports: "{ROUTER_PORTS[0]}-{ROUTER_PORTS[1]}"}}
+{more_routers}
 rates: {{resources: 10000}}
 quotas: {{ingestConfigurations: 1000}}
 limits: {{connectionsPerAddress: 1000}}
@@ -60,9 +76,20 @@ overload: {{cpu: 100, loopLag: 5s}}
         self.quickstart = json.loads(ready.read_text())
 
     def keys(self, count: int) -> list[str]:
-        quickstart, each = self.quickstart, 10
+        return self.make("ingests.py", count)[:count]
+
+    def tokens(self, count: int) -> list[str]:
+        return self.make("tokens.py", count)[:count]
+
+    def token_file(self, count: int) -> str:
+        path = pathlib.Path(self.data.name, f"tokens-{count}")
+        path.write_text("\n".join(self.tokens(count)))
+        return str(path)
+
+    def make(self, client: str, count: int, each: int = 10) -> list[str]:
+        quickstart = self.quickstart
         made = subprocess.run(
-            [PYTHON, ROOT / "Tests/Interop/Clients/ingests.py", quickstart["adminURL"], quickstart["accessKeyId"],
+            [PYTHON, ROOT / "Tests/Interop/Clients" / client, quickstart["adminURL"], quickstart["accessKeyId"],
              quickstart["secretAccessKey"], quickstart.get("region", "us-east-1"), str(-(-count // each)), str(each)],
             check=True, capture_output=True, text=True)
         return made.stdout.split()

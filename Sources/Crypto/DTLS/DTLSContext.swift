@@ -6,7 +6,11 @@ import Wire
     let context: OpaquePointer
     public let certificate: DTLSCertificate
 
-    public init(_ certificate: DTLSCertificate) throws(DTLSError) {
+    /// Offered, and as a server taken, in this order: GCM costs half of AES-CM with HMAC.
+    public static let srtpProfiles = "SRTP_AEAD_AES_128_GCM:SRTP_AES128_CM_SHA1_80"
+
+    /// - Parameter srtpProfiles: OpenSSL's names of the profiles, the preferred one first.
+    public init(_ certificate: DTLSCertificate, srtpProfiles: String = srtpProfiles) throws(DTLSError) {
         self.certificate = certificate
         guard let context = unsafe SSL_CTX_new(DTLS_method()) else { throw .unavailable }
         unsafe self.context = context
@@ -16,7 +20,7 @@ import Wire
         unsafe SSL_CTX_set_verify(context, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, nil)
         unsafe SSL_CTX_set_cert_verify_callback(context, verifyFingerprint, nil)
         guard unsafe SSL_CTX_set_cipher_list(context, Self.ciphers) == 1,
-            unsafe SSL_CTX_set_tlsext_use_srtp(context, "SRTP_AEAD_AES_128_GCM:SRTP_AES128_CM_SHA1_80") == 0,  // 0 is success
+            unsafe SSL_CTX_set_tlsext_use_srtp(context, srtpProfiles) == 0,  // 0 is success
             install(certificate)
         else {
             ERR_clear_error()

@@ -2,6 +2,7 @@ import ArgumentParser
 import DTLS
 import EventLoop
 import Foundation
+import SRTP
 import Wire
 
 /// `stagedoor-bench whip`: N publishers in one process, from one prepared FLV file, at real-time pace.
@@ -22,6 +23,8 @@ struct PublishWHIP: ParsableCommand {
     var concurrency = 1
     @Flag(help: "Spread a frame's packets over its time; without it they leave in a burst.")
     var paced = false
+    @Flag(name: .customLong("aes-cm"), help: "Offer AES_CM_128_HMAC_SHA1_80 alone; otherwise AES-GCM first.")
+    var offersAESCMOnly = false
     @Flag(help: "Put the time of sending into every access unit, for the receiver to measure latency.")
     var marks = false
     @Option(help: "Percent of the video packets that get lost at first, for the server to ask for.")
@@ -57,7 +60,8 @@ struct PublishWHIP: ParsableCommand {
         let clip = try RTPClip(FLVFile(path: flv), isPaced: paced, isMarked: marks)
         let loop = try EventLoop()
         let tokens = try credentials.tokens(streams: streams, loop: loop)
-        let context = try DTLSContext(DTLSCertificate.make())
+        let profiles = offersAESCMOnly ? SRTPProfile.aes128CMSHA1_80.opensslName : DTLSContext.srtpProfiles
+        let context = try DTLSContext(DTLSCertificate.make(), srtpProfiles: profiles)
         let publishers = try tokens.enumerated().map { index, token in
             guard let endpoint = URL(string: url.replacingOccurrences(of: "{}", with: "\(index)")) else {
                 throw ValidationError("“\(url)” is no URL")

@@ -1,0 +1,107 @@
+"""What scripts/soak looks at while it runs, and how it judges it."""
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+import urllib.request
+
+from gateway_run import PROGRAMS
+
+
+def resident(pid: int) -> int:
+    with open(f"/proc/{pid}/status") as status:
+        return next(int(line.split()[1]) for line in status if line.startswith("VmRSS"))
+
+
+def descriptors(pid: int) -> int:
+    return len(os.listdir(f"/proc/{pid}/fd"))
+
+
+def running_bench(*arguments: str) -> subprocess.Popen:
+    """Reports on standard output when it is interrupted."""
+    program = subprocess.Popen([PROGRAMS / "stagedoor-bench", *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    if arguments[0] == "receive" and (line := program.stderr.readline()) != "receiving\n":
+        sys.exit(f"the receiver: {line}{program.stderr.read()}")
+    return program
+
+
+def finished(program: subprocess.Popen) -> dict:
+    program.send_signal(signal.SIGINT)
+    return json.loads(program.communicate(timeout=60)[0].splitlines()[-1])
+
+
+def metrics(gateway) -> dict[str, float]:
+    """Sums over labels."""
+    sums: dict[str, float] = {}
+    with urllib.request.urlopen(f"{gateway.quickstart['adminURL']}/metrics", timeout=10) as answer:
+        for line in answer.read().decode().splitlines():
+            if not line.startswith("#") and " " in line:
+                name, value = line.rsplit(" ", 1)
+                key = name.split("{")[0]
+                sums[key] = sums.get(key, 0) + float(value)
+    return sums
+
+
+class Watch:
+    # From the end of the first quarter, when every pool has been filled once, to the end.
+    MAXIMUM_GROWTH_KILOBYTES = 5_120
+    # Sessions that come and go are in every sample.
+    MAXIMUM_MORE_DESCRIPTORS = 40
+
+    def __init__(self, gateway, live):
+        self.gateway, self.live, self.pid = gateway, live, gateway.process.pid
+        self.samples: list[tuple[float, int, int]] = []
+
+    def samples_until(self, deadline: float, interval: float, troubles) -> str | None:
+        began, shown = time.monotonic(), 0.0
+        while time.monotonic() < deadline:
+            if self.gateway.process.poll() is not None:
+                return "the gateway ended"
+            if any(program.poll() is not None for program in self.live):
+                return "a live stream was cut"
+            elapsed = time.monotonic() - began
+            self.samples.append((elapsed, resident(self.pid), descriptors(self.pid)))
+            if elapsed - shown >= 30:
+                shown = elapsed
+                print(f"{elapsed:6.0f} s  {self.samples[-1][1]:7} kB  {self.samples[-1][2]} descriptors  {troubles.counts}", flush=True)
+            time.sleep(interval)
+        return None
+
+    def settled(self) -> list[tuple[float, int, int]]:
+        return [sample for sample in self.samples if sample[0] >= self.samples[-1][0] / 4]
+
+    def growth(self) -> int:
+        """By the medians of both ends, so that one session in flight is no leak."""
+        memory = [sample[1] for sample in self.settled()]
+        part = max(1, len(memory) // 5)
+        return median(memory[-part:]) - median(memory[:part])
+
+    def more_descriptors(self) -> int:
+        counts = [sample[2] for sample in self.settled()]
+        part = max(1, len(counts) // 5)
+        return median(counts[-part:]) - median(counts[:part])
+
+    def slope(self) -> float:
+        points = self.settled()
+        middle = sum(point[0] for point in points) / len(points)
+        mean = sum(point[1] for point in points) / len(points)
+        spread = sum((point[0] - middle) ** 2 for point in points) or 1
+        return sum((point[0] - middle) * (point[1] - mean) for point in points) / spread * 3_600
+
+    def finish(self, steady, live) -> dict[str, int]:
+        """Ends the live streams, then the receiver; the relay's own drops are no loss, nor are the kernel's at the receiver."""
+        relay = int(metrics(self.gateway).get("stagedoor_router_dropped_packets_total", 0))
+        reports = [finished(program) for program in live]
+        time.sleep(2)
+        got = finished(steady)
+        inside = max(0, got["lost"] - got["droppedByKernel"] - relay)
+        refused = sum(report["refused"] + report["endedByServer"] for report in reports)
+        if refused:
+            print(f"{refused} live streams were refused or ended by the server")
+        return {"inside": inside + refused, "received": got["received"], "relay": relay, "kernel": got["droppedByKernel"]}
+
+
+def median(values: list[int]) -> int:
+    return sorted(values)[len(values) // 2]
