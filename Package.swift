@@ -96,6 +96,9 @@ let modules: [Module] = [
         "GatewayConfiguration", folder: "Configuration", ["Wire"], products: [yams, swiftConfiguration]),
     gateway("Store", ["Wire", "JSON", "JWT", "Refusals", "Admission", "EventLoop", "OpenSSL"], products: [grdb]),
     gateway("StageHub", ["Wire", "RTP", "Refusals", "Admission"]),
+    gateway(
+        "Monitoring",
+        ["Wire", "JSON", "StageHub", "Admission", "Refusals", "EventLoop", "GatewayLogging", "GatewayMetrics"]),
     gateway("MediaContract", ["Wire", "H264", "AAC", "Opus", "Refusals", "EventLoop"]),
     gateway("Transcoding", ["Wire", "CAVCodec", "CSWResample", "COpus", "AAC", "EventLoop", "CShim"]),
     gateway(
@@ -110,7 +113,7 @@ let modules: [Module] = [
         [
             "Wire", "AMF0", "FLV", "RTMP", "H264", "AAC", "Opus", "RTP", "HTTP", "OpenSSL", "EventLoop", "Sockets", "StageHub",
             "MediaContract",
-            "Transcoding", "Admission", "Refusals", "GatewayLogging", "GatewayMetrics",
+            "Transcoding", "Admission", "Refusals", "Monitoring", "GatewayLogging", "GatewayMetrics",
         ]),
     gateway(
         "WebRTCTransport",
@@ -121,7 +124,7 @@ let modules: [Module] = [
         "WHIPIngest",
         [
             "Wire", "SDP", "HTTP", "RTP", "RTCP", "H264", "Opus", "JSON", "OpenSSL", "EventLoop", "WebRTCTransport", "StageHub",
-            "MediaContract", "Admission", "Refusals", "GatewayLogging", "GatewayMetrics",
+            "MediaContract", "Admission", "Refusals", "Monitoring", "GatewayLogging", "GatewayMetrics",
         ], testUses: ["DTLS", "SRTP", "STUN", "Sockets", "HTTPServer"], embedded: ["Pages/publish.html"]),
     gateway(
         "EmbeddedRouter",
@@ -131,6 +134,12 @@ let modules: [Module] = [
         ]),
     gateway(
         "Events", ["Wire", "JSON", "HTTP", "EventLoop", "Store", "HTTPClient", "OpenSSL"], testUses: ["Admission", "Refusals"]),
+    gateway(
+        "Console", ["HTTP"],
+        embedded: [
+            "Pages/console.html", "Pages/console.css", "Pages/api.js", "Pages/console.js", "Pages/signature.js",
+            "Pages/sparkline.js", "Pages/views.js",
+        ]),
     gateway(
         "ControlPlane",
         ["Wire", "JSON", "HTTP", "OpenSSL", "Signatures", "EventLoop", "HTTPClient", "Admission", "Store", "Refusals"],
@@ -145,7 +154,7 @@ let modules: [Module] = [
             "GatewayConfiguration", "Store",
             "Admission", "DataDirectory", "StageHub", "MediaContract", "Transcoding", "RouterForwarding", "RTMPIngest",
             "WebRTCTransport", "WHIPIngest", "EmbeddedRouter", "Events",
-            "ControlPlane",
+            "ControlPlane", "Monitoring", "Console",
             "JWT", "Signatures", "JSON",
         ],
         products: [argumentParser], hasTests: false),

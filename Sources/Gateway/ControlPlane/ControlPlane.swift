@@ -8,9 +8,10 @@ public import Wire
 public final class ControlPlane {
     private let loop: EventLoop
     private var operations: ControlOperations
-    private var access: AdminAccess
+    private(set) var access: AdminAccess
+    var sessions = ConsoleSessions()
     private var limiter: RateLimiter
-    private let wallNow: @Sendable () -> WallTime
+    let wallNow: @Sendable () -> WallTime
     /// Requests whose answer is still being made, by number.
     private var waiting: [Int: (HTTPResponse) -> Void] = [:]
     private var lastNumber = 0
@@ -55,7 +56,17 @@ public final class ControlPlane {
     /// - Returns: the refusal to answer with, or nil.
     public func refusal(of request: HTTPRequest, isReading: Bool) -> HTTPResponse? {
         do {
-            try access.check(request, isReading: isReading, now: wallNow())
+            try access.check(request, isReading: isReading, sessions, now: wallNow())
+            return nil
+        } catch {
+            return error.response
+        }
+    }
+
+    /// Checks the host alone: for pages that anybody may load who reached us under our own name.
+    public func hostRefusal(of request: HTTPRequest) -> HTTPResponse? {
+        do {
+            try access.checkHost(of: request)
             return nil
         } catch {
             return error.response
@@ -67,7 +78,7 @@ public final class ControlPlane {
         loop.assertOnLoop()
         do throws(APIError) {
             let call = try Call(request)
-            try access.check(request, isReading: call.operation.isReadOnly, now: wallNow())
+            try access.check(request, isReading: call.operation.isReadOnly, sessions, now: wallNow())
             guard limiter.admit(call.operation, at: loop.now) else { throw .throttled }
             try run(call, request, respond)
         } catch {

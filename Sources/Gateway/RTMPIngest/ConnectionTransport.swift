@@ -4,6 +4,8 @@ import Wire
 protocol ConnectionTransport: AnyObject {
     var remoteAddress: SocketAddress { get }
     var isTLS: Bool { get }
+    /// Smoothed time to the peer and back, as the kernel knows it.
+    var roundTrip: Duration? { get }
     /// Bytes written that the peer has not taken.
     var pendingWriteByteCount: Int { get }
     func write(_ bytes: [UInt8])

@@ -1,6 +1,7 @@
 import Admission
 import EventLoop
 import GatewayLogging
+import Monitoring
 import RTMP
 import Refusals
 import StageHub
@@ -14,12 +15,21 @@ extension RTMPConnection {
             [
                 "code": .string(refusal.code.identifier), "sentence": .string(refusal.sentence), "agent": .string(userAgent),
             ])
-        ingest.metrics.countRefusal(refusal.code)
+        noteRefusal(refusal, of: attempt?.grant ?? live?.pipeline.publication.grant)
         if let lease = live?.lease { ingest.environment.reports?.publishFailed(lease, refusal) }
         session.rejectPublish(code: refusal.code.rtmp.rawValue, description: refusal.text)
         flush()
         endPublish(.refused(refusal))
         close(lingering: true)
+    }
+
+    /// Counts a refusal, and keeps it for whoever asks why an encoder was turned away.
+    func noteRefusal(_ refusal: Refusal, of grant: PublishGrant?) {
+        ingest.metrics.countRefusal(refusal.code)
+        ingest.environment.board?.note(
+            RefusedAttempt(
+                refusal, of: grant, by: transport.isTLS ? .rtmps : .rtmp, from: source, userAgent: userAgent,
+                wasLive: live != nil))
     }
 
     func leaseEnded(_ reason: LeaseEnd) {

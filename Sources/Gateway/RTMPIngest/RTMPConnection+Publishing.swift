@@ -1,6 +1,7 @@
 import Admission
 import EventLoop
 import GatewayLogging
+import Monitoring
 import RTMP
 import Refusals
 import StageHub
@@ -11,6 +12,7 @@ extension RTMPConnection {
     private static let applicationName = "app"
 
     func connectRequested(_ request: ConnectRequest) {
+        note("connected")
         userAgent = String(decoding: request.flashVersion.utf8.prefix(Self.maximumUserAgentByteCount), as: UTF8.self)
         let target = PublishTarget(connect: request, publishName: "")
         if target.asksForPasswordScheme {
@@ -24,7 +26,7 @@ extension RTMPConnection {
 
     private func rejectConnect(_ refusal: Refusal) {
         log(.info, "rtmp_connect_refused", ["code": .string(refusal.code.identifier), "agent": .string(userAgent)])
-        ingest.metrics.countRefusal(refusal.code)
+        noteRefusal(refusal, of: nil)
         session.rejectConnect(description: refusal.text)
         flush()
         close(lingering: true)
@@ -36,6 +38,7 @@ extension RTMPConnection {
             refuse(Refusal(.authorityUnavailable))
         }
         transport.pauseReading()
+        note("publishRequested")
         publishCount += 1
         let request = PublishRequest(
             credential: .streamKey(Secret(target.keys[0])), ingestProtocol: transport.isTLS ? .rtmps : .rtmp, source: source,
@@ -69,6 +72,7 @@ extension RTMPConnection {
     private func granted(_ grant: PublishGrant) {
         guard let request = attempt?.request else { return }
         attempt?.grant = grant
+        note("authorized")
         if let refusal = ingest.host?.rememberedRefusal(for: grant, request) {
             ingest.environment.reports?.publishRefused(grant, protocol: request.ingestProtocol, refusal)
             return refuse(refusal)
@@ -140,7 +144,9 @@ extension RTMPConnection {
         dropAttempt()
         deadline = nil
         let publication = Publication(
-            grant: grant, lease: lease, ingestProtocol: attempt.request.ingestProtocol, timeline: Timeline())
+            grant: grant, lease: lease, ingestProtocol: attempt.request.ingestProtocol,
+            origin: PublishOrigin(sessionID: publishID(attempt.number), source: source, userAgent: userAgent, steps: steps),
+            timeline: Timeline())
         let loop = ingest.loop
         let pipeline = RTMPPublishPipeline(
             publication: publication, transcoder: ingest.transcoder,
@@ -162,10 +168,14 @@ extension RTMPConnection {
     private func secondPassed() {
         let now = ingest.loop.now
         if let refusal = live?.pipeline.timePassed(now) { return refuse(refusal) }
+        if let roundTrip = transport.roundTrip { live?.pipeline.publication.counters.measured(roundTrip: roundTrip) }
         guard now.nanoseconds / 1_000_000_000 % Self.pingInterval == 0 else { return }
         session.ping(stamp: UInt32(truncatingIfNeeded: now.nanoseconds / 1_000_000))
         flush()
     }
+
+    /// A connection that publishes again is another session.
+    private func publishID(_ number: UInt64) -> String { number == 1 ? sessionID : "\(sessionID)-\(number)" }
 
     /// Seconds.
     private static let pingInterval: Int64 = 30

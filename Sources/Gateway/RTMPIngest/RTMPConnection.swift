@@ -1,5 +1,6 @@
 import EventLoop
 import GatewayLogging
+import Monitoring
 import OpenSSL
 import RTMP
 import Refusals
@@ -26,6 +27,8 @@ final class RTMPConnection {
     static let maximumUserAgentByteCount = 256
 
     let id: UInt64
+    /// Tells this connection from all others in logs, in the API and on the console.
+    let sessionID: String
     unowned let ingest: RTMPIngest
     let transport: any ConnectionTransport
     /// The encoder, or what a balancer said of it.
@@ -43,16 +46,26 @@ final class RTMPConnection {
     var deadline: TimerWatch?
     private let accepted: MonotonicTime
     private var isHandshakeOver = false
+    /// What happened so far, until a publish is granted.
+    private(set) var steps: [PublishStep] = []
 
     init(id: UInt64, ingest: RTMPIngest, transport: any ConnectionTransport) {
         (self.id, self.ingest, self.transport) = (id, ingest, transport)
         source = transport.remoteAddress
+        sessionID = Random.bytes(count: 8).map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
         accepted = ingest.loop.now
         stage = ingest.isTrustedProxy(source.ip) ? .awaitingPROXYHeader : .sniffing
         session = RTMPServerSession(
             crypto: HandshakeCrypto(
                 hmacSHA256: { HMAC.sha256(key: $0, $1) }, randomBytes: { Random.bytes(count: $0) }))
         setDeadline(after: ingest.settings.handshakeTimeout)
+        note("accepted")
+    }
+
+    /// Notes a step of the session's story; a second publish of one connection begins where the first one did.
+    func note(_ step: String) {
+        steps.removeAll { $0.name == step }
+        steps.append(PublishStep(step, at: EventLoop.wallNow()))
     }
 
     var settings: RTMPIngestSettings { ingest.settings }
@@ -75,12 +88,13 @@ final class RTMPConnection {
     func handshakeCompleted() {
         guard !isHandshakeOver else { return }
         isHandshakeOver = true
+        note("handshakeDone")
         setDeadline(after: max(.zero, settings.publishTimeout - (ingest.loop.now - accepted)))
     }
 
     func log(_ level: LogLevel, _ event: String, _ fields: @autoclosure () -> LogFields = [:]) {
         guard Log.isEnabled(level) else { return }
-        var all: LogFields = ["connection": .integer(Int(truncatingIfNeeded: id)), "source": .address(source)]
+        var all: LogFields = ["session": .string(sessionID), "source": .address(source)]
         for field in fields().fields { all[field.name] = field.value }
         Log.event(level, event, all)
     }

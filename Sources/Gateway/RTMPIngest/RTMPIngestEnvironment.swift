@@ -1,5 +1,6 @@
 public import Admission
 public import GatewayMetrics
+public import Monitoring
 
 /// What all workers' RTMP front ends share.
 public struct RTMPIngestEnvironment: Sendable {
@@ -7,6 +8,8 @@ public struct RTMPIngestEnvironment: Sendable {
     public var authorizer: any Authorizer
     public var leases: any PublishLeases
     public var reports: (any PublishReports)?
+    /// Told of refusals; the publication's host follows publishes there.
+    public var board: SessionBoard?
     public var admission: ConnectionAdmission
     public var heldAttempts = HeldAttempts()
     public var metrics: MetricsRegistry

@@ -38,6 +38,7 @@ public final class RTMPPublishPipeline {
     public func receiveVideo(_ message: UnsafeRawBufferPointer, timestamp: Int64, arrival: MonotonicTime) -> Refusal? {
         let frames = counters.videoFrames
         let refusal = video.receive(message, timestamp: timestamp, arrival: arrival, &counters)
+        publication.counters[.video].count(byteCount: message.count, endsFrame: counters.videoFrames > frames)
         if !gate.isOpen, counters.videoFrames > frames, let time = video.lastMediaTime,
             gate.videoForwarded(isDecodableIDR: video.lastWasKeyframe, mediaTime: time.timestamp(for: .video))
         {
@@ -55,6 +56,7 @@ public final class RTMPPublishPipeline {
     public func receiveAudio(_ message: UnsafeRawBufferPointer, timestamp: Int64, arrival: MonotonicTime) -> Refusal? {
         let frames = counters.audioFrames
         let refusal = audio.receive(message, timestamp: timestamp, arrival: arrival, &counters)
+        publication.counters[.audio].count(byteCount: message.count, endsFrame: counters.audioFrames > frames)
         if !gate.isOpen, counters.audioFrames > frames, gate.audioForwarded() { onStart?() }
         if let time = audio.lastMediaTime, furthestAudio.map({ time > $0 }) ?? true {
             furthestAudio = time

@@ -13,6 +13,7 @@ final class StreamTransport: ConnectionTransport {
 
     var remoteAddress: SocketAddress { stream.remoteAddress }
     var isTLS: Bool { stream.isTLS }
+    var roundTrip: Duration? { stream.roundTrip }
     var pendingWriteByteCount: Int { stream.pendingWriteBytes }
     func write(_ bytes: [UInt8]) { stream.write(bytes) }
     func pauseReading() { stream.pauseReading() }

@@ -68,6 +68,9 @@ final class VideoTrackFeed {
         let sets = new.sequenceParameterSets + new.pictureParameterSets
         if let refusal = inspector?.videoConfigured(sets, mediaTime: lastMediaTime ?? .zero, arrival: arrival) { return refusal }
         record = new
+        if let format = try? SequenceParameterSet(parsing: sps.span.bytes) {
+            publication.counters[.video].setPictureSize(width: format.width, height: format.height)
+        }
         let others = new.sequenceParameterSets.dropFirst() + new.pictureParameterSets.dropFirst()
         writer.setParameterSets(sps: sps, pps: pps, others: Array(others))
         return nil

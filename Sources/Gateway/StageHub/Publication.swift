@@ -5,6 +5,10 @@ public final class Publication {
     public let grant: PublishGrant
     public let lease: PublishLease
     public let ingestProtocol: IngestProtocol
+    /// Nil where nobody asks: in tests, and for the router's conformance check.
+    public let origin: PublishOrigin?
+    /// The ingest counts what comes in.
+    public let counters = PublishCounters()
     /// Media time → wall clock, one for all tracks; sinks make their sender reports from it.
     public let timeline: Timeline
     public private(set) var formats: [TrackID: TrackFormat] = [:]
@@ -12,8 +16,12 @@ public final class Publication {
     public weak var source: (any MediaSource)?
     private var limits: [ObjectIdentifier: Int] = [:]
 
-    public init(grant: PublishGrant, lease: PublishLease, ingestProtocol: IngestProtocol, timeline: Timeline) {
-        (self.grant, self.lease, self.ingestProtocol, self.timeline) = (grant, lease, ingestProtocol, timeline)
+    public init(
+        grant: PublishGrant, lease: PublishLease, ingestProtocol: IngestProtocol, origin: PublishOrigin? = nil,
+        timeline: Timeline
+    ) {
+        (self.grant, self.lease, self.ingestProtocol) = (grant, lease, ingestProtocol)
+        (self.origin, self.timeline) = (origin, timeline)
     }
 
     /// Adds a sink and tells it the formats known so far.

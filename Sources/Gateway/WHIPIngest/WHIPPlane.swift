@@ -1,6 +1,7 @@
 import Refusals
 public import Admission
 import EventLoop
+public import Monitoring
 public import WebRTCTransport
 import Wire
 
@@ -11,15 +12,17 @@ public final class WHIPPlane: Sendable {
     public let directory = SessionDirectory()
     let leases: any PublishLeases
     let reports: (any PublishReports)?
+    /// Told of refusals; the publication's host follows publishes there.
+    let board: SessionBoard?
     let metrics: WHIPMetrics
     let takeovers = Lock<TakeoverGuard>(TakeoverGuard())
 
     public init(
         configuration: WHIPConfiguration = WHIPConfiguration(), transport: TransportPlane, leases: any PublishLeases,
-        reports: (any PublishReports)? = nil, metrics: WHIPMetrics
+        reports: (any PublishReports)? = nil, board: SessionBoard? = nil, metrics: WHIPMetrics
     ) {
         (self.configuration, self.transport, self.leases) = (configuration, transport, leases)
-        (self.reports, self.metrics) = (reports, metrics)
+        (self.reports, self.board, self.metrics) = (reports, board, metrics)
     }
 
     // MARK: - Ends
@@ -38,6 +41,12 @@ public final class WHIPPlane: Sendable {
             return content.lease
         }
         SessionLog.ended(entry)
+        if case .refused(let refusal) = reason {
+            board?.note(
+                RefusedAttempt(
+                    refusal, of: entry.grant, by: .whip, from: entry.source, userAgent: entry.userAgent,
+                    wasLive: entry.story.contains(.leaseGranted)))
+        }
         guard let lease else { return }
         if case .refused(let refusal) = reason { reports?.publishFailed(lease, refusal) }
         if reason != .takenOver { leases.release(lease) }

@@ -1,4 +1,5 @@
 import Admission
+import Console
 import ControlPlane
 import EventLoop
 import GatewayConfiguration
@@ -37,6 +38,8 @@ final class AdminSite {
                 }
                 return exchange.respond(response)
             }
+            if let page = ConsolePages.response(to: request) { return exchange.respond(api.hostRefusal(of: request) ?? page) }
+            if let response = api.consoleSession(request) { return exchange.respond(response) }
             if let order = DrainOrder(request) {
                 if let refusal = api.refusal(of: request, isReading: order == .tell) { return exchange.respond(refusal) }
                 return exchange.respond(drain.answer(order))

@@ -11,6 +11,9 @@ final class LoadGuard {
     private let gate: AdmissionGate
     private let lag: GreatestLag
     private var watch: LoadWatch
+    /// What was measured last.
+    private(set) var last = NodeLoad()
+    private(set) var settings: OverloadSettings
     private var timer: TimerWatch?
     private var lastCPU = ProcessMetrics.cpuSeconds
     private var lastLook: MonotonicTime
@@ -18,7 +21,7 @@ final class LoadGuard {
     private let processorCount = Double(CPUAllowance.granted)
 
     init(loop: EventLoop, services: NodeServices, settings: OverloadSettings) {
-        (self.loop, gate, lag) = (loop, services.gate, services.lag)
+        (self.loop, gate, lag, self.settings) = (loop, services.gate, services.lag, settings)
         (watch, lastLook) = (LoadWatch(LoadWatch.Limits(settings)), loop.now)
         for closure in AdmissionGate.Closure.allCases {
             services.metrics.reading(
@@ -29,7 +32,11 @@ final class LoadGuard {
         apply(settings)
     }
 
+    /// What is over its limit.
+    var reason: LoadWatch.Measure? { watch.reason }
+
     func apply(_ settings: OverloadSettings) {
+        self.settings = settings
         watch.limits = LoadWatch.Limits(settings)
         gate.limitPublishes(to: settings.maximumPublishers > 0 ? settings.maximumPublishers : .max)
     }
@@ -37,6 +44,7 @@ final class LoadGuard {
     private func look() {
         let wasOverloaded = watch.isOverloaded
         let load = measure()
+        last = load
         watch.look(at: load)
         guard watch.isOverloaded != wasOverloaded else { return }
         gate.set(.overloaded, watch.isOverloaded)

@@ -7,6 +7,7 @@ import GatewayConfiguration
 import GatewayLogging
 import GatewayMetrics
 import MediaContract
+import Monitoring
 import OpenSSL
 import RouterForwarding
 import Sockets
@@ -61,11 +62,15 @@ final class Node {
             configuration, loop: loop, ownListeners: listeners.addresses, metrics: services.routerMetrics)
         services.forwarding = routers?.control.sender
         try workers.start(listeners, services: services)
+        let report = OverviewReport(
+            services: services, sampler: SessionSampler(loop: loop, board: services.board, metrics: services.metrics),
+            load: load, drain: drain, routers: routers?.control)
         let admin = try AdminSite(
             loop: loop, socket: listeners.admin, services: services,
             settings: ControlPlaneSettings(configuration, store: store),
             events: try EventPlane(configuration, loop: loop, store: store),
-            operators: OperatorAPI(whip: services.whip, descriptions: DescriptionFiles(directory: directory.path + "/sdp")),
+            operators: OperatorAPI(
+                whip: services.whip, descriptions: DescriptionFiles(directory: directory.path + "/sdp"), report: report),
             reservations: reservations,
             drain: drain)
         defer { admin.drain() }

@@ -88,6 +88,9 @@ enum DrainOrder {
 }
 
 extension NodeDrain {
+    /// `serving`, or how far the drain is.
+    var phase: String { plan.map { "\($0.phase)" } ?? "serving" }
+
     func answer(_ order: DrainOrder) -> HTTPResponse {
         switch order {
         case .begin: begin()
@@ -95,7 +98,7 @@ extension NodeDrain {
         case .tell: break
         }
         return HTTPResponse(
-            .ok, json: ["phase": .string(plan.map { "\($0.phase)" } ?? "serving"), "live": .integer(Int64(gate.livePublishes))],
+            .ok, json: ["phase": .string(phase), "live": .integer(Int64(gate.livePublishes))],
             headers: ["Cache-Control": "no-store"])
     }
 }

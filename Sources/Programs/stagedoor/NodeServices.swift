@@ -6,6 +6,7 @@ import GatewayConfiguration
 import GatewayMetrics
 import HTTPServer
 import MediaContract
+import Monitoring
 import OpenSSL
 import RTMPIngest
 import RouterForwarding
@@ -39,6 +40,8 @@ struct NodeServices: Sendable {
     let heartbeats = Heartbeats()
     let lag = GreatestLag()
     let sessions: SessionGauges
+    /// Who publishes, who did, who was refused: for the console, the API and the log.
+    let board: SessionBoard
     let routerMetrics: RouterMetrics
     /// Where workers tell of publications for routers that are asked; nil without such routers.
     var forwarding: MailboxSender<ForwardingEvent>?
@@ -66,15 +69,18 @@ struct NodeServices: Sendable {
         let threads = configuration.transcoding.threads > 0 ? configuration.transcoding.threads : CPUAllowance.granted
         transcoding = try TranscodingPool(threadCount: threads)
         tls = try certificates.makeContext(configuration.tls)
-        rtmp = RTMPIngestEnvironment(
+        board = SessionBoard(metrics: metrics)
+        var rtmp = RTMPIngestEnvironment(
             settings: RTMPIngestSettings(configuration), authorizer: gate, leases: leases, reports: leases, metrics: metrics)
+        rtmp.board = board
+        self.rtmp = rtmp
         staticRouters = try StaticRouters.make(configuration, directory: directory)
         routerMetrics = RouterMetrics(metrics, routers: configuration.routers.keys.sorted())
         contract = ContractDesk(rules: ContractRules(configuration.contract))
         contractWarnings = ContractWarnings(metrics)
         sessions = SessionGauges(metrics)
         let leases = leases
-        let metrics = metrics
+        let (board, metrics) = (board, metrics)
         transport = try listeners.media.first.map { socket in
             try TransportPlane(
                 configuration: TransportConfiguration(configuration, media: socket.localAddress), workerCount: workerCount,
@@ -83,7 +89,7 @@ struct NodeServices: Sendable {
         whip = transport.map { transport in
             WHIPPlane(
                 configuration: WHIPConfiguration(configuration), transport: transport, leases: leases, reports: leases,
-                metrics: WHIPMetrics(metrics))
+                board: board, metrics: WHIPMetrics(metrics))
         }
     }
 

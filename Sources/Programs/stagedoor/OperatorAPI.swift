@@ -1,20 +1,26 @@
 import Foundation
 import HTTP
 import JSON
+import Monitoring
 import RouterForwarding
 import WHIPIngest
+import Wire
 
-/// `/v1/…` of the admin listener beside events: sessions with their stories, and descriptions for static receivers.
+/// `/v1/…` of the admin listener beside events: the overview, sessions with their stories, metrics of stages, and descriptions
+/// for static receivers.
 struct OperatorAPI {
     let whip: WHIPPlane?
     let descriptions: DescriptionFiles
+    let report: OverviewReport
 
     /// Nil when the path is none of ours.
     func response(to request: HTTPRequest) -> HTTPResponse? {
         guard let segments = request.pathSegments, segments.first == "v1", segments.count >= 2 else { return nil }
         switch (segments[1], segments.count) {
+        case ("overview", 2): return only(request, document(report.json))
         case ("sessions", 2): return only(request, sessions)
         case ("sessions", 3): return only(request, session(segments[2]))
+        case ("stages", 4) where segments[3] == "metrics": return only(request, metrics(ofStage: segments[2], request))
         case ("participants", 4) where segments[3] == "sdp": return only(request, description(of: segments[2]))
         default: return nil
         }
@@ -27,19 +33,58 @@ struct OperatorAPI {
         return response()
     }
 
-    /// How many are live, and those that ended lately, newest first: the ones that somebody asks about.
-    private var sessions: HTTPResponse {
-        guard let whip else { return HTTPResponse(.ok, json: ["live": 0, "ended": []]) }
-        let ended = whip.directory.recentlyFinished.reversed().compactMap { whip.sessionJSON(id: $0.id) }
-        return HTTPResponse(.ok, json: ["live": .integer(Int64(whip.directory.count)), "ended": .array(ended)])
+    private func document(_ json: JSONValue) -> HTTPResponse {
+        HTTPResponse(.ok, json: json, headers: ["Cache-Control": "no-store"])
     }
 
+    /// Those that are live and those that ended lately. WHIP sessions that never came to publish are among the ended ones: they
+    /// are what somebody asks about.
+    private var sessions: HTTPResponse {
+        let overview = report.json
+        let unpublished = whip?.directory.recentlyFinished.reversed().filter { report.session($0.id) == nil } ?? []
+        return document([
+            "live": overview["sessions"] ?? [], "ended": overview["ended"] ?? [],
+            "unpublished": .array(unpublished.prefix(Self.maximumUnpublished).compactMap { whip?.sessionJSON(id: $0.id) }),
+        ])
+    }
+
+    /// What is known of a publish, and for WHIP its way from the POST on.
     private func session(_ id: String) -> HTTPResponse {
-        guard let session = whip?.sessionJSON(id: id) else {
+        var object = report.session(id)
+        if let whip = whip?.sessionJSON(id: id)?.object {
+            if object == nil { object = whip } else { object?["story"] = whip["story"] }
+        }
+        guard let object else {
             return ProblemDocument(.notFound, detail: "No session of this id is live or ended lately.").response()
         }
-        return HTTPResponse(.ok, json: session)
+        return document(.object(object))
     }
+
+    /// `?metricName=…&participantId=…&minutes=…` choose among the series.
+    private func metrics(ofStage id: String, _ request: HTTPRequest) -> HTTPResponse {
+        var filter = StageHistory.Filter()
+        for item in request.queryItems.items {
+            switch item.name {
+            case "metricName": filter.metricName = item.value
+            case "participantId": filter.participantID = item.value
+            case "minutes":
+                guard let minutes = Int(item.value), (1...MinuteSeries.maximumMinutes).contains(minutes) else {
+                    return badRequest("minutes is a number from 1 to \(MinuteSeries.maximumMinutes).")
+                }
+                filter.earliest = report.now + .seconds(-60 * minutes)
+            default: return badRequest("Only metricName, participantId and minutes are known here.")
+            }
+        }
+        if let name = filter.metricName, !StageHistory.metricNames.contains(name) {
+            return badRequest("metricName is one of \(StageHistory.metricNames.joined(separator: ", ")).")
+        }
+        guard let json = report.metrics(ofStage: id, filter) else {
+            return ProblemDocument(.notFound, detail: "There is no stage of this id.").response()
+        }
+        return document(json)
+    }
+
+    private func badRequest(_ detail: String) -> HTTPResponse { ProblemDocument(.badRequest, detail: detail).response() }
 
     /// The description as receivers read it; the file is written as soon as the participant has ports.
     private func description(of participantID: String) -> HTTPResponse {
@@ -48,4 +93,6 @@ struct OperatorAPI {
         else { return ProblemDocument(.notFound, detail: "This participant goes to no static router.").response() }
         return HTTPResponse(.ok, headers: ["Content-Type": "application/sdp", "Cache-Control": "no-store"], body: [UInt8](text))
     }
+
+    private static let maximumUnpublished = 50
 }

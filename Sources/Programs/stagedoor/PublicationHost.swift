@@ -4,6 +4,7 @@ import GatewayConfiguration
 import GatewayLogging
 import GatewayMetrics
 import MediaContract
+import Monitoring
 import RTMPIngest
 import Refusals
 import RouterForwarding
@@ -55,6 +56,7 @@ final class PublicationHost: RTMPPublishHost {
                 gate.publishEnded()
                 sessions.decrement()
             })
+        services.board.follow(publication)
         forwarder?.attach(publication)
         for router in services.staticRouters where router.attach(publication, socket: socket) == nil {
             Log.event(.warning, "router_ports_exhausted", ["participant": .string(publication.grant.participantID)])

@@ -1,9 +1,10 @@
 import HTTP
+import OpenSSL
 import Signatures
 import Store
 import Wire
 
-/// Who may ask: the right name, from no foreign web page, signed by one of the access keys (design note 24).
+/// Who may ask: the right name, from no foreign web page, signed by one of the access keys or signed in (design note 24).
 struct AdminAccess {
     private let settings: ControlPlaneSettings
     private let verifier: SignatureV4Verifier
@@ -13,23 +14,56 @@ struct AdminAccess {
         verifier = SignatureV4Verifier(region: settings.names.region)
     }
 
+    var demandsSignature: Bool { settings.demandsSignature }
+    var region: String { settings.names.region }
+    func knows(_ accessKeyID: String) -> Bool { settings.accessKeys.contains { $0.id == accessKeyID } }
+    func isReadOnly(_ accessKeyID: String) -> Bool { settings.accessKeys.first { $0.id == accessKeyID }?.isReadOnly ?? true }
+
     /// - Parameter isReading: whether the request changes nothing.
-    func check(_ request: HTTPRequest, isReading: Bool, now: WallTime) throws(APIError) {
+    func check(_ request: HTTPRequest, isReading: Bool, _ sessions: ConsoleSessions, now: WallTime) throws(APIError) {
+        try checkOrigin(of: request)
+        guard settings.demandsSignature else { return }
+        let id: String
+        if request.headers["Authorization"] == nil, let session = sessions.session(of: request, now: now) {
+            // A key that was taken out of the configuration has no sessions any more.
+            guard knows(session.accessKeyID) else { throw SignatureV4Error.unknownAccessKey.apiError }
+            let shown = request.headers[ConsoleSessions.csrfHeader] ?? ""
+            guard isReading || ConstantTime.isEqual(Array(shown.utf8), Array(session.csrfToken.utf8)) else {
+                throw .accessDenied("The console's request does not show the session's token: reload the page.")
+            }
+            id = session.accessKeyID
+        } else {
+            id = try signer(of: request, now: now)
+        }
+        guard isReading || !isReadOnly(id) else { throw .accessDenied("This access key may only Get and List.") }
+    }
+
+    @discardableResult
+    func checkHost(of request: HTTPRequest) throws(APIError) -> String {
         guard let authority = request.authority, isOurs(authority) else {
             throw .accessDenied("The Host header names another server: add the name to admin.hosts.")
         }
+        return authority
+    }
+
+    /// The host is ours, and a browser says that the request comes from a page of ours.
+    func checkOrigin(of request: HTTPRequest) throws(APIError) {
+        let authority = try checkHost(of: request)
         if let origin = request.headers["Origin"], origin != "http://\(authority)", origin != "https://\(authority)" {
             throw .accessDenied("The request comes from a page of another origin.")
         }
-        guard settings.demandsSignature else { return }
-        let id: String
+        // Browsers send no Origin with a plain GET, but say this of it.
+        if let site = request.headers["Sec-Fetch-Site"], site != "same-origin", site != "none" {
+            throw .accessDenied("The request comes from a page of another site.")
+        }
+    }
+
+    /// The access key that signed the request.
+    func signer(of request: HTTPRequest, now: WallTime) throws(APIError) -> String {
         do {
-            id = try verifier.verify(request, now: now) { id in settings.accessKeys.first { $0.id == id }?.secret }
+            return try verifier.verify(request, now: now) { id in settings.accessKeys.first { $0.id == id }?.secret }
         } catch {
             throw error.apiError
-        }
-        guard isReading || settings.accessKeys.first(where: { $0.id == id })?.isReadOnly != true else {
-            throw .accessDenied("This access key may only Get and List.")
         }
     }
 

@@ -63,6 +63,24 @@ public final class RouterControl {
     /// Routers that take new stages now: none means that publishes are to be refused.
     public var eligibleRouters: [String] { routers.filter { $0.value.health.isEligible }.keys.sorted() }
 
+    /// A router as operators see it.
+    public struct Status: Sendable {
+        public var name: String
+        public var isDead: Bool
+        public var isEligible: Bool
+        /// Announced and answered there.
+        public var participantCount: Int
+    }
+
+    /// In the order of their names.
+    public var status: [Status] {
+        routers.sorted { $0.key < $1.key }.map { name, router in
+            Status(
+                name: name, isDead: router.health.isDead, isEligible: router.health.isEligible,
+                participantCount: participants.values.count { $0.isLive(at: name) })
+        }
+    }
+
     private func receive(_ event: ForwardingEvent) {
         switch event {
         case .started(let id, let announcement, let worker):

@@ -1,5 +1,6 @@
 public import Admission
 import EventLoop
+import StageHub
 import Synchronization
 public import WebRTCTransport
 public import Wire
@@ -46,6 +47,13 @@ public final class SessionEntry: Sendable {
     // MARK: - Story
 
     public var story: SessionStory { content.withLock { $0.story } }
+
+    /// Where the publish comes from, with its story so far.
+    var origin: PublishOrigin {
+        PublishOrigin(
+            sessionID: id, source: source, userAgent: userAgent,
+            steps: story.entries.map { PublishStep($0.step.rawValue, at: $0.time) })
+    }
 
     /// Notes a step once, and counts how long it took.
     public func note(_ step: SessionStory.Step, peer: SocketAddress? = nil) {

@@ -1,6 +1,7 @@
 public import Admission
 public import EventLoop
 public import HTTP
+import Monitoring
 import OpenSSL
 import Refusals
 import SDP
@@ -102,7 +103,13 @@ public final class WHIPEndpoint {
 
     private func refuse(_ number: Int, _ refusal: Refusal) {
         guard let post = waiting.removeValue(forKey: number) else { return }
-        if let entry = post.entry { plane.transport.end(entry, .refused(refusal)) }
+        if let entry = post.entry {
+            plane.transport.end(entry, .refused(refusal))
+        } else {
+            plane.board?.note(
+                RefusedAttempt(
+                    refusal, of: post.grant, by: .whip, from: post.request.source, userAgent: post.request.userAgent))
+        }
         if let grant = post.grant { plane.reports?.publishRefused(grant, protocol: .whip, refusal) }
         var headers = HTTPHeaders()
         if refusal.code == .repeatedViolation, let grant = post.grant, let seconds = host?.retryAfter(for: grant) {

@@ -50,6 +50,10 @@ extension MediaReceiver {
             lastReport = now
             for index in sources.indices where sources[index].statistics.received > 0 {
                 blocks.append(sources[index].statistics.report(of: sources[index].ssrc, at: now))
+                // Retransmissions tell how long the way is; before any, the handshake did.
+                if sources[index].losses.recovered > 0 {
+                    publication?.counters.measured(roundTrip: sources[index].losses.roundTrip)
+                }
             }
         }
         ReceiverReport(ssrc: ssrc, reports: blocks).write(into: &writer)
@@ -80,6 +84,7 @@ extension MediaReceiver {
             let givenUp = sources[index].losses.takeGivenUp()
             if givenUp > 0 {
                 metrics.lost.increment(by: givenUp)
+                publication?.counters.lost.add(givenUp)
                 if isVideo { keyframes.want() }
             }
             guard !numbers.isEmpty, sources[index].isAnswering else { continue }

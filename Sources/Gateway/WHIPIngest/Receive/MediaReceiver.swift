@@ -135,12 +135,14 @@ final class MediaReceiver {
         case .duplicate: return .nothing
         case .late(let wasAsked, let age):
             if wasAsked { metrics.recovered.increment() }
+            if let counters = publication?.counters { (wasAsked ? counters.recovered : counters.reordered).add(1) }
             sources[index].statistics.received(extended, timestamp: timestamp, arrival: now, clockRate: sources[index].clockRate)
             guard age <= Self.maximumLateness else { return .nothing }
         case .inOrder, .restarted:
             sources[index].statistics.received(extended, timestamp: timestamp, arrival: now, clockRate: sources[index].clockRate)
         }
         guard !payload.isEmpty else { return .nothing }
+        publication?.counters[sources[index].track].count(byteCount: payload.count, endsFrame: marker || !isVideo(index))
         let media = MediaPacket(
             sequenceNumber: extended, timestamp: sources[index].timestamps.unwrap(timestamp), marker: marker, payload: payload)
         return forward(media, from: index, at: now)
@@ -154,7 +156,7 @@ final class MediaReceiver {
         guard feeds(index, isVideo: isVideo) else { return .nothing }
         if isVideo {
             let inspection = PayloadInspection(packet.payload)
-            if let set = inspection.sequenceSet { sources[index].pixelCount = PictureSize.pixelCount(ofSequenceSet: set) }
+            if let set = inspection.sequenceSet { noteSize(of: index, by: set) }
             guard
                 selector.admits(
                     &packet, layer: sources[index].track.layer, startsKeyframe: inspection.startsKeyframe,
@@ -171,6 +173,14 @@ final class MediaReceiver {
         }
         unmute(track, at: now)
         return gather(packet, of: track, startsKeyframe: startsKeyframe, at: now)
+    }
+
+    private func isVideo(_ index: Int) -> Bool { sources[index].track.kind == .video }
+
+    private func noteSize(of index: Int, by set: UnsafeRawBufferPointer) {
+        guard let size = PictureSize(ofSequenceSet: set) else { return sources[index].pixelCount = 0 }
+        sources[index].pixelCount = size.width * size.height
+        publication?.counters[sources[index].track].setPictureSize(width: size.width, height: size.height)
     }
 
     /// Whether a source is the one that feeds its track. An encoder that began anew has a new one: then the sinks' numbers do too.

@@ -26,11 +26,14 @@ struct ParameterSetKeeper {
     private static let maximumByteCount = 1_024
 }
 
-/// The size of a layer, for choosing the largest.
-enum PictureSize {
-    /// Width times height after cropping; 0 when the set cannot be read.
-    static func pixelCount(ofSequenceSet set: UnsafeRawBufferPointer) -> Int {
-        guard let parameters = try? SequenceParameterSet(parsing: set.bytes) else { return 0 }
-        return parameters.width * parameters.height
+/// The size of a layer after cropping, for choosing the largest.
+struct PictureSize {
+    let width: Int
+    let height: Int
+
+    /// Nil when the set cannot be read.
+    init?(ofSequenceSet set: UnsafeRawBufferPointer) {
+        guard let parameters = try? SequenceParameterSet(parsing: set.bytes) else { return nil }
+        (width, height) = (parameters.width, parameters.height)
     }
 }

@@ -77,7 +77,9 @@ final class WHIPSession: TransportSession {
         guard let lease = entry.content.withLock({ $0.lease }) else { return }
         entry.note(.leaseGranted)
         SessionLog.started(entry, peer: transport.path.remote)
-        let publication = Publication(grant: entry.grant, lease: lease, ingestProtocol: .whip, timeline: Timeline())
+        let publication = Publication(
+            grant: entry.grant, lease: lease, ingestProtocol: .whip, origin: entry.origin, timeline: Timeline())
+        if let roundTrip = transport.handshakeRoundTrip { publication.counters.measured(roundTrip: roundTrip) }
         publication.source = self
         publication.setFormat(.h264Offered(profileLevelID: entry.offer.video.profileLevelID), of: .video)
         if let audio = entry.offer.audio { publication.setFormat(.opus(isStereo: audio.isStereo), of: .audio) }

@@ -61,6 +61,7 @@ extension PeerTransport {
     private func carryOut(_ connection: DTLSConnection, _ step: (DTLSConnection) throws(DTLSError) -> DTLSConnection.Event) {
         do throws(DTLSError) {
             let event = try step(connection)
+            if case .completed = event { handshakeRoundTrip = flightSentAt.map { port.loop.now - $0 } }
             sendFlights(of: connection)
             handle(event, at: port.loop.now)
         } catch {
@@ -70,7 +71,10 @@ extension PeerTransport {
     }
 
     private func sendFlights(of connection: DTLSConnection) {
-        for datagram in connection.takeOutgoing() { datagram.withUnsafeBytes { port.send($0, on: path) } }
+        for datagram in connection.takeOutgoing() {
+            datagram.withUnsafeBytes { port.send($0, on: path) }
+            flightSentAt = port.loop.now
+        }
         handshakeTimer?.cancel()
         handshakeTimer = nil
         guard let timeout = connection.timeout else { return }

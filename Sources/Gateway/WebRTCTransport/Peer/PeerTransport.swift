@@ -24,6 +24,9 @@ public final class PeerTransport {
     var inbound: SRTPInbound?
     var outbound: SRTPOutbound?
     var attempts = 0
+    /// From our last flight to what it was answered with: the first idea of the way's length.
+    public internal(set) var handshakeRoundTrip: Duration?
+    var flightSentAt: MonotonicTime?
     private let scratch = UnsafeMutableRawBufferPointer.allocate(byteCount: scratchByteCount, alignment: 8)
 
     enum Phase { case handshaking, ready, closed }

@@ -1,0 +1,39 @@
+public import HTTP
+
+/// The console: a page, its style and its script, all within the binary. They hold no data; what they show is asked of `/v1/`.
+public enum ConsolePages {
+    /// Nil when the request is for none of them.
+    public static func response(to request: HTTPRequest) -> HTTPResponse? {
+        guard let page = page(at: request.path) else { return nil }
+        guard request.method == .get || request.method == .head else {
+            return ProblemDocument(.methodNotAllowed).response(headers: ["Allow": "GET, HEAD"])
+        }
+        return HTTPResponse(
+            .ok,
+            headers: [
+                "Content-Type": page.type, "Cache-Control": "no-cache", "Content-Security-Policy": policy,
+                "X-Frame-Options": "DENY", "Referrer-Policy": "no-referrer",
+                "Cross-Origin-Opener-Policy": "same-origin", "Cross-Origin-Resource-Policy": "same-origin",
+            ], body: page.bytes)
+    }
+
+    private static func page(at path: String) -> (type: String, bytes: [UInt8])? {
+        switch path {
+        case "/": ("text/html; charset=utf-8", PackageResources.console_html)
+        case "/console/console.css": ("text/css; charset=utf-8", PackageResources.console_css)
+        case "/console/api.js": (script, PackageResources.api_js)
+        case "/console/console.js": (script, PackageResources.console_js)
+        case "/console/signature.js": (script, PackageResources.signature_js)
+        case "/console/sparkline.js": (script, PackageResources.sparkline_js)
+        case "/console/views.js": (script, PackageResources.views_js)
+        default: nil
+        }
+    }
+
+    private static let script = "text/javascript; charset=utf-8"
+
+    /// Nothing inline, nothing from elsewhere, and no page may frame this one.
+    private static let policy =
+        "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; form-action 'none'; "
+        + "base-uri 'none'; frame-ancestors 'none'"
+}

@@ -1,0 +1,57 @@
+// What the console asks of the gateway. Signing in gives a cookie that scripts cannot read, and a token against forged requests.
+
+import { sign } from './signature.js';
+
+const sessionPath = '/v1/console/session';
+let csrfToken = null;
+let region = 'us-east-1';
+
+/** A refusal in the gateway's own words. */
+export class Refused extends Error {
+  constructor(status, message) {
+    super(message);
+    this.status = status;
+  }
+}
+
+async function call(method, path, { body, headers = {} } = {}) {
+  if (csrfToken && method !== 'GET') headers['X-Stagedoor-CSRF'] = csrfToken;
+  if (body) headers['Content-Type'] = 'application/json';
+  const response = await fetch(path, {
+    method, headers, body: body && JSON.stringify(body), credentials: 'same-origin', cache: 'no-store',
+    signal: AbortSignal.timeout(10_000),
+  });
+  const text = await response.text();
+  let answer = {};
+  try { answer = text ? JSON.parse(text) : {}; } catch { answer = { detail: text }; }
+  if (!response.ok) {
+    throw new Refused(response.status, answer.exceptionMessage ?? answer.message ?? answer.detail ?? `HTTP ${response.status}`);
+  }
+  return answer;
+}
+
+/** Who is signed in, and whether anybody has to be. */
+export async function session() {
+  const answer = await call('GET', sessionPath);
+  region = answer.region;
+  csrfToken = answer.csrfToken ?? null;
+  return answer;
+}
+
+export async function signIn(accessKeyId, secretAccessKey) {
+  const headers = await sign({ method: 'POST', path: sessionPath, accessKeyId, secretAccessKey, region });
+  const answer = await call('POST', sessionPath, { headers });
+  csrfToken = answer.csrfToken;
+  return answer;
+}
+
+export async function signOut() {
+  await call('DELETE', sessionPath);
+  csrfToken = null;
+}
+
+export const overview = () => call('GET', '/v1/overview');
+export const beginDrain = () => call('POST', '/v1/drain');
+export const cancelDrain = () => call('DELETE', '/v1/drain');
+export const disconnect = (stageArn, participantId, reason) =>
+  call('POST', '/DisconnectParticipant', { body: { stageArn, participantId, ...(reason ? { reason } : {}) } });

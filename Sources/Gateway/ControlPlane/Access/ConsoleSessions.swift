@@ -1,0 +1,53 @@
+import HTTP
+import OpenSSL
+import Wire
+
+/// Who is signed in at the console: a cookie stands for an access key that signed once. In memory only, and bounded.
+///
+/// The cookie is HttpOnly and SameSite=Strict; what changes something needs the session's token in a header field as well.
+struct ConsoleSessions {
+    struct Session {
+        var accessKeyID: String
+        var expiresAt: WallTime
+        /// Shown in `csrfHeader` by whoever wants to change something.
+        var csrfToken: String
+    }
+
+    static let cookieName = "stagedoor_console"
+    static let csrfHeader = "X-Stagedoor-CSRF"
+    static let lifetime = Duration.seconds(12 * 3_600)
+    static let maximumCount = 64
+
+    /// By SHA-256 of the cookie, so that looking one up takes the same time however much of it is right.
+    private var sessions: [[UInt8]: Session] = [:]
+
+    /// Begins a session; the oldest of too many ends.
+    /// - Returns: the cookie's value.
+    mutating func begin(for accessKeyID: String, now: WallTime) -> (cookie: String, session: Session) {
+        sessions = sessions.filter { $0.value.expiresAt > now }
+        if sessions.count >= Self.maximumCount, let oldest = sessions.min(by: { $0.value.expiresAt < $1.value.expiresAt }) {
+            sessions[oldest.key] = nil
+        }
+        let cookie = Self.secret()
+        let session = Session(accessKeyID: accessKeyID, expiresAt: now + Self.lifetime, csrfToken: Self.secret())
+        sessions[Self.key(cookie)] = session
+        return (cookie, session)
+    }
+
+    mutating func end(_ request: HTTPRequest) {
+        if let cookie = request.cookie(Self.cookieName) { sessions[Self.key(cookie)] = nil }
+    }
+
+    /// The session of the request's cookie.
+    func session(of request: HTTPRequest, now: WallTime) -> Session? {
+        guard let cookie = request.cookie(Self.cookieName), let session = sessions[Self.key(cookie)], session.expiresAt > now
+        else { return nil }
+        return session
+    }
+
+    private static func key(_ cookie: String) -> [UInt8] { Digest.sha256(Array(cookie.utf8)) }
+
+    private static func secret() -> String {
+        Random.bytes(count: 32).map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
+    }
+}

@@ -1,0 +1,75 @@
+import Admission
+public import EventLoop
+public import GatewayMetrics
+public import StageHub
+public import Wire
+
+/// Who publishes now, who did lately, and who was turned away: one list for both protocols, from any thread.
+///
+/// Asked when a publish begins or ends; never for media. What ended or was refused is kept in bounded numbers, oldest first.
+public final class SessionBoard: Sendable {
+    public static let maximumEnded = 256
+    public static let maximumRefused = 128
+
+    private struct Content {
+        var live: [String: SessionRecord] = [:]
+        var ended: [SessionRecord] = []
+        var refused: [RefusedAttempt] = []
+    }
+
+    private let content = Lock(Content())
+    private let metrics: PublishMetrics
+    private let wallNow: @Sendable () -> WallTime
+
+    public init(metrics: MetricsRegistry, wallNow: @escaping @Sendable () -> WallTime = { EventLoop.wallNow() }) {
+        (self.metrics, self.wallNow) = (PublishMetrics(metrics), wallNow)
+    }
+
+    /// Follows a publish from now to its end. Call it on the publication's worker.
+    public func follow(_ publication: Publication) {
+        guard let origin = publication.origin else { return }
+        let record = SessionRecord(publication, origin: origin, began: wallNow())
+        content.withLock { $0.live[record.id] = record }
+        metrics.granted(record)
+        publication.add(SessionWatch(record, board: self, wallNow: wallNow))
+    }
+
+    /// Notes a refusal, and counts it.
+    public func note(_ attempt: RefusedAttempt) {
+        var attempt = attempt
+        attempt.time = wallNow()
+        metrics.refused(attempt)
+        content.withLock { content in
+            if content.refused.count >= Self.maximumRefused { content.refused.removeFirst() }
+            content.refused.append(attempt)
+        }
+    }
+
+    func note(_ step: String, of record: SessionRecord) {
+        let now = wallNow()
+        record.note(step, at: now)
+        metrics.reached(step, after: now - (record.steps.first?.time ?? record.began), record.ingestProtocol)
+    }
+
+    func ended(_ record: SessionRecord, _ end: PublicationEnd) {
+        guard record.end(SessionEnding(end, at: wallNow())) else { return }
+        content.withLock { content in
+            content.live[record.id] = nil
+            if content.ended.count >= Self.maximumEnded { content.ended.removeFirst() }
+            content.ended.append(record)
+        }
+        metrics.ended(record)
+        SessionSummary(record).log()
+    }
+
+    /// In no order.
+    public var live: [SessionRecord] { content.withLock { Array($0.live.values) } }
+    /// Oldest first.
+    public var ended: [SessionRecord] { content.withLock { $0.ended } }
+    /// Oldest first.
+    public var refused: [RefusedAttempt] { content.withLock { $0.refused } }
+
+    public func session(id: String) -> SessionRecord? {
+        content.withLock { content in content.live[id] ?? content.ended.last { $0.id == id } }
+    }
+}

@@ -1,0 +1,73 @@
+public import Admission
+import EventLoop
+import Refusals
+public import StageHub
+public import Wire
+
+/// One publish from its grant to its end, as every thread may see it: who it is, its story, and its counters.
+public final class SessionRecord: Sendable {
+    public let origin: PublishOrigin
+    public let grant: PublishGrant
+    public let lease: PublishLease
+    public let ingestProtocol: IngestProtocol
+    public let counters: PublishCounters
+    public let began: WallTime
+    private let content: Lock<Content>
+
+    private struct Content {
+        var steps: [PublishStep]
+        var ending: SessionEnding?
+    }
+
+    init(_ publication: Publication, origin: PublishOrigin, began: WallTime) {
+        (self.origin, self.began) = (origin, began)
+        (grant, lease, ingestProtocol) = (publication.grant, publication.lease, publication.ingestProtocol)
+        counters = publication.counters
+        content = Lock(Content(steps: origin.steps + [PublishStep("granted", at: began)]))
+    }
+
+    public var id: String { origin.sessionID }
+    public var steps: [PublishStep] { content.withLock { $0.steps } }
+    /// Nil while it is live.
+    public var ending: SessionEnding? { content.withLock { $0.ending } }
+
+    /// Notes a step the first time it happens.
+    func note(_ name: String, at time: WallTime) {
+        content.withLock { content in
+            guard content.steps.count < Self.maximumSteps, !content.steps.contains(where: { $0.name == name }) else { return }
+            content.steps.append(PublishStep(name, at: time))
+        }
+    }
+
+    /// - Returns: false when it had ended before.
+    func end(_ ending: SessionEnding) -> Bool {
+        content.withLock { content in
+            guard content.ending == nil else { return false }
+            content.ending = ending
+            content.steps.append(PublishStep("ended", at: ending.time))
+            return true
+        }
+    }
+
+    private static let maximumSteps = 32
+}
+
+/// How a publish ended.
+public struct SessionEnding: Sendable, Equatable {
+    public var time: WallTime
+    /// A word from a fixed set, as metrics and logs name it: `unpublished`, `connection_lost`, a refusal's name, …
+    public var reason: String
+    /// The same in a sentence.
+    public var verdict: String
+
+    public init(_ end: PublicationEnd, at time: WallTime) {
+        self.time = time
+        switch end {
+        case .unpublished: (reason, verdict) = ("unpublished", "The encoder ended its publish.")
+        case .connectionLost: (reason, verdict) = ("connection_lost", "The connection was lost, or nothing came any more.")
+        case .takenOver: (reason, verdict) = ("taken_over", "Another encoder took over the same participant.")
+        case .shutdown: (reason, verdict) = ("shutdown", "This gateway went away.")
+        case .refused(let refusal): (reason, verdict) = (refusal.code.name, refusal.text)
+        }
+    }
+}

@@ -1,0 +1,77 @@
+import StageHub
+import Wire
+
+/// What one second of a live publish was like.
+public struct SessionSample: Sendable, Equatable {
+    /// One simulcast layer or the audio.
+    public struct Track: Sendable, Equatable {
+        public var bitsPerSecond = 0
+        public var framesPerSecond = 0.0
+        public var width = 0
+        public var height = 0
+
+        public var isActive: Bool { bitsPerSecond > 0 }
+        /// CloudWatch's PublishResolution: the smaller of width and height.
+        public var shortSide: Int { min(width, height) }
+    }
+
+    /// By layer, as many as `PublishCounters` tells apart.
+    public var video: [Track] = []
+    public var audio = Track()
+    /// Packets of this second that never came, of those sent.
+    public var lossRatio = 0.0
+    public var roundTrip: Duration?
+
+    public var videoBitsPerSecond: Int { video.reduce(0) { $0 + $1.bitsPerSecond } }
+    public var bitsPerSecond: Int { videoBitsPerSecond + audio.bitsPerSecond }
+    /// Of the liveliest layer.
+    public var framesPerSecond: Double { video.map(\.framesPerSecond).max() ?? 0 }
+    /// The largest layer that is active.
+    public var picture: (width: Int, height: Int)? {
+        video.filter { $0.height > 0 }.max { $0.width * $0.height < $1.width * $1.height }.map { ($0.width, $0.height) }
+    }
+
+    public init() {}
+}
+
+/// A publish's counters at one moment; two of them make a sample.
+struct CounterReading: Equatable {
+    struct Track: Equatable {
+        var bytes: Int
+        var packets: Int
+        var frames: Int
+
+        init(_ counters: TrackCounters) {
+            (bytes, packets, frames) = (counters.bytes.value, counters.packets.value, counters.frames.value)
+        }
+    }
+
+    var video: [Track]
+    var audio: Track
+    var lost: Int
+    var reordered: Int
+
+    init(_ counters: PublishCounters) {
+        (video, audio) = (counters.video.map(Track.init), Track(counters.audio))
+        (lost, reordered) = (counters.lost.value, counters.reordered.value)
+    }
+
+    var packets: Int { video.reduce(audio.packets) { $0 + $1.packets } }
+
+    /// The time since an earlier reading as a sample.
+    func sample(since earlier: CounterReading, over elapsed: Duration, _ counters: PublishCounters) -> SessionSample {
+        let seconds = max(elapsed.inSeconds, 0.001)
+        func track(_ now: Track, _ then: Track, _ size: (width: Int, height: Int)?) -> SessionSample.Track {
+            SessionSample.Track(
+                bitsPerSecond: Int(Double((now.bytes - then.bytes) * 8) / seconds),
+                framesPerSecond: Double(now.frames - then.frames) / seconds, width: size?.width ?? 0, height: size?.height ?? 0)
+        }
+        var sample = SessionSample()
+        sample.video = video.indices.map { track(video[$0], earlier.video[$0], counters.video[$0].pictureSize) }
+        sample.audio = track(audio, earlier.audio, nil)
+        let (lost, came) = (lost - earlier.lost, packets - earlier.packets)
+        sample.lossRatio = lost > 0 ? Double(lost) / Double(lost + max(0, came)) : 0
+        sample.roundTrip = counters.roundTrip
+        return sample
+    }
+}

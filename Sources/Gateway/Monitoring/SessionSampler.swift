@@ -1,0 +1,110 @@
+import Admission
+public import EventLoop
+public import GatewayMetrics
+import StageHub
+public import Wire
+
+/// Looks at every live publish once a second: for the console, the metrics and the stages' history. Confined to its loop.
+public final class SessionSampler {
+    public static let interval = Duration.seconds(1)
+
+    private struct Followed {
+        var reading: CounterReading
+        var at: MonotonicTime
+        var sample = SessionSample()
+    }
+
+    public private(set) var history = StageHistory()
+    private let board: SessionBoard
+    private let received: ReceivedMetrics
+    private var followed: [String: Followed] = [:]
+    private var timer: TimerWatch?
+    private let wallNow: @Sendable () -> WallTime
+
+    public init(
+        loop: EventLoop, board: SessionBoard, metrics: MetricsRegistry,
+        wallNow: @escaping @Sendable () -> WallTime = { EventLoop.wallNow() }
+    ) {
+        (self.board, self.wallNow) = (board, wallNow)
+        received = ReceivedMetrics(metrics)
+        timer = loop.schedule(after: Self.interval, repeating: Self.interval) { [unowned self] in look(at: loop.now) }
+    }
+
+    /// The last second of a live publish; nil before it has been looked at.
+    public func sample(of record: SessionRecord) -> SessionSample? { followed[record.id]?.sample }
+
+    func look(at now: MonotonicTime) {
+        let (live, wall) = (board.live, wallNow())
+        var next: [String: Followed] = [:]
+        next.reserveCapacity(live.count)
+        for record in live {
+            let reading = CounterReading(record.counters)
+            guard var entry = followed[record.id] else {
+                received.count(from: nil, to: reading, of: record.ingestProtocol)
+                next[record.id] = Followed(reading: reading, at: now)
+                continue
+            }
+            received.count(from: entry.reading, to: reading, of: record.ingestProtocol)
+            entry.sample = reading.sample(since: entry.reading, over: now - entry.at, record.counters)
+            (entry.reading, entry.at) = (reading, now)
+            history.add(entry.sample, of: record, at: wall)
+            next[record.id] = entry
+        }
+        for record in board.ended where followed[record.id] != nil && next[record.id] == nil {
+            received.count(from: followed[record.id]?.reading, to: CounterReading(record.counters), of: record.ingestProtocol)
+        }
+        followed = next
+        history.countPublishers(live, at: wall)
+    }
+}
+
+/// What comes in, by protocol and kind. Added up once a second, so that media pays for its own counters only.
+private struct ReceivedMetrics {
+    private struct Series {
+        let bytes: Counter
+        let packets: Counter
+        let frames: Counter
+
+        init(_ registry: MetricsRegistry, _ labels: MetricLabels) {
+            bytes = registry.counter(
+                "stagedoor_rx_bytes_total", "Media received: payload of RTP packets, bodies of RTMP messages.", labels)
+            packets = registry.counter("stagedoor_rx_packets_total", "RTP packets and RTMP media messages received.", labels)
+            frames = registry.counter("stagedoor_rx_frames_total", "Access units and audio frames received.", labels)
+        }
+
+        func count(from then: CounterReading.Track?, to now: CounterReading.Track) {
+            bytes.increment(by: now.bytes - (then?.bytes ?? 0))
+            packets.increment(by: now.packets - (then?.packets ?? 0))
+            frames.increment(by: now.frames - (then?.frames ?? 0))
+        }
+    }
+
+    private struct Ingest {
+        let video: Series
+        let audio: Series
+    }
+
+    private let ingests: [IngestProtocol: Ingest]
+    private let lost: Counter
+    private let reordered: Counter
+
+    init(_ registry: MetricsRegistry) {
+        ingests = [IngestProtocol.rtmp, .rtmps, .whip].reduce(into: [:]) { ingests, ingest in
+            ingests[ingest] = Ingest(
+                video: Series(registry, ["protocol": ingest.label, "kind": "video"]),
+                audio: Series(registry, ["protocol": ingest.label, "kind": "audio"]))
+        }
+        let labels: MetricLabels = ["protocol": IngestProtocol.whip.label]
+        lost = registry.counter(
+            "stagedoor_rx_lost_packets_total", "RTP packets that never came, retransmissions counted.", labels)
+        reordered = registry.counter("stagedoor_rx_reordered_packets_total", "RTP packets that came after later ones.", labels)
+    }
+
+    func count(from then: CounterReading?, to now: CounterReading, of ingest: IngestProtocol) {
+        guard let series = ingests[ingest] else { return }
+        for (index, track) in now.video.enumerated() { series.video.count(from: then?.video[index], to: track) }
+        series.audio.count(from: then?.audio, to: now.audio)
+        lost.increment(by: now.lost - (then?.lost ?? 0))
+        reordered.increment(by: now.reordered - (then?.reordered ?? 0))
+    }
+}

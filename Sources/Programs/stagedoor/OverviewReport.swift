@@ -1,0 +1,116 @@
+import Admission
+import EventLoop
+import Foundation
+import GatewayConfiguration
+import GatewayMetrics
+import JSON
+import MediaContract
+import Monitoring
+import RouterForwarding
+import Store
+import Wire
+
+/// `GET /v1/overview`: everything that the console shows, in one bounded document. Lives on the control loop.
+final class OverviewReport {
+    private let services: NodeServices
+    private let sampler: SessionSampler
+    private let load: LoadGuard
+    private let drain: NodeDrain
+    private let routers: RouterControl?
+    private let startedAt = EventLoop.wallNow()
+
+    init(services: NodeServices, sampler: SessionSampler, load: LoadGuard, drain: NodeDrain, routers: RouterControl?) {
+        (self.services, self.sampler, self.load) = (services, sampler, load)
+        (self.drain, self.routers) = (drain, routers)
+    }
+
+    var json: JSONValue {
+        let live = services.board.live.sorted { ($0.began, $0.id) < ($1.began, $1.id) }
+        return [
+            "node": node, "limits": limits, "stages": .array(stages(live)),
+            "sessions": .array(live.prefix(Self.maximumSessions).map { .object($0.json(sampler.sample(of: $0))) }),
+            "liveSessions": .integer(Int64(live.count)),
+            "ended": .array(services.board.ended.suffix(Self.maximumEnded).reversed().map { .object($0.json()) }),
+            "refused": .array(services.board.refused.suffix(Self.maximumRefused).reversed().map(\.json)),
+            "routers": .array(routerList),
+        ]
+    }
+
+    var now: WallTime { EventLoop.wallNow() }
+
+    /// A stage's history in the names of CloudWatch; nil when there is no such stage, now or lately.
+    func metrics(ofStage id: String, _ filter: StageHistory.Filter) -> JSONValue? {
+        guard let stage = services.store.state.stages.values.first(where: { $0.id == id }) else { return nil }
+        return sampler.history.json(ofStage: id, stageARN: stage.arn, filter)
+    }
+
+    func session(_ id: String) -> JSONObject? {
+        services.board.session(id: id).map { $0.json(sampler.sample(of: $0)) }
+    }
+
+    /// Sessions that are told in full; more of them are counted.
+    private static let maximumSessions = 200
+    private static let maximumStages = 200
+    private static let maximumEnded = 20
+    private static let maximumRefused = 20
+}
+
+extension OverviewReport {
+    private var node: JSONValue {
+        let now = EventLoop.wallNow()
+        var node: JSONObject = [
+            "version": .string(Version.current), "host": .string(ProcessInfo.processInfo.hostName),
+            "time": .string(CivilTime(now).rfc3339), "uptimeSeconds": .integer((now - startedAt).components.seconds),
+            "phase": .string(drain.phase), "region": .string(services.configuration.platform.region),
+            "grantedCPUs": .integer(Int64(CPUAllowance.granted)), "livePublishes": .integer(Int64(services.gate.livePublishes)),
+            "maximumDescriptors": .integer(Int64(ProcessMetrics.maximumDescriptorCount)),
+        ]
+        if let closure = services.gate.closure { node["closure"] = .string("\(closure)") }
+        if let reason = load.reason { node["overloadedBy"] = .string(reason.rawValue) }
+        let load = load.last
+        node["cpu"] = .number(load.cpu)
+        node["loopLagMilliseconds"] = .number(load.loopLag.inSeconds * 1_000)
+        node["descriptors"] = .number(load.descriptors)
+        node["memoryBytes"] = .integer(Int64(load.memory))
+        return .object(node)
+    }
+
+    private var limits: JSONValue {
+        let (contract, overload) = (services.contract.rules(forStageTags: [:]), load.settings)
+        return [
+            "cpu": .number(Double(overload.cpu) / 100), "loopLagMilliseconds": .integer(overload.loopLag.milliseconds),
+            "descriptors": .number(Double(overload.descriptors) / 100), "memoryBytes": .integer(Int64(overload.memory.bytes)),
+            "maximumPublishers": .integer(Int64(overload.maximumPublishers)),
+            "publishersPerStage": .integer(Int64(services.configuration.quotas.publishersPerStage)),
+            "videoBitsPerSecond": .integer(Int64(contract.maximumVideoBitrate)),
+        ]
+    }
+
+    /// Stages with publishers first, then the newest ones.
+    private func stages(_ live: [SessionRecord]) -> [JSONValue] {
+        let counts = live.reduce(into: [String: Int]()) { $0[$1.grant.stageARN, default: 0] += 1 }
+        let all = services.store.state.stages.values.sorted {
+            let (left, right) = (counts[$0.arn] ?? 0, counts[$1.arn] ?? 0)
+            return left != right ? left > right : ($0.createdAt, $0.arn) > ($1.createdAt, $1.arn)
+        }
+        return all.prefix(Self.maximumStages).map { stage in
+            [
+                "arn": .string(stage.arn), "id": .string(stage.id), "name": .string(stage.name),
+                "publishers": .integer(Int64(counts[stage.arn] ?? 0)),
+                "createdAt": .string(CivilTime(stage.createdAt).rfc3339),
+            ]
+        }
+    }
+
+    private var routerList: [JSONValue] {
+        let asked = Dictionary(uniqueKeysWithValues: (routers?.status ?? []).map { ($0.name, $0) })
+        return services.configuration.routers.sorted { $0.key < $1.key }.map { name, settings in
+            var router: JSONObject = ["name": .string(name), "driver": .string(settings.driver.rawValue)]
+            let status = asked[name]
+            router["health"] = .string(status.map { $0.isDead ? "dead" : $0.isEligible ? "healthy" : "failing" } ?? "unasked")
+            if let status { router["participants"] = .integer(Int64(status.participantCount)) }
+            router["address"] = .string(settings.url.isEmpty ? settings.host : settings.url)
+            return .object(router)
+        }
+    }
+}

@@ -1,0 +1,131 @@
+import HTTP
+import JSON
+import OpenSSL
+import Store
+import Testing
+import Wire
+
+@testable import ControlPlane
+
+@Suite("Console sessions (design note 24)")
+struct ConsoleSessionTests {
+    private static let path = "/v1/console/session"
+
+    /// A plane that demands signatures, and one signed-in operator.
+    private static func bench(_ change: (inout ControlPlaneSettings) -> Void = { _ in }) throws -> APIBench {
+        try APIBench {
+            $0.demandsSignature = true
+            change(&$0)
+        }
+    }
+
+    private static func request(_ method: HTTPMethod, _ target: String, _ headers: HTTPHeaders = [:]) throws -> HTTPRequest {
+        var headers = headers
+        if headers["Host"] == nil { headers["Host"] = "127.0.0.1:8088" }
+        return HTTPRequest(
+            method: method, target: try #require(HTTPRequestTarget(target)), rawTarget: target, headers: headers, body: [])
+    }
+
+    /// As the page's signature.js signs.
+    private static func signed(secret: String = "secret", at time: WallTime = .init(secondsSince1970: 1_790_000_000)) throws
+        -> HTTPHeaders
+    {
+        let stamp = String(CivilTime(time).rfc3339.prefix(19)).filter { $0 != "-" && $0 != ":" } + "Z"
+        let scope = [String(stamp.prefix(8)), "us-east-1", "ivs", "aws4_request"]
+        func hex(_ bytes: [UInt8]) -> String { bytes.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined() }
+        let canonical = [
+            "POST", path, "", "host:127.0.0.1:8088", "x-amz-date:\(stamp)", "", "host;x-amz-date", hex(Digest.sha256([])),
+        ].joined(separator: "\n")
+        let key = scope.reduce(Array("AWS4\(secret)".utf8)) { HMAC.sha256(key: $0, Array($1.utf8)) }
+        let text = ["AWS4-HMAC-SHA256", stamp, scope.joined(separator: "/"), hex(Digest.sha256(Array(canonical.utf8)))]
+        let signature = hex(HMAC.sha256(key: key, Array(text.joined(separator: "\n").utf8)))
+        return [
+            "X-Amz-Date": stamp,
+            "Authorization": "AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE/\(scope.joined(separator: "/")), "
+                + "SignedHeaders=host;x-amz-date, Signature=\(signature)",
+        ]
+    }
+
+    private static func signIn(_ bench: APIBench) throws -> (cookie: String, token: String) {
+        let answer = try #require(bench.plane.consoleSession(request(.post, path, signed(at: bench.plane.wallNow()))))
+        #expect(answer.status == .ok)
+        let field = try #require(answer.headers["Set-Cookie"])
+        #expect(field.contains("HttpOnly") && field.contains("SameSite=Strict"))
+        let token = try #require(JSONValue(parsing: answer.body)["csrfToken"]?.string)
+        return (String(field.prefix { $0 != ";" }), token)
+    }
+
+    @Test func `a signature gives a cookie, which reads, and with the token changes`() throws {
+        let bench = try Self.bench()
+        let (cookie, token) = try Self.signIn(bench)
+        func refusal(_ headers: HTTPHeaders, isReading: Bool) throws -> HTTPResponse? {
+            bench.plane.refusal(of: try Self.request(.post, "/v1/drain", headers), isReading: isReading)
+        }
+        #expect(try refusal(["Cookie": cookie], isReading: true) == nil)
+        #expect(try refusal(["Cookie": cookie], isReading: false)?.status == .forbidden)
+        #expect(try refusal(["Cookie": cookie, "X-Stagedoor-CSRF": "x"], isReading: false)?.status == .forbidden)
+        #expect(try refusal(["Cookie": cookie, "X-Stagedoor-CSRF": token], isReading: false) == nil)
+        #expect(try refusal([:], isReading: true)?.status == .forbidden)
+    }
+
+    @Test func `a wrong secret gives none`() throws {
+        let bench = try Self.bench()
+        let headers = try Self.signed(secret: "other", at: bench.plane.wallNow())
+        let answer = try #require(bench.plane.consoleSession(Self.request(.post, Self.path, headers)))
+        #expect(answer.status == .forbidden)
+        #expect(answer.headers["Set-Cookie"] == nil)
+    }
+
+    @Test(arguments: [
+        ("Origin", "http://attacker.example"), ("Sec-Fetch-Site", "cross-site"), ("Sec-Fetch-Site", "same-site"),
+        ("Host", "attacker.example"),
+    ])
+    func `a cookie is worth nothing to other origins`(_ field: String, _ value: String) throws {
+        let bench = try Self.bench()
+        let (cookie, token) = try Self.signIn(bench)
+        var headers: HTTPHeaders = ["Cookie": cookie, "X-Stagedoor-CSRF": token]
+        headers[field] = value
+        let refusal = bench.plane.refusal(of: try Self.request(.post, "/v1/drain", headers), isReading: true)
+        #expect(refusal?.status == .forbidden)
+    }
+
+    @Test func `a key that is gone, or signing out, ends the session`() throws {
+        let bench = try Self.bench()
+        let (cookie, token) = try Self.signIn(bench)
+        let asked = try Self.request(.get, "/v1/overview", ["Cookie": cookie])
+        var settings = ControlPlaneSettings(
+            names: .init(), endpoints: .init(events: "", whip: "", rtmp: "", rtmps: ""), accessKeys: [])
+        bench.plane.apply(settings)
+        #expect(bench.plane.refusal(of: asked, isReading: true)?.status == .forbidden)
+        settings.accessKeys = [.init(id: "AKIDEXAMPLE", secret: Secret("secret"))]
+        bench.plane.apply(settings)
+        #expect(bench.plane.refusal(of: asked, isReading: true) == nil)
+        _ = bench.plane.consoleSession(try Self.request(.delete, Self.path, ["Cookie": cookie, "X-Stagedoor-CSRF": token]))
+        #expect(bench.plane.refusal(of: asked, isReading: true)?.status == .forbidden)
+    }
+
+    @Test func `a read-only key reads and changes nothing`() throws {
+        let bench = try Self.bench {
+            $0.accessKeys = [.init(id: "AKIDEXAMPLE", secret: Secret("secret"), isReadOnly: true)]
+        }
+        let (cookie, token) = try Self.signIn(bench)
+        let request = try Self.request(.post, "/v1/drain", ["Cookie": cookie, "X-Stagedoor-CSRF": token])
+        #expect(bench.plane.refusal(of: request, isReading: true) == nil)
+        #expect(bench.plane.refusal(of: request, isReading: false)?.status == .forbidden)
+    }
+
+    @Test func `sessions end by themselves and are bounded`() {
+        var sessions = ConsoleSessions()
+        let now = WallTime(secondsSince1970: 1_000)
+        func request(_ cookie: String) -> HTTPRequest {
+            let target = HTTPRequestTarget("/")!
+            return HTTPRequest(
+                method: .get, target: target, rawTarget: "/", headers: ["Cookie": "stagedoor_console=\(cookie)"], body: [])
+        }
+        let first = sessions.begin(for: "a", now: now).cookie
+        #expect(sessions.session(of: request(first), now: now) != nil)
+        #expect(sessions.session(of: request(first), now: now + ConsoleSessions.lifetime) == nil)
+        for second in 1...ConsoleSessions.maximumCount { _ = sessions.begin(for: "a", now: now + .seconds(second)) }
+        #expect(sessions.session(of: request(first), now: now) == nil)
+    }
+}

@@ -1,0 +1,110 @@
+"""A headless Chromium by chromedriver's HTTP API, with the standard library alone."""
+import base64
+import contextlib
+import json
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+import time
+import urllib.request
+
+ARGUMENTS = [
+    '--headless=new', '--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage', '--no-first-run', '--hide-scrollbars',
+    '--disable-background-networking', '--disable-component-update', '--disable-sync', '--proxy-server=direct://',
+]
+ENTER = '\ue007'
+TAB = '\ue004'
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(('127.0.0.1', 0))
+        return probe.getsockname()[1]
+
+
+class Browser:
+    def __init__(self, base, session):
+        self.base = '%s/session/%s' % (base, session)
+
+    def call(self, method, path, body=None):
+        return request(method, self.base + path, body)
+
+    def open(self, url):
+        self.call('POST', '/url', {'url': url})
+
+    def run(self, script, *arguments):
+        return self.call('POST', '/execute/sync', {'script': script, 'args': list(arguments)})
+
+    def text(self, selector):
+        return self.run('return document.querySelector(arguments[0])?.textContent ?? ""', selector)
+
+    def click(self, selector):
+        self.run('document.querySelector(arguments[0]).click()', selector)
+
+    def keys(self, text):
+        """Presses keys where the focus is."""
+        actions = [{'type': kind, 'value': key} for key in text for kind in ('keyDown', 'keyUp')]
+        self.call('POST', '/actions', {'actions': [{'type': 'key', 'id': 'keyboard', 'actions': actions}]})
+
+    def fill(self, selector, text):
+        self.run('document.querySelector(arguments[0]).focus()', selector)
+        self.keys(text)
+
+    def wait(self, what, script, *arguments, seconds=15):
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            if self.run('return Boolean(%s)' % script, *arguments):
+                return
+            time.sleep(.1)
+        raise SystemExit('FAULT: no %s within %d s; the page says:\n%s' % (what, seconds, self.text('body')))
+
+    def prefer(self, scheme):
+        parameters = {'features': [{'name': 'prefers-color-scheme', 'value': scheme}]}
+        self.call('POST', '/goog/cdp/execute', {'cmd': 'Emulation.setEmulatedMedia', 'params': parameters})
+
+    def screenshot(self, path):
+        """The whole page, as high as it is."""
+        height = min(3000, self.run('return document.documentElement.scrollHeight'))
+        clip = {'x': 0, 'y': 0, 'width': self.run('return innerWidth'), 'height': max(700, height), 'scale': 1}
+        asked = {'cmd': 'Page.captureScreenshot', 'params': {'captureBeyondViewport': True, 'clip': clip}}
+        with open(path, 'wb') as file:
+            file.write(base64.b64decode(self.call('POST', '/goog/cdp/execute', asked)['data']))
+
+    def traffic(self):
+        """What went over the network since it was last asked, as one text."""
+        return '\n'.join(entry['message'] for entry in self.call('POST', '/se/log', {'type': 'performance'}))
+
+
+def request(method, url, body=None):
+    data = json.dumps(body).encode() if body is not None else None
+    asked = urllib.request.Request(url, data, {'Content-Type': 'application/json'}, method=method)
+    return json.load(urllib.request.urlopen(asked, timeout=60))['value']
+
+
+@contextlib.contextmanager
+def chromium(limit):
+    """A browser that is gone afterwards, and after `limit` seconds in any case."""
+    # Whoever started us may have all signals blocked, which chromedriver would inherit.
+    signal.pthread_sigmask(signal.SIG_SETMASK, [])
+    signal.alarm(limit)
+    port, profile = free_port(), tempfile.mkdtemp()
+    server = subprocess.Popen(['chromedriver', '--port=%d' % port], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    base = 'http://127.0.0.1:%d' % port
+    try:
+        for _ in range(100):
+            try:
+                request('GET', base + '/status')
+                break
+            except OSError:
+                time.sleep(.1)
+        options = {'args': ARGUMENTS + ['--user-data-dir=' + profile, '--window-size=1440,900']}
+        always = {'goog:chromeOptions': options, 'goog:loggingPrefs': {'performance': 'ALL'}}
+        browser = Browser(base, request('POST', base + '/session', {'capabilities': {'alwaysMatch': always}})['sessionId'])
+        yield browser
+        browser.call('DELETE', '')
+    finally:
+        server.terminate()
+        server.wait()
+        shutil.rmtree(profile, ignore_errors=True)
