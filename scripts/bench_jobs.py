@@ -51,7 +51,13 @@ def rtmp(url, keys, flv, seconds, pid, *options) -> tuple[dict, dict]:
     receiver = receiving(seconds)
     with lines(keys) as file:
         sent = bench("rtmp", url, "--keys", file.name, "--flv", flv, "--seconds", seconds, "--pid", pid, *options)
-    return sent, received(receiver)
+    return accepted(url, sent), received(receiver)
+
+
+def accepted(url: str, sent: dict) -> dict:
+    if "process" not in sent:
+        sys.exit(f"{url}: no stream was accepted, {sent['refused']} refused, {sent.get('failures', '')}")
+    return sent
 
 
 def whip(gateway, tokens, seconds, *options) -> tuple[dict, dict]:
@@ -59,7 +65,7 @@ def whip(gateway, tokens, seconds, *options) -> tuple[dict, dict]:
     with lines(tokens) as file:
         sent = bench("whip", gateway.quickstart["whipURL"], "--tokens", file.name, "--flv", full(), "--seconds", seconds, "--pid",
                      gateway.process.pid, *options)
-    return sent, received(receiver)
+    return accepted(gateway.quickstart["whipURL"], sent), received(receiver)
 
 
 def cost(run) -> float:

@@ -1,5 +1,6 @@
 """What scripts/bench and scripts/soak share: the real program on free ports, keys for it, a clip, and stagedoor-bench."""
 import json
+import os
 import pathlib
 import signal
 import socket
@@ -9,7 +10,7 @@ import tempfile
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-PROGRAMS = ROOT / ".build/release"
+PROGRAMS = pathlib.Path(os.environ.get("STAGEDOOR_PROGRAMS", ROOT / ".build/release"))
 PYTHON = ROOT / ".deps/venv/bin/python"
 ROUTER_PORTS = (26_000, 26_999)
 CLIP = [
@@ -63,7 +64,7 @@ overload: {{cpu: 100, loopLag: 5s}}
         log = open(pathlib.Path(self.data.name, "log"), "w")
         self.process = subprocess.Popen(
             [PROGRAMS / "stagedoor", "serve", "--quickstart", "--config", settings, "--data", f"{self.data.name}/data"],
-            stdout=log, stderr=log)
+            stdout=log, stderr=log, env={name: value for name, value in os.environ.items() if name != "STAGEDOOR_PROGRAMS"})
         ready = pathlib.Path(self.data.name, "data/quickstart.json")
         for _ in range(500):
             if ready.exists() or self.process.poll() is not None:
