@@ -53,7 +53,7 @@ format:
 lint:
 	scripts/lint
 
-image:  ## Builds docker/Dockerfile.
+image:  ## Builds docker/Dockerfile; without a container engine by chroot, and tries what it made.
 	docker/build-image
 
 deps:

@@ -1,0 +1,61 @@
+import Foundation
+import Testing
+
+extension Interop {
+    /// What docker/ says is taken by the programs it is written for.
+    @Suite(.serialized) struct Deployment {
+        private static let compose = Workspace.package.appending(path: "docker/compose")
+
+        @Test(.timeLimit(.minutes(1)))
+        func `the gateway takes compose's configuration and environment`() throws {
+            let file = try String(contentsOf: Workspace.package.appending(path: "docker/compose.yaml"), encoding: .utf8)
+            let variables = file.matches(of: /(?m)^ +(STAGEDOOR_[A-Z_]+): (.+)$/).map { match in
+                "\(match.output.1)=\(Self.filledIn(String(match.output.2)))"
+            }
+            #expect(variables.count >= 5)
+            let line = ["env"] + variables + [try Workspace.program("stagedoor"), "check", "--config"]
+            let shown = try ProgramRun.output(
+                of: line + [Self.compose.appending(path: "stagedoor.yaml").path], within: .seconds(20))
+            #expect(shown.contains("url: http://172.30.3.11:8088/janus"))
+            #expect(shown.contains("203.0.113.5") && !shown.contains(Self.secret))
+        }
+
+        @Test func `every variable and every file that compose names is there`() throws {
+            let file = try String(contentsOf: Workspace.package.appending(path: "docker/compose.yaml"), encoding: .utf8)
+            let example = try String(contentsOf: Self.compose.appending(path: "environment.example"), encoding: .utf8)
+            for variable in Set(file.matches(of: /\$\{([A-Z_]+)/).map { String($0.output.1) }) {
+                #expect(example.contains("\n\(variable)="), "\(variable)")
+            }
+            let mounts = file.matches(of: /"(\.[^:"]+):/).map { String($0.output.1) }
+            #expect(mounts.count >= 6)
+            let folder = Workspace.package.appending(path: "docker")
+            for mount in mounts {
+                #expect(FileManager.default.fileExists(atPath: folder.appending(path: mount).path), "\(mount)")
+            }
+        }
+
+        @Test(.timeLimit(.minutes(1)))
+        func `Prometheus takes compose's configuration with our rules`() throws {
+            let folder = Workspace.temporaryFile(suffix: ".prometheus")
+            let rules = Workspace.package.appending(path: "conf/prometheus")
+            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+            try FileManager.default.copyItem(at: rules, to: folder.appending(path: "rules"))
+            let file = folder.appending(path: "prometheus.yml")
+            try FileManager.default.copyItem(at: Self.compose.appending(path: "prometheus.yaml"), to: file)
+            let said = try ProgramRun.output(of: ["promtool", "check", "config", file.path], within: .seconds(20))
+            #expect(said.contains("1 rule files found"))
+        }
+
+        /// Secrets are what must not be shown again.
+        private static let secret = "a-secret-of-forty-characters-or-thereabouts"
+
+        private static func filledIn(_ value: String) -> String {
+            switch value {
+            case let value where value.contains("PUBLIC_ADDRESS"): "203.0.113.5"
+            case let value where value.contains("ACCESS_KEY_ID"): "AKIAEXAMPLEEXAMPLE"
+            case let value where value.hasPrefix("${"): secret
+            default: value.trimmingCharacters(in: ["\""])
+            }
+        }
+    }
+}
