@@ -16,7 +16,7 @@ extension Interop {
             let line = ["env"] + variables + [try Workspace.program("stagedoor"), "check", "--config"]
             let shown = try ProgramRun.output(
                 of: line + [Self.compose.appending(path: "stagedoor.yaml").path], within: .seconds(20))
-            #expect(shown.contains("url: http://172.30.3.11:8088/janus"))
+            #expect(shown.contains("http://172.30.3.11:8088/janus"))
             #expect(shown.contains("203.0.113.5") && !shown.contains(Self.secret))
         }
 
