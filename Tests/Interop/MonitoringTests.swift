@@ -33,6 +33,41 @@ extension Interop {
             }
         }
 
+        /// With a stream live and one refused: what is named must be there, and the number of series must not follow that of streams.
+        @Test(.timeLimit(.minutes(1)))
+        func `a scrape under way is clean, complete and bounded`() throws {
+            let gateway = try Gateway()
+            _ = try Encoder.ffmpeg(.p30, to: "\(gateway.quickstart.rtmpURL)/nobody-knows-this-key").status(within: .seconds(15))
+            let encoder = try Encoder.ffmpeg(.p30, to: gateway.quickstart.publishURL, seconds: 30)
+            try expect("media counted", within: .seconds(20)) {
+                try gateway.admin("metrics").contains(/stagedoor_rx_frames_total\{kind="video",protocol="rtmp"\} [1-9]/)
+            }
+            let scrape = try gateway.admin("metrics")
+            encoder.interrupt()
+            gateway.stop()
+            let file = Workspace.temporaryFile(suffix: ".prom")
+            try scrape.write(to: file, atomically: true, encoding: .utf8)
+            let lint = try ProgramRun(["sh", "-c", "promtool check metrics < '\(file.path)'"])
+            #expect(lint.status(within: .seconds(20)) == 0, "\(lint.output)")
+            let kinds = Self.kinds(in: scrape)
+            for name in Self.promised { #expect(kinds[name] != nil, "\(name)") }
+            #expect(scrape.split(separator: "\n").count { !$0.hasPrefix("#") } <= 2_000)
+            #expect(scrape.contains(#"result="refused""#))
+            #expect(!scrape.contains(gateway.quickstart.participantId), "labels are no ids")
+        }
+
+        /// What operators of ingests look at: publishes, set-up, media in and out, rules, transport, keys, routers, the process.
+        private static let promised = [
+            "stagedoor_sessions", "stagedoor_publish_attempts_total", "stagedoor_session_end_total", "stagedoor_setup_seconds",
+            "stagedoor_rx_bytes_total", "stagedoor_rx_packets_total", "stagedoor_rx_frames_total",
+            "stagedoor_rx_lost_packets_total", "stagedoor_rx_reordered_packets_total", "stagedoor_nack_sent_total",
+            "stagedoor_nack_recovered_total", "stagedoor_pli_sent_total", "stagedoor_forward_latency_seconds",
+            "stagedoor_auth_seconds", "stagedoor_auth_result_total", "stagedoor_srtp_auth_fail_total",
+            "stagedoor_srtp_replay_total", "stagedoor_dtls_unverified_source_total", "stagedoor_stun_checks_total",
+            "stagedoor_tls_cert_expiry_seconds", "stagedoor_event_loop_lag_seconds", "stagedoor_build_info",
+            "process_cpu_seconds_total", "process_resident_memory_bytes", "process_open_fds",
+        ]
+
         private struct Dashboard: Decodable {
             struct Panel: Decodable { var targets: [Target] }
             struct Target: Decodable { var expr: String }

@@ -12,6 +12,8 @@ public final class RouterMetrics: Sendable {
     let malformedFeedback: Counter
     let keyframeRequests: Counter
     let boundedKeyframeRequests: Counter
+    /// From a run's last byte to its packets' way out.
+    let latency: Histogram
     private let routers: [String: RouterSeries]
 
     struct RouterSeries: Sendable {
@@ -41,6 +43,10 @@ public final class RouterMetrics: Sendable {
             "stagedoor_router_keyframe_requests_total", "PLI and FIR of routers passed to encoders.")
         boundedKeyframeRequests = registry.counter(
             "stagedoor_router_keyframe_requests_bounded_total", "PLI and FIR of routers beyond their bounds.")
+        latency = registry.histogram(
+            "stagedoor_forward_latency_seconds",
+            "Time from the arrival of a frame to its packets being handed on, of one frame in 16 of each track.",
+            bounds: Histogram.loopSeconds)
         self.routers = Dictionary(routers.map { ($0, RouterSeries(registry, router: $0)) }) { first, _ in first }
     }
 

@@ -22,6 +22,8 @@ struct NodeServices: Sendable {
     let configuration: StagedoorConfiguration
     let metrics: MetricsRegistry
     let gate: AdmissionGate
+    /// The gate, with what it decides counted: whom encoders' credentials are shown to.
+    let authorizer: any Authorizer
     /// Where another authority is asked; nil without `authorize.url`.
     let hooked: HookedAuthorizer?
     let store: EmbeddedStore
@@ -70,8 +72,10 @@ struct NodeServices: Sendable {
         transcoding = try TranscodingPool(threadCount: threads)
         tls = try certificates.makeContext(configuration.tls)
         board = SessionBoard(metrics: metrics)
+        let metered = MeteredAuthorizer(gate, metrics: metrics)
+        self.authorizer = metered
         var rtmp = RTMPIngestEnvironment(
-            settings: RTMPIngestSettings(configuration), authorizer: gate, leases: leases, reports: leases, metrics: metrics)
+            settings: RTMPIngestSettings(configuration), authorizer: metered, leases: leases, reports: leases, metrics: metrics)
         rtmp.board = board
         self.rtmp = rtmp
         staticRouters = try StaticRouters.make(configuration, directory: directory)

@@ -14,7 +14,7 @@ final class PublicSite {
     init(loop: EventLoop, sockets: WorkerSockets, services: NodeServices, host: PublicationHost) throws {
         let whip = try services.whip.map { plane in
             try WHIPEndpoint(
-                loop: loop, plane: plane, authorizer: services.gate,
+                loop: loop, plane: plane, authorizer: services.authorizer,
                 servesPublishPage: services.configuration.watch.hasPublishPage)
         }
         whip?.host = host

@@ -1,0 +1,79 @@
+import Foundation
+import Testing
+
+extension Interop {
+    /// The log of the running program: a line for each change of state, and one that sums up each publish.
+    @Suite(.serialized) struct SessionLog {
+        private typealias Line = [String: Any]
+
+        @Test(.timeLimit(.minutes(1)))
+        func `every line is JSON, those of a session share its id, and the last sums it up`() throws {
+            let gateway = try Gateway()
+            let quickstart = gateway.quickstart
+            let encoder = try Encoder.ffmpeg(.p30, to: quickstart.publishURL)
+            #expect(encoder.status(within: .seconds(30)) == 0)
+            expect("a summary", within: .seconds(10)) { gateway.log.contains("\"session_ended\"") }
+            let lines = try Self.lines(of: gateway.log)
+            let summary = try #require(lines.last { $0["event"] as? String == "session_ended" })
+            let session = try #require(summary["session"] as? String)
+            let events = lines.filter { $0["session"] as? String == session }.compactMap { $0["event"] as? String }
+            #expect(events.contains("rtmp_publish_granted"), "\(events)")
+            #expect(summary["participant"] as? String == quickstart.participantId)
+            #expect(summary["protocol"] as? String == "rtmp")
+            #expect(summary["picture"] as? String == "1280x720")
+            #expect(summary["reason"] as? String == "unpublished")
+            #expect((summary["verdict"] as? String)?.isEmpty == false)
+            #expect((5...9).contains(try #require(summary["duration_s"] as? Double)), "\(summary)")
+            #expect((170...181).contains(try #require(summary["video_frames"] as? Int)), "\(summary)")
+            #expect((300_000...1_500_000).contains(try #require(summary["bitrate_bps"] as? Int)), "\(summary)")
+            #expect(try #require(summary["packets"] as? Int) > 300)
+            #expect(summary["lost_packets"] as? Int == 0)
+            gateway.stop()
+        }
+
+        @Test(.timeLimit(.minutes(1)))
+        func `a refusal has its code, its sentence and the encoder, and no key`() throws {
+            let gateway = try Gateway()
+            let key = "sk_us-east-1_nobodyKnowsThis_0123456789abcdef"
+            _ = try Encoder.ffmpeg(.p30, to: "\(gateway.quickstart.rtmpURL)/\(key)").status(within: .seconds(15))
+            let refusal = try #require(
+                Self.lines(of: gateway.log).first { $0["event"] as? String == "rtmp_publish_refused" })
+            #expect((refusal["code"] as? String)?.hasPrefix("SD-") == true)
+            #expect((refusal["sentence"] as? String)?.isEmpty == false)
+            #expect((refusal["agent"] as? String)?.contains("Lavf") == true)
+            #expect(refusal["session"] is String && refusal["source"] is String)
+            #expect(!gateway.log.contains(key))
+            gateway.stop()
+        }
+
+        @Test(.timeLimit(.minutes(1)))
+        func `on a terminal the log is text for people`() throws {
+            let folder = Workspace.temporaryFile(suffix: ".data")
+            let settings = Workspace.temporaryFile(suffix: ".yaml")
+            try """
+            http: {listen: "127.0.0.1:0"}
+            https: {listen: "127.0.0.1:0"}
+            rtmp: {listen: "127.0.0.1:0"}
+            media: {listen: "127.0.0.1:0"}
+            admin: {listen: "127.0.0.1:0"}
+            """.write(to: settings, atomically: true, encoding: .utf8)
+            let command =
+                "exec timeout -s INT 20 '\(try Workspace.program("stagedoor"))' serve --config '\(settings.path)' --data '\(folder.path)'"
+            let run = try ProgramRun(["script", "-qec", command, "/dev/null"])
+            #expect(
+                holds(within: .seconds(15)) { run.output.contains(/\d\d:\d\d:\d\d\.\d{3} INFO +started version=/) },
+                "\(run.output)")
+            #expect(!run.output.contains("{\"time\""))
+            run.kill()
+        }
+
+        /// Quickstart's invitation stands before the log; every line that begins like JSON must be.
+        private static func lines(of log: String) throws -> [Line] {
+            try log.split(separator: "\n").filter { $0.hasPrefix("{") }.map { text in
+                let line = try #require(JSONSerialization.jsonObject(with: Data(text.utf8)) as? Line, "\(text)")
+                for member in ["time", "level", "event"] { #expect(line[member] is String, "\(text)") }
+                return line
+            }
+        }
+    }
+}
