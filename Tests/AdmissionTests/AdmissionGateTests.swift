@@ -23,7 +23,7 @@ struct AdmissionGateTests {
 
     @Test func `lets everybody in by default`() { #expect(answer() == nil) }
 
-    @Test(arguments: [(AdmissionGate.Closure.draining, RefusalCode.draining), (.overloaded, .overloaded)])
+    @Test(arguments: [(AdmissionGate.Closure.draining, RefusalCode.draining), (.overloaded, .overloaded), (.noRouter, .noRouter)])
     func `refuses while closed`(_ closure: AdmissionGate.Closure, _ code: RefusalCode) {
         gate.set(closure, true)
         #expect(answer() == code)

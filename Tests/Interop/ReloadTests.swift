@@ -159,7 +159,9 @@ struct CertificatePair {
         _ = try ProgramRun.output(
             of: [
                 "openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "30",
-                "-subj", "/CN=\(name)", "-addext", "subjectAltName=DNS:\(name)", "-keyout", key, "-out", certificate,
+                "-subj", "/CN=\(name)", "-addext",
+                "subjectAltName=\(name.allSatisfy { $0.isNumber || $0 == "." } ? "IP" : "DNS"):\(name)", "-keyout", key, "-out",
+                certificate,
             ], within: .seconds(10))
     }
 }

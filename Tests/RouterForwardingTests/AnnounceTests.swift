@@ -9,6 +9,26 @@ import Wire
 
 @testable import RouterForwarding
 
+/// Answers every announce, and remembers what was asked.
+private final class RecordingHTTP: RouterHTTP {
+    var requests: [RouterRequest] = []
+
+    func send(_ request: RouterRequest, deadline: Duration, reply: @escaping (RouterResponse?) -> Void) {
+        requests.append(request)
+        let lines = [
+            "v=0", "o=- 1 1 IN IP4 127.0.0.1", "s=-", "c=IN IP4 127.0.0.1", "t=0 0", "m=video 9 RTP/AVPF 96", "a=rtcp-mux",
+        ]
+        let sdp = lines.map { $0 + "\r\n" }.joined()
+        let body: JSONValue = ["sdp": .string(sdp)]
+        reply(RouterResponse(status: 201, location: "/v1/participants/p", body: body.serialized()))
+    }
+
+    /// The SDP of the request that came as the `index`-th.
+    func description(_ index: Int) throws -> String {
+        try #require(JSONValue(parsing: requests[index].body)["sdp"]?.string)
+    }
+}
+
 @Suite("Announce to the example router", .serialized, .timeLimit(.minutes(1)))
 struct AnnounceTests {
     @Test func `a router written from the specification alone gets both tracks, reports and the end`() throws {
@@ -88,6 +108,28 @@ struct AnnounceTests {
             Issue.record("accepted a lower generation")
             return
         }
+    }
+
+    @Test func `what turns out different is patched: mute, keyframe requests, formats`() throws {
+        let http = RecordingHTTP()
+        let trust = RouterTrust(networks: [IPNetwork("127.0.0.1")!])
+        let driver = AnnounceDriver(.init(name: "r", url: "http://127.0.0.1:1", trust: trust), gatewayID: "g", http: http)
+        var announcement = Announcement(
+            grant: PublishGrant(participantID: "p", stageARN: "a", stageID: "s", credentialHash: ""), sessionID: "st",
+            generation: 7, ingestProtocol: .whip, acceptsKeyframeRequests: true,
+            formats: [.video: .h264Offered(profileLevelID: "42e01f")], source: SocketAddress(.loopback, port: 9))
+        driver.announce(announcement) { _ in }
+        (announcement.muted, announcement.acceptsKeyframeRequests) = ([.video], false)
+        announcement.formats[.video] = .h264(sps: [0x67, 0x42, 0xC0, 0x1F], pps: [0x68, 0xCE])
+        driver.update(announcement)
+        let patch = try #require(http.requests.last)
+        #expect(patch.method == "PATCH" && patch.url == "http://127.0.0.1:1/v1/participants/p")
+        let body = try JSONValue(parsing: patch.body)
+        #expect(body["generation"]?.integer == 7 && body["pli"] == .bool(false) && body["muted"] == ["video"])
+        let (offer, changed) = (try http.description(0), try http.description(1))
+        #expect(offer.contains("profile-level-id=42e01f") && changed.contains("profile-level-id=42c01f"))
+        func source(_ sdp: String) -> Substring? { sdp.split(separator: "\r\n").first { $0.hasPrefix("a=ssrc:") } }
+        #expect(source(offer) == source(changed), "the same SSRC: it is the same announce")
     }
 
     @Test func `the example router keeps every rule`() throws {

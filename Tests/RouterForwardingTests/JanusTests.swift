@@ -58,10 +58,11 @@ private final class Janus {
     "Janus Streaming", .serialized, .timeLimit(.minutes(2)),
     .enabled(if: FileManager.default.fileExists(atPath: "/usr/bin/janus")))
 struct JanusTests {
-    private static func makeGateway() throws -> Gateway {
+    private static func makeGateway(key: UInt8 = 7) throws -> Gateway {
         let trust = RouterTrust(networks: [IPNetwork("127.0.0.1")!])
         var configuration = JanusDriver.Configuration(
-            name: "j", url: Janus.url, mediaAddress: .loopback, trust: trust)
+            name: "j", url: Janus.url, mediaAddress: .loopback, trust: trust,
+            ownership: MountpointOwnership(key: Secret(Array(repeating: key, count: 32))))
         configuration.isProtected = true
         return try Gateway { http in [JanusDriver(configuration, http: http)] }
     }
@@ -155,5 +156,25 @@ struct JanusTests {
 
         gateway.publications.removeFirst().end(.unpublished)
         #expect(gateway.wait { Self.mountpoints(gateway).isEmpty })
+    }
+
+    @Test func `what a killed gateway left behind is destroyed by its successor, and nothing else`() throws {
+        let janus = try Janus()
+        defer { withExtendedLifetime(janus) {} }
+        let stranger = try Self.makeGateway(key: 8)
+        stranger.publish("stranger", stage: "s")
+        #expect(stranger.wait(.seconds(20)) { stranger.announced == 1 })
+        var killed: Gateway? = try Self.makeGateway()
+        for participant in ["p", "q"] { killed?.publish(participant, stage: "s") }
+        #expect(killed?.wait(.seconds(20)) { killed?.announced == 2 } == true)
+        killed = nil
+
+        let successor = try Self.makeGateway()
+        successor.publish("p", stage: "s")
+        #expect(successor.wait { successor.announced == 1 })
+        #expect(successor.wait { Self.mountpoints(successor).count == 2 })
+        let left = Self.mountpoints(successor)
+        #expect(Set(left.map { $0["description"]?.string }) == ["p", "stranger"])
+        #expect(left.contains { $0["description"]?.string == "p" && Self.isFlowing($0) })
     }
 }

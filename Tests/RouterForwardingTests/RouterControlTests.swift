@@ -46,6 +46,7 @@ private final class ControlBench {
     let control: RouterControl
     var commands: [LegCommand] = []
     var stories: [RouterControl.Story] = []
+    var availability: [Bool] = []
     private var worker: Mailbox<LegCommand>?
     private var serial: UInt64 = 0
 
@@ -54,6 +55,7 @@ private final class ControlBench {
         control = try RouterControl(loop: loop, drivers: routers, placements: placements, replicas: replicas)
         worker = try Mailbox(loop: loop) { [unowned self] in commands.append($0) }
         control.onStory = { [unowned self] in stories.append($0) }
+        control.onAvailabilityChanged = { [unowned self] in availability.append($0) }
     }
 
     @discardableResult
@@ -189,6 +191,37 @@ struct RouterControlTests {
         #expect(bench.wait { bench.stories.contains(.noRouter(stageID: "s")) })
         bench.routers[1].isAlive = true
         #expect(bench.wait { bench.opened == 1 })
+    }
+
+    @Test func `new publishes have nowhere to go from the first check where no router has ever answered`() throws {
+        let bench = try ControlBench()
+        for router in bench.routers { router.isAlive = false }
+        let start = bench.loop.now
+        #expect(bench.wait { bench.availability == [false] })
+        #expect(bench.loop.now - start < .milliseconds(900))
+        bench.routers[2].isAlive = true
+        #expect(bench.wait { bench.availability == [false, true] })
+    }
+
+    @Test func `routers that have answered are hoped for until they are dead`() throws {
+        let bench = try ControlBench()
+        #expect(!bench.wait(.milliseconds(500)) { !bench.availability.isEmpty })
+        for router in bench.routers { router.isAlive = false }
+        #expect(bench.wait { bench.availability == [false] })
+        #expect(bench.stories.filter { if case .died = $0 { true } else { false } }.count == 3)
+    }
+
+    @Test func `a later track is a new announce of a higher generation at the same router`() throws {
+        let bench = try ControlBench()
+        var (id, announcement) = bench.publish("p", stage: "s")
+        #expect(bench.wait { bench.opened == 1 })
+        announcement.formats[.audio] = .opus(isStereo: true)
+        bench.control.sender.send(.changed(id, announcement))
+        #expect(bench.wait { bench.opened == 2 })
+        let home = try #require(bench.home(of: "p"))
+        #expect(home.announced.map(\.tracks) == [[.video], [.video, .audio]])
+        #expect(home.announced[1].generation > home.announced[0].generation)
+        #expect(home.updated.isEmpty && home.withdrawn.isEmpty)
     }
 
     @Test func `the loss of a router moves only its own stages`() {

@@ -1,7 +1,8 @@
 public import Refusals
 import Synchronization
 
-/// Stands before the authorizer: refuses new publishes while the node drains or is full, before any credential is looked at.
+/// Stands before the authorizer: refuses new publishes while the node drains, is full or has no router to send them to, before
+/// any credential is looked at.
 ///
 /// Live publishes are never touched by it. Counts those it let in, so that a node's limit holds over RTMP and WHIP together.
 public final class AdmissionGate: Authorizer {
@@ -14,7 +15,7 @@ public final class AdmissionGate: Authorizer {
 
     public init(before authorizer: any Authorizer) { self.authorizer = authorizer }
 
-    /// Why new publishes are refused now; nil lets them in. Draining weighs more than overload.
+    /// Why new publishes are refused now; nil lets them in. Draining weighs most.
     public var closure: Closure? {
         let closures = closures.load(ordering: .relaxed)
         return Closure.allCases.first { closures & $0.rawValue != 0 }
@@ -32,8 +33,16 @@ public final class AdmissionGate: Authorizer {
     public enum Closure: Int, Sendable, CaseIterable {
         case draining = 1
         case overloaded = 2
+        /// No stage router is alive (DESIGN.md 6.4).
+        case noRouter = 4
 
-        var code: RefusalCode { self == .draining ? .draining : .overloaded }
+        var code: RefusalCode {
+            switch self {
+            case .draining: .draining
+            case .overloaded: .overloaded
+            case .noRouter: .noRouter
+            }
+        }
     }
 
     /// The node is about to drain: not ready for new traffic, though it still takes what comes.

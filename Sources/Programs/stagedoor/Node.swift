@@ -59,7 +59,8 @@ final class Node {
     /// Serves until a signal's drain is over; returns when every session is over and everything is written.
     func run() throws {
         routers = try RouterPlane(
-            configuration, loop: loop, ownListeners: listeners.addresses, metrics: services.routerMetrics)
+            configuration, loop: loop, ownListeners: listeners.addresses, services: services,
+            directory: directory)
         services.forwarding = routers?.control.sender
         try workers.start(listeners, services: services)
         let report = OverviewReport(

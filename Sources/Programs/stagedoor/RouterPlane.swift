@@ -1,3 +1,5 @@
+import Admission
+import DataDirectory
 import EventLoop
 import Foundation
 import GatewayConfiguration
@@ -12,31 +14,41 @@ final class RouterPlane {
     let control: RouterControl
 
     /// Nil when the configuration names no router that is asked: then there is nothing to place.
-    init?(_ configuration: StagedoorConfiguration, loop: EventLoop, ownListeners: Set<SocketAddress>, metrics: RouterMetrics)
-        throws
-    {
+    init?(
+        _ configuration: StagedoorConfiguration, loop: EventLoop, ownListeners: Set<SocketAddress>, services: NodeServices,
+        directory: borrowing DataDirectory
+    ) throws {
         let client = HTTPClient(loop: loop)
+        let usesJanus = configuration.routers.values.contains { $0.driver == .janus }
+        let ownership = MountpointOwnership(key: usesJanus ? try MountpointKey.load(from: directory) : Secret(""))
         let drivers = try configuration.routers.sorted { $0.key < $1.key }.compactMap { name, settings in
-            try Self.driver(name, settings, client: client, ownListeners: ownListeners)
+            try Self.driver(name, settings, client: client, ownListeners: ownListeners, ownership: ownership)
         }
         guard !drivers.isEmpty else { return nil }
         control = try RouterControl(
             loop: loop, drivers: drivers, placements: LocalPlacements(), replicas: configuration.forwarding.replicas)
-        control.onStory = { story in
+        control.onStory = { [metrics = services.routerMetrics] story in
             metrics.note(story)
-            Log.event(.info, "router", ["story": .string(String(describing: story))])
+            story.log()
+        }
+        // A receiver that cannot be asked always counts as alive: it takes what comes.
+        guard configuration.routers.values.allSatisfy({ $0.driver == .announce || $0.driver == .janus }) else { return }
+        control.onAvailabilityChanged = { [gate = services.gate] isAvailable in
+            gate.set(.noRouter, !isAvailable)
+            Log.event(isAvailable ? .info : .error, "routers_available", ["available": .bool(isAvailable)])
         }
     }
 
     private static func driver(
-        _ name: String, _ settings: RouterSettings, client: HTTPClient, ownListeners: Set<SocketAddress>
+        _ name: String, _ settings: RouterSettings, client: HTTPClient, ownListeners: Set<SocketAddress>,
+        ownership: MountpointOwnership
     ) throws -> (any RouterDriver)? {
         guard settings.driver == .announce || settings.driver == .janus else { return nil }
         var tls = HTTPClientTLS()
         (tls.certificateAuthority, tls.certificate, tls.privateKey) = (
             settings.certificateAuthority, settings.certificate, settings.privateKey
         )
-        let http = RouterHTTPClient(client, tls: tls)
+        let http = RouterHTTPClient(client, tls: tls, router: name)
         let addresses = try RouterAddress.resolve(settings.url, router: name)
         let networks =
             settings.media.isEmpty ? addresses.compactMap { IPNetwork($0, prefixLength: $0.isV4 ? 32 : 128) } : settings.media
@@ -50,7 +62,8 @@ final class RouterPlane {
             return AnnounceDriver(announce, gatewayID: "\(ProcessInfo.processInfo.hostName)-\(getpid())", http: http)
         }
         let media = IPAddress(settings.host) ?? addresses[0]
-        var janus = JanusDriver.Configuration(name: name, url: settings.url, mediaAddress: media, trust: trust)
+        var janus = JanusDriver.Configuration(
+            name: name, url: settings.url, mediaAddress: media, trust: trust, ownership: ownership)
         (janus.apiSecret, janus.isProtected) = (token, settings.srtp)
         return JanusDriver(janus, http: http)
     }

@@ -1,23 +1,56 @@
 #!/usr/bin/env python3
-"""aiortc_whip.py SECONDS URL TOKEN [FILE]: a WHIP publisher on aiortc.
+"""aiortc_whip.py SECONDS URL TOKEN [FILE]: a WHIP publisher on aiortc; FILE `clock` sends clock_picture.py's pictures and a tone.
 
-Prints one line per event: the POST's status, connection states, what was sent, the DELETE's status.
+Prints one line per event: the POST's status, connection states, what was sent, keyframes asked for, the DELETE's status.
 Environment: ORDER=av|va|v (order of m-lines), CODEC=H264|VP8.
 """
 import asyncio
+import math
 import os
 import signal
+import struct
 import sys
 from urllib.parse import urljoin
 
 import aiohttp
+import av
 from aiortc import AudioStreamTrack, RTCPeerConnection, RTCRtpSender, RTCSessionDescription, VideoStreamTrack
 from aiortc.contrib.media import MediaPlayer
 
+import clock_picture
+
+
+class ClockTrack(VideoStreamTrack):
+    """Pictures that tell when they were made."""
+    number = 0
+
+    async def recv(self):
+        stamp, base = await self.next_timestamp()
+        self.number += 1
+        frame = av.VideoFrame(clock_picture.WIDTH, clock_picture.HEIGHT, 'yuv420p')
+        for plane, data in zip(frame.planes, clock_picture.planes(self.number)):
+            plane.update(data)
+        frame.pts, frame.time_base = stamp, base
+        return frame
+
+
+class ToneTrack(AudioStreamTrack):
+    """A tone in place of aiortc's silence."""
+    SAMPLES = b''.join(struct.pack('<h', int(12000 * math.sin(2 * math.pi * 550 * n / 8000))) for n in range(160))
+
+    async def recv(self):
+        frame = await super().recv()
+        frame.planes[0].update((self.SAMPLES * 6)[:frame.planes[0].buffer_size])
+        return frame
+
 
 def add_tracks(connection, path):
+    if path == 'clock':
+        tracks, path = {'a': ToneTrack(), 'v': ClockTrack()}, None
+    else:
+        tracks = {}
     player = MediaPlayer(path, loop=True) if path else None
-    tracks = {'a': player.audio if player else AudioStreamTrack(), 'v': player.video if player else VideoStreamTrack()}
+    tracks = tracks or {'a': player.audio if player else AudioStreamTrack(), 'v': player.video if player else VideoStreamTrack()}
     codec = os.environ.get('CODEC', 'H264').lower()
     for kind in os.environ.get('ORDER', 'av'):
         transceiver = connection.addTransceiver(tracks[kind], direction='sendonly')
@@ -26,10 +59,22 @@ def add_tracks(connection, path):
             transceiver.setCodecPreferences([c for c in offered if c.mimeType.lower() in ('video/' + codec, 'video/rtx')])
 
 
+def count_keyframe_requests():
+    """The encoder's own answer to PLI, counted."""
+    requests, send = [], RTCRtpSender._send_keyframe
+
+    def counted(sender):
+        requests.append(sender)
+        send(sender)
+    RTCRtpSender._send_keyframe = counted
+    return requests
+
+
 async def main():
     signal.pthread_sigmask(signal.SIG_SETMASK, [])
     signal.alarm(int(float(sys.argv[1])) + 30)
     seconds, url, token = float(sys.argv[1]), sys.argv[2], sys.argv[3]
+    keyframe_requests = count_keyframe_requests()
     connection = RTCPeerConnection()
     add_tracks(connection, sys.argv[4] if len(sys.argv) > 4 else None)
     connection.on('connectionstatechange', lambda: print('state', connection.connectionState, flush=True))
@@ -50,6 +95,7 @@ async def main():
         for report in (await connection.getStats()).values():
             if report.type == 'outbound-rtp':
                 print('sent', report.kind, report.packetsSent, report.bytesSent)
+        print('keyframe requests', len(keyframe_requests), flush=True)
         async with http.delete(session, headers=headers) as response:
             print('DELETE', response.status, flush=True)
     await connection.close()

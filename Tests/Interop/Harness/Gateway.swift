@@ -21,15 +21,22 @@ final class Gateway {
 
     /// - Parameters:
     ///   - configuration: more of the configuration file, in YAML.
+    ///   - routers: entries of the configuration's `routers`, in place of the one receiver on this machine.
     ///   - network: where it runs with its clients, when that is not this machine's own network.
-    init(configuration: String = "", participants: Int = 5, data: URL? = nil, in network: NetworkNamespace? = nil) throws {
+    init(
+        configuration: String = "", routers: String? = nil, participants: Int = 5, data: URL? = nil,
+        in network: NetworkNamespace? = nil
+    ) throws {
         self.network = network
         let firstPort = Self.nextRouterPort.wrappingAdd(participants * 4, ordering: .relaxed).oldValue
         routerPorts = firstPort...(firstPort + participants * 4 - 1)
         let folder = data ?? Workspace.temporaryFile(suffix: ".data")
         settings = Workspace.temporaryFile(suffix: ".yaml")
-        try Self.configuration(routerPorts: routerPorts, address: network?.address ?? "127.0.0.1", extra: configuration)
-            .write(to: settings, atomically: true, encoding: .utf8)
+        let receiver =
+            "  local: {driver: static, host: \"127.0.0.1\", ports: \"\(firstPort)-\(routerPorts.upperBound)\"}"
+        try Self.configuration(
+            routers: routers ?? receiver, address: network?.address ?? "127.0.0.1", extra: configuration
+        ).write(to: settings, atomically: true, encoding: .utf8)
         self.data = folder
         let file = folder.appending(path: "quickstart.json")
         try? FileManager.default.removeItem(at: file)
@@ -136,7 +143,7 @@ final class Gateway {
     }
 
     /// Port 0 everywhere, and router ports that no other run has: two gateways at a time do not meet.
-    private static func configuration(routerPorts: ClosedRange<Int>, address: String, extra: String) -> String {
+    private static func configuration(routers: String, address: String, extra: String) -> String {
         """
         http: {listen: "\(address):0"}
         https: {listen: "\(address):0"}
@@ -144,7 +151,7 @@ final class Gateway {
         media: {listen: "\(address):0"}
         admin: {listen: "127.0.0.1:0"}
         routers:
-          local: {driver: static, host: "127.0.0.1", ports: "\(routerPorts.lowerBound)-\(routerPorts.upperBound)"}
+        \(routers)
         \(extra)
         """
     }

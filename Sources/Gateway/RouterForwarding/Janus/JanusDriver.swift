@@ -22,9 +22,14 @@ public final class JanusDriver: RouterDriver {
         public var adminKey: Secret?
         /// SRTP toward Janus: it knows AES-CM only.
         public var isProtected = false
+        /// Marks mountpoints as this gateway's, and opens them again after a restart.
+        public var ownership: MountpointOwnership
 
-        public init(name: String, url: String, mediaAddress: IPAddress, trust: RouterTrust) {
+        public init(
+            name: String, url: String, mediaAddress: IPAddress, trust: RouterTrust, ownership: MountpointOwnership
+        ) {
             (self.name, self.url, self.mediaAddress, self.trust) = (name, url, mediaAddress, trust)
+            self.ownership = ownership
         }
     }
 
@@ -34,6 +39,8 @@ public final class JanusDriver: RouterDriver {
     private let http: any RouterHTTP
     /// Participant → mountpoint.
     private var mountpoints: [String: Mountpoint] = [:]
+    /// Requests whose mountpoints we do not know yet.
+    private var creating = 0
 
     private struct Mountpoint {
         var id: Int64
@@ -46,11 +53,14 @@ public final class JanusDriver: RouterDriver {
 
     public func announce(_ announcement: Announcement, reply: @escaping (Result<LegPlan, AnnounceFailure>) -> Void) {
         let former = mountpoints.removeValue(forKey: announcement.participantID)
-        let secret = Secret(Base64.encode(Random.bytes(count: 18)))
+        let mark = configuration.ownership.mark(stageID: announcement.grant.stageID, generation: announcement.generation)
+        let secret = configuration.ownership.secret(of: mark)
         let keys = configuration.isProtected && mayCarryKeys ? SRTPKeys.random(.aes128CMSHA1_80) : nil
-        let create = creation(of: announcement, secret: secret, keys)
+        let create = creation(of: announcement, mark: mark, secret: secret, keys)
+        creating += 1
         request(create) { [weak self] data in
             guard let self else { return }
+            creating -= 1
             guard let data else { return reply(.failure(.noAnswer)) }
             guard let stream = data["stream"], let id = stream["id"]?.integer else {
                 return reply(.failure(.unacceptable(data["error"]?.string ?? "no mountpoint was made")))
@@ -79,13 +89,25 @@ public final class JanusDriver: RouterDriver {
         }
     }
 
-    /// Janus has no leases; a list of its mountpoints shows what a restart lost.
+    /// Janus has no leases; a list of its mountpoints shows what its restart lost, and what a restart of ours left behind.
     public func renewLease(_ participants: [Announcement], reply: @escaping ([String]) -> Void) {
-        guard !participants.isEmpty else { return reply([]) }
         request(["request": "list"]) { [weak self] data in
             guard let self, let list = data?["list"]?.array else { return reply([]) }
+            destroyOrphans(in: list)
             let known = Set(list.compactMap { $0["id"]?.integer })
             reply(participants.map(\.participantID).filter { self.mountpoints[$0].map { !known.contains($0.id) } ?? false })
+        }
+    }
+
+    /// Mountpoints with our mark that no participant has: of a process that was killed, or whose making had no answer in time.
+    private func destroyOrphans(in list: [JSONValue]) {
+        guard creating == 0 else { return }  // one of them may just have been made
+        let held = Set(mountpoints.values.map(\.id))
+        for entry in list {
+            guard let id = entry["id"]?.integer, !held.contains(id), let mark = entry["metadata"]?.string,
+                configuration.ownership.owns(mark)
+            else { continue }
+            destroy(Mountpoint(id: id, secret: configuration.ownership.secret(of: mark)))
         }
     }
 
@@ -102,10 +124,10 @@ public final class JanusDriver: RouterDriver {
 // MARK: - Mountpoints
 
 extension JanusDriver {
-    private func creation(of announcement: Announcement, secret: Secret, _ keys: SRTPKeys?) -> JSONObject {
+    private func creation(of announcement: Announcement, mark: String, secret: Secret, _ keys: SRTPKeys?) -> JSONObject {
         var body: JSONObject = [
             "request": "create", "type": "rtp", "name": .string(announcement.participantID),
-            "metadata": .string("\(announcement.grant.stageID) \(announcement.generation)"),
+            "metadata": .string(mark),
             "secret": .string(secret.revealText()), "is_private": false,
             "media": .array(announcement.tracks.map { track in media(track, announcement.formats[track]) }),
         ]

@@ -19,6 +19,8 @@ public final class RouterControl {
     }
 
     public var onStory: (Story) -> Void = { _ in }
+    /// Whether new publishes have a router to go to: told when it changes; true at first.
+    public var onAvailabilityChanged: (Bool) -> Void = { _ in }
 
     private final class Router {
         let driver: any RouterDriver
@@ -35,6 +37,7 @@ public final class RouterControl {
     private var participants: [String: ForwardedParticipant] = [:]
     private var mailbox: Mailbox<ForwardingEvent>?
     private var timers: [TimerWatch] = []
+    private var isAvailable = true
 
     static let leaseInterval = Duration.seconds(5)
     static let retryDelay = Duration.seconds(1)
@@ -60,8 +63,8 @@ public final class RouterControl {
         return mailbox.sender
     }
 
-    /// Routers that take new stages now: none means that publishes are to be refused.
-    public var eligibleRouters: [String] { routers.filter { $0.value.health.isEligible }.keys.sorted() }
+    /// Routers that take new stages now.
+    var eligibleRouters: [String] { routers.filter { $0.value.health.isEligible }.keys.sorted() }
 
     /// A router as operators see it.
     public struct Status: Sendable {
@@ -261,6 +264,7 @@ extension RouterControl {
         let wasDead = router.health.isDead
         let hasDied = router.health.checked(isGood: isGood, at: loop.now)
         if wasDead, !router.health.isDead { onStory(.returned(router: name)) }
+        tellAvailability()
         guard hasDied else { return }
         onStory(.died(router: name))
         for participant in participants.values {
@@ -270,6 +274,13 @@ extension RouterControl {
                 place(participant, replica)
             }
         }
+    }
+
+    private func tellAvailability() {
+        let isAvailableNow = routers.values.contains { $0.health.isPromising }
+        guard isAvailableNow != isAvailable else { return }
+        isAvailable = isAvailableNow
+        onAvailabilityChanged(isAvailable)
     }
 
     private func renewLeases() {

@@ -12,10 +12,13 @@ struct RouterHealth {
     private(set) var isDead = false
     private var failures = 0
     private var successes = 0
+    private var hasAnswered = false
     private var lastFeedback: MonotonicTime?
 
     /// Whether new stages may be placed there.
     var isEligible: Bool { !isDead && failures == 0 }
+    /// Whether new publishes may hope for it: one failed check of a router that has answered before says little yet.
+    var isPromising: Bool { !isDead && (failures == 0 || hasAnswered) }
 
     mutating func feedbackCame(at moment: MonotonicTime) { lastFeedback = max(moment, lastFeedback ?? moment) }
 
@@ -23,7 +26,7 @@ struct RouterHealth {
     /// - Returns: whether the router has just died.
     mutating func checked(isGood: Bool, at now: MonotonicTime) -> Bool {
         guard !isGood else {
-            (failures, successes) = (0, successes + 1)
+            (failures, successes, hasAnswered) = (0, successes + 1, true)
             if successes >= Self.successesToReturn { isDead = false }
             return false
         }

@@ -1,0 +1,23 @@
+import OpenSSL
+public import Wire
+
+/// How a gateway knows its own mountpoints again, and may destroy them, after it was killed: by a key that outlives the process.
+///
+/// The mark stands in a mountpoint's metadata for all to read; its secret is an HMAC of the mark and known to the gateway alone.
+public struct MountpointOwnership: Sendable, Equatable {
+    private let key: Secret
+    private let prefix: String
+
+    /// - Parameter key: 32 random bytes, kept in the data directory.
+    public init(key: Secret) {
+        self.key = key
+        prefix = "stagedoor:\(Base64.encode(Array(Digest.sha256(key.reveal()).prefix(9)))) "
+    }
+
+    /// - Parameter generation: makes marks, and so secrets, of one stage differ.
+    func mark(stageID: String, generation: UInt64) -> String { "\(prefix)\(stageID) \(generation)" }
+
+    func owns(_ mark: String) -> Bool { mark.hasPrefix(prefix) }
+
+    func secret(of mark: String) -> Secret { Secret(Base64.encode(HMAC.sha256(key: key.reveal(), Array(mark.utf8)))) }
+}

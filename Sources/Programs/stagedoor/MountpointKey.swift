@@ -1,0 +1,20 @@
+import DataDirectory
+import Foundation
+import OpenSSL
+import Wire
+
+/// The key in `DIR/mountpoint.key` by which this gateway knows its mountpoints on Janus servers again.
+enum MountpointKey {
+    private static let byteCount = 32
+
+    /// Reads the key, or makes one on the first start.
+    static func load(from directory: borrowing DataDirectory) throws -> Secret {
+        let name = "mountpoint.key"
+        if let kept = FileManager.default.contents(atPath: "\(directory.path)/\(name)"), kept.count == byteCount {
+            return Secret([UInt8](kept))
+        }
+        let key = Random.bytes(count: byteCount)
+        try directory.write(key, to: name)
+        return Secret(key)
+    }
+}

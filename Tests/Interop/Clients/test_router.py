@@ -1,0 +1,163 @@
+#!/usr/bin/env python3
+"""The stage router of docs/examples with what tests want to know and to go wrong. Prints its port as the first line.
+
+usage: test_router.py [--port PORT] [--delay SECONDS]
+           [--certificate PEM --key PEM --clients PEM --bearer TOKEN]     HTTPS for clients with that certificate and token alone
+           [--decode FOLDER [--wrong-key]] [--bad-answer]
+
+--decode takes SRTP: GStreamer's srtpdec writes each participant's pictures to FOLDER/ID.h264; with --wrong-key by another key.
+--bad-answer answers an SRTP offer with a key that is too short.
+"""
+import argparse
+import base64
+import os
+import re
+import socket
+import ssl
+import struct
+import subprocess
+import sys
+import threading
+import time
+from http.server import ThreadingHTTPServer
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../../docs/examples"))
+import stage_router  # noqa: E402
+
+parser = argparse.ArgumentParser()
+for name in ["certificate", "key", "clients", "bearer", "decode"]:
+    parser.add_argument("--" + name)
+parser.add_argument("--port", type=int, default=0)
+parser.add_argument("--delay", type=float, default=0)
+parser.add_argument("--wrong-key", action="store_true")
+parser.add_argument("--bad-answer", action="store_true")
+options = parser.parse_args()
+
+
+def nal_unit_types(payload):
+    """Of the NAL units that begin in an RTP payload (RFC 6184)."""
+    if payload[0] & 31 == 24:
+        types, rest = [], payload[1:]
+        while len(rest) > 2:
+            size = struct.unpack_from(">H", rest)[0]
+            types.append(rest[2] & 31)
+            rest = rest[2 + size:]
+        return types
+    if payload[0] & 31 == 28:
+        return [payload[1] & 31] if payload[1] & 0x80 else []
+    return [payload[0] & 31]
+
+
+class CountingParticipant(stage_router.Participant):
+    """Counts pictures, and packets that no track of the announce sends."""
+
+    def __init__(self, announce, address):
+        self.foreign, self.pictures, self.first_units = 0, 0, []
+        super().__init__(announce, address)
+        self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4 << 20)
+
+    def rtp(self, packet, source):
+        track = self.tracks.get(struct.unpack_from(">I", packet, 8)[0])
+        if track is None:
+            self.foreign += 1
+        elif track["kind"] == "video":
+            self.pictures += packet[1] >> 7
+            if len(self.first_units) < 3:
+                self.first_units += nal_unit_types(packet[12:])
+        super().rtp(packet, source)
+
+    def status(self):
+        return {**super().status(), "foreign": self.foreign, "pictures": self.pictures, "firstUnits": self.first_units,
+                "muted": self.announce["muted"]}
+
+
+class ProtectedParticipant(stage_router.Participant):
+    """Leaves the video to GStreamer: its port is the pipeline's."""
+
+    def __init__(self, announce, address):
+        section = announce["sdp"].split("m=video")[1]
+        self.crypto = re.search(r"a=crypto:1 (\S+) inline:(\S+)", section)
+        self.video_port = free_port(address)
+        super().__init__(announce, address)
+        key = base64.b64decode(self.crypto[2])
+        if options.wrong_key:
+            key = bytes(reversed(key))
+        ssrc = next(ssrc for ssrc, track in self.tracks.items() if track["kind"] == "video")
+        cipher, authentication = ("aes-128-gcm", "null") if "GCM" in self.crypto[1] else ("aes-128-icm", "hmac-sha1-80")
+        form = [
+            "application/x-srtp", "media=(string)video", "clock-rate=(int)90000", "encoding-name=(string)H264",
+            "payload=(int)96", f"ssrc=(uint){ssrc}", f"srtp-key=(buffer){key.hex()}", f"srtp-cipher=(string){cipher}",
+            f"srtp-auth=(string){authentication}", f"srtcp-cipher=(string){cipher}", f"srtcp-auth=(string){authentication}"]
+        output = os.path.join(options.decode, announce["participantId"] + ".h264")
+        self.pipeline = subprocess.Popen([
+            "gst-launch-1.0", "-q", "udpsrc", f"address={address}", f"port={self.video_port}", "buffer-size=4194304",
+            "caps=" + ",".join(form), "!", "srtpdec", "!", "rtph264depay", "!",
+            "video/x-h264,stream-format=byte-stream,alignment=au", "!", "filesink", "buffer-mode=unbuffered",
+            "location=" + output])
+        while not bound(self.video_port):
+            time.sleep(.02)
+
+    def answer(self, address):
+        key = base64.b64encode(os.urandom(28 if "GCM" in self.crypto[1] else 30)).decode()
+        if options.bad_answer:
+            key = key[:12]
+        text = super().answer(address).replace("RTP/AVPF", "RTP/SAVPF").replace("a=rtcp-mux\r\n", "")
+        text = text.replace(f"m=video {self.socket.getsockname()[1]}", f"m=video {self.video_port}")
+        control = f"a=rtcp:{self.socket.getsockname()[1]}\r\na=crypto:1 {self.crypto[1]} inline:{key}\r\n"
+        return text.replace("a=recvonly\r\n", "a=recvonly\r\n" + control)
+
+    def end(self):
+        self.pipeline.terminate()
+
+
+def free_port(address):
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        probe.bind((address, 0))
+        return probe.getsockname()[1]
+
+
+def bound(port):
+    with open("/proc/net/udp") as table:
+        return f":{port:04X} " in table.read()
+
+
+class Handler(stage_router.Handler):
+    def admitted(self):
+        if options.bearer is None or self.headers.get("Authorization") == "Bearer " + options.bearer:
+            return True
+        self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        self.respond(401)
+        return False
+
+    def do_POST(self):
+        if self.admitted():
+            time.sleep(options.delay)
+            super().do_POST()
+
+    def do_PUT(self):
+        if self.admitted():
+            super().do_PUT()
+
+
+def finish():
+    """Ends with its parent, and its pipelines with it."""
+    parent = os.getppid()
+    while os.getppid() == parent:
+        time.sleep(.2)
+    for participant in stage_router.participants.values():
+        getattr(participant, "end", lambda: None)()
+    os._exit(0)
+
+
+stage_router.Participant = ProtectedParticipant if options.decode else CountingParticipant
+server = ThreadingHTTPServer(("127.0.0.1", options.port), Handler)
+if options.certificate:
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(options.certificate, options.key)
+    context.verify_mode = ssl.CERT_REQUIRED
+    context.load_verify_locations(options.clients)
+    server.socket = context.wrap_socket(server.socket, server_side=True)
+threading.Thread(target=stage_router.expire, daemon=True).start()
+threading.Thread(target=finish, daemon=True).start()
+print(server.server_address[1], flush=True)
+server.serve_forever()

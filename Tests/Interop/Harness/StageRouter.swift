@@ -1,0 +1,54 @@
+import Foundation
+import Testing
+
+/// A stage router on this machine: docs/examples/stage_router.py with what tests want to know (Clients/test_router.py).
+final class StageRouter {
+    let port: Int
+    private let run: ProgramRun
+
+    /// What it knows of one participant.
+    struct Participant: Decodable {
+        var generation: Int
+        var saidBye: Bool
+        var tracks: [Track]
+        /// Packets of no track that was announced.
+        var foreign: Int
+        var pictures: Int
+        /// H.264 types of the first NAL units.
+        var firstUnits: [Int]
+    }
+
+    struct Track: Decodable {
+        var kind: String
+        var packets: Int
+        var first: Int?
+        var highest: Int
+
+        /// Nothing lost and nothing twice, however much was sent.
+        var isWhole: Bool { packets > 0 && highest - (first ?? 0) + 1 == packets }
+    }
+
+    init(port: Int = 0, _ options: [String] = []) throws {
+        let script = Workspace.package.appending(path: "Tests/Interop/Clients/test_router.py").path
+        let run = try ProgramRun(["/usr/bin/python3", script, "--port", "\(port)"] + options)
+        expect("the router listens\n\(run.output)", within: .seconds(20)) { run.output.contains("\n") }
+        self.run = run
+        self.port = try #require(Int(run.output.prefix { $0.isNumber }))
+    }
+
+    var output: String { run.output }
+
+    /// As a power failure would.
+    func kill() { run.kill() }
+
+    func participants() throws -> [String: Participant] {
+        let text = try ProgramRun.output(
+            of: ["curl", "-sS", "--max-time", "5", "http://127.0.0.1:\(port)/"], within: .seconds(10))
+        return try JSONDecoder().decode([String: Participant].self, from: Data(text.utf8))
+    }
+
+    /// Its entry in the configuration.
+    func settings(_ name: String, scheme: String = "http", more: String = "") -> String {
+        "  \(name): {driver: announce, url: \"\(scheme)://127.0.0.1:\(port)\"\(more.isEmpty ? "" : ", \(more)")}\n"
+    }
+}

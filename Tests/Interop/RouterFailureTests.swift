@@ -1,0 +1,92 @@
+import Foundation
+import Testing
+
+extension Interop {
+    /// Announced routers on real sockets that die, come back, answer late, or are not there.
+    @Suite(.serialized) struct RouterFailure {
+        @Test(.timeLimit(.minutes(1)))
+        func `publishes are refused in words while no router lives, and taken once one does`() throws {
+            let nobody = try StageRouter()
+            nobody.kill()
+            let gateway = try Gateway(routers: nobody.settings("a"))
+            expect("it knows", within: .seconds(10)) { gateway.log.contains("\"routers_available\",\"available\":false") }
+            let encoder = try Encoder.ffmpeg(.p30, to: gateway.quickstart.publishURL)
+            #expect(encoder.status(within: .seconds(10)) != 0)
+            let problem = try Self.postOffer(to: gateway)
+            #expect(problem.hasPrefix("HTTP/1.1 503 ") && problem.contains("SD-1072") && problem.contains("Retry-After"))
+            #expect(problem.contains("No stage router can take the stream now"))
+            #expect(gateway.log.contains("SD-1072"))
+
+            let router = try StageRouter(port: nobody.port)
+            expect("it comes back", within: .seconds(10)) { gateway.log.contains("\"routers_available\",\"available\":true") }
+            let again = try Encoder.ffmpeg(.p30, to: gateway.quickstart.publishURL, seconds: 4)
+            #expect(again.status(within: .seconds(20)) == 0, "\(again.output)")
+            #expect(router.port == nobody.port)
+            gateway.stop()
+        }
+
+        /// kill -9 one of two routers: every stream goes on at the other from its next picture that can be decoded alone.
+        @Test(.timeLimit(.minutes(2)))
+        func `twenty streams move whole to the other router, and no encoder notices`() throws {
+            let routers = try [StageRouter(), StageRouter()]
+            let gateway = try Gateway(
+                configuration: "rates: {resources: 10000}\noverload: {cpu: 100, loopLag: 5s}",
+                routers: routers[0].settings("a") + routers[1].settings("b"), participants: 25)
+            let keys = try gateway.makeStreamKeys(stages: 10, each: 2)
+            let encoders = try ProgramRun([
+                try Workspace.program("stagedoor-bench"), "rtmp", gateway.quickstart.rtmpURL, "--keys", keys.path, "--flv",
+                try Clip.p30.file(), "--seconds", "25",
+            ])
+            try expect("all are announced", within: .seconds(20)) {
+                try routers.reduce(0) { try $0 + $1.participants().count } == 20
+            }
+            letPass(.seconds(2))
+            let before = try routers.map { try $0.participants() }
+            #expect(before.allSatisfy { !$0.isEmpty })
+            routers[0].kill()
+            let killed = ContinuousClock.now
+            try expect("all are at the other", within: .seconds(10)) { try routers[1].participants().count == 20 }
+            let took = killed.duration(to: .now)
+            print("20 streams on two routers: \(before[0].count) moved in \(took)")
+            #expect(took < .seconds(6))
+            letPass(.seconds(4))
+            #expect(encoders.isRunning, "\(encoders.output)")
+            let after = try routers[1].participants()
+            for (id, participant) in after {
+                #expect(participant.tracks.count == 2 && participant.tracks.allSatisfy(\.isWhole), "\(participant)")
+                #expect(participant.foreign == 0 && !participant.saidBye && participant.pictures > 30)
+                #expect(participant.firstUnits.contains(7) && participant.firstUnits.contains(5), "it begins with an IDR picture")
+                if let former = before[0][id] { #expect(participant.generation > former.generation) }
+                if let former = before[1][id] { #expect(participant.generation == former.generation) }
+            }
+            #expect(encoders.status(within: .seconds(40)) == 0, "\(encoders.output)")
+            gateway.stop()
+        }
+
+        @Test(.timeLimit(.minutes(1)))
+        func `a router that answers late costs no picture`() throws {
+            let router = try StageRouter(["--delay", "1.2"])
+            let gateway = try Gateway(routers: router.settings("a"))
+            let encoder = try Encoder.ffmpeg(.p30, to: gateway.quickstart.publishURL, seconds: 5)
+            var last: StageRouter.Participant?
+            _ = try holds(within: .seconds(25)) {
+                last = try router.participants()[gateway.quickstart.participantId] ?? last
+                return !encoder.isRunning
+            }
+            #expect(encoder.status(within: .seconds(1)) == 0, "\(encoder.output)")
+            let seen = try #require(last)
+            #expect(seen.firstUnits.contains(7) && seen.firstUnits.contains(5))
+            #expect(seen.tracks.allSatisfy(\.isWhole) && seen.pictures >= 140, "\(seen)")
+            gateway.stop()
+        }
+
+        private static func postOffer(to gateway: Gateway) throws -> String {
+            try ProgramRun.output(
+                of: [
+                    "curl", "-sS", "-i", "-H", "Content-Type: application/sdp", "-H",
+                    "Authorization: Bearer \(try #require(gateway.quickstart.whipToken))", "--data", "v=0",
+                    try #require(gateway.quickstart.whipURL),
+                ], within: .seconds(10))
+        }
+    }
+}
