@@ -135,6 +135,32 @@ struct RouterLegTests {
         #expect(bench.keyframeRequests == 1, "the one that opening asked for")
     }
 
+    @Test func `a leg that moves begins with a keyframe, or after two seconds without any`() throws {
+        let bench = try Bench()
+        var plan = bench.plan
+        bench.leg?.open(plan)
+        bench.publish(0, isKeyframe: true)
+        bench.publish(1)
+        #expect(bench.wait { bench.packets.count == 2 })
+        func move(to ssrc: UInt32) {
+            bench.leg?.close()
+            plan.tracks[0].ssrc = ssrc
+            bench.leg?.open(plan)
+        }
+        move(to: 78)
+        for number in 2..<5 { bench.publish(Int64(number)) }
+        bench.publish(5, isKeyframe: true)
+        bench.publish(6)
+        #expect(bench.wait { bench.packets.count == 4 })
+        move(to: 79)
+        bench.publish(7)
+        _ = bench.loop.run(until: { false }, within: RouterLeg.keyframePatience)
+        bench.publish(8)
+        #expect(bench.wait { bench.packets.count == 5 })
+        #expect(bench.packets.map { $0.bytes[12] } == [0, 1, 5, 6, 8])
+        #expect(bench.packets.map(\.header.ssrc) == [77, 77, 78, 78, 79])
+    }
+
     @Test func `a new announce has its own numbers, and late feedback about the old one is foreign`() throws {
         let bench = try Bench()
         bench.leg?.open(bench.plan)

@@ -62,7 +62,7 @@ class CountingParticipant(stage_router.Participant):
             self.foreign += 1
         elif track["kind"] == "video":
             self.pictures += packet[1] >> 7
-            if len(self.first_units) < 3:
+            if len(self.first_units) < 6:
                 self.first_units += nal_unit_types(packet[12:])
         super().rtp(packet, source)
 

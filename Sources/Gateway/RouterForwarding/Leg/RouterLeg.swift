@@ -31,7 +31,12 @@ public final class RouterLeg: MediaSink {
     /// Wall clock less monotonic clock, fixed for the leg: a step of the system's clock is no business of receivers.
     private let wallOffset: Duration
 
+    /// Until when video is left out that no keyframe begins; nil while it flows.
+    private var skipsVideoUntil: MonotonicTime?
+
     static let reportInterval = Duration.seconds(1)
+    /// Another router, or another SSRC, cannot show video before its keyframe; streams that refresh by and by have none.
+    static let keyframePatience = Duration.seconds(2)
     /// The start gate's media is let go over this time.
     static let releaseSpread = Duration.milliseconds(100)
 
@@ -55,6 +60,8 @@ public final class RouterLeg: MediaSink {
         tracks = plan.tracks.map { RouterTrack(plan: $0, socket: socket) }
         for track in plan.tracks { socket.register(self, ssrc: track.ssrc) }
         if plan.feedbackKeys != nil { for source in sources { socket.registerProtected(self, at: source) } }
+        // Another router begins with a picture that can be decoded alone; where none is kept, with the next one.
+        if skipsVideoUntil != nil { skipsVideoUntil = gate.holdsKeyframe ? nil : socket.loop.now + Self.keyframePatience }
         if !gate.holdsKeyframe { publication.source?.requestKeyframe(.video) }
         gate.release { packets, run in send(packets, run, spread: Self.releaseSpread) }
         reporter = socket.loop.schedule(after: Self.reportInterval, repeating: Self.reportInterval) { [unowned self] in
@@ -67,6 +74,7 @@ public final class RouterLeg: MediaSink {
     /// Stops forwarding and says BYE; media is kept for the next `open`.
     public func close() {
         socket.loop.assertOnLoop()
+        if tracks.contains(where: { $0.packetCount > 0 }) { skipsVideoUntil = socket.loop.now + Self.keyframePatience }
         for track in tracks {
             sendReport(of: track, goodbye: true)
             track.queue.removeAll()
@@ -103,7 +111,8 @@ public final class RouterLeg: MediaSink {
     // MARK: Sending
 
     private func send(_ packets: UnsafeBufferPointer<MediaPacket>, _ run: MediaRun, spread: Duration?) {
-        guard let first = packets.first, let track = tracks.first(where: { $0.plan.track == run.track }) else { return }
+        guard let first = packets.first, let track = tracks.first(where: { $0.plan.track == run.track }), !isSkipped(run)
+        else { return }
         if track.numbering.isJump(first.sequenceNumber) { publication.source?.requestKeyframe(run.track) }
         track.noteFrame(at: first.timestamp)
         let isLongFrame = packets.count >= SendQueue.pacingThreshold
@@ -129,6 +138,14 @@ public final class RouterLeg: MediaSink {
         runCount &+= 1
         guard runCount & 15 == 1 else { return }
         socket.metrics?.latency.observe(EventLoop.monotonicNow() - run.arrival)
+    }
+
+    /// Whether a leg that was moved still waits for the keyframe with which the new router's video begins.
+    private func isSkipped(_ run: MediaRun) -> Bool {
+        guard let deadline = skipsVideoUntil, run.track.kind == .video else { return false }
+        if !run.isKeyframe, run.arrival < deadline { return true }
+        skipsVideoUntil = nil
+        return false
     }
 
     private func protect(_ batch: WireBatch) -> WireBatch {
