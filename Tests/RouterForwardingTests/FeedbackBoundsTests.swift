@@ -1,0 +1,45 @@
+import Testing
+import TestSupport
+import Wire
+
+@testable import RouterForwarding
+
+@Suite("Feedback bounds (DESIGN 6.3)")
+struct FeedbackBoundsTests {
+    let clock = FakeClock()
+
+    @Test func `keyframe requests: one in 500 ms, ten a minute beyond the first three`() {
+        var bounds = FeedbackBounds()
+        var admitted: [Int] = []
+        for millisecond in 0..<120_000 where millisecond % 10 == 0 {
+            if bounds.admitsKeyframeRequest(at: clock.now + .milliseconds(millisecond)) { admitted.append(millisecond) }
+        }
+        #expect(admitted.prefix(4) == [0, 500, 1000, 1500])
+        #expect(admitted.filter { $0 < 60_000 }.count == 13)
+        #expect(admitted.count == 23)
+    }
+
+    @Test func `REMB never goes below 300 kbit/s and is forgotten after 5 s`() {
+        var bounds = FeedbackBounds()
+        #expect(bounds.bitrateLimit(at: clock.now) == nil)
+        bounds.limitBitrate(0, at: clock.now)
+        #expect(bounds.bitrateLimit(at: clock.now) == 300_000)
+        bounds.limitBitrate(.max, at: clock.now)
+        #expect(bounds.bitrateLimit(at: clock.now) == Int(Int32.max))
+        bounds.limitBitrate(2_000_000, at: clock.now)
+        #expect(bounds.bitrateLimit(at: clock.now + .milliseconds(4999)) == 2_000_000)
+        #expect(bounds.bitrateLimit(at: clock.now + .seconds(5)) == nil)
+    }
+
+    @Test func `retransmissions stay within a fifth of what was sent`() {
+        var bounds = FeedbackBounds()
+        var (sent, again) = (0, 0)
+        for _ in 0..<10_000 {
+            bounds.sent(byteCount: 1200)
+            sent += 1200
+            while bounds.admitsRetransmission(byteCount: 1200) { again += 1200 }
+        }
+        #expect(again <= sent / 5 + FeedbackBounds.retransmissionAllowance)
+        #expect(again >= sent / 5 - 1200)
+    }
+}
