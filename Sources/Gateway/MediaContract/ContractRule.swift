@@ -1,3 +1,5 @@
+import H264
+
 /// The rules of the media contract (DESIGN 8), by the names that configuration, metrics and events use.
 public enum ContractRule: String, CaseIterable, Sendable {
     case videoCodec, videoProfile, bFrames, maximumResolution, minimumResolution, videoBitrate
@@ -21,4 +23,13 @@ public enum ContractAction: String, Sendable, CaseIterable {
 /// H.264 profiles that an operator may admit. Constrained Baseline always is.
 public enum AdmittedProfile: String, Sendable, CaseIterable, Hashable {
     case baseline, main, high
+
+    /// H.264 A.2.
+    var profileIDC: UInt8 {
+        switch self {
+        case .baseline: SequenceParameterSet.baseline
+        case .main: SequenceParameterSet.main
+        case .high: SequenceParameterSet.high
+        }
+    }
 }

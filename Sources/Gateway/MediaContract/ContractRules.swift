@@ -26,6 +26,12 @@ public struct ContractRules: Equatable, Sendable {
 
     public init() {}
 
+    /// The profile_idc values that an SDP offer may name (H.264 A.2); nil where the profile is no ground to disconnect.
+    public var offeredProfiles: Set<UInt8>? {
+        guard self[.videoProfile] == .disconnect else { return nil }
+        return Set(admittedProfiles.map(\.profileIDC)).union([AdmittedProfile.baseline.profileIDC])
+    }
+
     public subscript(rule: ContractRule) -> ContractAction {
         get { actions[rule] ?? rule.defaultAction }
         set { actions[rule] = newValue == rule.defaultAction ? nil : newValue }

@@ -8,6 +8,8 @@ public protocol WHIPPublishHost: AnyObject {
     /// Asked when the token is found good, before the lease is claimed: a refusal that this encoder has still to hear.
     /// - Parameter offer: a digest of the offer's settings; an encoder whose offer changed has changed a setting.
     func rememberedRefusal(for grant: PublishGrant, _ request: PublishRequest, offer: String) -> Refusal?
+    /// The profile_idc values that an offer for this grant's stage may name; nil leaves the profile to the parameter sets.
+    func acceptedProfiles(for grant: PublishGrant) -> Set<UInt8>?
     /// Seconds after which a refused encoder may try again; nil when it may at once.
     func retryAfter(for grant: PublishGrant) -> Int?
     /// The contract's eye on this publish; nil looks at nothing.

@@ -92,8 +92,7 @@ struct NodeServices: Sendable {
         }
         whip = transport.map { transport in
             WHIPPlane(
-                configuration: WHIPConfiguration(configuration), transport: transport, leases: leases, reports: leases,
-                board: board, metrics: WHIPMetrics(metrics))
+                transport: transport, leases: leases, reports: leases, board: board, metrics: WHIPMetrics(metrics))
         }
     }
 

@@ -33,29 +33,14 @@ extension TransportConfiguration {
     }
 }
 
-extension WHIPConfiguration {
-    init(_ configuration: StagedoorConfiguration) {
-        self.init()
-        acceptedProfiles =
-            configuration.contract.profile.action == .disconnect
-            ? Set(configuration.contract.profile.limit.map(\.profileIDC)) : nil
-    }
-}
-
-extension VideoProfile {
-    fileprivate var profileIDC: UInt8 {
-        switch self {
-        case .baseline, .constrainedBaseline: 66
-        case .main: 77
-        case .high: 100
-        }
-    }
-}
-
 extension PublicationHost: WHIPPublishHost {
     /// An encoder whose offer changed has changed a setting, and is heard.
     func rememberedRefusal(for grant: PublishGrant, _ request: PublishRequest, offer: String) -> Refusal? {
         services.contract.rememberedRefusal(for: ContractPublisher(grant, request, offer: offer), at: loop.now)
+    }
+
+    func acceptedProfiles(for grant: PublishGrant) -> Set<UInt8>? {
+        services.contract.rules(forStageTags: grant.stageTags).offeredProfiles
     }
 
     func retryAfter(for grant: PublishGrant) -> Int? {

@@ -151,6 +151,7 @@ final class RecordingHost: WHIPPublishHost {
     init(worker: Int, _ output: ForwardedMedia) { (self.worker, self.output) = (worker, output) }
 
     func rememberedRefusal(for grant: PublishGrant, _ request: PublishRequest, offer: String) -> Refusal? { nil }
+    func acceptedProfiles(for grant: PublishGrant) -> Set<UInt8>? { ContractRules().offeredProfiles }
     func retryAfter(for grant: PublishGrant) -> Int? { nil }
 
     func makeInspector(

@@ -129,7 +129,8 @@ public final class WHIPEndpoint {
             return refuse(number, refusal)
         }
         do throws(Refusal) {
-            let offer = try Self.offer(in: post.body, profiles: plane.configuration.acceptedProfiles)
+            let rules = host.map { OfferRules(acceptedProfiles: $0.acceptedProfiles(for: grant)) } ?? OfferRules()
+            let offer = try Self.offer(in: post.body, rules: rules)
             post.offer = offer
             post.entry = makeEntry(grant, offer, post)
             waiting[number] = post
@@ -142,12 +143,12 @@ public final class WHIPEndpoint {
         plane.leases.claimPublish(grant, protocol: .whip, holder: entry, takeOver: false) { sender?.send(.claimed(number, $0)) }
     }
 
-    private static func offer(in body: [UInt8], profiles: Set<UInt8>?) throws(Refusal) -> AcceptedOffer {
+    private static func offer(in body: [UInt8], rules: OfferRules) throws(Refusal) -> AcceptedOffer {
         let description: SessionDescription
         do throws(SDPError) {
             description = try SessionDescription(parsing: body, endings: .crlf)
         } catch { throw malformed("The SDP offer is malformed: \(error).") }
-        return try AcceptedOffer(negotiating: description, rules: OfferRules(acceptedProfiles: profiles))
+        return try AcceptedOffer(negotiating: description, rules: rules)
     }
 
     private func makeEntry(_ grant: PublishGrant, _ offer: AcceptedOffer, _ post: PendingPost) -> SessionEntry {
