@@ -162,8 +162,8 @@ let modules: [Module] = [
         name: "stagedoor-bench", layer: "Programs", folder: "stagedoor-bench", kind: .executable,
         uses: [
             "Wire", "FLV", "AMF0", "RTMP", "RTP", "RTCP", "H264", "SDP", "JSON", "HTTP", "CRTMP", "CNice", "DTLS", "SRTP", "STUN",
-            "COpenSSL", "OpenSSL", "EventLoop", "Sockets", "HTTPClient", "RouterForwarding", "JWT", "Store", "CShim",
-            "CAVCodec", "COpus",
+            "COpenSSL", "OpenSSL", "EventLoop", "Sockets", "HTTPClient", "MediaContract", "Refusals", "RouterForwarding", "JWT",
+            "Store", "CShim", "CAVCodec", "COpus",
         ],
         products: [argumentParser], hasTests: false),
 ]

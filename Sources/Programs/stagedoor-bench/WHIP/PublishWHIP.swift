@@ -17,7 +17,7 @@ struct PublishWHIP: ParsableCommand {
     @OptionGroup var credentials: WHIPCredentials
     @Option(help: "Streams; by default one for each token.")
     var streams: Int?
-    @Option(help: "How long, in seconds, after all are connected.")
+    @Option(help: "How long, in seconds, after all are connected; less when the server has ended every stream.")
     var seconds = 10.0
     @Option(help: "Set-ups under way at a time.")
     var concurrency = 1
@@ -29,6 +29,8 @@ struct PublishWHIP: ParsableCommand {
     var marks = false
     @Option(help: "Percent of the video packets that get lost at first, for the server to ask for.")
     var loss = 0.0
+    @Option(help: "What the offer says of the video; the file is sent as it is.")
+    var profileLevelID = "42e01f"
     @Option(help: "PEM file of the authority that signed the endpoint's certificate.")
     var ca: String?
     @Option(help: "A server process whose CPU and memory are reported.")
@@ -40,6 +42,8 @@ struct PublishWHIP: ParsableCommand {
         /// What went wrong in set-ups, and how often.
         var failures: [String: Int] = [:]
         var endedByServer = 0
+        /// From the first packet to the first end by the server.
+        var endedAfterSeconds: Double?
         var deleted = 0
         var seconds = 0.0
         var packets = 0
@@ -67,12 +71,13 @@ struct PublishWHIP: ParsableCommand {
                 throw ValidationError("“\(url)” is no URL")
             }
             let client = WHIPEndpointClient(loop: loop, endpoint: endpoint, certificateAuthority: ca)
-            return WHIPPublisher(loop: loop, endpoint: client, token: token, context: context)
+            return WHIPPublisher(loop: loop, endpoint: client, token: token, context: context, profileLevelID: profileLevelID)
         }
         var report = Report()
         let connected = connect(publishers, on: loop, into: &report)
         publish(clip, by: connected, on: loop, into: &report)
         report.endedByServer = connected.count(where: \.isEndedByServer)
+        report.endedAfterSeconds = connected.compactMap(\.endedAfter?.inSeconds).min()
         end(publishers, on: loop, into: &report)
         try print(report: report)
         if report.refused > 0 || report.endedByServer > 0 { throw ExitCode(1) }
@@ -110,6 +115,7 @@ struct PublishWHIP: ParsableCommand {
         guard !publishers.isEmpty else { return }
         // Spread over a frame's time, as strangers would be.
         for (index, publisher) in publishers.enumerated() {
+            publisher.onEnd = { if publishers.allSatisfy(\.isEndedByServer) { loop.stop() } }
             publisher.publish(clip, loss: loss / 100, delay: .microseconds(33_000 * index / publishers.count))
         }
         let start = EventLoop.monotonicNow()

@@ -28,26 +28,35 @@ struct RTPClip {
     private static let opusMilliseconds = 20
     /// A pacer is done before the next frame comes.
     private static let pacedShare = 0.8
+    /// Frame type and codec, packet type, composition time (FLV E.4.3.1).
+    private static let tagHeadByteCount = 5
 
     /// - Parameter isPaced: the packets of a frame leave spread over most of its time, and at once otherwise.
     init(_ file: FLVFile, isPaced: Bool, isMarked: Bool) throws {
         duration = file.duration
-        guard let header = file.tags.first(where: { $0.kind == .video && $0.isSequenceHeader }) else { throw Fault.noVideo }
-        let record = try AVCDecoderConfigurationRecord(parsing: Array(header.body.dropFirst(5)).span.bytes)
-        let frames = file.tags.filter { $0.kind == .video && !$0.isSequenceHeader && $0.body.count > 5 }
-        let interval = frames.isEmpty ? 0 : Double(file.duration) * 1_000_000 / Double(frames.count)
-        for frame in frames {
-            let body = isMarked ? LatencyMark.inserted(into: frame.body) : frame.body
-            let payloads = try Self.payloads(of: body, isKeyframe: frame.body[0] >> 4 == 1, record)
+        let tags = file.tags.filter { $0.kind == .video && $0.body.count > Self.tagHeadByteCount }
+        let frameCount = tags.count { !$0.isSequenceHeader }
+        let interval = frameCount == 0 ? 0 : Double(file.duration) * 1_000_000 / Double(frameCount)
+        var record: AVCDecoderConfigurationRecord?
+        for tag in tags {
+            if tag.isSequenceHeader {
+                record = try AVCDecoderConfigurationRecord(parsing: Array(tag.body[Self.tagHeadByteCount...]).span.bytes)
+                continue
+            }
+            guard let record else { throw Fault.noVideo }
+            let body = isMarked ? LatencyMark.inserted(into: tag.body) : tag.body
+            let payloads = try Self.payloads(of: body, isKeyframe: tag.body[0] >> 4 == 1, record)
             let step = isPaced ? interval * Self.pacedShare / Double(payloads.count) : 0
+            let timestamp = UInt32(truncatingIfNeeded: (tag.timestamp + Self.compositionTime(of: tag.body)) * 90)
             for (index, payload) in payloads.enumerated() {
                 packets.append(
                     Packet(
-                        track: .video, due: Int64(frame.timestamp) * 1_000_000 + Int64(step * Double(index)),
-                        timestamp: UInt32(truncatingIfNeeded: frame.timestamp * 90), isLast: index == payloads.count - 1,
-                        payload: payload, markOffset: isMarked ? LatencyMark.numberOffset(in: payload) : nil))
+                        track: .video, due: Int64(tag.timestamp) * 1_000_000 + Int64(step * Double(index)),
+                        timestamp: timestamp, isLast: index == payloads.count - 1, payload: payload,
+                        markOffset: isMarked ? LatencyMark.numberOffset(in: payload) : nil))
             }
         }
+        guard record != nil else { throw Fault.noVideo }
         for time in stride(from: 0, to: duration, by: Self.opusMilliseconds) {
             packets.append(
                 Packet(
@@ -58,7 +67,13 @@ struct RTPClip {
         packets = packets.enumerated().sorted { ($0.element.due, $0.offset) < ($1.element.due, $1.offset) }.map(\.element)
     }
 
-    /// Parameter sets stand before every keyframe, as hardware encoders send them.
+    /// Milliseconds from decoding to showing a picture, which is what its RTP time tells: not 0 where there are B-frames.
+    private static func compositionTime(of body: [UInt8]) -> Int {
+        let bits = UInt32(body[2]) << 24 | UInt32(body[3]) << 16 | UInt32(body[4]) << 8
+        return Int(Int32(bitPattern: bits) >> 8)
+    }
+
+    /// Parameter sets stand before every keyframe, as hardware encoders send them, where it has none of its own.
     private static func payloads(
         of body: [UInt8], isKeyframe: Bool, _ record: AVCDecoderConfigurationRecord
     ) throws -> [[UInt8]] {
@@ -68,7 +83,7 @@ struct RTPClip {
             let head = (0..<Int(payload.headCount)).map { UInt8(truncatingIfNeeded: payload.head >> ($0 * 8)) }
             payloads.append(head + payload.body)
         }
-        if isKeyframe {
+        if isKeyframe, try !carriesParameterSets(body, lengthSize: record.lengthSize) {
             for set in record.sequenceParameterSets + record.pictureParameterSets {
                 // `emit` runs one payload behind: each set ends its own turn, so that its bytes are still there.
                 set.withUnsafeBytes {
@@ -77,11 +92,21 @@ struct RTPClip {
             }
         }
         try body.withUnsafeBytes { bytes in
-            var units = AVCCUnits(UnsafeRawBufferPointer(rebasing: bytes[5...]), lengthSize: record.lengthSize)
+            var units = AVCCUnits(UnsafeRawBufferPointer(rebasing: bytes[tagHeadByteCount...]), lengthSize: record.lengthSize)
             while let unit = try units.next() { packetizer.append(unit, emit: keep) }
             packetizer.finish(emit: keep)
         }
         return payloads
+    }
+
+    private static func carriesParameterSets(_ body: [UInt8], lengthSize: Int) throws -> Bool {
+        try body.withUnsafeBytes { bytes in
+            var units = AVCCUnits(UnsafeRawBufferPointer(rebasing: bytes[tagHeadByteCount...]), lengthSize: lengthSize)
+            while let unit = try units.next() {
+                if NALUnitHeader(unit[0]).type == .sequenceParameterSet { return true }
+            }
+            return false
+        }
     }
 
     enum Fault: Error { case noVideo }

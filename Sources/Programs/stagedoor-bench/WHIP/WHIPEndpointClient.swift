@@ -5,11 +5,15 @@ import HTTPClient
 /// The HTTP half of publishers: POST of an offer, DELETE of what came of it (RFC 9725 §4.2).
 final class WHIPEndpointClient {
     enum Fault: Error, CustomStringConvertible {
-        case refused(status: Int), unusableAnswer, failed(HTTPClientError)
+        /// The problem document's words, and seconds of Retry-After.
+        case refused(status: Int, detail: String, retryAfter: String?)
+        case unusableAnswer, failed(HTTPClientError)
 
         var description: String {
             switch self {
-            case .refused(let status): "the server answered \(status)"
+            case .refused(let status, let detail, nil): "the server answered \(status): \(detail)"
+            case .refused(let status, let detail, let seconds?):
+                "the server answered \(status), Retry-After \(seconds): \(detail)"
             case .unusableAnswer: "the 201 lacks a location, or its answer a candidate, credentials or a fingerprint"
             case .failed(.failed(let reason)): reason
             case .failed(let error): "\(error)"
@@ -41,12 +45,18 @@ final class WHIPEndpointClient {
             case .success(let answer): response = answer
             case .failure(let error): return reply(.failure(.failed(error)))
             }
-            guard response.status == 201 else { return reply(.failure(.refused(status: response.status))) }
+            guard response.status == 201 else { return reply(.failure(Self.refusal(response))) }
             guard let location = response["location"], let url = URL(string: location, relativeTo: endpoint),
                 let server = WHIPServerDescription(parsing: response.body)
             else { return reply(.failure(.unusableAnswer)) }
             reply(.success(Resource(url: url.absoluteString, server: server)))
         }
+    }
+
+    private static func refusal(_ response: HTTPClientResponse) -> Fault {
+        let problem = try? JSONSerialization.jsonObject(with: Data(response.body)) as? [String: Any]
+        return .refused(
+            status: response.status, detail: problem?["detail"] as? String ?? "no words", retryAfter: response["retry-after"])
     }
 
     func delete(_ resource: Resource, token: String, reply: @escaping (Bool) -> Void) {

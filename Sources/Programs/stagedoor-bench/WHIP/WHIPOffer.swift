@@ -7,6 +7,8 @@ struct WHIPOffer {
     static let audioPayloadType: UInt8 = 111
 
     let certificate: DTLSCertificate
+    /// Six hexadecimal digits (RFC 6184 §8.1); the media that follows may have another one.
+    var profileLevelID = "42e01f"
     let videoSSRC = UInt32.random(in: 1...UInt32.max)
     let audioSSRC = UInt32.random(in: 1...UInt32.max)
     /// 47 and 142 random bits; RFC 8445 §5.3 asks for 24 and 128.
@@ -35,7 +37,7 @@ struct WHIPOffer {
             a=rtpmap:\(Self.videoPayloadType) H264/90000
             a=rtcp-fb:\(Self.videoPayloadType) nack
             a=rtcp-fb:\(Self.videoPayloadType) nack pli
-            a=fmtp:\(Self.videoPayloadType) profile-level-id=42e01f;packetization-mode=1;level-asymmetry-allowed=1
+            a=fmtp:\(Self.videoPayloadType) profile-level-id=\(profileLevelID);packetization-mode=1;level-asymmetry-allowed=1
 
             """.replacing("\n", with: "\r\n")
     }

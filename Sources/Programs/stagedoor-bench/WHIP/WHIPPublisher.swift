@@ -20,6 +20,10 @@ final class WHIPPublisher {
     private(set) var answeredAfter: Duration?
     private(set) var connectedAfter: Duration?
     private(set) var isEndedByServer = false
+    /// From the first packet to the server's goodbye.
+    private(set) var endedAfter: Duration?
+    /// The server ended the connection.
+    var onEnd: (() -> Void)?
     private(set) var isDeleted: Bool?
 
     private let loop: EventLoop
@@ -40,9 +44,9 @@ final class WHIPPublisher {
     /// Of sender reports: often enough that a receiver has one within a second.
     private static let reportInterval = Duration.seconds(1)
 
-    init(loop: EventLoop, endpoint: WHIPEndpointClient, token: String, context: DTLSContext) {
+    init(loop: EventLoop, endpoint: WHIPEndpointClient, token: String, context: DTLSContext, profileLevelID: String) {
         (self.loop, self.endpoint, self.token, self.context) = (loop, endpoint, token, context)
-        offer = WHIPOffer(certificate: context.certificate)
+        offer = WHIPOffer(certificate: context.certificate, profileLevelID: profileLevelID)
         senders = (
             RTPSender(ssrc: offer.videoSSRC, payloadType: WHIPOffer.videoPayloadType, clockRate: 90_000, answersNACK: true),
             RTPSender(ssrc: offer.audioSSRC, payloadType: WHIPOffer.audioPayloadType, clockRate: 48_000, answersNACK: false)
@@ -74,6 +78,8 @@ final class WHIPPublisher {
                 }
                 connection.onClosed = { [unowned self] in
                     isEndedByServer = true
+                    if startedAt != .zero { endedAfter = EventLoop.monotonicNow() - startedAt }
+                    onEnd?()
                     finish("the server closed the connection")
                 }
                 connection.onMedia = { [unowned self] in takeControl($0) }

@@ -1,0 +1,130 @@
+import ArgumentParser
+import Foundation
+import H264
+import MediaContract
+import Refusals
+import Wire
+
+/// `stagedoor-bench contract`: what the media contract's look at each packet costs, without sockets around it.
+struct MeasureContract: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "contract", abstract: "Measures the media contract's cost per RTP packet on a stream that breaks no rule.")
+
+    @Option(help: "FLV file with H.264.")
+    var flv: String
+    @Option(help: "How many times the file is looked at, after once that is not measured.")
+    var rounds = 20
+
+    /// Of one protocol: CPU time of the thread, and calls for memory where they are counted.
+    struct Figure: Encodable {
+        var packets: Int
+        var nanosecondsPerPacket: Double
+        var allocations: Int?
+    }
+
+    struct Report: Encodable {
+        var whip: Figure
+        /// By the RTP packets that its access units become.
+        var rtmp: Figure
+        /// What the counter of allocations tells of reading the file: nil or 0 where it does not count.
+        var control: Int?
+    }
+
+    func run() throws {
+        guard rounds > 0 else { throw ValidationError("at least one round") }
+        let before = AllocationCount()?.current
+        let file = try FLVFile(path: flv)
+        let control = before.flatMap { before in AllocationCount().map { $0.current - before } }
+        let clip = try RTPClip(file, isPaced: false, isMarked: false)
+        let whip = try measure(packetCount: clip.packets.count, ingest: .whip) { session, round in
+            Self.packets(of: clip, round: round, session)
+        }
+        let rtmp = try measure(packetCount: clip.packets.count, ingest: .rtmp) { session, round in
+            Self.accessUnits(of: file, round: round, session)
+        }
+        try print(report: Report(whip: whip, rtmp: rtmp, control: control))
+    }
+
+    private struct Refused: Error {}
+
+    /// - Parameter pass: looks at the whole file once; false when the contract refused it.
+    private func measure(
+        packetCount: Int, ingest: ContractMonitor.Ingest, _ pass: (ContractSession, Int) -> Bool
+    ) throws -> Figure {
+        let publisher = ContractPublisher(credential: "", source: .loopback, product: "stagedoor-bench")
+        let session = ContractSession(desk: ContractDesk(), ingest: ingest, publisher: publisher)
+        guard pass(session, 0) else { throw Refused() }
+        let allocations = AllocationCount()
+        let (start, countBefore) = (Self.threadNanoseconds(), allocations?.current)
+        for round in 1...rounds { guard pass(session, round) else { throw Refused() } }
+        let (end, countAfter) = (Self.threadNanoseconds(), allocations?.current)
+        let packets = packetCount * rounds
+        return Figure(
+            packets: packets, nanosecondsPerPacket: Double(end - start) / Double(packets),
+            allocations: countBefore.flatMap { before in countAfter.map { $0 - before } })
+    }
+
+    private static func packets(of clip: RTPClip, round: Int, _ session: ContractSession) -> Bool {
+        var number = Int64(round * clip.packets.count)
+        for packet in clip.packets {
+            let arrival = arrival(round: round, clip.duration, packet.due)
+            let refusal =
+                switch packet.track {
+                case .video:
+                    packet.payload.withUnsafeBytes {
+                        session.videoPayload(
+                            $0, sequenceNumber: number, timestamp: Int64(packet.timestamp) + Int64(round * clip.duration * 90),
+                            arrival: arrival)
+                    }
+                case .audio:
+                    session.audioPayload(
+                        byteCount: packet.payload.count,
+                        timestamp: Int64(packet.timestamp) + Int64(round * clip.duration * 48), arrival: arrival)
+                }
+            if refusal != nil { return false }
+            if packet.track == .video { number += 1 }
+        }
+        return true
+    }
+
+    private static func accessUnits(of file: FLVFile, round: Int, _ session: ContractSession) -> Bool {
+        for tag in file.tags where tag.kind != .script {
+            let arrival = arrival(round: round, file.duration, Int64(tag.timestamp) * 1_000_000)
+            let mediaTime = Duration.milliseconds(round * file.duration + tag.timestamp)
+            let refusal =
+                switch tag.kind {
+                case .audio: session.audioFrame(byteCount: tag.body.count, mediaTime: mediaTime, arrival: arrival)
+                case .video where tag.isSequenceHeader: configure(session, tag, mediaTime, arrival)
+                default:
+                    tag.body.withUnsafeBytes {
+                        session.accessUnit(
+                            UnsafeRawBufferPointer(rebasing: $0.dropFirst(5)), lengthSize: 4, mediaTime: mediaTime,
+                            arrival: arrival)
+                    }
+                }
+            if refusal != nil { return false }
+        }
+        return true
+    }
+
+    /// Parameter sets come once, as encoders send them.
+    private static func configure(
+        _ session: ContractSession, _ tag: FLVFile.Tag, _ mediaTime: Duration, _ arrival: MonotonicTime
+    ) -> Refusal? {
+        guard mediaTime < .seconds(1),
+            let record = try? AVCDecoderConfigurationRecord(parsing: Array(tag.body.dropFirst(5)).span.bytes)
+        else { return nil }
+        let sets = record.sequenceParameterSets + record.pictureParameterSets
+        return session.videoConfigured(sets, mediaTime: mediaTime, arrival: arrival)
+    }
+
+    private static func arrival(round: Int, _ duration: Int, _ due: Int64) -> MonotonicTime {
+        MonotonicTime(nanoseconds: 1_000_000_000 + Int64(round * duration) * 1_000_000 + due)
+    }
+
+    private static func threadNanoseconds() -> Int64 {
+        var time = timespec()
+        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+        return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
+    }
+}

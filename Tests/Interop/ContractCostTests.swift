@@ -1,0 +1,45 @@
+import Foundation
+import Testing
+
+extension Interop.MediaContract {
+    /// What the contract costs on the media path. CPU time of one thread: a busy machine makes it little worse.
+    @Suite(.serialized) struct Cost {
+        /// Of part 4's text.
+        static let maximumNanoseconds = 150.0
+
+        @Test(.timeLimit(.minutes(2)))
+        func `a packet costs less than 150 ns and no allocation`() throws {
+            let counter = Workspace.temporaryFile(suffix: ".so")
+            let source = Workspace.package.appending(path: "Tests/Interop/Clients/allocation_count.c").path
+            _ = try ProgramRun.output(
+                of: ["cc", "-O2", "-Wall", "-Werror", "-fPIC", "-shared", "-o", counter.path, source], within: .seconds(30))
+            let line = [
+                "env", "LD_PRELOAD=\(counter.path)", try Workspace.program("stagedoor-bench"), "contract", "--flv",
+                try Clip.full.file(),
+            ]
+            // The best of three: what disturbs a measurement makes it longer.
+            let reports = try (0..<3).map { _ in
+                try JSONDecoder().decode(Report.self, from: Data(ProgramRun.output(of: line, within: .seconds(30)).utf8))
+            }
+            for (name, figures) in [("WHIP", reports.map(\.whip)), ("RTMP", reports.map(\.rtmp))] {
+                let best = try #require(figures.map(\.nanosecondsPerPacket).min())
+                print("contract by \(name): \(Int(best)) ns a packet over \(figures[0].packets) packets")
+                #expect(best < Self.maximumNanoseconds)
+                #expect(figures.allSatisfy { $0.packets > 10_000 })
+                #expect(figures.map(\.allocations) == [0, 0, 0])
+            }
+            #expect(reports.allSatisfy { $0.control > 0 }, "the counter must count")
+        }
+
+        private struct Report: Decodable {
+            struct Figure: Decodable {
+                var packets: Int
+                var nanosecondsPerPacket: Double
+                var allocations: Int?
+            }
+            var whip: Figure
+            var rtmp: Figure
+            var control: Int
+        }
+    }
+}
