@@ -37,6 +37,21 @@ struct SessionBoardTests {
         #expect(bench.exposition.contains(#"stagedoor_session_end_total{protocol="rtmp",reason="b_frames"} 1"#))
     }
 
+    @Test func `warnings stand in the story, one for each rule, and are counted`() throws {
+        let bench = try MonitoringBench()
+        let publication = try bench.publish()
+        for (rule, words) in [("bFrames", "first"), ("frameRate", "slow"), ("bFrames", "second")] {
+            bench.board.note(publication.lease, warnedBy: rule, words)
+        }
+        publication.end(.unpublished)
+        bench.board.note(publication.lease, warnedBy: "bFrames", "too late")
+        let record = try #require(bench.board.ended.last)
+        #expect(record.warnings.map(\.rule) == ["bFrames", "frameRate"])
+        #expect(record.warnings.map(\.sentence) == ["second", "slow"])
+        #expect(record.warnings.map(\.count) == [2, 1])
+        #expect(record.json()["story"]?["warnings"]?.array?.count == 2)
+    }
+
     @Test func `refusals are kept in bounded number and counted by reason`() throws {
         let bench = try MonitoringBench()
         for _ in 0..<(SessionBoard.maximumRefused + 5) {

@@ -1,4 +1,4 @@
-import Admission
+public import Admission
 public import EventLoop
 public import GatewayMetrics
 public import StageHub
@@ -43,6 +43,12 @@ public final class SessionBoard: Sendable {
             if content.refused.count >= Self.maximumRefused { content.refused.removeFirst() }
             content.refused.append(attempt)
         }
+    }
+
+    /// Notes a warning of a live publish: at most one a minute for each rule, so that looking for it may take its time.
+    public func note(_ lease: PublishLease, warnedBy rule: String, _ sentence: String) {
+        let record = content.withLock { content in content.live.values.first { $0.lease == lease } }
+        record?.note(SessionWarning(rule: rule, sentence: sentence, time: wallNow()))
     }
 
     func note(_ step: String, of record: SessionRecord) {

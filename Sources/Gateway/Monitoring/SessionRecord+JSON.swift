@@ -14,7 +14,7 @@ extension SessionRecord {
             "stageArn": .string(grant.stageARN), "stageSessionId": .string(lease.stageSessionID),
             "state": .string(ending == nil ? "live" : "ended"), "source": .string(origin.source.description),
             "userAgent": .string(origin.userAgent), "began": .string(CivilTime(began).rfc3339),
-            "totals": SessionTotals(counters).json, "story": ["steps": stepsJSON],
+            "totals": SessionTotals(counters).json, "story": ["steps": stepsJSON, "warnings": warningsJSON],
         ]
         if let ending {
             object["ended"] = .string(CivilTime(ending.time).rfc3339)
@@ -23,6 +23,16 @@ extension SessionRecord {
         }
         if let sample { object["now"] = sample.json }
         return object
+    }
+
+    private var warningsJSON: JSONValue {
+        .array(
+            warnings.map { warning in
+                [
+                    "rule": .string(warning.rule), "sentence": .string(warning.sentence),
+                    "time": .string(CivilTime(warning.time).rfc3339), "count": .integer(Int64(warning.count)),
+                ]
+            })
     }
 
     private var stepsJSON: JSONValue {

@@ -16,6 +16,7 @@ public final class SessionRecord: Sendable {
 
     private struct Content {
         var steps: [PublishStep]
+        var warnings: [SessionWarning] = []
         var ending: SessionEnding?
     }
 
@@ -28,6 +29,8 @@ public final class SessionRecord: Sendable {
 
     public var id: String { origin.sessionID }
     public var steps: [PublishStep] { content.withLock { $0.steps } }
+    /// By the time they first came.
+    public var warnings: [SessionWarning] { content.withLock { $0.warnings } }
     /// Nil while it is live.
     public var ending: SessionEnding? { content.withLock { $0.ending } }
 
@@ -36,6 +39,19 @@ public final class SessionRecord: Sendable {
         content.withLock { content in
             guard content.steps.count < Self.maximumSteps, !content.steps.contains(where: { $0.name == name }) else { return }
             content.steps.append(PublishStep(name, at: time))
+        }
+    }
+
+    /// Notes a warning; one of the same rule is replaced and counted.
+    func note(_ warning: SessionWarning) {
+        content.withLock { content in
+            if let index = content.warnings.firstIndex(where: { $0.rule == warning.rule }) {
+                let count = content.warnings[index].count + 1
+                content.warnings[index] = warning
+                content.warnings[index].count = count
+            } else if content.warnings.count < Self.maximumWarnings {
+                content.warnings.append(warning)
+            }
         }
     }
 
@@ -50,6 +66,8 @@ public final class SessionRecord: Sendable {
     }
 
     private static let maximumSteps = 32
+    /// More than the media contract has rules.
+    private static let maximumWarnings = 32
 }
 
 /// How a publish ended.

@@ -40,9 +40,10 @@ final class PublicationHost: RTMPPublishHost {
         for grant: PublishGrant, _ lease: PublishLease, _ publisher: ContractPublisher, ingest: ContractMonitor.Ingest
     ) -> ContractSession {
         let session = ContractSession(desk: services.contract, ingest: ingest, publisher: publisher)
-        session.onWarning = { [warnings = services.contractWarnings, leases = services.leases] warning in
+        session.onWarning = { [warnings = services.contractWarnings, leases = services.leases, board = services.board] warning in
             warnings.note(warning, grant)
             leases.publishWarned(lease, rule: warning.fault.rule.rawValue, sentence: warning.sentence)
+            board.note(lease, warnedBy: warning.fault.rule.rawValue, warning.sentence)
         }
         return session
     }

@@ -188,6 +188,7 @@ function updateStory(row, session) {
   const facts = [
     ['session', session.sessionId], ['stage session', session.stageSessionId], ['received', `${(totals.bytes / 1e6).toFixed(1)} MB in ${totals.packets} packets`],
     ['frames', String(totals.videoFrames)], ['lost', String(totals.lostPackets)], ['brought again', String(totals.recoveredPackets)],
+    ...session.story.warnings.map(warning => [`warned of ${words(warning.rule)}`, warning.sentence]),
   ];
   keyed(row.querySelector('.facts'), facts, fact => fact[0],
     fact => make('div', {}, make('dt', {}, fact[0]), make('dd', { class: 'mono' })), (element, fact) => put(element.lastChild, fact[1]));
