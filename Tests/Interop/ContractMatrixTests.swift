@@ -2,87 +2,161 @@ import Foundation
 import Testing
 
 extension Interop.MediaContract {
-    /// What goes wrong in mid-stream, or cannot be muxed by ffmpeg, at the real program.
-    @Suite struct Matrix {
-        struct Bad: Sendable, CustomTestStringConvertible {
-            var name: String
-            /// ffmpeg's encoding of each part; the parts follow each other in one stream.
-            var parts: [[String]]
-            /// What ffmpeg must print.
-            var words: String
-            var testDescription: String { name }
+    /// Every clip of the contract, by RTMP and by WHIP, all at once at the real program.
+    @Suite(.serialized) struct Matrix {
+        /// A clip on its way by one of its routes.
+        private struct Push {
+            var clip: ContractClip
+            var route: ContractClip.Route
+            var publisher: Publisher
+            var run: ProgramRun
+
+            var participant: String { route == .rtmp ? publisher.rtmpParticipantId : publisher.whipParticipantId }
+            var comment: Comment { "\(clip.name) by \(route): \(run.output.suffix(1_500))" }
         }
 
-        static let sound = ["-f", "lavfi", "-i", "sine=r=48000"]
-        static let aac = ["-c:a", "aac", "-b:a", "96k", "-ac", "2"]
+        static let seconds = 30
 
-        static func part(_ size: String, seconds: Int, _ x264: [String]) -> [String] {
-            ["-f", "lavfi", "-i", "testsrc2=s=\(size):r=30"] + sound + ["-t", "\(seconds)", "-c:v", "libx264"]
-                + ["-preset", "ultrafast", "-pix_fmt", "yuv420p", "-g", "30"] + x264 + aac
-        }
-
-        static let baseline = ["-profile:v", "baseline", "-bf", "0"]
-
-        static func noise(_ rate: String) -> [String] {
-            ["-f", "lavfi", "-i", "nullsrc=s=480x270:r=30,noise=alls=100:allf=t,format=yuv420p"] + sound
-                + ["-t", "14", "-c:v", "libx264", "-preset", "ultrafast", "-g", "30", "-b:v", rate, "-minrate", rate]
-                + ["-maxrate", rate, "-bufsize", rate] + baseline + aac
-        }
-
-        static let bad = [
-            Bad(
-                name: "720p turning 1080p",
-                parts: [part("1280x720", seconds: 4, baseline), part("1920x1080", seconds: 4, baseline)], words: "1920x1080"),
-            Bad(
-                name: "B-frames from second 10",
-                parts: [
-                    part("640x360", seconds: 10, baseline), part("640x360", seconds: 6, ["-profile:v", "main", "-bf", "2"]),
-                ], words: "B-frame"),
-            Bad(name: "9.5 Mbit/s", parts: [noise("9500k")], words: "Mbit/s (at most 8.5)"),
-            Bad(name: "12 Mbit/s", parts: [noise("12M")], words: "Mbit/s (at most 8.5)"),
-            Bad(name: "158 lines", parts: [part("282x158", seconds: 8, baseline)], words: "282x158"),
-        ]
-
-        @Test(.timeLimit(.minutes(2)), arguments: bad)
-        func `a stream that goes wrong ends in words of its own`(_ clip: Bad) throws {
-            let gateway = try Gateway()
-            let list = Workspace.temporaryFile(suffix: ".txt")
-            let files = try clip.parts.map(Self.encode)
-            try files.map { "file '\($0.path)'\n" }.joined().write(to: list, atomically: true, encoding: .utf8)
-            let encoder = try ProgramRun(
-                ["ffmpeg", "-hide_banner", "-nostdin", "-nostats", "-re", "-f", "concat", "-safe", "0", "-i", list.path]
-                    + ["-c", "copy", "-f", "flv", gateway.quickstart.publishURL])
-            let status = try #require(encoder.status(within: .seconds(30)))
-            #expect(status != 0)
-
-            #expect(encoder.output.contains(clip.words), "\(encoder.output)")
+        @Test(.timeLimit(.minutes(4)))
+        func `good clips are never touched in 30 s`() throws {
+            let stalled = ContractClip.good.first { $0.name.hasPrefix("8.0") }.map { [$0] } ?? []
+            Self.prepare(ContractClip.good)
+            let gateway = try Gateway(configuration: Gateway.roomForMany, participants: 40)
+            let browser = try Self.chromium(gateway)
+            let pushes = try Self.push(ContractClip.good + stalled, to: gateway, seconds: Self.seconds + 1)
+            // An encoder that is stopped sends what it missed in one burst, as TCP does after an outage.
+            let outage = try #require(pushes.last { $0.route == .rtmp })
+            letPass(.seconds(10))
+            outage.run.send(SIGSTOP)
+            letPass(.seconds(3))
+            outage.run.send(SIGCONT)
+            for push in pushes {
+                #expect(push.run.status(within: .seconds(Self.seconds + 15)) == 0, push.comment)
+                #expect(!push.run.output.contains("SD-"), push.comment)
+            }
+            try Self.expectUntouched(pushes, gateway)
+            try Self.expectRamp(browser, gateway)
             gateway.stop()
         }
 
-        /// MPEG-TS carries its parameter sets in the stream, so that parts may differ.
-        private static func encode(_ part: [String]) throws -> URL {
-            let file = Workspace.temporaryFile(suffix: ".ts")
-            _ = try ProgramRun.output(of: ["ffmpeg", "-nostdin", "-v", "error"] + part + [file.path], within: .seconds(60))
-            return file
+        @Test(.timeLimit(.minutes(4)))
+        func `bad clips end within their time with exactly their code, and the encoder is told`() throws {
+            Self.prepare(ContractClip.bad)
+            let gateway = try Gateway(configuration: Gateway.roomForMany, participants: 50)
+            let pushes = try Self.push(ContractClip.bad, to: gateway, seconds: nil)
+            for push in pushes {
+                let status = push.run.status(within: .seconds(45))
+                #expect(status != nil && status != 0, push.comment)
+            }
+            let events = try gateway.events()
+            for push in pushes {
+                let verdict = try #require(push.clip.verdict)
+                let errors = events.filter { $0.participant == push.participant && $0.name == "Participant Publish Error" }
+                #expect(errors.map(\.error) == [verdict.error], push.comment)
+                try push.route == .rtmp ? Self.expectTold(push, verdict, gateway) : Self.expectClosed(push, verdict, gateway)
+            }
+            gateway.stop()
         }
 
-        @Test(.timeLimit(.minutes(1)), arguments: [("hvc1", "HEVC (H.265)"), ("av01", "AV1")])
-        func `codecs of Enhanced RTMP other than H264 are refused by name`(_ fourCC: String, _ name: String) throws {
-            let gateway = try Gateway()
-            let url = try #require(URL(string: gateway.quickstart.rtmpURL))
-            let connection = try RawConnection(port: UInt16(try #require(url.port)))
-            let key = RTMPBytes.string(gateway.quickstart.streamKey)
-            let publish = RTMPBytes.string("publish") + RTMPBytes.number(0) + [5] + key + RTMPBytes.string("live")
-            let create = RTMPBytes.string("createStream") + RTMPBytes.number(2) + [5]
-            // IsExHeader, a key frame, SequenceStart (Enhanced RTMP).
-            let start: [UInt8] = [0x90] + fourCC.utf8 + [1, 0, 0, 0]
-            connection.send(RTMPBytes.handshake + RTMPBytes.connect() + RTMPBytes.message(type: 20, create))
-            connection.send(RTMPBytes.message(type: 20, stream: 1, publish))
-            connection.send(RTMPBytes.message(type: 9, chunkStreamID: 6, stream: 1, start))
-            let (ending, answer) = connection.ending(within: .seconds(10))
-            #expect(ending == .closed)
-            #expect(String(decoding: answer, as: UTF8.self).contains("\(name) video (allowed: H.264)"))
-            gateway.stop()
+        // MARK: - Parts
+
+        /// What none of the rules concerns leaves a publish with nothing but its beginning and its end.
+        private static func expectUntouched(_ pushes: [Push], _ gateway: Gateway) throws {
+            let events = try gateway.events()
+            for push in pushes {
+                let names = events.filter { $0.participant == push.participant }.map(\.name)
+                #expect(names == ["Participant Published", "Participant Unpublished"], push.comment)
+                guard push.route == .rtmp else { continue }
+                let end = try #require(gateway.endOfRTMP(push.participant), push.comment)
+                #expect(end.reason == "unpublished", push.comment)
+                #expect(end.videoFrames ?? 0 >= Int(push.clip.frameRate) * seconds, push.comment)
+            }
+        }
+
+        /// Chromium begins with small pictures, and sends larger ones as it trusts the network.
+        private static func chromium(_ gateway: Gateway) throws -> ProgramRun {
+            let quickstart = gateway.quickstart
+            let page = try #require(quickstart.whipURL).replacing(/\/whip$/, with: "/publish")
+            let client = Workspace.package.appending(path: "Tests/Interop/Clients/browser_whip.py").path
+            let python = Workspace.package.appending(path: ".deps/venv/bin/python").path
+            return try ProgramRun([python, client, "\(seconds)", page, try #require(quickstart.whipToken), "camera"])
+        }
+
+        private static func expectRamp(_ browser: ProgramRun, _ gateway: Gateway) throws {
+            #expect(browser.status(within: .seconds(45)) == 0, "\(browser.output)")
+            let line = try #require(browser.output.split(separator: "\n").first { $0.hasPrefix("heights") }, "\(browser.output)")
+            let heights = line.split(separator: " ").compactMap { Int($0) }
+            print("Chromium's ramp: \(heights)")
+            #expect(heights.count > 1 && heights[0] < heights.max() ?? 0, "it ramps: \(heights)")
+            let events = try gateway.events().filter { $0.participant == gateway.quickstart.whipParticipantId }
+            #expect(events.first?.name == "Participant Published" && events.last?.name == "Participant Unpublished")
+            // A browser on a busy machine may send few or small pictures for a while, and is warned for them.
+            #expect(!events.contains { $0.name == "Participant Publish Error" }, "\(events)")
+        }
+
+        /// ffmpeg prints our sentence; the stream ended in time, by the media that had come.
+        private static func expectTold(_ push: Push, _ verdict: ContractClip.Verdict, _ gateway: Gateway) throws {
+            for words in [verdict.code] + verdict.words { #expect(push.run.output.contains(words), push.comment) }
+            let end = try #require(gateway.endOfRTMP(push.participant), push.comment)
+            #expect(end.reason == "refused", push.comment)
+            let (pictures, sounds) = (Double(end.videoFrames ?? 0), Double(end.audioFrames ?? 0))
+            let media = pictures > 0 ? pictures / push.clip.frameRate : sounds * 1_024 / 48_000
+            #expect(verdict.media.contains(media), "after \(media) s of media: \(push.comment)")
+        }
+
+        /// DTLS ends without words: the session's story has them.
+        private static func expectClosed(_ push: Push, _ verdict: ContractClip.Verdict, _ gateway: Gateway) throws {
+            struct Report: Decodable {
+                var endedByServer: Int
+                var endedAfterSeconds: Double?
+            }
+            let report = try JSONDecoder().decode(Report.self, from: Data(push.run.lastLine.utf8))
+            #expect(report.endedByServer == 1, push.comment)
+            let limits = push.clip.whipMedia ?? verdict.media
+            let allowed = limits.lowerBound...(limits.upperBound + machineSlack)
+            #expect(report.endedAfterSeconds.map(allowed.contains) == true, push.comment)
+            let story = gateway.endOfWHIP(push.participant)?.verdict ?? ""
+            #expect(story.contains(verdict.code), "\(story): \(push.comment)")
+        }
+
+        /// The sender's clock runs on while the machine is busy with the others.
+        private static let machineSlack = 1.0
+
+        /// Encodes as many at a time as there are processors. What fails is told when the clip is asked for again.
+        private static func prepare(_ clips: [ContractClip]) {
+            DispatchQueue.concurrentPerform(iterations: clips.count) { _ = try? clips[$0].file() }
+        }
+
+        /// - Parameter seconds: how long each clip is sent, again and again; nil sends it until the end.
+        private static func push(_ clips: [ContractClip], to gateway: Gateway, seconds: Int?) throws -> [Push] {
+            let publishers = try gateway.makePublishers(clips.indices.map { "clip-\($0)" })
+            return try zip(clips, publishers).flatMap { clip, publisher in
+                try clip.routes.map { route in
+                    let run =
+                        try route == .rtmp ? rtmp(clip, publisher, gateway, seconds) : whip(clip, publisher, gateway, seconds)
+                    return Push(clip: clip, route: route, publisher: publisher, run: run)
+                }
+            }
+        }
+
+        private static func rtmp(
+            _ clip: ContractClip, _ publisher: Publisher, _ gateway: Gateway, _ seconds: Int?
+        ) throws -> ProgramRun {
+            let loop = seconds ?? 0 > clip.seconds ? ["-stream_loop", "-1"] : []
+            let limit = seconds.map { ["-t", "\($0)"] } ?? []
+            return try ProgramRun(
+                ["ffmpeg", "-hide_banner", "-nostdin", "-nostats", "-v", "warning", "-re"] + loop
+                    + ["-i", try clip.file().path, "-c", "copy"] + limit
+                    + ["-f", "flv", "\(gateway.quickstart.rtmpURL)/\(publisher.streamKey)"])
+        }
+
+        private static func whip(
+            _ clip: ContractClip, _ publisher: Publisher, _ gateway: Gateway, _ seconds: Int?
+        ) throws -> ProgramRun {
+            try ProgramRun([
+                try Workspace.program("stagedoor-bench"), "whip", try #require(gateway.quickstart.whipURL), "--token",
+                publisher.token, "--flv", try clip.file().path, "--seconds", "\(seconds ?? 40)",
+            ])
         }
     }
 }

@@ -12,7 +12,7 @@ struct EncodedStreamTests {
     static let baseline = ["-profile:v", "baseline", "-bf", "0", "-preset", "ultrafast", "-g", "60"]
 
     /// The access units of a stream without B-frame reordering, in decoding order.
-    private func accessUnits(_ source: String, seconds: Int, _ options: [String]) throws -> [[[UInt8]]] {
+    static func accessUnits(_ source: String, seconds: Int, _ options: [String]) throws -> [[[UInt8]]] {
         let stream = try FFmpeg.output(
             ["-f", "lavfi", "-i", source, "-t", "\(seconds)", "-c:v", "libx264"] + options + [
                 "-bsf:v", "h264_metadata=aud=insert", "-f", "h264", "-",
@@ -39,7 +39,7 @@ struct EncodedStreamTests {
             (8_000, 8_000, []), (8_000, 16_000, []), (8_500, 8_500, []), (8_500, 8_500, ["-nal-hrd", "cbr"]),
         ] as [(Int, Int, [String])])
     func `CBR within the limit is left alone`(_ rate: Int, _ buffer: Int, _ more: [String]) throws {
-        let units = try accessUnits(
+        let units = try Self.accessUnits(
             Self.noise, seconds: 30,
             Self.baseline + ["-b:v", "\(rate)k", "-minrate", "\(rate)k", "-maxrate", "\(rate)k", "-bufsize", "\(buffer)k"] + more)
         let sent = units.joined().reduce(0) { $0 + $1.count } * 8 / 30
@@ -49,7 +49,7 @@ struct EncodedStreamTests {
 
     @Test(arguments: [(9_500, 12.0), (12_000, 4.0)])
     func `more than the limit is found in time`(_ rate: Int, _ limit: Double) throws {
-        let units = try accessUnits(
+        let units = try Self.accessUnits(
             Self.noise, seconds: 15,
             Self.baseline + ["-b:v", "\(rate)k", "-minrate", "\(rate)k", "-maxrate", "\(rate)k", "-bufsize", "\(rate)k"])
         for form in [StreamFeeder.Form.accessUnits, .fragmented] {
@@ -67,7 +67,7 @@ struct EncodedStreamTests {
         (["-profile:v", "baseline", "-s", "1920x1080", "-g", "60"], .maximumResolution),
     ])
     func `faults of real streams have their own rule`(_ options: [String], _ rule: ContractRule) throws {
-        let units = try accessUnits("testsrc2=s=640x360:r=30", seconds: 3, options + ["-preset", "veryfast"])
+        let units = try Self.accessUnits("testsrc2=s=640x360:r=30", seconds: 3, options + ["-preset", "veryfast"])
         for form in [StreamFeeder.Form.accessUnits, .fragmented] {
             let feeder = feed(units, form)
             #expect(feeder.faults.first?.rule == rule)
@@ -80,7 +80,7 @@ struct EncodedStreamTests {
         ["-x264opts", "keyint=1"],
     ])
     func `real Baseline streams are left alone`(_ options: [String]) throws {
-        let units = try accessUnits("testsrc2=s=1280x720:r=30", seconds: 5, Self.baseline + options)
+        let units = try Self.accessUnits("testsrc2=s=1280x720:r=30", seconds: 5, Self.baseline + options)
         for form in StreamFeeder.Form.allCases { #expect(feed(units, form).news == []) }
     }
 }

@@ -7,7 +7,8 @@ import Wire
 
 /// Feeds a monitor with access units in the form of RTMP or of WHIP, on a clock of its own.
 struct StreamFeeder {
-    enum Form: Sendable, CaseIterable { case accessUnits, singleUnits, aggregated, fragmented }
+    /// `mixed` draws lots for every NAL unit.
+    enum Form: Sendable, CaseIterable { case accessUnits, singleUnits, aggregated, fragmented, mixed }
 
     var monitor: ContractMonitor
     var form: Form
@@ -19,8 +20,13 @@ struct StreamFeeder {
     private var sequenceNumber: Int64 = 65_530
     private var generator: SplitMix64
 
-    init(_ form: Form, rules: ContractRules = ContractRules(), product: String = "", seed: UInt64 = 1, hasAudio: Bool = true) {
-        monitor = ContractMonitor(rules: rules, ingest: form == .accessUnits ? .rtmp : .whip, product: product)
+    /// - Parameter ingest: whose rules hold; by default those of the protocol that has this form.
+    init(
+        _ form: Form, rules: ContractRules = ContractRules(), ingest: ContractMonitor.Ingest? = nil, product: String = "",
+        seed: UInt64 = 1, hasAudio: Bool = true
+    ) {
+        let usual: ContractMonitor.Ingest = form == .accessUnits ? .rtmp : .whip
+        monitor = ContractMonitor(rules: rules, ingest: ingest ?? usual, product: product)
         self.form = form
         generator = SplitMix64(seed: seed)
         sendsAudio = hasAudio
@@ -97,6 +103,14 @@ struct StreamFeeder {
             }
             return payloads
         case .fragmented: return units.flatMap { fragments(of: $0) }
+        case .mixed:
+            return units.flatMap { unit -> [[UInt8]] in
+                switch generator.next() % 3 {
+                case 0: [unit]
+                case 1: [[0x78, UInt8(unit.count >> 8), UInt8(truncatingIfNeeded: unit.count)] + unit]
+                default: fragments(of: unit)
+                }
+            }
         }
     }
 

@@ -58,8 +58,13 @@ def publish(driver, session, seconds):
         if 'connected' in log or 'error' in log:
             break
         time.sleep(.2)
-    time.sleep(seconds if 'connected' in log else 0)
+    end = time.time() + (seconds if 'connected' in log else 0)
+    heights = []
+    while time.time() < end:
+        time.sleep(min(.25, max(0, end - time.time())))
+        heights += [row[3] for row in json.loads(driver.script(session, STATISTICS, 'async')) if row[0] == 'video' and row[3]]
     if 'connected' in log:
+        print('heights', *[height for height, before in zip(heights, [0] + heights) if height != before])
         print('sent', driver.script(session, STATISTICS, 'async'))
     driver.script(session, "document.getElementById('stop').click()")
     time.sleep(1)

@@ -38,15 +38,7 @@ struct Clip: Sendable, CustomTestStringConvertible {
 
     /// The FLV file; made the first time it is asked for.
     func file() throws -> String {
-        let folder = Workspace.package.appending(path: ".build/clips")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        let recipe = recipe
-        let file = folder.appending(path: "\(Self.hash(recipe)).flv")
-        guard !FileManager.default.fileExists(atPath: file.path) else { return file.path }
-        let made = folder.appending(path: "\(UUID().uuidString).flv")
-        _ = try ProgramRun.output(of: recipe + [made.path], within: .seconds(120))
-        _ = try? FileManager.default.moveItem(at: made, to: file)
-        return file.path
+        try ClipCache.file(recipe) { _ = try ProgramRun.output(of: recipe + [$0.path], within: .seconds(120)) }.path
     }
 
     private var recipe: [String] {
@@ -58,11 +50,5 @@ struct Clip: Sendable, CustomTestStringConvertible {
         recipe += ["-b:v", bitrate, "-maxrate", bitrate, "-bufsize", bitrate]
         if !x264.isEmpty { recipe += ["-x264-params", x264] }
         return recipe + audioCodec + ["-flags:v", "+bitexact", "-flags:a", "+bitexact", "-f", "flv"]
-    }
-
-    /// FNV-1a: the same name in every process.
-    private static func hash(_ recipe: [String]) -> String {
-        let value = recipe.joined(separator: "\n").utf8.reduce(0xCBF2_9CE4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
-        return String(value, radix: 16)
     }
 }
