@@ -12,6 +12,7 @@ public final class TransportMetrics: Sendable {
     let foreign: Counter
     let foreignDropped: Counter
     let missingETags: Counter
+    let kernelDrops: Counter
 
     public init(_ registry: MetricsRegistry) {
         checks = registry.counter("stagedoor_stun_checks_total", "Connectivity checks answered.")
@@ -28,5 +29,7 @@ public final class TransportMetrics: Sendable {
             "stagedoor_foreign_dropped_total", "Datagrams dropped because that worker's ring was full.")
         missingETags = registry.counter(
             "stagedoor_whip_missing_etag_total", "PATCH requests without If-Match that were let pass.")
+        kernelDrops = registry.counter(
+            "stagedoor_udp_rcvbuf_errors_total", "Datagrams that the kernel dropped because the media port's buffer was full.")
     }
 }

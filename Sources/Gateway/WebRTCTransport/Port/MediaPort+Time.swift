@@ -1,4 +1,6 @@
 import EventLoop
+import GatewayMetrics
+import Sockets
 import Wire
 
 /// The port's clockwork. It stands still while there are no sessions: an idle worker is not woken.
@@ -16,6 +18,9 @@ extension MediaPort {
     }
 
     private func goRound() {
+        let drops = socket.counters.droppedByKernel
+        plane.metrics.kernelDrops.increment(by: drops - countedDrops)
+        countedDrops = drops
         for session in sessions.values { session.tick(at: loop.now, isSlow: true) }
         roundCount += 1
         if roundCount % Self.roundsPerSweep == 0 { forgetUnusedTuples(at: loop.now) }

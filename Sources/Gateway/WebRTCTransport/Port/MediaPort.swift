@@ -34,6 +34,8 @@ public final class MediaPort {
     /// Every 100 ms while there are tuples; nil while there are none.
     var rounds: TimerWatch?
     var roundCount = 0
+    /// The kernel's drops that are in the metric.
+    var countedDrops = 0
     /// Every 10 ms while a session misses packets; nil while none does.
     var repairs: TimerWatch?
     private var contexts: [(certificate: DTLSCertificate, context: DTLSContext)] = []
