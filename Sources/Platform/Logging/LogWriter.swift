@@ -31,6 +31,7 @@ public final class LogWriter: Sendable {
             thread = try WorkerThread.start(name: "log") {
                 while true {
                     Self.wait(signal)
+                    if queue.withLock({ !$0.isClosed }) { Self.gather() }
                     let (records, droppedCount, isClosed) = queue.withLock { queue in
                         defer { (queue.records, queue.droppedCount) = ([], 0) }
                         return (queue.records, queue.droppedCount, queue.isClosed)
@@ -80,12 +81,22 @@ public final class LogWriter: Sendable {
         shim_eventfd_clear(signal)
     }
 
+    /// Events come in groups: those that follow within 10 ms share one wake-up and one write.
+    private static func gather() {
+        var time = timespec(tv_sec: 0, tv_nsec: 10_000_000)
+        unsafe nanosleep(&time, nil)
+    }
+
     private static func write(_ records: [LogRecord], _ droppedCount: Int, _ format: LogFormat, to descriptor: CInt) {
-        for record in records { write(format.line(record), to: descriptor) }
-        guard droppedCount > 0 else { return }
-        let record = LogRecord(
-            time: EventLoop.wallNow(), level: .warning, event: "log_events_dropped", fields: ["count": .integer(droppedCount)])
-        write(format.line(record), to: descriptor)
+        var lines: [UInt8] = []
+        for record in records { lines += format.line(record) }
+        if droppedCount > 0 {
+            let record = LogRecord(
+                time: EventLoop.wallNow(), level: .warning, event: "log_events_dropped",
+                fields: ["count": .integer(droppedCount)])
+            lines += format.line(record)
+        }
+        write(lines, to: descriptor)
     }
 
     /// Writes all bytes. A descriptor that takes no more has no place to complain to.

@@ -54,9 +54,9 @@ public struct PublishTarget: Equatable, Sendable {
 
     /// What follows the host; everything, when it is no URL.
     private static func path(ofURL url: String) -> String {
-        guard let scheme = url.firstRange(of: "://") else { return url }
-        let rest = url[scheme.upperBound...]
-        guard let slash = rest.firstIndex(of: "/") else { return "" }
+        guard let colon = url.utf8.firstIndex(of: UInt8(ascii: ":")), url[colon...].hasPrefix("://") else { return url }
+        let rest = url[colon...].dropFirst(3)
+        guard let slash = rest.utf8.firstIndex(of: UInt8(ascii: "/")) else { return "" }
         return String(rest[slash...])
     }
 
