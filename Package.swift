@@ -129,9 +129,9 @@ let modules: [Module] = [
     gateway(
         "EmbeddedRouter",
         [
-            "Wire", "SDP", "HTTP", "JSON", "RTP", "RTCP", "OpenSSL", "EventLoop", "WebRTCTransport", "StageHub", "Admission",
-            "Refusals", "GatewayLogging", "GatewayMetrics",
-        ]),
+            "Wire", "SDP", "HTTP", "JSON", "RTP", "RTCP", "OpenSSL", "EventLoop", "HTTPServer", "WebRTCTransport", "StageHub",
+            "Admission", "Refusals", "GatewayLogging", "GatewayMetrics",
+        ], embedded: ["Pages/watch.html", "Pages/watch.css", "Pages/watch.js", "Pages/viewer.js"]),
     gateway(
         "Events", ["Wire", "JSON", "HTTP", "EventLoop", "Store", "HTTPClient", "OpenSSL"], testUses: ["Admission", "Refusals"]),
     gateway(

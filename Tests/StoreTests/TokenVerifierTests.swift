@@ -222,6 +222,42 @@ struct TokenVerifierTests {
         let events = try await bench.store.read { try $0.events(after: 0, limit: 10) }
         #expect(events.map(\.errorCode) == ["INSUFFICIENT_CAPABILITIES"])
     }
+
+    @Test(
+        arguments: [
+            ("abc", true, nil), ("abd", true, .tokenOfOtherStage), ("abc", false, .tokenCannotSubscribe),
+        ] as [(String, Bool, RefusalCode?)])
+    func `watching takes the capability to subscribe, and the token's own stage`(
+        _ stageID: String, _ allowsSubscribe: Bool, _ expected: RefusalCode?
+    ) async throws {
+        var claims = Bench.claims
+        claims["capabilities"] = ["allow_publish": true, "allow_subscribe": .bool(allowsSubscribe)]
+        let answer = await bench.subscribe(try bench.sign(claims), to: stageID)
+        #expect(answer.refusal?.code == expected)
+        guard expected == nil else { return }
+        #expect(try answer.get() == SubscribeGrant(participantID: "p_1-x", stageID: "abc"))
+    }
+
+    @Test
+    func `an expired or revoked token watches nothing`() async throws {
+        let expired = await bench.subscribe(try bench.sign(times: (1_799_990_000, 1_799_999_940)), to: "abc")
+        #expect(expired.refusal?.code == .tokenExpired)
+        let token = try bench.sign(Bench.claims)
+        _ = try await bench.subscribe(token, to: "abc").get()
+        try await bench.store.write {
+            $0.put(Revocation(stageARN: Bench.stage.arn, participantID: "p_1-x", expiresAt: Bench.now + .seconds(60)))
+        }
+        #expect(await bench.subscribe(token, to: "abc").refusal?.code == .participantDisconnected)
+    }
+}
+
+extension Bench {
+    fileprivate func subscribe(_ token: [UInt8], to stageID: String) async -> Result<SubscribeGrant, Refusal> {
+        let request = SubscribeRequest(token: Secret(token), stageID: stageID, source: SocketAddress(.loopback, port: 1))
+        return await withCheckedContinuation { continuation in
+            verifier.authorizeSubscribe(request) { continuation.resume(returning: $0) }
+        }
+    }
 }
 
 extension Result where Failure == Refusal {

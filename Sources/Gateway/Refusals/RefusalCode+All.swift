@@ -3,7 +3,8 @@ extension RefusalCode {
     public static let all: [RefusalCode] = [
         .unknownStreamKey, .detachedStreamKey, .insecureProtocol, .streamKeyInUse, .stageFull, .takeoverFlapping,
         .participantDisconnected, .stageDeleted, .tokenMalformed, .tokenExpired, .tokenRejected, .tokenCannotPublish,
-        .tooManyFailures, .authorityUnavailable, .refusedByAuthority, .unknownApplication, .unsupportedAuthentication,
+        .tooManyFailures, .authorityUnavailable, .refusedByAuthority, .tokenCannotSubscribe, .tokenOfOtherStage,
+        .unknownApplication, .unsupportedAuthentication,
         .malformedRTMP, .publishTimeout, .videoCodec, .videoProfile, .bFrames, .resolutionExceeded, .resolutionTooSmall,
         .bitrateExceeded, .audioCodec, .audioFormat, .missingTrack, .durationExceeded, .interlacedVideo, .sliceStructure,
         .repeatedViolation, .draining, .overloaded, .noRouter, .internalError, .malformedOffer, .noH264,

@@ -42,6 +42,11 @@ extension RefusalCode {
         "The service that decides about publishing does not answer: try again in a moment.")
     public static let refusedByAuthority = RefusalCode(
         1015, "refused_by_authority", .denied, 403, "The service that decides about publishing refused this credential.")
+    public static let tokenCannotSubscribe = RefusalCode(
+        1016, "token_cannot_subscribe", .denied, 403, event: "INSUFFICIENT_CAPABILITIES",
+        "The token does not allow subscribing: ask for one with the capability SUBSCRIBE.")
+    public static let tokenOfOtherStage = RefusalCode(
+        1017, "token_of_other_stage", .denied, 403, "The token is for another stage: ask for one of this stage.")
 
     // How
     public static let unknownApplication = RefusalCode(

@@ -1,0 +1,140 @@
+// One participant's picture and sound: a WHEP session that is made again when it is lost, and what it measures.
+
+const MILLISECONDS_FROM_1900_TO_1970 = 2_208_988_800_000;
+const LONGEST_WAIT = 8000;
+
+export class Viewer {
+  /// figure is a copy of the page's template; clock.now is the gateway's.
+  constructor(stageId, participant, figure, { headers, clock }) {
+    Object.assign(this, { stageId, figure, headers, clock, video: figure.querySelector("video"), isStopped: false, failures: 0 });
+    this.update(participant);
+    this.start();
+  }
+
+  /// Another publish of the same participant, or a track muted.
+  update(participant) {
+    this.participant = participant;
+    const name = participant.userId || participant.participantId;
+    this.show("name", name);
+    this.show("protocol", participant.protocol);
+    this.figure.setAttribute("aria-label", name);
+    this.figure.dataset.participant = participant.participantId;
+    const badge = this.figure.querySelector(".muted");
+    badge.hidden = participant.muted.length === 0;
+    badge.textContent = `${participant.muted.join(" and ")} muted`;
+  }
+
+  stop() {
+    this.isStopped = true;
+    clearTimeout(this.retry);
+    this.hangUp();
+    this.figure.remove();
+  }
+
+  async start() {
+    try {
+      await this.connect();
+    } catch (error) {
+      this.again(error.message);
+    }
+  }
+
+  async connect() {
+    const peer = this.peer = new RTCPeerConnection();
+    const stream = new MediaStream();
+    peer.ontrack = ({ track, receiver }) => {
+      receiver.jitterBufferTarget = 0;
+      stream.addTrack(track);
+      this.video.srcObject = stream;
+    };
+    peer.onconnectionstatechange = () => this.changed(peer);
+    peer.addTransceiver("video", { direction: "recvonly" });
+    peer.addTransceiver("audio", { direction: "recvonly" });
+    await peer.setLocalDescription(await peer.createOffer());
+    const path = `/whep/${encodeURIComponent(this.stageId)}/${encodeURIComponent(this.participant.participantId)}`;
+    const response = await fetch(path, {
+      method: "POST", body: peer.localDescription.sdp, headers: { ...this.headers, "Content-Type": "application/sdp" },
+    });
+    if (response.status !== 201) throw new Error((await response.json().catch(() => ({}))).detail ?? `Status ${response.status}`);
+    this.session = response.headers.get("Location");
+    if (this.isStopped) return this.hangUp();
+    await peer.setRemoteDescription({ type: "answer", sdp: await response.text() });
+  }
+
+  changed(peer) {
+    if (peer !== this.peer) return;
+    if (peer.connectionState === "connected") {
+      this.failures = 0;
+      this.trouble("");
+    } else if (["failed", "closed"].includes(peer.connectionState)) {
+      this.again("The connection was lost.");
+    }
+  }
+
+  /// Tries once more, later each time: whoever has left is taken off the page by the events.
+  again(reason) {
+    this.hangUp();
+    if (this.isStopped) return;
+    this.trouble(reason);
+    clearTimeout(this.retry);
+    this.retry = setTimeout(() => this.start(), Math.min(500 * 2 ** this.failures++, LONGEST_WAIT));
+  }
+
+  hangUp() {
+    const { peer, session } = this;
+    this.peer = this.session = this.last = undefined;
+    peer?.close();
+    if (session) fetch(session, { method: "DELETE", headers: this.headers, keepalive: true }).catch(() => {});
+  }
+
+  // What the browser measured since the last call.
+  async measure() {
+    const peer = this.peer;
+    if (peer?.connectionState !== "connected") return;
+    const reports = [...(await peer.getStats()).values()];
+    const [video, audio] = ["video", "audio"].map(kind => reports.find(r => r.type === "inbound-rtp" && r.kind === kind) ?? {});
+    const now = {
+      time: video.timestamp ?? audio.timestamp,
+      bytes: (video.bytesReceived ?? 0) + (audio.bytesReceived ?? 0),
+      lost: (video.packetsLost ?? 0) + (audio.packetsLost ?? 0),
+      received: (video.packetsReceived ?? 0) + (audio.packetsReceived ?? 0),
+      frames: video.framesDecoded ?? 0,
+    };
+    this.figure.querySelector(".level").value = audio.audioLevel ?? 0;
+    this.show("size", this.video.videoWidth ? `${this.video.videoWidth} × ${this.video.videoHeight}` : "–");
+    this.show("latency", this.latency(video, reports));
+    if (this.last) this.showRates(now, this.last);
+    this.last = now;
+  }
+
+  showRates(now, last) {
+    const seconds = (now.time - last.time) / 1000;
+    if (!(seconds > 0)) return;
+    const lost = Math.max(0, now.lost - last.lost);
+    const expected = lost + now.received - last.received;
+    this.show("frames", `${((now.frames - last.frames) / seconds).toFixed(0)} /s`);
+    this.show("bitrate", `${((now.bytes - last.bytes) * 8 / seconds / 1e6).toFixed(2)} Mbit/s`);
+    this.show("loss", expected ? `${(100 * lost / expected).toFixed(1)} %` : "–");
+  }
+
+  /// From the gateway's timeline to the screen, by its sender reports; what the receive buffer holds where there are none yet.
+  latency(video, reports) {
+    const played = video.estimatedPlayoutTimestamp;
+    if (played) {
+      const unix = played > MILLISECONDS_FROM_1900_TO_1970 ? played - MILLISECONDS_FROM_1900_TO_1970 : played;
+      return `${Math.max(0, this.clock.now - unix).toFixed(0)} ms`;
+    }
+    if (!video.jitterBufferEmittedCount) return "–";
+    const pair = reports.find(report => report.type === "candidate-pair" && report.nominated);
+    const buffer = 1000 * video.jitterBufferDelay / video.jitterBufferEmittedCount;
+    return `≈ ${(buffer + 500 * (pair?.currentRoundTripTime ?? 0)).toFixed(0)} ms`;
+  }
+
+  trouble(text) {
+    const place = this.figure.querySelector(".trouble");
+    place.hidden = !text;
+    place.textContent = text;
+  }
+
+  show(name, text) { this.figure.querySelector(`.${name}`).textContent = text; }
+}

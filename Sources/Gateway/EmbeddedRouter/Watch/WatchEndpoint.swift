@@ -1,0 +1,150 @@
+public import Admission
+public import EventLoop
+public import HTTP
+public import HTTPServer
+import Refusals
+import Wire
+
+/// The watch page on one worker's public HTTP listeners: `/watch/{stageId}`, its files, and the events that say who is live.
+///
+/// The page is for everybody; who is live is told to tokens with the SUBSCRIBE capability alone. They are asked again while the
+/// stream lives, so that an expired or revoked token ends it. Confined to the worker's loop.
+public final class WatchEndpoint {
+    /// Often enough that a revoked token sees little more; a token known to be genuine costs no signature.
+    static let authorizationInterval = Duration.seconds(30)
+    /// The gateway's clock, by which the page tells how old a picture is.
+    static let clockInterval = Duration.seconds(5)
+
+    let loop: EventLoop
+    let board: StageBoard
+    private let authorizer: any SubscribeAuthorizer
+    private var replies: Mailbox<Reply>?
+    private var notices: Mailbox<StageBoard.Notice>?
+    private var waiting: [Int: HTTPExchange] = [:]
+    private var streams: [Int: WatchStream] = [:]
+    private var lastNumber = 0
+    private var timers: [TimerWatch] = []
+
+    private struct Reply: Sendable {
+        var number: Int
+        var request: SubscribeRequest
+        var result: Result<SubscribeGrant, Refusal>
+    }
+
+    /// - Throws: when the system gives no more descriptors.
+    public init(loop: EventLoop, board: StageBoard, authorizer: any SubscribeAuthorizer) throws(SystemError) {
+        (self.loop, self.board, self.authorizer) = (loop, board, authorizer)
+        replies = try Mailbox(loop: loop) { [unowned self] in receive($0) }
+        notices = try Mailbox(loop: loop) { [unowned self] in deliver($0) }
+        let (authorization, clock) = (Self.authorizationInterval, Self.clockInterval)
+        timers = [
+            loop.schedule(after: authorization, repeating: authorization) { [unowned self] in authorizeAgain() },
+            loop.schedule(after: clock, repeating: clock) { [unowned self] in tellTime() },
+        ]
+    }
+
+    deinit { for stream in streams.values { leave(stream) } }
+
+    /// Answers a request for the page or its events, now or later on this loop.
+    /// - Returns: false when the path is none of ours; then nothing is answered.
+    public func handle(_ request: HTTPRequest, _ exchange: HTTPExchange) -> Bool {
+        guard let resource = WatchResource(request) else { return false }
+        switch (request.method, resource) {
+        case (.get, .page), (.head, .page): exchange.respond(WatchAsset.page)
+        case (.get, .asset(let asset)), (.head, .asset(let asset)): exchange.respond(asset.response)
+        case (.get, .events(let stageID)): open(stageID, request, exchange)
+        case (.options, .events): exchange.respond(CrossOrigin.preflight)
+        default: exchange.respond(Refusal(.methodNotAllowed).response(headers: ["Allow": resource.allowedMethods]))
+        }
+        return true
+    }
+
+    /// Ends every stream in order.
+    public func stop() {
+        for stream in streams.values {
+            leave(stream)
+            stream.close()
+        }
+        streams = [:]
+    }
+}
+
+// MARK: - Streams
+
+extension WatchEndpoint {
+    private func open(_ stageID: String, _ request: HTTPRequest, _ exchange: HTTPExchange) {
+        guard let token = request.bearerToken else {
+            return exchange.respond(Refusal(.missingToken).response(headers: CrossOrigin.headers))
+        }
+        lastNumber += 1
+        let number = lastNumber
+        waiting[number] = exchange
+        exchange.onCancelled = { [unowned self] in waiting[number] = nil }
+        authorize(SubscribeRequest(token: token, stageID: stageID, source: request.source), as: number)
+    }
+
+    private func authorize(_ request: SubscribeRequest, as number: Int) {
+        let sender = replies?.sender
+        authorizer.authorizeSubscribe(request) { sender?.send(Reply(number: number, request: request, result: $0)) }
+    }
+
+    private func receive(_ reply: Reply) {
+        switch reply.result {
+        case .failure(let refusal):
+            waiting.removeValue(forKey: reply.number)?.respond(refusal.response(headers: CrossOrigin.headers))
+            end(reply.number, because: refusal)
+        case .success:
+            if let exchange = waiting.removeValue(forKey: reply.number) { start(reply.number, reply.request, exchange) }
+        }
+    }
+
+    /// - Parameter number: of the stream; the board gives its watcher another.
+    private func start(_ number: Int, _ request: SubscribeRequest, _ exchange: HTTPExchange) {
+        guard let notices, let watcher = board.watch(stage: request.stageID, notices.sender) else {
+            return exchange.respond(Refusal(.overloaded).response(headers: CrossOrigin.headers))
+        }
+        guard let events = exchange.startEventStream(headers: CrossOrigin.headers) else {
+            return board.stopWatching(stage: request.stageID, watcher)
+        }
+        let stream = WatchStream(number: number, request: request, watcher: watcher, events: events)
+        events.onClosed = { [unowned self] in
+            if let stream = streams.removeValue(forKey: watcher) { leave(stream) }
+        }
+        streams[watcher] = stream
+        stream.send(.welcome(stageID: request.stageID, at: EventLoop.wallNow()))
+    }
+
+    private func deliver(_ notice: StageBoard.Notice) { streams[notice.watcher]?.send(WatchEvent(notice.event)) }
+
+    private func tellTime() {
+        for stream in streams.values { stream.send(.clock(EventLoop.wallNow())) }
+    }
+
+    func authorizeAgain() {
+        for stream in streams.values { authorize(stream.request, as: stream.number) }
+    }
+
+    /// The token is not what it was: the stream says so and ends.
+    private func end(_ number: Int, because refusal: Refusal) {
+        guard let stream = streams.values.first(where: { $0.number == number }) else { return }
+        streams[stream.watcher] = nil
+        leave(stream)
+        stream.send(.refused(refusal))
+        stream.close()
+    }
+
+    private func leave(_ stream: WatchStream) { board.stopWatching(stage: stream.request.stageID, stream.watcher) }
+}
+
+/// Pages of other origins may watch too: with a token of their own, never with cookies.
+private enum CrossOrigin {
+    static let headers: HTTPHeaders = ["Access-Control-Allow-Origin": "*"]
+
+    static var preflight: HTTPResponse {
+        var response = HTTPResponse(.noContent, headers: headers)
+        response.headers["Access-Control-Allow-Methods"] = "GET, OPTIONS"
+        response.headers["Access-Control-Allow-Headers"] = "Authorization"
+        response.headers["Access-Control-Max-Age"] = "86400"
+        return response
+    }
+}
