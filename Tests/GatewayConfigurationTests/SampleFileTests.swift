@@ -62,7 +62,7 @@ struct ConfigurationChangesTests {
             yaml: """
                 rtmp: {listen: off, idleTimeout: 20s}
                 contract: {bFrames: {action: warn}}
-                routers: {local: {host: 127.0.0.1, srtp: true}, lab: {driver: static, host: 127.0.0.1}}
+                routers: {embedded: {driver: embedded}, local: {host: 127.0.0.1, srtp: true}, lab: {driver: static, host: 127.0.0.1}}
                 """)
         let changes = ConfigurationChanges(from: old, to: new)
         #expect(changes.restart == ["rtmp.listen"])

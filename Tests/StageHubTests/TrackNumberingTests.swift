@@ -46,4 +46,17 @@ struct TrackNumberingTests {
             highest = numbering.highestSent!
         }
     }
+
+    @Test mutating func `what was sent leads back to the publisher's number, until the constants change`() {
+        let (first, _) = numbering.number(100, 1_000, arrival: clock.now)
+        _ = numbering.number(105, 4_000, arrival: clock.now)
+        #expect(numbering.publisherNumber(ofSent: UInt16(truncatingIfNeeded: first)) == 100)
+        #expect(numbering.publisherNumber(ofSent: UInt16(truncatingIfNeeded: first + 5)) == 105)
+        #expect(numbering.publisherNumber(ofSent: UInt16(truncatingIfNeeded: first + 6)) == nil)
+        #expect(numbering.publisherNumber(ofSent: UInt16(truncatingIfNeeded: first - 1)) == nil)
+        numbering.restart()
+        let (second, _) = numbering.number(7, 0, arrival: clock.now)
+        #expect(numbering.publisherNumber(ofSent: UInt16(truncatingIfNeeded: first + 5)) == nil)
+        #expect(numbering.publisherNumber(ofSent: UInt16(truncatingIfNeeded: second)) == 7)
+    }
 }

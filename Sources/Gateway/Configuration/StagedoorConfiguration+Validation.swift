@@ -53,7 +53,7 @@ extension StagedoorConfiguration {
             switch router.driver {
             case .announce where router.url.isEmpty, .janus where router.url.isEmpty:
                 Problem(key: "routers.\(name).url", message: "is needed by driver \(router.driver.rawValue)")
-            case .announce, .janus: nil
+            case .announce, .embedded, .janus: nil
             case .static where router.host.isEmpty: Problem(key: "routers.\(name).host", message: "is needed by driver static")
             case .static where router.ports.last - router.ports.first < 3:
                 Problem(key: "routers.\(name).ports", message: "needs room for two even ports and the odd ones behind them")

@@ -23,7 +23,8 @@ public struct StagedoorConfiguration: Equatable, Sendable {
     public var trustedProxies: [IPNetwork] = []
     public var contract = ContractSettings()
     /// Stage routers by name.
-    public var routers: [String: RouterSettings] = ["local": .local]
+    public var routers: [String: RouterSettings] = ["embedded": .embedded, "local": .local]
+    public var embedded = EmbeddedSettings()
     public var forwarding = ForwardingSettings()
     public var transcoding = TranscodingSettings()
     public var platform = PlatformSettings()

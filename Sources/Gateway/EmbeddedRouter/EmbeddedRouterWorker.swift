@@ -9,7 +9,6 @@ public final class EmbeddedRouterWorker: TransportSessionMaker {
     let plane: EmbeddedRouterPlane
     private let loop: EventLoop
     private let index: Int
-    private let port: MediaPort
     private var mailbox: Mailbox<RouterMessage>?
     private var taps: [UInt64: PublisherTap] = [:]
     private var watched: [WatchedKey: WatchedParticipant] = [:]
@@ -19,7 +18,7 @@ public final class EmbeddedRouterWorker: TransportSessionMaker {
 
     /// Makes the sessions of `port`'s subscribers from now on.
     public init(port: MediaPort, plane: EmbeddedRouterPlane) throws {
-        (self.port, self.plane, loop, index) = (port, plane, port.loop, port.index)
+        (self.plane, loop, index) = (plane, port.loop, port.index)
         let mailbox = try Mailbox<RouterMessage>(loop: loop, priority: .media) { [unowned self] in receive($0) }
         self.mailbox = mailbox
         plane.doors[index].open(mailbox.sender)

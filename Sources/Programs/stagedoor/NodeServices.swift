@@ -1,6 +1,7 @@
 import Admission
 import ControlPlane
 import DataDirectory
+import EmbeddedRouter
 import EventLoop
 import GatewayConfiguration
 import GatewayMetrics
@@ -39,6 +40,8 @@ struct NodeServices: Sendable {
     /// Nil when there is no media port: then WHIP and WHEP are off.
     let transport: TransportPlane?
     let whip: WHIPPlane?
+    /// Nil when no router has that driver.
+    let embedded: EmbeddedRouterPlane?
     let heartbeats = Heartbeats()
     let lag = GreatestLag()
     let sessions: SessionGauges
@@ -94,6 +97,8 @@ struct NodeServices: Sendable {
             WHIPPlane(
                 transport: transport, leases: leases, reports: leases, board: board, metrics: WHIPMetrics(metrics))
         }
+        embedded = Self.makeEmbeddedRouter(
+            configuration, transport, authorizer: tokens, workerCount: workerCount, metrics: metrics)
     }
 
     var opusSettings: OpusSettings {

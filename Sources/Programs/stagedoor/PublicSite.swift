@@ -1,3 +1,4 @@
+import EmbeddedRouter
 import EventLoop
 import GatewayConfiguration
 import HTTP
@@ -18,10 +19,12 @@ final class PublicSite {
                 servesPublishPage: services.configuration.watch.hasPublishPage)
         }
         whip?.host = host
+        let whep = try services.embedded.map { try WHEPEndpoint(loop: loop, plane: $0) }
         self.whip = whip
         server = HTTPServer(loop: loop, configuration: HTTPServerConfiguration(services.configuration.http, services)) {
             request, exchange in
             if whip?.handle(request, respond: { exchange.respond($0) }) == true { return }
+            if whep?.handle(request, respond: { exchange.respond($0) }) == true { return }
             exchange.respond(ProblemDocument(.notFound, detail: "Nothing is served at \(request.path)."))
         }
         if let socket = sockets.http { try server.listen(on: socket) }

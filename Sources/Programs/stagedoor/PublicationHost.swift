@@ -1,4 +1,5 @@
 import Admission
+import EmbeddedRouter
 import EventLoop
 import GatewayConfiguration
 import GatewayLogging
@@ -18,6 +19,8 @@ final class PublicationHost: RTMPPublishHost {
     let loop: EventLoop
     private let socket: RouterSocket
     private let forwarder: RouterForwarder?
+    /// This worker's part of the embedded router; nil without it.
+    var subscribers: EmbeddedRouterWorker?
 
     init(services: NodeServices, loop: EventLoop, socket: RouterSocket) throws {
         (self.services, self.loop, self.socket) = (services, loop, socket)
@@ -58,6 +61,7 @@ final class PublicationHost: RTMPPublishHost {
                 sessions.decrement()
             })
         services.board.follow(publication)
+        subscribers?.publishBegan(publication)
         forwarder?.attach(publication)
         for router in services.staticRouters where router.attach(publication, socket: socket) == nil {
             Log.event(.warning, "router_ports_exhausted", ["participant": .string(publication.grant.participantID)])

@@ -1,4 +1,5 @@
 import Admission
+import EmbeddedRouter
 import EventLoop
 import GatewayConfiguration
 import GatewayLogging
@@ -89,6 +90,7 @@ final class Worker {
             whip = WHIPSessions(port: port)
             whip?.host = stage
             media = port
+            if let plane = services.embedded { stage.subscribers = try EmbeddedRouterWorker(port: port, plane: plane) }
             if let socket = sockets.mediaTCP { listeners.append(try TCPListener(loop: loop, socket: socket) { port.accept($0) }) }
         }
         site = try PublicSite(loop: loop, sockets: sockets, services: services, host: stage)

@@ -21,7 +21,7 @@ final class Gateway {
 
     /// - Parameters:
     ///   - configuration: more of the configuration file, in YAML.
-    ///   - routers: entries of the configuration's `routers`, in place of the one receiver on this machine.
+    ///   - routers: entries of the configuration's `routers`, in place of the embedded one and one receiver on this machine.
     ///   - network: where it runs with its clients, when that is not this machine's own network.
     init(
         configuration: String = "", routers: String? = nil, participants: Int = 5, data: URL? = nil,
@@ -33,7 +33,7 @@ final class Gateway {
         let folder = data ?? Workspace.temporaryFile(suffix: ".data")
         settings = Workspace.temporaryFile(suffix: ".yaml")
         let receiver =
-            "  local: {driver: static, host: \"127.0.0.1\", ports: \"\(firstPort)-\(routerPorts.upperBound)\"}"
+            "  embedded: {driver: embedded}\n  local: {driver: static, host: \"127.0.0.1\", ports: \"\(firstPort)-\(routerPorts.upperBound)\"}"
         try Self.configuration(
             routers: routers ?? receiver, address: network?.address ?? "127.0.0.1", extra: configuration
         ).write(to: settings, atomically: true, encoding: .utf8)

@@ -3,7 +3,15 @@ extension ConfigurationTable {
         Section(
             ConfigurationMap(
                 "routers", \.routers, example: "sfu",
-                "Stage routers by name. Without any here, a static one sends to 127.0.0.1 from port 5004 on.")),
+                "Stage routers by name. Without any here: the embedded one, and a static one that sends to 127.0.0.1 from port 5004 on."
+            )),
+        Section(
+            "embedded", "The router in this process (driver embedded): subscribers by WHEP, for looking, not for audiences.",
+            [
+                Key(
+                    "embedded.maximumSubscribers", \.embedded.maximumSubscribers, .restart, in: 1...1000,
+                    "Subscribers at a time; further ones are refused (SD-1141).")
+            ]),
         Section(
             "forwarding", "How streams are sent to routers.",
             [
@@ -30,7 +38,7 @@ extension RouterSettings: MapEntry {
     static let keys: [ConfigurationKey<RouterSettings>] = [
         ConfigurationKey(
             "driver", \.driver, .live,
-            "announce: the stage router protocol; janus: Janus's Streaming plugin; static: plain RTP to a host."
+            "announce: the stage router protocol; embedded: WHEP in this process; janus: Janus's Streaming plugin; static: plain RTP to a host."
         ),
         ConfigurationKey("url", \.url, .live, "announce, janus: the router's HTTP or HTTPS URL."),
         ConfigurationKey("token", \.token, .live, "announce: sent as Bearer; janus: the API secret."),

@@ -4,6 +4,7 @@ public import Wire
 public struct RouterSettings: Equatable, Sendable {
     public enum Driver: String, CaseIterable, Sendable {
         case announce
+        case embedded
         case janus
         case `static`
     }
@@ -29,7 +30,23 @@ public struct RouterSettings: Equatable, Sendable {
     }
 }
 
+extension RouterSettings {
+    /// In this process: WHEP, and the watch page.
+    public static var embedded: RouterSettings {
+        var settings = RouterSettings()
+        settings.driver = .embedded
+        return settings
+    }
+}
+
 extension RouterSettings.Driver: ChoiceValue {}
+
+/// The router in this process.
+public struct EmbeddedSettings: Equatable, Sendable {
+    public var maximumSubscribers = 50
+
+    public init() {}
+}
 
 /// How streams are sent to routers.
 public struct ForwardingSettings: Equatable, Sendable {

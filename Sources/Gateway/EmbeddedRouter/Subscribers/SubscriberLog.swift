@@ -12,7 +12,7 @@ enum SubscriberLog {
             [
                 "session": .string(entry.transport.id), "stage": .string(entry.watched.stageID),
                 "participant": .string(entry.watched.participantID), "subscriber": .string(entry.grant.participantID),
-                "peer": .address(peer),
+                "peer": .address(peer), "worker": .integer(entry.transport.worker ?? -1),
             ])
     }
 

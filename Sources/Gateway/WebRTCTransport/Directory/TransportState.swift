@@ -52,6 +52,9 @@ public final class TransportState: Sendable {
 
     public var current: Ownership { Self.ownership(state.load(ordering: .acquiring)) }
 
+    /// The index of the worker that owns it; nil when none does.
+    public var worker: Int? { if case .owned(let worker) = current { worker } else { nil } }
+
     /// pending → owned; false when it is not pending any more.
     func claim(worker: Int) -> Bool {
         state.compareExchange(

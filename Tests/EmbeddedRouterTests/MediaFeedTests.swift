@@ -1,0 +1,111 @@
+import StageHub
+import TestSupport
+import Testing
+import Wire
+
+@testable import EmbeddedRouter
+
+@Suite("Media feed")
+struct MediaFeedTests {
+    let feed = MediaFeed(to: RouterDoor())
+    var pool = MediaBlockPool()
+
+    /// One packet's block, lent to one reader.
+    mutating func block(_ number: Int64, isKeyframe: Bool = false, at arrival: MonotonicTime = .zero) throws -> MediaBlock {
+        let taken = pool.take()
+        let block = try #require(taken)
+        let payload: [UInt8] = [UInt8(truncatingIfNeeded: number)]
+        payload.withUnsafeBytes { bytes in
+            let packet = MediaPacket(sequenceNumber: number, timestamp: 3_000 * number, marker: true, payload: bytes)
+            withUnsafePointer(to: packet) { pointer in
+                block.fill(
+                    UnsafeBufferPointer(start: pointer, count: 1)[...],
+                    of: MediaRun(track: .video, isKeyframe: isKeyframe, arrival: arrival), isKeyframe: isKeyframe, epoch: 0,
+                    clock: nil)
+            }
+        }
+        block.lend(toReaders: 1)
+        return block
+    }
+
+    /// The numbers of what waits; the blocks are given back.
+    func drained() -> [Int64] {
+        var numbers: [Int64] = []
+        feed.drain {
+            numbers += $0.packets.map(\.sequenceNumber)
+            $0.giveBack()
+        }
+        return numbers
+    }
+
+    @Test mutating func `blocks come out in order and go back to the pool`() throws {
+        for number in 0..<5 { #expect(feed.push(try block(Int64(number))) == .handedOver) }
+        #expect(drained() == [0, 1, 2, 3, 4])
+        let again = pool.take()
+        #expect(again?.isFree == true)
+    }
+
+    @Test mutating func `a reader that lags half a second gets nothing until the next keyframe`() throws {
+        let start = MonotonicTime(nanoseconds: 1)
+        #expect(feed.push(try block(0, at: start)) == .handedOver)
+        #expect(feed.push(try block(1, at: start + .milliseconds(400))) == .handedOver)
+        #expect(feed.push(try block(2, at: start + .milliseconds(501))) == .fellBehind)
+        #expect(feed.push(try block(3, isKeyframe: true, at: start + .milliseconds(510))) == .skipped, "it has not caught up")
+        #expect(drained() == [0, 1])
+        #expect(feed.push(try block(4, at: start + .milliseconds(520))) == .skipped)
+        #expect(feed.push(try block(5, isKeyframe: true, at: start + .milliseconds(530))) == .handedOver)
+        #expect(drained() == [5])
+        #expect(feed.skippedCount == 3)
+    }
+
+    @Test mutating func `a full feed refuses and waits for nobody`() throws {
+        for number in 0..<MediaFeed.capacity - 1 { #expect(feed.push(try block(Int64(number))) == .handedOver) }
+        #expect(feed.push(try block(1_000, isKeyframe: true)) == .handedOver)
+        let further = pool.take()
+        #expect(further == nil, "the pool is as large as the feed")
+        feed.fallBehind()
+        #expect(drained().count == MediaFeed.capacity)
+        #expect(feed.push(try block(1)) == .skipped)
+        #expect(feed.push(try block(2, isKeyframe: true)) == .handedOver)
+    }
+
+    @Test mutating func `a feed that goes away gives back what waits in it`() throws {
+        let lent = try block(0)
+        do {
+            let short = MediaFeed(to: RouterDoor())
+            #expect(short.push(lent) == .handedOver)
+        }
+        #expect(lent.isFree)
+    }
+
+    @Test mutating func `the store finds what is half a second old and gives back the rest`() throws {
+        var store = RetransmissionStore()
+        let start = MonotonicTime(nanoseconds: 1)
+        let old = try block(1, at: start)
+        store.keep(old)
+        store.keep(try block(2, at: start + .milliseconds(400)))
+        #expect(store.find(1)?.packet.timestamp == 3_000)
+        store.keep(try block(3, at: start + .milliseconds(501)))
+        #expect(store.find(1) == nil && old.isFree)
+        #expect(store.find(2) != nil && store.find(3) != nil && store.find(4) == nil)
+        for number in 4..<1_000 { store.keep(try block(Int64(number), at: start + .milliseconds(501))) }
+        #expect(store.find(999 - Int64(RetransmissionStore.maximumBlocks)) == nil)
+        #expect(store.find(1_000 - Int64(RetransmissionStore.maximumBlocks)) != nil)
+        store.removeAll()
+        #expect(store.find(999) == nil)
+    }
+
+    @Test func `feedback is bounded by what is sent`() {
+        var budget = FeedbackBudget()
+        let clock = FakeClock()
+        for _ in 0..<100 { budget.sent(at: clock.now) }
+        #expect((0..<200).count { _ in budget.admitsRetransmission(at: clock.now) } == 84)
+        let asked = (0..<3).map { _ in budget.admitsKeyframeRequest(at: clock.now) }
+        #expect(asked == [true, false, false])
+        clock.advance(by: .milliseconds(500))
+        let isAdmitted = budget.admitsKeyframeRequest(at: clock.now)
+        #expect(isAdmitted)
+        clock.advance(by: .seconds(1))
+        #expect((0..<200).count { _ in budget.admitsRetransmission(at: clock.now) } == 74)
+    }
+}

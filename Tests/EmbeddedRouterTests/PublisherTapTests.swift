@@ -1,0 +1,114 @@
+import Admission
+import GatewayMetrics
+import Refusals
+import StageHub
+import TestSupport
+import Testing
+import WebRTCTransport
+import Wire
+
+@testable import EmbeddedRouter
+
+@Suite("Publisher's tap")
+struct PublisherTapTests {
+    let publication = StageBoardTests.publication("alice")
+    let source = AskedEncoder()
+    let plane: EmbeddedRouterPlane
+    let tap: PublisherTap
+    let clock = FakeClock()
+
+    init() throws {
+        let transport = try TransportPlane(
+            configuration: TransportConfiguration(advertisedAddresses: []), workerCount: 1,
+            metrics: TransportMetrics(MetricsRegistry()))
+        plane = EmbeddedRouterPlane(
+            transport: transport, authorizer: Everybody(), workerCount: 1, metrics: EmbeddedRouterMetrics(MetricsRegistry()))
+        publication.source = source
+        let live = LiveTap(number: 1, key: WatchedKey(stageID: "s", participantID: "alice"), worker: 0)
+        plane.taps.add(live)
+        tap = PublisherTap(live, of: publication, plane: plane) { _ in }
+    }
+
+    /// Forwards a run of that many packets of 1,000 bytes.
+    func forward(_ count: Int, isKeyframe: Bool = false, from number: Int64 = 0) {
+        let payload = [UInt8](repeating: 5, count: 1_000)
+        payload.withUnsafeBytes { bytes in
+            let packets = (0..<count).map {
+                MediaPacket(sequenceNumber: number + Int64($0), timestamp: 0, marker: $0 == count - 1, payload: bytes)
+            }
+            packets.withUnsafeBufferPointer { packets in
+                tap.forward(packets, of: MediaRun(track: .video, isKeyframe: isKeyframe, arrival: clock.now))
+            }
+        }
+    }
+
+    @Test func `a long keyframe goes in several blocks, and only the first starts a decoder`() {
+        let feed = MediaFeed(to: plane.doors[0])
+        tap.add(feed, at: clock.now)
+        forward(40, isKeyframe: true)
+        var blocks: [(count: Int, isKeyframe: Bool)] = []
+        feed.drain {
+            blocks.append(($0.packets.count, $0.isKeyframe))
+            $0.giveBack()
+        }
+        #expect(blocks.map(\.count) == [16, 16, 8] && blocks.map(\.isKeyframe) == [true, false, false])
+    }
+
+    @Test func `a reader that never reads holds no more than the pool, and the others get everything`() {
+        let (dead, live) = (MediaFeed(to: plane.doors[0]), MediaFeed(to: plane.doors[0]))
+        tap.add(dead, at: clock.now)
+        tap.add(live, at: clock.now)
+        var numbers: [Int64] = []
+        for frame in 0..<3_000 {
+            forward(3, isKeyframe: frame % 60 == 0, from: Int64(frame) * 3)
+            clock.advance(by: .milliseconds(16))
+            live.drain {
+                numbers += $0.packets.map(\.sequenceNumber)
+                $0.giveBack()
+            }
+        }
+        #expect(numbers == Array(0..<9_000))
+        #expect(dead.skippedCount > 2_900)
+    }
+
+    @Test func `keyframes are asked for twice a second at most`() {
+        for _ in 0..<100 {
+            tap.requestKeyframe(at: clock.now)
+            clock.advance(by: .milliseconds(10))
+        }
+        #expect(source.requests == 2)
+        source.canRequestKeyframe = false
+        clock.advance(by: .seconds(1))
+        tap.requestKeyframe(at: clock.now)
+        #expect(source.requests == 2, "an RTMP encoder cannot be asked")
+    }
+
+    @Test func `a publication that ended is found no longer, unless another took its place`() {
+        tap.ended(.unpublished)
+        #expect(plane.taps[tap.live.key] == nil)
+        let next = LiveTap(number: 2, key: tap.live.key, worker: 0)
+        plane.taps.add(next)
+        tap.ended(.takenOver)
+        #expect(plane.taps[tap.live.key] == next)
+    }
+
+    @Test func `places are counted and freed`() {
+        for _ in 0..<50 { #expect(plane.takePlace()) }
+        #expect(!plane.takePlace())
+        plane.freePlace()
+        #expect(plane.takePlace() && !plane.takePlace())
+    }
+}
+
+final class AskedEncoder: MediaSource {
+    var canRequestKeyframe = true
+    var requests = 0
+    func requestKeyframe(_ track: TrackID) { requests += 1 }
+    func limitBitrate(_ bitsPerSecond: Int?) {}
+}
+
+struct Everybody: SubscribeAuthorizer {
+    func authorizeSubscribe(
+        _ request: SubscribeRequest, reply: @escaping @Sendable (Result<SubscribeGrant, Refusal>) -> Void
+    ) { reply(.success(SubscribeGrant(participantID: "viewer", stageID: request.stageID))) }
+}

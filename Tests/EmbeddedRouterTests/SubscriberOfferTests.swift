@@ -1,0 +1,54 @@
+import Refusals
+import SDP
+import STUN
+import StageHub
+import TestSupport
+import Testing
+import Wire
+
+@testable import EmbeddedRouter
+@testable import WebRTCTransport
+
+@Suite("Subscriber's offer")
+struct SubscriberOfferTests {
+    static let sources = SubscriberSources(video: 11, retransmission: 12, audio: 13)
+    static let local = LocalDescription(
+        ufrag: "ufrag", password: "password", fingerprint: Array(repeating: 7, count: 32),
+        candidates: CandidateList.make([SocketAddress(.loopback, port: 3_478)], tcpPort: nil), sessionID: 1)
+
+    /// A captured offer turned round: what sent receives.
+    static func turned(_ name: String, _ change: (String) -> String = { $0 }) throws -> SessionDescription {
+        let text = String(decoding: OfferFixture.named(name).body, as: UTF8.self).replacing("a=sendonly", with: "a=recvonly")
+        return try SessionDescription(parsing: Array(change(text).utf8), endings: .crlf)
+    }
+
+    @Test(arguments: ["aiortc-1.16.0", "chromium-156.0.8078.79", "firefox-153.7.0esr-openh264"])
+    func `is answered with our sources, its payload types and RTX`(_ name: String) throws {
+        let offer = try Self.turned(name)
+        let accepted = try SubscriberOffer(negotiating: offer)
+        let key = WatchedKey(stageID: "s", participantID: "alice")
+        let text = accepted.answer(Self.local, Self.sources, watched: key).text
+        let answer = try SessionDescription(parsing: Array(text.utf8), endings: .crlf)
+        #expect(answer.media.map(\.media) == offer.media.map(\.media))
+        #expect(answer.media.allSatisfy { $0.direction == .sendonly })
+        let video = try #require(answer.media.first { $0.media == "video" })
+        let offered = try #require(offer.media.first { $0.media == "video" })
+        #expect(Set(video.payloadTypes).isSubset(of: offered.payloadTypes) && video.payloadTypes.count == 2)
+        #expect(offered.formatParameters(of: video.payloadTypes[0])?["packetization-mode"] == "1")
+        #expect(video.formatParameters(of: video.payloadTypes[1])?["apt"] == "\(video.payloadTypes[0])")
+        #expect(video.attributes.all(SourceGroup.self).map(\.ssrcs) == [[11, 12]])
+        #expect(video.feedback(of: video.payloadTypes[0]).contains("nack pli"))
+        #expect(answer.media.allSatisfy { $0.attributes.first(MediaStreamIdentifier.self)?.stream == "alice" })
+    }
+
+    @Test(arguments: [
+        ("a=recvonly", "a=inactive", RefusalCode.nothingReceived), ("a=recvonly", "a=sendonly", .nothingReceived),
+        ("H264/90000", "H265/90000", .noH264), ("opus/48000/2", "PCMU/8000", .noOpus), ("a=rtcp-mux\r\n", "", .noRTCPMux),
+        ("m=video", "m=text", .unsupportedSection), ("m=audio", "m=video", .tooManyTracks),
+    ])
+    func `is refused in words when we cannot send to it`(_ item: (String, String, RefusalCode)) throws {
+        let offer = try Self.turned("aiortc-1.16.0") { $0.replacing(item.0, with: item.1) }
+        let refusal = #expect(throws: Refusal.self) { try SubscriberOffer(negotiating: offer) }
+        #expect(refusal?.code == item.2)
+    }
+}

@@ -1,0 +1,161 @@
+#!/usr/bin/env python3
+"""aiortc_whep.py SECONDS TOKEN URL...: one WHEP subscriber on aiortc for each URL.
+
+Prints one line per event: each POST's status (with the problem document when it is refused), each connection's first decoded
+picture and sound, and at the end what each decoded: pictures, their size, their greatest difference of brightness, sound.
+Environment: DROP=N drops every Nth video packet on its first arrival; HOLD=1 sends no DELETE; PLI=1 asks for a keyframe
+each second; PLACES=N only makes N sessions, deletes them, and does it again.
+"""
+import array
+import asyncio
+import os
+import signal
+import sys
+import time
+from urllib.parse import urljoin
+
+import aiohttp
+from aiortc import RTCPeerConnection, RTCRtpReceiver, RTCSessionDescription
+from aiortc.mediastreams import MediaStreamError
+
+START = time.time()
+
+
+def say(*words):
+    print(*words, flush=True)
+
+
+class Subscriber:
+    def __init__(self, number):
+        self.number = number
+        self.connection = RTCPeerConnection()
+        self.pictures = self.sounds = self.contrast = self.loudness = 0
+        self.size = ''
+        self.stamps = {'video': [], 'audio': []}
+        self.tasks = []
+        self.session = None
+
+    async def start(self, http, url, token):
+        video = self.connection.addTransceiver('video', direction='recvonly')
+        offered = RTCRtpReceiver.getCapabilities('video').codecs
+        video.setCodecPreferences([c for c in offered if c.mimeType.lower() in ('video/h264', 'video/rtx')])
+        self.connection.addTransceiver('audio', direction='recvonly')
+        self.connection.on('track', lambda track: self.tasks.append(asyncio.ensure_future(self.consume(track))))
+        self.connection.on('connectionstatechange', lambda: say('state', self.number, self.connection.connectionState))
+        await self.connection.setLocalDescription(await self.connection.createOffer())
+        headers = {'Authorization': 'Bearer ' + token, 'Content-Type': 'application/sdp'}
+        async with http.post(url, data=self.connection.localDescription.sdp, headers=headers) as response:
+            body = await response.text()
+            say('POST', self.number, response.status, '' if response.status == 201 else body)
+            if response.status != 201:
+                return False
+            self.session = urljoin(str(response.url), response.headers['Location'])
+            assert response.headers['ETag'].startswith('"') and '/whep/sessions/' in self.session
+        await self.connection.setRemoteDescription(RTCSessionDescription(body, 'answer'))
+        if os.environ.get('DROP'):
+            lose(video.receiver, int(os.environ['DROP']))
+        if os.environ.get('PLI'):
+            self.tasks.append(asyncio.ensure_future(self.ask(video.receiver)))
+        return True
+
+    async def ask(self, receiver):
+        while True:
+            await asyncio.sleep(1)
+            for ssrc in list(receiver._RTCRtpReceiver__active_ssrc):
+                await receiver._send_rtcp_pli(ssrc)
+
+    async def consume(self, track):
+        try:
+            while True:
+                frame = await track.recv()
+                self.stamps[track.kind].append((time.time() - START, float(frame.pts * frame.time_base)))
+                if track.kind == 'video':
+                    if not self.pictures:
+                        say('first picture', self.number)
+                    self.pictures += 1
+                    self.size = f'{frame.width}x{frame.height}'
+                    if self.pictures % 25 == 1:
+                        luma = bytes(frame.planes[0])[:frame.planes[0].line_size * frame.height:97]
+                        self.contrast = max(self.contrast, max(luma) - min(luma))
+                else:
+                    self.sounds += 1
+                    self.loudness = max(self.loudness, max(array.array('h', bytes(frame.planes[0]))))
+        except MediaStreamError:
+            say('ended', self.number, track.kind)
+
+    async def stop(self, http, token):
+        reports = (await self.connection.getStats()).values()
+        lost = sum(r.packetsLost for r in reports if r.type == 'inbound-rtp')
+        say('decoded', self.number, 'pictures', self.pictures, 'size', self.size, 'contrast', self.contrast, 'sounds',
+            self.sounds, 'loudness', self.loudness, 'lost', lost)
+        if self.session and not os.environ.get('HOLD'):
+            async with http.delete(self.session, headers={'Authorization': 'Bearer ' + token}) as response:
+                say('DELETE', self.number, response.status)
+        for task in self.tasks:
+            task.cancel()
+        await self.connection.close()
+
+
+def lose(receiver, every):
+    """Lets every Nth packet of the media source fall, once: what comes by RTX passes."""
+    handle, count = receiver._handle_rtp_packet, 0
+
+    async def handler(packet, arrival_time_ms):
+        nonlocal count
+        codec = receiver._RTCRtpReceiver__codecs.get(packet.payload_type)
+        is_repeat = codec is not None and codec.name.lower() == 'rtx'
+        count += not is_repeat
+        if is_repeat:
+            handler.repeats += 1
+        elif count % every == 0:
+            return
+        await handle(packet, arrival_time_ms)
+
+    handler.repeats = 0
+    receiver._handle_rtp_packet = handler
+    receivers.append(handler)
+
+
+receivers = []
+
+
+async def fill(count, token, url):
+    """POSTs one offer many times and connects none: what is answered, then again after all have been deleted."""
+    connection = RTCPeerConnection()
+    connection.addTransceiver('video', direction='recvonly')
+    await connection.setLocalDescription(await connection.createOffer())
+    headers = {'Authorization': 'Bearer ' + token}
+    async with aiohttp.ClientSession() as http:
+        for turn in ('first', 'again'):
+            sessions = []
+            for _ in range(count):
+                typed = {**headers, 'Content-Type': 'application/sdp'}
+                async with http.post(url, data=connection.localDescription.sdp, headers=typed) as response:
+                    if response.status == 201:
+                        sessions.append(urljoin(str(response.url), response.headers['Location']))
+                    else:
+                        say(turn, 'refused', response.status, (await response.json())['code'], response.headers['Retry-After'])
+            say(turn, 'created', len(sessions))
+            for session in sessions:
+                async with http.delete(session, headers=headers) as response:
+                    assert response.status == 200, response.status
+    await connection.close()
+
+
+async def main():
+    signal.pthread_sigmask(signal.SIG_SETMASK, [])
+    seconds, token, urls = float(sys.argv[1]), sys.argv[2], sys.argv[3:]
+    signal.alarm(int(seconds) + 60)
+    if os.environ.get('PLACES'):
+        return await fill(int(os.environ['PLACES']), token, urls[0])
+    subscribers = [Subscriber(number) for number in range(len(urls))]
+    async with aiohttp.ClientSession() as http:
+        started = [await s.start(http, url, token) for s, url in zip(subscribers, urls)]
+        await asyncio.sleep(seconds if any(started) else 0)
+        for handler in receivers:
+            say('repeats', handler.repeats)
+        for subscriber in subscribers:
+            await subscriber.stop(http, token)
+
+
+asyncio.run(main())
