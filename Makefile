@@ -30,6 +30,7 @@ build: deps  ## The release programs in .build/release.
 
 bench: build test-deps  ## Figures of this machine beside its floor and nginx-rtmp (best of 3 rounds; some twenty minutes).
 	scripts/install-deps --peers
+	scripts/bench-steps
 	scripts/bench --peers
 
 fuzz: deps  ## Every fuzzer for SECONDS each; FUZZ=Name picks one.

@@ -163,7 +163,7 @@ let modules: [Module] = [
         uses: [
             "Wire", "FLV", "AMF0", "RTMP", "RTP", "RTCP", "H264", "SDP", "JSON", "HTTP", "CRTMP", "CNice", "DTLS", "SRTP", "STUN",
             "COpenSSL", "OpenSSL", "EventLoop", "Sockets", "HTTPClient", "MediaContract", "Refusals", "RouterForwarding", "JWT",
-            "Store", "CShim", "CAVCodec", "COpus",
+            "Store", "CShim", "CAVCodec", "COpus", "StageHub", "Admission",
         ],
         products: [argumentParser], hasTests: false),
 ]

@@ -9,7 +9,7 @@ struct StagedoorBench: ParsableCommand {
         abstract: "Publishes many streams from one prepared file, receives RTP as a router would, and prints what it cost.",
         subcommands: [
             PublishRTMP.self, PublishWHIP.self, Receive.self, Connect.self, Tokens.self, RouterCheck.self, Floor.self,
-            MeasureContract.self, ReportTable.self,
+            MeasureContract.self, Steps.self, ReportTable.self,
         ])
 }
 
