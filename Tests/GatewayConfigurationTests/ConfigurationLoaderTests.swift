@@ -49,7 +49,7 @@ struct ConfigurationLoaderTests {
         #expect(configuration.contract.publishDuration.limit == .seconds(172_800))
         #expect(configuration.routers.keys.sorted() == ["lab", "sfu"])
         #expect(configuration.routers["lab"]?.ports == PortRange(6000, 6003))
-        #expect(configuration.advertise.addresses == [IPAddress("192.0.2.1")!])
+        #expect(configuration.advertise.addresses == [.address(IPAddress("192.0.2.1")!)])
         #expect(configuration.watch.hasPublishPage)
     }
 

@@ -6,7 +6,8 @@ extension StagedoorConfiguration {
 
     /// Everything that is wrong with a configuration whose every value alone is right.
     public var problems: [ConfigurationError.Problem] {
-        listenerProblems + certificateProblems + adminProblems + routerProblems + urlProblems + contractProblems
+        listenerProblems + certificateProblems + adminProblems + routerProblems + urlProblems + iceServerProblems
+            + contractProblems
     }
 
     private var listenerProblems: [Problem] {
@@ -79,6 +80,20 @@ extension StagedoorConfiguration {
         }
         problems += webhooks.filter(\.value.url.isEmpty).map { Problem(key: "webhooks.\($0.key).url", message: "is needed") }
         return problems
+    }
+
+    /// They stand in header fields, and OBS splits those at every comma.
+    private var iceServerProblems: [Problem] {
+        let forbidden = Set(",;<>\"".utf8)
+        return whip.iceServers.filter { url in
+            !["stun:", "stuns:", "turn:", "turns:"].contains { url.hasPrefix($0) && url.utf8.count > $0.utf8.count }
+                || !url.utf8.allSatisfy { (0x21...0x7E).contains($0) && !forbidden.contains($0) }
+        }.map { url in
+            Problem(
+                key: "whip.iceServers",
+                message:
+                    "\"\(url.prefix(80))\" is not taken: expected a URL such as stun:host:3478 or turn:host:3478?transport=udp")
+        }
     }
 
     /// `scheme://host…` of visible ASCII.

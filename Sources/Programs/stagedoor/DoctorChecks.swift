@@ -32,9 +32,11 @@ enum DoctorChecks {
     }
 
     private static func advertisedAddresses(_ configuration: StagedoorConfiguration) -> [Finding] {
-        let addresses =
-            configuration.advertise.addresses.isEmpty
-            ? InterfaceAddresses.all.filter { !$0.isLoopback && !$0.isLinkLocal } : configuration.advertise.addresses
+        let bound = configuration.media.listen.address?.ip ?? .anyV6
+        let addresses: [IPAddress]
+        do {
+            addresses = try AdvertisedAddresses.list(configuration.advertise.addresses, bound: bound).filter { !$0.isLoopback }
+        } catch { return [.warning("\(error)")] }
         let list = addresses.map(\.description).joined(separator: ", ")
         if addresses.isEmpty {
             return [.warning("no address but loopback: WHIP works from this machine only; set advertise.addresses")]

@@ -95,21 +95,8 @@ enum RouterAddress {
         guard let host = URLComponents(string: url)?.host?.trimmingCharacters(in: ["[", "]"]), !host.isEmpty else {
             throw StartupError.router("routers.\(router).url: “\(url)” has no host")
         }
-        if let address = IPAddress(host) { return [address] }
-        var list: UnsafeMutablePointer<addrinfo>?
-        guard getaddrinfo(host, nil, nil, &list) == 0 else {
-            throw StartupError.router("routers.\(router).url: “\(host)” cannot be resolved")
-        }
-        defer { freeaddrinfo(list) }
-        var addresses: [IPAddress] = []
-        var next = list
-        while let entry = next?.pointee {
-            next = entry.ai_next
-            if let address = entry.ai_addr.flatMap(InterfaceAddresses.ip), !addresses.contains(address) {
-                addresses.append(address)
-            }
-        }
-        guard !addresses.isEmpty else { throw StartupError.router("routers.\(router).url: “\(host)” has no address") }
+        let addresses = HostAddresses.resolve(host)
+        guard !addresses.isEmpty else { throw StartupError.router("routers.\(router).url: “\(host)” cannot be resolved") }
         return addresses
     }
 }

@@ -8,6 +8,7 @@ enum StartupError: Error, CustomStringConvertible {
     case cannotListen(key: String, address: SocketAddress, transport: BoundSocket.Transport, reason: SystemError)
     case router(String)
     case certificate(String)
+    case advertise(String)
     case worker(String)
     case store
 
@@ -15,7 +16,7 @@ enum StartupError: Error, CustomStringConvertible {
         switch self {
         case .cannotListen(let key, let address, let transport, let reason):
             "\(key): cannot listen on \(address) (\(transport)): \(reason)" + Self.holder(of: address.port, transport)
-        case .router(let text), .certificate(let text): text
+        case .router(let text), .certificate(let text), .advertise(let text): text
         case .store: "the store did not run its seeding transaction"
         case .worker(let text): "a worker could not start: \(text)"
         }

@@ -11,25 +11,19 @@ import Wire
 
 extension TransportConfiguration {
     /// - Parameter media: the bound media port.
-    init(_ configuration: StagedoorConfiguration, media: SocketAddress) {
+    init(_ configuration: StagedoorConfiguration, media: SocketAddress) throws {
         let port = configuration.advertise.mediaPort > 0 ? UInt16(configuration.advertise.mediaPort) : media.port
-        let addresses = Self.addresses(configuration, media: media)
+        let addresses = try AdvertisedAddresses.list(configuration.advertise.addresses, bound: media.ip)
         self.init(
             advertisedAddresses: addresses.map { SocketAddress($0, port: port) }, tcpPort: configuration.media.tcp ? port : nil)
-        iceServers = configuration.whip.iceServers.map { ICEServer(url: $0) }
+        let whip = configuration.whip
+        iceServers = whip.iceServers.map { url in
+            let isRelay = url.hasPrefix("turn") && !whip.turnSecret.isEmpty
+            return ICEServer(url: url, sharedSecret: isRelay ? whip.turnSecret : nil, lifetime: whip.turnLifetime)
+        }
         silence = configuration.whip.consentTimeout
         pendingLifetime = configuration.whip.pendingTimeout
         usesStrictETags = configuration.whip.usesStrictETags
-    }
-
-    /// What the operator said, and nothing else; else what the sockets are bound to; else what the interfaces have.
-    private static func addresses(_ configuration: StagedoorConfiguration, media: SocketAddress) -> [IPAddress] {
-        if !configuration.advertise.addresses.isEmpty { return configuration.advertise.addresses }
-        if !media.ip.isUnspecified { return [media.ip] }
-        let usable = InterfaceAddresses.all.filter { !$0.isLinkLocal && (!media.ip.isV4 || $0.isV4) }
-        // IPv4 first: some clients take the first candidate only. Loopback last: it is for this machine.
-        return usable.filter { $0.isV4 && !$0.isLoopback } + usable.filter { !$0.isV4 && !$0.isLoopback }
-            + usable.filter { $0 == .loopback }
     }
 }
 

@@ -5,7 +5,7 @@ extension ConfigurationTable {
             [
                 Key(
                     "advertise.addresses", \.advertise.addresses, .live,
-                    "Public addresses for ICE; none: those of the interfaces."),
+                    "Public addresses or names for ICE, in place of those of the interfaces; auto, like none: these."),
                 Key("advertise.host", \.advertise.host, .live, "Host name for URLs; empty: the first address."),
                 Key(
                     "advertise.mediaPort", \.advertise.mediaPort, .live, in: 0...65_535,

@@ -42,6 +42,12 @@ extension ConfigurationTable {
                     "whip.consentTimeout", \.whip.consentTimeout, .live, in: .seconds(5) ... .seconds(120),
                     "A publisher whose ICE consent (RFC 7675) is so old is gone."),
                 Key("whip.iceServers", \.whip.iceServers, .live, "STUN and TURN URLs told to clients in Link fields."),
+                Key(
+                    "whip.turnSecret", \.whip.turnSecret, .live,
+                    "Shared with the TURN servers (coturn: static-auth-secret): each session gets credentials of its own."),
+                Key(
+                    "whip.turnLifetime", \.whip.turnLifetime, .live, in: .seconds(60) ... .seconds(7 * 86_400),
+                    "How long those credentials hold."),
             ]),
         Section(
             "watch", "Pages for trying things.",

@@ -11,7 +11,7 @@ public struct AccessKeySettings: Equatable, Sendable {
 
 /// What clients outside are told about this machine.
 public struct AdvertiseSettings: Equatable, Sendable {
-    public var addresses: [IPAddress] = []
+    public var addresses: [AdvertisedAddress] = []
     public var host = ""
     public var mediaPort = 0
 

@@ -1,4 +1,4 @@
-import Wire
+public import Wire
 
 /// A public HTTP or HTTPS listener: WHIP, and the test publisher where it is on.
 public struct HTTPSettings: Equatable, Sendable {
@@ -38,6 +38,8 @@ public struct WHIPSettings: Equatable, Sendable {
     public var consentTimeout = Duration.seconds(10)
     public var usesStrictETags = false
     public var iceServers: [String] = []
+    public var turnSecret = Secret("")
+    public var turnLifetime = Duration.seconds(86_400)
 
     public init() {}
 }

@@ -1,0 +1,53 @@
+import Foundation
+import GatewayConfiguration
+import Wire
+
+/// The addresses that WebRTC clients are told: what the operator says replaces what the interfaces have.
+enum AdvertisedAddresses {
+    /// In the operator's order, each once.
+    /// - Parameter bound: what the media port is bound to.
+    static func list(_ configured: [AdvertisedAddress], bound: IPAddress) throws -> [IPAddress] {
+        var found: [IPAddress] = []
+        for entry in configured.isEmpty ? [.interfaces] : configured {
+            for address in try addresses(of: entry, bound: bound) where !found.contains(address) { found.append(address) }
+        }
+        return found
+    }
+
+    private static func addresses(of entry: AdvertisedAddress, bound: IPAddress) throws -> [IPAddress] {
+        switch entry {
+        case .address(let address): return [address]
+        case .interfaces: return bound.isUnspecified ? interfaces(bound) : [bound]
+        case .name(let name):
+            let addresses = HostAddresses.resolve(name)
+            guard !addresses.isEmpty else { throw StartupError.advertise("advertise.addresses: “\(name)” cannot be resolved") }
+            return addresses
+        }
+    }
+
+    /// IPv4 first: some clients take the first candidate only. Loopback last: it is for this machine.
+    private static func interfaces(_ bound: IPAddress) -> [IPAddress] {
+        let usable = InterfaceAddresses.all.filter { !$0.isLinkLocal && (!bound.isV4 || $0.isV4) }
+        return usable.filter { $0.isV4 && !$0.isLoopback } + usable.filter { !$0.isV4 && !$0.isLoopback }
+            + usable.filter { $0 == .loopback }
+    }
+}
+
+/// What a host name leads to, by the system's resolver. Blocks: asked at the start only.
+enum HostAddresses {
+    static func resolve(_ host: String) -> [IPAddress] {
+        if let address = IPAddress(host) { return [address] }
+        var list: UnsafeMutablePointer<addrinfo>?
+        guard getaddrinfo(host, nil, nil, &list) == 0 else { return [] }
+        defer { freeaddrinfo(list) }
+        var addresses: [IPAddress] = []
+        var next = list
+        while let entry = next?.pointee {
+            next = entry.ai_next
+            if let address = entry.ai_addr.flatMap(InterfaceAddresses.ip), !addresses.contains(address) {
+                addresses.append(address)
+            }
+        }
+        return addresses
+    }
+}
