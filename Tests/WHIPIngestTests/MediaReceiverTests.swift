@@ -86,6 +86,57 @@ struct MediaReceiverTests {
         #expect(output["p"]?.video.count == 3, "a second copy is a duplicate")
     }
 
+    @Test func `sound that was only overtaken goes on, though nobody can be asked for it`() throws {
+        let (receiver, output) = try receiver("obs-32.2.2-ldc0.21.0")
+        let sound: (UInt16, Int64) -> Void = { number, time in
+            feed(receiver, packet(111, ssrc: 4_005_686_103, number: number, timestamp: UInt32(number) * 960, [1, 2]), at: time)
+        }
+        sound(1, 0)
+        sound(3, 20)
+        for time in [30, 40, 50] as [Int64] { _ = receiver.feedback(at: Self.time(time)) }
+        sound(2, 55)
+        #expect(output["p"]?.audio == [1, 3, 2])
+        sound(5, 60)
+        for time in stride(from: 70, through: 1_200, by: 10) { _ = receiver.feedback(at: Self.time(Int64(time))) }
+        #expect(receiver.metrics.lost.value == 1, "what never came is counted all the same")
+        #expect(
+            receiver.figures.audio
+                == MediaFigures.Track(received: 4, lost: 1, recovered: 0, jitter: receiver.figures.audio.jitter))
+    }
+
+    @Test func `a layer that answers no request is asked no more`() throws {
+        let (receiver, _) = try receiver("obs-32.2.2-ldc0.21.0")
+        var asked = 0
+        for index in 0..<2_000 {
+            let number = UInt16(index * 2)
+            feed(
+                receiver, packet(96, ssrc: 4_005_686_104, number: number, timestamp: UInt32(number) * 90, [0x41, 1]),
+                at: Int64(index) * 10)
+            let compound = receiver.feedback(at: Self.time(Int64(index) * 10 + 9))
+            for case .nack(let nack) in (try? RTCPCompound.parse(compound.span.bytes)) ?? [] {
+                nack.forEachSequenceNumber { _ in asked += 1 }
+            }
+        }
+        #expect((256...400).contains(asked))
+    }
+
+    @Test func `transport feedback leaves every 50 to 100 ms`() throws {
+        let (receiver, _) = try receiver("chromium-156.0.8078.79")
+        var sent: [Int64] = []
+        for time in stride(from: Int64(0), to: 3_000, by: 5) {
+            receiver.transport.received(UInt16(time / 5), at: Self.time(time))
+            guard time % 50 == 0 else { continue }
+            let compound = receiver.feedback(at: Self.time(time))
+            if ((try? RTCPCompound.parse(compound.span.bytes)) ?? []).contains(where: {
+                if case .other(packetType: 205) = $0 { true } else { false }
+            }) {
+                sent.append(time)
+            }
+        }
+        let gaps = zip(sent, sent.dropFirst()).map { $1 - $0 }
+        #expect(gaps.allSatisfy { (50...100).contains($0) } && sent.count >= 29, "\(gaps)")
+    }
+
     @Test func `sources that nothing places make no state, and there is an end to those that something does`() throws {
         let (receiver, output) = try receiver("obs-32.2.2-ldc0.21.0")
         for ssrc in UInt32(1)...1_000 {

@@ -186,7 +186,29 @@ struct SessionTests {
         client.post(to: gateway)
         #expect(eventually { !gateway.plane.directory.recentlyFinished.isEmpty })
         let verdict = gateway.plane.directory.recentlyFinished[0].story.verdict ?? ""
-        #expect(verdict.contains("No connectivity check arrived on UDP 127.0.0.1"), "\(verdict)")
+        #expect(verdict.contains("no connectivity check arrived on UDP 127.0.0.1"), "\(verdict)")
+    }
+
+    @Test func `a client that ends its session at once is not told of an address that cannot be reached`() throws {
+        let gateway = try TestGateway()
+        defer { gateway.stop() }
+        let client = try TestClient(token: "hasty")
+        client.post(to: gateway)
+        #expect(client.delete(at: gateway) == 200)
+        #expect(eventually { !gateway.plane.directory.recentlyFinished.isEmpty })
+        let story = gateway.plane.directory.recentlyFinished[0].story
+        #expect(story.entries.map(\.step) == [.posted, .ended])
+        #expect(story.verdict?.hasPrefix("The publisher ended the session after 0.") == true, "\(story)")
+        #expect(story.verdict?.contains("reachable") == false)
+    }
+
+    @Test func `POSTs that replace one another and never connect leave no lease behind`() throws {
+        let gateway = try TestGateway { $0.pendingLifetime = .milliseconds(500) }
+        defer { gateway.stop() }
+        for _ in 0..<3 { try #expect(TestClient(token: "again").post(to: gateway) == 201) }
+        #expect(gateway.plane.directory.pendingCount == 1)
+        #expect(eventually { gateway.plane.directory.recentlyFinished.count == 3 })
+        #expect(eventually { gateway.leases.liveCount == 0 })
     }
 }
 

@@ -34,6 +34,7 @@ public final class EmbeddedRouterWorker: TransportSessionMaker {
         let tap = PublisherTap(live, of: publication, plane: plane) { [unowned self] in taps[$0.live.number] = nil }
         taps[live.number] = tap
         publication.add(tap)
+        publication.announced()
         plane.taps.add(live)
         for door in plane.doors { door.send(.began(live)) }
     }

@@ -30,4 +30,10 @@ public protocol MediaSource: AnyObject {
     func requestKeyframe(_ track: TrackID)
     /// The least of what the sinks can take, bits a second; nil lifts the limit.
     func limitBitrate(_ bitsPerSecond: Int?)
+    /// A router has answered the announce: what is forwarded reaches somebody.
+    func announced()
+}
+
+extension MediaSource {
+    public func announced() {}
 }

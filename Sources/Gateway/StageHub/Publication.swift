@@ -48,6 +48,9 @@ public final class Publication {
         for sink in sinks { sink.formatChanged(track, to: format) }
     }
 
+    /// Called by a sink whose router has answered.
+    public func announced() { source?.announced() }
+
     public func forward(_ packets: UnsafeBufferPointer<MediaPacket>, of run: MediaRun) {
         for sink in sinks { sink.forward(packets, of: run) }
     }

@@ -21,13 +21,16 @@ enum SessionLog {
     }
 
     static func ended(_ entry: SessionEntry) {
-        let story = entry.story
+        let (story, figures) = (entry.story, entry.figures ?? MediaFigures())
         Log.event(
             .info, "whip_ended",
             [
                 "session": .string(entry.id), "participant": .string(entry.grant.participantID),
                 "verdict": .string(story.verdict ?? ""),
                 "steps": .strings(story.entries.map { "\($0.step.rawValue)+\($0.sincePost.milliseconds)ms" }),
+                "packets": .integer(figures.video.received + figures.audio.received),
+                "lost": .integer(figures.video.lost + figures.audio.lost),
+                "recovered": .integer(figures.video.recovered + figures.audio.recovered),
             ])
     }
 }

@@ -34,9 +34,7 @@ public final class WHIPPlane: Sendable {
         let advertised = transport.configuration.advertisedAddresses.map(\.description).joined(separator: ", ")
         let now = EventLoop.wallNow()
         let lease = entry.content.withLock { content in
-            content.story.conclude(
-                at: now, reason: Self.words(reason), advertised: "UDP " + advertised,
-                within: transport.configuration.pendingLifetime)
+            content.story.conclude(at: now, reason, advertised: "UDP " + advertised)
             defer { content.lease = nil }
             return content.lease
         }
@@ -49,16 +47,8 @@ public final class WHIPPlane: Sendable {
         }
         guard let lease else { return }
         if case .refused(let refusal) = reason { reports?.publishFailed(lease, refusal) }
-        if reason != .takenOver { leases.release(lease) }
-    }
-
-    private static func words(_ reason: SessionEnd) -> String {
-        switch reason {
-        case .closed: "The publisher ended the session."
-        case .connectionLost: "Nothing came from the publisher any more."
-        case .refused(let refusal): refusal.text
-        case .takenOver: "Another session of the same participant took over."
-        case .shutdown: "The gateway shut down."
-        }
+        // A lease that was taken over is of an older generation and changes nothing; that of a pending session which a newer
+        // POST replaced is nobody's yet.
+        leases.release(lease)
     }
 }

@@ -25,6 +25,8 @@ final class TestClient {
     private var inbound: SRTPInbound?
     private var outbound: SRTPOutbound?
     private let isPassive: Bool
+    /// Layers that the offer sends in simulcast.
+    var rids: [String] = []
     var sequenceNumber: UInt16 = 1_000
     var timestamp: UInt32 = 9_000
     private(set) var control: [RTCPPacket] = []
@@ -50,8 +52,15 @@ final class TestClient {
             + "m=audio 9 UDP/TLS/RTP/SAVPF 111\r\n" + transport
             + "a=mid:0\r\na=rtpmap:111 opus/48000/2\r\na=ssrc:\(audioSSRC) cname:x\r\n"
             + "m=video 9 UDP/TLS/RTP/SAVPF 96\r\n" + transport
-            + "a=mid:1\r\na=rtpmap:96 H264/90000\r\na=ssrc:\(videoSSRC) cname:x\r\n"
+            + "a=mid:1\r\na=rtpmap:96 H264/90000\r\n"
+            + (rids.isEmpty ? "a=ssrc:\(videoSSRC) cname:x\r\n" : layers)
             + "a=fmtp:96 packetization-mode=1;profile-level-id=42e01f\r\na=rtcp-fb:96 nack\r\na=rtcp-fb:96 nack pli\r\n"
+    }
+
+    /// As OBS 32 writes them: without a=ssrc.
+    private var layers: String {
+        "a=extmap:2 urn:ietf:params:rtp-hdrext:sdes:rtp-stream-id\r\n" + rids.map { "a=rid:\($0) send\r\n" }.joined()
+            + "a=simulcast:send \(rids.joined(separator: ";"))\r\n"
     }
 
     lazy var videoSSRC = UInt32.random(in: 1_000...UInt32.max)
@@ -209,7 +218,7 @@ final class TestClient {
         if !skipping { sockets[active].send(packet, to: remote) }
     }
 
-    private func protect(_ packet: [UInt8]) -> [UInt8]? {
+    func protect(_ packet: [UInt8]) -> [UInt8]? {
         var buffer = packet + [UInt8](repeating: 0, count: SRTPOutbound.trailerByteCount)
         guard outbound != nil, let count = try? buffer.withUnsafeMutableBytes({ try outbound!.protect($0, count: packet.count) })
         else {

@@ -62,6 +62,7 @@ public final class RouterLeg: MediaSink {
         if plan.feedbackKeys != nil { for source in sources { socket.registerProtected(self, at: source) } }
         // Another router begins with a picture that can be decoded alone; where none is kept, with the next one.
         if skipsVideoUntil != nil { skipsVideoUntil = gate.holdsKeyframe ? nil : socket.loop.now + Self.keyframePatience }
+        publication.announced()
         if !gate.holdsKeyframe { publication.source?.requestKeyframe(.video) }
         gate.release { packets, run in send(packets, run, spread: Self.releaseSpread) }
         reporter = socket.loop.schedule(after: Self.reportInterval, repeating: Self.reportInterval) { [unowned self] in

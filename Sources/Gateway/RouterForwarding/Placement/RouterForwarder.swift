@@ -9,7 +9,6 @@ public final class RouterForwarder {
     private let control: MailboxSender<ForwardingEvent>
     private var mailbox: Mailbox<LegCommand>?
     private var sessions: [ForwardingID: ForwardingSession] = [:]
-    private var serial: UInt64 = 0
 
     /// - Parameter replicas: how many routers each stage is sent to.
     public init(socket: RouterSocket, replicas: Int = 1, control: MailboxSender<ForwardingEvent>) throws(SystemError) {
@@ -19,8 +18,7 @@ public final class RouterForwarder {
 
     /// Forwards a publication until it ends; it is announced once its formats are known.
     public func attach(_ publication: Publication) {
-        serial += 1
-        let id = ForwardingID(participantID: publication.grant.participantID, serial: serial)
+        let id = ForwardingID(participantID: publication.grant.participantID)
         let session = ForwardingSession(id: id, publication: publication, socket: socket, replicas: replicas)
         session.onEvent = { [unowned self] event in forward(event, of: id) }
         sessions[id] = session

@@ -12,6 +12,8 @@ public final class SessionEntry: Sendable {
         /// Whose publish this one takes over: the address of its POST.
         var incumbent: IPAddress?
         var story = SessionStory()
+        /// Nil before the first media.
+        var figures: MediaFigures?
     }
 
     public let transport: TransportState
@@ -47,6 +49,7 @@ public final class SessionEntry: Sendable {
     // MARK: - Story
 
     public var story: SessionStory { content.withLock { $0.story } }
+    public var figures: MediaFigures? { content.withLock { $0.figures } }
 
     /// Where the publish comes from, with its story so far.
     var origin: PublishOrigin {

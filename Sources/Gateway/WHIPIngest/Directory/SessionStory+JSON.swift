@@ -36,6 +36,7 @@ extension WHIPPlane {
         object["source"] = .string(entry.source.description)
         object["userAgent"] = .string(entry.userAgent)
         object["story"] = entry.story.json
+        object["media"] = entry.figures?.json
         return .object(object)
     }
 }

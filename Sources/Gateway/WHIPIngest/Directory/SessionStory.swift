@@ -1,3 +1,5 @@
+import Refusals
+public import WebRTCTransport
 public import Wire
 
 /// A WHIP session's way from POST to first picture, each step with its time: what support would ask for (field list 10, no. 15).
@@ -46,30 +48,48 @@ public struct SessionStory: Sendable, Equatable {
         return time - start
     }
 
-    /// Ends the story with the sentence that names where it stopped.
-    public mutating func conclude(at time: WallTime, reason: String, advertised: String, within limit: Duration) {
+    /// Ends the story with the sentence that names why, and where on its way it stopped.
+    /// - Parameter advertised: the addresses that the client was told, for a session that nothing reached.
+    public mutating func conclude(at time: WallTime, _ reason: SessionEnd, advertised: String) {
         guard verdict == nil else { return }
         note(.ended, at: time)
-        verdict = stop(advertised: advertised, within: limit) ?? reason
+        let elapsed = (time - (start ?? time)).inSeconds
+        let seconds = "\(Int(elapsed)).\(Int(elapsed * 10) % 10) s"
+        let stop = stop(advertised: advertised, asks: elapsed >= Self.patience)
+        verdict =
+            switch reason {
+            case .closed: "The publisher ended the session after \(seconds)\(stop.map { ": \($0)" } ?? ".")"
+            case .connectionLost: stop.map { "Within \(seconds) \($0)" } ?? "Nothing came from the publisher any more."
+            case .refused(let refusal): refusal.text
+            case .takenOver: "Another session of the same participant took over."
+            case .shutdown: "The gateway shut down."
+            }
     }
 
-    /// Where a session that never came to media stopped; nil when it did.
-    private func stop(advertised: String, within limit: Duration) -> String? {
-        let seconds = limit.components.seconds
+    /// Where a session that never came to pictures stopped; nil when it did.
+    /// - Parameter asks: whether so much time has passed that the cause may be asked for.
+    private func stop(advertised: String, asks: Bool) -> String? {
+        func sentence(_ fact: String, _ question: String? = nil) -> String {
+            guard asks, let question else { return fact + "." }
+            return "\(fact): \(question)?"
+        }
         if !contains(.firstCheck) {
-            if rejectedChecks > 0 {
-                return
-                    "Connectivity checks arrived with a wrong password (\(rejectedChecks)): does the client use this answer's ice-pwd?"
+            guard rejectedChecks > 0 else {
+                return sentence("no connectivity check arrived on \(advertised)", "is the advertised address reachable")
             }
-            return "No connectivity check arrived on \(advertised) within \(seconds) s: is the advertised address reachable?"
+            return sentence(
+                "connectivity checks arrived with a wrong password (\(rejectedChecks))",
+                "does the client use this answer's ice-pwd")
         }
         if !contains(.claimed) {
-            return
-                "Connectivity checks arrived but no DTLS ClientHello followed within \(seconds) s: do answers reach the client?"
+            return sentence("connectivity checks arrived but no DTLS ClientHello followed", "do answers reach the client")
         }
-        if !contains(.handshakeDone) { return "The DTLS handshake began and was not finished." }
-        if !contains(.firstRTP) { return "DTLS was done but no RTP packet arrived." }
-        if !contains(.firstIDR) { return "RTP arrived but no H.264 keyframe (IDR) did." }
+        if !contains(.handshakeDone) { return sentence("the DTLS handshake began and was not finished") }
+        if !contains(.firstRTP) { return sentence("DTLS was done but no RTP packet arrived") }
+        if !contains(.firstIDR) { return sentence("RTP arrived but no H.264 keyframe (IDR) did") }
         return nil
     }
+
+    /// A client that is gone sooner had no time to get further, in seconds.
+    private static let patience = 3.0
 }

@@ -69,14 +69,19 @@ struct LossTracker {
         return .late(wasAsked: true, age: now - packet.noticedAt)
     }
 
-    /// Appends the numbers to ask for now: reordered ones get 10 ms or 3 packets, then one try per round trip, 5 at most in 1 s.
-    mutating func due(at now: MonotonicTime, into numbers: inout [UInt16]) {
-        guard !missing.isEmpty, let highest else { return }
+    /// Gives up what has been missing for too long, or was asked for in vain.
+    mutating func expire(at now: MonotonicTime) {
         let before = missing.count
         missing.removeAll {
             now - $0.noticedAt > Self.patience || $0.tries >= Self.maximumTries && now - ($0.askedAt ?? now) > roundTrip * 2
         }
         givenUp += before - missing.count
+    }
+
+    /// Appends the numbers to ask for now: reordered ones get 10 ms or 3 packets, then one try per round trip, 5 at most in 1 s.
+    mutating func due(at now: MonotonicTime, into numbers: inout [UInt16]) {
+        expire(at: now)
+        guard !missing.isEmpty, let highest else { return }
         for index in missing.indices where numbers.count < Self.maximumPerRequest {
             let packet = missing[index]
             guard packet.tries < Self.maximumTries else { continue }

@@ -73,14 +73,17 @@ extension MediaReceiver {
     private func requestLostPackets(at now: MonotonicTime, into writer: inout ByteWriter) {
         for index in sources.indices where sources[index].losses.missingCount > 0 {
             let isVideo = sources[index].track.kind == .video
-            let section = isVideo ? offer.video : offer.audio
-            let isForwarded = !isVideo || sources[index].track.layer == selector.current
-            guard sources[index].role == .media, isForwarded, section?.hasFeedback("nack") == true else {
+            guard sources[index].role == .media, !isVideo || sources[index].track.layer == selector.current else {
                 sources[index].losses.forget()
                 continue
             }
             var numbers: [UInt16] = []
-            sources[index].losses.due(at: now, into: &numbers)
+            if (isVideo ? offer.video : offer.audio)?.hasFeedback("nack") == true {
+                sources[index].losses.due(at: now, into: &numbers)
+            } else {
+                // Nobody can be asked (Opus of most encoders): what was only reordered still comes.
+                sources[index].losses.expire(at: now)
+            }
             let givenUp = sources[index].losses.takeGivenUp()
             if givenUp > 0 {
                 metrics.lost.increment(by: givenUp)

@@ -38,7 +38,7 @@ final class MediaReceiver {
     private var run = MediaRun(track: .video, isKeyframe: false, arrival: .zero)
     private var parameterSets = ParameterSetKeeper()
     private var steps: [SessionStory.Step] = []
-    private var hasRTP = false
+    private(set) var hasRTP = false
     private var hasIDR = false
     private var gate = PublishGate(needsAudio: false)
     private var hasStarted = false

@@ -33,7 +33,9 @@ struct TransportArrivals {
     /// The feedback that is due: every 50 ms when much came, else every 100 ms.
     mutating func feedback(at now: MonotonicTime, senderSSRC: UInt32, mediaSSRC: UInt32) -> TransportWideFeedback? {
         let period: Duration = arrivals.count >= Self.fastCount ? .milliseconds(50) : .milliseconds(100)
-        guard let base = next, let first = arrivals.first(where: { $0 != nil }) ?? nil, now - lastFeedback >= period else {
+        // We are asked every 50 ms, by a timer that may be a little early.
+        guard let base = next, let first = arrivals.first(where: { $0 != nil }) ?? nil, now - lastFeedback >= period - Self.slack
+        else {
             return nil
         }
         // 64 ms units, then 250 µs steps: rounded down together, so that errors do not add up.
@@ -64,6 +66,7 @@ struct TransportArrivals {
     private static let referenceUnit: Int64 = 64_000_000
     private static let deltaUnit: Int64 = 250_000
     private static let fastCount = 40
+    private static let slack: Duration = .milliseconds(5)
     /// A flight of 100 ms at 8.5 Mbit/s is 90 packets; a jump beyond this begins anew.
     private static let maximumWaiting = 1_024
 }

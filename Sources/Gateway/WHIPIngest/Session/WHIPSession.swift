@@ -17,6 +17,7 @@ final class WHIPSession: TransportSession {
     private var lifecycle = SessionLifecycle()
     private(set) var publication: Publication?
     private var inspector: (any PacketInspector)?
+    private var lastFigures: MonotonicTime = .zero
 
     init(entry: SessionEntry, transport: PeerTransport, sessions: WHIPSessions) {
         (self.entry, self.transport, self.sessions) = (entry, transport, sessions)
@@ -99,6 +100,7 @@ final class WHIPSession: TransportSession {
             sessions.host?.publishEnded(publication, PublicationEnd(reason))
         }
         publication = nil
+        if receiver.hasRTP { noteFigures() }
         receiver.stop()
     }
 
@@ -139,13 +141,23 @@ final class WHIPSession: TransportSession {
     func tick(at now: MonotonicTime, isSlow: Bool) {
         guard lifecycle.isLive else { return }
         if isSlow, let refusal = inspector?.timePassed(now) { return end(.refused(refusal)) }
+        if isSlow, now - lastFigures >= .seconds(1) {
+            lastFigures = now
+            noteFigures()
+        }
         let feedback = receiver.feedback(at: now)
         if !feedback.isEmpty { transport.sendControl(feedback) }
+    }
+
+    private func noteFigures() {
+        let figures = receiver.figures
+        entry.content.withLock { $0.figures = figures }
     }
 }
 
 extension WHIPSession: MediaSource {
     var canRequestKeyframe: Bool { receiver.canRequestKeyframe }
+    func announced() { entry.note(.announced) }
     func requestKeyframe(_ track: TrackID) { receiver.wantKeyframe() }
     func limitBitrate(_ bitsPerSecond: Int?) { receiver.limitBitrate(bitsPerSecond) }
 }

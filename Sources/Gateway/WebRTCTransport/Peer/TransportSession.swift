@@ -2,7 +2,7 @@ public import Wire
 
 /// What a session does with its transport: a publisher receives media, a subscriber sends it. Confined to the owning worker.
 public protocol TransportSession: AnyObject {
-    /// Whether `tick` is wanted every 10 ms, not only every 100.
+    /// Whether `tick` is wanted every 10 ms, not only every 50.
     var wantsEveryTick: Bool { get }
     /// DTLS is done, the fingerprint fits, the keys are in place.
     func transportReady()
@@ -12,7 +12,7 @@ public protocol TransportSession: AnyObject {
     func receiveControl(_ compound: UnsafeRawBufferPointer, at now: MonotonicTime)
     /// The batch of datagrams ends, after a `gather`.
     func flush()
-    /// - Parameter isSlow: true at every tenth of the 10 ms ticks.
+    /// - Parameter isSlow: true every 100 ms.
     func tick(at now: MonotonicTime, isSlow: Bool)
     /// The last call, once.
     func transportEnded(_ reason: SessionEnd)

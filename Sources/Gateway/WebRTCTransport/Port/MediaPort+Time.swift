@@ -5,7 +5,8 @@ import Wire
 
 /// The port's clockwork. It stands still while there are no sessions: an idle worker is not woken.
 extension MediaPort {
-    /// Looks at every session each 100 ms and, each second, for tuples that nobody uses; until no tuple is left.
+    /// Looks at every session each 50 ms, for transport feedback, and each second for tuples that nobody uses; until no tuple
+    /// is left.
     func startRounds() {
         guard rounds == nil else { return }
         rounds = loop.schedule(after: Self.roundInterval, repeating: Self.roundInterval) { [unowned self] in goRound() }
@@ -21,8 +22,9 @@ extension MediaPort {
         let drops = socket.counters.droppedByKernel
         plane.metrics.kernelDrops.increment(by: drops - countedDrops)
         countedDrops = drops
-        for session in sessions.values { session.tick(at: loop.now, isSlow: true) }
         roundCount += 1
+        let isSlow = roundCount % 2 == 0
+        for session in sessions.values { session.tick(at: loop.now, isSlow: isSlow) }
         if roundCount % Self.roundsPerSweep == 0 { forgetUnusedTuples(at: loop.now) }
         if tuples.isEmpty, sessions.isEmpty { rounds = nil }
     }
@@ -42,8 +44,8 @@ extension MediaPort {
         }
     }
 
-    private static let roundInterval: Duration = .milliseconds(100)
-    private static let roundsPerSweep = 10
+    private static let roundInterval: Duration = .milliseconds(50)
+    private static let roundsPerSweep = 20
     private static let repairInterval: Duration = .milliseconds(10)
     /// Checks come every few seconds; a tuple without them that this worker only passes on is forgotten.
     private static let tupleLifetime: Duration = .seconds(60)

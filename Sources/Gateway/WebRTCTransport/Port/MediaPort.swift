@@ -58,11 +58,6 @@ public final class MediaPort {
     public var counters: UDPCounters { socket.counters }
     public var sessionCount: Int { sessions.count }
 
-    /// The live sessions of a purpose; for the rare things that are not media.
-    public func liveSessions(_ purpose: TransportPurpose) -> [any TransportSession] {
-        sessions.values.filter { $0.entry.purpose == purpose }.compactMap(\.session)
-    }
-
     /// Ends the sessions of a purpose that have lived longest, at most so many (a drain's deadline has come).
     /// - Returns: how many ended.
     @discardableResult

@@ -27,10 +27,11 @@ extension TransportPlane {
         return response
     }
 
-    /// One Link header per ICE server; TURN credentials are made for the session.
+    /// One Link header per ICE server, TURN's with credentials made for the session.
+    /// - Parameter entry: nil for whoever has shown no token, and gets no credentials.
     public func linkHeaders(for entry: (any TransportEntry)?) -> [String] {
-        configuration.iceServers.map { server in
-            TURNCredentials.link(server, user: entry?.transport.id.suffix(8).description ?? "client", now: EventLoop.wallNow())
+        configuration.iceServers.filter { entry != nil || $0.sharedSecret == nil }.map { server in
+            TURNCredentials.link(server, user: entry?.transport.id.suffix(8).description ?? "", now: EventLoop.wallNow())
         }
     }
 
