@@ -24,6 +24,24 @@ extension Interop {
             try Self.expectDecoded(gateway) { try Self.client("browser_whip.py", ["11", page, token, "camera"]) }
         }
 
+        /// Three layers of H.264 from the browser: one arrives, with numbers that go on, and is decoded.
+        @Test(.timeLimit(.minutes(1)))
+        func `one layer of Chromium's simulcast is decoded at the router`() throws {
+            let gateway = try Gateway()
+            let (url, token) = try Self.endpoint(gateway)
+            let page = url.replacing(/\/whip$/, with: "/publish")
+            let capture = try gateway.captureFirstWHIP()
+            let client = try ProgramRun(
+                ["env", "LAYERS=3", Self.python, Self.script("browser_whip.py"), "10", page, token, "camera"])
+            #expect(client.status(within: .seconds(45)) == 0, "\(client.output)")
+            capture.finish()
+            let layers = client.output.matches(of: /"video",(\d+),[^\]]*"[hml]"/).filter { Int($0.1) ?? 0 > 0 }
+            #expect(layers.count >= 2, "the browser sent several layers: \(client.output)")
+            #expect(client.output.contains("stopped 200"), "\(client.output)")
+            #expect(try MediaFile.frameDigests(capture.file.path).count > 100, "\(client.output) \(capture.output)")
+            gateway.stop()
+        }
+
         /// libnice does not use 127.0.0.1: GStreamer and the gateway get a network namespace of their own.
         @Test(.timeLimit(.minutes(1)), .enabled(if: geteuid() == 0))
         func `GStreamer's pictures and sound are decoded at the router`() throws {
@@ -53,7 +71,7 @@ extension Interop {
             try Self.expectDecoded(gateway) {
                 let client = try Self.client("aiortc_whip.py", ["12", url, token])
                 expect("it connects", within: .seconds(15)) { client.output.contains("state connected") }
-                try DatagramFlood(port: Self.mediaPort(gateway)).run(perSecond: 200_000, seconds: 3)
+                try DatagramFlood(port: gateway.mediaPort).run(perSecond: 200_000, seconds: 3)
                 return client
             }
         }
@@ -105,14 +123,6 @@ extension Interop {
 
         private static func client(_ name: String, _ arguments: [String]) throws -> ProgramRun {
             try ProgramRun([python, script(name)] + arguments)
-        }
-
-        /// The port of the process's UDP sockets: its one bound port there.
-        private static func mediaPort(_ gateway: Gateway) throws -> UInt16 {
-            let sockets = try ProgramRun.output(of: ["ss", "-Hulnp"], within: .seconds(5))
-            let own = sockets.split(separator: "\n").first { $0.contains("pid=\(gateway.pid),") && $0.contains("127.0.0.1:") }
-            let address = try #require(own?.split(whereSeparator: \.isWhitespace).first { $0.hasPrefix("127.0.0.1:") })
-            return try #require(UInt16(address.dropFirst("127.0.0.1:".count)))
         }
     }
 }

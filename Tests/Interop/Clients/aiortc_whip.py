@@ -2,11 +2,12 @@
 """aiortc_whip.py SECONDS URL TOKEN [FILE]: a WHIP publisher on aiortc; FILE `clock` sends clock_picture.py's pictures and a tone.
 
 Prints one line per event: the POST's status, connection states, what was sent, keyframes asked for, the DELETE's status.
-Environment: ORDER=av|va|v (order of m-lines), CODEC=H264|VP8.
+Environment: ORDER=av|va|v (order of m-lines), CODEC=H264|VP8, WRONG=fingerprint|password (a fault of the client's).
 """
 import asyncio
 import math
 import os
+import re
 import signal
 import struct
 import sys
@@ -70,6 +71,13 @@ def count_keyframe_requests():
     return requests
 
 
+def forge(sdp, attribute):
+    """Changes the first two characters of an attribute's value, where WRONG says so."""
+    if os.environ.get('WRONG') != {'fingerprint:sha-256 ': 'fingerprint', 'ice-pwd:': 'password'}[attribute]:
+        return sdp
+    return re.sub('(a=%s)(..)' % attribute, lambda match: match[1] + ('AB' if match[2] != 'AB' else 'CD'), sdp)
+
+
 async def main():
     signal.pthread_sigmask(signal.SIG_SETMASK, [])
     signal.alarm(int(float(sys.argv[1])) + 30)
@@ -81,7 +89,10 @@ async def main():
     await connection.setLocalDescription(await connection.createOffer())
     headers = {'Authorization': 'Bearer ' + token}
     async with aiohttp.ClientSession() as http:
-        posting = http.post(url, data=connection.localDescription.sdp, headers={**headers, 'Content-Type': 'application/sdp'})
+        offer = connection.localDescription.sdp
+        if 'WRONG' in os.environ:  # it has three hashes of one certificate
+            offer = re.sub('a=fingerprint:sha-(384|512) .*\r\n', '', forge(offer, 'fingerprint:sha-256 '))
+        posting = http.post(url, data=offer, headers={**headers, 'Content-Type': 'application/sdp'})
         async with posting as response:
             body = await response.text()
             print('POST', response.status, flush=True)
@@ -90,7 +101,8 @@ async def main():
                 await connection.close()
                 return 1
             session = urljoin(str(response.url), response.headers['Location'])
-        await connection.setRemoteDescription(RTCSessionDescription(body, 'answer'))
+        print('session', session, flush=True)
+        await connection.setRemoteDescription(RTCSessionDescription(forge(body, 'ice-pwd:'), 'answer'))
         await asyncio.sleep(seconds)
         for report in (await connection.getStats()).values():
             if report.type == 'outbound-rtp':

@@ -3,8 +3,10 @@
 
 Drives chromedriver's HTTP API with the standard library alone: opens PAGE-URL#token=TOKEN&source=SOURCE (pattern, camera),
 presses Start, waits, presses Stop, and prints the page's log and what the browser says it sent.
+Environment: LAYERS=1|2|3 makes the page send simulcast.
 """
 import json
+import os
 import shutil
 import signal
 import socket
@@ -21,11 +23,18 @@ ARGUMENTS = [
     '--disable-background-networking', '--disable-component-update', '--disable-sync', '--proxy-server=direct://',
     '--disable-features=WebRtcHideLocalIpsWithMdns,MediaRouter,OptimizationHints',
 ]
+SIMULCAST = """
+const layers = [{rid: 'h'}, {rid: 'm', scaleResolutionDownBy: 2}, {rid: 'l', scaleResolutionDownBy: 4}].slice(0, %s);
+const add = RTCPeerConnection.prototype.addTransceiver;
+RTCPeerConnection.prototype.addTransceiver = function (track, options) {
+  return add.call(this, track, track.kind === 'video' ? {...options, sendEncodings: layers} : options);
+};
+"""
 STATISTICS = """
 const done = arguments[0];
 connection.getStats().then(report => {
   const sent = [];
-  report.forEach(s => { if (s.type === 'outbound-rtp') sent.push([s.kind, s.packetsSent, s.framesEncoded, s.frameHeight, s.nackCount, s.pliCount]); });
+  report.forEach(s => { if (s.type === 'outbound-rtp') sent.push([s.kind, s.packetsSent, s.framesEncoded, s.frameHeight, s.nackCount, s.pliCount, s.rid || '']); });
   done(JSON.stringify(sent));
 }, error => done(String(error)));
 """
@@ -51,6 +60,8 @@ class Driver:
 
 
 def publish(driver, session, seconds):
+    if 'LAYERS' in os.environ:
+        driver.script(session, SIMULCAST % os.environ['LAYERS'])
     driver.script(session, "document.getElementById('start').click()")
     end = time.time() + 15
     while time.time() < end:

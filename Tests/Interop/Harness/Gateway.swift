@@ -156,8 +156,8 @@ final class Gateway {
         """
     }
 
-    /// Below the ports that the system gives to clients.
-    private static let nextRouterPort = Atomic<Int>(21_000)
+    /// Below the ports that the system gives to clients, and seldom where another run beside this one begins.
+    private static let nextRouterPort = Atomic<Int>(21_000 + Int(getpid()) % 9 * 1_200)
 
     enum Fault: Error { case notStarted(String) }
 }

@@ -1,0 +1,83 @@
+import Foundation
+import Testing
+
+/// A session as `GET /v1/sessions` tells it.
+struct ToldSession: Decodable {
+    struct Story: Decodable {
+        struct Step: Decodable {
+            var step: String
+            var milliseconds: Int
+            var time: String
+            var peer: String?
+        }
+
+        var steps: [Step]
+        var verdict: String?
+        var rejectedChecks: Int?
+    }
+
+    struct Media: Decodable {
+        struct Track: Decodable {
+            var packets: Int
+            var lost: Int
+            var recovered: Int
+        }
+
+        var video: Track
+        var audio: Track
+    }
+
+    var sessionId: String
+    var state: String
+    var story: Story
+    private var figures: Media?
+    var media: Media {
+        let none = Media.Track(packets: 0, lost: 0, recovered: 0)
+        return figures ?? Media(video: none, audio: none)
+    }
+
+    private enum CodingKeys: String, CodingKey {
+        case sessionId, state, story
+        case figures = "media"
+    }
+}
+
+extension Gateway {
+    private struct List: Decodable { var ended: [ToldSession] }
+
+    /// WHIP sessions that ended, the latest first.
+    func endedSessions() throws -> [ToldSession] {
+        try JSONDecoder().decode(List.self, from: Data(try signedAdmin("v1/sessions").utf8)).ended
+    }
+
+    func session(_ id: String) throws -> ToldSession {
+        try JSONDecoder().decode(ToldSession.self, from: Data(try signedAdmin("v1/sessions/\(id)").utf8))
+    }
+
+    /// A document of the admin listener that wants credentials.
+    func signedAdmin(_ path: String) throws -> String {
+        let region = quickstart.region ?? "us-east-1"
+        let keys = "\(try #require(quickstart.accessKeyId)):\(try #require(quickstart.secretAccessKey))"
+        return try ProgramRun.output(
+            of: [
+                "curl", "-sS", "--max-time", "5", "--aws-sigv4", "aws:amz:\(region):ivs", "--user", keys,
+                "\(try #require(quickstart.adminURL))/\(path)",
+            ], within: .seconds(10))
+    }
+
+    /// The value of a metric without labels.
+    static func sample(_ name: String, in metrics: String) -> Int? {
+        let line = metrics.split(separator: "\n").first { $0.hasPrefix(name + " ") }
+        return line.flatMap { Double($0.dropFirst(name.count + 1)) }.map { Int($0) }
+    }
+
+    /// The port of the process's UDP sockets: its one bound port there.
+    var mediaPort: UInt16 {
+        get throws {
+            let sockets = try ProgramRun.output(of: ["ss", "-Hulnp"], within: .seconds(5))
+            let own = sockets.split(separator: "\n").first { $0.contains("pid=\(pid),") && $0.contains("127.0.0.1:") }
+            let address = try #require(own?.split(whereSeparator: \.isWhitespace).first { $0.hasPrefix("127.0.0.1:") })
+            return try #require(UInt16(address.dropFirst("127.0.0.1:".count)))
+        }
+    }
+}

@@ -1,0 +1,77 @@
+import Foundation
+import Testing
+
+extension Interop {
+    /// Loss between an OBS-shaped publisher and the real program: what requests bring back, how soon, and whether the program's
+    /// account is that of the way.
+    @Suite(.serialized) struct WHIPLoss {
+        /// Percent dropped and reordered each, in both directions, and how many of a thousand must be there 500 ms after their
+        /// first transmission.
+        static let links: [(percent: UInt64, perMille: Int)] = [(1, 999), (5, 995), (10, 990)]
+
+        /// All three ways at once: 2.5 Mbit/s for 9 s, the last second without loss, so that every account is closed.
+        @Test(.timeLimit(.minutes(1)))
+        func `requests bring back what the way drops within half a second, and the account of it is right`() throws {
+            let publishes = try Self.links.map { try LossyPublish(percent: $0.percent) }
+            let start = ContinuousClock.now
+            while publishes.contains(where: \.sender.isRunning), ContinuousClock.now - start < .seconds(40) {
+                LossyPath.turn(publishes.map(\.path))
+                for publish in publishes { publish.setLoss() }
+            }
+            for (publish, link) in zip(publishes, Self.links) {
+                #expect(publish.sender.status(within: .seconds(1)) == 0, "\(publish.sender.output)")
+                try publish.check(perMille: link.perMille)
+                publish.gateway.stop()
+            }
+        }
+    }
+}
+
+/// One publisher, its lossy way, and a gateway that advertises the way's near end.
+private final class LossyPublish {
+    let gateway: Gateway
+    let path: LossyPath
+    let sender: ProgramRun
+    private let percent: UInt64
+
+    init(percent: UInt64) throws {
+        self.percent = percent
+        let front = try DatagramSocket()
+        gateway = try Gateway(configuration: "advertise: {addresses: [127.0.0.1], mediaPort: \(front.port)}")
+        path = try LossyPath(
+            front: front, server: gateway.mediaPort, router: RouterEnd(firstPort: gateway.routerPorts.lowerBound + 4),
+            seed: percent)
+        sender = try ProgramRun([
+            try Workspace.program("stagedoor-bench"), "whip", try #require(gateway.quickstart.whipURL), "--token",
+            try #require(gateway.quickstart.whipToken), "--flv", try Clip.full.file(), "--seconds", "9", "--paced",
+        ])
+    }
+
+    /// Between the 100th packet and the last second.
+    func setLoss() {
+        let count = path.video.order.count
+        guard count > 100, let first = path.video.order.first, let begin = path.video.sent[first] else { return }
+        path.percent = ContinuousClock.now - begin < .seconds(8) ? percent : 0
+    }
+
+    func check(perMille: Int) throws {
+        let (video, audio) = (path.video, path.audio)
+        let comment: Comment = "\(percent) %: \(video.order.count) sent, \(video.dropped) dropped, \(audio.dropped) of audio"
+        #expect(video.order.count > 1_500 && video.dropped * 200 > video.order.count * Int(percent), comment)
+        #expect(video.arrived(within: .milliseconds(500)) * 1_000 >= video.order.count * perMille, comment)
+        let told = try #require(try gateway.endedSessions().first)
+        let media = told.media
+        // What was overtaken and asked for a moment too soon may count as brought back.
+        let slack = max(2, video.dropped / 20)
+        #expect(abs(media.video.recovered + media.video.lost - video.dropped) <= slack, "\(media) \(comment)")
+        #expect(media.video.packets + media.video.lost == video.order.count, "\(media) \(comment)")
+        // Nobody offers NACK for Opus: what is lost stays lost, and what was overtaken is not.
+        #expect(
+            media.audio.lost == audio.dropped && media.audio.packets == audio.order.count - audio.dropped, "\(media) \(comment)")
+        #expect(audio.arrived(within: .milliseconds(500)) == audio.order.count - audio.dropped, comment)
+        let metrics = try gateway.admin("metrics")
+        #expect(Gateway.sample("stagedoor_nack_recovered_total", in: metrics) == media.video.recovered)
+        let lost = try #require(Gateway.sample("stagedoor_whip_lost_packets_total", in: metrics))
+        #expect(abs(lost - media.video.lost - media.audio.lost) <= 1, "\(lost) \(media)")
+    }
+}
