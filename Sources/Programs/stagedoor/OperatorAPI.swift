@@ -52,7 +52,8 @@ struct OperatorAPI {
     private func session(_ id: String) -> HTTPResponse {
         var object = report.session(id)
         if let whip = whip?.sessionJSON(id: id)?.object {
-            if object == nil { object = whip } else { object?["story"] = whip["story"] }
+            for name in ["state", "story", "media"] { object?[name] = whip[name] }
+            object = object ?? whip
         }
         guard let object else {
             return ProblemDocument(.notFound, detail: "No session of this id is live or ended lately.").response()

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// A session as `GET /v1/sessions` tells it.
+/// A session as `GET /v1/sessions/{id}` tells it.
 struct ToldSession: Decodable {
     struct Story: Decodable {
         struct Step: Decodable {
@@ -43,11 +43,10 @@ struct ToldSession: Decodable {
 }
 
 extension Gateway {
-    private struct List: Decodable { var ended: [ToldSession] }
-
-    /// WHIP sessions that ended, the latest first.
+    /// WHIP sessions that ended, the latest first: their ids stand in the log.
     func endedSessions() throws -> [ToldSession] {
-        try JSONDecoder().decode(List.self, from: Data(try signedAdmin("v1/sessions").utf8)).ended
+        let lines = log.split(separator: "\n").filter { $0.contains("\"whip_ended\"") }
+        return try lines.reversed().compactMap { $0.firstMatch(of: /"session":"([^"]+)"/) }.map { try session(String($0.1)) }
     }
 
     func session(_ id: String) throws -> ToldSession {
