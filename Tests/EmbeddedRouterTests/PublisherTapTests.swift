@@ -71,6 +71,36 @@ struct PublisherTapTests {
         #expect(dead.skippedCount > 2_900)
     }
 
+    @Test func `frames are copied, handed over, written and kept without an allocation`() throws {
+        let feed = MediaFeed(to: plane.doors[0])
+        tap.add(feed, at: clock.now)
+        var (track, store) = (try SubscriberTrackTests.track(.video), RetransmissionStore())
+        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 2_048, alignment: 16)
+        defer { buffer.deallocate() }
+        let payload = UnsafeRawBufferPointer(start: buffer.baseAddress, count: 1_000)
+        let packet = MediaPacket(sequenceNumber: 0, timestamp: 0, marker: true, payload: payload)
+        var packets = [MediaPacket](repeating: packet, count: 20)
+        var written = 0
+        func pass(frames: Int) {
+            for _ in 0..<frames {
+                for index in packets.indices { packets[index].sequenceNumber += 20 }
+                packets.withUnsafeBufferPointer { packets in
+                    tap.forward(packets, of: MediaRun(track: .video, isKeyframe: false, arrival: clock.now))
+                }
+                feed.drain { block in
+                    track.begin(block, epoch: 1)
+                    for packet in block.packets where track.write(packet, of: block, into: buffer) != nil { written += 1 }
+                    store.keep(block)
+                }
+                clock.advance(by: .milliseconds(16))
+            }
+        }
+        pass(frames: 1_000)
+        #expect(try AllocationCounter.count { pass(frames: 500) } == 0)
+        #expect(written == 1_500 * 20)
+        store.removeAll()
+    }
+
     @Test func `keyframes are asked for twice a second at most`() {
         for _ in 0..<100 {
             tap.requestKeyframe(at: clock.now)
