@@ -118,7 +118,7 @@ final class Node {
         guard let seed = store.quickstart else { return }
         let file = QuickstartFile(
             seed, listeners: listeners, configuration: configuration, token: try store.mintQuickstartToken(),
-            certificatePath: certificates.authorityPath)
+            watchToken: try store.mintWatchToken(), certificatePath: certificates.authorityPath)
         try directory.write(file.json, to: "quickstart.json")
         print(file.guide)
         fflush(nil)

@@ -47,6 +47,8 @@ struct NodeServices: Sendable {
     let sessions: SessionGauges
     /// Who publishes, who did, who was refused: for the console, the API and the log.
     let board: SessionBoard
+    /// Who is live on which stage, for those who watch.
+    let stages = StageBoard()
     let routerMetrics: RouterMetrics
     /// Where workers tell of publications for routers that are asked; nil without such routers.
     var forwarding: MailboxSender<ForwardingEvent>?

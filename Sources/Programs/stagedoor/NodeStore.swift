@@ -54,5 +54,13 @@ final class NodeStore {
         return try authority.mint(request, stageARN: quickstart.stage.arn, endpoints: endpoints, now: EventLoop.wallNow()).token
     }
 
+    /// A token that watches the demo stage and can do nothing else, good for a day.
+    func mintWatchToken() throws -> Secret? {
+        guard let quickstart else { return nil }
+        var request = TokenAuthority.Request()
+        (request.allowsPublish, request.minutes) = (false, 24 * 60)
+        return try authority.mint(request, stageARN: quickstart.stage.arn, endpoints: endpoints, now: EventLoop.wallNow()).token
+    }
+
     func close() { store.close() }
 }

@@ -11,6 +11,7 @@ import WHIPIngest
 final class PublicSite {
     private let server: HTTPServer
     private let whip: WHIPEndpoint?
+    private let watch: WatchEndpoint?
 
     init(loop: EventLoop, sockets: WorkerSockets, services: NodeServices, host: PublicationHost) throws {
         let whip = try services.whip.map { plane in
@@ -21,10 +22,15 @@ final class PublicSite {
         whip?.host = host
         let whep = try services.embedded.map { try WHEPEndpoint(loop: loop, plane: $0) }
         self.whip = whip
+        let watch = try services.embedded.map { _ in
+            try WatchEndpoint(loop: loop, board: services.stages, authorizer: services.tokens)
+        }
+        self.watch = watch
         server = HTTPServer(loop: loop, configuration: HTTPServerConfiguration(services.configuration.http, services)) {
             request, exchange in
             if whip?.handle(request, respond: { exchange.respond($0) }) == true { return }
             if whep?.handle(request, respond: { exchange.respond($0) }) == true { return }
+            if watch?.handle(request, exchange) == true { return }
             exchange.respond(ProblemDocument(.notFound, detail: "Nothing is served at \(request.path)."))
         }
         if let socket = sockets.http { try server.listen(on: socket) }
@@ -33,7 +39,10 @@ final class PublicSite {
 
     func replaceTLS(_ context: TLSContext) { server.replaceTLS(context) }
 
-    func stop() { server.drain() }
+    func stop() {
+        watch?.stop()
+        server.drain()
+    }
 }
 
 extension HTTPServerConfiguration {

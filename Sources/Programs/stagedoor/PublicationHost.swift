@@ -61,6 +61,7 @@ final class PublicationHost: RTMPPublishHost {
                 sessions.decrement()
             })
         services.board.follow(publication)
+        services.stages.attach(publication)
         subscribers?.publishBegan(publication)
         forwarder?.attach(publication)
         for router in services.staticRouters where router.attach(publication, socket: socket) == nil {

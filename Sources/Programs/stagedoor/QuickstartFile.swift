@@ -16,6 +16,7 @@ struct QuickstartFile {
     var region: String
     var stageARN: String
     var stageID: String
+    /// With the token that watches in its fragment.
     var watchURL: String?
     var caCertificate: String?
 

@@ -19,6 +19,8 @@ struct Quickstart: Decodable {
     var watchURL: String?
 
     /// What must never be seen in a log, a metric or an error text.
-    var secrets: [String] { [streamKey, whipToken, secretAccessKey].compactMap { $0 } }
+    var secrets: [String] {
+        [streamKey, whipToken, secretAccessKey, watchURL?.split(separator: "=").last.map(String.init)].compactMap { $0 }
+    }
     var publishURL: String { "\(rtmpURL)/\(streamKey)" }
 }

@@ -100,7 +100,7 @@ export class Viewer {
       received: (video.packetsReceived ?? 0) + (audio.packetsReceived ?? 0),
       frames: video.framesDecoded ?? 0,
     };
-    this.figure.querySelector(".level").value = audio.audioLevel ?? 0;
+    this.showLevel(audio.audioLevel ?? 0);
     this.show("size", this.video.videoWidth ? `${this.video.videoWidth} × ${this.video.videoHeight}` : "–");
     this.show("latency", this.latency(video, reports));
     if (this.last) this.showRates(now, this.last);
@@ -128,6 +128,14 @@ export class Viewer {
     const pair = reports.find(report => report.type === "candidate-pair" && report.nominated);
     const buffer = 1000 * video.jitterBufferDelay / video.jitterBufferEmittedCount;
     return `≈ ${(buffer + 500 * (pair?.currentRoundTripTime ?? 0)).toFixed(0)} ms`;
+  }
+
+  /// Browsers measure no level of what is muted.
+  showLevel(level) {
+    const meter = this.figure.querySelector(".level");
+    meter.hidden = this.video.muted;
+    meter.value = level;
+    this.figure.querySelector(".silent").hidden = !this.video.muted;
   }
 
   trouble(text) {

@@ -3,6 +3,7 @@ public import EventLoop
 public import HTTP
 public import HTTPServer
 import Refusals
+import WebRTCTransport
 import Wire
 
 /// The watch page on one worker's public HTTP listeners: `/watch/{stageId}`, its files, and the events that say who is live.
@@ -53,8 +54,8 @@ public final class WatchEndpoint {
         case (.get, .page), (.head, .page): exchange.respond(WatchAsset.page)
         case (.get, .asset(let asset)), (.head, .asset(let asset)): exchange.respond(asset.response)
         case (.get, .events(let stageID)): open(stageID, request, exchange)
-        case (.options, .events): exchange.respond(CrossOrigin.preflight)
-        default: exchange.respond(Refusal(.methodNotAllowed).response(headers: ["Allow": resource.allowedMethods]))
+        case (.options, .events): exchange.respond(AnyOrigin.preflight)
+        default: exchange.respond(Problem.response(Refusal(.methodNotAllowed), headers: ["Allow": resource.allowedMethods]))
         }
         return true
     }
@@ -74,7 +75,7 @@ public final class WatchEndpoint {
 extension WatchEndpoint {
     private func open(_ stageID: String, _ request: HTTPRequest, _ exchange: HTTPExchange) {
         guard let token = request.bearerToken else {
-            return exchange.respond(Refusal(.missingToken).response(headers: CrossOrigin.headers))
+            return exchange.respond(Problem.response(Refusal(.missingToken), headers: AnyOrigin.headers))
         }
         lastNumber += 1
         let number = lastNumber
@@ -91,7 +92,7 @@ extension WatchEndpoint {
     private func receive(_ reply: Reply) {
         switch reply.result {
         case .failure(let refusal):
-            waiting.removeValue(forKey: reply.number)?.respond(refusal.response(headers: CrossOrigin.headers))
+            waiting.removeValue(forKey: reply.number)?.respond(Problem.response(refusal, headers: AnyOrigin.headers))
             end(reply.number, because: refusal)
         case .success:
             if let exchange = waiting.removeValue(forKey: reply.number) { start(reply.number, reply.request, exchange) }
@@ -101,9 +102,9 @@ extension WatchEndpoint {
     /// - Parameter number: of the stream; the board gives its watcher another.
     private func start(_ number: Int, _ request: SubscribeRequest, _ exchange: HTTPExchange) {
         guard let notices, let watcher = board.watch(stage: request.stageID, notices.sender) else {
-            return exchange.respond(Refusal(.overloaded).response(headers: CrossOrigin.headers))
+            return exchange.respond(Problem.response(Refusal(.overloaded), headers: AnyOrigin.headers))
         }
-        guard let events = exchange.startEventStream(headers: CrossOrigin.headers) else {
+        guard let events = exchange.startEventStream(headers: AnyOrigin.headers) else {
             return board.stopWatching(stage: request.stageID, watcher)
         }
         let stream = WatchStream(number: number, request: request, watcher: watcher, events: events)
@@ -137,7 +138,7 @@ extension WatchEndpoint {
 }
 
 /// Pages of other origins may watch too: with a token of their own, never with cookies.
-private enum CrossOrigin {
+private enum AnyOrigin {
     static let headers: HTTPHeaders = ["Access-Control-Allow-Origin": "*"]
 
     static var preflight: HTTPResponse {
