@@ -83,6 +83,23 @@ struct MetricsTests {
         #expect((4...ProcessMetrics.maximumDescriptorCount).contains(ProcessMetrics.openDescriptorCount))
         #expect(!text.contains("NaN"))
     }
+
+    @Test func `a process without a descriptor left still tells about itself`() throws {
+        var normal = rlimit()
+        #expect(getrlimit(CInt(RLIMIT_NOFILE.rawValue), &normal) == 0)
+        var low = rlimit(rlim_cur: rlim_t(ProcessMetrics.openDescriptorCount + 64), rlim_max: normal.rlim_max)
+        #expect(setrlimit(CInt(RLIMIT_NOFILE.rawValue), &low) == 0)
+        var taken: [CInt] = []
+        while true {
+            let descriptor = dup(0)
+            if descriptor < 0 { break }
+            taken.append(descriptor)
+        }
+        let told = (ProcessMetrics.openDescriptorCount, ProcessMetrics.maximumDescriptorCount, ProcessMetrics.residentBytes)
+        for descriptor in taken { close(descriptor) }
+        setrlimit(CInt(RLIMIT_NOFILE.rawValue), &normal)
+        #expect(told == (Int(low.rlim_cur), Int(low.rlim_cur), 0))
+    }
 }
 
 @Suite("Prometheus' own judgement", .enabled(if: access("/usr/bin/promtool", X_OK) == 0))

@@ -15,19 +15,55 @@ struct HandshakeSchedulerTests {
         let loop = try EventLoop()
         let scheduler = HandshakeScheduler.of(loop)
         var order: [String] = []
-        scheduler.perform(.anonymous) { Self.burn(.milliseconds(4)) }
-        for index in 0..<3 { scheduler.perform(.anonymous) { order.append("anonymous \(index)") } }
-        for index in 0..<3 { scheduler.perform(.authenticated) { order.append("authenticated \(index)") } }
+        scheduler.perform(.anonymous, from: .loopback) { Self.burn(.milliseconds(4)) }
+        for index in 0..<3 { scheduler.perform(.anonymous, from: .loopback) { order.append("anonymous \(index)") } }
+        for index in 0..<3 { scheduler.perform(.authenticated, from: .loopback) { order.append("authenticated \(index)") } }
         #expect(order.isEmpty)
         #expect(loop.run(until: { order.count == 6 }, within: .seconds(20)))
         #expect(order == (0..<3).map { "authenticated \($0)" } + (0..<3).map { "anonymous \($0)" })
         #expect(scheduler.counters.delayed == 6)
     }
 
+    @Test func `who answered us goes before who only said hello`() throws {
+        let loop = try EventLoop()
+        let scheduler = HandshakeScheduler.of(loop)
+        var order: [HandshakePriority] = []
+        scheduler.perform(.anonymous, from: .loopback) { Self.burn(.milliseconds(4)) }
+        for priority in HandshakePriority.allCases.reversed() {
+            scheduler.perform(priority, from: .loopback) { order.append(priority) }
+        }
+        #expect(loop.run(until: { order.count == 3 }, within: .seconds(20)))
+        #expect(order == HandshakePriority.allCases)
+    }
+
+    @Test func `a crowd from one address stands in its own way only`() throws {
+        let loop = try EventLoop()
+        let scheduler = HandshakeScheduler.of(loop)
+        let addresses = try (1...3).map { try #require(IPAddress("192.0.2.\($0)")) }
+        var order: [Int] = []
+        scheduler.perform(.anonymous, from: addresses[0]) { Self.burn(.milliseconds(4)) }
+        for _ in 0..<1_000 { scheduler.perform(.anonymous, from: addresses[0]) { order.append(0) } }
+        for index in 1...2 { scheduler.perform(.anonymous, from: addresses[index]) { order.append(index) } }
+        #expect(loop.run(until: { order.count >= 1_002 }, within: .seconds(20)))
+        #expect(order.prefix(4) == [0, 1, 2, 0])
+    }
+
+    @Test func `every step is told, with its wait and its cost`() throws {
+        let loop = try EventLoop()
+        let scheduler = HandshakeScheduler.of(loop)
+        var told: [(waited: Duration, cost: Duration)] = []
+        scheduler.onStep = { told.append(($0, $1)) }
+        scheduler.perform(.anonymous, from: .loopback) { Self.burn(.milliseconds(4)) }
+        scheduler.perform(.anonymous, from: .loopback) {}
+        #expect(loop.run(until: { told.count == 2 }, within: .seconds(20)))
+        #expect(told[0].cost >= .milliseconds(4) && told[0].waited < told[1].waited)
+        #expect(told[1].waited > .milliseconds(10), "until the window of the first one is over")
+    }
+
     @Test func `the line has an end`() throws {
         let scheduler = HandshakeScheduler.of(try EventLoop())
-        scheduler.perform(.anonymous) { Self.burn(.milliseconds(4)) }
-        let accepted = (0..<5_000).filter { _ in scheduler.perform(.anonymous) {} }
+        scheduler.perform(.anonymous, from: .loopback) { Self.burn(.milliseconds(4)) }
+        let accepted = (0..<5_000).filter { _ in scheduler.perform(.anonymous, from: .loopback) {} }
         #expect(accepted.count == HandshakeScheduler.maximumWaiting)
         #expect(scheduler.counters.refused == 5_000 - HandshakeScheduler.maximumWaiting)
     }

@@ -24,6 +24,8 @@ public final class EventLoop {
     /// Rests between turns while there are very many: up to 2 ms of latency for a third of the cost (`WakeModeration`).
     public var moderatesWakeUps = false
     private var moderation = WakeModeration()
+    /// Told the CPU time of every turn where `measuresTurnCPU` is on.
+    public var onTurnMeasured: (Duration) -> Void = { _ in }
 
     /// One object per type; see `resource`.
     var resources: [ObjectIdentifier: AnyObject] = [:]
@@ -149,6 +151,7 @@ extension EventLoop {
         if measuresTurnCPU {
             let cpu = Self.threadCPU()
             statistics.record(cpu: cpu - cpuAtTurnEnd)
+            onTurnMeasured(cpu - cpuAtTurnEnd)
             cpuAtTurnEnd = cpu
         }
         if moderatesWakeUps, let end = moderation.turnEnded(startedAt: turnStart) { rest(until: end) }

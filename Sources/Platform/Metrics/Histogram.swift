@@ -35,6 +35,8 @@ public final class Histogram: Sendable {
 
     /// 1 ms to 10 s: requests, handshakes and set-up steps.
     public static let setupSeconds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
+    /// 0.25 to 16 ms, with the 4 ms that handshakes may take: turns of a loop.
+    public static let turnSeconds = [0.000_25, 0.000_5, 0.001, 0.002, 0.004, 0.008, 0.016]
     /// 10 µs to 1 s: what happens within one process.
     public static let loopSeconds = [0.00001, 0.0001, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1]
 }

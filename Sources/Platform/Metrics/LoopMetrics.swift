@@ -27,8 +27,12 @@ public enum LoopMetrics {
         ) {
             longest.value
         }
+        let turnCPU = registry.histogram(
+            "stagedoor_event_loop_turn_cpu_seconds", "CPU time of each turn: what waits, waits that long.",
+            bounds: Histogram.turnSeconds, labels)
         let turns = registry.counter("stagedoor_event_loop_turns_total", "Times the loop woke up.", labels)
         loop.measuresTurnCPU = true
+        loop.onTurnMeasured = { turnCPU.observe($0) }
         return loop.schedule(after: interval, repeating: interval, tolerance: interval) { [unowned loop] in
             let statistics = loop.takeStatistics()
             lag.observe(statistics.longestLag)

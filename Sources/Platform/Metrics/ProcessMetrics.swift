@@ -20,10 +20,12 @@ public enum ProcessMetrics {
         registry.gauge("stagedoor_build_info", "Always 1; the labels tell the build.", ["version": version]).set(1)
     }
 
-    /// Resident memory in bytes, for admission by memory.
-    public static var residentBytes: Int { Int(memory(field: 1)) }
-    public static var openDescriptorCount: Int { Int(openDescriptors) }
-    public static var maximumDescriptorCount: Int { Int(maximumDescriptors) }
+    /// Resident memory in bytes, for admission by memory; 0 where it cannot be read.
+    public static var residentBytes: Int { Int(exactly: memory(field: 1).rounded()) ?? 0 }
+    /// Looking takes a descriptor too: where there is none left, all are in use.
+    public static var openDescriptorCount: Int { Int(exactly: openDescriptors) ?? maximumDescriptorCount }
+    /// `Int.max` where there is no limit.
+    public static var maximumDescriptorCount: Int { Int(exactly: maximumDescriptors) ?? .max }
 
     /// User and system CPU time of the process in seconds.
     public static var cpuSeconds: Double {

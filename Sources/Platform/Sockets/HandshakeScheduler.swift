@@ -1,15 +1,18 @@
 public import EventLoop
-import Wire
+public import Wire
 
 /// Whose handshake goes first when there are too many.
-public enum HandshakePriority: Int, Sendable {
+public enum HandshakePriority: Int, CaseIterable, Sendable {
     /// DTLS on a tuple whose ICE check was authenticated: a publisher.
-    case authenticated = 0
-    /// TLS, which anybody may begin.
-    case anonymous = 1
+    case authenticated
+    /// TLS whose client has used our answer, which nobody can who only repeats a ClientHello.
+    case begun
+    /// The first flight of TLS, which anybody may send.
+    case anonymous
 }
 
-/// The handshakes of one loop: each step runs at once while the budget lasts, else in its turn, the oldest first.
+/// The handshakes of one loop: each step runs at once while the budget lasts, else in its turn. Of equal priority networks take
+/// turns, and of one network the oldest goes first.
 ///
 /// The one object of its loop: `HandshakeScheduler.of(loop)`.
 public final class HandshakeScheduler {
@@ -18,10 +21,17 @@ public final class HandshakeScheduler {
 
     public var limits = HandshakeLimits()
     public private(set) var counters = HandshakeCounters()
+    /// Told of every step when it has run: how long it waited, and the CPU time it took.
+    public var onStep: (_ waited: Duration, _ cost: Duration) -> Void = { _, _ in }
+
+    private struct Step {
+        var run: () -> Void
+        var since: MonotonicTime
+    }
 
     private let loop: EventLoop
     private var budget = HandshakeBudget()
-    private var waiting: [[() -> Void]] = [[], []]
+    private var waiting = HandshakePriority.allCases.map { _ in FairQueue<Step>() }
     private var timer: TimerWatch?
 
     init(loop: EventLoop) { self.loop = loop }
@@ -29,38 +39,46 @@ public final class HandshakeScheduler {
     public static func of(_ loop: EventLoop) -> HandshakeScheduler { loop.resource { HandshakeScheduler(loop: loop) } }
 
     /// Runs one step of a handshake, now or when it is its turn. The step must know by itself when its session is gone.
+    /// - Parameter source: the peer, among whose network's steps this one waits.
     /// - Returns: false when too many wait; the step will not run.
     @discardableResult
-    public func perform(_ priority: HandshakePriority, _ step: @escaping () -> Void) -> Bool {
-        if waiting.allSatisfy(\.isEmpty), budget.isOpen(at: EventLoop.monotonicNow()) {
-            run(step)
+    public func perform(_ priority: HandshakePriority, from source: IPAddress, _ step: @escaping () -> Void) -> Bool {
+        let now = EventLoop.monotonicNow()
+        let isCrowded = waiting[...priority.rawValue].contains { !$0.isEmpty }
+        if !isCrowded, budget.isOpen(at: now) {
+            run(Step(run: step, since: now))
             return true
         }
-        guard waiting[0].count + waiting[1].count < Self.maximumWaiting else {
+        guard waiting.reduce(0, { $0 + $1.count }) < Self.maximumWaiting else {
             counters.refused += 1
             return false
         }
         counters.delayed += 1
-        waiting[priority.rawValue].append(step)
+        waiting[priority.rawValue].append(Step(run: step, since: now), from: source)
         arm()
         return true
     }
 
-    private func run(_ step: () -> Void) {
+    private func run(_ step: Step) {
+        let waited = EventLoop.monotonicNow() - step.since
         let start = EventLoop.threadCPU()
-        step()
+        step.run()
         let cost = EventLoop.threadCPU() - start
         counters.steps += 1
         counters.cpu += cost
         budget.spend(cost, at: EventLoop.monotonicNow())
+        onStep(waited, cost)
     }
 
     private func runWaiting() {
         timer = nil
-        while let next = waiting.firstIndex(where: { !$0.isEmpty }), budget.isOpen(at: EventLoop.monotonicNow()) {
-            run(waiting[next].removeFirst())
-        }
-        if !waiting.allSatisfy(\.isEmpty) { arm() }
+        while budget.isOpen(at: EventLoop.monotonicNow()), let step = popFirst() { run(step) }
+        if waiting.contains(where: { !$0.isEmpty }) { arm() }
+    }
+
+    private func popFirst() -> Step? {
+        guard let next = waiting.firstIndex(where: { !$0.isEmpty }) else { return nil }
+        return waiting[next].popFirst()
     }
 
     private func arm() {

@@ -106,6 +106,7 @@ extension TCPStream {
 
     func sendOutgoing(of tls: TLSConnection) {
         guard tls.hasOutgoing, phase != .closed else { return }
+        handshake?.hasAnswered = true
         unsafe tls.takeOutgoing().withUnsafeBytes { unsafe send($0) }
     }
 }

@@ -12,6 +12,8 @@ final class TLSHandshakeProgress {
     var firstBytes: [UInt8] = []
     /// Whether a client has said hello.
     var hasBegun = false
+    /// Whether we have sent our first flight: what comes after it took a key exchange of the client's own.
+    var hasAnswered = false
 
     private let loop: EventLoop
     private let remote: IPAddress
@@ -27,7 +29,8 @@ final class TLSHandshakeProgress {
         deadline = loop.schedule(after: Self.deadline, timedOut)
     }
 
-    /// Runs a step in its turn. Our own handshakes as a client are nobody's attack.
+    /// Runs a step in its turn, later ones before those of clients that have only said hello. Our own handshakes as a client are
+    /// nobody's attack.
     func perform(_ step: @escaping () -> Void) {
         guard isServer else { return step() }
         guard isAdmitted || scheduler.limits.begin(from: remote, at: loop.now) else {
@@ -35,7 +38,7 @@ final class TLSHandshakeProgress {
             return
         }
         isAdmitted = true
-        let isAccepted = scheduler.perform(.anonymous) { [weak self] in
+        let isAccepted = scheduler.perform(hasAnswered ? .begun : .anonymous, from: remote) { [weak self] in
             if let self, !isOver { step() }
         }
         if !isAccepted { retry = loop.schedule(after: Self.admissionInterval) { [unowned self] in perform(step) } }

@@ -76,6 +76,7 @@ final class Worker {
             services.heartbeats.join(loop, name: name),
             LoopMetrics.watch(loop, name: name, in: services.metrics, lag: services.lag),
         ]
+        HandshakeMetrics.watch(loop, name: name, in: services.metrics)
         try openWHIP(sockets)
         if let socket = sockets.rtmp {
             let listener = try TCPListener(loop: loop, socket: socket) { [unowned self] in rtmp.accept($0) }
@@ -91,6 +92,7 @@ final class Worker {
             whip?.host = stage
             media = port
             if let plane = services.embedded { stage.subscribers = try EmbeddedRouterWorker(port: port, plane: plane) }
+            reports.append(MediaSocketMetrics.watch(port, on: loop, name: "worker-\(sockets.index)", in: services.metrics))
             if let socket = sockets.mediaTCP { listeners.append(try TCPListener(loop: loop, socket: socket) { port.accept($0) }) }
         }
         site = try PublicSite(loop: loop, sockets: sockets, services: services, host: stage)

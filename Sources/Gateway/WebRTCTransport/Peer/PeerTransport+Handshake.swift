@@ -52,7 +52,7 @@ extension PeerTransport {
         _ connection: DTLSConnection, _ step: @escaping (DTLSConnection) throws(DTLSError) -> DTLSConnection.Event
     ) {
         guard phase == .handshaking else { return carryOut(connection, step) }
-        HandshakeScheduler.of(port.loop).perform(.authenticated) { [weak self] in
+        HandshakeScheduler.of(port.loop).perform(.authenticated, from: path.remote.ip) { [weak self] in
             guard let self, phase != .closed, dtls === connection else { return }
             carryOut(connection, step)
         }
