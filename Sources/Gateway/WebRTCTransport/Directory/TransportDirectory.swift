@@ -4,19 +4,19 @@ import STUN
 /// Where all workers find the sessions of the media port: by ufrag for checks, by source for rebinding (DESIGN 4).
 final class TransportDirectory: Sendable {
     private let byUfrag = ShardedTable<LocalUfrag, any TransportEntry>()
-    private let bySource = ShardedTable<UInt32, any TransportEntry>()
+    private let bySource = SourceTable()
 
     /// The session that a check with our `ufrag` belongs to.
     func entry(ufrag: LocalUfrag) -> (any TransportEntry)? { byUfrag[ufrag] }
-    /// The session that has this media source, for SRTP from tuples without a check (design note 17).
-    func entry(source: UInt32) -> (any TransportEntry)? { bySource[source] }
+    /// The sessions that have this media source, for SRTP from tuples without a check (design note 17).
+    func entries(source: UInt32) -> [any TransportEntry] { bySource[source] }
 
     func add(_ credentials: ICECredentials, for entry: any TransportEntry) { byUfrag[credentials.ufrag] = entry }
     func remove(_ credentials: [ICECredentials]) { for old in credentials { byUfrag[old.ufrag] = nil } }
-    func add(source: UInt32, for entry: any TransportEntry) { bySource[source] = entry }
+    func add(source: UInt32, for entry: any TransportEntry) { bySource.add(source, for: entry) }
 
     func remove(sources: [UInt32], of entry: any TransportEntry) {
-        for source in sources { bySource.remove(source) { $0 === entry } }
+        for source in sources { bySource.remove(source, of: entry) }
     }
 }
 
@@ -29,10 +29,6 @@ public final class ShardedTable<Key: Hashable & Sendable, Value: Sendable>: Send
     public subscript(key: Key) -> Value? {
         get { shard(key).withLock { $0[key] } }
         set { shard(key).withLock { $0[key] = newValue } }
-    }
-
-    public func remove(_ key: Key, where isHolder: (Value) -> Bool) {
-        shard(key).withLock { table in if let value = table[key], isHolder(value) { table[key] = nil } }
     }
 
     public var count: Int { shards.reduce(0) { $0 + $1.withLock { $0.count } } }

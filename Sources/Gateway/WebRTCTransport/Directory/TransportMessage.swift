@@ -6,6 +6,8 @@ enum TransportMessage: Sendable {
     case datagrams(from: Int)
     /// A check for a session of yours was answered by another worker: that tuple is validated.
     case validated(any TransportEntry, MediaPath)
+    /// A packet of a session of mine came genuine over a tuple of yours without a check.
+    case rebound(any TransportEntry, MediaPath)
     case end(any TransportEntry, SessionEnd)
     /// To be run with the session, or with nil when it has ended; never for media.
     case perform(any TransportEntry, @Sendable ((any TransportSession)?) -> Void)

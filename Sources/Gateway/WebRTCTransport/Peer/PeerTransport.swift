@@ -17,6 +17,10 @@ public final class PeerTransport {
     public internal(set) var path: MediaPath
     /// Tuples from which a check of this session came, here or on another worker.
     private var validated: [MediaPath] = []
+    /// Under which the directory knows this session.
+    var sources: [UInt32] = []
+    /// Tuples without a check whose worker was told of this session.
+    private var rebound: [MediaPath] = []
     private let createdAt: MonotonicTime
     var phase = Phase.handshaking
     var dtls: DTLSConnection?
@@ -65,9 +69,19 @@ public final class PeerTransport {
     }
 
     /// From a tuple without a check: genuine packets are taken, but nothing is sent there before its check.
-    func receiveRebound(_ packet: UnsafeMutableRawBufferPointer, at now: MonotonicTime) {
-        guard now - entry.transport.lastHeard <= .seconds(10), unprotect(packet, at: now) else { return }
+    /// - Returns: whether it was one.
+    func receiveRebound(_ packet: UnsafeMutableRawBufferPointer, at now: MonotonicTime) -> Bool {
+        guard now - entry.transport.lastHeard <= .seconds(10), unprotect(packet, at: now) else { return false }
         entry.transport.heard(at: now)
+        return true
+    }
+
+    /// True the first time that something genuine came over that tuple.
+    func isNewlyRebound(to path: MediaPath) -> Bool {
+        guard !rebound.contains(path) else { return false }
+        if rebound.count >= Self.maximumTuples { rebound.removeFirst() }
+        rebound.append(path)
+        return true
     }
 
     /// Removes SRTP where the packet lies and hands it on; false when it is not genuine.

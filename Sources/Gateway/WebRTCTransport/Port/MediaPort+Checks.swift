@@ -63,6 +63,7 @@ extension MediaPort {
         tuple.session = sessions[ObjectIdentifier(entry)]
         tuples[path.key] = tuple
         startRounds()
+        rebound[path.key] = nil
         // The first check with the credentials of a restart ends those before (RFC 8445 §9).
         plane.directory.remove(entry.transport.confirm(ufrag))
         return true
@@ -109,16 +110,14 @@ extension MediaPort {
 extension MediaPort {
     /// A genuine packet of a new source came: SRTP of it may be tried from unknown tuples.
     func register(source ssrc: UInt32, of session: PeerTransport) {
-        sessionsBySource[ssrc] = session
+        session.sources.append(ssrc)
         plane.directory.add(source: ssrc, for: session.entry)
     }
 
     /// Drops all that leads to a session that has ended.
     func forget(_ session: PeerTransport) {
         sessions[ObjectIdentifier(session.entry)] = nil
-        let sources = sessionsBySource.filter { $0.value === session }.map(\.key)
-        for ssrc in sources { sessionsBySource[ssrc] = nil }
-        plane.directory.remove(sources: sources, of: session.entry)
+        plane.directory.remove(sources: session.sources, of: session.entry)
         for tuple in tuples.values where tuple.entry === session.entry && tuple.path.isStream {
             connections.removeValue(forKey: tuple.path.remote)?.closeAfterFlush()
         }

@@ -26,7 +26,7 @@ extension MediaPort {
         let isSlow = roundCount % 2 == 0
         for session in sessions.values { session.tick(at: loop.now, isSlow: isSlow) }
         if roundCount % Self.roundsPerSweep == 0 { forgetUnusedTuples(at: loop.now) }
-        if tuples.isEmpty, sessions.isEmpty { rounds = nil }
+        if tuples.isEmpty, sessions.isEmpty, rebound.isEmpty { rounds = nil }
     }
 
     private func repair() {
@@ -42,6 +42,7 @@ extension MediaPort {
         tuples = tuples.filter { _, tuple in
             tuple.entry.transport.current != .ended && (tuple.session != nil || now - tuple.lastCheck < Self.tupleLifetime)
         }
+        rebound = rebound.filter { $0.value.transport.current != .ended }
     }
 
     private static let roundInterval: Duration = .milliseconds(50)

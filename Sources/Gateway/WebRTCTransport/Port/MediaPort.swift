@@ -24,8 +24,10 @@ public final class MediaPort {
     /// Connections that leave for other workers at the end of this turn.
     var moves: [TimerWatch] = []
     var sessions: [ObjectIdentifier: PeerTransport] = [:]
-    /// By media source, for rebinding.
-    var sessionsBySource: [UInt32: PeerTransport] = [:]
+    /// Tuples without a check that carried something genuine.
+    var rebound: [TupleKey: any TransportEntry] = [:]
+    /// A packet as it came, while it is tried.
+    let attempt = UnsafeMutableRawBufferPointer.allocate(byteCount: DatagramRing.slotByteCount, alignment: 8)
     /// Sessions with packets gathered from the batch at hand.
     var gathering: [PeerTransport] = []
     /// Workers that got datagrams from the batch at hand.
@@ -53,7 +55,10 @@ public final class MediaPort {
         self.socket.onDatagrams = { [unowned self] in receive($0) }
     }
 
-    deinit { reply.deallocate() }
+    deinit {
+        reply.deallocate()
+        attempt.deallocate()
+    }
 
     public var counters: UDPCounters { socket.counters }
     public var sessionCount: Int { sessions.count }
@@ -140,22 +145,9 @@ public final class MediaPort {
         }
     }
 
-    /// SRTP from a tuple without a check: a NAT gave the client another port, and its next check is seconds away (note 17).
-    private func receiveRebound(_ datagram: UnsafeMutableRawBufferPointer, on path: MediaPath, at now: MonotonicTime) {
-        guard let ssrc = UnsafeRawBufferPointer(datagram).ssrc, rebindingBudget.allows(now) else {
-            return plane.metrics.garbage.increment()
-        }
-        if let session = sessionsBySource[ssrc] { return session.receiveRebound(datagram, at: now) }
-        guard let entry = plane.directory.entry(source: ssrc), case .owned(let worker) = entry.transport.current, worker != index
-        else {
-            return plane.metrics.garbage.increment()
-        }
-        forward(UnsafeRawBufferPointer(datagram), of: entry, isValidated: false, on: path, to: worker, at: now)
-    }
-
     // MARK: - Other workers
 
-    private func forward(
+    func forward(
         _ datagram: UnsafeRawBufferPointer, of entry: any TransportEntry, isValidated: Bool, on path: MediaPath, to worker: Int,
         at now: MonotonicTime
     ) {
@@ -171,10 +163,11 @@ public final class MediaPort {
         switch message {
         case .datagrams(let worker):
             let ring = plane.ring(from: worker, to: index)
-            ring.drain { receiveForeign($0, $1) }
+            ring.drain { receiveForeign($0, $1, from: worker) }
             endBatch()
             ring.release()
         case .validated(let entry, let path): sessions[ObjectIdentifier(entry)]?.tupleValidated(path, at: loop.now)
+        case .rebound(let entry, let path): learn(path, of: entry)
         case .end(let entry, let reason): end(entry, reason)
         case .perform(let entry, let body): body(sessions[ObjectIdentifier(entry)]?.session)
         case .connection(let entry, let detached): adopt(detached, of: entry)
@@ -182,12 +175,12 @@ public final class MediaPort {
     }
 
     /// A datagram that another worker took from a tuple it validated, or that is tried for rebinding.
-    private func receiveForeign(_ datagram: UnsafeMutableRawBufferPointer, _ slot: DatagramRing.Slot) {
+    private func receiveForeign(_ datagram: UnsafeMutableRawBufferPointer, _ slot: DatagramRing.Slot, from worker: Int) {
         guard let first = datagram.first, let entry = slot.entry, let session = sessions[ObjectIdentifier(entry)] else { return }
         switch DatagramKind(firstByte: first) {
         case .dtls: session.receiveDTLS(UnsafeRawBufferPointer(datagram), on: slot.path, at: slot.arrival)
         case .media where slot.isValidated: session.receiveMedia(datagram, on: slot.path, at: slot.arrival)
-        case .media: session.receiveRebound(datagram, at: slot.arrival)
+        case .media: receiveForeignRebound(datagram, slot, from: worker)
         default: break
         }
     }

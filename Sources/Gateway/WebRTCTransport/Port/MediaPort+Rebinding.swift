@@ -1,0 +1,68 @@
+import GatewayMetrics
+import Sockets
+import Wire
+
+/// SRTP from tuples without a check: a NAT gave the client another port, and its next check is seconds away (design note 17).
+///
+/// Until that check nothing is sent there. What a stranger may have tried is bounded; a tuple that has carried one genuine packet
+/// is known from then on, so that a whole stream passes.
+extension MediaPort {
+    func receiveRebound(_ datagram: UnsafeMutableRawBufferPointer, on path: MediaPath, at now: MonotonicTime) {
+        if let entry = rebound[path.key] {
+            if !hand(datagram, to: entry, on: path, at: now) { rebound[path.key] = nil }
+            return
+        }
+        guard let ssrc = UnsafeRawBufferPointer(datagram).ssrc, rebindingBudget.allows(now) else {
+            return plane.metrics.garbage.increment()
+        }
+        // The number is the client's choice: simple-whip-client takes 1 and 2, and so does its neighbour.
+        let candidates = plane.directory.entries(source: ssrc)
+        if candidates.isEmpty { return plane.metrics.garbage.increment() }
+        for entry in candidates where isGenuine(datagram, of: entry, at: now) { return learn(path, of: entry) }
+        for entry in candidates { hand(datagram, to: entry, on: path, at: now, exceptHere: true) }
+    }
+
+    /// Tries a packet with a session of ours. What is not genuine is put back as it was: decryption may have changed it in place.
+    private func isGenuine(_ datagram: UnsafeMutableRawBufferPointer, of entry: any TransportEntry, at now: MonotonicTime) -> Bool
+    {
+        guard let session = sessions[ObjectIdentifier(entry)], datagram.count <= attempt.count else { return false }
+        attempt.copyMemory(from: UnsafeRawBufferPointer(datagram))
+        if session.receiveRebound(datagram, at: now) { return true }
+        datagram.copyMemory(from: UnsafeRawBufferPointer(rebasing: attempt[..<datagram.count]))
+        return false
+    }
+
+    /// Gives a packet to the session's worker; false when it has none any more.
+    @discardableResult
+    private func hand(
+        _ datagram: UnsafeMutableRawBufferPointer, to entry: any TransportEntry, on path: MediaPath, at now: MonotonicTime,
+        exceptHere: Bool = false
+    ) -> Bool {
+        guard case .owned(let worker) = entry.transport.current else { return false }
+        if worker != index {
+            forward(UnsafeRawBufferPointer(datagram), of: entry, isValidated: false, on: path, to: worker, at: now)
+        } else if !exceptHere {
+            _ = sessions[ObjectIdentifier(entry)]?.receiveRebound(datagram, at: now)
+        }
+        return true
+    }
+
+    /// A packet that another worker took from a tuple without a check, for a session of ours.
+    func receiveForeignRebound(_ datagram: UnsafeMutableRawBufferPointer, _ slot: DatagramRing.Slot, from worker: Int) {
+        guard let entry = slot.entry, let session = sessions[ObjectIdentifier(entry)],
+            session.receiveRebound(datagram, at: slot.arrival), session.isNewlyRebound(to: slot.path)
+        else { return }
+        plane.send(.rebound(entry, slot.path), to: worker)
+    }
+
+    /// A genuine packet of the session came over this tuple.
+    func learn(_ path: MediaPath, of entry: any TransportEntry) {
+        guard tuples[path.key] == nil else { return }
+        if rebound.count >= Self.maximumRebound { rebound.removeAll(keepingCapacity: true) }
+        rebound[path.key] = entry
+        startRounds()
+    }
+
+    /// Beyond that all are learnt anew, one packet of the budget each.
+    private static let maximumRebound = 1_024
+}
