@@ -31,30 +31,35 @@ extension Interop {
         @Test(.timeLimit(.minutes(2)), arguments: Abuse.all)
         func `abuse ends in a close`(abuse: Abuse) throws {
             let gateway = try Gateway()
+            let stream = try WatchedStreams(.rtmp, at: gateway)
             let connection = try RawConnection(port: try #require(URL(string: gateway.quickstart.rtmpURL)?.port).asPort)
             for piece in abuse.pieces where !connection.send(piece) { break }
             let (ending, answer) = connection.ending(within: Self.deadline)
             #expect(ending != .stillOpen, "\(abuse.name)")
             if let expected = abuse.answer { #expect(String(decoding: answer, as: UTF8.self).contains(expected)) }
             #expect(gateway.isRunning)
+            try stream.expectWhole()
             gateway.stop()
         }
 
         @Test(.timeLimit(.minutes(2)))
         func `one byte a second does not live for ever`() throws {
             let gateway = try Gateway()
+            let stream = try WatchedStreams(.rtmp, at: gateway)
             let connection = try RawConnection(port: try #require(URL(string: gateway.quickstart.rtmpURL)?.port).asPort)
             let isCut = holds(within: .seconds(60)) {
                 letPass(.seconds(1))
                 return !connection.send([3]) || connection.ending(within: .milliseconds(1)).0 != .stillOpen
             }
             #expect(isCut)
+            try stream.expectWhole()
             gateway.stop()
         }
 
         @Test(.timeLimit(.minutes(5)))
         func `publishes ended by reset leave nothing behind`() throws {
             let gateway = try Gateway()
+            let stream = try WatchedStreams(.whip, at: gateway)
             func round() throws {
                 let parts = gateway.quickstart.rtmpURL
                 _ = try ProgramRun.output(
@@ -68,6 +73,7 @@ extension Interop {
             let before = gateway.residentKilobytes
             try round()
             #expect(gateway.residentKilobytes - before <= 5_120)
+            try stream.expectWhole()
             gateway.stop()
         }
 

@@ -69,14 +69,4 @@ extension Gateway {
         let line = metrics.split(separator: "\n").first { $0.hasPrefix(name + " ") }
         return line.flatMap { Double($0.dropFirst(name.count + 1)) }.map { Int($0) }
     }
-
-    /// The port of the process's UDP sockets: its one bound port there.
-    var mediaPort: UInt16 {
-        get throws {
-            let sockets = try ProgramRun.output(of: ["ss", "-Hulnp"], within: .seconds(5))
-            let own = sockets.split(separator: "\n").first { $0.contains("pid=\(pid),") && $0.contains("127.0.0.1:") }
-            let address = try #require(own?.split(whereSeparator: \.isWhitespace).first { $0.hasPrefix("127.0.0.1:") })
-            return try #require(UInt16(address.dropFirst("127.0.0.1:".count)))
-        }
-    }
 }

@@ -11,6 +11,7 @@ final class Gateway {
     let settings: URL
     private let run: ProgramRun
     private let network: NetworkNamespace?
+    private let address: String
     private var isStopped = false
 
     var pid: pid_t { run.pid }
@@ -22,20 +23,21 @@ final class Gateway {
     /// - Parameters:
     ///   - configuration: more of the configuration file, in YAML.
     ///   - routers: entries of the configuration's `routers`, in place of the embedded one and one receiver on this machine.
+    ///   - address: where it listens when it has no network of its own, in brackets when it is IPv6.
     ///   - network: where it runs with its clients, when that is not this machine's own network.
     init(
         configuration: String = "", routers: String? = nil, participants: Int = 5, data: URL? = nil,
-        in network: NetworkNamespace? = nil
+        address: String = "127.0.0.1", in network: NetworkNamespace? = nil
     ) throws {
-        self.network = network
-        let firstPort = Self.nextRouterPort.wrappingAdd(participants * 4, ordering: .relaxed).oldValue
+        (self.network, self.address) = (network, address)
+        let firstPort = Self.freeRouterPorts(participants * 4)
         routerPorts = firstPort...(firstPort + participants * 4 - 1)
         let folder = data ?? Workspace.temporaryFile(suffix: ".data")
         settings = Workspace.temporaryFile(suffix: ".yaml")
         let receiver =
             "  embedded: {driver: embedded}\n  local: {driver: static, host: \"127.0.0.1\", ports: \"\(firstPort)-\(routerPorts.upperBound)\"}"
         try Self.configuration(
-            routers: routers ?? receiver, address: network?.address ?? "127.0.0.1", extra: configuration
+            routers: routers ?? receiver, address: network?.address ?? address, extra: configuration
         ).write(to: settings, atomically: true, encoding: .utf8)
         self.data = folder
         let file = folder.appending(path: "quickstart.json")
@@ -91,6 +93,18 @@ final class Gateway {
             FileManager.default.fileExists(atPath: written.path)
         }
         return try Capture(written, in: network)
+    }
+
+    /// The port of its UDP sockets, but for those toward the routers, which are bound to no address.
+    var mediaPort: UInt16 {
+        get throws {
+            let line = ["ss", "-Hulnp"]
+            let sockets = try ProgramRun.output(of: network?.command(line) ?? line, within: .seconds(5))
+            let own = sockets.split(separator: "\n").filter { $0.contains("pid=\(pid),") }
+            let address = (network?.address ?? self.address) + ":"
+            let bound = own.flatMap { $0.split(whereSeparator: \.isWhitespace) }.first { $0.hasPrefix(address) }
+            return try #require(bound.flatMap { UInt16($0.dropFirst(address.count)) }, "\(sockets)")
+        }
     }
 
     var residentKilobytes: Int {
@@ -156,8 +170,32 @@ final class Gateway {
         """
     }
 
-    /// Below the ports that the system gives to clients, and seldom where another run beside this one begins.
-    private static let nextRouterPort = Atomic<Int>(21_000 + Int(getpid()) % 9 * 1_200)
+    /// The first of so many ports below those that the system gives to clients, where neither this run nor another one is.
+    private static func freeRouterPorts(_ count: Int) -> Int {
+        while true {
+            let first = firstRouterPort + nextRouterPort.wrappingAdd(count, ordering: .relaxed).oldValue % routerPortCount
+            if (first..<(first + count)).allSatisfy(isFree) { return first }
+        }
+    }
+
+    private static func isFree(_ port: Int) -> Bool {
+        let descriptor = socket(AF_INET, CInt(SOCK_DGRAM.rawValue), 0)
+        defer { close(descriptor) }
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = UInt16(port).bigEndian
+        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        return withUnsafePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
+            }
+        }
+    }
+
+    private static let firstRouterPort = 20_000
+    private static let routerPortCount = 12_000
+    /// Runs that begin at the same time begin at different places.
+    private static let nextRouterPort = Atomic<Int>(Int(getpid()) % 40 * 300)
 
     enum Fault: Error { case notStarted(String) }
 }

@@ -21,6 +21,14 @@ final class NetworkNamespace {
     /// The line that runs `arguments` in here.
     func command(_ arguments: [String]) -> [String] { ["ip", "netns", "exec", name] + arguments }
 
+    /// From now on no datagram leaves for that port, as behind a firewall that lets TCP pass.
+    func prohibitUDP(to port: UInt16) throws {
+        // Rules before the one for local addresses, which usually is the first.
+        try Self.ip("-n", name, "rule", "add", "pref", "20", "lookup", "local")
+        try Self.ip("-n", name, "rule", "add", "pref", "10", "ipproto", "udp", "dport", "\(port)", "prohibit")
+        try Self.ip("-n", name, "rule", "delete", "pref", "0")
+    }
+
     private static func ip(_ arguments: String...) throws {
         _ = try ProgramRun.output(of: ["ip"] + arguments, within: .seconds(10))
     }

@@ -1,0 +1,14 @@
+"""Makes a token of a new participant through the control API, as an application would, and prints it.
+
+usage: participant_token.py ADMIN_URL ACCESS_KEY_ID SECRET REGION STAGE_ARN
+"""
+import sys
+
+import boto3
+from botocore.config import Config
+
+url, key, secret, region, stage = sys.argv[1:]
+client = boto3.client(
+    "ivs-realtime", endpoint_url=url, region_name=region, aws_access_key_id=key, aws_secret_access_key=secret,
+    config=Config(retries={"max_attempts": 1}))
+print(client.create_participant_token(stageArn=stage)["participantToken"]["token"])

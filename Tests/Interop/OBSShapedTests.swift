@@ -1,0 +1,50 @@
+import Foundation
+import Testing
+
+extension Interop {
+    /// OBS's WHIP plugin is in no Debian package; a client shaped like it stands in.
+    @Suite(.serialized) struct OBSShaped {
+        static let seconds = 12
+
+        @Test(.timeLimit(.minutes(1)))
+        func `publishes without a candidate, answers NACK, ignores keyframe requests, and stops with 200`() throws {
+            let gateway = try Gateway()
+            let file = Workspace.temporaryFile(suffix: ".mkv")
+            _ = try ProgramRun.output(
+                of: [
+                    "ffmpeg", "-hide_banner", "-nostdin", "-v", "error", "-i", try Clip.p30.file(), "-c:v", "copy", "-c:a",
+                    "libopus",
+                    "-b:a", "96k", file.path,
+                ], within: .seconds(30))
+            let (url, token) = try WHIP.endpoint(gateway)
+            let capture = try gateway.captureFirstWHIP()
+            let client = try WHIP.client("whip_obs.py", ["\(Self.seconds)", url, token, file.path, "2"])
+            #expect(client.status(within: .seconds(45)) == 0, "\(client.output) \(gateway.log.suffix(2_000))")
+            let metrics = try gateway.metrics()
+            capture.finish()
+            let told = try JSONDecoder().decode(Told.self, from: Data(client.lastLine.utf8))
+            let pictures = try MediaFile.frameDigests(capture.file.path).count
+            print("OBS-shaped: \(told), \(pictures) pictures")
+            #expect(told.retransmitted > 0 && metrics.sum("stagedoor_nack_recovered_total") > 0)
+            #expect(metrics.sum("stagedoor_whip_lost_packets_total") == 1, "the one that was lost for good")
+            #expect((1...3).contains(told.keyframeRequests), "who is deaf is left in peace")
+            #expect(told.receiverReports > 0)
+            #expect(told.deleted == 200 && told.closed)
+            #expect(pictures >= (Self.seconds - 1) * 30 - 60, "but for what lacked the lost packet")
+            #expect(try MediaFile.decodedSounds(capture.file.path) >= (Self.seconds - 1) * 49)
+            gateway.stop()
+        }
+
+        /// What the client says it did.
+        private struct Told: Decodable {
+            var video: Int
+            var audio: Int
+            var nacked: Int
+            var retransmitted: Int
+            var keyframeRequests: Int
+            var receiverReports: Int
+            var deleted: Int
+            var closed: Bool
+        }
+    }
+}
