@@ -9,16 +9,8 @@ extension Interop {
         @Test(.timeLimit(.minutes(1)))
         func `publishes without a candidate, answers NACK, ignores keyframe requests, and stops with 200`() throws {
             let gateway = try Gateway()
-            let file = Workspace.temporaryFile(suffix: ".mkv")
-            _ = try ProgramRun.output(
-                of: [
-                    "ffmpeg", "-hide_banner", "-nostdin", "-v", "error", "-i", try Clip.p30.file(), "-c:v", "copy", "-c:a",
-                    "libopus",
-                    "-b:a", "96k", file.path,
-                ], within: .seconds(30))
-            let (url, token) = try WHIP.endpoint(gateway)
             let capture = try gateway.captureFirstWHIP()
-            let client = try WHIP.client("whip_obs.py", ["\(Self.seconds)", url, token, file.path, "2"])
+            let client = try Self.publish(to: gateway)
             #expect(client.status(within: .seconds(45)) == 0, "\(client.output) \(gateway.log.suffix(2_000))")
             let metrics = try gateway.metrics()
             capture.finish()
@@ -33,6 +25,41 @@ extension Interop {
             #expect(pictures >= (Self.seconds - 1) * 30 - 60, "but for what lacked the lost packet")
             #expect(try MediaFile.decodedSounds(capture.file.path) >= (Self.seconds - 1) * 49)
             gateway.stop()
+        }
+
+        @Test(.timeLimit(.minutes(1)))
+        func `a router that asks for keyframes a thousand times a second reaches it less than once`() throws {
+            let gateway = try Gateway()
+            let port = gateway.routerPorts.lowerBound + 4
+            let router = try WHIP.client("router_pli.py", ["\(port)", "\(Self.seconds - 3)"])
+            expect("the router is ready", within: .seconds(10)) { router.output.contains("listening") }
+            let client = try Self.publish(to: gateway)
+            #expect(client.status(within: .seconds(45)) == 0, "\(client.output) \(gateway.log.suffix(2_000))")
+            #expect(router.status(within: .seconds(10)) == 0, "\(router.output)")
+            let told = try JSONDecoder().decode(Told.self, from: Data(client.lastLine.utf8))
+            let asked = try JSONDecoder().decode(Asked.self, from: Data(router.lastLine.utf8))
+            print("PLI: \(asked), \(told)")
+            #expect(asked.asked > 1_000 && asked.received > 400)
+            // Each of its own keyframes, every 2 s, looks like an answer, after which it may be asked again.
+            #expect((1..<Self.seconds).contains(told.keyframeRequests))
+            gateway.stop()
+        }
+
+        private static func publish(to gateway: Gateway) throws -> ProgramRun {
+            let file = Workspace.temporaryFile(suffix: ".mkv")
+            _ = try ProgramRun.output(
+                of: [
+                    "ffmpeg", "-hide_banner", "-nostdin", "-v", "error", "-i", try Clip.p30.file(), "-c:v", "copy", "-c:a",
+                    "libopus",
+                    "-b:a", "96k", file.path,
+                ], within: .seconds(30))
+            let (url, token) = try WHIP.endpoint(gateway)
+            return try WHIP.client("whip_obs.py", ["\(seconds)", url, token, file.path, "2"])
+        }
+
+        private struct Asked: Decodable {
+            var received: Int
+            var asked: Int
         }
 
         /// What the client says it did.

@@ -7,7 +7,8 @@ extension Interop {
         /// The functions of `whip_abuse.py`.
         static let atMediaPort = [
             "hello_from_a_third_address", "null_cipher", "wrong_integrity", "check_from_a_new_address", "replay", "forged",
-            "many_sources", "plain_control", "lying_lengths", "delete_racing_the_hello", "restart_to_another_address",
+            "many_sources", "plain_control", "lying_lengths", "delete_racing_the_hello", "three_pairs",
+            "restart_to_another_address",
             "rebinding",
             "gone_without_a_word",
         ]

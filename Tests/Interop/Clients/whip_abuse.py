@@ -230,6 +230,31 @@ def delete_racing_the_hello():
     other.delete()
 
 
+def three_pairs():
+    """Each nominated; the pair changes between ClientHello and Finished, and again for media."""
+    peer = Peer(sys.argv[2], sys.argv[3])
+    for host in ('127.0.0.2', '127.0.0.3'):
+        peer.add_socket(host)
+    live = metric('stagedoor_sessions')
+    check('the POST is answered 201', peer.post() == 201)
+    check('each check is answered', all(peer.check(index) for index in range(3)))
+    for flight in peer.hello():
+        peer.send(flight)
+    answers = [data for data in peer.receive(timeout=2) if 20 <= data[0] < 64]
+    check('the server\'s flight comes where the hello came from', bool(answers))
+    for data in answers:
+        peer.ssl.bio_write(data)
+    peer.active = 1
+    for flight in peer.step():
+        peer.send(flight)
+    check('the handshake ends on another pair', peer.handshake(is_begun=True))
+    peer.send_frame(key=True)
+    for peer.active in (0, 1, 2):
+        check('media goes by pair %d' % peer.active, forwards(peer))
+    check('it is one session', metric('stagedoor_sessions') == live + 1)
+    check('DELETE ends it', peer.delete() == 200 and eventually(lambda: metric('stagedoor_sessions') == live))
+
+
 def restart_to_another_address():
     peer = connected()
     check('media comes', forwards(peer))
