@@ -1,3 +1,4 @@
+import Glibc
 import Testing
 import Wire
 
@@ -46,6 +47,26 @@ struct WakeModerationTests {
         }
         #expect(moderation.turnEnded(startedAt: now) != nil)
         #expect(moderation.turnEnded(startedAt: now + .seconds(1)) == nil)
+    }
+
+    @Test(.timeLimit(.minutes(1)))
+    func `what a turn left unread does not wait for the next 2 ms`() throws {
+        let loop = try EventLoop()
+        loop.moderatesWakeUps = true
+        var ends: [CInt] = [0, 0]
+        try #require(pipe(&ends) == 0)
+        defer { for end in ends { close(end) } }
+        let count = 20_000
+        #expect(write(ends[1], [UInt8](repeating: 0, count: count), count) == count)
+        var read = 0
+        let watch = loop.watch(descriptor: ends[0], for: .read, priority: .media) {
+            var byte: UInt8 = 0
+            read += Glibc.read(ends[0], &byte, 1)
+            loop.leftMore()
+        }
+        defer { watch.cancel() }
+        // With rests it would take 40 s.
+        #expect(loop.run(until: { read == count }, within: .seconds(10)))
     }
 
     @Test(.timeLimit(.minutes(1)))

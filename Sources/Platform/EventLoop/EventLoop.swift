@@ -24,6 +24,8 @@ public final class EventLoop {
     /// Rests between turns while there are very many: up to 2 ms of latency for a third of the cost (`WakeModeration`).
     public var moderatesWakeUps = false
     private var moderation = WakeModeration()
+    /// Somebody left something unread in this turn.
+    private var isBehind = false
     /// Told the CPU time of every turn where `measuresTurnCPU` is on.
     public var onTurnMeasured: (Duration) -> Void = { _ in }
 
@@ -87,6 +89,9 @@ public final class EventLoop {
         isStopped = false
         return isDone()
     }
+
+    /// Told by who took their share of this turn and may have left more: the loop does not rest before it goes on with them.
+    public func leftMore() { isBehind = true }
 
     /// Makes `run` return at the end of this turn.
     public func stop() {
@@ -154,7 +159,8 @@ extension EventLoop {
             onTurnMeasured(cpu - cpuAtTurnEnd)
             cpuAtTurnEnd = cpu
         }
-        if moderatesWakeUps, let end = moderation.turnEnded(startedAt: turnStart) { rest(until: end) }
+        if moderatesWakeUps, let end = moderation.turnEnded(startedAt: turnStart), !isBehind { rest(until: end) }
+        isBehind = false
     }
 
     /// Sleeps through events, but not through timers.

@@ -63,6 +63,7 @@ public final class TCPListener {
             }
             accepted(OwnedDescriptor(number), from: peer)
         }
+        loop.leftMore()
     }
 
     private func accepted(_ connection: OwnedDescriptor, from peer: shim_address) {

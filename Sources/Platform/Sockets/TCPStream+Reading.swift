@@ -35,7 +35,10 @@ extension TCPStream {
     func receive(into buffer: UnsafeMutableRawBufferPointer) -> Int? {
         guard let descriptor else { return nil }
         let count = unsafe recv(descriptor.number, buffer.baseAddress, buffer.count, 0)
-        if count > 0 { return count }
+        if count > 0 {
+            if count == buffer.count { loop.leftMore() }
+            return count
+        }
         if count == 0 {
             peerFinished()
         } else if errno != EAGAIN && errno != EINTR {

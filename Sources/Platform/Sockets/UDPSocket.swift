@@ -73,6 +73,7 @@ public final class UDPSocket {
         let count = unsafe shim_batch_receive(batch.handle, descriptor.number, &kernelDrops)
         // Errors here are echoes of earlier sends (ICMP); the datagrams behind them are read in the next turn.
         guard count > 0 else { return }
+        if count == SHIM_BATCH_SLOTS { loop.leftMore() }
         counters.received += Int(count)
         counters.droppedByKernel += Int(kernelDrops &- before)
         unsafe onDatagrams(DatagramBatch(shim_batch_datagrams(batch.handle), count: Int(count)))
