@@ -145,6 +145,8 @@ let modules: [Module] = [
         ["Wire", "JSON", "HTTP", "OpenSSL", "Signatures", "EventLoop", "HTTPClient", "Admission", "Store", "Refusals"],
         testUses: ["HTTPServer", "Sockets"]),
 
+    gateway("Handover", ["Wire", "EventLoop", "Sockets", "HTTP", "Refusals", "Admission", "Store"]),
+
     Module(
         name: "stagedoor", layer: "Programs", folder: "stagedoor", kind: .executable,
         uses: [
@@ -154,7 +156,7 @@ let modules: [Module] = [
             "GatewayConfiguration", "Store",
             "Admission", "DataDirectory", "StageHub", "MediaContract", "Transcoding", "RouterForwarding", "RTMPIngest",
             "WebRTCTransport", "WHIPIngest", "EmbeddedRouter", "Events",
-            "ControlPlane", "Monitoring", "Console",
+            "ControlPlane", "Monitoring", "Console", "Handover",
             "JWT", "Signatures", "JSON",
         ],
         products: [argumentParser], hasTests: false),

@@ -41,6 +41,26 @@ extension Interop {
         }
 
         @Test(.timeLimit(.minutes(1)))
+        func `an encoder that announced it is asked to connect anew, one that did not is left alone`() throws {
+            let gateway = try Gateway(configuration: "drain: {grace: 0s, timeout: 30s}")
+            let port = try #require(URLComponents(string: gateway.quickstart.rtmpURL)?.port.flatMap(UInt16.init(exactly:)))
+            let keys = try String(contentsOf: gateway.makeStreamKeys(stages: 1, each: 2), encoding: .utf8)
+            let connections = try keys.split(whereSeparator: \.isWhitespace).enumerated().map { index, key in
+                let connection = try RawConnection(port: port)
+                // Reconnect is the first bit of capsEx (Enhanced RTMP v2).
+                let capabilities = index == 0 ? RTMPBytes.property("capsEx", RTMPBytes.number(1)) : []
+                connection.send(RTMPBytes.handshake + RTMPBytes.connect(capabilities) + RTMPBytes.publish(String(key)))
+                return connection
+            }
+            expect("two publishes\n\(gateway.log)", within: .seconds(10)) { gateway.count(of: "rtmp_publish_granted") == 2 }
+            kill(gateway.pid, SIGTERM)
+            let asked = connections.map { String(decoding: $0.ending(within: .seconds(2)).1, as: UTF8.self) }
+            #expect(asked[0].contains("NetConnection.Connect.ReconnectRequest"))
+            #expect(asked[1].contains("NetStream.Publish.Start") && !asked[1].contains("ReconnectRequest"))
+            gateway.kill()
+        }
+
+        @Test(.timeLimit(.minutes(1)))
         func `a second signal ends it at once`() throws {
             let gateway = try Gateway(configuration: "drain: {grace: 60s, timeout: 1h}")
             let encoder = try Encoder.ffmpeg(.p30, to: gateway.quickstart.publishURL, seconds: 60)

@@ -10,6 +10,7 @@ public final class AdmissionGate: Authorizer {
     private let closures = Atomic<Int>(0)
     private let leaving = Atomic<Bool>(false)
     private let live = Atomic<Int>(0)
+    private let foreign = Atomic<Int>(0)
     private let maximumPublishes = Atomic<Int>(.max)
     private let requiresTLS = Atomic<Bool>(false)
 
@@ -57,6 +58,10 @@ public final class AdmissionGate: Authorizer {
     /// Refuses plain RTMP whatever a stream key's ingest configuration allows.
     public func requireTLS(_ isRequired: Bool) { requiresTLS.store(isRequired, ordering: .relaxed) }
 
+    /// Live publishes of the process before this one, which count toward the node's limit.
+    public var foreignPublishes: Int { foreign.load(ordering: .relaxed) }
+    public func setForeignPublishes(_ count: Int) { foreign.store(count, ordering: .relaxed) }
+
     public var livePublishes: Int { live.load(ordering: .relaxed) }
     public func publishBegan() { live.add(1, ordering: .relaxed) }
     public func publishEnded() { live.subtract(1, ordering: .relaxed) }
@@ -66,7 +71,7 @@ public final class AdmissionGate: Authorizer {
         if request.ingestProtocol == .rtmp, requiresTLS.load(ordering: .relaxed) {
             return reply(.failure(Refusal(.insecureProtocol, sentence: "This gateway takes RTMPS only: use the rtmps:// URL.")))
         }
-        guard live.load(ordering: .relaxed) < maximumPublishes.load(ordering: .relaxed) else {
+        guard livePublishes + foreignPublishes < maximumPublishes.load(ordering: .relaxed) else {
             return reply(.failure(Refusal(.overloaded)))
         }
         authorizer.authorize(request, reply: reply)

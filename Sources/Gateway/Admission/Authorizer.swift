@@ -2,7 +2,7 @@ public import Refusals
 public import Wire
 
 /// How a publisher came in, as participants and events report it (`ParticipantProtocol` of the API model).
-public enum IngestProtocol: String, Sendable, Equatable {
+public enum IngestProtocol: String, Sendable, Codable, Equatable {
     case rtmp = "RTMP"
     case rtmps = "RTMPS"
     case whip = "WHIP"
@@ -30,7 +30,7 @@ public struct PublishRequest: Sendable {
 }
 
 /// Who publishes where: what the credential means, once it has been found good.
-public struct PublishGrant: Sendable, Equatable {
+public struct PublishGrant: Sendable, Codable, Equatable {
     public var participantID: String
     public var stageARN: String
     /// The text after `stage/` in the ARN.

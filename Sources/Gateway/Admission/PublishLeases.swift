@@ -2,7 +2,7 @@ public import Refusals
 public import Wire
 
 /// The right to publish as one participant, held by one session of one node (DESIGN 7).
-public struct PublishLease: Sendable, Equatable {
+public struct PublishLease: Sendable, Codable, Hashable {
     public var participantID: String
     public var stageID: String
     /// The stage session that this publish belongs to (`st-` and 13 characters).

@@ -25,6 +25,7 @@ public final class WebhookDispatcher {
     private var loadedThrough: Int64 = 0
     private var isLoading = false
     private var hasMore = true
+    private var isSuspended = false
     private var timer: TimerWatch?
     /// Deliveries and failures so far.
     public private(set) var delivered = 0
@@ -41,6 +42,20 @@ public final class WebhookDispatcher {
         load()
     }
 
+    /// Sends nothing more: another process has the outbox.
+    public func suspend() {
+        isSuspended = true
+        timer?.cancel()
+        timer = nil
+    }
+
+    /// Begins anew with what is in the outbox.
+    public func resume() {
+        isSuspended = false
+        (queue, loadedThrough, hasMore) = (WebhookQueue(), 0, true)
+        load()
+    }
+
     /// There are new events in the outbox.
     public func wake() {
         loop.assertOnLoop()
@@ -49,7 +64,7 @@ public final class WebhookDispatcher {
     }
 
     private func load() {
-        guard hasMore, !isLoading, queue.count < Self.maximumLoaded / 2 else { return }
+        guard hasMore, !isLoading, !isSuspended, queue.count < Self.maximumLoaded / 2 else { return }
         isLoading = true
         hasMore = false
         let (name, after) = (target.name, loadedThrough)
@@ -73,6 +88,7 @@ public final class WebhookDispatcher {
     }
 
     private func advance() {
+        guard !isSuspended else { return }
         for event in queue.due(at: loop.now) { start(event) }
         timer?.cancel()
         timer = nil

@@ -28,28 +28,30 @@ public final class EmbeddedStore: PlatformStore {
     /// - Parameter directory: the data directory, which the caller has locked.
     /// - Parameter webhooks: names of the receivers for whom events are kept until they took them.
     /// - Parameter retention: how long sessions, participants and events are kept.
+    /// - Parameter living: participants of another process of this gateway, which it goes on with.
     /// - Parameter seeding: changes that are made before anybody reads, such as the keys that the server keeps for itself.
     /// - Parameter onEvents: told of participant events on the store's thread, once they are written, in order.
     /// - Throws: `.cannotOpen`.
     public init(
         directory: String, webhooks: [String] = [], retention: Duration = defaultRetention,
+        sparing living: Set<LivingParticipant> = [],
         seeding: (inout StateTransaction) throws -> Void = { _ in },
         onEvents: @escaping @Sendable ([ParticipantEvent]) -> Void = { _ in }
     ) throws(StoreError) {
-        let configuration = try ConfigurationDatabase(directory: directory)
-        let history = try HistoryDatabase(directory: directory)
+        let files = StoreFiles(directory: directory, webhooks: webhooks)
+        let (configuration, history) = try files.open()
         let queue = queue
         do {
             var transaction = StateTransaction(try configuration.load())
             try seeding(&transaction)
             try configuration.commit(transaction.changes)
-            recovered = try history.recover(at: EventLoop.wallNow(), webhooks: webhooks)
+            recovered = try history.recover(at: EventLoop.wallNow(), webhooks: webhooks, sparing: living)
             let state = transaction.state
             let published = Lock(state)
             self.published = published
             thread = try WorkerThread.start(name: "store") {
                 let writer = StoreWriter(
-                    configuration: configuration, history: history, retention: retention, state: state,
+                    files, configuration: configuration, history: history, retention: retention, state: state,
                     publish: { new in published.withLock { $0 = new } }, onEvents: onEvents)
                 queue.serve(writer)
             }
@@ -97,4 +99,22 @@ public final class EmbeddedStore: PlatformStore {
         }
         if let reason = queue.add(job) { reply(.failure(reason)) }
     }
+}
+
+// MARK: - One owner at a time
+
+extension EmbeddedStore {
+    /// Closes both files once all that waits is written. From then on everything waits, and `state` stays as it is.
+    /// - Parameter done: called on the store's thread when another process may open the files.
+    public func suspend(_ done: @escaping @Sendable () -> Void) { queue.order(.suspend(done: done)) }
+
+    /// The files stay with another process: history goes there, beginning with what has waited; the rest is refused as closed.
+    /// - Parameter relay: called on any thread, in the order of `record`; it must not wait.
+    public func relay(to relay: @escaping @Sendable ([HistoryWrite]) -> Void) { queue.relay(to: relay) }
+
+    /// Opens the files again and takes up what is in them.
+    /// - Parameter living: participants of ours; others that the history calls connected have died with the other process.
+    public func resume(
+        sparing living: Set<LivingParticipant>, reply: @escaping @Sendable (Result<Recovered, StoreError>) -> Void
+    ) { queue.order(.resume(sparing: living, reply: reply)) }
 }

@@ -1,7 +1,7 @@
 public import Wire
 
 /// One thing to append to the history, made under the lock under which the state changed, and so in its order.
-public enum HistoryWrite: Sendable {
+public enum HistoryWrite: Codable, Sendable {
     case sessionBegan(StageSession)
     case sessionEnded(stageARN: String, sessionID: String, at: WallTime)
     /// The participant as it is now; replaces what was written of it in this session.

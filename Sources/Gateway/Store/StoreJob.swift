@@ -7,4 +7,12 @@ enum StoreJob: Sendable {
     case transaction(@Sendable (inout StateTransaction) throws -> Acknowledge, refuse: Refuse)
     case history([HistoryWrite])
     case reading(@Sendable (HistoryReader) -> Void, refuse: Refuse)
+
+    /// Tells whoever waits for an answer that there will be none.
+    func refuse(_ reason: StoreError) {
+        switch self {
+        case .transaction(_, let refuse), .reading(_, let refuse): refuse(reason)
+        case .history: break
+        }
+    }
 }

@@ -2,11 +2,24 @@ import EventLoop
 
 /// The bounded line in front of the store's thread. Everything in it when the thread looks is one batch.
 final class StoreQueue: Sendable {
+    /// Who has the files, and so what becomes of jobs.
+    private enum Phase {
+        case serving
+        /// The files are somebody else's for now: jobs wait.
+        case suspended
+        /// They will stay with somebody else: history goes there, whoever asks for anything else is refused.
+        case relaying(@Sendable ([HistoryWrite]) -> Void)
+        case closed
+    }
+
     private struct Line {
         var jobs: [StoreJob] = []
+        var orders: [StoreOrder] = []
         var wake: MailboxSender<Void>?
-        var isClosed = false
+        var phase = Phase.serving
         var dropped = 0
+
+        var isClosed: Bool { if case .closed = phase { true } else { false } }
     }
 
     private let line = Lock(Line())
@@ -19,7 +32,15 @@ final class StoreQueue: Sendable {
     /// Returns why the job was not taken, or nil.
     func add(_ job: StoreJob) -> StoreError? {
         let (wake, reason): (MailboxSender<Void>?, StoreError?) = line.withLock { line in
-            guard !line.isClosed else { return (nil, .closed) }
+            switch (line.phase, job) {
+            case (.closed, _): return (nil, .closed)
+            // Told under the lock, because what comes first must be written first.
+            case (.relaying(let relay), .history(let writes)):
+                relay(writes)
+                return (nil, nil)
+            case (.relaying, _): return (nil, .closed)
+            case (.serving, _), (.suspended, _): break
+            }
             guard line.jobs.count < maximumWaiting else {
                 if case .history(let writes) = job { line.dropped += writes.count }
                 return (nil, .overloaded)
@@ -33,10 +54,31 @@ final class StoreQueue: Sendable {
 
     func close() {
         let wake = line.withLock { line in
-            line.isClosed = true
+            line.phase = .closed
             return line.wake
         }
         wake?.send(())
+    }
+
+    /// Has the thread let go of the files once it has done what waits, or take them up again.
+    func order(_ order: StoreOrder) {
+        let wake = line.withLock { line in
+            line.orders.append(order)
+            return line.wake
+        }
+        wake?.send(())
+    }
+
+    /// Sends history on from now on, what has waited first, and refuses what else has waited.
+    func relay(to relay: @escaping @Sendable ([HistoryWrite]) -> Void) {
+        let refused = line.withLock { line in
+            let waiting = line.jobs
+            line.jobs = []
+            line.phase = .relaying(relay)
+            for case .history(let writes) in waiting { relay(writes) }
+            return waiting
+        }
+        for job in refused { job.refuse(StoreError.closed) }
     }
 
     /// Carries out batches on the calling thread until the queue is closed and empty.
@@ -49,13 +91,9 @@ final class StoreQueue: Sendable {
                     if !carryOut(writer) { loop.stop() }
                 })
         else { return close() }
-        let isOpen = line.withLock { line in
-            line.wake = mailbox.sender
-            return !line.isClosed
-        }
+        line.withLock { $0.wake = mailbox.sender }
         mailbox.sender.send(())
         let sweep = loop.schedule(after: .seconds(60), repeating: .seconds(3_600)) { writer.sweep() }
-        _ = isOpen
         loop.run()
         sweep.cancel()
         writer.close()
@@ -63,12 +101,33 @@ final class StoreQueue: Sendable {
 
     /// False once there is nothing more to come.
     private func carryOut(_ writer: StoreWriter) -> Bool {
-        let (jobs, isClosed) = line.withLock { line in
-            let jobs = line.jobs
-            line.jobs = []
-            return (jobs, line.isClosed)
+        let (jobs, orders, isClosed) = line.withLock { line in
+            let orders = line.orders
+            line.orders = []
+            guard case .suspended = line.phase else {
+                let jobs = line.jobs
+                line.jobs = []
+                return (jobs, orders, line.isClosed)
+            }
+            return ([], orders, false)
         }
         writer.carryOut(jobs)
+        for order in orders { carryOut(order, writer) }
         return !isClosed
+    }
+
+    private func carryOut(_ order: StoreOrder, _ writer: StoreWriter) {
+        switch order {
+        case .suspend(let done):
+            line.withLock { $0.phase = .suspended }
+            writer.close()
+            done()
+        case .resume(let living, let reply):
+            let result = writer.reopen(sparing: living)
+            if case .success = result { line.withLock { $0.phase = .serving } }
+            reply(result)
+            // What has waited meanwhile is a batch like any other.
+            line.withLock { $0.wake }?.send(())
+        }
     }
 }

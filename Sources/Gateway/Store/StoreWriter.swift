@@ -3,18 +3,22 @@ import Wire
 
 /// Carries out batches on the store's thread; the only one that writes.
 final class StoreWriter {
-    private let configuration: ConfigurationDatabase
-    private let history: HistoryDatabase
+    private var configuration: ConfigurationDatabase
+    private var history: HistoryDatabase
+    private let files: StoreFiles
     private let retention: Duration
+    private var isOpen = true
     private let publish: @Sendable (PlatformState) -> Void
     private let onEvents: @Sendable ([ParticipantEvent]) -> Void
     private var state: PlatformState
 
     init(
-        configuration: ConfigurationDatabase, history: HistoryDatabase, retention: Duration, state: PlatformState,
+        _ files: StoreFiles, configuration: ConfigurationDatabase, history: HistoryDatabase, retention: Duration,
+        state: PlatformState,
         publish: @escaping @Sendable (PlatformState) -> Void, onEvents: @escaping @Sendable ([ParticipantEvent]) -> Void
     ) {
-        (self.configuration, self.history, self.retention, self.state) = (configuration, history, retention, state)
+        (self.files, self.configuration, self.history) = (files, configuration, history)
+        (self.retention, self.state) = (retention, state)
         (self.publish, self.onEvents) = (publish, onEvents)
     }
 
@@ -29,6 +33,7 @@ final class StoreWriter {
 
     /// Forgets what has outlived its use.
     func sweep() {
+        guard isOpen else { return }
         let now = EventLoop.wallNow()
         var transaction = StateTransaction(state)
         transaction.removeRevocations(expiredAt: now)
@@ -37,8 +42,22 @@ final class StoreWriter {
     }
 
     func close() {
+        guard isOpen else { return }
+        isOpen = false
         configuration.close()
         history.close()
+    }
+
+    /// Opens the files that another process had meanwhile, and takes up what it wrote.
+    func reopen(sparing living: Set<LivingParticipant>) -> Result<EmbeddedStore.Recovered, StoreError> {
+        do {
+            (configuration, history) = try files.open()
+            isOpen = true
+            adopt(try configuration.load())
+            return .success(try history.recover(at: EventLoop.wallNow(), webhooks: files.webhooks, sparing: living))
+        } catch {
+            return .failure(.cannotOpen(path: files.directory, reason: String(describing: error)))
+        }
     }
 
     private func commitTransactions(in jobs: [StoreJob]) {

@@ -11,6 +11,7 @@ public final class TransportMetrics: Sendable {
     let replays: Counter
     let foreign: Counter
     let foreignDropped: Counter
+    let passedOn: Counter
     let missingETags: Counter
     let kernelDrops: Counter
 
@@ -26,7 +27,9 @@ public final class TransportMetrics: Sendable {
         replays = registry.counter("stagedoor_srtp_replay_total", "SRTP packets received before.")
         foreign = registry.counter("stagedoor_foreign_datagrams_total", "Datagrams handed to the worker that owns the session.")
         foreignDropped = registry.counter(
-            "stagedoor_foreign_dropped_total", "Datagrams dropped because that worker's ring was full.")
+            "stagedoor_foreign_dropped_total", "Datagrams dropped because the way to their owner was full.")
+        passedOn = registry.counter(
+            "stagedoor_handover_datagrams_total", "Datagrams passed on to the process before this one, which answers them.")
         missingETags = registry.counter(
             "stagedoor_whip_missing_etag_total", "PATCH requests without If-Match that were let pass.")
         kernelDrops = registry.counter(

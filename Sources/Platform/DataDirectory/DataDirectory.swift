@@ -15,7 +15,21 @@ internal import Glibc
         self.path = path
     }
 
+    /// Goes on with the directory of a process that hands over its lock: both hold it until one ends.
+    /// - Parameter lock: an open descriptor of its lock file, which is duplicated.
+    public init(at path: String, sharing lock: CInt) throws(DataDirectoryError) {
+        lockDescriptor = fcntl(lock, F_DUPFD_CLOEXEC, 0)
+        guard lockDescriptor >= 0 else { throw .failed("share \(path)/lock", errno: errno) }
+        self.path = path
+    }
+
     deinit { close(lockDescriptor) }
+
+    /// Another descriptor of the lock, to hand over; -1 when the system has none.
+    public func duplicateLock() -> CInt { fcntl(lockDescriptor, F_DUPFD_CLOEXEC, 0) }
+
+    /// Writes our process id into the lock file, for whoever finds it taken.
+    public func tellHolder() throws(DataDirectoryError) { try Self.writeHolder(lockDescriptor, path + "/lock") }
 
     /// Creates a folder inside, mode 0700.
     public func makeFolder(_ name: String) throws(DataDirectoryError) { try Self.makeDirectory(path + "/" + name) }
@@ -38,13 +52,20 @@ internal import Glibc
             close(descriptor)
             throw .heldBy(processID: holder)
         }
-        let text = Array("\(getpid())\n".utf8)
-        guard ftruncate(descriptor, 0) == 0, unsafe pwrite(descriptor, text, text.count, 0) == text.count else {
-            let reason = errno
+        do throws(DataDirectoryError) {
+            try writeHolder(descriptor, path)
+        } catch {
             close(descriptor)
-            throw .failed("write \(path)", errno: reason)
+            throw error
         }
         return descriptor
+    }
+
+    private static func writeHolder(_ descriptor: CInt, _ path: String) throws(DataDirectoryError) {
+        let text = Array("\(getpid())\n".utf8)
+        guard ftruncate(descriptor, 0) == 0, unsafe pwrite(descriptor, text, text.count, 0) == text.count else {
+            throw .failed("write \(path)", errno: errno)
+        }
     }
 
     /// The process id that the holder wrote into the lock file; nil when there is none to read.

@@ -102,6 +102,23 @@ public final class HTTPServer {
     }
 }
 
+// MARK: - Giving the listeners to another process, and taking them back
+
+extension HTTPServer {
+    /// Leaves new connections to whoever shares the listeners' descriptors, closes idle ones, and the others after their answer.
+    public func suspend() {
+        isDraining = true
+        for listener in listeners { listener.socket.suspend() }
+        for connection in connections.values { connection.drain() }
+    }
+
+    /// Serves new connections again.
+    public func resume() {
+        isDraining = false
+        for listener in listeners { listener.socket.resume() }
+    }
+}
+
 extension HTTPServer {
     /// A place for one more connection; a kept connection without a request makes way.
     private func makeRoom() -> Bool {

@@ -51,6 +51,14 @@ public final class TCPListener {
         pause?.cancel()
     }
 
+    /// Accepts nothing until `resume()`: another process that shares the descriptor does.
+    public func suspend() {
+        pause?.cancel()
+        watch?.suspend()
+    }
+
+    public func resume() { watch?.resume() }
+
     private func acceptWaiting() {
         for _ in 0..<Self.maximumAcceptsPerTurn {
             guard watch?.isActive == true else { return }  // `onAccept` may have stopped us

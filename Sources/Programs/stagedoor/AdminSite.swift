@@ -27,7 +27,7 @@ final class AdminSite {
         self.api = api
         let isOpen = services.configuration.admin.listen.isLoopback
         let metrics = services.configuration.metrics
-        server = HTTPServer(loop: loop, configuration: HTTPServerConfiguration(services.configuration.admin)) {
+        server = HTTPServer(loop: loop, configuration: HTTPServerConfiguration(services.configuration.admin, services)) {
             request, exchange in
             if let response = health.response(to: request) {
                 // Off loopback, metrics are for those who may: they tell who is live.
@@ -70,6 +70,10 @@ final class AdminSite {
     func apply(_ settings: ControlPlaneSettings) { api.apply(settings) }
 
     func drain() { server.drain() }
+
+    /// Leaves new connections to the process that takes our place.
+    func suspend() { server.suspend() }
+    func resume() { server.resume() }
 }
 
 extension ControlPlaneSettings {
@@ -99,8 +103,9 @@ extension MetricsSettings {
 }
 
 extension HTTPServerConfiguration {
-    init(_ settings: AdminSettings) {
+    init(_ settings: AdminSettings, _ services: NodeServices) {
         self.init()
+        trustedProxies = services.configuration.trustedProxies
         maximumBodyLength = { _ in 1 << 20 }
         requestTimeout = settings.requestTimeout
         maximumConnections = settings.maximumConnections

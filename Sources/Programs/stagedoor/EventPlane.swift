@@ -39,6 +39,12 @@ final class EventPlane {
         stream.onClosed = { [weak self] in self?.readers[key] = nil }
     }
 
+    /// Another process delivers from now on.
+    func suspend() { for dispatcher in dispatchers { dispatcher.suspend() } }
+
+    /// Delivers again what nobody has taken.
+    func resume() { for dispatcher in dispatchers { dispatcher.resume() } }
+
     private func wake() {
         hub.wake()
         for dispatcher in dispatchers { dispatcher.wake() }

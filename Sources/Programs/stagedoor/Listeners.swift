@@ -1,7 +1,22 @@
 import EventLoop
 import GatewayConfiguration
+import Handover
 import Sockets
 import Wire
+
+/// Sockets of one listener that were bound before this process started.
+struct GivenSockets {
+    var descriptors: [OwnedDescriptor]
+    var transport: BoundSocket.Transport
+    /// Whether their address counts, whatever the configuration says: systemd's unit decides, a process before us does not.
+    var areBinding: Bool
+
+    /// Nil when there are none.
+    init?(_ kind: SocketRole.Kind, _ descriptors: [OwnedDescriptor], areBinding: Bool) {
+        guard !descriptors.isEmpty else { return nil }
+        (self.descriptors, transport, self.areBinding) = (descriptors, kind == .media ? .udp : .tcp, areBinding)
+    }
+}
 
 /// Every socket of the node, bound before any is read (DESIGN 4): one of each kind per worker.
 struct Listeners {
@@ -12,12 +27,53 @@ struct Listeners {
     var mediaTCP: [BoundSocket] = []
     var admin: BoundSocket?
 
-    init(_ configuration: StagedoorConfiguration, workers: Int) throws {
-        publicHTTP = try Self.group(.tcp, configuration.http.listen, "http.listen", workers)
-        publicHTTPS = try Self.group(.tcp, configuration.https.listen, "https.listen", workers)
-        rtmp = try Self.group(.tcp, configuration.rtmp.listen, "rtmp.listen", workers)
-        (media, mediaTCP) = try Self.mediaGroups(configuration.media, workers)
-        admin = try Self.group(.tcp, configuration.admin.listen, "admin.listen", 1).first
+    /// - Parameter given: sockets that are bound already; those that the configuration still asks for are taken.
+    init(
+        _ configuration: StagedoorConfiguration, workers: Int, given: (SocketRole.Kind) -> GivenSockets? = { _ in nil }
+    ) throws {
+        func group(
+            _ kind: SocketRole.Kind, _ listen: ListenAddress, _ key: String, _ count: Int = workers
+        ) throws -> [BoundSocket] {
+            try Self.adopted(given(kind), listen, count) ?? Self.group(.tcp, listen, key, count)
+        }
+        publicHTTP = try group(.http, configuration.http.listen, "http.listen")
+        publicHTTPS = try group(.https, configuration.https.listen, "https.listen")
+        rtmp = try group(.rtmp, configuration.rtmp.listen, "rtmp.listen")
+        if let known = try Self.adopted(given(.media), configuration.media.listen, workers), let first = known.first {
+            media = known
+            if configuration.media.tcp { mediaTCP = try group(.mediaTCP, ListenAddress(first.localAddress), "media.listen") }
+        } else {
+            (media, mediaTCP) = try Self.mediaGroups(configuration.media, workers)
+        }
+        admin = try group(.admin, configuration.admin.listen, "admin.listen", 1).first
+    }
+
+    /// The given sockets when they are what is asked for; any port will do for port 0, and any address when the operator gave them.
+    ///
+    /// One for each worker, or one alone: workers can share a TCP listener. A UDP socket they cannot: the kernel would not keep a
+    /// peer on one of them, so that one worker has all media.
+    private static func adopted(_ given: GivenSockets?, _ listen: ListenAddress, _ count: Int) throws -> [BoundSocket]? {
+        guard let given, let wanted = listen.address, [1, count].contains(given.descriptors.count) else { return nil }
+        let sockets = try given.descriptors.map { try BoundSocket(adopting: $0, given.transport) }
+        let isWanted = sockets.allSatisfy { socket in
+            let local = socket.localAddress
+            let isSamePlace = local.ip == wanted.ip || wanted.ip == .anyV6 && local.ip == .anyV4
+            return given.areBinding || isSamePlace && (wanted.port == 0 || wanted.port == local.port)
+        }
+        guard isWanted else { return nil }
+        guard sockets.count < count, given.transport == .tcp else { return sockets }
+        return (0..<count).map { _ in sockets[0] }
+    }
+
+    /// All of them, for a process that takes our place.
+    var handedOver: [(SocketRole, OwnedDescriptor)] {
+        let groups: [(SocketRole.Kind, [BoundSocket])] = [
+            (.http, publicHTTP), (.https, publicHTTPS), (.rtmp, rtmp), (.media, media), (.mediaTCP, mediaTCP),
+            (.admin, admin.map { [$0] } ?? []),
+        ]
+        return groups.flatMap { kind, sockets in
+            sockets.enumerated().map { (SocketRole(kind, worker: $0.offset), $0.element.descriptor) }
+        }
     }
 
     /// Every address we listen on: no router may send its media's answer there.

@@ -6,6 +6,7 @@ import Foundation
 import GatewayConfiguration
 import GatewayLogging
 import GatewayMetrics
+import Handover
 import MediaContract
 import Monitoring
 import OpenSSL
@@ -33,27 +34,43 @@ final class Node {
     private let source: ConfigurationSource
     private var reload: NodeReload?
     private let load: LoadGuard
+    private let inheritance: Inheritance?
+    private let generation: UInt8
+    private var predecessor: Predecessor?
+    private var handover: NodeHandover?
 
-    init(_ configuration: StagedoorConfiguration, source: ConfigurationSource) throws {
+    /// - Parameter inheritance: of a running process, whose place is taken.
+    init(_ configuration: StagedoorConfiguration, source: ConfigurationSource, inheritance: Inheritance? = nil) throws {
         umask(0o077)
-        (self.configuration, self.source) = (configuration, source)
-        directory = try DataDirectory(at: configuration.store.directory)
-        let workerCount = configuration.workers.count > 0 ? configuration.workers.count : CPUAllowance.granted
-        listeners = try Listeners(configuration, workers: workerCount)
+        (self.configuration, self.source, self.inheritance) = (configuration, source, inheritance)
+        generation = inheritance?.generation ?? 0
+        let path = configuration.store.directory
+        directory = try inheritance?.openDirectory(at: path) ?? DataDirectory(at: path)
+        let configuredCount = configuration.workers.count > 0 ? configuration.workers.count : CPUAllowance.granted
+        let workerCount = inheritance?.succession.offer.workers ?? configuredCount
+        let activated = try SocketActivation.take()
+        listeners = try Listeners(configuration, workers: workerCount) { kind in
+            GivenSockets(kind, inheritance?.sockets(kind) ?? [], areBinding: false)
+                ?? GivenSockets(kind, activated[kind] ?? [], areBinding: true)
+        }
         try LogOutput.start(configuration.logging)
         loop = try EventLoop()
         certificates = try ServerCertificates(configuration, directory: directory)
+        let inventory = try inheritance?.succession.prepare()
         store = try NodeStore(
             configuration, endpoints: StageEndpoints(configuration, listeners: listeners), directory: directory,
-            isQuickstart: source.isQuickstart)
+            isQuickstart: source.isQuickstart, sparing: inventory?.living ?? [])
         services = try NodeServices(
             configuration, listeners: listeners, workerCount: workerCount, store: store, directory: directory,
-            certificates: certificates)
+            certificates: certificates, generation: generation)
         reservations = StaticReservations(services.staticRouters)
+        reservations.adopt(inventory?.reservations ?? [])
         reservations.follow(store.store.state)
         workers = try WorkerGroup(loop: loop, count: workerCount)
         load = LoadGuard(loop: loop, services: services, settings: configuration.overload)
-        drain = NodeDrain(loop: loop, gate: services.gate, workers: workers, settings: DrainPlan.Settings(configuration.drain))
+        drain = NodeDrain(loop: loop, gate: services.gate, workers: workers, settings: configuration.drain) {
+            [whip = services.whip] in whip?.directory.pendingCount ?? 0
+        }
     }
 
     /// Serves until a signal's drain is over; returns when every session is over and everything is written.
@@ -62,14 +79,15 @@ final class Node {
             configuration, loop: loop, ownListeners: listeners.addresses, services: services,
             directory: directory)
         services.forwarding = routers?.control.sender
-        try workers.start(listeners, services: services)
+        try workers.start(listeners, services: services, areSuspended: inheritance != nil)
+        let events = try EventPlane(configuration, loop: loop, store: store)
         let report = OverviewReport(
             services: services, sampler: SessionSampler(loop: loop, board: services.board, metrics: services.metrics),
             load: load, drain: drain, routers: routers?.control)
         let admin = try AdminSite(
             loop: loop, socket: listeners.admin, services: services,
             settings: ControlPlaneSettings(configuration, store: store),
-            events: try EventPlane(configuration, loop: loop, store: store),
+            events: events,
             operators: OperatorAPI(
                 whip: services.whip, descriptions: DescriptionFiles(directory: directory.path + "/sdp"), report: report),
             reservations: reservations,
@@ -82,11 +100,14 @@ final class Node {
             try AuthorizeHook(loop: loop, settings: .init(configuration.authorize), answering: authorizer)
         }
         defer { withExtendedLifetime(hook) {} }
+        try takePlace()
+        let notifier = ServiceNotifier(loop: loop)
+        try offerPlace(admin: admin, events: events, notifier: notifier)
         watchSignals()
         if source.isQuickstart { try writeQuickstart() }
         Log.event(.info, "started", ["version": .string(Version.current), "workers": .integer(workers.count)])
+        StartupWarnings.log(mediaSockets: listeners.media.count, workers: workers.count)
         StartupWarnings.log(advertised: services.transport?.configuration.advertisedAddresses ?? [])
-        let notifier = ServiceNotifier(loop: loop)
         notifier?.send("READY=1")
         loop.run()
         notifier?.send("STOPPING=1")
@@ -102,6 +123,44 @@ final class Node {
                 loop.watchSignal(number) { [unowned self] in drain.terminate() })
         }
         signals.append(loop.watchSignal(SIGHUP) { [unowned self] in reload?.reload(because: "SIGHUP") })
+        signals.append(loop.watchSignal(SIGUSR2) { [unowned self] in handover?.startSuccessor() })
+    }
+
+    /// Everything is there to serve with: the process whose place we take lets go of it.
+    private func takePlace() throws {
+        guard let inheritance else { return }
+        let predecessor = try Predecessor(loop: loop, channel: inheritance.succession.channel(on: loop), services: services)
+        try inheritance.succession.takePlace { predecessor.receive($0) }
+        for worker in 0..<workers.count { workers.tell(.passForeign(inheritance.datagrams(worker: worker)), worker: worker) }
+        workers.tell(.resume)
+        try directory.tellHolder()
+        drain.onTerminate = { predecessor.terminate() }
+        predecessor.onEnded = { [unowned self] in
+            workers.tell(.passForeign(nil))
+            drain.onTerminate = {}
+            self.predecessor = nil
+        }
+        self.predecessor = predecessor
+        Log.event(.info, "took_over", ["live": .integer(services.gate.foreignPublishes)])
+    }
+
+    /// Waits for a process that takes our place.
+    private func offerPlace(admin: AdminSite, events: EventPlane, notifier: ServiceNotifier?) throws {
+        let handover = try NodeHandover(
+            loop: loop, directory: directory.path,
+            parts: NodeHandover.Parts(
+                services: services, workers: workers, drain: drain, admin: admin, events: events, notifier: notifier,
+                generation: generation,
+                sockets: { [unowned self] in
+                    let lock = directory.duplicateLock()
+                    return listeners.handedOver + (lock < 0 ? [] : [(SocketRole(.lock), OwnedDescriptor(lock))])
+                },
+                tellHolder: { [unowned self] in try? directory.tellHolder() }))
+        handover.obstacle = { [unowned self] in
+            if predecessor != nil { return "the process before this one still has streams" }
+            return services.gate.isLeaving ? "it is draining" : nil
+        }
+        self.handover = handover
     }
 
     private func apply(_ change: NodeReload.Change, to admin: AdminSite) {
@@ -110,7 +169,7 @@ final class Node {
         Log.setLevel(LogLevel(name: configuration.logging.level.rawValue) ?? .info)
         services.contract.apply(ContractRules(configuration.contract))
         load.apply(configuration.overload)
-        drain.settings = DrainPlan.Settings(configuration.drain)
+        drain.apply(configuration.drain)
         admin.apply(ControlPlaneSettings(configuration, store: store))
     }
 

@@ -9,8 +9,11 @@ import Wire
 /// Carries out a `DrainPlan`: for a signal, which ends the process, or for the API, which can take it back. On the control loop.
 final class NodeDrain {
     /// Taken by the next drain.
-    var settings: DrainPlan.Settings
-
+    private var settings: DrainPlan.Settings
+    /// Streams may outlive a take-over for so long.
+    var outlivingLimit: Duration
+    /// Sessions that are made and not live yet.
+    private let pending: () -> Int
     private let loop: EventLoop
     private let gate: AdmissionGate
     private let workers: WorkerGroup
@@ -18,10 +21,20 @@ final class NodeDrain {
     private var plan: DrainPlan?
     private var turns: TimerWatch?
     private var endsProcess = false
+    /// A process after us has our place; ours lives on for its sessions.
+    private var isSucceeded = false
+    private var onEnd: () -> Void = {}
+    /// Told at a signal: the process before us is to go too.
+    var onTerminate: () -> Void = {}
 
-    init(loop: EventLoop, gate: AdmissionGate, workers: WorkerGroup, settings: DrainPlan.Settings) {
-        (self.loop, self.gate, self.workers, self.settings) = (loop, gate, workers, settings)
+    init(
+        loop: EventLoop, gate: AdmissionGate, workers: WorkerGroup, settings: DrainSettings, pending: @escaping () -> Int
+    ) {
+        (self.loop, self.gate, self.workers, self.pending) = (loop, gate, workers, pending)
+        (self.settings, outlivingLimit) = (DrainPlan.Settings(settings), settings.takeOverTimeout)
     }
+
+    func apply(_ new: DrainSettings) { (settings, outlivingLimit) = (DrainPlan.Settings(new), new.takeOverTimeout) }
 
     /// A signal: drains, then stops the loop; a second one stops it at once.
     func terminate() {
@@ -30,7 +43,9 @@ final class NodeDrain {
             return loop.stop()
         }
         endsProcess = true
-        if plan?.phase == .finished { return loop.stop() }
+        onTerminate()
+        if isOver { return loop.stop() }
+        if isSucceeded { plan = nil }
         begin()
     }
 
@@ -44,6 +59,22 @@ final class NodeDrain {
         turn()
     }
 
+    /// Everything is over, and the loop may stop.
+    var isOver: Bool { plan?.phase == .finished }
+
+    /// A process after us has our place: live streams go on until their end, and then so does this process.
+    func outlive(onEnd: @escaping () -> Void) {
+        (isSucceeded, self.onEnd) = (true, onEnd)
+        plan = DrainPlan(DrainPlan.Settings(outliving: settings, for: outlivingLimit), at: loop.now)
+        turns = loop.schedule(after: Self.interval, repeating: Self.interval) { [unowned self] in turn() }
+    }
+
+    /// The process after us has died: we serve as before.
+    func comeBack() {
+        guard isSucceeded else { return }
+        (isSucceeded, plan, turns) = (false, nil, nil)
+    }
+
     /// Takes publishes again. A signal's drain is not taken back.
     func cancel() {
         guard plan != nil, !endsProcess else { return }
@@ -54,18 +85,21 @@ final class NodeDrain {
     }
 
     private func turn() {
-        for action in plan?.turn(liveCount: gate.livePublishes, at: loop.now) ?? [] {
+        let liveCount = gate.livePublishes + (isSucceeded ? pending() : gate.foreignPublishes)
+        for action in plan?.turn(liveCount: liveCount, at: loop.now) ?? [] {
             switch action {
             case .refusePublishes:
                 gate.set(.draining, true)
-                workers.tell(.requestReconnect)
+                // Streams that outlive us are not to notice.
+                if !isSucceeded || endsProcess { workers.tell(.requestReconnect) }
             case .close(let count):
                 budget.allow(count)
                 workers.tell(.close(budget))
             case .finish:
                 turns = nil
                 Log.event(.info, "drained", ["left_behind": .integer(gate.livePublishes)])
-                if endsProcess { loop.stop() }
+                if isSucceeded { onEnd() }
+                if endsProcess || isSucceeded { loop.stop() }
             }
         }
     }
@@ -106,5 +140,10 @@ extension NodeDrain {
 extension DrainPlan.Settings {
     init(_ settings: DrainSettings) {
         self.init(grace: settings.grace, timeout: settings.timeout, closesPerSecond: settings.closesPerSecond)
+    }
+
+    /// Those of a process whose place has been taken: it refuses at once and waits long.
+    fileprivate init(outliving settings: DrainPlan.Settings, for limit: Duration) {
+        self.init(grace: .zero, timeout: limit, closesPerSecond: settings.closesPerSecond)
     }
 }

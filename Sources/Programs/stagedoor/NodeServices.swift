@@ -43,6 +43,7 @@ struct NodeServices: Sendable {
     /// Nil when no router has that driver.
     let embedded: EmbeddedRouterPlane?
     let heartbeats = Heartbeats()
+    let foreignRequests = ForeignRequests()
     let lag = GreatestLag()
     let sessions: SessionGauges
     /// Who publishes, who did, who was refused: for the console, the API and the log.
@@ -55,7 +56,7 @@ struct NodeServices: Sendable {
 
     init(
         _ configuration: StagedoorConfiguration, listeners: Listeners, workerCount: Int, store: NodeStore,
-        directory: borrowing DataDirectory, certificates: ServerCertificates
+        directory: borrowing DataDirectory, certificates: ServerCertificates, generation: UInt8
     ) throws {
         self.configuration = configuration
         metrics = MetricsRegistry()
@@ -91,9 +92,9 @@ struct NodeServices: Sendable {
         let leases = leases
         let (board, metrics) = (board, metrics)
         transport = try listeners.media.first.map { socket in
-            try TransportPlane(
-                configuration: TransportConfiguration(configuration, media: socket.localAddress), workerCount: workerCount,
-                metrics: TransportMetrics(metrics))
+            var settings = try TransportConfiguration(configuration, media: socket.localAddress)
+            settings.generation = generation
+            return try TransportPlane(configuration: settings, workerCount: workerCount, metrics: TransportMetrics(metrics))
         }
         whip = transport.map { transport in
             WHIPPlane(

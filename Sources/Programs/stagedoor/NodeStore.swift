@@ -25,7 +25,9 @@ final class NodeStore {
     }
 
     init(
-        _ configuration: StagedoorConfiguration, endpoints: StageEndpoints, directory: borrowing DataDirectory, isQuickstart: Bool
+        _ configuration: StagedoorConfiguration, endpoints: StageEndpoints, directory: borrowing DataDirectory,
+        isQuickstart: Bool,
+        sparing living: Set<LivingParticipant>
     ) throws {
         let names = ResourceName(region: configuration.platform.region, account: configuration.platform.account)
         var seed: Seed?
@@ -40,7 +42,7 @@ final class NodeStore {
         }
         store = try EmbeddedStore(
             directory: directory.path, webhooks: configuration.webhooks.keys.sorted(), retention: configuration.events.retention,
-            seeding: seeding, onEvents: tell)
+            sparing: living, seeding: seeding, onEvents: tell)
         guard let seed else { throw StartupError.store }
         (self.names, self.endpoints, authority, quickstart) = (names, endpoints, seed.authority, seed.quickstart)
         rules = TokenRules(endpoints: seed.history, authority: seed.authority)

@@ -12,6 +12,7 @@ final class PublicSite {
     private let server: HTTPServer
     private let whip: WHIPEndpoint?
     private let watch: WatchEndpoint?
+    private let foreign: ForeignAnswers
 
     init(loop: EventLoop, sockets: WorkerSockets, services: NodeServices, host: PublicationHost) throws {
         let whip = try services.whip.map { plane in
@@ -26,6 +27,9 @@ final class PublicSite {
             try WatchEndpoint(loop: loop, board: services.stages, authorizer: services.tokens)
         }
         self.watch = watch
+        let foreign = try ForeignAnswers(loop: loop, requests: services.foreignRequests)
+        whip?.predecessor = { foreign.pass($0, $1) }
+        self.foreign = foreign
         server = HTTPServer(loop: loop, configuration: HTTPServerConfiguration(services.configuration.http, services)) {
             request, exchange in
             if whip?.handle(request, respond: { exchange.respond($0) }) == true { return }
@@ -38,6 +42,16 @@ final class PublicSite {
     }
 
     func replaceTLS(_ context: TLSContext) { server.replaceTLS(context) }
+
+    func suspend() { server.suspend() }
+    func resume() { server.resume() }
+
+    /// Answers a request that another process received.
+    func answer(_ request: HTTPRequest, _ reply: @escaping @Sendable (HTTPResponse) -> Void) {
+        if whip?.handle(request, respond: { reply($0) }) != true {
+            reply(ProblemDocument(.notFound, detail: "Nothing is served at \(request.path).").response())
+        }
+    }
 
     func stop() {
         watch?.stop()

@@ -13,10 +13,14 @@ struct Serve: ParsableCommand {
     var quickstart = false
     @Option(name: .long, help: "The data directory (default: store.directory of the configuration).")
     var data: String?
+    @Flag(name: .long, help: "Take the place of the process that runs on the data directory; its streams are not cut.")
+    var takeOver = false
 
     func run() throws {
         let source = ConfigurationSource(path: config, directory: data, isQuickstart: quickstart)
-        let node = try Node(source.read(), source: source)
+        let configuration = try source.read()
+        let inheritance = takeOver ? try Inheritance.claim(in: configuration.store.directory) : nil
+        let node = try Node(configuration, source: source, inheritance: inheritance)
         try node.run()
     }
 }

@@ -28,6 +28,12 @@ final class ServiceNotifier {
 
     deinit { if descriptor >= 0 { close(descriptor) } }
 
+    /// Another process is the service's main one from now on: nothing is expected of us any more.
+    func passOn(to process: Int32) {
+        send("MAINPID=\(process)")
+        watchdog = nil
+    }
+
     func send(_ state: String) {
         let text = Array(state.utf8)
         _ = withUnsafePointer(to: &address) { pointer in

@@ -11,12 +11,18 @@ enum StartupError: Error, CustomStringConvertible {
     case advertise(String)
     case worker(String)
     case store
+    /// Another program was to take our place and did not start.
+    case successor(String)
+    /// A socket that systemd hands in under this name.
+    case activation(String)
 
     var description: String {
         switch self {
         case .cannotListen(let key, let address, let transport, let reason):
             "\(key): cannot listen on \(address) (\(transport)): \(reason)" + Self.holder(of: address.port, transport)
-        case .router(let text), .certificate(let text), .advertise(let text): text
+        case .router(let text), .certificate(let text), .advertise(let text), .successor(let text): text
+        case .activation(let name):
+            "LISTEN_FDNAMES: “\(name)” is none of \(SocketActivation.names.keys.sorted().joined(separator: ", ")), or no open socket"
         case .store: "the store did not run its seeding transaction"
         case .worker(let text): "a worker could not start: \(text)"
         }

@@ -3,6 +3,14 @@ import Wire
 
 /// What an operator should know right after the start, though everything serves.
 enum StartupWarnings {
+    /// One socket handed in for media leaves the other workers without.
+    static func log(mediaSockets: Int, workers: Int) {
+        guard mediaSockets == 1, workers > 1 else { return }
+        Log.event(
+            .warning, "single_media_socket",
+            ["hint": "one worker has all WebRTC media: give one media socket for each worker, with ReusePort=yes"])
+    }
+
     /// - Parameter advertised: the addresses that WebRTC clients are told; empty when WHIP is off.
     static func log(advertised: [SocketAddress]) {
         for warning in LibraryCheck.warnings { Log.event(.warning, "stock_libraries", ["hint": .string(warning)]) }

@@ -3,6 +3,7 @@ import EventLoop
 import Glibc
 import GatewayConfiguration
 import GatewayLogging
+import Handover
 import RouterForwarding
 import SRTP
 import Store
@@ -35,6 +36,16 @@ final class StaticReservations {
     private var reserved: Set<String> = []
 
     init(_ routers: [StaticRouter]) { self.routers = routers }
+
+    /// Goes on with what a process before us assigned; its descriptions are there, and may be of live media.
+    func adopt(_ reservations: [PortReservation]) {
+        for reservation in reservations {
+            for router in routers where router.configuration.name == reservation.router {
+                router.adopt(reservation.port, of: reservation.owner)
+            }
+            if reservation.owner.hasPrefix("arn:") { reserved.insert(reservation.owner) }
+        }
+    }
 
     /// Follows what was created and deleted since the last time.
     func follow(_ state: PlatformState) {

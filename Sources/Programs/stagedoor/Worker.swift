@@ -4,6 +4,7 @@ import EventLoop
 import GatewayConfiguration
 import GatewayLogging
 import GatewayMetrics
+import HTTP
 import HTTPServer
 import OpenSSL
 import RTMPIngest
@@ -28,7 +29,7 @@ struct WorkerSockets: Sendable {
         rtmp = listeners.rtmp.isEmpty ? nil : listeners.rtmp[index]
         http = listeners.publicHTTP.isEmpty ? nil : listeners.publicHTTP[index]
         https = listeners.publicHTTPS.isEmpty ? nil : listeners.publicHTTPS[index]
-        media = listeners.media.isEmpty ? nil : listeners.media[index]
+        media = index < listeners.media.count ? listeners.media[index] : nil
         mediaTCP = listeners.mediaTCP.isEmpty ? nil : listeners.mediaTCP[index]
     }
 }
@@ -43,6 +44,16 @@ enum WorkerOrder: Sendable {
     case close(CloseBudget)
     /// New TLS connections get this context.
     case replaceTLS(TLSContext)
+    /// Leave new connections to the process that takes our place.
+    case suspendAccepting(done: @Sendable () -> Void)
+    /// That process reads the media port, and passes on over this descriptor what is for our sessions.
+    case suspendReading(OwnedDescriptor, done: @Sendable () -> Void)
+    /// Accept and read (again).
+    case resume
+    /// Datagrams of nobody we know are for the process before us; nil when that has ended.
+    case passForeign(OwnedDescriptor?)
+    /// Answer a request that the process after us got for a session of ours.
+    case answer(HTTPRequest, reply: @Sendable (HTTPResponse) -> Void)
 }
 
 /// One worker: a thread, its loop, and everything that lives on it. Confined: built and used on that thread.
@@ -59,7 +70,8 @@ final class Worker {
     private var listeners: [TCPListener] = []
     private var orders: Mailbox<WorkerOrder>?
 
-    init(_ sockets: WorkerSockets, services: NodeServices) throws {
+    /// - Parameter isSuspended: whether another process accepts and reads until `.resume`.
+    init(_ sockets: WorkerSockets, services: NodeServices, isSuspended: Bool) throws {
         self.services = services
         loop = try EventLoop()
         loop.moderatesWakeUps = true
@@ -83,6 +95,20 @@ final class Worker {
             listener.onExhausted = { Log.event(.error, "accept_failed", ["listener": "rtmp", "errno": .integer(Int($0))]) }
             listeners.append(listener)
         }
+        guard isSuspended else { return }
+        suspendAccepting()
+        media?.suspend()
+    }
+
+    private func suspendAccepting() {
+        for listener in listeners { listener.suspend() }
+        site?.suspend()
+    }
+
+    private func resume() {
+        media?.resume()
+        for listener in listeners { listener.resume() }
+        site?.resume()
     }
 
     private func openWHIP(_ sockets: WorkerSockets) throws {
@@ -108,6 +134,15 @@ final class Worker {
         case .replaceTLS(let context):
             rtmp.tls = context
             site?.replaceTLS(context)
+        case .suspendAccepting(let done):
+            suspendAccepting()
+            done()
+        case .suspendReading(let link, let done):
+            media?.suspend(readingFrom: link)
+            done()
+        case .resume: resume()
+        case .passForeign(let link): media?.passForeign(over: link)
+        case .answer(let request, let reply): site?.answer(request, reply)
         case .close(let budget):
             budget.spend { allowed in
                 let count = rtmp.endOldest(allowed)

@@ -22,13 +22,14 @@ final class WorkerGroup {
     }
 
     /// Starts every worker and waits until all of them serve.
-    func start(_ listeners: Listeners, services: NodeServices) throws {
+    /// - Parameter areSuspended: whether they leave all sockets to another process until `.resume`.
+    func start(_ listeners: Listeners, services: NodeServices, areSuspended: Bool = false) throws {
         guard let news = mailbox?.sender else { return }
         for index in 0..<count {
             let sockets = WorkerSockets(index: index, listeners)
             let thread = try WorkerThread.start(name: "worker-\(index)") {
                 do {
-                    let worker = try Worker(sockets, services: services)
+                    let worker = try Worker(sockets, services: services, isSuspended: areSuspended)
                     guard let sender = worker.sender else { return }
                     news.send(.ready(index, sender))
                     worker.run()
@@ -46,6 +47,8 @@ final class WorkerGroup {
     func tell(_ order: WorkerOrder) {
         for sender in orders.values { sender.send(order) }
     }
+
+    func tell(_ order: WorkerOrder, worker: Int) { _ = orders[worker]?.send(order) }
 
     /// Ends all sessions and waits for the threads.
     func stop() {

@@ -37,7 +37,7 @@ extension Duration {
 
 /// A moment of civil time: nanoseconds since 1970-01-01 UTC. For sender reports, tokens and events; never for timers.
 @frozen
-public struct WallTime: Hashable, Comparable, Sendable, BitwiseCopyable {
+public struct WallTime: Hashable, Comparable, Codable, Sendable, BitwiseCopyable {
     public var nanosecondsSince1970: Int64
 
     @inlinable public init(nanosecondsSince1970: Int64) { self.nanosecondsSince1970 = nanosecondsSince1970 }

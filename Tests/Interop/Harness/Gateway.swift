@@ -23,10 +23,11 @@ final class Gateway {
     /// - Parameters:
     ///   - configuration: more of the configuration file, in YAML.
     ///   - routers: entries of the configuration's `routers`, in place of the embedded one and one receiver on this machine.
+    ///   - launcher: a command that becomes the program whose path follows.
     ///   - address: where it listens when it has no network of its own, in brackets when it is IPv6.
     ///   - network: where it runs with its clients, when that is not this machine's own network.
     init(
-        configuration: String = "", routers: String? = nil, participants: Int = 5, data: URL? = nil,
+        configuration: String = "", routers: String? = nil, participants: Int = 5, data: URL? = nil, launcher: [String] = [],
         address: String = "127.0.0.1", in network: NetworkNamespace? = nil
     ) throws {
         (self.network, self.address) = (network, address)
@@ -45,7 +46,7 @@ final class Gateway {
         let line = [
             try Workspace.program("stagedoor"), "serve", "--quickstart", "--config", settings.path, "--data", folder.path,
         ]
-        run = try ProgramRun(network?.command(line) ?? line)
+        run = try ProgramRun(network?.command(line) ?? launcher + line)
         let isReady = holds(within: .seconds(20)) { [run] in !run.isRunning || FileManager.default.fileExists(atPath: file.path) }
         guard isReady, run.isRunning else { throw Fault.notStarted(run.output) }
         quickstart = try JSONDecoder().decode(Quickstart.self, from: Data(contentsOf: file))

@@ -28,6 +28,12 @@ enum RTMPBytes {
         return message(type: 20, string("connect") + number(1) + command)
     }
 
+    /// createStream, and publish on the stream that a server gives first.
+    static func publish(_ key: String) -> [UInt8] {
+        message(type: 20, string("createStream") + number(2) + [5])
+            + message(type: 20, stream: 1, string("publish") + number(3) + [5] + string(key) + string("live"))
+    }
+
     /// Objects within objects, four bytes a level.
     static func nested(levels: Int) -> [UInt8] { (0..<levels).flatMap { _ in [0, 1, 0x61, 3] as [UInt8] } }
 }

@@ -60,6 +60,20 @@ final class RawConnection {
         return (ending, received)
     }
 
+    /// Whether so many bytes come in time.
+    func receives(_ count: Int, within limit: Duration) -> Bool {
+        var received = 0
+        return holds(within: limit) {
+            var chunk = [UInt8](repeating: 0, count: 16_384)
+            while received < count {
+                let part = recv(descriptor, &chunk, chunk.count, CInt(MSG_DONTWAIT))
+                if part <= 0 { return false }
+                received += part
+            }
+            return true
+        }
+    }
+
     func close() {
         if isOpen { Foundation.close(descriptor) }
         isOpen = false

@@ -54,6 +54,9 @@ extension ConfigurationTable {
                 Key(
                     "drain.closesPerSecond", \.drain.closesPerSecond, .live, in: 1...10_000, unit: "a second",
                     "Streams closed at the end."),
+                Key(
+                    "drain.takeOverTimeout", \.drain.takeOverTimeout, .live, in: .seconds(0) ... .seconds(7 * 86_400),
+                    "After a take-over, streams of the old process may go on for so long."),
             ]),
         Section(
             "workers", "Threads.",

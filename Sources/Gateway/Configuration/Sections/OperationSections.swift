@@ -57,6 +57,7 @@ public struct DrainSettings: Equatable, Sendable {
     public var grace = Duration.seconds(5)
     public var timeout = Duration.seconds(1800)
     public var closesPerSecond = 10
+    public var takeOverTimeout = Duration.seconds(86_400)
 
     public init() {}
 }

@@ -30,4 +30,14 @@ struct PortPairs: Sendable {
     }
 
     mutating func release(_ owner: String) { owners[owner] = nil }
+
+    /// The first port of each owner.
+    var assigned: [String: UInt16] { owners.mapValues(\.video) }
+
+    /// Goes on with an assignment made elsewhere; one outside the range, or of ports that are taken here, is not kept.
+    mutating func adopt(_ port: UInt16, of owner: String) {
+        guard range.contains(port), Int(port) + StaticPorts.width - 1 <= Int(range.upperBound) else { return }
+        let ports = StaticPorts(video: port)
+        if !owners.contains(where: { $0.value == ports && $0.key != owner }) { owners[owner] = ports }
+    }
 }

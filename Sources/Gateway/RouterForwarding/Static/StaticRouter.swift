@@ -49,6 +49,12 @@ public final class StaticRouter: Sendable {
     /// Gives the ports back: the ingest configuration was deleted, or the participant of a token left.
     public func release(_ owner: String) { pairs.withLock { $0.release(owner) } }
 
+    /// The first port of each owner, for a process that goes on with this router.
+    public var reservations: [String: UInt16] { pairs.withLock { $0.assigned } }
+
+    /// Goes on with the ports that a process before us gave to an owner.
+    public func adopt(_ port: UInt16, of owner: String) { pairs.withLock { $0.adopt(port, of: owner) } }
+
     /// Forwards a publication to its ports from now on.
     /// - Returns: nil when all ports are taken.
     public func attach(_ publication: Publication, socket: RouterSocket) -> RouterLeg? {

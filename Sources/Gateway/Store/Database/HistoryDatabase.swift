@@ -28,10 +28,12 @@ struct HistoryDatabase: Sendable {
     func read(_ body: (HistoryReader) -> Void) throws { try queue.read { body(HistoryReader($0)) } }
 
     /// Mends what a process that died could not write, and takes note of the webhooks.
-    func recover(at now: WallTime, webhooks: [String]) throws -> EmbeddedStore.Recovered {
+    ///
+    /// - Parameter living: what another process of ours goes on with.
+    func recover(at now: WallTime, webhooks: [String], sparing living: Set<LivingParticipant>) throws -> EmbeddedStore.Recovered {
         try queue.write { database in
             try Self.setTargets(webhooks, database)
-            try Self.endAbandonedPublishes(at: now, database)
+            try Self.endAbandonedPublishes(at: now, sparing: living, database)
             let reader = HistoryReader(database)
             return try EmbeddedStore.Recovered(
                 activeSessions: reader.activeSessions(), highestGeneration: reader.highestGeneration())
@@ -39,8 +41,11 @@ struct HistoryDatabase: Sendable {
     }
 
     /// PUBLISH_STOPPED and LEFT of publishes whose process died are derived now.
-    private static func endAbandonedPublishes(at now: WallTime, _ database: Database) throws {
+    private static func endAbandonedPublishes(
+        at now: WallTime, sparing living: Set<LivingParticipant>, _ database: Database
+    ) throws {
         for var participant in try Participant.fetch(database, where: "isConnected", []) {
+            if living.contains(LivingParticipant(participant)) { continue }
             let last = try ParticipantEvent.fetch(
                 database,
                 where: """

@@ -17,9 +17,11 @@ public final class EmbeddedLeases: PublishLeases {
         public init() {}
     }
 
-    private let table: Lock<LeaseTable>
+    let table: Lock<LeaseTable>
+    /// Who is told what becomes of the leases, once another process has the table; looked at under the table's lock.
+    let relay = Lock<(@Sendable (LeaseChange) -> Void)?>(nil)
     private let store: any PlatformStore
-    private let wallNow: @Sendable () -> WallTime
+    let wallNow: @Sendable () -> WallTime
 
     /// Sessions that a former process left open go on if somebody publishes in time.
     public init(
@@ -40,6 +42,7 @@ public final class EmbeddedLeases: PublishLeases {
         let now = wallNow()
         let outcome = table.withLock { table in
             // Looked at under the lock: what DeleteStage or a revocation commits is seen here, or ends the lease afterwards.
+            if relay.withLock({ $0 != nil }) { return LeaseTable.Outcome(answer: .refused(Refusal(.draining))) }
             if let refusal = Self.refusal(of: grant, in: store.state, at: now) {
                 return LeaseTable.Outcome(answer: .refused(refusal))
             }
@@ -49,7 +52,7 @@ public final class EmbeddedLeases: PublishLeases {
         reply(outcome.answer)
     }
 
-    public func release(_ lease: PublishLease) { change { $0.release(lease, now: $1) } }
+    public func release(_ lease: PublishLease) { change(lease) { $0.release(lease, now: $1) } }
 
     /// What became of the credential since it was found good.
     private static func refusal(of grant: PublishGrant, in state: PlatformState, at now: WallTime) -> Refusal? {
@@ -62,21 +65,25 @@ public final class EmbeddedLeases: PublishLeases {
         return nil
     }
 
-    private func change(_ body: (inout LeaseTable, WallTime) -> [HistoryWrite]) {
+    /// - Parameter lease: the one that changes, of which a process that has the table is told.
+    private func change(_ lease: PublishLease? = nil, _ body: (inout LeaseTable, WallTime) -> [HistoryWrite]) {
         let now = wallNow()
         table.withLock { table in
+            let wasKnown = lease.flatMap { table.handed($0) } != nil
             let writes = body(&table, now)
             if !writes.isEmpty { store.record(writes) }
+            guard let lease, wasKnown, let relay = relay.withLock({ $0 }) else { return }
+            relay(table.handed(lease).map { .changed($0) } ?? .released(lease))
         }
     }
 }
 
 extension EmbeddedLeases: PublishReports {
-    public func publishStarted(_ lease: PublishLease) { change { $0.started(lease, now: $1) } }
+    public func publishStarted(_ lease: PublishLease) { change(lease) { $0.started(lease, now: $1) } }
 
     public func publishFailed(_ lease: PublishLease, _ refusal: Refusal) {
         guard let code = refusal.code.eventErrorCode else { return }
-        change { $0.failed(lease, errorCode: code, now: $1) }
+        change(lease) { $0.failed(lease, errorCode: code, now: $1) }
     }
 
     public func publishWarned(_ lease: PublishLease, rule: String, sentence: String) {
@@ -129,5 +136,7 @@ extension EmbeddedLeases {
     }
 
     /// Ends the sessions whose last publisher left long enough ago. Called about once a second.
-    public func endIdleSessions() { change { $0.endIdleSessions(now: $1) } }
+    public func endIdleSessions() {
+        if relay.withLock({ $0 == nil }) { change { $0.endIdleSessions(now: $1) } }
+    }
 }

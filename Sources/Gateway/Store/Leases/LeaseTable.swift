@@ -51,11 +51,11 @@ struct LeaseTable {
         var displaced: (any LeaseHolder)?
     }
 
-    private(set) var held: [Key: Held] = [:]
+    var held: [Key: Held] = [:]
     /// By stage ARN.
-    private(set) var sessions: [String: Session] = [:]
+    var sessions: [String: Session] = [:]
     private let limits: EmbeddedLeases.Limits
-    private var lastGeneration: UInt64
+    var lastGeneration: UInt64
 
     init(limits: EmbeddedLeases.Limits, sessions: [StageSession], lastGeneration: UInt64, now: WallTime) {
         (self.limits, self.lastGeneration) = (limits, lastGeneration)

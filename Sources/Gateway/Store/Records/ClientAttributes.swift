@@ -1,5 +1,5 @@
 /// What a User-Agent or flashVer tells about the encoder, in the characters that `ParticipantClientAttribute` allows.
-public struct ClientAttributes: Equatable, Sendable {
+public struct ClientAttributes: Codable, Equatable, Sendable {
     /// Characters of one attribute, at most.
     static let maximumLength = 128
 

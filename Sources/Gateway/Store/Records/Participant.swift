@@ -1,7 +1,7 @@
 public import Wire
 
 /// A participant of one stage session, as GetParticipant shows it.
-public struct Participant: Equatable, Sendable {
+public struct Participant: Codable, Equatable, Sendable {
     public var stageARN: String
     public var sessionID: String
     public var participantID: String

@@ -1,9 +1,9 @@
 public import Wire
 
 /// One thing that happened to a participant; ListParticipantEvents and the EventBridge form are two encodings of it.
-public struct ParticipantEvent: Equatable, Sendable {
+public struct ParticipantEvent: Codable, Equatable, Sendable {
     /// `EventName` of the API model, as far as a gateway produces them, and one of our own.
-    public enum Name: String, Sendable {
+    public enum Name: String, Codable, Sendable {
         case joined = "JOINED"
         case left = "LEFT"
         case publishStarted = "PUBLISH_STARTED"

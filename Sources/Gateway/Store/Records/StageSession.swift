@@ -1,7 +1,7 @@
 public import Wire
 
 /// One run of a stage: from the first join until 3 minutes after the last publisher (`StageSession` of the API model).
-public struct StageSession: Equatable, Sendable {
+public struct StageSession: Codable, Equatable, Sendable {
     public var stageARN: String
     /// `st-` and 13 letters or digits.
     public var sessionID: String

@@ -39,7 +39,7 @@ public final class SessionDirectory: Sendable {
         }
     }
 
-    var pendingCount: Int { pending.withLock { $0.count } }
+    public var pendingCount: Int { pending.withLock { $0.count } }
 
     static let maximumFinished = 256
 }

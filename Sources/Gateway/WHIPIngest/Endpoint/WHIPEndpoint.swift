@@ -17,6 +17,8 @@ public final class WHIPEndpoint {
     let authorizer: any Authorizer
     /// Asked for refusals that an encoder has still to hear.
     public weak var host: (any WHIPPublishHost)?
+    /// Has a request for a session of the process before us answered there; false when that one is gone.
+    public var predecessor: (HTTPRequest, _ respond: @escaping (HTTPResponse) -> Void) -> Bool = { _, _ in false }
     /// Whether `GET /publish` serves the test page.
     let servesPublishPage: Bool
     private var mailbox: Mailbox<Reply>?
@@ -46,6 +48,11 @@ public final class WHIPEndpoint {
         guard let resource = WHIPResource(path: request.path, servesPublishPage: servesPublishPage) else { return false }
         // The root is ours for POST alone: other programs' pages may live there.
         if resource == .root, request.method != .post, request.method != .options { return false }
+        if case .session(let id) = resource, request.method == .patch || request.method == .delete, isOlder(id),
+            predecessor(request, respond)
+        {
+            return true
+        }
         switch (request.method, resource) {
         case (.options, _):
             answer(
@@ -60,6 +67,12 @@ public final class WHIPEndpoint {
         default: answer(Problem.response(Refusal(.methodNotAllowed), headers: ["Allow": resource.allowedMethods]))
         }
         return true
+    }
+
+    /// Whether another process of this node made the session.
+    private func isOlder(_ id: String) -> Bool {
+        let settings = plane.transport.configuration
+        return SessionIdentifier.generation(of: id, node: settings.node).map { $0 != settings.generation } ?? false
     }
 
     // MARK: - POST

@@ -8,8 +8,12 @@ import Wire
 extension MediaPort {
     func receiveCheck(_ datagram: UnsafeRawBufferPointer, on path: MediaPath, at now: MonotonicTime) {
         guard let message = STUNMessage(preChecking: datagram), message.isBindingRequest, message.hasIntegrity,
-            let ufrag = message.localUfrag, plane.mint.isOurs(ufrag), let (entry, password) = owner(of: ufrag, on: path)
+            let ufrag = message.localUfrag
         else { return plane.metrics.garbage.increment() }
+        if !plane.mint.isOurs(ufrag), pass(datagram, on: path) { return }
+        guard plane.mint.isOurs(ufrag), let (entry, password) = owner(of: ufrag, on: path) else {
+            return plane.metrics.garbage.increment()
+        }
         do throws(STUNError) {
             switch try agent.answer(datagram, password: password, from: path.remote, into: reply) {
             case .success(let byteCount):

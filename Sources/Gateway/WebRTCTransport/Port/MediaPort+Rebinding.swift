@@ -8,6 +8,8 @@ import Wire
 /// is known from then on, so that a whole stream passes.
 extension MediaPort {
     func receiveRebound(_ datagram: UnsafeMutableRawBufferPointer, on path: MediaPath, at now: MonotonicTime) {
+        let known = UnsafeRawBufferPointer(datagram).ssrc.map(isKnown) == true
+        if predecessor != nil, !known, rebound[path.key] == nil, pass(UnsafeRawBufferPointer(datagram), on: path) { return }
         if let entry = rebound[path.key] {
             if !hand(datagram, to: entry, on: path, at: now) { rebound[path.key] = nil }
             return

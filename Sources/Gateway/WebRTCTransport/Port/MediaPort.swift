@@ -44,6 +44,10 @@ public final class MediaPort {
     /// Claims as DTLS client that wait for a USE-CANDIDATE that may not come.
     var delayedClaims: [ObjectIdentifier: TimerWatch] = [:]
     var rebindingBudget = RebindingBudget()
+    /// The process before us, as long as it has sessions: what is none of ours may be theirs.
+    var predecessor: DatagramLink?
+    /// From the process after us, which reads the socket.
+    var successor: DatagramLink?
 
     /// - Parameter socket: this worker's member of the media port's group.
     public init(loop: EventLoop, index: Int, socket: BoundSocket, plane: TransportPlane) throws {
@@ -125,7 +129,10 @@ public final class MediaPort {
     }
 
     private func receiveDTLS(_ datagram: UnsafeRawBufferPointer, on path: MediaPath, at now: MonotonicTime) {
-        guard let tuple = tuples[path.key] else { return plane.metrics.unverifiedDTLS.increment() }
+        guard let tuple = tuples[path.key] else {
+            if pass(datagram, on: path) { return }
+            return plane.metrics.unverifiedDTLS.increment()
+        }
         if let session = tuple.session, session.entry === tuple.entry { return session.receiveDTLS(datagram, on: path, at: now) }
         switch tuple.entry.transport.current {
         case .owned(let worker) where worker != index:

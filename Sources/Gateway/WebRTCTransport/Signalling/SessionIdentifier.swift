@@ -7,6 +7,13 @@ public enum SessionIdentifier {
         return "\(node)-\(generation)-\(digits)"
     }
 
+    /// The process generation in an id; nil when it is none of this node's.
+    public static func generation(of id: String, node: String) -> UInt8? {
+        let parts = id.split(separator: "-", omittingEmptySubsequences: false)
+        guard parts.count == 3, parts[0] == node else { return nil }
+        return UInt8(parts[1])
+    }
+
     /// Longer ones are nobody's.
     public static let maximumLength = 96
 }

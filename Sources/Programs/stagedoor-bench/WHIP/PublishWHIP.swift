@@ -31,6 +31,8 @@ struct PublishWHIP: ParsableCommand {
     var loss = 0.0
     @Option(help: "What the offer says of the video; the file is sent as it is.")
     var profileLevelID = "42e01f"
+    @Option(help: "The first stream goes on from another port after so many seconds, as behind a NAT that forgot the old one.")
+    var rebindAfter: Double?
     @Option(help: "PEM file of the authority that signed the endpoint's certificate.")
     var ca: String?
     @Option(help: "A server process whose CPU and memory are reported.")
@@ -121,9 +123,12 @@ struct PublishWHIP: ParsableCommand {
         let start = EventLoop.monotonicNow()
         let before = pid.flatMap(ProcessFigures.init)
         let ends = loop.schedule(after: .seconds(seconds)) { loop.stop() }
+        let rebinding = rebindAfter.map {
+            loop.schedule(after: .seconds($0)) { publishers.first?.rebind() }
+        }
         let interrupts = [SIGINT, SIGTERM].map { loop.watchSignal($0) { loop.stop() } }
         loop.run()
-        withExtendedLifetime((ends, interrupts)) {}
+        withExtendedLifetime((ends, rebinding, interrupts)) {}
         report.seconds = (EventLoop.monotonicNow() - start).inSeconds
         report.process = ProcessUse(before: before, pid: pid, seconds: report.seconds, streams: publishers.count)
         for publisher in publishers { publisher.stop() }

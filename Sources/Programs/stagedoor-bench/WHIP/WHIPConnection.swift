@@ -23,7 +23,7 @@ final class WHIPConnection {
     private let server: WHIPServerDescription
     private let username: String
     private let localPassword: [UInt8]
-    private let socket: UDPSocket
+    private var socket: UDPSocket
     private let stun = STUNClient()
     private let agent = STUNAgent()
     private let dtls: DTLSConnection
@@ -43,10 +43,21 @@ final class WHIPConnection {
         (username, localPassword) = ("\(server.ufrag):\(offer.ufrag)", Array(offer.password.utf8))
         isClient = !server.isServerActive
         dtls = try DTLSConnection(context, role: isClient ? .client : .server, expecting: server.fingerprints)
-        let ip = server.candidates[0].ip.isV4 ? IPAddress.anyV4 : .anyV6
-        socket = try UDPSocket(loop: loop, address: SocketAddress(ip, port: 0))
+        socket = try Self.makeSocket(toward: server, on: loop)
         socket.onDatagrams = { [unowned self] batch in for datagram in batch { take(datagram) } }
         checks = loop.schedule(after: .zero, repeating: Self.checkInterval) { [unowned self] in check() }
+    }
+
+    private static func makeSocket(toward server: WHIPServerDescription, on loop: EventLoop) throws -> UDPSocket {
+        let ip = server.candidates[0].ip.isV4 ? IPAddress.anyV4 : .anyV6
+        return try UDPSocket(loop: loop, address: SocketAddress(ip, port: 0))
+    }
+
+    /// Goes on from another port, as after a NAT has forgotten the old one: the next check comes when it is due.
+    func rebind() throws {
+        let fresh = try Self.makeSocket(toward: server, on: loop)
+        fresh.onDatagrams = socket.onDatagrams
+        socket = fresh
     }
 
     func send(_ bytes: [UInt8]) { if let remote { socket.send(bytes, to: remote) } }

@@ -176,6 +176,9 @@ final class WHIPPublisher {
         connection?.send(bytes)
     }
 
+    /// Goes on from another port.
+    func rebind() { try? connection?.rebind() }
+
     // MARK: - End
 
     func stop() {

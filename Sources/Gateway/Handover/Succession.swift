@@ -1,0 +1,110 @@
+public import EventLoop
+import Foundation
+public import Sockets
+public import Store
+
+/// The successor's side until it has everything: asks the running process of a data directory for its place, step by step.
+///
+/// It waits, because there is no loop yet that could be kept from anything. Whatever throws ends the successor, and with
+/// it the connection: then the predecessor goes on as if nothing had been.
+public final class Succession {
+    /// How long each answer may take: the predecessor writes what waits for its store, and no more.
+    static let patience = Duration.seconds(10)
+    static let maximumDescriptors = 4_096
+
+    /// Where the running process waits for its successor.
+    public static func path(in directory: String) -> String { directory + "/handover.sock" }
+
+    /// What the predecessor has told by `prepared`.
+    public struct Inventory: Sendable {
+        public var living: Set<LivingParticipant> = []
+        public var reservations: [PortReservation] = []
+    }
+
+    public let offer: HandoverOffer
+    public private(set) var sockets: [SocketRole: OwnedDescriptor] = [:]
+    private let descriptor: OwnedDescriptor
+
+    /// Receives the descriptors. The predecessor serves on.
+    public init(directory: String) throws {
+        do {
+            descriptor = try MessageSocket.connect(to: Self.path(in: directory))
+        } catch {
+            throw HandoverError.nobody("\(error)")
+        }
+        guard DescriptorMessage.peerUser(of: descriptor) == getuid() else { throw HandoverError.stranger }
+        try Self.send(.hello(version: HandoverMessage.version, process: getpid()), over: descriptor)
+        guard case (.offer(let offer), _) = try Self.receive(over: descriptor) else { throw HandoverError.unexpected }
+        guard offer.generation < 64, (1...256).contains(offer.workers), offer.descriptors <= Self.maximumDescriptors else {
+            throw HandoverError.unexpected
+        }
+        self.offer = offer
+        while sockets.count < offer.descriptors {
+            guard case (.sockets(let roles), let descriptors) = try Self.receive(over: descriptor),
+                roles.count == descriptors.count, !roles.isEmpty
+            else { throw HandoverError.unexpected }
+            for (role, descriptor) in zip(roles, descriptors) { sockets[role] = descriptor }
+        }
+    }
+
+    /// Has the store handed over: from now on the predecessor's files are ours. Its streams and its listeners go on.
+    public func prepare() throws -> Inventory {
+        try Self.send(.prepare, over: descriptor)
+        var inventory = Inventory()
+        while true {
+            switch try Self.receive(over: descriptor).0 {
+            case .living(let participants): inventory.living.formUnion(participants)
+            case .reservation(let reservation): inventory.reservations.append(reservation)
+            case .prepared: return inventory
+            default: throw HandoverError.unexpected
+            }
+        }
+    }
+
+    /// Says that everything is there to serve with. When it returns the predecessor neither accepts nor reads.
+    /// - Parameter adopt: called with what it tells last, in order.
+    public func takePlace(_ adopt: (HandoverMessage) -> Void) throws {
+        try Self.send(.ready, over: descriptor)
+        while true {
+            let (message, _) = try Self.receive(over: descriptor)
+            if case .yours = message { return }
+            adopt(message)
+        }
+    }
+
+    /// The connection as it goes on while the predecessor has sessions.
+    public func channel(on loop: EventLoop) -> HandoverChannel { HandoverChannel(loop: loop, descriptor: descriptor) }
+
+    private static func send(_ message: HandoverMessage, over socket: OwnedDescriptor) throws {
+        try DescriptorMessage(message, []).send(over: socket)
+    }
+
+    private static func receive(over socket: OwnedDescriptor) throws -> (HandoverMessage, [OwnedDescriptor]) {
+        guard MessageSocket.waitForMessage(on: socket, within: patience) else { throw HandoverError.late }
+        guard let received = try DescriptorMessage.receive(over: socket) else { throw HandoverError.gone }
+        let message = try HandoverMessage(received.bytes)
+        if case .refused(let reason) = message { throw HandoverError.refused(reason) }
+        return (message, received.descriptors)
+    }
+}
+
+/// Why a process does not take another one's place, in words for whoever started it.
+public enum HandoverError: Error, Equatable, Sendable, CustomStringConvertible {
+    case nobody(String)
+    case stranger
+    case refused(String)
+    case unexpected
+    case late
+    case gone
+
+    public var description: String {
+        switch self {
+        case .nobody(let reason): "nobody runs on this data directory whose place could be taken (\(reason))"
+        case .stranger: "the process on this data directory runs as another user"
+        case .refused(let reason): "the running process does not hand over: \(reason)"
+        case .unexpected: "the running process said what this version does not understand"
+        case .late: "the running process did not answer within 10 s"
+        case .gone: "the running process ended the hand-over"
+        }
+    }
+}

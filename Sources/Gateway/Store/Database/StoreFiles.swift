@@ -1,0 +1,10 @@
+/// The two files of the data directory, as often as they are opened.
+struct StoreFiles: Sendable {
+    let directory: String
+    /// Receivers for whom events are kept until they took them.
+    let webhooks: [String]
+
+    func open() throws(StoreError) -> (ConfigurationDatabase, HistoryDatabase) {
+        (try ConfigurationDatabase(directory: directory), try HistoryDatabase(directory: directory))
+    }
+}

@@ -1,0 +1,68 @@
+import CShim
+public import EventLoop
+import Glibc
+
+/// UNIX sockets with a name in the file system that keep message boundaries (SOCK_SEQPACKET), for `DescriptorMessage`s
+/// between processes of one machine. Not waited for.
+public enum MessageSocket {
+    /// Connections that wait to be accepted.
+    static let backlog: CInt = 4
+
+    /// Listens at `path`, which it takes from whoever left it there; mode 0600.
+    public static func listen(at path: String) throws(SystemError) -> OwnedDescriptor {
+        let descriptor = try make()
+        unsafe unlink(path)
+        try unsafe call("bind \(path)", path) { unsafe bind(descriptor.number, $0, $1) }
+        if unsafe chmod(path, 0o600) < 0 { throw SystemError(call: "chmod \(path)") }
+        if Glibc.listen(descriptor.number, backlog) < 0 { throw SystemError(call: "listen \(path)") }
+        return descriptor
+    }
+
+    /// - Throws: `ENOENT` or `ECONNREFUSED` when nobody listens.
+    public static func connect(to path: String) throws(SystemError) -> OwnedDescriptor {
+        let descriptor = try make()
+        try unsafe call("connect \(path)", path) { unsafe Glibc.connect(descriptor.number, $0, $1) }
+        return descriptor
+    }
+
+    /// Takes one connection; nil when none waits.
+    public static func accept(from listener: OwnedDescriptor) -> OwnedDescriptor? {
+        let number = Glibc.accept(listener.number, nil, nil)
+        guard number >= 0 else { return nil }
+        let descriptor = OwnedDescriptor(number)
+        guard fcntl(number, F_SETFD, FD_CLOEXEC) == 0, fcntl(number, F_SETFL, O_NONBLOCK) == 0 else { return nil }
+        return descriptor
+    }
+
+    /// Waits until there is something to read; false when `limit` passed first.
+    public static func waitForMessage(on socket: OwnedDescriptor, within limit: Duration) -> Bool {
+        var entry = pollfd(fd: socket.number, events: Int16(POLLIN), revents: 0)
+        return unsafe poll(&entry, 1, CInt(clamping: limit.components.seconds * 1_000)) > 0
+    }
+
+    private static func make() throws(SystemError) -> OwnedDescriptor {
+        let kind = CInt(SOCK_SEQPACKET.rawValue) | CInt(SOCK_NONBLOCK.rawValue) | CInt(SOCK_CLOEXEC.rawValue)
+        let number = socket(AF_UNIX, kind, 0)
+        if number < 0 { throw SystemError(call: "socket") }
+        return OwnedDescriptor(number)
+    }
+
+    private static func call(
+        _ name: String, _ path: String, _ body: (UnsafePointer<sockaddr>, socklen_t) -> CInt
+    ) throws(SystemError) {
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        let bytes = Array(path.utf8)
+        let isLong = unsafe withUnsafeMutableBytes(of: &address.sun_path) { space in
+            guard bytes.count < space.count else { return true }
+            unsafe space.copyBytes(from: bytes)
+            return false
+        }
+        if isLong { throw SystemError(call: name, code: ENAMETOOLONG) }
+        let length = socklen_t(MemoryLayout<sockaddr_un>.size)
+        let status = unsafe withUnsafePointer(to: &address) { pointer in
+            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { unsafe body($0, length) }
+        }
+        if status < 0 { throw SystemError(call: name) }
+    }
+}

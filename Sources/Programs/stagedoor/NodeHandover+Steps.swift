@@ -1,0 +1,185 @@
+import Admission
+import EventLoop
+import Foundation
+import GatewayLogging
+import Handover
+import RouterForwarding
+import Sockets
+import Store
+import Wire
+
+extension NodeHandover {
+    // MARK: - What the successor says
+
+    func receive(_ message: HandoverMessage) {
+        switch (message, phase) {
+        case (.hello(HandoverMessage.version, let process), .offered): offer(to: process)
+        case (.hello, .offered): channel?.send(.refused("it speaks another version of the hand-over: drain this process instead"))
+        case (.prepare, .offered): prepare()
+        case (.ready, .preparing): leave()
+        case (.end(let lease, let end), .succeeded): parts.services.leases.end(lease, end.reason)
+        case (.request(let number, let handed), .succeeded): answer(number, handed)
+        case (.terminate, .succeeded):
+            isTerminating = true
+            parts.drain.terminate()
+        default: channel?.close()
+        }
+    }
+
+    func receive(_ news: HandoverNews) {
+        switch news {
+        case .storeSuspended: if phase == .preparing { tellInventory() }
+        case .storeResumed(let result): resumed(result)
+        case .workerDone(let step): if step == self.step { workerDone() }
+        case .history(let writes): channel?.send(.history(writes))
+        case .lease(.changed(let handed)): channel?.send(.lease(handed))
+        case .lease(.released(let lease)): channel?.send(.released(lease))
+        case .answered(let number, let response): channel?.send(.response(number: number, response))
+        }
+    }
+
+    // MARK: - Steps
+
+    private func offer(to process: Int32) {
+        self.process = process
+        Log.event(.info, "handover_began", ["process": .integer(Int(process))])
+        var sockets = parts.sockets()
+        links = []
+        for worker in 0..<parts.workers.count {
+            guard let (ours, theirs) = try? DescriptorMessage.makePair() else { return channel?.close() ?? () }
+            links.append(ours)
+            sockets.append((SocketRole(.datagrams, worker: worker), theirs))
+        }
+        channel?.send(
+            .offer(HandoverOffer(generation: parts.generation, workers: parts.workers.count, descriptors: sockets.count)))
+        for start in stride(from: 0, to: sockets.count, by: DescriptorMessage.maximumDescriptors) {
+            let part = sockets[start...].prefix(DescriptorMessage.maximumDescriptors)
+            channel?.send(.sockets(part.map(\.0)), part.map(\.1))
+        }
+    }
+
+    /// The store's files go; what is asked of it waits. Live streams and new publishes go on from memory.
+    private func prepare() {
+        phase = .preparing
+        parts.admin.suspend()
+        parts.events.suspend()
+        parts.services.store.suspend { [sender = mailbox?.sender] in _ = sender?.send(.storeSuspended) }
+    }
+
+    private func tellInventory() {
+        let living = Array(parts.services.leases.living)
+        for start in stride(from: 0, to: living.count, by: Self.entriesPerMessage) {
+            channel?.send(.living(Array(living[start...].prefix(Self.entriesPerMessage))))
+        }
+        tellReservations()
+        channel?.send(.prepared)
+    }
+
+    private func tellReservations() {
+        for router in parts.services.staticRouters {
+            for (owner, port) in router.reservations {
+                channel?.send(.reservation(PortReservation(router: router.configuration.name, owner: owner, port: port)))
+            }
+        }
+    }
+
+    /// The successor has everything: first nobody is accepted any more, then the leases are told, then nothing is read.
+    private func leave() {
+        phase = .leaving
+        step += 1
+        parts.services.gate.set(.draining, true)
+        awaited = parts.workers.count
+        let (sender, step) = (mailbox?.sender, step)
+        parts.workers.tell(.suspendAccepting { _ = sender?.send(.workerDone(step: step)) })
+    }
+
+    private func workerDone() {
+        awaited -= 1
+        guard awaited == 0, phase == .leaving else { return }
+        if links.isEmpty { return handedOver() }
+        let (sender, step) = (mailbox?.sender, step)
+        parts.services.store.relay { writes in _ = sender?.send(.history(writes)) }
+        parts.services.leases.handOver { change in _ = sender?.send(.lease(change)) }
+        awaited = links.count
+        for (worker, link) in links.enumerated() {
+            parts.workers.tell(.suspendReading(link) { _ = sender?.send(.workerDone(step: step)) }, worker: worker)
+        }
+        links = []
+    }
+
+    private func handedOver() {
+        phase = .succeeded
+        deadline = nil
+        stopListening()
+        tellReservations()
+        parts.notifier?.passOn(to: process)
+        channel?.send(.yours)
+        Log.event(.info, "handed_over", ["live": .integer(parts.services.gate.livePublishes)])
+        parts.drain.outlive { [unowned self] in channel?.send(.left) }
+        progress = loop.schedule(after: Self.progressInterval, repeating: Self.progressInterval) { [unowned self] in
+            tellProgress()
+        }
+    }
+
+    private func tellProgress() {
+        let entries = parts.services.leases.progress.map { HolderProgress(lease: $0.lease, nanoseconds: $0.at.nanoseconds) }
+        for start in stride(from: 0, to: entries.count, by: Self.entriesPerMessage) {
+            channel?.send(.progress(Array(entries[start...].prefix(Self.entriesPerMessage))))
+        }
+    }
+
+    private func answer(_ number: Int, _ handed: HandedRequest) {
+        guard let request = handed.request else { return channel?.close() ?? () }
+        let sender = mailbox?.sender
+        parts.workers.tell(
+            .answer(request) { _ = sender?.send(.answered(number, HandedResponse($0))) }, worker: 0)
+    }
+
+    // MARK: - Back
+
+    /// The successor is gone: whatever it had is ours again, and was never closed here.
+    func closed() {
+        step += 1
+        deadline = nil
+        progress = nil
+        channel = nil
+        links = []
+        switch phase {
+        case .offered: phase = .alone
+        case .succeeded where isTerminating || parts.drain.isOver: return parts.drain.terminate()
+        default:
+            phase = .returning
+            resumeStore()
+        }
+        Log.event(.warning, "handover_rolled_back", ["live": .integer(parts.services.gate.livePublishes)])
+    }
+
+    private func resumeStore() {
+        let sender = mailbox?.sender
+        parts.services.store.resume(sparing: parts.services.leases.living) { _ = sender?.send(.storeResumed($0)) }
+        parts.drain.comeBack()
+        parts.services.gate.set(.draining, false)
+        parts.workers.tell(.resume)
+    }
+
+    private func resumed(_ result: Result<EmbeddedStore.Recovered, StoreError>) {
+        switch result {
+        case .failure(let error):
+            // The successor's last moments may hold a lock: ask again.
+            Log.event(.error, "store_not_resumed", ["because": .string("\(error)")])
+            deadline = loop.schedule(after: .seconds(1)) { [unowned self] in resumeStore() }
+        case .success(let recovered):
+            deadline = nil
+            parts.services.leases.takeBack(recovered)
+            phase = .alone
+            parts.admin.resume()
+            parts.events.resume()
+            parts.tellHolder()
+            parts.notifier?.send("MAINPID=\(getpid())\nREADY=1")
+            if (try? listen()) == nil { Log.event(.error, "handover_not_offered") }
+        }
+    }
+
+    private static let entriesPerMessage = 64
+    private static let progressInterval: Duration = .milliseconds(250)
+}

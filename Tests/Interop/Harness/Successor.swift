@@ -1,0 +1,82 @@
+import Foundation
+import Testing
+
+/// Another process of the program, told to take a running one's place.
+final class Successor {
+    private let run: ProgramRun
+
+    var pid: pid_t { run.pid }
+    var log: String { run.output }
+
+    /// - Parameter takesOver: false for a plain start, once the first process has ended.
+    init(of gateway: Gateway, takesOver: Bool = true) throws {
+        run = try ProgramRun(
+            [
+                try Workspace.program("stagedoor"), "serve", "--quickstart", "--config", gateway.settings.path, "--data",
+                gateway.data.path,
+            ] + (takesOver ? ["--take-over"] : []))
+    }
+
+    deinit { run.kill() }
+
+    /// Whether it serves in time.
+    func tookOver(within limit: Duration) -> Bool {
+        holds(within: limit) { !run.isRunning || log.contains("\"took_over\"") } && run.isRunning
+    }
+
+    var isRunning: Bool { run.isRunning }
+
+    func kill() { run.kill() }
+
+    /// Ends it as an operator would.
+    func stop(sourceLocation: SourceLocation = #_sourceLocation) {
+        run.send(SIGTERM)
+        #expect(run.status(within: .seconds(15)) == 0, "\(log.suffix(2_000))", sourceLocation: sourceLocation)
+    }
+}
+
+extension Gateway {
+    /// How often the log tells of an event.
+    func count(of event: String) -> Int { log.components(separatedBy: "\"\(event)\"").count - 1 }
+
+    /// Live publishes of both protocols.
+    func live() throws -> Int {
+        try admin("metrics").split(separator: "\n").filter { $0.hasPrefix("stagedoor_sessions{") }.reduce(0) { sum, line in
+            sum + (line.split(separator: " ").last.flatMap { Int(Double($0) ?? 0) } ?? 0)
+        }
+    }
+
+    /// The process id in the data directory's lock file.
+    func lockHolder() throws -> String {
+        try String(contentsOf: data.appending(path: "lock"), encoding: .utf8).trimmingCharacters(in: .whitespacesAndNewlines)
+    }
+
+    /// A receiver at every port of the static router.
+    func receiver(seconds: Int) throws -> ProgramRun {
+        let receiver = try ProgramRun([
+            try Workspace.program("stagedoor-bench"), "receive", "--ports",
+            "\(routerPorts.lowerBound)-\(routerPorts.upperBound)", "--seconds", "\(seconds)", "--idle", "3",
+        ])
+        expect("the receiver is ready", within: .seconds(10)) { receiver.output.contains("receiving") }
+        return receiver
+    }
+
+    /// WHIP publishers, each with a token of its own.
+    func whipPublishers(_ count: Int, clip: String, seconds: Int, extra: [String] = []) throws -> ProgramRun {
+        try ProgramRun(
+            [
+                try Workspace.program("stagedoor-bench"), "whip", try #require(quickstart.whipURL),
+                "--admin", try #require(quickstart.adminURL), "--access-key", try #require(quickstart.accessKeyId),
+                "--secret", try #require(quickstart.secretAccessKey), "--flv", clip, "--streams", "\(count)",
+                "--seconds", "\(seconds)",
+            ] + extra)
+    }
+}
+
+extension ProgramRun {
+    /// The JSON that the program printed last, once it has ended well.
+    func report<Report: Decodable>(_ type: Report.Type, within limit: Duration) throws -> Report {
+        #expect(status(within: limit) == 0, "\(output.suffix(2_000))")
+        return try JSONDecoder().decode(type, from: Data(lastLine.utf8))
+    }
+}

@@ -1,0 +1,103 @@
+import Foundation
+import Testing
+
+extension Interop {
+    /// Balancers in front: whom they speak for is believed of those we trust, and of nobody else.
+    @Suite(.serialized) struct Proxies {
+        private static let encoder = "203.0.113.9"
+
+        @Test(.timeLimit(.minutes(1)))
+        func `a trusted balancer's PROXY header names the encoder on every listener`() throws {
+            let gateway = try Gateway(configuration: "trustedProxies: [\"127.0.0.0/8\"]")
+            let rtmp = try Proxy(to: gateway.quickstart.rtmpURL)
+            let encoder = try Encoder.ffmpeg(.p30, to: "\(rtmp.url)/\(gateway.quickstart.streamKey)", seconds: 2)
+            #expect(encoder.status(within: .seconds(20)) == 0)
+            expect("RTMP's source", within: .seconds(3)) { gateway.log.contains("\"source\":\"\(Self.encoder):40000\"") }
+
+            let whip = try Proxy(to: try #require(gateway.quickstart.whipURL))
+            let publisher = try ProgramRun([
+                try Workspace.program("stagedoor-bench"), "whip", whip.url, "--token", try #require(gateway.quickstart.whipToken),
+                "--flv", try Clip.p30.file(), "--seconds", "1",
+            ])
+            #expect(publisher.status(within: .seconds(20)) == 0, "\(publisher.output)")
+            #expect(gateway.log.contains("\"remote\":\"\(Self.encoder):40000\""))
+
+            let admin = try Proxy(to: try #require(gateway.quickstart.adminURL))
+            #expect(
+                try ProgramRun.output(of: ["curl", "-sS", "--max-time", "5", "\(admin.url)/readyz"], within: .seconds(10))
+                    .contains("ok"))
+            gateway.stop()
+        }
+
+        @Test(.timeLimit(.minutes(1)))
+        func `X-Forwarded-For counts from a trusted proxy only`() throws {
+            for isTrusted in [true, false] {
+                let gateway = try Gateway(configuration: isTrusted ? "trustedProxies: [\"127.0.0.1/32\"]" : "")
+                _ = try? ProgramRun.output(
+                    of: [
+                        "curl", "-sS", "--max-time", "5", "-X", "POST", "-H", "Content-Type: application/sdp",
+                        "-H", "X-Forwarded-For: \(Self.encoder)", "-H",
+                        "Authorization: Bearer \(try #require(gateway.quickstart.whipToken))",
+                        "--data-binary", "@\(try Self.offer())", try #require(gateway.quickstart.whipURL),
+                    ], within: .seconds(10))
+                expect("a session", within: .seconds(3)) { gateway.log.contains("\"whip_posted\"") }
+                #expect(gateway.log.contains("\"remote\":\"\(Self.encoder)") == isTrusted)
+                gateway.stop()
+            }
+        }
+
+        @Test(.timeLimit(.minutes(1)))
+        func `nobody else's PROXY header is believed`() throws {
+            let gateway = try Gateway()
+            let rtmp = try Proxy(to: gateway.quickstart.rtmpURL)
+            let encoder = try Encoder.ffmpeg(.p30, to: "\(rtmp.url)/\(gateway.quickstart.streamKey)", seconds: 2)
+            #expect(try #require(encoder.status(within: .seconds(20))) != 0)
+            #expect(!gateway.log.contains(Self.encoder))
+            gateway.stop()
+        }
+
+        /// What an encoder offers who never connects.
+        private static func offer() throws -> String {
+            let file = Workspace.temporaryFile(suffix: ".sdp")
+            let fingerprint = (0..<32).map { _ in "AB" }.joined(separator: ":")
+            try """
+            v=0\r
+            o=- 1 1 IN IP4 127.0.0.1\r
+            s=-\r
+            t=0 0\r
+            a=group:BUNDLE 0\r
+            m=video 9 UDP/TLS/RTP/SAVPF 96\r
+            c=IN IP4 0.0.0.0\r
+            a=mid:0\r
+            a=sendonly\r
+            a=rtcp-mux\r
+            a=ice-ufrag:abcd\r
+            a=ice-pwd:abcdefghijklmnopqrstuvwx\r
+            a=fingerprint:sha-256 \(fingerprint)\r
+            a=setup:actpass\r
+            a=rtpmap:96 H264/90000\r
+            a=fmtp:96 packetization-mode=1;profile-level-id=42e01f;level-asymmetry-allowed=1\r
+
+            """.write(to: file, atomically: true, encoding: .utf8)
+            return file.path
+        }
+
+        /// `Clients/proxy.py` in front of a listener.
+        private final class Proxy {
+            let url: String
+            private let run: ProgramRun
+
+            init(to url: String) throws {
+                var components = try #require(URLComponents(string: url))
+                run = try ProgramRun([
+                    Workspace.package.appending(path: ".deps/venv/bin/python").path,
+                    Workspace.package.appending(path: "Tests/Interop/Clients/proxy.py").path,
+                    "\(try #require(components.port))", Proxies.encoder,
+                ])
+                expect("the proxy listens", within: .seconds(10)) { [run] in run.output.contains("\n") }
+                components.port = Int(run.output.trimmingCharacters(in: .whitespacesAndNewlines))
+                self.url = try #require(components.string)
+            }
+        }
+    }
+}

@@ -1,0 +1,62 @@
+import Foundation
+import Testing
+
+extension Interop {
+    /// Sockets that were bound before the program started, as by systemd's socket units.
+    @Suite(.serialized) struct SocketActivation {
+        @Test(.timeLimit(.minutes(1)))
+        func `every listener takes the socket of its name, and publishers come in by it`() throws {
+            let gateway = try Gateway(
+                configuration: "workers: {count: 2}",
+                launcher: launcher([
+                    "rtmp=127.0.0.1:0", "http=127.0.0.1:0", "media=127.0.0.1:0:udp", "media=127.0.0.1:0:udp", "admin=127.0.0.1:0",
+                ]))
+            #expect(port(of: gateway.quickstart.rtmpURL) == given("rtmp", gateway))
+            #expect(port(of: gateway.quickstart.whipURL) == given("http", gateway))
+            #expect(port(of: gateway.quickstart.adminURL) == given("admin", gateway))
+            let encoder = try Encoder.ffmpeg(.p30, to: gateway.quickstart.publishURL, seconds: 2)
+            #expect(encoder.status(within: .seconds(20)) == 0)
+            let whip = try gateway.whipPublishers(4, clip: try Clip.p30.file(), seconds: 2)
+            let sent = try whip.report(WHIPSent.self, within: .seconds(30))
+            #expect(sent.streams == 4 && sent.deleted == 4)
+            #expect(!gateway.log.contains("\"single_media_socket\""))
+            gateway.stop()
+        }
+
+        @Test(.timeLimit(.minutes(1)))
+        func `one socket for all workers serves too, with a warning where it is for media`() throws {
+            let gateway = try Gateway(
+                configuration: "workers: {count: 2}",
+                launcher: launcher(["rtmp=127.0.0.1:0", "media=127.0.0.1:0:udp"]))
+            #expect(gateway.log.contains("\"single_media_socket\""))
+            let whip = try gateway.whipPublishers(4, clip: try Clip.p30.file(), seconds: 2)
+            #expect(try whip.report(WHIPSent.self, within: .seconds(30)).deleted == 4)
+            let encoder = try Encoder.ffmpeg(.p30, to: gateway.quickstart.publishURL, seconds: 2)
+            #expect(encoder.status(within: .seconds(20)) == 0)
+            gateway.stop()
+        }
+
+        @Test(.timeLimit(.minutes(1)))
+        func `an unknown name is refused in words`() throws {
+            let run = try ProgramRun(
+                launcher(["rtpm=127.0.0.1:0"]) + [
+                    try Workspace.program("stagedoor"), "serve", "--quickstart", "--data",
+                    Workspace.temporaryFile(suffix: ".data").path,
+                ])
+            #expect(run.status(within: .seconds(10)) == 1)
+            #expect(run.output.contains("“rtpm” is none of admin, http, https, media, media-tcp, rtmp"))
+        }
+
+        private func launcher(_ sockets: [String]) -> [String] {
+            let folder = Workspace.package
+            return [folder.appending(path: ".deps/venv/bin/python").path]
+                + [folder.appending(path: "Tests/Interop/Clients/activate.py").path] + sockets + ["--"]
+        }
+
+        private func given(_ name: String, _ gateway: Gateway) -> Int? {
+            gateway.log.split(separator: "\n").first { $0.hasPrefix(name + " ") }?.split(separator: " ").last.flatMap { Int($0) }
+        }
+
+        private func port(of url: String?) -> Int? { url.flatMap { URLComponents(string: $0)?.port } }
+    }
+}
