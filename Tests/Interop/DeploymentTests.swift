@@ -51,7 +51,8 @@ extension Interop {
 
         private static func filledIn(_ value: String) -> String {
             switch value {
-            case let value where value.contains("PUBLIC_ADDRESS"): "203.0.113.5"
+            case let value where value.contains("PUBLIC_ADDRESS"):
+                value.replacing(/\$\{PUBLIC_ADDRESS[^}]*\}/, with: "203.0.113.5").trimmingCharacters(in: ["\""])
             case let value where value.contains("ACCESS_KEY_ID"): "AKIAEXAMPLEEXAMPLE"
             case let value where value.hasPrefix("${"): secret
             default: value.trimmingCharacters(in: ["\""])

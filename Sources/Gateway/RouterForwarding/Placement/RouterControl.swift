@@ -7,17 +7,6 @@ import Wire
 ///
 /// Confined to the control loop. Workers tell it of their publications; encoders never notice what it does.
 public final class RouterControl {
-    /// What happened, for log, events and metrics.
-    public enum Story: Sendable, Equatable {
-        case announced(participantID: String, router: String, generation: UInt64)
-        case announceFailed(participantID: String, router: String, AnnounceFailure)
-        case died(router: String)
-        case returned(router: String)
-        /// No router can take the stage now; it is tried again every second.
-        case noRouter(stageID: String)
-        case lost(participantID: String, router: String)
-    }
-
     public var onStory: (Story) -> Void = { _ in }
     /// Whether new publishes have a router to go to: told when it changes; true at first.
     public var onAvailabilityChanged: (Bool) -> Void = { _ in }
