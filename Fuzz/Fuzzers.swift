@@ -22,6 +22,7 @@ struct Fuzzer: Sendable, CustomTestStringConvertible {
         Fuzzer("JSON", JSONFuzz.run),
         Fuzzer("JWT", JWTFuzz.run),
         Fuzzer("MediaContract", MediaContractFuzz.run),
+        Fuzzer("MediaPort", MediaPortFuzz.run),
         Fuzzer("Opus", OpusFuzz.run),
         Fuzzer("PROXYHeader", PROXYHeaderFuzz.run),
         Fuzzer("RTCP", RTCPFuzz.run),

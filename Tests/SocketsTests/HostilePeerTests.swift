@@ -35,6 +35,28 @@ struct HostilePeerTests {
         #expect(openDescriptors() - before < 200)
     }
 
+    /// ffmpeg closes without reading our last acknowledgement, so a reset follows its goodbye at once.
+    @Test func `what came before a reset is read, though an answer cannot be sent any more`() throws {
+        let server = try Server(loop: try EventLoop())
+        var received = 0
+        server.prepare = { stream in
+            stream.pauseReading()
+            stream.onBytes = { [unowned stream] bytes in
+                received += bytes.count
+                stream.write([1])
+                return bytes.count
+            }
+        }
+        let client = try Resetter(to: server.address)
+        #expect(server.wait { server.accepted.count == 1 })
+        client.write(100_000)
+        client.reset()
+        server.accepted[0].resumeReading()
+        #expect(server.wait { !server.closures.isEmpty })
+        #expect(received == 100_000, "two reads, between which writing failed")
+        guard case .broken = server.closures[0] else { return #expect(Bool(false), "\(server.closures)") }
+    }
+
     @Test func `an idle connection costs at most 8 kB`() throws {
         let loop = try EventLoop()
         let server = try Server(loop: loop)

@@ -48,6 +48,7 @@ extension TCPStream {
     }
 
     func peerFinished() {
+        if let writeFault { return end(.broken(writeFault)) }
         // A peer that only listens any more still gets what was written for it.
         guard phase == .open ? onPeerFinished != nil : phase == .flushing && !pending.isEmpty else { return end(.peerFinished) }
         hasPeerFinished = true

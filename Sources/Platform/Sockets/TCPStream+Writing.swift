@@ -22,6 +22,7 @@ extension TCPStream {
 
     /// Sends what goes on the wire.
     func send(_ bytes: UnsafeRawBufferPointer) {
+        guard writeFault == nil else { return }
         var rest = unsafe bytes
         if pending.isEmpty, phase != .connecting {
             guard let count = unsafe transmit(bytes) else { return }
@@ -49,8 +50,15 @@ extension TCPStream {
         let count = unsafe Glibc.send(descriptor.number, bytes.baseAddress, bytes.count, CInt(MSG_NOSIGNAL))
         if count >= 0 { return count }
         if errno == EAGAIN || errno == EINTR { return 0 }
-        endSoon(.broken(errno))
+        sendingFailed(errno)
         return nil
+    }
+
+    /// Nothing more can be sent. What the peer sent before its reset is still read: its goodbye may be among it.
+    private func sendingFailed(_ fault: CInt) {
+        guard phase == .open, !isReadingPaused, !hasPeerFinished else { return endSoon(.broken(fault)) }
+        (writeFault, pending) = (fault, WriteQueue())
+        writeWatch?.suspend()
     }
 
     private func awaitWritable() {

@@ -51,6 +51,8 @@ public final class TCPStream {
     var isReadingPaused = false
     var hasPeerFinished = false
     var pending = WriteQueue()
+    /// Sending failed with this errno; what had come before is still being read.
+    var writeFault: CInt?
     /// Written before the TLS handshake was done.
     var plaintextInWaiting: [UInt8] = []
     var tls: TLSConnection?
@@ -100,6 +102,7 @@ public final class TCPStream {
     public func pauseReading() {
         isReadingPaused = true
         readWatch?.suspend()
+        if let writeFault { endSoon(.broken(writeFault)) }
     }
 
     /// Goes on reading; what was left unconsumed is delivered again in the next turn.
