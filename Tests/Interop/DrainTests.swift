@@ -33,7 +33,7 @@ extension Interop {
             try expect("not ready", within: .seconds(3)) { try gateway.admin("readyz").contains("draining") }
             let late = try Encoder.ffmpeg(.p30, to: gateway.quickstart.publishURL)
             #expect(try #require(late.status(within: .seconds(4))) != 0)
-            #expect(gateway.log.contains("SD-1070"))
+            expect("the log has the refusal", within: .seconds(5)) { gateway.log.contains("SD-1070") }
             #expect(encoder.isRunning)
             #expect(holds(within: .seconds(10)) { !gateway.isRunning }, "\(gateway.log.suffix(2_000))")
             #expect(ContinuousClock.now - begin > .seconds(5))

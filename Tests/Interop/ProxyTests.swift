@@ -20,7 +20,9 @@ extension Interop {
                 "--flv", try Clip.p30.file(), "--seconds", "1",
             ])
             #expect(publisher.status(within: .seconds(20)) == 0, "\(publisher.output)")
-            #expect(gateway.log.contains("\"remote\":\"\(Self.encoder):40000\""))
+            expect("the log names the encoder", within: .seconds(5)) {
+                gateway.log.contains("\"remote\":\"\(Self.encoder):40000\"")
+            }
 
             let admin = try Proxy(to: try #require(gateway.quickstart.adminURL))
             #expect(
