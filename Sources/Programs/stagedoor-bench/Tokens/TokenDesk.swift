@@ -32,7 +32,7 @@ final class TokenDesk {
             transaction.put(PublicKey(arn: keyARN, material: pem, fingerprint: "", createdAt: now))
             rules = (authority, TokenRules(endpoints: history, authority: authority))
         }
-        guard let (authority, rules) = rules else { throw CocoaError(.fileReadUnknown) }
+        guard let (authority, rules) = rules else { preconditionFailure("a store is seeded before it answers") }
         var limits = TokenVerifier.Limits()
         (limits.waitingPerSource, limits.failuresPerMinute) = (count, count)
         verifier = try TokenVerifier(store: store, authority: authority, rules: rules, limits: limits)
