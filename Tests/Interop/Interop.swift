@@ -1,4 +1,4 @@
 import Testing
 
 /// Everything here starts real programs that need the machine for themselves: one at a time.
-@Suite(.serialized) struct Interop {}
+@Suite(.serialized, .secondTry) struct Interop {}
