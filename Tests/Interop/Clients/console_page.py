@@ -114,6 +114,7 @@ def act(browser, participant):
     browser.wait('still there', '!document.querySelector("#ask").open')
     if browser.run('return Boolean(document.querySelector("tr.session"))'):
         browser.click('tr.session .cut')
+        browser.wait('question', 'document.querySelector("#ask").open')
         browser.fill('#ask-reason', 'The show is over')
         browser.click('#ask-yes')
     browser.wait('end', '!document.querySelector("tr.session")')

@@ -61,9 +61,14 @@ function tell(fault) {
   $('fault').hidden = !fault;
 }
 
+/** Fulfilled when the last question has been answered: `close` comes some time after the dialog has gone. */
+let answered = Promise.resolve();
+
 /** Asks before something is done that cuts streams; null when the answer is no. */
-function ask(title, text, verb, { reason = false } = {}) {
+async function ask(title, text, verb, { reason = false } = {}) {
+  await answered;
   const dialog = $('ask');
+  if (dialog.open) return null;
   $('ask-title').textContent = title;
   $('ask-text').textContent = text;
   $('ask-yes').textContent = verb;
@@ -71,9 +76,9 @@ function ask(title, text, verb, { reason = false } = {}) {
   $('ask-reason-label').hidden = !reason;
   dialog.returnValue = 'no';
   dialog.showModal();
-  return new Promise(resolve => {
-    dialog.addEventListener('close', () => resolve(dialog.returnValue === 'yes' ? $('ask-reason').value : null), { once: true });
-  });
+  answered = new Promise(resolve => dialog.addEventListener('close', resolve, { once: true }));
+  await answered;
+  return dialog.returnValue === 'yes' ? $('ask-reason').value : null;
 }
 
 /** Does it, and shows why not. */
