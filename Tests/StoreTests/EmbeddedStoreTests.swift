@@ -12,7 +12,7 @@ extension EmbeddedStore {
         try await withCheckedThrowingContinuation { continuation in write(body) { continuation.resume(with: $0) } }
     }
 
-    func read<Value: Sendable>(_ body: @escaping @Sendable (HistoryReader) throws -> Value) async throws -> Value {
+    func read<Value: Sendable>(_ body: @escaping @Sendable (any HistoryReading) throws -> Value) async throws -> Value {
         try await withCheckedThrowingContinuation { continuation in read(body) { continuation.resume(with: $0) } }
     }
 }

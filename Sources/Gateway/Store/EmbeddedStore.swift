@@ -89,7 +89,7 @@ public final class EmbeddedStore: PlatformStore {
     public func record(_ writes: [HistoryWrite]) { _ = queue.add(.history(writes)) }
 
     public func read<Value: Sendable>(
-        _ body: @escaping @Sendable (HistoryReader) throws -> Value,
+        _ body: @escaping @Sendable (any HistoryReading) throws -> Value,
         reply: @escaping @Sendable (Result<Value, any Error>) -> Void
     ) {
         let job = StoreJob.reading { reader in

@@ -17,6 +17,6 @@ public protocol PlatformStore: Sendable {
 
     /// Asks the history.
     func read<Value: Sendable>(
-        _ body: @escaping @Sendable (HistoryReader) throws -> Value,
+        _ body: @escaping @Sendable (any HistoryReading) throws -> Value,
         reply: @escaping @Sendable (Result<Value, any Error>) -> Void)
 }

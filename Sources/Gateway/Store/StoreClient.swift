@@ -20,7 +20,7 @@ public final class StoreClient {
 
     /// Calls `then` on the loop with what `body` found, or nil when the store failed.
     public func read<Value: Sendable>(
-        _ body: @escaping @Sendable (HistoryReader) throws -> Value, then: @escaping (Value?) -> Void
+        _ body: @escaping @Sendable (any HistoryReading) throws -> Value, then: @escaping (Value?) -> Void
     ) {
         lastNumber += 1
         let (number, sender) = (lastNumber, mailbox?.sender)

@@ -6,7 +6,7 @@ enum StoreJob: Sendable {
 
     case transaction(@Sendable (inout StateTransaction) throws -> Acknowledge, refuse: Refuse)
     case history([HistoryWrite])
-    case reading(@Sendable (HistoryReader) -> Void, refuse: Refuse)
+    case reading(@Sendable (any HistoryReading) -> Void, refuse: Refuse)
 
     /// Tells whoever waits for an answer that there will be none.
     func refuse(_ reason: StoreError) {

@@ -65,7 +65,7 @@ struct ControlOperations: Sendable {
     }
 
     /// Asks the history, then encodes what it found.
-    func read(_ reply: @escaping Reply, _ body: @escaping @Sendable (HistoryReader) throws -> JSONObject) {
+    func read(_ reply: @escaping Reply, _ body: @escaping @Sendable (any HistoryReading) throws -> JSONObject) {
         store.read(body) { result in reply(result.mapError { $0 as? APIError ?? .internalError }) }
     }
 }

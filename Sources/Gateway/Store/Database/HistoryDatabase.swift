@@ -25,7 +25,7 @@ struct HistoryDatabase: Sendable {
         }
     }
 
-    func read(_ body: (HistoryReader) -> Void) throws { try queue.read { body(HistoryReader($0)) } }
+    func read(_ body: (EmbeddedHistory) -> Void) throws { try queue.read { body(EmbeddedHistory($0)) } }
 
     /// Mends what a process that died could not write, and takes note of the webhooks.
     ///
@@ -34,7 +34,7 @@ struct HistoryDatabase: Sendable {
         try queue.write { database in
             try Self.setTargets(webhooks, database)
             try Self.endAbandonedPublishes(at: now, sparing: living, database)
-            let reader = HistoryReader(database)
+            let reader = EmbeddedHistory(database)
             return try EmbeddedStore.Recovered(
                 activeSessions: reader.activeSessions(), highestGeneration: reader.highestGeneration())
         }

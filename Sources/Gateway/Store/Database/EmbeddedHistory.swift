@@ -1,14 +1,13 @@
 import GRDB
-public import Wire
+import Wire
 
-/// Questions to the history, asked on the store's thread.
-public struct HistoryReader {
+/// The history of one gateway, as its SQLite file has it.
+struct EmbeddedHistory: HistoryReading {
     let database: Database
 
     init(_ database: Database) { self.database = database }
 
-    /// Newest first, after the session with id `after` in that order.
-    public func sessions(ofStage arn: String, after: (startTime: WallTime, sessionID: String)?, limit: Int) throws
+    func sessions(ofStage arn: String, after: (startTime: WallTime, sessionID: String)?, limit: Int) throws
         -> [StageSession]
     {
         try StageSession.fetch(
@@ -19,18 +18,17 @@ public struct HistoryReader {
             ])
     }
 
-    public func session(_ sessionID: String, ofStage arn: String) throws -> StageSession? {
+    func session(_ sessionID: String, ofStage arn: String) throws -> StageSession? {
         try StageSession.fetch(database, where: "stageARN = ? AND sessionID = ?", [arn, sessionID]).first
     }
 
     /// Sessions that have not ended.
-    public func activeSessions() throws -> [StageSession] {
+    func activeSessions() throws -> [StageSession] {
         try StageSession.fetch(database, where: "endTime IS NULL", [])
     }
 
-    /// In the order of their ids, after `after`.
-    public func participants(
-        ofStage arn: String, sessionID: String, matching filter: ParticipantFilter = .none, after: String = "", limit: Int
+    func participants(
+        ofStage arn: String, sessionID: String, matching filter: ParticipantFilter, after: String, limit: Int
     ) throws -> [Participant] {
         let (condition, value) = filter.condition
         return try Participant.fetch(
@@ -39,20 +37,18 @@ public struct HistoryReader {
             [arn, sessionID, after, value, limit])
     }
 
-    public func participant(_ participantID: String, ofStage arn: String, sessionID: String) throws -> Participant? {
+    func participant(_ participantID: String, ofStage arn: String, sessionID: String) throws -> Participant? {
         try Participant.fetch(
             database, where: "stageARN = ? AND sessionID = ? AND participantID = ?", [arn, sessionID, participantID]
         ).first
     }
 
-    /// Whether the participant ever was in one of the stage's sessions.
-    public func knows(participant participantID: String, ofStage arn: String) throws -> Bool {
+    func knows(participant participantID: String, ofStage arn: String) throws -> Bool {
         try !Participant.fetch(database, where: "stageARN = ? AND participantID = ? LIMIT 1", [arn, participantID]).isEmpty
     }
 
-    /// Oldest first, after the event number `after`; only what the API model knows.
-    public func events(
-        ofStage arn: String, sessionID: String, participantID: String, after: Int64 = 0, limit: Int
+    func events(
+        ofStage arn: String, sessionID: String, participantID: String, after: Int64, limit: Int
     ) throws -> [ParticipantEvent] {
         try ParticipantEvent.fetch(
             database,
@@ -62,13 +58,11 @@ public struct HistoryReader {
             [arn, sessionID, participantID, ParticipantEvent.Name.publishWarning.rawValue, after, limit])
     }
 
-    /// Events of all stages, oldest first, after the event number `after`.
-    public func events(after: Int64, limit: Int) throws -> [ParticipantEvent] {
+    func events(after: Int64, limit: Int) throws -> [ParticipantEvent] {
         try ParticipantEvent.fetch(database, where: "sequence > ? ORDER BY sequence LIMIT ?", [after, limit])
     }
 
-    /// Events that `target` has not taken yet, oldest first, after the event number `after`.
-    public func undelivered(to target: String, after: Int64 = 0, limit: Int) throws -> [ParticipantEvent] {
+    func undelivered(to target: String, after: Int64, limit: Int) throws -> [ParticipantEvent] {
         try ParticipantEvent.fetch(
             database,
             where: """
@@ -77,27 +71,18 @@ public struct HistoryReader {
             [after, target, limit])
     }
 
-    /// The number of the newest event; 0 when there is none.
-    public func lastSequence() throws -> Int64 {
+    func lastSequence() throws -> Int64 {
         try Int64.fetchOne(database, sql: "SELECT max(sequence) FROM event") ?? 0
     }
 
     /// The highest generation ever given to a publish.
-    public func highestGeneration() throws -> UInt64 {
+    func highestGeneration() throws -> UInt64 {
         UInt64(max(0, try Int64.fetchOne(database, sql: "SELECT max(generation) FROM event") ?? 0))
     }
 }
 
-/// The one condition that ListParticipants takes.
-public enum ParticipantFilter: Sendable {
-    case none
-    case userID(String)
-    case published(Bool)
-    case connected(Bool)
-    /// Nothing is recorded here, so that no recording state matches.
-    case nothing
-
-    var condition: (sql: String, value: any DatabaseValueConvertible & Sendable) {
+extension ParticipantFilter {
+    fileprivate var condition: (sql: String, value: any DatabaseValueConvertible & Sendable) {
         switch self {
         case .none: ("?", true)
         case .userID(let id): ("userID = ?", id)
