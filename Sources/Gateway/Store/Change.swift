@@ -1,14 +1,12 @@
-import GRDB
+/// One record put or deleted by a transaction.
+package enum Change: Sendable {
+    case put(Record)
+    case delete(Record.ID)
 
-/// One row put or deleted by a transaction.
-enum Change: Sendable {
-    case put(any StoredRecord)
-    case delete(any StoredRecord.Type, key: [String])
-
-    func apply(_ database: Database) throws {
+    package var id: Record.ID {
         switch self {
-        case .put(let record): try record.put(database)
-        case .delete(let type, let key): try type.delete(database, key: key)
+        case .put(let record): record.id
+        case .delete(let id): id
         }
     }
 }

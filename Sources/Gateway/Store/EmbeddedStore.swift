@@ -30,15 +30,17 @@ public final class EmbeddedStore: PlatformStore {
     /// - Parameter retention: how long sessions, participants and events are kept.
     /// - Parameter living: participants of another process of this gateway, which it goes on with.
     /// - Parameter seeding: changes that are made before anybody reads, such as the keys that the server keeps for itself.
+    /// - Parameter onQueued: where this is a node of a platform: told on the store's thread that there is history to forward.
     /// - Parameter onEvents: told of participant events on the store's thread, once they are written, in order.
     /// - Throws: `.cannotOpen`.
     public init(
         directory: String, webhooks: [String] = [], retention: Duration = defaultRetention,
         sparing living: Set<LivingParticipant> = [],
         seeding: (inout StateTransaction) throws -> Void = { _ in },
+        onQueued: (@Sendable () -> Void)? = nil,
         onEvents: @escaping @Sendable ([ParticipantEvent]) -> Void = { _ in }
     ) throws(StoreError) {
-        let files = StoreFiles(directory: directory, webhooks: webhooks)
+        let files = StoreFiles(directory: directory, webhooks: webhooks, isQueueing: onQueued != nil)
         let (configuration, history) = try files.open()
         let queue = queue
         do {
@@ -52,7 +54,7 @@ public final class EmbeddedStore: PlatformStore {
             thread = try WorkerThread.start(name: "store") {
                 let writer = StoreWriter(
                     files, configuration: configuration, history: history, retention: retention, state: state,
-                    publish: { new in published.withLock { $0 = new } }, onEvents: onEvents)
+                    publish: { new in published.withLock { $0 = new } }, onQueued: onQueued ?? {}, onEvents: onEvents)
                 queue.serve(writer)
             }
         } catch {
@@ -98,6 +100,20 @@ public final class EmbeddedStore: PlatformStore {
             reply(.failure($0))
         }
         if let reason = queue.add(job) { reply(.failure(reason)) }
+    }
+}
+
+// MARK: - A node of a platform
+
+extension EmbeddedStore {
+    /// The beginning of what the platform has not taken yet; `HistoryWrite.forwarded` takes it out.
+    package func readQueue(limit: Int, reply: @escaping @Sendable (Result<PlatformQueue, any Error>) -> Void) {
+        read { history in
+            guard let history = history as? EmbeddedHistory else { throw StoreError.closed }
+            return try history.platformQueue(limit: limit)
+        } reply: {
+            reply($0)
+        }
     }
 }
 

@@ -8,6 +8,11 @@ public enum HistoryWrite: Codable, Sendable {
     case participant(Participant)
     /// The event and, in the same transaction, its entries in the outbox.
     case event(ParticipantEvent)
+    /// The publish of this generation is over, whoever held it: if the participant is still connected by it, PUBLISH_STOPPED
+    /// (where it was publishing) and LEFT are derived. What is written of that generation or an older one later is dropped.
+    case closed(stageARN: String, sessionID: String, participantID: String, generation: UInt64, at: WallTime)
+    /// The platform has taken this node's queue up to here; `closing` it derived, for this node's receivers to be told.
+    case forwarded(through: Int64, closing: [ParticipantEvent])
     /// The receiver has taken the events up to here for this participant.
     case delivered(target: String, sequences: [Int64])
 }

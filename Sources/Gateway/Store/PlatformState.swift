@@ -43,15 +43,49 @@ public struct PlatformState: Sendable {
     public func expiredRevocations(at now: WallTime) -> [Revocation] { revocations.values.filter { $0.expiresAt <= now } }
 }
 
-// MARK: - Changing: only by StateTransaction and on loading
+// MARK: - Changing: only by StateTransaction, on loading, and by what other gateways did
 
 extension PlatformState {
-    mutating func put(_ stage: Stage) { stages[stage.arn] = stage }
-    mutating func removeStage(_ arn: String) { stages[arn] = nil }
-    mutating func put(_ key: PublicKey) { publicKeys[key.arn] = key }
-    mutating func removePublicKey(_ arn: String) { publicKeys[arn] = nil }
+    package mutating func apply(_ change: Change) {
+        switch change {
+        case .put(let record): put(record)
+        case .delete(let id): remove(id)
+        }
+    }
 
-    mutating func put(_ configuration: IngestConfiguration) {
+    package mutating func put(_ record: Record) {
+        switch record {
+        case .stage(let stage): stages[stage.arn] = stage
+        case .publicKey(let key): publicKeys[key.arn] = key
+        case .ingestConfiguration(let configuration): put(configuration)
+        case .revocation(let entry):
+            revocations[ParticipantKey(stageARN: entry.stageARN, participantID: entry.participantID)] = entry
+        case .placement(let placement): placements[placement.key] = placement
+        case .setting(let setting): settings[setting.name] = setting.value
+        }
+    }
+
+    package mutating func remove(_ id: Record.ID) {
+        switch id {
+        case .stage(let arn): stages[arn] = nil
+        case .publicKey(let arn): publicKeys[arn] = nil
+        case .ingestConfiguration(let arn): removeIngestConfiguration(arn)
+        case .revocation(let arn, let participantID):
+            revocations[ParticipantKey(stageARN: arn, participantID: participantID)] = nil
+        case .placement(let key): placements[key] = nil
+        case .setting(let name): settings[name] = nil
+        }
+    }
+
+    /// Every record, in no order.
+    package var records: [Record] {
+        let settings = settings.map { Record.setting(Setting(name: $0.key, value: $0.value)) }
+        let ofStages = stages.values.map(Record.stage) + placements.values.map(Record.placement)
+        return settings + ofStages + revocations.values.map(Record.revocation) + publicKeys.values.map(Record.publicKey)
+            + ingestConfigurations.values.map(Record.ingestConfiguration)
+    }
+
+    private mutating func put(_ configuration: IngestConfiguration) {
         removeIngestConfiguration(configuration.arn)
         ingestConfigurations[configuration.arn] = configuration
         for credential in configuration.credentials {
@@ -60,20 +94,8 @@ extension PlatformState {
         }
     }
 
-    mutating func removeIngestConfiguration(_ arn: String) {
+    private mutating func removeIngestConfiguration(_ arn: String) {
         guard let old = ingestConfigurations.removeValue(forKey: arn) else { return }
         for credential in old.credentials { streamKeys[CredentialHash(of: credential.streamKey)] = nil }
     }
-
-    mutating func put(_ revocation: Revocation) {
-        revocations[ParticipantKey(stageARN: revocation.stageARN, participantID: revocation.participantID)] = revocation
-    }
-
-    mutating func remove(_ revocation: Revocation) {
-        revocations[ParticipantKey(stageARN: revocation.stageARN, participantID: revocation.participantID)] = nil
-    }
-
-    mutating func put(_ placement: Placement) { placements[placement.key] = placement }
-    mutating func removePlacement(_ key: Placement.Key) { placements[key] = nil }
-    mutating func put(_ setting: Setting) { settings[setting.name] = setting.value }
 }

@@ -3,61 +3,35 @@ public import Wire
 /// A set of changes that is stored whole or not at all. It sees what transactions before it did, committed or about to be.
 public struct StateTransaction: Sendable {
     public private(set) var state: PlatformState
-    private(set) var changes: [Change] = []
+    package private(set) var changes: [Change] = []
 
-    init(_ state: PlatformState) { self.state = state }
+    package init(_ state: PlatformState) { self.state = state }
 
-    public mutating func put(_ stage: Stage) {
-        state.put(stage)
-        changes.append(.put(stage))
-    }
+    public mutating func put(_ stage: Stage) { make(.put(.stage(stage))) }
 
     /// Removes the stage with its placements; ingest configurations that point to it are the caller's to change.
     public mutating func removeStage(_ arn: String) {
         let stageID = ResourceName.identifier(inARN: arn)
-        for key in state.placements.keys where key.stageID == stageID {
-            state.removePlacement(key)
-            changes.append(.delete(Placement.self, key: [key.stageID, String(key.replica)]))
-        }
-        state.removeStage(arn)
-        changes.append(.delete(Stage.self, key: [arn]))
+        for key in state.placements.keys where key.stageID == stageID { make(.delete(.placement(key))) }
+        make(.delete(.stage(arn: arn)))
     }
 
-    public mutating func put(_ key: PublicKey) {
-        state.put(key)
-        changes.append(.put(key))
-    }
+    public mutating func put(_ key: PublicKey) { make(.put(.publicKey(key))) }
 
-    public mutating func removePublicKey(_ arn: String) {
-        state.removePublicKey(arn)
-        changes.append(.delete(PublicKey.self, key: [arn]))
-    }
+    public mutating func removePublicKey(_ arn: String) { make(.delete(.publicKey(arn: arn))) }
 
-    public mutating func put(_ configuration: IngestConfiguration) {
-        state.put(configuration)
-        changes.append(.put(configuration))
-    }
+    public mutating func put(_ configuration: IngestConfiguration) { make(.put(.ingestConfiguration(configuration))) }
 
-    public mutating func removeIngestConfiguration(_ arn: String) {
-        state.removeIngestConfiguration(arn)
-        changes.append(.delete(IngestConfiguration.self, key: [arn]))
-    }
+    public mutating func removeIngestConfiguration(_ arn: String) { make(.delete(.ingestConfiguration(arn: arn))) }
 
-    public mutating func put(_ revocation: Revocation) {
-        state.put(revocation)
-        changes.append(.put(revocation))
-    }
+    public mutating func put(_ revocation: Revocation) { make(.put(.revocation(revocation))) }
 
     public mutating func removeRevocations(expiredAt now: WallTime) {
-        for revocation in state.expiredRevocations(at: now) {
-            state.remove(revocation)
-            changes.append(.delete(Revocation.self, key: [revocation.stageARN, revocation.participantID]))
-        }
+        for entry in state.expiredRevocations(at: now) { make(.delete(Record.revocation(entry).id)) }
     }
 
     public mutating func removeRevocation(participantID: String, stageARN: String) {
-        state.remove(Revocation(stageARN: stageARN, participantID: participantID, expiresAt: WallTime(secondsSince1970: 0)))
-        changes.append(.delete(Revocation.self, key: [stageARN, participantID]))
+        make(.delete(.revocation(stageARN: stageARN, participantID: participantID)))
     }
 
     /// Moves a stage's replica to `router` if its record is still `expected`; returns the record that now holds.
@@ -70,14 +44,16 @@ public struct StateTransaction: Sendable {
         if let current, current != expected { return current }
         let generation = max((current?.generation ?? 0) + 1, UInt64(max(0, now.millisecondsSince1970)))
         let placement = Placement(key: key, router: router, generation: generation)
-        state.put(placement)
-        changes.append(.put(placement))
+        make(.put(.placement(placement)))
         return placement
     }
 
     public mutating func setSetting(_ name: String, to value: Secret) {
-        let setting = Setting(name: name, value: value)
-        state.put(setting)
-        changes.append(.put(setting))
+        make(.put(.setting(Setting(name: name, value: value))))
+    }
+
+    private mutating func make(_ change: Change) {
+        state.apply(change)
+        changes.append(change)
     }
 }

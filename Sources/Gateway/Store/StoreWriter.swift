@@ -9,17 +9,19 @@ final class StoreWriter {
     private let retention: Duration
     private var isOpen = true
     private let publish: @Sendable (PlatformState) -> Void
+    private let onQueued: @Sendable () -> Void
     private let onEvents: @Sendable ([ParticipantEvent]) -> Void
     private var state: PlatformState
 
     init(
         _ files: StoreFiles, configuration: ConfigurationDatabase, history: HistoryDatabase, retention: Duration,
         state: PlatformState,
-        publish: @escaping @Sendable (PlatformState) -> Void, onEvents: @escaping @Sendable ([ParticipantEvent]) -> Void
+        publish: @escaping @Sendable (PlatformState) -> Void, onQueued: @escaping @Sendable () -> Void,
+        onEvents: @escaping @Sendable ([ParticipantEvent]) -> Void
     ) {
         (self.files, self.configuration, self.history) = (files, configuration, history)
         (self.retention, self.state) = (retention, state)
-        (self.publish, self.onEvents) = (publish, onEvents)
+        (self.publish, self.onQueued, self.onEvents) = (publish, onQueued, onEvents)
     }
 
     /// Writes first, each file with one commit, then reads: a reader sees all that was asked for before it.
@@ -91,7 +93,8 @@ final class StoreWriter {
     private func appendHistory(in jobs: [StoreJob]) {
         var writes: [HistoryWrite] = []
         for case .history(let part) in jobs { writes += part }
-        guard !writes.isEmpty, let events = try? history.append(writes), !events.isEmpty else { return }
-        onEvents(events)
+        guard !writes.isEmpty, let events = try? history.append(writes) else { return }
+        onQueued()
+        if !events.isEmpty { onEvents(events) }
     }
 }

@@ -11,12 +11,12 @@ struct ConfigurationDatabase: Sendable {
     func load() throws -> PlatformState {
         try queue.read { database in
             var state = PlatformState()
-            try Stage.all(database).forEach { state.put($0) }
-            try PublicKey.all(database).forEach { state.put($0) }
-            try IngestConfiguration.all(database).forEach { state.put($0) }
-            try Revocation.all(database).forEach { state.put($0) }
-            try Placement.all(database).forEach { state.put($0) }
-            try Setting.all(database).forEach { state.put($0) }
+            for record in try Stage.all(database) { state.put(.stage(record)) }
+            for record in try PublicKey.all(database) { state.put(.publicKey(record)) }
+            for record in try IngestConfiguration.all(database) { state.put(.ingestConfiguration(record)) }
+            for record in try Revocation.all(database) { state.put(.revocation(record)) }
+            for record in try Placement.all(database) { state.put(.placement(record)) }
+            for record in try Setting.all(database) { state.put(.setting(record)) }
             return state
         }
     }

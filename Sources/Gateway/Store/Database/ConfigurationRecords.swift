@@ -85,15 +85,11 @@ extension Placement: StoredRecord {
     }
 }
 
-/// A value that the server made for itself and keeps: keys, credentials of the quickstart.
-struct Setting: StoredRecord {
+extension Setting: StoredRecord {
     static let table = "setting"
     static let columns = ["name", "value"]
     static let keyColumns = ["name"]
-    var name: String
-    var value: Secret
     var values: [(any DatabaseValueConvertible & Sendable)?] { [name, value.revealText()] }
 
-    init(name: String, value: Secret) { (self.name, self.value) = (name, value) }
     init(row: Row) { self.init(name: row.text("name"), value: Secret(row.text("value"))) }
 }

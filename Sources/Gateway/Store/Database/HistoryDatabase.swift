@@ -8,9 +8,12 @@ struct HistoryDatabase: Sendable {
     /// Entries of one receiver's outbox, at most; beyond it the oldest are dropped.
     static let maximumOutbox = 100_000
 
+    let isQueueing: Bool
     private let queue: DatabaseQueue
 
-    init(directory: String) throws(StoreError) {
+    /// - Parameter isQueueing: everything appended waits in a queue too, until the platform took it.
+    init(directory: String, isQueueing: Bool = false) throws(StoreError) {
+        self.isQueueing = isQueueing
         queue = try DatabaseFile.open("\(directory)/events.sqlite", synchronous: "NORMAL", migrator: Self.migrator)
     }
 
@@ -19,7 +22,8 @@ struct HistoryDatabase: Sendable {
         try queue.write { database in
             var events: [ParticipantEvent] = []
             for write in writes {
-                if let event = try Self.append(write, database) { events.append(event) }
+                if isQueueing { try Self.enqueue(write, database) }
+                events += try append(write, database)
             }
             return events
         }
@@ -33,39 +37,10 @@ struct HistoryDatabase: Sendable {
     func recover(at now: WallTime, webhooks: [String], sparing living: Set<LivingParticipant>) throws -> EmbeddedStore.Recovered {
         try queue.write { database in
             try Self.setTargets(webhooks, database)
-            try Self.endAbandonedPublishes(at: now, sparing: living, database)
+            try endAbandonedPublishes(at: now, sparing: living, database)
             let reader = EmbeddedHistory(database)
             return try EmbeddedStore.Recovered(
                 activeSessions: reader.activeSessions(), highestGeneration: reader.highestGeneration())
-        }
-    }
-
-    /// PUBLISH_STOPPED and LEFT of publishes whose process died are derived now.
-    private static func endAbandonedPublishes(
-        at now: WallTime, sparing living: Set<LivingParticipant>, _ database: Database
-    ) throws {
-        for var participant in try Participant.fetch(database, where: "isConnected", []) {
-            if living.contains(LivingParticipant(participant)) { continue }
-            let last = try ParticipantEvent.fetch(
-                database,
-                where: """
-                    stageARN = ? AND sessionID = ? AND participantID = ? AND name <> ? ORDER BY sequence DESC LIMIT 1
-                    """,
-                [
-                    participant.stageARN, participant.sessionID, participant.participantID,
-                    ParticipantEvent.Name.publishWarning.rawValue,
-                ]
-            ).first
-            let names: [ParticipantEvent.Name] = last?.name == .publishStarted ? [.publishStopped, .left] : [.left]
-            for name in names {
-                let event = ParticipantEvent(
-                    name: name, time: now, stageARN: participant.stageARN, sessionID: participant.sessionID,
-                    participantID: participant.participantID, userID: participant.userID,
-                    generation: last?.generation ?? 0)
-                _ = try Self.append(.event(event), database)
-            }
-            participant.isConnected = false
-            try participant.put(database)
         }
     }
 
@@ -100,29 +75,43 @@ struct HistoryDatabase: Sendable {
 
     func close() { try? queue.close() }
 
-    private static func append(_ write: HistoryWrite, _ database: Database) throws -> ParticipantEvent? {
+    private func append(_ write: HistoryWrite, _ database: Database) throws -> [ParticipantEvent] {
         switch write {
         case .sessionBegan(let session): try session.put(database)
         case .sessionEnded(let stage, let session, let time):
             try database.execute(
                 sql: "UPDATE stageSession SET endTime = ? WHERE stageARN = ? AND sessionID = ?",
                 arguments: [time.nanosecondsSince1970, stage, session])
-        case .participant(let participant): try participant.put(database)
-        case .event(var event):
-            event.sequence = 0
-            try event.put(database)
-            event.sequence = database.lastInsertedRowID
-            try database.execute(
-                sql: "INSERT INTO outbox (target, sequence) SELECT name, ? FROM target", arguments: [event.sequence])
-            if event.sequence % 1_000 == 0 { try boundOutbox(database) }
-            return event
+        case .participant(let participant):
+            if try !Self.isClosed(participant, participant.generation ?? 0, database) { try participant.put(database) }
+        case .event(let event):
+            if try !Self.isClosed(event, event.generation, database) { return [try Self.append(event, database)] }
+        case .closed(let stage, let session, let participantID, let generation, let time):
+            // Where the platform decides who is still connected, it also says what follows.
+            guard !isQueueing, let participant = try Self.participant(stage, session, participantID, database) else { break }
+            return try Self.close(participant, generation, at: time, database)
+        case .forwarded(let sequence, let closing):
+            try database.execute(sql: "DELETE FROM platformQueue WHERE sequence <= ?", arguments: [sequence])
+            return try closing.map { try Self.append($0, database) }
         case .delivered(let target, let sequences):
             for sequence in sequences {
                 try database.execute(
                     sql: "DELETE FROM outbox WHERE target = ? AND sequence = ?", arguments: [target, sequence])
             }
         }
-        return nil
+        return []
+    }
+
+    /// The event as it is written, with its number and its entries in the outbox.
+    static func append(_ event: ParticipantEvent, _ database: Database) throws -> ParticipantEvent {
+        var event = event
+        event.sequence = 0
+        try event.put(database)
+        event.sequence = database.lastInsertedRowID
+        try database.execute(
+            sql: "INSERT INTO outbox (target, sequence) SELECT name, ? FROM target", arguments: [event.sequence])
+        if event.sequence % 1_000 == 0 { try boundOutbox(database) }
+        return event
     }
 
     private static var migrator: DatabaseMigrator {
@@ -155,6 +144,15 @@ struct HistoryDatabase: Sendable {
                 sql: """
                     ALTER TABLE event ADD COLUMN rule TEXT NOT NULL DEFAULT '';
                     ALTER TABLE event ADD COLUMN sentence TEXT NOT NULL DEFAULT '';
+                    """)
+        }
+        migrator.registerMigration("3 what waits for the platform") { database in
+            try database.execute(
+                sql: """
+                    ALTER TABLE participant ADD COLUMN closedGeneration INTEGER NOT NULL DEFAULT 0;
+                    CREATE TABLE platformQueue (sequence INTEGER PRIMARY KEY AUTOINCREMENT, entry TEXT NOT NULL);
+                    CREATE TABLE platformQueueName (name TEXT NOT NULL);
+                    INSERT INTO platformQueueName VALUES (lower(hex(randomblob(8))));
                     """)
         }
         return migrator

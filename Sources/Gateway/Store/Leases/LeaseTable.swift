@@ -205,6 +205,7 @@ extension LeaseTable {
         var participant = Participant(
             entry.grant, entry.ingestProtocol, sessionID: entry.lease.stageSessionID, firstJoinTime: entry.joinedAt)
         (participant.isConnected, participant.published) = (isConnected, entry.isPublishing)
+        participant.generation = entry.lease.generation
         return .participant(participant)
     }
 }

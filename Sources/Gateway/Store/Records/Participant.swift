@@ -17,6 +17,8 @@ public struct Participant: Codable, Equatable, Sendable {
     /// Empty for tokens.
     public var ingestConfigurationARN: String
     public var client: ClientAttributes
+    /// The generation of the publish that this tells of; nil when it holds no lease. No part of what is kept.
+    public var generation: UInt64?
 
     public init(
         stageARN: String, sessionID: String, participantID: String, userID: String, attributes: [String: String],
