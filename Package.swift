@@ -60,6 +60,8 @@ let modules: [Module] = [
     binding("CSWResample", "libswresample", apt: "libswresample-dev"),
     binding("COpus", "opus", apt: "libopus-dev"),
     binding("CCurl", "libcurl", apt: "libcurl4-openssl-dev"),
+    // Without pkg-config, whose large-file flag SwiftPM refuses aloud: the header stands where every header does.
+    binding("CHiredis", nil, apt: "libhiredis-dev"),
     Module(name: "CShim", layer: "Bindings", folder: "CShim", kind: .c, hasTests: false),
 
     protocols("Wire", strict: true),
@@ -88,6 +90,7 @@ let modules: [Module] = [
     platform("GatewayMetrics", folder: "Metrics", ["EventLoop", "Wire"]),
     platform("DataDirectory", []),
     platform("HTTPServer", ["EventLoop", "Sockets", "HTTP", "JSON", "OpenSSL", "Wire"]),
+    platform("Redis", ["CHiredis", "EventLoop", "Sockets", "OpenSSL", "Wire"]),
     platform("HTTPClient", ["EventLoop", "CCurl", "Wire"], testUses: ["Sockets", "HTTP", "HTTPServer", "OpenSSL"]),
 
     gateway("Refusals", []),

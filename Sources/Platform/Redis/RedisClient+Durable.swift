@@ -1,0 +1,23 @@
+import Wire
+
+extension RedisClient {
+    /// An answer, and how many replicas had the write by then.
+    public typealias DurableReply = Result<(value: RedisValue, replicas: Int), RedisError>
+
+    /// Sends a write and waits until one replica has it too (WAIT), so that it outlives its primary. A primary without replicas
+    /// is not asked to wait for one.
+    ///
+    /// Commands that follow on the same connection wait as long, which is why the wait is short.
+    /// - Parameter limit: how long a replica is waited for. When that was too short the number is 0, and the write stands.
+    public func sendDurably(
+        _ command: RedisCommand, key: RedisArgument? = nil, within limit: Duration = .milliseconds(200),
+        reply: @escaping (DurableReply) -> Void
+    ) {
+        guard router.replicaCount(for: key) > 0 else { return send(command, key: key) { reply($0.map { ($0, 0) }) } }
+        let wait = RedisCommand("WAIT", 1, RedisArgument(max(1, limit.milliseconds)))
+        router.send([command, wait], key: key) { answers in
+            let replicas = (try? answers[1].get().integer) ?? 0
+            reply(answers[0].map { ($0, Int(replicas)) })
+        }
+    }
+}

@@ -1,0 +1,99 @@
+public import EventLoop
+import Wire
+
+/// Redis or Valkey for one event loop: standalone, behind Sentinel, or a Cluster.
+///
+/// Confined to its loop. Every reply is called exactly once and never from inside the call that asks for it. Nothing is queued
+/// while the server is away, and nothing is sent twice but what a cluster redirects: what a failure means is the caller's to say.
+public final class RedisClient {
+    /// Told at each change, and at each further reason why the server is still away.
+    public var onStateChange: (RedisState) -> Void = { _ in }
+    public private(set) var state: RedisState
+
+    let loop: EventLoop
+    let settings: RedisSettings
+    let router: any CommandRouter
+    let chance: () -> Double
+
+    /// - Parameter chance: random numbers of at least 0 and below 1, for the pauses between attempts.
+    /// - Throws: when the kernel gives no more descriptors.
+    public init(
+        loop: EventLoop, settings: RedisSettings, chance: @escaping () -> Double = { .random(in: 0..<1) }
+    ) throws(SystemError) {
+        (self.loop, self.settings, self.chance) = (loop, settings, chance)
+        state = .away(since: loop.now, .starting)
+        let lookup = try HostLookup(loop: loop)
+        switch settings.topology {
+        case .standalone(let endpoints):
+            router = PrimaryRouter(loop: loop, settings: settings, chance: chance) { EndpointSearch(endpoints, lookup: lookup) }
+        }
+        router.onChange = { [unowned self] in routerChanged() }
+    }
+
+    public func start() { router.start() }
+
+    /// Ends all connections. What is unanswered is told `.lost` from inside this call, and later commands `.away`.
+    public func close() {
+        router.close()
+        routerChanged()
+    }
+
+    private func routerChanged() {
+        let before = state
+        if let servers = router.servers {
+            state = .connected(servers)
+        } else if case .away(let since, _) = before {
+            state = .away(since: since, router.fault)
+        } else {
+            state = .away(since: loop.now, router.fault)
+        }
+        if state != before { onStateChange(state) }
+    }
+}
+
+// MARK: - Commands
+
+extension RedisClient {
+    /// - Parameter key: decides which node of a cluster gets the command; nil where any may.
+    public func send(_ command: RedisCommand, key: RedisArgument? = nil, reply: @escaping (RedisReply) -> Void) {
+        router.send([command], key: key) { reply($0[0]) }
+    }
+
+    /// Sends commands back to back to the server that has the key: one round trip, but no transaction.
+    public func pipeline(_ commands: [RedisCommand], key: RedisArgument? = nil, replies: @escaping ([RedisReply]) -> Void) {
+        router.send(commands, key: key, replies: replies)
+    }
+
+    /// Carries out all commands or, when the server refuses one beforehand, none (MULTI, EXEC). All keys live in `key`'s slot.
+    ///
+    /// A command that fails while the others are carried out is an `.error` among the answers: Redis takes nothing back.
+    public func transaction(
+        _ commands: [RedisCommand], key: RedisArgument? = nil, reply: @escaping (Result<[RedisValue], RedisError>) -> Void
+    ) {
+        router.send(["MULTI"] + commands + ["EXEC"], key: key) { reply(Self.transactionAnswer($0)) }
+    }
+
+    /// Runs a script by its digest, and by its text where the server does not know it yet. All keys live in one slot.
+    public func evaluate(
+        _ script: RedisScript, keys: [RedisArgument], arguments: [RedisArgument] = [], reply: @escaping (RedisReply) -> Void
+    ) {
+        send(script.command(true, keys: keys, arguments: arguments), key: keys.first) { [weak self] answer in
+            guard case .failure(.refused(let refusal)) = answer, refusal.code == "NOSCRIPT", let self else {
+                return reply(answer)
+            }
+            send(script.command(false, keys: keys, arguments: arguments), key: keys.first, reply: reply)
+        }
+    }
+
+    /// The answer of EXEC, or of the command that made it impossible.
+    private static func transactionAnswer(_ replies: [RedisReply]) -> Result<[RedisValue], RedisError> {
+        for reply in replies.dropLast() {
+            if case .failure(let error) = reply { return .failure(error) }
+        }
+        switch replies.last {
+        case .success(.array(let values))?: return .success(values)
+        case .failure(let error)?: return .failure(error)
+        case .success?, nil: return .failure(.unexpected)
+        }
+    }
+}

@@ -1,0 +1,143 @@
+public import EventLoop
+public import OpenSSL
+import Sockets
+public import Wire
+
+/// One connection to one server: commands in, answers out, in order (RESP2). It greets nobody and does not come back.
+///
+/// hiredis reads the answers; its own connections are not used: 0.14 has no TLS and no time limits, and grows its output without
+/// bound. `TCPStream` has them, on the same loop.
+///
+/// Every reply is called exactly once: with the answer, or with `.lost` when the connection ends first, or with `.away` or
+/// `.pipelineFull` for what was not sent. Never from inside `send`. Who drops a connection without `close()` hears no more.
+public final class RedisConnection {
+    /// The connection stands, TLS included.
+    public var onOpen: () -> Void = {}
+    /// Called once, after every reply; not after `close()`.
+    public var onClosed: (RedisConnectionEnd) -> Void = { _ in }
+    /// Messages of the channels that were subscribed to. Set it before the first SUBSCRIBE, which names one channel each.
+    public var onMessage: ((_ channel: String, _ payload: [UInt8]) -> Void)?
+
+    public let remoteAddress: SocketAddress
+    /// Commands sent and not answered.
+    public var unansweredCount: Int { unanswered.count }
+
+    private let loop: EventLoop
+    private let limits: RedisLimits
+    private let stream: TCPStream
+    private let reader: ReplyReader
+    private var unanswered = UnansweredCommands()
+    private var watchdog: TimerWatch?
+    /// The watchdog has found the server late once: what came in while this loop itself stood still is read first.
+    private var isSecondLook = false
+    private var isEnded = false
+    private var notSent: [() -> Void] = []
+    private var notSentTimer: TimerWatch?
+    private static let secondLook = Duration.milliseconds(20)
+
+    /// - Parameter serverName: whom TLS asks for; the address where it is nil.
+    public init(
+        loop: EventLoop, address: SocketAddress, tls: TLSContext? = nil, serverName: String? = nil, limits: RedisLimits
+    ) throws(SystemError) {
+        (self.loop, self.limits, remoteAddress) = (loop, limits, address)
+        stream = try TCPStream(loop: loop, connectingTo: address, tls: tls, serverName: serverName)
+        stream.maximumPendingWriteBytes = limits.maximumUnsentBytes
+        reader = ReplyReader(limits: limits)
+        stream.onOpen = { [unowned self] in onOpen() }
+        stream.onClosed = { [unowned self] in end(.closed($0)) }
+        unsafe stream.onBytes = { [unowned self] bytes in
+            unsafe take(bytes)
+            return bytes.count
+        }
+        watchdog = loop.schedule(after: limits.answerTimeout) { [unowned self] in lookAtTheClock() }
+    }
+
+    deinit { watchdog?.cancel() }
+
+    public func send(_ command: RedisCommand, reply: @escaping (RedisReply) -> Void) {
+        send([command]) { reply($0[0]) }
+    }
+
+    /// Sends commands back to back: nothing of others comes between them. `replies` gets as many answers, in order.
+    public func send(_ commands: [RedisCommand], replies: @escaping ([RedisReply]) -> Void) {
+        loop.assertOnLoop()
+        precondition(!commands.isEmpty, "a batch has a command")
+        if isEnded { return refuse(commands, with: .away, replies) }
+        if unanswered.count + commands.count > limits.maximumPipelinedCommands {
+            return refuse(commands, with: .pipelineFull, replies)
+        }
+        if unanswered.isEmpty { watchdog?.rearm(after: limits.answerTimeout) }
+        let answers = AnswerCollector(count: commands.count, replies)
+        var bytes: [UInt8] = []
+        for command in commands {
+            command.append(to: &bytes)
+            unanswered.append(sentAt: loop.now) { answers.add($0) }
+        }
+        stream.write(bytes)
+    }
+
+    /// Ends the connection; what is unanswered is `.lost`, told from inside this call.
+    public func close() {
+        guard !isEnded else { return }
+        onClosed = { _ in }
+        end(.closed(.flushed))
+    }
+
+    private func refuse(_ commands: [RedisCommand], with error: RedisError, _ replies: @escaping ([RedisReply]) -> Void) {
+        notSent.append { replies(commands.map { _ in .failure(error) }) }
+        // Holds the connection: its owner may have dropped it by the time the answer is told.
+        notSentTimer = notSentTimer ?? loop.schedule(after: .zero) { [self] in tellNotSent() }
+    }
+
+    private func tellNotSent() {
+        let told = notSent
+        (notSent, notSentTimer) = ([], nil)
+        for tell in told { tell() }
+    }
+}
+
+// MARK: - Answers
+
+extension RedisConnection {
+    private func take(_ bytes: UnsafeRawBufferPointer) {
+        unsafe reader.feed(bytes)
+        do {
+            while !isEnded, let value = try reader.next() { try take(value) }
+        } catch {
+            end(.malformed(error))
+        }
+    }
+
+    private func take(_ value: RedisValue) throws(RedisProtocolError) {
+        if let onMessage, let parts = value.elements, parts.count == 3, parts[0].text == "message" {
+            guard let channel = parts[1].text, let payload = parts[2].bytes else { throw .unasked }
+            return onMessage(channel, payload)
+        }
+        guard let reply = unanswered.popFirst() else { throw .unasked }
+        isSecondLook = false
+        if case .error(let refusal) = value { reply(.failure(.refused(refusal))) } else { reply(.success(value)) }
+    }
+
+    /// Looks at the oldest command only: it is the first to be late.
+    private func lookAtTheClock() {
+        guard let oldest = unanswered.oldest else { return }
+        let wait = limits.answerTimeout - (loop.now - oldest)
+        if wait > .zero {
+            watchdog?.rearm(after: wait)
+        } else if isSecondLook {
+            end(.silent)
+        } else {
+            isSecondLook = true
+            watchdog?.rearm(after: Self.secondLook)
+        }
+    }
+
+    private func end(_ reason: RedisConnectionEnd) {
+        guard !isEnded else { return }
+        isEnded = true
+        watchdog?.cancel()
+        stream.close()
+        while let reply = unanswered.popFirst() { reply(.failure(.lost)) }
+        onClosed(reason)
+    }
+}

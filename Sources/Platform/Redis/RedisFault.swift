@@ -1,0 +1,39 @@
+public import EventLoop
+public import Wire
+
+/// Why there is no connection to a server, for people. Holds no secret.
+public enum RedisFault: Error, Equatable, Sendable, CustomStringConvertible {
+    /// Nothing was tried yet.
+    case starting
+    /// Nobody knows the names, or no sentinel knows the primary.
+    case notFound(String)
+    case noSocket(SystemError)
+    case connectTimedOut(SocketAddress)
+    case ended(SocketAddress, RedisConnectionEnd)
+    /// The server refuses us: a wrong password, a missing permission.
+    case refused(SocketAddress, RedisRefusal)
+    /// It answered something that no server answers.
+    case greetingFailed(SocketAddress)
+    case loading(SocketAddress)
+    /// It is a replica, or has become one.
+    case notPrimary(SocketAddress)
+    /// `close()` was called.
+    case closed
+
+    public var description: String {
+        switch self {
+        case .starting: "not connected yet"
+        case .notFound(let what): "\(what) not found"
+        case .noSocket(let error): "\(error)"
+        case .connectTimedOut(let address): "\(address) does not answer"
+        case .ended(let address, .silent): "\(address) stopped answering"
+        case .ended(let address, .malformed(let error)): "\(address) does not speak Redis: \(error)"
+        case .ended(let address, .closed(let closure)): "the connection to \(address) ended: \(closure)"
+        case .refused(let address, let refusal): "\(address) says: \(refusal)"
+        case .greetingFailed(let address): "\(address) does not say what it is"
+        case .loading(let address): "\(address) is loading its data"
+        case .notPrimary(let address): "\(address) is not the primary"
+        case .closed: "closed"
+        }
+    }
+}

@@ -1,0 +1,75 @@
+import EventLoop
+
+/// Channels that are listened to, on a connection of its own that comes back by itself. Dropping it ends it.
+///
+/// Pub/sub keeps nothing for who was away: whoever must not miss a message reads what it is about after each `.listening`,
+/// because what is published from then on arrives, and what was published before has its effect in what is read.
+public final class RedisSubscription {
+    public enum Change: Equatable, Sendable {
+        /// Every channel is being listened to, for the first time or again: read now what may have been missed.
+        case listening
+        /// Messages may be missed from now on. Told once for each `.listening`.
+        case deaf(RedisFault)
+    }
+
+    public private(set) var isListening = false
+
+    private let channels: [String]
+    private let link: Link
+    private let onChange: (Change) -> Void
+    private let onMessage: (_ channel: String, _ payload: [UInt8]) -> Void
+
+    init(
+        to channels: [String], over link: Link, onChange: @escaping (Change) -> Void,
+        onMessage: @escaping (_ channel: String, _ payload: [UInt8]) -> Void
+    ) {
+        precondition(!channels.isEmpty, "somebody listens to something")
+        (self.channels, self.link, self.onChange, self.onMessage) = (channels, link, onChange, onMessage)
+        link.onUp = { [unowned self] _ in subscribe() }
+        link.onAway = { [unowned self] in wentAway($0) }
+        link.start()
+    }
+
+    deinit { close() }
+
+    /// Ends it; nothing is told any more.
+    public func close() {
+        (link.onUp, link.onAway) = ({ _ in }, { _ in })
+        isListening = false
+        link.close()
+    }
+
+    /// Looks for a server anew, because the one that is listened to may not be the right one any more.
+    func lookAgain(because fault: RedisFault) { link.lookAgain(because: fault) }
+
+    private func subscribe() {
+        guard let connection = link.connection else { return }
+        connection.onMessage = onMessage
+        connection.send(channels.map { RedisCommand("SUBSCRIBE", RedisArgument($0)) }) { [weak self, weak connection] replies in
+            guard let self, let connection, connection === link.connection else { return }
+            for case .failure(let error) in replies {
+                guard case .refused(let refusal) = error else { return }
+                return link.lookAgain(because: .refused(connection.remoteAddress, refusal))
+            }
+            isListening = true
+            onChange(.listening)
+        }
+    }
+
+    private func wentAway(_ fault: RedisFault) {
+        guard isListening else { return }
+        isListening = false
+        onChange(.deaf(fault))
+    }
+}
+
+extension RedisClient {
+    /// Listens to channels, whatever node of a cluster they are published at.
+    public func subscribe(
+        to channels: [String], onChange: @escaping (RedisSubscription.Change) -> Void,
+        onMessage: @escaping (_ channel: String, _ payload: [UInt8]) -> Void
+    ) -> RedisSubscription {
+        let link = Link(loop: loop, settings: settings, search: router.makeSubscriptionSearch(), chance: chance)
+        return RedisSubscription(to: channels, over: link, onChange: onChange, onMessage: onMessage)
+    }
+}

@@ -1,0 +1,135 @@
+import Foundation
+public import Wire
+
+/// Debian's redis-server on a port of its own, with its data in a folder of its own. It ends with its object.
+///
+/// Debian's package redis-server would start a service; the program itself, under another name, is in redis-tools.
+public final class RedisServer {
+    public private(set) var port: UInt16 = 0
+    public var address: SocketAddress { SocketAddress(.loopback, port: port) }
+    public var isRunning: Bool { process?.isRunning ?? false }
+    /// What the server has written to its log.
+    public var log: String { (try? String(contentsOf: folder.appending(path: "log"), encoding: .utf8)) ?? "" }
+
+    private let folder: URL
+    private let configuration: [String]
+    private let isSentinel: Bool
+    private var process: Process?
+
+    /// Starts a server and waits until it answers.
+    /// - Parameter configuration: lines of redis.conf; for a sentinel its own, which it rewrites.
+    public init(_ configuration: [String] = [], isSentinel: Bool = false) throws {
+        folder = FileManager.default.temporaryDirectory.appending(path: "stagedoor-redis-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        try FileManager.default.createSymbolicLink(
+            at: folder.appending(path: "redis-server"), withDestinationURL: URL(fileURLWithPath: "/usr/bin/redis-check-rdb"))
+        self.configuration =
+            ["bind 127.0.0.1", "dir \(folder.path)", "logfile \(folder.path)/log", "daemonize no"]
+            + (isSentinel ? [] : ["save \"\"", "repl-diskless-sync-delay 0"]) + configuration
+        self.isSentinel = isSentinel
+        try startOnFreePort()
+    }
+
+    deinit {
+        kill()
+        try? FileManager.default.removeItem(at: folder)
+    }
+
+    /// Starts it again, with the data of its append-only file if it has one.
+    public func start() throws {
+        let process = Process()
+        process.executableURL = folder.appending(path: "redis-server")
+        process.arguments = [configurationFile.path] + (isSentinel ? ["--sentinel"] : [])
+        (process.standardInput, process.standardOutput) = (FileHandle.nullDevice, FileHandle.nullDevice)
+        process.standardError = FileHandle.nullDevice
+        try process.run()
+        self.process = process
+        let end = ContinuousClock.now.advanced(by: .seconds(60))
+        while !answers {
+            guard process.isRunning, ContinuousClock.now < end else { throw Fault(description: "redis-server: \(log)") }
+            usleep(10_000)
+        }
+    }
+
+    private var configurationFile: URL { folder.appending(path: "redis.conf") }
+
+    /// A port that is free when it is looked for may be taken when the server comes for it.
+    private func startOnFreePort() throws {
+        for attempt in 1...3 {
+            port = try Self.freePort()
+            let text = (["port \(port)"] + configuration).joined(separator: "\n") + "\n"
+            try text.write(to: configurationFile, atomically: true, encoding: .utf8)
+            do { return try start() } catch  where attempt < 3 && log.contains("Address already in use") { continue }
+        }
+    }
+
+    /// Ends it at once, as a crash would.
+    public func kill() {
+        guard let process else { return }
+        if process.isRunning { Foundation.kill(process.processIdentifier, SIGKILL) }
+        process.waitUntilExit()
+        self.process = nil
+    }
+
+    /// Makes it silent without ending its connections (SIGSTOP), until `resume`.
+    public func pause() { signal(SIGSTOP) }
+    public func resume() { signal(SIGCONT) }
+
+    /// What redis-cli prints for a command.
+    @discardableResult
+    public func ask(_ words: String...) throws -> String {
+        try Self.output(of: ["redis-cli", "-h", "127.0.0.1", "-p", "\(port)", "--no-auth-warning"] + words)
+    }
+
+    public struct Fault: Error, CustomStringConvertible {
+        public let description: String
+    }
+
+    private func signal(_ number: Int32) {
+        if let process, process.isRunning { Foundation.kill(process.processIdentifier, number) }
+    }
+
+    /// PONG, or a refusal that a working server gives to strangers.
+    private var answers: Bool {
+        guard let said = try? ask("PING") else { return false }
+        return said.hasPrefix("PONG") || said.hasPrefix("NOAUTH")
+    }
+
+    private static func output(of arguments: [String]) throws -> String {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+        process.arguments = arguments
+        let pipe = Pipe()
+        (process.standardInput, process.standardOutput, process.standardError) = (FileHandle.nullDevice, pipe, pipe)
+        try process.run()
+        let bytes = pipe.fileHandleForReading.readDataToEndOfFile()
+        process.waitUntilExit()
+        let text = String(decoding: bytes, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
+        guard process.terminationStatus == 0 else { throw Fault(description: "\(arguments.joined(separator: " ")): \(text)") }
+        return text
+    }
+
+    /// A port that was free a moment ago, low enough that a cluster's bus finds its own 10,000 above, and outside of the ports
+    /// that the kernel gives to connections.
+    private static func freePort() throws -> UInt16 {
+        for _ in 0..<200 {
+            let port = UInt16.random(in: 12_000...21_999)
+            if [port, port + 10_000].allSatisfy(isFree) { return port }
+        }
+        throw Fault(description: "no free port")
+    }
+
+    private static func isFree(_ port: UInt16) -> Bool {
+        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        defer { close(descriptor) }
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = port.bigEndian
+        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        return withUnsafePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
+            }
+        }
+    }
+}
