@@ -77,9 +77,9 @@ struct EmbeddedLeasesTests {
         let old = try lease("p")
         let new = try lease("p", takeOver: true)
         leases.release(old)
-        #expect(leases.isLive(participantID: "p", stageARN: stage.arn))
+        #expect(leases.isHeldHere(StageParticipant("p", of: stage.arn)))
         leases.release(new)
-        #expect(!leases.isLive(participantID: "p", stageARN: stage.arn))
+        #expect(!leases.isHeldHere(StageParticipant("p", of: stage.arn)))
     }
 
     @Test
@@ -192,8 +192,8 @@ struct EmbeddedLeasesTests {
     func `disconnecting ends the holder with the refusal`() throws {
         let holder = Holder()
         _ = try lease("p", holder)
-        #expect(leases.end(participantID: "p", stageARN: stage.arn, Refusal(.participantDisconnected)))
+        leases.end(StageParticipant("p", of: stage.arn), Refusal(.participantDisconnected))
         #expect(holder.ended == [.disconnected(Refusal(.participantDisconnected))])
-        #expect(!leases.end(participantID: "other", stageARN: stage.arn, Refusal(.participantDisconnected)))
+        leases.end(StageParticipant("other", of: stage.arn), Refusal(.participantDisconnected))
     }
 }

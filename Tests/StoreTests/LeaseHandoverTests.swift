@@ -88,7 +88,7 @@ struct LeaseHandoverTests {
         let (told, released) = (Lock<[HandedLease]>([]), Lock<[PublishLease]>([]))
         let (next, table) = try await succeed(told, released)
         #expect(told.withLock { $0 }.map(\.lease) == [lease])
-        #expect(table.isLive(participantID: "p", stageARN: stage.arn))
+        #expect(table.isHeldHere(StageParticipant("p", of: stage.arn)))
         #expect(table.activeSession(ofStage: stage.arn)?.sessionID == lease.stageSessionID)
         #expect(try await names(of: "p", in: next).contains(.left) == false)
         guard case .held = claim("p", on: table) else { return #expect(Bool(false), "held by the old process") }
@@ -98,7 +98,7 @@ struct LeaseHandoverTests {
         leases.release(lease)
         #expect(released.withLock { $0 } == [lease])
         table.forget(lease)
-        #expect(!table.isLive(participantID: "p", stageARN: stage.arn))
+        #expect(!table.isHeldHere(StageParticipant("p", of: stage.arn)))
         #expect(
             try await names(of: "p", in: next).sorted { $0.rawValue < $1.rawValue }
                 == [.joined, .left, .publishStarted, .publishStopped])
@@ -118,9 +118,9 @@ struct LeaseHandoverTests {
         table.adopt(try #require(handed(old)), holder: Holder())
         guard case .granted(let new) = claim("p", on: table, takeOver: true) else { return #expect(Bool(false), "taken over") }
         table.forget(old)
-        #expect(table.isLive(participantID: "p", stageARN: stage.arn))
+        #expect(table.isHeldHere(StageParticipant("p", of: stage.arn)))
         table.release(new)
-        #expect(!table.isLive(participantID: "p", stageARN: stage.arn))
+        #expect(!table.isHeldHere(StageParticipant("p", of: stage.arn)))
         next.close()
     }
 
@@ -150,8 +150,8 @@ struct LeaseHandoverTests {
         taken.end(.takenOver)
         next.close()  // what a killed process has committed is there just so
         leases.takeBack(try await resume())
-        #expect(leases.isLive(participantID: "kept", stageARN: stage.arn))
-        #expect(!leases.isLive(participantID: "taken", stageARN: stage.arn))
+        #expect(leases.isHeldHere(StageParticipant("kept", of: stage.arn)))
+        #expect(!leases.isHeldHere(StageParticipant("taken", of: stage.arn)))
         #expect(store.state.stages[added.arn] != nil)
         #expect(try await names(of: "theirs", in: store).suffix(2) == [.publishStopped, .left])
         #expect(try await names(of: "kept", in: store).contains(.left) == false)

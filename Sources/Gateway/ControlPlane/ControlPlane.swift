@@ -25,7 +25,7 @@ public final class ControlPlane {
 
     /// - Throws: when the system gives no more descriptors.
     public init(
-        loop: EventLoop, settings: ControlPlaneSettings, store: any PlatformStore, leases: EmbeddedLeases,
+        loop: EventLoop, settings: ControlPlaneSettings, store: any PlatformStore, leases: any LeaseControl,
         authority: TokenAuthority, wallNow: @escaping @Sendable () -> WallTime = { EventLoop.wallNow() }
     ) throws(SystemError) {
         (self.loop, self.wallNow) = (loop, wallNow)

@@ -128,8 +128,9 @@ final class Node {
 
     /// Everything is there to serve with: the process whose place we take lets go of it.
     private func takePlace() throws {
-        guard let inheritance else { return }
-        let predecessor = try Predecessor(loop: loop, channel: inheritance.succession.channel(on: loop), services: services)
+        guard let inheritance, let platform = services.alone else { return }
+        let predecessor = try Predecessor(
+            loop: loop, channel: inheritance.succession.channel(on: loop), services: services, platform: platform)
         try inheritance.succession.takePlace { predecessor.receive($0) }
         for worker in 0..<workers.count { workers.tell(.passForeign(inheritance.datagrams(worker: worker)), worker: worker) }
         workers.tell(.resume)
@@ -146,10 +147,12 @@ final class Node {
 
     /// Waits for a process that takes our place.
     private func offerPlace(admin: AdminSite, events: EventPlane, notifier: ServiceNotifier?) throws {
+        guard let platform = services.alone else { return }
         let handover = try NodeHandover(
             loop: loop, directory: directory.path,
             parts: NodeHandover.Parts(
-                services: services, workers: workers, drain: drain, admin: admin, events: events, notifier: notifier,
+                services: services, platform: platform, workers: workers, drain: drain, admin: admin, events: events,
+                notifier: notifier,
                 generation: generation,
                 sockets: { [unowned self] in
                     let lock = directory.duplicateLock()

@@ -17,7 +17,7 @@ extension NodeHandover {
         case (.hello, .offered): channel?.send(.refused("it speaks another version of the hand-over: drain this process instead"))
         case (.prepare, .offered): prepare()
         case (.ready, .preparing): leave()
-        case (.end(let lease, let end), .succeeded): parts.services.leases.end(lease, end.reason)
+        case (.end(let lease, let end), .succeeded): parts.platform.leases.end(lease, end.reason)
         case (.request(let number, let handed), .succeeded): answer(number, handed)
         case (.terminate, .succeeded):
             isTerminating = true
@@ -63,11 +63,11 @@ extension NodeHandover {
         phase = .preparing
         parts.admin.suspend()
         parts.events.suspend()
-        parts.services.store.suspend { [sender = mailbox?.sender] in _ = sender?.send(.storeSuspended) }
+        parts.platform.store.suspend { [sender = mailbox?.sender] in _ = sender?.send(.storeSuspended) }
     }
 
     private func tellInventory() {
-        let living = Array(parts.services.leases.living)
+        let living = Array(parts.platform.leases.living)
         for start in stride(from: 0, to: living.count, by: Self.entriesPerMessage) {
             channel?.send(.living(Array(living[start...].prefix(Self.entriesPerMessage))))
         }
@@ -98,8 +98,8 @@ extension NodeHandover {
         guard awaited == 0, phase == .leaving else { return }
         if links.isEmpty { return handedOver() }
         let (sender, step) = (mailbox?.sender, step)
-        parts.services.store.relay { writes in _ = sender?.send(.history(writes)) }
-        parts.services.leases.handOver { change in _ = sender?.send(.lease(change)) }
+        parts.platform.store.relay { writes in _ = sender?.send(.history(writes)) }
+        parts.platform.leases.handOver { change in _ = sender?.send(.lease(change)) }
         awaited = links.count
         for (worker, link) in links.enumerated() {
             parts.workers.tell(.suspendReading(link) { _ = sender?.send(.workerDone(step: step)) }, worker: worker)
@@ -122,7 +122,7 @@ extension NodeHandover {
     }
 
     private func tellProgress() {
-        let entries = parts.services.leases.progress.map { HolderProgress(lease: $0.lease, nanoseconds: $0.at.nanoseconds) }
+        let entries = parts.platform.leases.progress.map { HolderProgress(lease: $0.lease, nanoseconds: $0.at.nanoseconds) }
         for start in stride(from: 0, to: entries.count, by: Self.entriesPerMessage) {
             channel?.send(.progress(Array(entries[start...].prefix(Self.entriesPerMessage))))
         }
@@ -156,7 +156,7 @@ extension NodeHandover {
 
     private func resumeStore() {
         let sender = mailbox?.sender
-        parts.services.store.resume(sparing: parts.services.leases.living) { _ = sender?.send(.storeResumed($0)) }
+        parts.platform.store.resume(sparing: parts.platform.leases.living) { _ = sender?.send(.storeResumed($0)) }
         parts.drain.comeBack()
         parts.services.gate.set(.draining, false)
         parts.workers.tell(.resume)
@@ -170,7 +170,7 @@ extension NodeHandover {
             deadline = loop.schedule(after: .seconds(1)) { [unowned self] in resumeStore() }
         case .success(let recovered):
             deadline = nil
-            parts.services.leases.takeBack(recovered)
+            parts.platform.leases.takeBack(recovered)
             phase = .alone
             parts.admin.resume()
             parts.events.resume()

@@ -14,6 +14,7 @@ final class NodeHandover {
     /// What of the node takes part.
     struct Parts {
         var services: NodeServices
+        var platform: EmbeddedPlatform
         var workers: WorkerGroup
         var drain: NodeDrain
         var admin: AdminSite

@@ -27,9 +27,11 @@ struct NodeServices: Sendable {
     let authorizer: any Authorizer
     /// Where another authority is asked; nil without `authorize.url`.
     let hooked: HookedAuthorizer?
-    let store: EmbeddedStore
+    let store: any PlatformStore
+    /// Nil on a node of a cluster, whose place no other process takes: it is drained.
+    let alone: EmbeddedPlatform?
     let authority: TokenAuthority
-    let leases: EmbeddedLeases
+    let leases: any LeaseControl
     let tokens: TokenVerifier
     let transcoding: TranscodingPool
     let tls: TLSContext
@@ -64,7 +66,8 @@ struct NodeServices: Sendable {
         (self.store, authority) = (store.store, store.authority)
         var quotas = EmbeddedLeases.Limits()
         quotas.publishersPerStage = configuration.quotas.publishersPerStage
-        leases = EmbeddedLeases(store: store.store, limits: quotas)
+        let leases = EmbeddedLeases(store: store.store, limits: quotas)
+        (self.leases, alone) = (leases, EmbeddedPlatform(store: store.store, leases: leases))
         var limits = TokenVerifier.Limits()
         (limits.threads, limits.failuresPerMinute) = (configuration.workers.verifiers, configuration.limits.failuresPerMinute)
         tokens = try TokenVerifier(store: store.store, authority: store.authority, rules: store.rules, limits: limits)
@@ -89,7 +92,6 @@ struct NodeServices: Sendable {
         contract = ContractDesk(rules: ContractRules(configuration.contract))
         contractWarnings = ContractWarnings(metrics)
         sessions = SessionGauges(metrics)
-        let leases = leases
         let (board, metrics) = (board, metrics)
         transport = try listeners.media.first.map { socket in
             var settings = try TransportConfiguration(configuration, media: socket.localAddress)

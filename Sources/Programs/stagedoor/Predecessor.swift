@@ -14,6 +14,7 @@ final class Predecessor {
     var onEnded: () -> Void = {}
 
     private let services: NodeServices
+    private let platform: EmbeddedPlatform
     private let channel: HandoverChannel
     private var holders: [PublishLease: RemoteHolder] = [:]
     private var owners: [PublishLease: PublishGrant] = [:]
@@ -23,8 +24,8 @@ final class Predecessor {
     private var lastNumber = 0
     private var isComplete = false
 
-    init(loop: EventLoop, channel: HandoverChannel, services: NodeServices) throws {
-        (self.services, self.channel) = (services, channel)
+    init(loop: EventLoop, channel: HandoverChannel, services: NodeServices, platform: EmbeddedPlatform) throws {
+        (self.services, self.platform, self.channel) = (services, platform, channel)
         ends = try Mailbox(loop: loop) { [unowned self] lease, reason in
             self.channel.send(.end(lease, HandedEnd(reason)))
         }
@@ -41,7 +42,7 @@ final class Predecessor {
         switch message {
         case .lease(let handed): adopt(handed)
         case .released(let lease): released(lease)
-        case .history(let writes): services.store.record(writes)
+        case .history(let writes): platform.store.record(writes)
         case .reservation(let reservation):
             for router in services.staticRouters where router.configuration.name == reservation.router {
                 router.adopt(reservation.port, of: reservation.owner)
@@ -60,12 +61,12 @@ final class Predecessor {
         let holder =
             holders[lease] ?? RemoteHolder(progress: EventLoop.monotonicNow()) { _ = sender?.send((lease, $0)) }
         (holders[lease], owners[lease]) = (holder, handed.grant)
-        services.leases.adopt(handed, holder: holder)
+        platform.leases.adopt(handed, holder: holder)
         services.gate.setForeignPublishes(holders.count)
     }
 
     private func released(_ lease: PublishLease) {
-        services.leases.forget(lease)
+        platform.leases.forget(lease)
         forget(lease)
     }
 
@@ -73,7 +74,7 @@ final class Predecessor {
         holders.removeValue(forKey: lease)?.ended()
         services.gate.setForeignPublishes(holders.count)
         guard let grant = owners.removeValue(forKey: lease), grant.ingestConfigurationARN == nil,
-            !services.leases.isLive(participantID: grant.participantID, stageARN: grant.stageARN)
+            !platform.leases.isHeldHere(StageParticipant(grant.participantID, of: grant.stageARN))
         else { return }
         for router in services.staticRouters { router.release(grant.participantID) }
     }
@@ -91,7 +92,7 @@ final class Predecessor {
     private func closed() {
         services.foreignRequests.open(nil)
         for lease in Array(holders.keys) {
-            services.leases.release(lease)
+            platform.leases.release(lease)
             forget(lease)
         }
         for reply in waiting.values {

@@ -1,5 +1,6 @@
 import HTTP
 import JSON
+import Store
 
 /// An error of the API: the modelled shape's name, its status, and a sentence.
 struct APIError: Error, Equatable {
@@ -20,7 +21,18 @@ struct APIError: Error, Equatable {
     }
     static let throttled = APIError(
         type: "ThrottlingException", status: 429, message: "Rate exceeded: send fewer of these requests a second.")
+    /// Not in the API's model, whose clients try again after any 503.
+    static let unavailable = APIError(
+        type: "ServiceUnavailableException", status: 503,
+        message: "The cluster's store cannot be reached: live streams go on, try again.")
     static let internalError = APIError(type: "InternalServerException", status: 500, message: "The gateway failed: try again.")
+
+    init(type: String, status: HTTPStatus, message: String) { (self.type, self.status, self.message) = (type, status, message) }
+
+    /// What a transaction or the store threw.
+    init(_ error: any Error) {
+        self = error as? APIError ?? ((error as? StoreError) == .away ? .unavailable : .internalError)
+    }
 
     var response: HTTPResponse {
         HTTPResponse(status, json: ["exceptionMessage": .string(message)], headers: ["x-amzn-ErrorType": type])

@@ -9,7 +9,7 @@ struct ControlOperations: Sendable {
 
     var settings: ControlPlaneSettings
     let store: any PlatformStore
-    let leases: EmbeddedLeases
+    let leases: any LeaseControl
     let authority: TokenAuthority
     let wallNow: @Sendable () -> WallTime
 
@@ -60,12 +60,40 @@ struct ControlOperations: Sendable {
         store.write { transaction in
             try body(&transaction)
         } reply: { result in
-            reply(result.map(encode).mapError { $0 as? APIError ?? .internalError })
+            reply(result.map(encode).mapError { APIError($0) })
+        }
+    }
+
+    /// Writes, then goes on with what the transaction made; `finish` replies.
+    func write<Value: Sendable>(
+        _ reply: @escaping Reply, _ body: @escaping @Sendable (inout StateTransaction) throws(APIError) -> Value,
+        finish: @escaping @Sendable (Value) -> Void
+    ) {
+        store.write { transaction in
+            try body(&transaction)
+        } reply: { result in
+            switch result {
+            case .success(let value): finish(value)
+            case .failure(let error): reply(.failure(APIError(error)))
+            }
+        }
+    }
+
+    /// Asks which of the participants publish now, at whatever node; `finish` replies.
+    func whoIsLive(
+        among participants: Set<StageParticipant>, _ reply: @escaping Reply,
+        finish: @escaping @Sendable (Set<StageParticipant>) -> Void
+    ) {
+        leases.live(among: participants) { result in
+            switch result {
+            case .success(let live): finish(live)
+            case .failure(let error): reply(.failure(APIError(error)))
+            }
         }
     }
 
     /// Asks the history, then encodes what it found.
     func read(_ reply: @escaping Reply, _ body: @escaping @Sendable (any HistoryReading) throws -> JSONObject) {
-        store.read(body) { result in reply(result.mapError { $0 as? APIError ?? .internalError }) }
+        store.read(body) { result in reply(result.mapError { APIError($0) }) }
     }
 }

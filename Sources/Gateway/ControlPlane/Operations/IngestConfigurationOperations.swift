@@ -30,35 +30,37 @@ extension ControlOperations {
                 throw .quota("There are \(maximum) ingest configurations already.")
             }
             transaction.put(configuration)
-        } then: { [self] _ in
-            encoded(configuration)
+        } then: { _ in
+            Self.encoded(configuration, isActive: false)
         }
     }
 
     func getIngestConfiguration(_ input: Input, _ reply: @escaping Reply) throws(APIError) {
         let arn = try input.text("arn", .arn(.ingestConfiguration))
         guard let configuration = store.state.ingestConfigurations[arn] else { throw .noIngestConfiguration }
-        reply(.success(encoded(configuration)))
+        answer(configuration, reply)
     }
 
     func updateIngestConfiguration(_ input: Input, _ reply: @escaping Reply) throws(APIError) {
         let arn = try input.text("arn", .arn(.ingestConfiguration))
         let stageARN = try input.optionalText("stageArn", .stageARNOrEmpty)
         let isRedundant = try input.optionalFlag("redundantIngest")
-        write(reply) { [self] transaction throws(APIError) in
-            guard var configuration = transaction.state.ingestConfigurations[arn] else { throw .noIngestConfiguration }
-            guard !leases.isLive(configuration) else {
-                throw .conflict("The ingest configuration is publishing: end that first, or disconnect its participant.")
+        whoIsLive(among: publishers(of: arn), reply) { [self] live in
+            write(reply) { [self] transaction throws(APIError) in
+                guard var configuration = transaction.state.ingestConfigurations[arn] else { throw .noIngestConfiguration }
+                guard !isPublishing(configuration, live) else {
+                    throw .conflict("The ingest configuration is publishing: end that first, or disconnect its participant.")
+                }
+                if let stageARN {
+                    guard stageARN.isEmpty || transaction.state.stages[stageARN] != nil else { throw .noStage }
+                    configuration.stageARN = stageARN
+                }
+                if let isRedundant { setRedundancy(isRedundant, of: &configuration) }
+                transaction.put(configuration)
+                return configuration
+            } finish: { [self] in
+                answer($0, reply)
             }
-            if let stageARN {
-                guard stageARN.isEmpty || transaction.state.stages[stageARN] != nil else { throw .noStage }
-                configuration.stageARN = stageARN
-            }
-            if let isRedundant { setRedundancy(isRedundant, of: &configuration) }
-            transaction.put(configuration)
-            return configuration
-        } then: { [self] in
-            encoded($0)
         }
     }
 
@@ -67,43 +69,62 @@ extension ControlOperations {
         let stageARN = try input.optionalText("filterByStageArn", .arn(.stage))
         let state = try input.optionalText("filterByState", .oneOf("ACTIVE", "INACTIVE"))
         guard stageARN == nil || state == nil else { throw .validation("Only one filter may be given.") }
-        let matching = store.state.ingestConfigurations.values.filter { configuration in
-            (stageARN ?? configuration.stageARN) == configuration.stageARN
-                && (state == nil || (state == "ACTIVE") == leases.isLive(configuration))
+        let candidates = store.state.ingestConfigurations.values.filter { (stageARN ?? $0.stageARN) == $0.stageARN }
+        // Only a filter by what is live has to know that of more than a page.
+        let shown = state == nil ? page.items(of: candidates, key: \.arn) : candidates
+        whoIsLive(among: Set(shown.flatMap(\.publishers)), reply) { live in
+            let isActive: (IngestConfiguration) -> Bool = { !$0.publishers.isDisjoint(with: live) }
+            let matching = state.map { state in shown.filter { (state == "ACTIVE") == isActive($0) } } ?? shown
+            let listed = state == nil ? matching : page.items(of: matching, key: \.arn)
+            reply(
+                .success(
+                    page.output("ingestConfigurations", listed, key: \.arn) {
+                        Output.ingestConfiguration($0, isActive: isActive($0), isSummary: true)
+                    }))
         }
-        let shown = page.items(of: matching, key: \.arn)
-        reply(
-            .success(
-                page.output("ingestConfigurations", shown, key: \.arn) {
-                    Output.ingestConfiguration($0, isActive: leases.isLive($0), isSummary: true)
-                }))
     }
 
     func deleteIngestConfiguration(_ input: Input, _ reply: @escaping Reply) throws(APIError) {
         let arn = try input.text("arn", .arn(.ingestConfiguration))
         let isForced = try input.optionalFlag("force") ?? false
-        write(reply) { [self] transaction throws(APIError) in
-            guard let configuration = transaction.state.ingestConfigurations[arn] else { throw .noIngestConfiguration }
-            guard isForced || !leases.isLive(configuration) else {
-                throw .conflict("The ingest configuration is publishing: use force to end that as well.")
+        let remove: @Sendable (Set<StageParticipant>) -> Void = { [self] live in
+            write(reply) { [self] transaction throws(APIError) in
+                guard let configuration = transaction.state.ingestConfigurations[arn] else { throw .noIngestConfiguration }
+                guard isForced || !isPublishing(configuration, live) else {
+                    throw .conflict("The ingest configuration is publishing: use force to end that as well.")
+                }
+                transaction.removeIngestConfiguration(arn)
+                return configuration
+            } then: { [self] configuration in
+                for publisher in configuration.publishers {
+                    leases.end(
+                        publisher,
+                        Refusal(.participantDisconnected, sentence: "The ingest configuration was deleted: use another stream key."))
+                }
+                return [:]
             }
-            transaction.removeIngestConfiguration(arn)
-            return configuration
-        } then: { [self] configuration in
-            for credential in configuration.credentials {
-                leases.end(
-                    participantID: credential.participantID, stageARN: configuration.stageARN,
-                    Refusal(.participantDisconnected, sentence: "The ingest configuration was deleted: use another stream key."))
-            }
-            return [:]
+        }
+        if isForced { remove([]) } else { whoIsLive(among: publishers(of: arn), reply, finish: remove) }
+    }
+
+    private func publishers(of arn: String) -> Set<StageParticipant> {
+        store.state.ingestConfigurations[arn]?.publishers ?? []
+    }
+
+    /// Asked in the transaction: of this node's publishers it sees those that came after the leases were asked.
+    private func isPublishing(_ configuration: IngestConfiguration, _ live: Set<StageParticipant>) -> Bool {
+        configuration.publishers.contains { live.contains($0) || leases.isHeldHere($0) }
+    }
+
+    /// The configuration with whether it is in use.
+    private func answer(_ configuration: IngestConfiguration, _ reply: @escaping Reply) {
+        whoIsLive(among: configuration.publishers, reply) { live in
+            reply(.success(Self.encoded(configuration, isActive: !live.isEmpty)))
         }
     }
 
-    private func encoded(_ configuration: IngestConfiguration) -> JSONObject {
-        [
-            "ingestConfiguration": Output.ingestConfiguration(
-                configuration, isActive: leases.isLive(configuration), isSummary: false)
-        ]
+    private static func encoded(_ configuration: IngestConfiguration, isActive: Bool) -> JSONObject {
+        ["ingestConfiguration": Output.ingestConfiguration(configuration, isActive: isActive, isSummary: false)]
     }
 
     private func streamKey(_ identifier: String) -> Secret {

@@ -19,14 +19,14 @@ extension ControlOperations {
             guard transaction.state.stages.count < maximum else { throw .quota("There are \(maximum) stages already.") }
             transaction.put(stage)
         } then: { [self] _ in
-            var output: JSONObject = ["stage": encoded(stage)]
+            var output: JSONObject = ["stage": Output.stage(stage, endpoints: settings.endpoints, activeSessionID: nil)]
             if !tokens.isEmpty { output["participantTokens"] = .array(tokens) }
             return output
         }
     }
 
     func getStage(_ input: Input, _ reply: @escaping Reply) throws(APIError) {
-        reply(.success(["stage": encoded(try stage(input.text("arn", .arn(.stage))))]))
+        answer(try stage(input.text("arn", .arn(.stage))), reply)
     }
 
     func updateStage(_ input: Input, _ reply: @escaping Reply) throws(APIError) {
@@ -38,20 +38,22 @@ extension ControlOperations {
             if let name { stage.name = name }
             transaction.put(stage)
             return stage
-        } then: { [self] in
-            ["stage": encoded($0)]
+        } finish: { [self] in
+            answer($0, reply)
         }
     }
 
     func listStages(_ input: Input, _ reply: @escaping Reply) throws(APIError) {
         let page = try Page(input, list: "stages")
         let stages = page.items(of: store.state.stages.values, key: \.arn)
-        reply(
-            .success(
+        leases.activeSessions(ofStages: stages.map(\.arn)) { result in
+            let output = result.map { sessions in
                 page.output("stages", stages, key: \.arn) { stage in
-                    Output.stage(
-                        stage, endpoints: nil, activeSessionID: leases.activeSession(ofStage: stage.arn)?.sessionID)
-                }))
+                    Output.stage(stage, endpoints: nil, activeSessionID: sessions[stage.arn]?.sessionID)
+                }
+            }
+            reply(output.mapError { APIError($0) })
+        }
     }
 
     /// Ends every publish of the stage and detaches its ingest configurations.
@@ -75,9 +77,16 @@ extension ControlOperations {
         return stage
     }
 
-    private func encoded(_ stage: Stage) -> JSONValue {
-        Output.stage(
-            stage, endpoints: settings.endpoints, activeSessionID: leases.activeSession(ofStage: stage.arn)?.sessionID)
+    /// The stage with the id of its running session.
+    private func answer(_ stage: Stage, _ reply: @escaping Reply) {
+        let endpoints = settings.endpoints
+        leases.activeSessions(ofStages: [stage.arn]) { result in
+            let output = result.map { sessions -> JSONObject in
+                let sessionID = sessions[stage.arn]?.sessionID
+                return ["stage": Output.stage(stage, endpoints: endpoints, activeSessionID: sessionID)]
+            }
+            reply(output.mapError { APIError($0) })
+        }
     }
 
     /// Recording is not served: only the configuration that switches it off is taken, its members checked all the same.

@@ -55,6 +55,7 @@ extension ControlOperations {
     func disconnectParticipant(_ input: Input, _ reply: @escaping Reply) throws(APIError) {
         let stageARN = try stage(try input.text("stageArn", .arn(.stage))).arn
         let participantID = try input.text("participantId", .participantID)
+        let participant = StageParticipant(participantID, of: stageARN)
         let reason = try input.optionalText("reason", .reason) ?? ""
         let words = reason.isEmpty ? RefusalCode.participantDisconnected.sentence : "Disconnected by the operator: \(reason)"
         let refusal = Refusal(.participantDisconnected, sentence: words)
@@ -62,15 +63,20 @@ extension ControlOperations {
             write(reply) { [self] transaction throws(APIError) in
                 try shutOut(participantID, of: stageARN, isKnown: isKnown, in: &transaction)
             } then: { [self] _ in
-                leases.end(participantID: participantID, stageARN: stageARN, refusal)
+                leases.end(participant, refusal)
                 return [:]
             }
         }
-        if leases.isLive(participantID: participantID, stageARN: stageARN) { return disconnect(true) }
-        store.read {
-            try $0.knows(participant: participantID, ofStage: stageARN)
-        } reply: {
-            disconnect((try? $0.get()) ?? false)
+        whoIsLive(among: [participant], reply) { [self] live in
+            guard live.isEmpty else { return disconnect(true) }
+            store.read {
+                try $0.knows(participant: participantID, ofStage: stageARN)
+            } reply: { result in
+                switch result {
+                case .success(let isKnown): disconnect(isKnown)
+                case .failure(let error): reply(.failure(APIError(error)))
+                }
+            }
         }
     }
 

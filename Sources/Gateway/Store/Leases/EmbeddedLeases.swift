@@ -66,7 +66,7 @@ public final class EmbeddedLeases: PublishLeases {
     }
 
     /// - Parameter lease: the one that changes, of which a process that has the table is told.
-    private func change(_ lease: PublishLease? = nil, _ body: (inout LeaseTable, WallTime) -> [HistoryWrite]) {
+    func change(_ lease: PublishLease? = nil, _ body: (inout LeaseTable, WallTime) -> [HistoryWrite]) {
         let now = wallNow()
         table.withLock { table in
             let wasKnown = lease.flatMap { table.handed($0) } != nil
@@ -93,50 +93,5 @@ extension EmbeddedLeases: PublishReports {
     public func publishRefused(_ grant: PublishGrant, protocol ingestProtocol: IngestProtocol, _ refusal: Refusal) {
         guard let code = refusal.code.eventErrorCode else { return }
         change { $0.refused(grant, ingestProtocol, errorCode: code, now: $1) }
-    }
-}
-
-// MARK: - What the control plane asks and does
-
-extension EmbeddedLeases {
-    /// The running session of a stage, if any of its participants was ever announced.
-    public func activeSession(ofStage arn: String) -> StageSession? {
-        table.withLock { table in table.sessions[arn].flatMap { $0.isRecorded ? $0.record : nil } }
-    }
-
-    public func isLive(participantID: String, stageARN: String) -> Bool {
-        let key = LeaseTable.Key(stageARN: stageARN, participantID: participantID)
-        return table.withLock { $0.held[key] != nil }
-    }
-
-    /// Whether one of the configuration's credentials publishes to its stage now.
-    public func isLive(_ configuration: IngestConfiguration) -> Bool {
-        configuration.credentials.contains {
-            isLive(participantID: $0.participantID, stageARN: configuration.stageARN)
-        }
-    }
-
-    /// The number of publishing participants of a stage.
-    public func publisherCount(ofStage arn: String) -> Int {
-        table.withLock { table in table.held.values.count { $0.grant.stageARN == arn } }
-    }
-
-    /// Ends the participant's publish, if there is one; its worker carries it out.
-    @discardableResult
-    public func end(participantID: String, stageARN: String, _ refusal: Refusal) -> Bool {
-        let key = LeaseTable.Key(stageARN: stageARN, participantID: participantID)
-        let holder = table.withLock { $0.held[key]?.holder }
-        holder?.end(.disconnected(refusal))
-        return holder != nil
-    }
-
-    public func endAll(ofStage arn: String, _ refusal: Refusal) {
-        let holders = table.withLock { table in table.held.values.filter { $0.grant.stageARN == arn }.map(\.holder) }
-        for holder in holders { holder.end(.disconnected(refusal)) }
-    }
-
-    /// Ends the sessions whose last publisher left long enough ago. Called about once a second.
-    public func endIdleSessions() {
-        if relay.withLock({ $0 == nil }) { change { $0.endIdleSessions(now: $1) } }
     }
 }

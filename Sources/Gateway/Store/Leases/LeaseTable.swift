@@ -9,10 +9,6 @@ struct LeaseTable {
         var participantID: String
 
         init(stageID: String, participantID: String) { (self.stageID, self.participantID) = (stageID, participantID) }
-
-        init(stageARN: String, participantID: String) {
-            self.init(stageID: ResourceName.identifier(inARN: stageARN), participantID: participantID)
-        }
     }
 
     struct Held {

@@ -1,0 +1,37 @@
+public import Admission
+public import Refusals
+
+/// One participant of one stage.
+public struct StageParticipant: Codable, Hashable, Sendable {
+    public var stageARN: String
+    public var participantID: String
+
+    public init(_ participantID: String, of stageARN: String) { (self.participantID, self.stageARN) = (participantID, stageARN) }
+}
+
+/// The leases as the control plane asks of them and acts on them: of one gateway, or of all gateways of a platform.
+///
+/// What is asked is answered on any thread, exactly once, with `StoreError.away` where it cannot be known now. What ends is
+/// ended wherever it lives; these calls return at once, and the holder's worker carries them out.
+public protocol LeaseControl: PublishLeases, PublishReports {
+    /// Running stage sessions by stage ARN, of those stages any of whose participants was ever announced.
+    func activeSessions(
+        ofStages arns: [String], reply: @escaping @Sendable (Result<[String: StageSession], StoreError>) -> Void)
+    /// Those of the participants that hold a lease now, at whatever node.
+    func live(
+        among participants: Set<StageParticipant>, reply: @escaping @Sendable (Result<Set<StageParticipant>, StoreError>) -> Void)
+    /// Whether a session of this process holds the participant's lease; never waits.
+    func isHeldHere(_ participant: StageParticipant) -> Bool
+    /// Ends the participant's publish, if there is one.
+    func end(_ participant: StageParticipant, _ refusal: Refusal)
+    func endAll(ofStage arn: String, _ refusal: Refusal)
+    /// Ends the sessions whose last publisher left long enough ago. Called about once a second.
+    func endIdleSessions()
+}
+
+extension IngestConfiguration {
+    /// Who publishes with its stream keys.
+    public var publishers: Set<StageParticipant> {
+        Set(credentials.map { StageParticipant($0.participantID, of: stageARN) })
+    }
+}
