@@ -126,7 +126,8 @@ let modules: [Module] = [
     gateway(
         "WHIPIngest",
         [
-            "Wire", "SDP", "HTTP", "RTP", "RTCP", "H264", "Opus", "JSON", "OpenSSL", "EventLoop", "WebRTCTransport", "StageHub",
+            "Wire", "SDP", "HTTP", "HTTPClient", "RTP", "RTCP", "H264", "Opus", "JSON", "OpenSSL", "EventLoop", "WebRTCTransport",
+            "StageHub",
             "MediaContract", "Admission", "Refusals", "Monitoring", "GatewayLogging", "GatewayMetrics",
         ], testUses: ["DTLS", "SRTP", "STUN", "Sockets", "HTTPServer"], embedded: ["Pages/publish.html"]),
     gateway(

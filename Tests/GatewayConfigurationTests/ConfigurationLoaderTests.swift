@@ -162,3 +162,36 @@ struct ConfigurationFileTests {
         #expect(throws: ConfigurationError.self) { try ConfigurationLoader.load(path: "/dev/zero", environment: [:]) }
     }
 }
+
+@Suite("Configuration of a cluster")
+struct ClusterConfigurationTests {
+    private static let whole =
+        "cluster: {redis: [\"127.0.0.1:6379\", \"[::1]:6380\", cache.example:6381], platformKeyFile: /k, url: http://a:8080"
+
+    @Test func `servers are addresses or names, each with its port`() throws {
+        let cluster = try ConfigurationLoader.load(yaml: Self.whole + "}").cluster
+        #expect(cluster.isConfigured)
+        #expect(cluster.redis.map(\.text) == ["127.0.0.1:6379", "[::1]:6380", "cache.example:6381"])
+        #expect(cluster.degraded == .refuse)
+    }
+
+    @Test(arguments: [
+        ("cluster: {redis: [\"127.0.0.1:6379\"], url: http://a}", "cluster.platformKeyFile: is needed"),
+        ("cluster: {redis: [\"127.0.0.1:6379\"], platformKeyFile: /k}", "cluster.url: is needed"),
+        (whole + ", topology: sentinel}", "cluster.primary: is needed by topology sentinel"),
+        (whole + ", primary: p}", "cluster.primary: is for topology sentinel only"),
+        (whole + ", user: u}", "cluster.user: has no cluster.password"),
+        (whole + ", keyPrefix: \"{a}\"}", "cluster.keyPrefix: may hold no braces"),
+        (whole + ", node: a-b}", "cluster.node: is not taken"),
+        (
+            whole + "}\nrouters: {a: {driver: static, host: 192.0.2.1, ports: 6000-6003}}",
+            "routers.a.driver: static routers belong to one node"
+        ),
+        ("cluster: {platformKeyFile: /k}", "cluster.platformKeyFile: does nothing without cluster.redis"),
+        ("cluster: {redis: [cache]}", "cluster.redis"), ("cluster: {redis: [\"a:0\"]}", "cluster.redis"),
+    ])
+    func `settings that contradict each other are told in words`(_ yaml: String, _ problem: String) {
+        let found = problems(yaml)
+        #expect(found.contains { $0.contains(problem) }, "\(found)")
+    }
+}

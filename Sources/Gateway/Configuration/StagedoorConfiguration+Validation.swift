@@ -7,7 +7,7 @@ extension StagedoorConfiguration {
     /// Everything that is wrong with a configuration whose every value alone is right.
     public var problems: [ConfigurationError.Problem] {
         listenerProblems + certificateProblems + adminProblems + routerProblems + urlProblems + iceServerProblems
-            + contractProblems
+            + contractProblems + clusterProblems
     }
 
     private var listenerProblems: [Problem] {
@@ -68,6 +68,7 @@ extension StagedoorConfiguration {
             ("endpoints.whip", endpoints.whip, ["http", "https"]), ("endpoints.rtmp", endpoints.rtmp, ["rtmp"]),
             ("endpoints.rtmps", endpoints.rtmps, ["rtmps"]), ("endpoints.events", endpoints.events, ["wss", "ws"]),
             ("authorize.url", authorize.url, ["http", "https"]), ("cluster.url", cluster.url, ["http", "https"]),
+            ("cluster.publicURL", cluster.publicURL, ["http", "https"]),
         ]
         urls += routers.map { ("routers.\($0.key).url", $0.value.url, ["http", "https"]) }
         urls += webhooks.map { ("webhooks.\($0.key).url", $0.value.url, ["http", "https"]) }

@@ -33,7 +33,11 @@ final class TestGateway: Sendable {
     private let doors: [Lock<MailboxSender<Command>?>]
 
     /// - Parameter ip: where media and HTTP are served.
-    init(workers: Int = 1, at ip: IPAddress = .loopback, configure: (inout TransportConfiguration) -> Void = { _ in }) throws {
+    /// - Parameter neighbours: other nodes, for one of a cluster.
+    init(
+        workers: Int = 1, at ip: IPAddress = .loopback, neighbours: (any NeighbourDirectory)? = nil,
+        configure: (inout TransportConfiguration) -> Void = { _ in }
+    ) throws {
         let sockets = try BoundSocket.group(.udp, SocketAddress(ip, port: 0), count: workers)
         address = SocketAddress(ip, port: sockets[0].localAddress.port)
         var configuration = TransportConfiguration(advertisedAddresses: [address])
@@ -49,7 +53,7 @@ final class TestGateway: Sendable {
         threads = try (0..<workers).map { index in
             let (socket, door) = (sockets[index], doors[index])
             return try WorkerThread.start(name: "worker-\(index)") {
-                Self.run(index, socket, plane, door, output, ports)
+                Self.run(index, socket, plane, door, output, ports, neighbours)
             }
         }
         for door in doors { while door.withLock({ $0 }) == nil { usleep(200) } }
@@ -57,7 +61,7 @@ final class TestGateway: Sendable {
 
     private static func run(
         _ index: Int, _ socket: BoundSocket, _ plane: WHIPPlane, _ door: Lock<MailboxSender<Command>?>, _ output: ForwardedMedia,
-        _ ports: Lock<Ports>
+        _ ports: Lock<Ports>, _ neighbours: (any NeighbourDirectory)?
     ) {
         do {
             let loop = try EventLoop()
@@ -66,6 +70,7 @@ final class TestGateway: Sendable {
             let host = RecordingHost(worker: index, output)
             sessions.host = host
             let endpoint = try WHIPEndpoint(loop: loop, plane: plane, authorizer: StubAuthorizer(), servesPublishPage: true)
+            endpoint.proxy = neighbours.map { SessionProxy(loop: loop, directory: $0) }
             let mailbox = try Mailbox<Command>(loop: loop) { command in
                 switch command {
                 case .stop: loop.stop()

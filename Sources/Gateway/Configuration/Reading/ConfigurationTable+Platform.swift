@@ -49,17 +49,7 @@ extension ConfigurationTable {
         Section(
             "store", "Where state is kept.",
             [
-                Key("store.directory", \.store.directory, .restart, "The data directory; `serve --data` wins."),
-                Key(
-                    "store.url", \.store.url, .restart,
-                    "redis:// or rediss:// URL of a store shared by several nodes; empty: SQLite."),
-            ]),
-        Section(
-            "cluster", "This node among others that share a store.",
-            [
-                Key("cluster.node", \.cluster.node, .restart, "Name of this node; empty: made at the first start."),
-                Key("cluster.url", \.cluster.url, .restart, "URL under which other nodes reach our admin listener."),
-                Key("cluster.secret", \.cluster.secret, .restart, "Key that nodes sign requests to each other with."),
+                Key("store.directory", \.store.directory, .restart, "The data directory; `serve --data` wins.")
             ]),
     ]
 }

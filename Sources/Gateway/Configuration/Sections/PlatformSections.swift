@@ -67,16 +67,6 @@ public struct WebhookSettings: Equatable, Sendable {
 /// Where state is kept.
 public struct StoreSettings: Equatable, Sendable {
     public var directory = "stagedoor-data"
-    public var url = Secret("")
-
-    public init() {}
-}
-
-/// This node among others with the same store.
-public struct ClusterSettings: Equatable, Sendable {
-    public var node = ""
-    public var url = ""
-    public var secret = Secret("")
 
     public init() {}
 }

@@ -99,7 +99,8 @@ extension ControlOperations {
                 for publisher in configuration.publishers {
                     leases.end(
                         publisher,
-                        Refusal(.participantDisconnected, sentence: "The ingest configuration was deleted: use another stream key."))
+                        Refusal(
+                            .participantDisconnected, sentence: "The ingest configuration was deleted: use another stream key."))
                 }
                 return [:]
             }

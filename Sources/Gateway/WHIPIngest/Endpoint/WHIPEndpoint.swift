@@ -19,6 +19,8 @@ public final class WHIPEndpoint {
     public weak var host: (any WHIPPublishHost)?
     /// Has a request for a session of the process before us answered there; false when that one is gone.
     public var predecessor: (HTTPRequest, _ respond: @escaping (HTTPResponse) -> Void) -> Bool = { _, _ in false }
+    /// The way to the other nodes; nil where there are none.
+    public var proxy: SessionProxy?
     /// Whether `GET /publish` serves the test page.
     let servesPublishPage: Bool
     private var mailbox: Mailbox<Reply>?
@@ -48,8 +50,7 @@ public final class WHIPEndpoint {
         guard let resource = WHIPResource(path: request.path, servesPublishPage: servesPublishPage) else { return false }
         // The root is ours for POST alone: other programs' pages may live there.
         if resource == .root, request.method != .post, request.method != .options { return false }
-        if case .session(let id) = resource, request.method == .patch || request.method == .delete, isOlder(id),
-            predecessor(request, respond)
+        if case .session(let id) = resource, request.method == .patch || request.method == .delete, isPassed(request, id, respond)
         {
             return true
         }
@@ -69,10 +70,13 @@ public final class WHIPEndpoint {
         return true
     }
 
-    /// Whether another process of this node made the session.
-    private func isOlder(_ id: String) -> Bool {
+    /// Has a request answered where its session is: by another process of this node, or by another node.
+    private func isPassed(_ request: HTTPRequest, _ id: String, _ respond: @escaping (HTTPResponse) -> Void) -> Bool {
         let settings = plane.transport.configuration
-        return SessionIdentifier.generation(of: id, node: settings.node).map { $0 != settings.generation } ?? false
+        guard let place = SessionIdentifier.Place(of: id) else { return false }
+        if place.node == settings.node { return place.generation != settings.generation && predecessor(request, respond) }
+        guard let proxy, rates.allows(request.source.ip, now: loop.now) else { return false }
+        return proxy.pass(request, toNode: place.node) { respond(CrossOrigin.allow($0, for: request)) }
     }
 
     // MARK: - POST
@@ -96,6 +100,7 @@ public final class WHIPEndpoint {
             return respond(Problem.response(Refusal(.bodyTooLarge)))
         }
         guard let token = request.presentedToken else { return respond(Problem.response(Refusal(.missingToken))) }
+        if let redirection = proxy?.redirection(of: request) { return respond(redirection) }
         nextNumber += 1
         let number = nextNumber
         let sender = mailbox?.sender

@@ -7,11 +7,20 @@ public enum SessionIdentifier {
         return "\(node)-\(generation)-\(digits)"
     }
 
-    /// The process generation in an id; nil when it is none of this node's.
-    public static func generation(of id: String, node: String) -> UInt8? {
-        let parts = id.split(separator: "-", omittingEmptySubsequences: false)
-        guard parts.count == 3, parts[0] == node else { return nil }
-        return UInt8(parts[1])
+    /// Where a session is, as its id says.
+    public struct Place: Equatable, Sendable {
+        public let node: String
+        /// Of the node's processes.
+        public let generation: UInt8
+
+        /// Nil for what no node has made.
+        public init?(of id: String) {
+            let parts = id.split(separator: "-", omittingEmptySubsequences: false)
+            guard parts.count == 3, !parts[0].isEmpty, let generation = UInt8(parts[1]),
+                parts[0].allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber) })
+            else { return nil }
+            (node, self.generation) = (String(parts[0]), generation)
+        }
     }
 
     /// Longer ones are nobody's.
