@@ -166,9 +166,11 @@ struct RedisClientTests {
 
 extension RedisReply {
     var text: String? { (try? get())?.text }
+    var isSuccess: Bool { (try? get()) != nil }
 }
 
 extension RedisState {
+    var servers: [RedisServerIdentity] { if case .connected(let servers) = self { servers } else { [] } }
     var fault: RedisFault? { if case .away(_, let fault) = self { fault } else { nil } }
     var refusal: RedisRefusal? { if case .refused(_, let refusal)? = fault { refusal } else { nil } }
 }

@@ -29,6 +29,15 @@ final class RedisTestbed {
 
     func waitUntilConnected() -> Bool { wait { client.state.isConnected } }
 
+    /// Asks the outside world again and again, and runs the loop in between.
+    func poll(_ isDone: () throws -> Bool) throws -> Bool {
+        for _ in 0..<600 {
+            if try isDone() { return true }
+            _ = loop.run(until: { false }, within: .milliseconds(100))
+        }
+        return false
+    }
+
     /// The answer to one command, waited for.
     func answer(_ command: RedisCommand, key: RedisArgument? = nil) -> RedisReply? {
         var answer: RedisReply?

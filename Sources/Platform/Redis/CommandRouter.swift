@@ -2,14 +2,16 @@
 protocol CommandRouter: AnyObject {
     /// Something that `servers` or `fault` tells has changed.
     var onChange: () -> Void { get set }
+    /// A new primary is known, which subscriptions should move to.
+    var onFailover: (RedisEndpoint) -> Void { get set }
     /// The primaries, when all of them can be had.
     var servers: [RedisServerIdentity]? { get }
     /// The latest reason why not.
     var fault: RedisFault { get }
     /// Replicas of the server that has the key.
     func replicaCount(for key: RedisArgument?) -> Int
-    /// Where subscriptions look for a server.
-    func makeSubscriptionSearch() -> any AddressSearch
+    /// A link of its own for a subscription, to a server that hears what is published.
+    func makeSubscriptionLink() -> Link
 
     func start()
     func close()

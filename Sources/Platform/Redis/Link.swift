@@ -16,6 +16,7 @@ final class Link {
 
     let loop: EventLoop
     let settings: RedisSettings
+    private let role: ServerRole
     private let search: any AddressSearch
     private let chance: () -> Double
     private var lifecycle: LinkLifecycle
@@ -26,8 +27,11 @@ final class Link {
     private var refused: [() -> Void] = []
     private var refusedTimer: TimerWatch?
 
-    init(loop: EventLoop, settings: RedisSettings, search: any AddressSearch, chance: @escaping () -> Double) {
-        (self.loop, self.settings, self.search, self.chance) = (loop, settings, search, chance)
+    init(
+        loop: EventLoop, settings: RedisSettings, role: ServerRole = .primary, search: any AddressSearch,
+        chance: @escaping () -> Double
+    ) {
+        (self.loop, self.settings, self.role, self.search, self.chance) = (loop, settings, role, search, chance)
         lifecycle = LinkLifecycle(limits: settings.limits)
     }
 
@@ -46,9 +50,19 @@ final class Link {
 
     /// Searches again: the server is no longer the right one, or there is reason to believe that it can be had now.
     func lookAgain(because fault: RedisFault) {
-        if connection != nil { return lose(fault) }
+        if connection != nil {
+            lose(fault)
+        } else if attempt != nil {
+            attemptFailed(fault)
+        }
         pause?.cancel()
         perform(lifecycle.hurry())
+    }
+
+    /// There is another primary: unless it is the one that we have, nothing is asked of ours any more.
+    func failedOver(to primary: RedisEndpoint) {
+        guard identity == nil || identity?.address != primary.address else { return }
+        lookAgain(because: .failedOver(primary))
     }
 
     /// Sends commands back to back; see `RedisConnection.send`.
@@ -111,7 +125,7 @@ extension Link {
     }
 
     private func greet(_ attempt: RedisConnection) {
-        let greeting = Greeting(settings: settings)
+        let greeting = Greeting(settings: settings, role: role)
         attempt.send(greeting.commands) { [weak self, unowned attempt] replies in
             guard let self, self.attempt === attempt else { return }
             // The end of the connection, which follows, tells more than its lost answers.
@@ -144,7 +158,7 @@ extension Link {
     /// A silent server is found before it is needed, and a primary that was demoted before it refuses a write.
     private func beat() {
         guard let connection else { return }
-        if connection.onMessage != nil { return connection.send("PING") { _ in } }
+        guard role == .primary, connection.onMessage == nil else { return connection.send("PING") { _ in } }
         connection.send(RedisCommand("INFO", "replication")) { [weak self, weak connection] reply in
             guard let self, let connection, connection === self.connection, let text = try? reply.get().text else { return }
             let information = ServerInformation(text)

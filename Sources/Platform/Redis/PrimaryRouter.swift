@@ -3,32 +3,60 @@ import EventLoop
 /// One primary takes all commands, wherever a search finds it.
 final class PrimaryRouter: CommandRouter {
     var onChange: () -> Void = {}
+    var onFailover: (RedisEndpoint) -> Void = { _ in }
     private(set) var fault = RedisFault.starting
     var servers: [RedisServerIdentity]? { link.identity.map { [$0] } }
 
     private let link: Link
-    private let makeSearch: () -> any AddressSearch
+    private let makeLink: () -> Link
+    private let watch: SentinelWatch?
 
-    init(loop: EventLoop, settings: RedisSettings, chance: @escaping () -> Double, makeSearch: @escaping () -> any AddressSearch)
-    {
-        self.makeSearch = makeSearch
-        link = Link(loop: loop, settings: settings, search: makeSearch(), chance: chance)
+    /// A server that is known by its addresses.
+    convenience init(
+        loop: EventLoop, settings: RedisSettings, endpoints: [RedisEndpoint], lookup: HostLookup, chance: @escaping () -> Double
+    ) {
+        self.init(watch: nil) {
+            Link(loop: loop, settings: settings, search: EndpointSearch(endpoints, lookup: lookup), chance: chance)
+        }
+    }
+
+    /// A server that the sentinels know.
+    convenience init(
+        loop: EventLoop, settings: RedisSettings, sentinels: Sentinels, lookup: HostLookup, chance: @escaping () -> Double
+    ) {
+        let watch = SentinelWatch(loop: loop, sentinels, settings: settings, lookup: lookup, chance: chance)
+        self.init(watch: watch) {
+            let search = SentinelSearch(loop: loop, sentinels, settings: settings, lookup: lookup)
+            return Link(loop: loop, settings: settings, search: search, chance: chance)
+        }
+    }
+
+    private init(watch: SentinelWatch?, makeLink: @escaping () -> Link) {
+        (self.watch, self.makeLink, link) = (watch, makeLink, makeLink())
         link.onUp = { [unowned self] _ in onChange() }
         link.onAway = { [unowned self] in
             fault = $0
             onChange()
         }
+        watch?.onSwitch = { [unowned self] in
+            link.failedOver(to: $0)
+            onFailover($0)
+        }
     }
 
     func replicaCount(for key: RedisArgument?) -> Int { link.replicaCount }
 
-    func makeSubscriptionSearch() -> any AddressSearch { makeSearch() }
+    func makeSubscriptionLink() -> Link { makeLink() }
 
-    func start() { link.start() }
+    func start() {
+        link.start()
+        watch?.start()
+    }
 
     func close() {
         fault = .closed
         link.close()
+        watch?.close()
     }
 
     func send(_ commands: [RedisCommand], key: RedisArgument?, replies: @escaping ([RedisReply]) -> Void) {

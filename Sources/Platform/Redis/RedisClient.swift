@@ -10,24 +10,21 @@ public final class RedisClient {
     public var onStateChange: (RedisState) -> Void = { _ in }
     public private(set) var state: RedisState
 
-    let loop: EventLoop
-    let settings: RedisSettings
     let router: any CommandRouter
-    let chance: () -> Double
+    private let loop: EventLoop
+    /// Asks for a subscription that may be gone.
+    private var subscriptions: [() -> RedisSubscription?] = []
 
     /// - Parameter chance: random numbers of at least 0 and below 1, for the pauses between attempts.
     /// - Throws: when the kernel gives no more descriptors.
     public init(
         loop: EventLoop, settings: RedisSettings, chance: @escaping () -> Double = { .random(in: 0..<1) }
     ) throws(SystemError) {
-        (self.loop, self.settings, self.chance) = (loop, settings, chance)
+        self.loop = loop
         state = .away(since: loop.now, .starting)
-        let lookup = try HostLookup(loop: loop)
-        switch settings.topology {
-        case .standalone(let endpoints):
-            router = PrimaryRouter(loop: loop, settings: settings, chance: chance) { EndpointSearch(endpoints, lookup: lookup) }
-        }
+        router = try Self.makeRouter(loop: loop, settings: settings, chance: chance)
         router.onChange = { [unowned self] in routerChanged() }
+        router.onFailover = { [unowned self] primary in for find in subscriptions { find()?.failedOver(to: primary) } }
     }
 
     public func start() { router.start() }
@@ -35,7 +32,33 @@ public final class RedisClient {
     /// Ends all connections. What is unanswered is told `.lost` from inside this call, and later commands `.away`.
     public func close() {
         router.close()
+        for find in subscriptions { find()?.close() }
         routerChanged()
+    }
+
+    /// Listens to channels, whatever node of a cluster they are published at. Dropping the subscription ends it.
+    public func subscribe(
+        to channels: [String], onChange: @escaping (RedisSubscription.Change) -> Void,
+        onMessage: @escaping (_ channel: String, _ payload: [UInt8]) -> Void
+    ) -> RedisSubscription {
+        let link = router.makeSubscriptionLink()
+        let subscription = RedisSubscription(to: channels, over: link, onChange: onChange, onMessage: onMessage)
+        subscriptions.removeAll { $0() == nil }
+        subscriptions.append { [weak subscription] in subscription }
+        return subscription
+    }
+
+    private static func makeRouter(
+        loop: EventLoop, settings: RedisSettings, chance: @escaping () -> Double
+    ) throws(SystemError) -> any CommandRouter {
+        let lookup = try HostLookup(loop: loop)
+        switch settings.topology {
+        case .standalone(let endpoints):
+            return PrimaryRouter(loop: loop, settings: settings, endpoints: endpoints, lookup: lookup, chance: chance)
+        case .sentinel(let primary, let sentinels, let credential):
+            let sentinels = Sentinels(primary: primary, endpoints: sentinels, credential: credential)
+            return PrimaryRouter(loop: loop, settings: settings, sentinels: sentinels, lookup: lookup, chance: chance)
+        }
     }
 
     private func routerChanged() {

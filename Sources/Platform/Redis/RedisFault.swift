@@ -17,6 +17,8 @@ public enum RedisFault: Error, Equatable, Sendable, CustomStringConvertible {
     case loading(SocketAddress)
     /// It is a replica, or has become one.
     case notPrimary(SocketAddress)
+    /// The sentinels made another server the primary.
+    case failedOver(RedisEndpoint)
     /// `close()` was called.
     case closed
 
@@ -33,6 +35,7 @@ public enum RedisFault: Error, Equatable, Sendable, CustomStringConvertible {
         case .greetingFailed(let address): "\(address) does not say what it is"
         case .loading(let address): "\(address) is loading its data"
         case .notPrimary(let address): "\(address) is not the primary"
+        case .failedOver(let endpoint): "\(endpoint) became the primary"
         case .closed: "closed"
         }
     }

@@ -5,6 +5,8 @@ public struct RedisSettings: Sendable {
     public enum Topology: Sendable {
         /// One primary, known by one address or several names of it.
         case standalone([RedisEndpoint])
+        /// The primary that the sentinels call by that name, wherever it is.
+        case sentinel(primary: String, sentinels: [RedisEndpoint], credential: RedisCredential? = nil)
     }
 
     public var topology: Topology

@@ -39,8 +39,8 @@ public final class RedisSubscription {
         link.close()
     }
 
-    /// Looks for a server anew, because the one that is listened to may not be the right one any more.
-    func lookAgain(because fault: RedisFault) { link.lookAgain(because: fault) }
+    /// Moves to the new primary.
+    func failedOver(to primary: RedisEndpoint) { link.failedOver(to: primary) }
 
     private func subscribe() {
         guard let connection = link.connection else { return }
@@ -60,16 +60,5 @@ public final class RedisSubscription {
         guard isListening else { return }
         isListening = false
         onChange(.deaf(fault))
-    }
-}
-
-extension RedisClient {
-    /// Listens to channels, whatever node of a cluster they are published at.
-    public func subscribe(
-        to channels: [String], onChange: @escaping (RedisSubscription.Change) -> Void,
-        onMessage: @escaping (_ channel: String, _ payload: [UInt8]) -> Void
-    ) -> RedisSubscription {
-        let link = Link(loop: loop, settings: settings, search: router.makeSubscriptionSearch(), chance: chance)
-        return RedisSubscription(to: channels, over: link, onChange: onChange, onMessage: onMessage)
     }
 }

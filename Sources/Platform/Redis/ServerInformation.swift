@@ -14,7 +14,7 @@ struct ServerInformation {
     var replicationID: String? { self["master_replid"] }
     /// Valkey says 7.2.4 in redis_version, for the sake of clients that look, and its own version beside it.
     var version: String? { self["valkey_version"] ?? self["redis_version"] }
-    /// Nil when the text is no INFO.
+    /// Nil for a sentinel, which has no data.
     var isPrimary: Bool? { self["role"].map { $0 == "master" } }
     var isLoading: Bool { self["loading"] == "1" }
     var replicaCount: Int { self["connected_slaves"].flatMap { Int($0) } ?? 0 }
