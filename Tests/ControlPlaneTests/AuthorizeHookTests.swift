@@ -22,7 +22,7 @@ struct AuthorizeHookTests {
         let request = PublishRequest(
             credential: .streamKey(Secret("k")), ingestProtocol: .rtmps, source: SocketAddress(.loopback, port: 1), userAgent: "")
         authorizer.authorize(request) { new in answer.withLock { $0 = new } }
-        _ = loop.run(until: { answer.withLock { $0 != nil } }, within: .seconds(5))
+        _ = loop.run(until: { answer.withLock { $0 != nil } }, within: .seconds(20))
         return answer.withLock { $0 }
     }
 

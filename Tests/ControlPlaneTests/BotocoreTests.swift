@@ -44,7 +44,7 @@ final class ServedAPI: Sendable {
 
     var endpoint: String {
         get throws {
-            for _ in 0..<500 {
+            for _ in 0..<3_000 {
                 if let address = address.withLock({ $0 }) { return "http://\(address)" }
                 Thread.sleep(forTimeInterval: 0.01)
             }

@@ -37,7 +37,7 @@ struct HandoverChannelTests {
         }
         let (a, b) = try DescriptorMessage.makePair()
         near.send(.sockets([SocketRole(.rtmp, worker: 1), SocketRole(.lock)]), [a, b])
-        #expect(loop.run(until: { received.count == 2 }, within: .seconds(5)))
+        #expect(loop.run(until: { received.count == 2 }, within: .seconds(20)))
         #expect(received.map(\.0) == [SocketRole(.rtmp, worker: 1), SocketRole(.lock)])
     }
 
@@ -48,7 +48,7 @@ struct HandoverChannelTests {
         var closings = 0
         channel.onClosed = { closings += 1 }
         try DescriptorMessage(bytes: Array(text.utf8) + [10]).send(over: raw)
-        #expect(loop.run(until: { channel.isClosed }, within: .seconds(5)))
+        #expect(loop.run(until: { channel.isClosed }, within: .seconds(20)))
         channel.close()
         #expect(closings == 1)
     }
@@ -61,7 +61,7 @@ struct HandoverChannelTests {
         channel.onClosed = { heard.append("closed") }
         try DescriptorMessage(.left, []).send(over: try #require(raw))
         raw = nil
-        #expect(loop.run(until: { channel.isClosed }, within: .seconds(5)))
+        #expect(loop.run(until: { channel.isClosed }, within: .seconds(20)))
         #expect(heard == ["left", "closed"])
     }
 

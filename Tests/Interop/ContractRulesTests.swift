@@ -54,7 +54,7 @@ extension Interop.MediaContract {
             #expect(gateway.endOfWHIP(publisher.whipParticipantId)?.verdict?.contains("SD-1043") == true)
 
             try gateway.change("limit: 230400", to: "limit: 921600")
-            expect("the reload", within: .seconds(3)) { gateway.logged("reloaded").count == 2 }
+            expect("the reload", within: .seconds(20)) { gateway.logged("reloaded").count == 2 }
             let again = try Self.push(clip, seconds: 3, to: gateway, key: publisher.streamKey)
             #expect(again.status(within: .seconds(15)) == 0, "\(again.output)")
             gateway.stop()

@@ -50,7 +50,7 @@ extension Interop {
             letPass(.seconds(3))
             let who = ["--stage-arn", stage, "--participant-id", participant, "--reason", "enough"]
             _ = try aws(gateway, "disconnect-participant", who)
-            #expect(encoder.status(within: .seconds(3)) != nil, "the encoder is cut")
+            #expect(encoder.status(within: .seconds(10)) != nil, "the encoder is cut")
             let again = try Encoder.ffmpeg(.p30, to: target)
             let status = try #require(again.status(within: .seconds(10)))
             #expect(status != 0)

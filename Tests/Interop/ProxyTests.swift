@@ -12,7 +12,7 @@ extension Interop {
             let rtmp = try Proxy(to: gateway.quickstart.rtmpURL)
             let encoder = try Encoder.ffmpeg(.p30, to: "\(rtmp.url)/\(gateway.quickstart.streamKey)", seconds: 2)
             #expect(encoder.status(within: .seconds(20)) == 0)
-            expect("RTMP's source", within: .seconds(3)) { gateway.log.contains("\"source\":\"\(Self.encoder):40000\"") }
+            expect("RTMP's source", within: .seconds(20)) { gateway.log.contains("\"source\":\"\(Self.encoder):40000\"") }
 
             let whip = try Proxy(to: try #require(gateway.quickstart.whipURL))
             let publisher = try ProgramRun([
@@ -20,7 +20,7 @@ extension Interop {
                 "--flv", try Clip.p30.file(), "--seconds", "1",
             ])
             #expect(publisher.status(within: .seconds(20)) == 0, "\(publisher.output)")
-            expect("the log names the encoder", within: .seconds(5)) {
+            expect("the log names the encoder", within: .seconds(20)) {
                 gateway.log.contains("\"remote\":\"\(Self.encoder):40000\"")
             }
 
@@ -42,7 +42,7 @@ extension Interop {
                         "Authorization: Bearer \(try #require(gateway.quickstart.whipToken))",
                         "--data-binary", "@\(try Self.offer())", try #require(gateway.quickstart.whipURL),
                     ], within: .seconds(10))
-                expect("a session", within: .seconds(3)) { gateway.log.contains("\"whip_posted\"") }
+                expect("a session", within: .seconds(20)) { gateway.log.contains("\"whip_posted\"") }
                 #expect(gateway.log.contains("\"remote\":\"\(Self.encoder)") == isTrusted)
                 gateway.stop()
             }

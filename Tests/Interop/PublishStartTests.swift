@@ -29,7 +29,7 @@ extension Interop.MediaContract {
             for (row, run) in zip(rows, runs) {
                 #expect(run.status(within: .seconds(20)) == 0, "\(row.name) by \(row.route): \(run.output)")
             }
-            expect("all have been live", within: .seconds(5)) {
+            expect("all have been live", within: .seconds(20)) {
                 gateway.logged("rtmp_publish_ended").count + gateway.logged("whip_ended").count == rows.count
             }
             #expect(try gateway.events().map(\.name) == [])

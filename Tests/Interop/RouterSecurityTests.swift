@@ -25,7 +25,7 @@ extension Interop {
             let gateway = try Gateway(routers: site.settings())
             let encoder = try Encoder.ffmpeg(.p30, to: gateway.quickstart.publishURL, seconds: 4)
             #expect(encoder.status(within: .seconds(30)) == 0, "\(encoder.output)")
-            expect("it was sent to", within: .seconds(5)) { gateway.log.contains("\"router_announced\"") }
+            expect("it was sent to", within: .seconds(20)) { gateway.log.contains("\"router_announced\"") }
             #expect(try Data(contentsOf: site.pictures(of: gateway)).isEmpty)
             gateway.stop()
         }

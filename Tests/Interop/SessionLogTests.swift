@@ -38,7 +38,7 @@ extension Interop {
             _ = try Encoder.ffmpeg(.p30, to: "\(gateway.quickstart.rtmpURL)/\(key)").status(within: .seconds(15))
             var refusal: [String: Any] = [:]
             // Lines that follow soon share a write: the encoder may be gone a moment before its line is there.
-            try expect("the refusal is in the log", within: .seconds(5)) {
+            try expect("the refusal is in the log", within: .seconds(20)) {
                 refusal = try Self.lines(of: gateway.log).first { $0["event"] as? String == "rtmp_publish_refused" } ?? [:]
                 return !refusal.isEmpty
             }

@@ -28,7 +28,7 @@ extension Interop {
             let gateway = try Gateway(
                 configuration: "workers: {count: 2}",
                 launcher: launcher(["rtmp=127.0.0.1:0", "media=127.0.0.1:0:udp"]))
-            expect("the warning is in the log", within: .seconds(5)) { gateway.log.contains("\"single_media_socket\"") }
+            expect("the warning is in the log", within: .seconds(20)) { gateway.log.contains("\"single_media_socket\"") }
             let whip = try gateway.whipPublishers(4, clip: try Clip.p30.file(), seconds: 2)
             #expect(try whip.report(WHIPSent.self, within: .seconds(30)).deleted == 4)
             let encoder = try Encoder.ffmpeg(.p30, to: gateway.quickstart.publishURL, seconds: 2)

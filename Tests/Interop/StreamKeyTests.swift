@@ -28,7 +28,7 @@ extension Interop {
             let first = try Encoder.ffmpeg(.p30, to: gateway.quickstart.publishURL, seconds: 30)
             expect("the first stream arrives", within: .seconds(10)) { capture.byteCount > 50_000 }
             first.send(signal)
-            _ = first.status(within: .seconds(5))
+            _ = first.status(within: .seconds(20))
             let next = try Encoder.librtmp(.p30, to: gateway.quickstart.publishURL, seconds: 2)
             #expect(next.status(within: .seconds(6)) == 0, "\(next.output)")
             gateway.stop()

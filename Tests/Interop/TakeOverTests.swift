@@ -101,7 +101,7 @@ extension Interop {
             #expect(encoder.isRunning && whip.isRunning)
             #expect(!gateway.log.contains("\"rtmp_publish_ended\""))
             // The store and the API are ours again.
-            expect("the API answers", within: .seconds(5)) { (try? gateway.makeStreamKeys(stages: 1, each: 1)) != nil }
+            expect("the API answers", within: .seconds(20)) { (try? gateway.makeStreamKeys(stages: 1, each: 1)) != nil }
             let sent = try whip.report(WHIPSent.self, within: .seconds(30))
             #expect(sent.deleted == 2 && sent.endedByServer == 0)
             encoder.interrupt()
@@ -116,7 +116,7 @@ extension Interop {
             let admin = try #require(gateway.quickstart.adminURL)
             kill(gateway.pid, SIGUSR2)
             expect("the old process ends\n\(gateway.log)", within: .seconds(20)) { !gateway.isRunning }
-            expect("the new one says so", within: .seconds(5)) { gateway.log.contains("\"took_over\"") }
+            expect("the new one says so", within: .seconds(20)) { gateway.log.contains("\"took_over\"") }
             // The successor writes to the same output, and answers at the same address.
             #expect(try gateway.admin("readyz").contains("ready") || !admin.isEmpty)
             let process = try #require(Int32(try gateway.lockHolder()))

@@ -32,7 +32,7 @@ extension Interop {
                 (3...40).contains(Self.value(of: "stagedoor_whep_keyframe_requests_total", metrics)), "twice a second at most")
             #expect(Self.value(of: "stagedoor_whep_lagging_total", metrics) == 0)
             #expect(viewer.output.matches(of: /DELETE \d 200/).count == 5)
-            try expect("every place is free", within: .seconds(5)) {
+            try expect("every place is free", within: .seconds(20)) {
                 try Self.value(of: "stagedoor_whep_subscribers", gateway.admin("metrics")) == 0
             }
             let workers = Set(gateway.log.matches(of: /"whep_connected".*"worker":(\d)/).map { $0.output.1 })

@@ -28,7 +28,7 @@ extension Interop {
             let client = try WHIPClient.aiortc(gateway, seconds: 4, environment: ["WRONG=\(fault.wrong)"])
             _ = client.status(within: .seconds(30))
             #expect(client.output.contains("POST 201") && !client.output.contains("state connected"), "\(client.output)")
-            try expect("the session has ended", within: .seconds(5)) { try !gateway.endedSessions().isEmpty }
+            try expect("the session has ended", within: .seconds(20)) { try !gateway.endedSessions().isEmpty }
             let told = try #require(try gateway.endedSessions().first)
             #expect(told.story.verdict?.contains(fault.verdict) == true, "\(told)")
             #expect(told.story.steps.map(\.step) == fault.steps)
@@ -47,7 +47,7 @@ extension Interop {
             let client = try WHIPClient.aiortc(gateway, seconds: 4)
             expect("pictures", within: .seconds(20)) { client.output.contains("state connected") }
             let id = try #require(client.output.firstMatch(of: /session \S+\/([^\/\s]+)/).map { String($0.1) })
-            try expect("a picture is told of", within: .seconds(5)) {
+            try expect("a picture is told of", within: .seconds(20)) {
                 try gateway.session(id).story.steps.contains { $0.step == "firstIDR" }
             }
             let live = try gateway.session(id)

@@ -25,7 +25,7 @@ extension Interop {
             #expect(second.isRunning)
             #expect(Told.list(router).allSatisfy { $0.method != "DELETE" }, "\(router.output)")
             #expect(second.status(within: .seconds(20)) == 0, "\(second.output)")
-            expect("the end is told", within: .seconds(5)) { Told.list(router).last?.method == "DELETE" }
+            expect("the end is told", within: .seconds(20)) { Told.list(router).last?.method == "DELETE" }
             try check(Told.list(router), gateway)
             first.kill()
             gateway.stop()

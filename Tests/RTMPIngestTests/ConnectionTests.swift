@@ -175,14 +175,14 @@ struct ConnectionLimitTests {
         let encoder = bench.connect()
         encoder.handshake()
         encoder.command("connect", 1, .object(["app": "app"]))
-        #expect(bench.run(until: { encoder.isClosed }, within: .seconds(2)))
+        #expect(bench.run(until: { encoder.isClosed }, within: .seconds(20)))
     }
 
     @Test func `ends a publish without media`() throws {
         let bench = try IngestBench(settings { $0.silenceTimeout = .milliseconds(100) })
         let encoder = bench.connect()
         encoder.connectAndPublish()
-        #expect(bench.run(until: { encoder.isClosed }, within: .seconds(2)))
+        #expect(bench.run(until: { encoder.isClosed }, within: .seconds(20)))
         #expect(bench.leases.liveCount == 0)
     }
 
@@ -191,7 +191,7 @@ struct ConnectionLimitTests {
         bench.authorizer.isSilent.withLock { $0 = true }
         let encoder = bench.connect()
         encoder.connectAndPublish()
-        #expect(bench.run(until: { encoder.isClosing }, within: .seconds(2)))
+        #expect(bench.run(until: { encoder.isClosing }, within: .seconds(20)))
         #expect(encoder.words.contains("SD-1014"))
     }
 

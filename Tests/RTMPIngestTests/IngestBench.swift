@@ -149,7 +149,7 @@ final class IngestBench {
     deinit { pool.stop() }
 
     @discardableResult
-    func run(until isDone: () -> Bool, within limit: Duration = .seconds(10)) -> Bool { loop.run(until: isDone, within: limit) }
+    func run(until isDone: () -> Bool, within limit: Duration = .seconds(30)) -> Bool { loop.run(until: isDone, within: limit) }
 
     func connect(from address: String = "192.0.2.1:40000") -> FakeEncoder { FakeEncoder(self, address) }
 }

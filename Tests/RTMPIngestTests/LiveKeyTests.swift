@@ -26,7 +26,7 @@ struct LiveKeyTests {
         second.connectAndPublish()
         #expect(!bench.run(until: { second.isClosing || second.hasStarted }, within: .milliseconds(200)), "It is held")
         first.message(9, timestamp: 40, PipelineTests.slice)
-        #expect(bench.run(until: { second.isClosing }, within: .seconds(1)))
+        #expect(bench.run(until: { second.isClosing }, within: .seconds(20)))
         #expect(second.words.contains("NetStream.Publish.BadName") && second.words.contains("SD-1004"))
         #expect(!first.isClosing && bench.leases.liveCount == 1)
     }
@@ -38,8 +38,8 @@ struct LiveKeyTests {
         let first = live(bench)
         let second = bench.connect(from: "192.0.2.2:1")
         second.connectAndPublish()
-        #expect(bench.run(until: { second.hasStarted }, within: .seconds(2)))
-        #expect(bench.run(until: { first.isClosing }, within: .seconds(1)))
+        #expect(bench.run(until: { second.hasStarted }, within: .seconds(20)))
+        #expect(bench.run(until: { first.isClosing }, within: .seconds(20)))
         #expect(first.words.contains("taken over"))
         #expect(bench.host.ends == [.takenOver])
         #expect(bench.leases.liveCount == 1)
@@ -54,7 +54,7 @@ struct LiveKeyTests {
         second.connectAndPublish()
         #expect(!bench.run(until: { second.isClosing || second.hasStarted }, within: .milliseconds(200)), "It is held")
         first.command("FCUnpublish", 9, .null, ["KEY"])
-        #expect(bench.run(until: { second.hasStarted }, within: .seconds(1)))
+        #expect(bench.run(until: { second.hasStarted }, within: .seconds(20)))
         #expect(bench.leases.liveCount == 1)
     }
 
@@ -66,13 +66,13 @@ struct LiveKeyTests {
         #expect(!bench.run(until: { held.contains { $0.isClosing } }, within: .milliseconds(100)))
         let third = bench.connect(from: "192.0.2.4:1")
         third.connectAndPublish()
-        #expect(bench.run(until: { third.isClosing }, within: .milliseconds(100)))
+        #expect(bench.run(until: { third.isClosing }, within: .seconds(1)))
         held[0].drop()
         let fourth = bench.connect(from: "192.0.2.5:1")
         fourth.connectAndPublish()
         #expect(!bench.run(until: { fourth.isClosing }, within: .milliseconds(100)), "There is room again")
         first.message(9, timestamp: 40, PipelineTests.slice)
-        #expect(bench.run(until: { fourth.isClosing && held[1].isClosing }, within: .seconds(1)))
+        #expect(bench.run(until: { fourth.isClosing && held[1].isClosing }, within: .seconds(20)))
     }
 
     @Test func `counts no time while a publish is held`() throws {
@@ -83,6 +83,6 @@ struct LiveKeyTests {
         _ = live(bench)
         let second = bench.connect(from: "192.0.2.2:1")
         second.connectAndPublish()
-        #expect(bench.run(until: { second.hasStarted }, within: .seconds(2)))
+        #expect(bench.run(until: { second.hasStarted }, within: .seconds(20)))
     }
 }

@@ -99,10 +99,10 @@ struct AnnounceTests {
             formats: [.video: .h264Offered(profileLevelID: "42e01f")], source: SocketAddress(.loopback, port: 9))
         var results: [Result<LegPlan, AnnounceFailure>] = []
         driver.announce(announcement) { results.append($0) }
-        #expect(loop.run(until: { results.count == 1 }, within: .seconds(5)))
+        #expect(loop.run(until: { results.count == 1 }, within: .seconds(20)))
         announcement.generation = 6
         driver.announce(announcement) { results.append($0) }
-        #expect(loop.run(until: { results.count == 2 }, within: .seconds(5)))
+        #expect(loop.run(until: { results.count == 2 }, within: .seconds(20)))
         #expect((try? results[0].get().tracks.map(\.isNACKed)) == [true])
         guard case .failure(.staleGeneration) = results[1] else {
             Issue.record("accepted a lower generation")

@@ -75,7 +75,7 @@ final class Bench: MediaSource {
         }
     }
 
-    func wait(until isDone: () -> Bool) -> Bool { loop.run(until: isDone, within: .seconds(5)) }
+    func wait(until isDone: () -> Bool) -> Bool { loop.run(until: isDone, within: .seconds(20)) }
 
     func send(_ packet: RTCPPacket, through socket: UDPSocket) {
         var writer = ByteWriter()

@@ -70,7 +70,7 @@ private final class ControlBench {
         return (id, announcement)
     }
 
-    func wait(_ limit: Duration = .seconds(8), until isDone: () -> Bool) -> Bool { loop.run(until: isDone, within: limit) }
+    func wait(_ limit: Duration = .seconds(30), until isDone: () -> Bool) -> Bool { loop.run(until: isDone, within: limit) }
 
     var opened: Int { commands.filter { if case .open = $0 { true } else { false } }.count }
     var closed: Int { commands.filter { if case .close = $0 { true } else { false } }.count }

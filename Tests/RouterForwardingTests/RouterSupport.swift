@@ -159,7 +159,7 @@ final class Gateway: MediaSource {
     func requestKeyframe(_ track: TrackID) { keyframeRequests += 1 }
     func limitBitrate(_ bitsPerSecond: Int?) {}
 
-    func wait(_ limit: Duration = .seconds(10), until isDone: () -> Bool) -> Bool { loop.run(until: isDone, within: limit) }
+    func wait(_ limit: Duration = .seconds(30), until isDone: () -> Bool) -> Bool { loop.run(until: isDone, within: limit) }
 
     /// What the router has received, by participant.
     func status(of router: ExampleRouter) -> [String: JSONValue] {

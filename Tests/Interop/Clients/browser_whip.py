@@ -78,8 +78,17 @@ def publish(driver, session, seconds):
         print('heights', *[height for height, before in zip(heights, [0] + heights) if height != before])
         print('sent', driver.script(session, STATISTICS, 'async'))
     driver.script(session, "document.getElementById('stop').click()")
-    time.sleep(1)
-    print(driver.script(session, "return document.getElementById('log').textContent"))
+    print(last_words(driver, session))
+
+
+def last_words(driver, session):
+    """The page's log once its DELETE has been answered, or after five seconds."""
+    end = time.time() + 5
+    while True:
+        log = driver.script(session, "return document.getElementById('log').textContent")
+        if 'stopped' in log or time.time() > end:
+            return log
+        time.sleep(.1)
 
 
 def main():

@@ -255,6 +255,16 @@ def tokens():
     peer.delete()
 
 
+def settled():
+    """Waits until the server has taken no connection for half a second, ten seconds at most."""
+    seen, since, end = descriptors(), time.time(), time.time() + 10
+    while time.time() < end and time.time() - since < .5:
+        now = descriptors()
+        if now != seen:
+            seen, since = now, time.time()
+        time.sleep(.02)
+
+
 def no_descriptors_left():
     pid, peer = int(os.environ['GATEWAY_PID']), Peer(sys.argv[2], sys.argv[3])
     normal = resource.prlimit(pid, resource.RLIMIT_NOFILE)
@@ -262,7 +272,7 @@ def no_descriptors_left():
     crowd = [connect() for _ in range(24)]
     check('who wants to publish is asked to come again', eventually(lambda: peer.post() == 503))
     crowd += [connect() for _ in range(300)]
-    time.sleep(2)
+    settled()
     taken, limit = descriptors(), resource.prlimit(pid, resource.RLIMIT_NOFILE)[0]
     check('the server takes no more than it has', taken <= limit + 4, '%d of %d; some had higher numbers before' % (taken, limit))
     for connection in crowd:

@@ -114,7 +114,7 @@ final class TestClient {
     }
 
     /// Runs DTLS to its end.
-    func connectDTLS(within limit: Double = 3) throws -> Bool {
+    func connectDTLS(within limit: Double = 15) throws -> Bool {
         guard let text = answer?.media[0].attributes.first(Fingerprint.self) else { return false }
         let expected = [CertificateFingerprint(hash: text.hashFunction, bytes: text.bytes)]
         if dtls == nil {

@@ -204,8 +204,8 @@ final class RecordingSink: MediaSink {
     func ended(_ reason: PublicationEnd) { output.update(participant, worker: worker) { $0.ended = reason } }
 }
 
-/// Waits for a condition, at most five seconds; returns what it says at the end.
-func eventually(within limit: Double = 5, _ condition: () -> Bool) -> Bool {
+/// Waits for a condition, at most half a minute; returns what it says at the end.
+func eventually(within limit: Double = 30, _ condition: () -> Bool) -> Bool {
     let end = Date().addingTimeInterval(limit)
     while Date() < end {
         if condition() { return true }
