@@ -77,7 +77,10 @@ public final class RedisServer {
 
     /// What redis-cli prints for a command.
     @discardableResult
-    public func ask(_ words: String...) throws -> String {
+    public func ask(_ words: String...) throws -> String { try ask(words) }
+
+    @discardableResult
+    public func ask(_ words: [String]) throws -> String {
         try Self.output(of: ["redis-cli", "-h", "127.0.0.1", "-p", "\(port)", "--no-auth-warning"] + words)
     }
 

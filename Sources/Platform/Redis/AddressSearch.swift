@@ -13,29 +13,42 @@ protocol AddressSearch: AnyObject {
     func search(_ found: @escaping (Result<[ServerCandidate], RedisFault>) -> Void)
 }
 
-/// The servers of a list, names looked up. Whom the last round began with comes last in the next one.
+/// The servers of a list, names looked up. Each round begins with the next of them.
 final class EndpointSearch: AddressSearch {
-    private var endpoints: [RedisEndpoint]
+    private let endpoints: () -> [RedisEndpoint]
     private let lookup: HostLookup
+    private var round = 0
 
-    init(_ endpoints: [RedisEndpoint], lookup: HostLookup) { (self.endpoints, self.lookup) = (endpoints, lookup) }
+    /// - Parameter endpoints: asked in each round, because the list may grow and shrink.
+    init(lookup: HostLookup, _ endpoints: @escaping () -> [RedisEndpoint]) {
+        (self.lookup, self.endpoints) = (lookup, endpoints)
+    }
+
+    convenience init(_ endpoints: [RedisEndpoint], lookup: HostLookup) { self.init(lookup: lookup) { endpoints } }
 
     func search(_ found: @escaping (Result<[ServerCandidate], RedisFault>) -> Void) {
-        let wanted = endpoints
-        if let first = endpoints.first { endpoints = endpoints.dropFirst() + [first] }
+        let known = endpoints()
+        let start = known.isEmpty ? 0 : round % known.count
+        let wanted = Array(known[start...] + known[..<start])
+        round += 1
         var answers: [RedisEndpoint: [SocketAddress]] = [:]
-        for endpoint in Set(wanted) {
+        let different = Set(wanted)
+        for endpoint in different {
             lookup.find(endpoint) { addresses in
                 answers[endpoint] = addresses
-                guard answers.count == Set(wanted).count else { return }
-                let candidates = wanted.flatMap { endpoint in
-                    (answers[endpoint] ?? []).map {
-                        ServerCandidate(address: $0, name: endpoint.address == nil ? endpoint.host : nil)
-                    }
-                }
-                let names = wanted.map(\.description).joined(separator: ", ")
-                found(candidates.isEmpty ? .failure(.notFound(names)) : .success(candidates))
+                if answers.count == different.count { found(Self.candidates(wanted, at: answers)) }
             }
         }
+    }
+
+    private static func candidates(
+        _ endpoints: [RedisEndpoint], at addresses: [RedisEndpoint: [SocketAddress]]
+    ) -> Result<[ServerCandidate], RedisFault> {
+        let candidates = endpoints.flatMap { endpoint in
+            let name = endpoint.address == nil ? endpoint.host : nil
+            return (addresses[endpoint] ?? []).map { ServerCandidate(address: $0, name: name) }
+        }
+        if candidates.isEmpty { return .failure(.notFound(endpoints.map(\.description).joined(separator: ", "))) }
+        return .success(candidates)
     }
 }

@@ -15,6 +15,7 @@ protocol CommandRouter: AnyObject {
 
     func start()
     func close()
-    /// Sends commands back to back to the server that has the key; see `RedisConnection.send`.
+    /// Sends commands back to back to the server that has the key; see `RedisConnection.send`. When one of them is refused as
+    /// another node's, none of them was carried out.
     func send(_ commands: [RedisCommand], key: RedisArgument?, replies: @escaping ([RedisReply]) -> Void)
 }

@@ -24,14 +24,14 @@ final class Link {
     private var deadline: TimerWatch?
     private var pause: TimerWatch?
     private var heartbeat: TimerWatch?
-    private var refused: [() -> Void] = []
-    private var refusedTimer: TimerWatch?
+    private let refusals: PromptRefusals
 
     init(
         loop: EventLoop, settings: RedisSettings, role: ServerRole = .primary, search: any AddressSearch,
         chance: @escaping () -> Double
     ) {
         (self.loop, self.settings, self.role, self.search, self.chance) = (loop, settings, role, search, chance)
+        refusals = PromptRefusals(loop: loop)
         lifecycle = LinkLifecycle(limits: settings.limits)
     }
 
@@ -48,13 +48,17 @@ final class Link {
         for connection in open { connection?.close() }
     }
 
-    /// Searches again: the server is no longer the right one, or there is reason to believe that it can be had now.
+    /// Leaves the server, because it is not the right one, and searches again.
     func lookAgain(because fault: RedisFault) {
         if connection != nil {
             lose(fault)
         } else if attempt != nil {
             attemptFailed(fault)
         }
+    }
+
+    /// Waits out no pause: somebody needs the server now.
+    func hurry() {
         pause?.cancel()
         perform(lifecycle.hurry())
     }
@@ -63,28 +67,17 @@ final class Link {
     func failedOver(to primary: RedisEndpoint) {
         guard identity == nil || identity?.address != primary.address else { return }
         lookAgain(because: .failedOver(primary))
+        hurry()
     }
 
     /// Sends commands back to back; see `RedisConnection.send`.
     func send(_ commands: [RedisCommand], replies: @escaping ([RedisReply]) -> Void) {
-        guard let connection else { return refuse(commands, replies) }
+        guard let connection else { return refusals.refuse(commands, with: .away, replies) }
         connection.send(commands) { [weak self, weak connection] answers in
             replies(answers)
             guard let self, let connection, connection === self.connection else { return }
             if answers.contains(where: \.isOfAnotherPrimary) { lose(.notPrimary(connection.remoteAddress)) }
         }
-    }
-
-    private func refuse(_ commands: [RedisCommand], _ replies: @escaping ([RedisReply]) -> Void) {
-        refused.append { replies(commands.map { _ in .failure(.away) }) }
-        // Holds the link: every reply is called, also when its owner is gone by then.
-        refusedTimer =
-            refusedTimer
-            ?? loop.schedule(after: .zero) { [self] in
-                let told = refused
-                (refused, refusedTimer) = ([], nil)
-                for tell in told { tell() }
-            }
     }
 }
 

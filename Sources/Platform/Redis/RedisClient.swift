@@ -58,6 +58,8 @@ public final class RedisClient {
         case .sentinel(let primary, let sentinels, let credential):
             let sentinels = Sentinels(primary: primary, endpoints: sentinels, credential: credential)
             return PrimaryRouter(loop: loop, settings: settings, sentinels: sentinels, lookup: lookup, chance: chance)
+        case .cluster(let seeds):
+            return ClusterRouter(loop: loop, settings: settings, seeds: seeds, lookup: lookup, chance: chance)
         }
     }
 
@@ -82,9 +84,11 @@ extension RedisClient {
         router.send([command], key: key) { reply($0[0]) }
     }
 
-    /// Sends commands back to back to the server that has the key: one round trip, but no transaction.
+    /// Sends commands in one go to the server that has the key: each stands for itself, and all answers come together.
     public func pipeline(_ commands: [RedisCommand], key: RedisArgument? = nil, replies: @escaping ([RedisReply]) -> Void) {
-        router.send(commands, key: key, replies: replies)
+        precondition(!commands.isEmpty, "a pipeline has a command")
+        let answers = AnswerCollector(count: commands.count, replies)
+        for (index, command) in commands.enumerated() { send(command, key: key) { answers.add($0, at: index) } }
     }
 
     /// Carries out all commands or, when the server refuses one beforehand, none (MULTI, EXEC). All keys live in `key`'s slot.

@@ -31,8 +31,7 @@ public final class RedisConnection {
     /// The watchdog has found the server late once: what came in while this loop itself stood still is read first.
     private var isSecondLook = false
     private var isEnded = false
-    private var notSent: [() -> Void] = []
-    private var notSentTimer: TimerWatch?
+    private let refusals: PromptRefusals
     private static let secondLook = Duration.milliseconds(20)
 
     /// - Parameter serverName: whom TLS asks for; the address where it is nil.
@@ -43,6 +42,7 @@ public final class RedisConnection {
         stream = try TCPStream(loop: loop, connectingTo: address, tls: tls, serverName: serverName)
         stream.maximumPendingWriteBytes = limits.maximumUnsentBytes
         reader = ReplyReader(limits: limits)
+        refusals = PromptRefusals(loop: loop)
         stream.onOpen = { [unowned self] in onOpen() }
         stream.onClosed = { [unowned self] in end(.closed($0)) }
         unsafe stream.onBytes = { [unowned self] bytes in
@@ -62,16 +62,16 @@ public final class RedisConnection {
     public func send(_ commands: [RedisCommand], replies: @escaping ([RedisReply]) -> Void) {
         loop.assertOnLoop()
         precondition(!commands.isEmpty, "a batch has a command")
-        if isEnded { return refuse(commands, with: .away, replies) }
+        if isEnded { return refusals.refuse(commands, with: .away, replies) }
         if unanswered.count + commands.count > limits.maximumPipelinedCommands {
-            return refuse(commands, with: .pipelineFull, replies)
+            return refusals.refuse(commands, with: .pipelineFull, replies)
         }
         if unanswered.isEmpty { watchdog?.rearm(after: limits.answerTimeout) }
         let answers = AnswerCollector(count: commands.count, replies)
         var bytes: [UInt8] = []
-        for command in commands {
+        for (index, command) in commands.enumerated() {
             command.append(to: &bytes)
-            unanswered.append(sentAt: loop.now) { answers.add($0) }
+            unanswered.append(sentAt: loop.now) { answers.add($0, at: index) }
         }
         stream.write(bytes)
     }
@@ -81,18 +81,6 @@ public final class RedisConnection {
         guard !isEnded else { return }
         onClosed = { _ in }
         end(.closed(.flushed))
-    }
-
-    private func refuse(_ commands: [RedisCommand], with error: RedisError, _ replies: @escaping ([RedisReply]) -> Void) {
-        notSent.append { replies(commands.map { _ in .failure(error) }) }
-        // Holds the connection: its owner may have dropped it by the time the answer is told.
-        notSentTimer = notSentTimer ?? loop.schedule(after: .zero) { [self] in tellNotSent() }
-    }
-
-    private func tellNotSent() {
-        let told = notSent
-        (notSent, notSentTimer) = ([], nil)
-        for tell in told { tell() }
     }
 }
 

@@ -19,6 +19,8 @@ public enum RedisFault: Error, Equatable, Sendable, CustomStringConvertible {
     case notPrimary(SocketAddress)
     /// The sentinels made another server the primary.
     case failedOver(RedisEndpoint)
+    /// A cluster's node does not know all primaries, or not the right ones.
+    case clusterIncomplete(SocketAddress)
     /// `close()` was called.
     case closed
 
@@ -36,6 +38,7 @@ public enum RedisFault: Error, Equatable, Sendable, CustomStringConvertible {
         case .loading(let address): "\(address) is loading its data"
         case .notPrimary(let address): "\(address) is not the primary"
         case .failedOver(let endpoint): "\(endpoint) became the primary"
+        case .clusterIncomplete(let address): "\(address) knows no working cluster"
         case .closed: "closed"
         }
     }

@@ -7,6 +7,8 @@ public struct RedisSettings: Sendable {
         case standalone([RedisEndpoint])
         /// The primary that the sentinels call by that name, wherever it is.
         case sentinel(primary: String, sentinels: [RedisEndpoint], credential: RedisCredential? = nil)
+        /// A cluster of which some nodes are known; the others are learned from them.
+        case cluster(seeds: [RedisEndpoint])
     }
 
     public var topology: Topology

@@ -33,17 +33,3 @@ struct UnansweredCommands {
         return reply
     }
 }
-
-/// The answers of commands that were sent as one.
-final class AnswerCollector {
-    private var answers: [RedisReply] = []
-    private let count: Int
-    private let replies: ([RedisReply]) -> Void
-
-    init(count: Int, _ replies: @escaping ([RedisReply]) -> Void) { (self.count, self.replies) = (count, replies) }
-
-    func add(_ answer: RedisReply) {
-        answers.append(answer)
-        if answers.count == count { replies(answers) }
-    }
-}

@@ -1,0 +1,154 @@
+import EventLoop
+import Wire
+
+/// Sends every command to the primary that has its key's slot, and after it where slots move
+/// (redis.io/docs/reference/cluster-spec).
+final class ClusterRouter: CommandRouter {
+    var onChange: () -> Void = {}
+    /// Never called: subscriptions hear what is published at any node, and stay where they are.
+    var onFailover: (RedisEndpoint) -> Void = { _ in }
+    private(set) var fault = RedisFault.starting
+
+    private let loop: EventLoop
+    private let makeLink: (ServerRole, @escaping () -> [RedisEndpoint]) -> Link
+    private let topology: ClusterTopology
+    private let known: KnownNodes
+    private let refusals: PromptRefusals
+    private let maximumWaiting: Int
+    private var map = SlotMap()
+    /// A redirection has corrected the map since it was read.
+    private var isMapCorrected = false
+    private var nodes: [RedisEndpoint: ClusterNode] = [:]
+    private var pauses: [ObjectIdentifier: (request: ClusterRequest, timer: TimerWatch)] = [:]
+    private var isClosed = false
+
+    init(
+        loop: EventLoop, settings: RedisSettings, seeds: [RedisEndpoint], lookup: HostLookup, chance: @escaping () -> Double
+    ) {
+        let known = KnownNodes(seeds: seeds)
+        (self.loop, self.known, refusals) = (loop, known, PromptRefusals(loop: loop))
+        maximumWaiting = settings.limits.maximumPipelinedCommands
+        let makeLink = { (role: ServerRole, endpoints: @escaping () -> [RedisEndpoint]) in
+            Link(
+                loop: loop, settings: settings, role: role, search: EndpointSearch(lookup: lookup, endpoints), chance: chance)
+        }
+        self.makeLink = makeLink
+        topology = ClusterTopology(link: makeLink(.clusterNode) { known.all })
+        topology.onMap = { [unowned self] in use($0) }
+        topology.onFault = { [unowned self] in if nodes.isEmpty { failed($0) } }
+    }
+
+    var servers: [RedisServerIdentity]? {
+        guard map.isComplete else { return nil }
+        let identities = map.primaries.compactMap { nodes[$0]?.link.identity }
+        return identities.count == map.primaries.count ? identities.sorted { "\($0.address)" < "\($1.address)" } : nil
+    }
+
+    func replicaCount(for key: RedisArgument?) -> Int { owner(of: key)?.link.replicaCount ?? 0 }
+
+    func makeSubscriptionLink() -> Link {
+        let known = known
+        return makeLink(.clusterNode) { known.all }
+    }
+
+    func start() { topology.start() }
+
+    func close() {
+        (isClosed, fault) = (true, .closed)
+        topology.close()
+        for node in nodes.values { node.close() }
+        let paused = pauses.values
+        pauses = [:]
+        for (request, timer) in paused {
+            timer.cancel()
+            request.fail(.away)
+        }
+    }
+}
+
+// MARK: - The cluster's nodes
+
+extension ClusterRouter {
+    private func use(_ map: SlotMap) {
+        (self.map, isMapCorrected) = (map, false)
+        known.learned = map.nodes
+        for endpoint in map.primaries { _ = node(at: endpoint) }
+        for node in nodes.values where !map.primaries.contains(node.endpoint) && node.isIdle {
+            nodes[node.endpoint] = nil
+            node.close()
+        }
+        changed()
+    }
+
+    private func node(at endpoint: RedisEndpoint) -> ClusterNode {
+        if let node = nodes[endpoint] { return node }
+        let node = ClusterNode(endpoint, link: makeLink(.primary) { [endpoint] }, maximumWaiting: maximumWaiting)
+        nodes[endpoint] = node
+        node.link.onUp = { [unowned self, unowned node] _ in
+            node.linkChanged()
+            changed()
+        }
+        node.link.onAway = { [unowned self, unowned node] in
+            node.linkChanged()
+            failed($0)
+        }
+        node.link.start()
+        return node
+    }
+
+    /// Any will do for a command without a key.
+    private func owner(of key: RedisArgument?) -> ClusterNode? {
+        guard let key else { return nodes.values.first { $0.link.connection != nil } }
+        return map[KeySlot(of: key)].map { node(at: $0) }
+    }
+
+    private func failed(_ fault: RedisFault) {
+        self.fault = fault
+        changed()
+    }
+
+    private func changed() {
+        guard !isClosed else { return }
+        topology.judge(isAmiss: isMapCorrected || servers == nil)
+        onChange()
+    }
+}
+
+// MARK: - Requests
+
+extension ClusterRouter {
+    func send(_ commands: [RedisCommand], key: RedisArgument?, replies: @escaping ([RedisReply]) -> Void) {
+        dispatch(ClusterRequest(commands, key: key, replies: replies), to: owner(of: key), isAsking: false)
+    }
+
+    private func dispatch(_ request: ClusterRequest, to node: ClusterNode?, isAsking: Bool) {
+        guard !isClosed, let node else { return refusals.refuse(request.commands, with: .away, request.replies) }
+        let commands = isAsking ? ["ASKING"] + request.commands : request.commands
+        // What was sent on may wait for the connection to a node that is new to us; what was not fails at once.
+        node.send(commands, isPatient: request.redirections.count > 0) { [weak self, host = node.endpoint.host] replies in
+            let replies = isAsking ? Array(replies.dropFirst()) : replies
+            guard let self, !isClosed else { return request.replies(replies) }
+            take(replies, to: request, from: host)
+        }
+    }
+
+    private func take(_ replies: [RedisReply], to request: ClusterRequest, from host: String) {
+        let redirection = Redirection(in: replies, from: host)
+        if case .moved(let slot, let endpoint)? = redirection {
+            map.assign(slot, to: endpoint)
+            isMapCorrected = true
+            changed()
+        }
+        switch request.redirections.next(after: redirection) {
+        case .deliver: request.replies(replies)
+        case .giveUp: request.fail(.tooManyRedirections)
+        case .send(let endpoint, let isAsking): dispatch(request, to: node(at: endpoint), isAsking: isAsking)
+        case .sendAgain(let pause):
+            let timer = loop.schedule(after: pause) { [unowned self] in
+                pauses[ObjectIdentifier(request)] = nil
+                dispatch(request, to: owner(of: request.key), isAsking: false)
+            }
+            pauses[ObjectIdentifier(request)] = (request, timer)
+        }
+    }
+}

@@ -1,0 +1,54 @@
+/// Which primary has which slot, as a node of the cluster says (CLUSTER SLOTS), corrected by redirections since.
+struct SlotMap: Equatable {
+    /// Of one answer; a cluster should have no more than 1,000.
+    static let maximumNodes = 1_000
+
+    /// Whoever owns a slot.
+    private(set) var primaries: [RedisEndpoint] = []
+    /// Primaries and replicas.
+    private(set) var nodes: [RedisEndpoint] = []
+    /// Indices of `primaries`.
+    private var owners = [Int?](repeating: nil, count: KeySlot.count)
+
+    init() {}
+
+    /// Reads ranges of slots, each with its primary and then its replicas; nil for another answer.
+    /// - Parameter host: of the node that answered, which names its own host by an empty one.
+    init?(_ answer: RedisValue, from host: String) {
+        guard let ranges = answer.elements else { return nil }
+        for range in ranges {
+            guard let parts = range.elements, parts.count >= 3, let first = parts[0].integer, let last = parts[1].integer,
+                0 <= first, first <= last, last < KeySlot.count
+            else { return nil }
+            for (index, part) in parts.dropFirst(2).enumerated() {
+                guard let endpoint = Self.endpoint(part, host: host) else { return nil }
+                if !nodes.contains(endpoint) { nodes.append(endpoint) }
+                guard nodes.count <= Self.maximumNodes else { return nil }
+                if index == 0 { assign(Int(first)...Int(last), to: endpoint) }
+            }
+        }
+    }
+
+    /// Whether every slot has an owner.
+    var isComplete: Bool { owners.allSatisfy { $0 != nil } }
+
+    subscript(slot: KeySlot) -> RedisEndpoint? { owners[slot.number].map { primaries[$0] } }
+
+    /// What a redirection tells.
+    mutating func assign(_ slot: KeySlot, to endpoint: RedisEndpoint) { assign(slot.number...slot.number, to: endpoint) }
+
+    private mutating func assign(_ slots: ClosedRange<Int>, to endpoint: RedisEndpoint) {
+        let index = primaries.firstIndex(of: endpoint) ?? primaries.count
+        if index == primaries.count { primaries.append(endpoint) }
+        for slot in slots { owners[slot] = index }
+    }
+
+    /// Host, port, id, and in newer servers other names: `cluster-preferred-endpoint-type` decides what the host is.
+    private static func endpoint(_ value: RedisValue, host asked: String) -> RedisEndpoint? {
+        guard let parts = value.elements, parts.count >= 2, let port = parts[1].integer.flatMap({ UInt16(exactly: $0) }) else {
+            return nil
+        }
+        let host = parts[0].text ?? ""
+        return RedisEndpoint(host: host.isEmpty ? asked : host, port: port)
+    }
+}
