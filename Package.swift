@@ -149,6 +149,12 @@ let modules: [Module] = [
         ["Wire", "JSON", "HTTP", "OpenSSL", "Signatures", "EventLoop", "HTTPClient", "Admission", "Store", "Refusals"],
         testUses: ["HTTPServer", "Sockets"]),
 
+    gateway(
+        "Cluster", ["Wire", "JSON", "EventLoop", "Redis", "Refusals", "Admission", "Store"],
+        embedded: [
+            "common", "claim", "renew", "release", "end", "sweep", "idle", "look", "begin", "announce", "heartbeat", "bury",
+            "nodes",
+        ].map { "Scripts/\($0).lua" }),
     gateway("Handover", ["Wire", "EventLoop", "Sockets", "HTTP", "Refusals", "Admission", "Store"]),
 
     Module(

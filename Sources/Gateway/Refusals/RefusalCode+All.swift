@@ -7,7 +7,7 @@ extension RefusalCode {
         .unknownApplication, .unsupportedAuthentication,
         .malformedRTMP, .publishTimeout, .videoCodec, .videoProfile, .bFrames, .resolutionExceeded, .resolutionTooSmall,
         .bitrateExceeded, .audioCodec, .audioFormat, .missingTrack, .durationExceeded, .interlacedVideo, .sliceStructure,
-        .repeatedViolation, .draining, .overloaded, .noRouter, .internalError, .malformedOffer, .noH264,
+        .repeatedViolation, .draining, .overloaded, .noRouter, .internalError, .platformAway, .malformedOffer, .noH264,
         .wrongProfileOffered, .noOpus, .tooManyTracks, .tooManyStreams, .inactiveTrack, .notBundled, .noRTCPMux,
         .unsupportedSetup, .unsupportedTransport, .unsupportedSection, .tooManyLayers, .missingToken,
         .unsupportedContentType, .bodyTooLarge, .unknownSession, .foreignSession, .preconditionRequired,

@@ -69,4 +69,7 @@ extension RefusalCode {
         1072, "no_router", .rejected, 503, "No stage router can take the stream now: try again in a moment.")
     public static let internalError = RefusalCode(
         1073, "internal_error", .rejected, 500, event: "INTERNAL_SERVER_EXCEPTION", "The gateway failed: try again in a moment.")
+    public static let platformAway = RefusalCode(
+        1074, "platform_away", .rejected, 503,
+        "The gateways cannot agree on new publishers now: live streams go on, try again in a moment.")
 }

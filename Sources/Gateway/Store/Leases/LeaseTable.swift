@@ -20,6 +20,8 @@ struct LeaseTable {
         /// Whether JOINED has been recorded.
         var isAnnounced = false
         var isPublishing = false
+        /// Under which the history knows it, where that is not the lease's own (`revive`).
+        var revivedGeneration: UInt64?
         /// What is told once the publish has started; if it never does, they leave no trace.
         var earlyWarnings: [Warning] = []
     }
@@ -86,6 +88,11 @@ struct LeaseTable {
         held[key] = nil
         sessions[entry.grant.stageARN]?.publishers -= 1
         sessions[entry.grant.stageARN]?.idleSince = now
+        return ending(entry, now: now)
+    }
+
+    /// What the history is told of a publish that ends.
+    func ending(_ entry: Held, now: WallTime) -> [HistoryWrite] {
         guard entry.isAnnounced else { return [] }
         let stopped = entry.isPublishing ? [event(.publishStopped, entry, now)] : []
         return stopped + [event(.left, entry, now), participant(entry, isConnected: false)]
@@ -192,7 +199,7 @@ extension LeaseTable {
         var event = ParticipantEvent(
             name: name, time: time, stageARN: entry.grant.stageARN, sessionID: entry.lease.stageSessionID,
             participantID: entry.grant.participantID, userID: entry.grant.userID, errorCode: errorCode,
-            generation: entry.lease.generation)
+            generation: entry.revivedGeneration ?? entry.lease.generation)
         (event.rule, event.sentence) = (warning?.rule ?? "", warning?.sentence ?? "")
         return .event(event)
     }
@@ -201,7 +208,7 @@ extension LeaseTable {
         var participant = Participant(
             entry.grant, entry.ingestProtocol, sessionID: entry.lease.stageSessionID, firstJoinTime: entry.joinedAt)
         (participant.isConnected, participant.published) = (isConnected, entry.isPublishing)
-        participant.generation = entry.lease.generation
+        participant.generation = entry.revivedGeneration ?? entry.lease.generation
         return .participant(participant)
     }
 }

@@ -1,0 +1,40 @@
+/// One participant of one stage, as the keys of its slot name them.
+package struct LeaseKey: Hashable, Sendable {
+    package var stageID: String
+    package var participantID: String
+
+    package init(stageID: String, participantID: String) { (self.stageID, self.participantID) = (stageID, participantID) }
+}
+
+/// A participant's lease and which of all it ever had.
+package struct LeaseIdentity: Hashable, Sendable {
+    package var key: LeaseKey
+    package var generation: UInt64
+
+    package init(_ key: LeaseKey, generation: UInt64) { (self.key, self.generation) = (key, generation) }
+}
+
+/// The running session of a stage, as the nodes share it.
+package struct SharedSession: Hashable, Sendable {
+    package var id: String
+    /// Milliseconds since 1970, by the server's clock.
+    package var start: Int64
+
+    package init(id: String, start: Int64) { (self.id, self.start) = (id, start) }
+}
+
+/// A publish that is over, whoever held it: its node is dead, or has lost it.
+package struct EndedLease: Hashable, Sendable {
+    package var lease: LeaseIdentity
+    package var sessionID: String
+
+    package init(_ lease: LeaseIdentity, sessionID: String) { (self.lease, self.sessionID) = (lease, sessionID) }
+}
+
+/// Why a lease has to end, as it travels: the number of a refusal and its words.
+package struct LeaseEnding: Hashable, Sendable {
+    package var code: Int
+    package var words: String
+
+    package init(code: Int, words: String) { (self.code, self.words) = (code, words) }
+}

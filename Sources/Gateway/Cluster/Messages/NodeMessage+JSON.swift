@@ -1,0 +1,68 @@
+import JSON
+import Wire
+
+extension NodeMessage {
+    /// Messages are short; whoever sends longer ones is none of us.
+    static let limits = JSONLimits(maximumLength: 8 * 1024, maximumDepth: 4, maximumValues: 64)
+
+    /// As it travels: one JSON object.
+    package func serialized() -> [UInt8] { json.serialized() }
+
+    private var json: JSONValue {
+        switch self {
+        case .ask(let question):
+            .object(
+                JSONObject([("kind", "ask"), ("number", .integer(Int64(question.number))), ("node", .string(question.node))])
+                    .adding(question.lease))
+        case .answer(let number, .live(let age)):
+            ["kind": "live", "number": .integer(Int64(number)), "age": .integer(age.milliseconds)]
+        case .answer(let number, .gone): ["kind": "gone", "number": .integer(Int64(number))]
+        case .end(let lease, let ending):
+            .object(
+                JSONObject([("kind", "end"), ("code", .integer(Int64(ending.code))), ("words", .string(ending.words))])
+                    .adding(lease))
+        case .takenOver(let lease): .object(JSONObject([("kind", "takenOver")]).adding(lease))
+        }
+    }
+
+    /// Nil for what no node of this version says.
+    package init?(parsing text: [UInt8]) {
+        guard let json = try? JSONValue(parsing: text, limits: Self.limits), let kind = json["kind"]?.string else { return nil }
+        let number = json["number"]?.integer.flatMap { Int(exactly: $0) }
+        switch (kind, number, LeaseIdentity(json)) {
+        case ("ask", let number?, let lease?):
+            guard let node = json["node"]?.string else { return nil }
+            self = .ask(Question(number: number, node: node, lease: lease))
+        case ("live", let number?, _):
+            guard let age = json["age"]?.integer else { return nil }
+            self = .answer(question: number, .live(age: .milliseconds(age)))
+        case ("gone", let number?, _): self = .answer(question: number, .gone)
+        case ("end", _, let lease?):
+            guard let code = json["code"]?.integer.flatMap({ Int(exactly: $0) }), let words = json["words"]?.string else {
+                return nil
+            }
+            self = .end(lease, LeaseEnding(code: code, words: words))
+        case ("takenOver", _, let lease?): self = .takenOver(lease)
+        default: return nil
+        }
+    }
+}
+
+extension JSONObject {
+    fileprivate func adding(_ lease: LeaseIdentity) -> JSONObject {
+        var object = self
+        object["stage"] = .string(lease.key.stageID)
+        object["participant"] = .string(lease.key.participantID)
+        object["generation"] = .integer(Int64(clamping: lease.generation))
+        return object
+    }
+}
+
+extension LeaseIdentity {
+    fileprivate init?(_ json: JSONValue) {
+        guard let stage = json["stage"]?.string, let participant = json["participant"]?.string,
+            let generation = json["generation"]?.integer.flatMap({ UInt64(exactly: $0) })
+        else { return nil }
+        self.init(LeaseKey(stageID: stage, participantID: participant), generation: generation)
+    }
+}

@@ -1,0 +1,34 @@
+import Wire
+
+/// A publish that asks for its lease.
+package struct NodeClaim: Sendable {
+    package var number: Int
+    package var key: LeaseKey
+    package var set: String
+    package var credential: String
+    /// The caller has seen the incumbent and may take its place (O41).
+    package var takesOver: Bool
+    /// Its credential is proof enough without the platform (`ClusterSettings.admitsTokensWhileAway`).
+    package var isToken: Bool
+
+    var phase = Phase.new
+    var patienceEnds = MonotonicTime.zero
+    /// The generation that the claim may take over.
+    var expected: UInt64 = 0
+    /// Who holds it, as the server said last.
+    var incumbent: RemoteLease?
+    var isOwnerSilent = false
+
+    enum Phase: Equatable {
+        case new
+        case marking
+        case claiming
+        case asking(question: Int)
+        case waiting(until: MonotonicTime)
+    }
+
+    package init(number: Int, key: LeaseKey, set: String, credential: String, takesOver: Bool, isToken: Bool) {
+        (self.number, self.key, self.set, self.credential) = (number, key, set, credential)
+        (self.takesOver, self.isToken) = (takesOver, isToken)
+    }
+}

@@ -1,0 +1,52 @@
+package import Wire
+
+/// Whether the server answers, and how long after a silence what others held is still theirs.
+///
+/// While the server is silent nobody can renew: when it is back, every lease has expired or, where it forgot, is gone. Whoever
+/// asked first would take live keys. So a node first renews what it holds, and for a while takes nothing of others.
+package struct Outage: Sendable {
+    private let silence: Duration
+    private let grace: Duration
+    package private(set) var isAway = true
+    private var lastAnswer: MonotonicTime?
+    private var runID: String?
+    private var graceEnd: MonotonicTime?
+    private var kind = Grace.none
+
+    package init(silence: Duration, grace: Duration) { (self.silence, self.grace) = (silence, grace) }
+
+    /// - Parameter runID: which process of the server it is; nil where that is not known.
+    /// - Returns: whether everything that is held has to be renewed now.
+    package mutating func connected(runID: String?, at now: MonotonicTime) -> Bool {
+        isAway = false
+        defer { (lastAnswer, self.runID) = (now, runID) }
+        guard let lastAnswer else {
+            // What went on before this process came is not known.
+            begin(.expired, at: now)
+            return true
+        }
+        if self.runID != runID { begin(.unknown, at: now) } else if now - lastAnswer > silence { begin(.expired, at: now) }
+        return true
+    }
+
+    package mutating func disconnected() { isAway = true }
+
+    /// - Returns: whether this answer ends a silence: then everything that is held has to be renewed now.
+    package mutating func answered(sentAt: MonotonicTime, at now: MonotonicTime) -> Bool {
+        defer { lastAnswer = now }
+        guard now - max(sentAt, lastAnswer ?? sentAt) > silence else { return false }
+        begin(.expired, at: now)
+        return true
+    }
+
+    /// Leases of a stage could not be renewed though the server was there: one server of several was silent.
+    package mutating func begin(_ kind: Grace, at now: MonotonicTime) {
+        if kind == .unknown || self.grace(at: now) == .none { self.kind = kind }
+        graceEnd = now + grace
+    }
+
+    package func grace(at now: MonotonicTime) -> Grace {
+        guard let graceEnd, now < graceEnd else { return .none }
+        return kind
+    }
+}

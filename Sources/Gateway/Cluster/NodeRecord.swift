@@ -1,0 +1,41 @@
+import JSON
+
+/// What a node tells the others of itself with its heartbeat.
+public struct NodeRecord: Hashable, Sendable {
+    public var id: String
+    /// Where other nodes reach it.
+    public var nodeURL = ""
+    /// Where encoders and browsers reach it.
+    public var publicURL = ""
+    /// 0 is idle, 1 takes no more.
+    public var load = 0.0
+    public var publishers = 0
+    public var isDraining = false
+    /// The stage routers that it sees alive.
+    public var routers: Set<String> = []
+
+    public init(id: String) { self.id = id }
+}
+
+extension NodeRecord {
+    /// Load in hundredths, so that a record changes when it matters.
+    var text: String {
+        let json: JSONValue = [
+            "node": .string(nodeURL), "public": .string(publicURL), "load": .integer(Int64(max(0, min(10, load)) * 100)),
+            "publishers": .integer(Int64(publishers)), "draining": .bool(isDraining),
+            "routers": .array(routers.sorted().map { .string($0) }),
+        ]
+        return json.description
+    }
+
+    /// Of a node that has not told anything yet only the id is known.
+    init(id: String, parsing text: String) {
+        self.init(id: id)
+        guard let json = try? JSONValue(parsing: text) else { return }
+        (nodeURL, publicURL) = (json["node"]?.string ?? "", json["public"]?.string ?? "")
+        load = Double(json["load"]?.integer ?? 0) / 100
+        publishers = json["publishers"]?.integer.flatMap { Int(exactly: $0) } ?? 0
+        isDraining = json["draining"]?.bool ?? false
+        routers = Set((json["routers"]?.array ?? []).compactMap(\.string))
+    }
+}

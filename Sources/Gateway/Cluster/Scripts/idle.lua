@@ -1,0 +1,20 @@
+-- Ends the session of a stage on which nobody has published for long enough. ARGV: how long (ms).
+--
+-- Answers live; none (there is no session); wait (ms); or ended (session id), then of each expired lease that nobody swept
+-- participant, generation, session.
+local leases = all()
+if any_live(leases) then return { 'live' } end
+local found = redis.call('HMGET', KEYS[2], 'id', 'idle')
+if not found[1] then return { 'none' } end
+if not found[2] then
+    note_idle(leases)
+    return { 'wait', ARGV[1] }
+end
+local left = tonumber(found[2]) + tonumber(ARGV[1]) - now
+if left > 0 then return { 'wait', text(left) } end
+local answers = { 'ended', found[1] }
+for participant, lease in pairs(leases) do
+    answers[#answers + 1] = { participant, text(lease.generation), lease.session }
+end
+redis.call('DEL', KEYS[1], KEYS[2])
+return answers

@@ -1,0 +1,78 @@
+-- Renews what one node holds of the stage, and takes again what the server has forgotten or given to nobody.
+--
+-- ARGV: node, lease (ms), limit of sets, code for those beyond it; then of each lease participant, generation, set, credential,
+-- session id, its start. Answers, for each lease in its turn: ok; lost (node, generation of who has it); end (code, words); or
+-- revived (generation): its node was taken for dead, so that the history says it left, and it goes on under a new generation.
+local node, lifetime, limit, surplus = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3]), ARGV[4]
+local leases = all()
+local retaken = false
+local revived = {}
+
+local function next_generation(floor)
+    local generation = math.max(floor + 1, now, tonumber(redis.call('GET', KEYS[3]) or '0') + 1)
+    redis.call('SET', KEYS[3], text(generation), 'PX', DAY)
+    return generation
+end
+
+local function renew(participant, generation, set, credential, id, start)
+    local lease = leases[participant]
+    if lease and lease.generation > generation then return end
+    retaken = retaken or not lease or lease.generation < generation or not is_live(lease)
+    if not lease and redis.call('HGET', KEYS[2], 'swept:' .. participant) == text(generation) then
+        redis.call('HDEL', KEYS[2], 'swept:' .. participant)
+        generation = next_generation(generation)
+        revived[participant] = generation
+    end
+    if not lease or lease.generation < generation then
+        lease = { node = node, generation = generation, set = set, credential = credential, session = id }
+        if generation > tonumber(redis.call('GET', KEYS[3]) or '0') then
+            redis.call('SET', KEYS[3], text(generation), 'PX', DAY)
+        end
+    end
+    lease.expires = now + lifetime
+    leases[participant] = lease
+    session(id, start)
+    put(participant, lease)
+end
+
+-- A failover may have forgotten claims for which room was found: the newest sets beyond the limit have to go.
+local function end_surplus()
+    local first, order = {}, {}
+    for _, lease in pairs(leases) do
+        if is_live(lease) and not lease.code then
+            if not first[lease.set] then order[#order + 1] = lease.set end
+            first[lease.set] = math.min(first[lease.set] or lease.generation, lease.generation)
+        end
+    end
+    table.sort(order, function(a, b)
+        if first[a] ~= first[b] then return first[a] < first[b] end
+        return a < b
+    end)
+    for i = limit + 1, #order do
+        for participant, lease in pairs(leases) do
+            if lease.set == order[i] and is_live(lease) and not lease.code then
+                lease.code, lease.words = surplus, ''
+                put(participant, lease)
+            end
+        end
+    end
+end
+
+for i = 5, #ARGV, 6 do renew(ARGV[i], tonumber(ARGV[i + 1]), ARGV[i + 2], ARGV[i + 3], ARGV[i + 4], ARGV[i + 5]) end
+if retaken then end_surplus() end
+if any_live(leases) then redis.call('HDEL', KEYS[2], 'idle') end
+
+local answers = {}
+for i = 5, #ARGV, 6 do
+    local lease = leases[ARGV[i]]
+    if revived[ARGV[i]] and not lease.code then
+        answers[#answers + 1] = { 'revived', text(lease.generation) }
+    elseif lease.generation > tonumber(ARGV[i + 1]) and not revived[ARGV[i]] then
+        answers[#answers + 1] = { 'lost', lease.node, text(lease.generation) }
+    elseif lease.code then
+        answers[#answers + 1] = { 'end', lease.code, lease.words }
+    else
+        answers[#answers + 1] = { 'ok' }
+    end
+end
+return answers

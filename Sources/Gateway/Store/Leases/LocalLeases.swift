@@ -1,0 +1,104 @@
+package import Admission
+import EventLoop
+package import Wire
+
+/// The leases that sessions of this node hold, where all nodes of a platform decide together who may (Gateway/Cluster).
+///
+/// What follows from them goes to the history under the lock, as of `EmbeddedLeases`; holders are called after it is released.
+package final class LocalLeases: Sendable {
+    package struct Entry: Sendable {
+        package var lease: PublishLease
+        package var grant: PublishGrant
+        package var holder: any LeaseHolder
+
+        package init(lease: PublishLease, grant: PublishGrant, holder: any LeaseHolder) {
+            (self.lease, self.grant, self.holder) = (lease, grant, holder)
+        }
+    }
+
+    private let table: Lock<LeaseTable>
+    private let record: @Sendable ([HistoryWrite]) -> Void
+    private let wallNow: @Sendable () -> WallTime
+
+    package init(record: @escaping @Sendable ([HistoryWrite]) -> Void, wallNow: @escaping @Sendable () -> WallTime) {
+        (self.record, self.wallNow) = (record, wallNow)
+        table = Lock(LeaseTable(limits: EmbeddedLeases.Limits(), sessions: [], lastGeneration: 0, now: wallNow()))
+    }
+
+    package var entries: [Entry] {
+        table.withLock { table in
+            table.held.values.map { Entry(lease: $0.lease, grant: $0.grant, holder: $0.holder) }
+        }
+    }
+
+    /// Who of this node holds the participant's lease.
+    package func holder(ofParticipant id: String, stageID: String) -> (any LeaseHolder)? {
+        table.withLock { $0.held[LeaseTable.Key(stageID: stageID, participantID: id)]?.holder }
+    }
+
+    /// Who holds exactly this lease.
+    package func holder(ofParticipant id: String, stageID: String, generation: UInt64) -> (any LeaseHolder)? {
+        table.withLock { table in
+            let entry = table.held[LeaseTable.Key(stageID: stageID, participantID: id)]
+            return entry?.lease.generation == generation ? entry?.holder : nil
+        }
+    }
+
+    /// Keeps a lease that the platform granted.
+    /// - Returns: who held the participant's lease at this node until now, and has to be told.
+    package func insert(_ entry: Entry, _ ingestProtocol: IngestProtocol, session: StageSession) -> (any LeaseHolder)? {
+        let now = wallNow()
+        return table.withLock { table in
+            record(writing: table.makeRoom(for: entry.lease, now: now))
+            return table.insert(entry, ingestProtocol, session: session, now: now)
+        }
+    }
+
+    package func release(_ lease: PublishLease) {
+        change(lease.stageID) { $0.release(lease, now: $1) }
+    }
+
+    package func started(_ lease: PublishLease) -> Bool { change(lease.stageID) { $0.started(lease, now: $1) } }
+
+    package func failed(_ lease: PublishLease, errorCode: String) -> Bool {
+        change(lease.stageID) { $0.failed(lease, errorCode: errorCode, now: $1) }
+    }
+
+    package func warned(_ lease: PublishLease, rule: String, sentence: String) {
+        change(lease.stageID) { $0.warned(lease, LeaseTable.Warning(rule: rule, sentence: sentence), now: $1) }
+    }
+
+    /// A participant without a lease failed.
+    /// - Parameter isLive: another session, of whatever node, publishes as that participant.
+    package func refused(
+        _ grant: PublishGrant, _ ingestProtocol: IngestProtocol, errorCode: String, session: StageSession, isLive: Bool
+    ) -> Bool {
+        change(grant.stageID) { table, now in
+            table.begin(session, now: now)
+            let writes = table.refused(grant, ingestProtocol, errorCode: errorCode, now: now)
+            return isLive ? writes.filter { if case .participant = $0 { false } else { true } } : writes
+        }
+    }
+
+    /// The history was told that the lease's holder left: it comes again, under another generation.
+    package func revive(_ lease: PublishLease, generation: UInt64) {
+        change(lease.stageID) { $0.revive(lease, generation: generation, now: $1) }
+    }
+
+    /// - Returns: whether the history learnt of the stage's session.
+    @discardableResult
+    private func change(_ stageID: String, _ body: (inout LeaseTable, WallTime) -> [HistoryWrite]) -> Bool {
+        let now = wallNow()
+        return table.withLock { table in
+            let writes = body(&table, now)
+            table.forgetSessionsWithoutPublishers()
+            return record(writing: writes)
+        }
+    }
+
+    @discardableResult
+    private func record(writing writes: [HistoryWrite]) -> Bool {
+        if !writes.isEmpty { record(writes) }
+        return writes.contains { if case .sessionBegan = $0 { true } else { false } }
+    }
+}

@@ -1,0 +1,172 @@
+import Admission
+import Cluster
+import EventLoop
+import Refusals
+import Store
+import TestSupport
+import Testing
+import Wire
+
+@Suite("Leases of a platform, three nodes and a real server (DESIGN 7)", .timeLimit(.minutes(10)), .serialized)
+struct ClusterLeasesTests {
+    private func platform(
+        _ server: RedisServer, stages: [String] = ["one"], _ adjust: (inout ClusterSettings) -> Void = { _ in }
+    ) throws -> [TestNode] {
+        let nodes = try ["a", "b", "c"].map { try TestNode($0, on: server, stages: stages, adjust) }
+        for node in nodes { try #require(node.waitUntilReady()) }
+        return nodes
+    }
+
+    @Test func `of 36 that race over three nodes 12 are admitted, never 13, in 200 rounds`() throws {
+        let server = try RedisServer()
+        let stages = (0..<200).map { "stage\($0)" }
+        let nodes = try platform(server, stages: stages)
+        for stage in stages {
+            let claims = (0..<36).map { TestClaim("p\($0)", at: nodes[$0 % 3], stage: stage) }
+            for claim in claims { _ = claim.settled() }
+            #expect(claims.count { $0.lease != nil } == 12)
+            #expect(claims.count { $0.refusal?.code == .stageFull } == 24)
+            for claim in claims { if let lease = claim.lease { nodes[0].leases.release(lease) } }
+        }
+    }
+
+    @Test func `of the same participant at two nodes at once exactly one wins, and the other sees it`() throws {
+        let server = try RedisServer()
+        let stages = (0..<100).map { "stage\($0)" }
+        let nodes = try platform(server, stages: stages)
+        for stage in stages {
+            let claims = [TestClaim("p", at: nodes[0], stage: stage), TestClaim("p", at: nodes[1], stage: stage)]
+            for claim in claims { _ = claim.settled() }
+            #expect(claims.count { $0.lease != nil } == 1)
+            #expect(claims.count { $0.incumbent != nil } == 1)
+        }
+    }
+
+    @Test func `a redundant pair at two nodes is one publisher`() throws {
+        let server = try RedisServer()
+        let nodes = try platform(server) { $0.publishersPerStage = 1 }
+        for node in nodes { node.change { $0.attach("pair", to: "one") } }
+        #expect(TestClaim("primary", at: nodes[0], ingest: "pair").settled().lease != nil)
+        #expect(TestClaim("backup", at: nodes[1], ingest: "pair").settled().lease != nil)
+        #expect(TestClaim("third", at: nodes[2]).settled().refusal?.code == .stageFull)
+    }
+
+    @Test func `an incumbent elsewhere shows its progress, and is taken over by whoever saw it`() throws {
+        let server = try RedisServer()
+        let nodes = try platform(server)
+        let first = TestClaim("p", at: nodes[0]).settled()
+        let old = try #require(first.lease)
+        nodes[0].leases.publishStarted(old)
+        let incumbent = try #require(TestClaim("p", at: nodes[1]).settled().incumbent)
+        let seen = incumbent.lastProgress
+        #expect(seen <= EventLoop.monotonicNow())
+        first.holder.progressed()
+        #expect(waitUntil { incumbent.lastProgress > seen })
+        let second = TestClaim("p", at: nodes[1], takeOver: true).settled()
+        let new = try #require(second.lease)
+        #expect(new.generation > old.generation)
+        #expect(new.stageSessionID == old.stageSessionID)
+        #expect(waitUntil { first.holder.ends == [.takenOver] })
+        #expect(waitUntil { incumbent.hasEnded })
+        #expect(waitUntil { nodes[1].closed["p"] == old.generation })
+        // A release that comes late is not of the new one.
+        nodes[0].leases.release(old)
+        #expect(TestClaim("p", at: nodes[2]).settled().incumbent != nil)
+    }
+
+    @Test func `a node that dies leaves its participants to others within its lease, and no ghost`() throws {
+        let server = try RedisServer()
+        let nodes = try platform(server)
+        let claims = ["p", "q", "r"].map { TestClaim($0, at: nodes[0]).settled() }
+        let generations = try claims.map { try #require($0.lease).generation }
+        nodes[0].die()
+        let killed = EventLoop.monotonicNow()
+        let retry = TestClaim("p", at: nodes[1]).settled()
+        #expect(retry.lease != nil, "\(String(describing: retry.answer)) after \(EventLoop.monotonicNow() - killed)")
+        let isSwept = waitUntil { ["q", "r"].allSatisfy { (nodes[1].closed[$0] ?? nodes[2].closed[$0]) != nil } }
+        #expect(isSwept)
+        #expect(nodes[1].closed["p"] ?? nodes[2].closed["p"] == generations[0])
+        // By one survivor, once.
+        let closed = (nodes[1].history.withLock { $0 } + nodes[2].history.withLock { $0 }).compactMap { write in
+            if case .closed(_, _, let participant, let generation, _) = write { "\(participant) \(generation)" } else { nil }
+        }
+        #expect(closed.sorted() == zip(["p", "q", "r"], generations).map { "\($0) \($1)" })
+        #expect(live(["p", "q", "r"], asking: nodes[2]) == ["p"])
+        #expect(waitUntil { nodes[2].leases.nodes.map(\.id) == ["b", "c"] })
+    }
+
+    @Test func `whoever is disconnected is told at once wherever it lives, and by its record otherwise`() throws {
+        let server = try RedisServer()
+        // Renewals are rare: what is told is told by the message.
+        let nodes = try platform(server) { ($0.leaseLifetime, $0.renewalInterval) = (.seconds(300), .seconds(100)) }
+        let claims = ["p", "q", "r"].map { TestClaim($0, at: nodes[0]).settled() }
+        #expect(claims.allSatisfy { $0.lease != nil })
+        let refusal = Refusal(.participantDisconnected, sentence: "Go.")
+        let asked = EventLoop.monotonicNow()
+        nodes[1].leases.end(StageParticipant("p", of: Stage.named("one").arn), refusal)
+        #expect(waitUntil { claims[0].holder.ends == [.disconnected(refusal)] })
+        print("disconnected at another node after \((EventLoop.monotonicNow() - asked).inSeconds * 1_000) ms")
+        #expect(claims[1].holder.ends.isEmpty)
+        nodes[2].leases.endAll(ofStage: Stage.named("one").arn, Refusal(.stageDeleted))
+        #expect(waitUntil { claims[2].holder.ends == [.disconnected(Refusal(.stageDeleted))] })
+        #expect(waitUntil { claims[1].holder.hasEnded })
+        #expect(live(["p", "q", "r"], asking: nodes[2]) == [])
+    }
+
+    @Test func `a change of the configuration ends what it no longer permits`() throws {
+        let server = try RedisServer()
+        let node = try TestNode("a", on: server)
+        try #require(node.waitUntilReady())
+        let claim = TestClaim("p", at: node).settled()
+        #expect(claim.lease != nil)
+        node.change { $0 = PlatformState() }
+        #expect(waitUntil { claim.holder.ends == [.disconnected(Refusal(.stageDeleted))] })
+        #expect(TestClaim("p", at: node).settled().refusal?.code == .stageDeleted)
+    }
+
+    @Test func `sessions are the platform's: seen everywhere, and ended once when nobody publishes`() throws {
+        let server = try RedisServer()
+        let nodes = try platform(server) { $0.sessionLinger = .seconds(1) }
+        let first = try #require(TestClaim("p", at: nodes[0]).settled().lease)
+        let second = try #require(TestClaim("q", at: nodes[1]).settled().lease)
+        #expect(first.stageSessionID == second.stageSessionID)
+        nodes[0].leases.publishStarted(first)
+        #expect(waitUntil { session(asking: nodes[2]) == first.stageSessionID })
+        nodes[0].leases.release(first)
+        nodes[1].leases.release(second)
+        #expect(waitUntil { session(asking: nodes[2]) == nil })
+        let ended = nodes.flatMap { $0.history.withLock { $0 } }.compactMap { write in
+            if case .sessionEnded(_, let session, _) = write { session } else { nil }
+        }
+        #expect(ended == [first.stageSessionID])
+        #expect(try #require(TestClaim("p", at: nodes[1]).settled().lease).stageSessionID != first.stageSessionID)
+    }
+}
+
+/// Who of these publishes, as another node answers; nil when it cannot know.
+func live(_ participants: [String], stage: String = "one", asking node: TestNode) -> Set<String>? {
+    let answer = Lock<Result<Set<StageParticipant>, StoreError>?>(nil)
+    node.leases.live(among: Set(participants.map { StageParticipant($0, of: Stage.named(stage).arn) })) { result in
+        answer.withLock { $0 = result }
+    }
+    waitUntil { answer.withLock { $0 != nil } }
+    return answer.withLock { try? $0?.get() }.map { Set($0.map(\.participantID)) }
+}
+
+private func session(asking node: TestNode) -> String? {
+    let (answer, arn) = (Lock<Result<[String: StageSession], StoreError>?>(nil), Stage.named("one").arn)
+    node.leases.activeSessions(ofStages: [arn]) { result in answer.withLock { $0 = result } }
+    waitUntil { answer.withLock { $0 != nil } }
+    return answer.withLock { try? $0?.get()[arn]?.sessionID }
+}
+
+extension PlatformState {
+    /// Has an ingest configuration of a stage.
+    mutating func attach(_ arn: String, to stage: String) {
+        put(
+            .ingestConfiguration(
+                IngestConfiguration(
+                    arn: arn, stageARN: Stage.named(stage).arn, participantID: arn, streamKey: Secret(arn), transport: .rtmp,
+                    insecureIngest: true, createdAt: WallTime(secondsSince1970: 1_800_000_000))))
+    }
+}

@@ -1,0 +1,147 @@
+import Admission
+import Cluster
+import EventLoop
+import Foundation
+import Redis
+import Refusals
+import Store
+import TestSupport
+import Wire
+
+/// One node of a platform, with a control loop on a thread of its own.
+final class TestNode: Sendable {
+    let leases: ClusterLeases
+    let history = Lock<[HistoryWrite]>([])
+    private let state: Lock<PlatformState>
+    private let stop: Lock<MailboxSender<Void>?>
+    private let thread: WorkerThread
+
+    init(
+        _ name: String, on server: RedisServer, limits: RedisLimits = .ofBusyMachine, stages: [String] = ["one"],
+        _ adjust: (inout ClusterSettings) -> Void = { _ in }
+    ) throws {
+        var settings = ClusterSettings(nodeID: name)
+        adjust(&settings)
+        var content = PlatformState()
+        for stage in stages { content.put(.stage(Stage.named(stage))) }
+        let state = Lock(content)
+        self.state = state
+        let history = history
+        let leases = ClusterLeases(
+            settings: settings,
+            platform: ClusterLeases.Platform(
+                state: { state.withLock { $0 } }, record: { writes in history.withLock { $0 += writes } },
+                stageARN: { Stage.named($0).arn }))
+        self.leases = leases
+        var redis = RedisSettings(.standalone([RedisEndpoint(host: "127.0.0.1", port: server.port)]))
+        redis.limits = limits
+        let stop = Lock<MailboxSender<Void>?>(nil)
+        self.stop = stop
+        let settingsOfRedis = redis
+        thread = try WorkerThread.start(name: "node-\(name)") {
+            do {
+                let loop = try EventLoop()
+                let node = try ClusterNode(loop: loop, leases: leases, redis: settingsOfRedis)
+                let box = try Mailbox<Void>(loop: loop) { loop.stop() }
+                stop.withLock { $0 = box.sender }
+                node.start()
+                loop.run()
+                node.close()
+            } catch { fatalError("a test's node does not start: \(error)") }
+        }
+    }
+
+    deinit { die() }
+
+    /// As if its process had been killed: nothing is released.
+    func die() {
+        waitUntil { self.stop.withLock { $0 != nil } }
+        stop.withLock { $0 }?.send(())
+        thread.join()
+    }
+
+    /// Waits until the node can claim.
+    func waitUntilReady() -> Bool {
+        waitUntil { self.leases.nodes.contains { $0.id == self.leases.settings.nodeID } }
+    }
+
+    func change(_ body: (inout PlatformState) -> Void) {
+        state.withLock { body(&$0) }
+        leases.stateChanged()
+    }
+
+    /// Publishes of the history that were closed for others, as participants with generations.
+    var closed: [String: UInt64] {
+        history.withLock { writes in
+            writes.reduce(into: [:]) { closed, write in
+                if case .closed(_, _, let participant, let generation, _) = write { closed[participant] = generation }
+            }
+        }
+    }
+}
+
+/// A claim that somebody waits for.
+final class TestClaim: Sendable {
+    let holder: TestHolder
+    private let content = Lock<ClaimAnswer?>(nil)
+
+    init(
+        _ participant: String, at node: TestNode, stage: String = "one", credential: String = "c", takeOver: Bool = false,
+        ingest: String? = nil
+    ) {
+        holder = TestHolder(node.leases)
+        let (content, holder) = (content, holder)
+        var grant = PublishGrant(
+            participantID: participant, stageARN: Stage.named(stage).arn, stageID: stage, credentialHash: credential)
+        grant.ingestConfigurationARN = ingest
+        node.leases.claimPublish(grant, protocol: .rtmp, holder: holder, takeOver: takeOver) { answer in
+            if case .granted(let lease) = answer { holder.granted(lease) }
+            content.withLock { $0 = answer }
+        }
+    }
+
+    var answer: ClaimAnswer? { content.withLock { $0 } }
+
+    var lease: PublishLease? { if case .granted(let lease) = answer { lease } else { nil } }
+    var incumbent: (any LeaseHolder)? { if case .held(let holder) = answer { holder } else { nil } }
+    var refusal: Refusal? { if case .refused(let refusal) = answer { refusal } else { nil } }
+
+    /// Waits for the answer.
+    func settled() -> TestClaim {
+        waitUntil { self.answer != nil }
+        return self
+    }
+}
+
+extension Stage {
+    static func named(_ id: String) -> Stage {
+        Stage(arn: ResourceName().arn(.stage, id), name: id, createdAt: WallTime(secondsSince1970: 1_800_000_000))
+    }
+}
+
+extension RedisLimits {
+    /// A machine with more to do than it can must not look like a server that is away.
+    static let ofBusyMachine: RedisLimits = {
+        var limits = RedisLimits()
+        (limits.connectTimeout, limits.answerTimeout) = (.seconds(60), .seconds(60))
+        return limits
+    }()
+
+    /// For tests of silence.
+    static let impatient: RedisLimits = {
+        var limits = RedisLimits()
+        (limits.connectTimeout, limits.answerTimeout, limits.heartbeat) = (.milliseconds(900), .seconds(1), .milliseconds(200))
+        return limits
+    }()
+}
+
+/// Waits for a condition that other threads bring about.
+@discardableResult
+func waitUntil(within limit: Duration = .seconds(60), _ isSo: () -> Bool) -> Bool {
+    let end = EventLoop.monotonicNow() + limit
+    while !isSo() {
+        guard EventLoop.monotonicNow() < end else { return false }
+        usleep(1_000)
+    }
+    return true
+}
