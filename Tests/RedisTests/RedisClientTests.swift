@@ -1,4 +1,6 @@
 import EventLoop
+import Foundation
+import OpenSSL
 import Redis
 import TestSupport
 import Testing
@@ -148,6 +150,56 @@ struct RedisClientTests {
         #expect(bed.wait { answers.count == 3 })
         #expect(answers == [.failure(.away), .failure(.lost), .failure(.away)])
         #expect(bed.client.state.fault == .closed)
+    }
+
+    @Test func `a client that is dropped leaves no command without an answer`() throws {
+        let server = try RedisServer()
+        let bed = try RedisTestbed(server)
+        var answers: [RedisReply] = []
+        for state in ["before", "connected"] {
+            var client: RedisClient? = try RedisClient(loop: bed.loop, settings: bed.settings)
+            client?.start()
+            if state == "connected" { #expect(bed.wait { client?.state.isConnected == true }) }
+            client?.send("PING") { answers.append($0) }
+            client = nil
+            #expect(bed.wait { !answers.isEmpty })
+        }
+        #expect(bed.wait { answers.count == 2 })
+        #expect(answers == [.failure(.away), .failure(.lost)])
+    }
+
+    @Test func `TLS is spoken with a server whose certificate shows its name, and with no other`() throws {
+        let now = EventLoop.wallNow()
+        let authority = try Identity.makeAuthority(commonName: "Redis test CA", now: now, validFor: .seconds(3_600))
+        let identity = try authority.issue(
+            commonName: "localhost", dnsNames: ["localhost"], addresses: [], now: now, validFor: .seconds(3_600))
+        let files = FileManager.default.temporaryDirectory.appending(path: "stagedoor-redis-tls-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: files, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: files) }
+        for (name, pem) in [
+            ("cert", try identity.certificate.pem()), ("key", try identity.key.pem().reveal()),
+            ("ca", try authority.certificate.pem()),
+        ] { try Data(pem).write(to: files.appending(path: name)) }
+        let port = try RedisServer.freePort()
+        let server = try RedisServer([
+            "tls-port \(port)", "tls-cert-file \(files.path)/cert", "tls-key-file \(files.path)/key",
+            "tls-ca-cert-file \(files.path)/ca", "tls-auth-clients no",
+        ])
+        func bed(_ host: String) throws -> RedisTestbed {
+            var settings = RedisSettings(.standalone([RedisEndpoint(host: host, port: port)]))
+            settings.tls = try TLSContext(clientTrusting: [authority.certificate])
+            settings.limits = .patient
+            return try RedisTestbed(settings)
+        }
+        let named = try bed("localhost")
+        #expect(named.waitUntilConnected())
+        let value = RedisArgument([UInt8](repeating: 7, count: 1_000_000))
+        #expect(named.answer(RedisCommand("SET", "big", value)) == .success(.status("OK")))
+        #expect(named.answer(RedisCommand("GET", "big")) == .success(.string(value.bytes)))
+        #expect(try server.ask("STRLEN", "big") == "1000000")
+        let unnamed = try bed("127.0.0.1")
+        #expect(unnamed.wait { unnamed.states.contains { "\($0)".contains("tlsFailed") } })
+        #expect(!unnamed.client.state.isConnected)
     }
 
     @Test func `a name is looked up, and servers of a list are tried in turn`() throws {

@@ -7,10 +7,12 @@ import Wire
 /// A client on a loop of its own, and what its callbacks told.
 final class RedisTestbed {
     let loop: EventLoop
+    let settings: RedisSettings
     let client: RedisClient
     private(set) var states: [RedisState] = []
 
     init(_ settings: RedisSettings, isStarted: Bool = true) throws {
+        self.settings = settings
         loop = try EventLoop()
         client = try RedisClient(loop: loop, settings: settings)
         client.onStateChange = { [unowned self] in states.append($0) }

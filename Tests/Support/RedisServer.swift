@@ -114,7 +114,7 @@ public final class RedisServer {
 
     /// A port that was free a moment ago, low enough that a cluster's bus finds its own 10,000 above, and outside of the ports
     /// that the kernel gives to connections.
-    private static func freePort() throws -> UInt16 {
+    public static func freePort() throws -> UInt16 {
         for _ in 0..<200 {
             let port = UInt16.random(in: 12_000...21_999)
             if [port, port + 10_000].allSatisfy(isFree) { return port }

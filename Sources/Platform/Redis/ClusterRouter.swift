@@ -5,8 +5,7 @@ import Wire
 /// (redis.io/docs/reference/cluster-spec).
 final class ClusterRouter: CommandRouter {
     var onChange: () -> Void = {}
-    /// Never called: subscriptions hear what is published at any node, and stay where they are.
-    var onFailover: (RedisEndpoint) -> Void = { _ in }
+    var onServersChange: ([RedisEndpoint]) -> Void = { _ in }
     private(set) var fault = RedisFault.starting
 
     private let loop: EventLoop
@@ -71,13 +70,20 @@ final class ClusterRouter: CommandRouter {
 extension ClusterRouter {
     private func use(_ map: SlotMap) {
         (self.map, isMapCorrected) = (map, false)
-        known.learned = map.nodes
+        learn(map.nodes)
         for endpoint in map.primaries { _ = node(at: endpoint) }
         for node in nodes.values where !map.primaries.contains(node.endpoint) && node.isIdle {
             nodes[node.endpoint] = nil
             node.close()
         }
         changed()
+    }
+
+    /// Messages reach every node that the others know. Nodes that go by names are not told apart here.
+    private func learn(_ endpoints: [RedisEndpoint]) {
+        let isNews = Set(endpoints) != Set(known.learned)
+        known.learned = endpoints
+        if isNews, endpoints.allSatisfy({ $0.address != nil }) { onServersChange(endpoints) }
     }
 
     private func node(at endpoint: RedisEndpoint) -> ClusterNode {
@@ -138,6 +144,8 @@ extension ClusterRouter {
             map.assign(slot, to: endpoint)
             isMapCorrected = true
             changed()
+        } else if redirection == .clusterDown {
+            topology.doubt()
         }
         switch request.redirections.next(after: redirection) {
         case .deliver: request.replies(replies)

@@ -41,6 +41,13 @@ final class ClusterTopology {
         self.isAmiss = isAmiss
     }
 
+    /// Asks another node from now on: what this one says is of no use.
+    func doubt() {
+        guard let address = link.connection?.remoteAddress else { return }
+        fruitlessAnswers = 0
+        link.lookAgain(because: .clusterIncomplete(address))
+    }
+
     private func ask() {
         timer?.rearm(after: isAmiss ? Self.busyInterval : Self.calmInterval)
         guard let connection = link.connection else { return }
@@ -59,13 +66,7 @@ final class ClusterTopology {
             }
             fruitlessAnswers += 1
             onMap(map)
-            if fruitlessAnswers >= Self.maximumFruitlessAnswers { moveOn() }
+            if isAmiss, fruitlessAnswers >= Self.maximumFruitlessAnswers { doubt() }
         }
-    }
-
-    private func moveOn() {
-        guard isAmiss, let address = link.connection?.remoteAddress else { return }
-        fruitlessAnswers = 0
-        link.lookAgain(because: .clusterIncomplete(address))
     }
 }

@@ -2,8 +2,8 @@
 protocol CommandRouter: AnyObject {
     /// Something that `servers` or `fault` tells has changed.
     var onChange: () -> Void { get set }
-    /// A new primary is known, which subscriptions should move to.
-    var onFailover: (RedisEndpoint) -> Void { get set }
+    /// Subscriptions hear all messages at these servers, and may not any more at others.
+    var onServersChange: ([RedisEndpoint]) -> Void { get set }
     /// The primaries, when all of them can be had.
     var servers: [RedisServerIdentity]? { get }
     /// The latest reason why not.

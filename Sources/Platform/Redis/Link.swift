@@ -35,7 +35,7 @@ final class Link {
         lifecycle = LinkLifecycle(limits: settings.limits)
     }
 
-    deinit { for watch in [deadline, pause, heartbeat] { watch?.cancel() } }
+    deinit { close() }
 
     func start() { perform(lifecycle.start()) }
 
@@ -63,10 +63,10 @@ final class Link {
         perform(lifecycle.hurry())
     }
 
-    /// There is another primary: unless it is the one that we have, nothing is asked of ours any more.
-    func failedOver(to primary: RedisEndpoint) {
-        guard identity == nil || identity?.address != primary.address else { return }
-        lookAgain(because: .failedOver(primary))
+    /// These are the servers in use now: unless ours is one of them it is left, for one that is found without a pause.
+    func serversChanged(to servers: [RedisEndpoint]) {
+        if let identity, servers.contains(where: { $0.address == identity.address }) { return }
+        lookAgain(because: .replaced(servers))
         hurry()
     }
 

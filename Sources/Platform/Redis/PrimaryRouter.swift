@@ -3,7 +3,7 @@ import EventLoop
 /// One primary takes all commands, wherever a search finds it.
 final class PrimaryRouter: CommandRouter {
     var onChange: () -> Void = {}
-    var onFailover: (RedisEndpoint) -> Void = { _ in }
+    var onServersChange: ([RedisEndpoint]) -> Void = { _ in }
     private(set) var fault = RedisFault.starting
     var servers: [RedisServerIdentity]? { link.identity.map { [$0] } }
 
@@ -39,8 +39,8 @@ final class PrimaryRouter: CommandRouter {
             onChange()
         }
         watch?.onSwitch = { [unowned self] in
-            link.failedOver(to: $0)
-            onFailover($0)
+            link.serversChanged(to: [$0])
+            onServersChange([$0])
         }
     }
 

@@ -24,12 +24,14 @@ public final class RedisClient {
         state = .away(since: loop.now, .starting)
         router = try Self.makeRouter(loop: loop, settings: settings, chance: chance)
         router.onChange = { [unowned self] in routerChanged() }
-        router.onFailover = { [unowned self] primary in for find in subscriptions { find()?.failedOver(to: primary) } }
+        router.onServersChange = { [unowned self] servers in for find in subscriptions { find()?.serversChanged(to: servers) } }
     }
+
+    deinit { router.close() }
 
     public func start() { router.start() }
 
-    /// Ends all connections. What is unanswered is told `.lost` from inside this call, and later commands `.away`.
+    /// Ends all connections, as dropping the client does. What is unanswered is told `.lost` from inside this call.
     public func close() {
         router.close()
         for find in subscriptions { find()?.close() }

@@ -9,7 +9,8 @@ public import Wire
 /// bound. `TCPStream` has them, on the same loop.
 ///
 /// Every reply is called exactly once: with the answer, or with `.lost` when the connection ends first, or with `.away` or
-/// `.pipelineFull` for what was not sent. Never from inside `send`. Who drops a connection without `close()` hears no more.
+/// `.pipelineFull` for what was not sent. Never from inside `send`.
+/// Dropping a connection is as good as `close()`.
 public final class RedisConnection {
     /// The connection stands, TLS included.
     public var onOpen: () -> Void = {}
@@ -52,7 +53,7 @@ public final class RedisConnection {
         watchdog = loop.schedule(after: limits.answerTimeout) { [unowned self] in lookAtTheClock() }
     }
 
-    deinit { watchdog?.cancel() }
+    deinit { close() }
 
     public func send(_ command: RedisCommand, reply: @escaping (RedisReply) -> Void) {
         send([command]) { reply($0[0]) }

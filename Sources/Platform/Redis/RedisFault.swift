@@ -17,8 +17,8 @@ public enum RedisFault: Error, Equatable, Sendable, CustomStringConvertible {
     case loading(SocketAddress)
     /// It is a replica, or has become one.
     case notPrimary(SocketAddress)
-    /// The sentinels made another server the primary.
-    case failedOver(RedisEndpoint)
+    /// The server is out of use: these are the ones now.
+    case replaced([RedisEndpoint])
     /// A cluster's node does not know all primaries, or not the right ones.
     case clusterIncomplete(SocketAddress)
     /// `close()` was called.
@@ -37,7 +37,7 @@ public enum RedisFault: Error, Equatable, Sendable, CustomStringConvertible {
         case .greetingFailed(let address): "\(address) does not say what it is"
         case .loading(let address): "\(address) is loading its data"
         case .notPrimary(let address): "\(address) is not the primary"
-        case .failedOver(let endpoint): "\(endpoint) became the primary"
+        case .replaced(let servers): "replaced by \(servers.map(\.description).joined(separator: ", "))"
         case .clusterIncomplete(let address): "\(address) knows no working cluster"
         case .closed: "closed"
         }

@@ -39,8 +39,8 @@ public final class RedisSubscription {
         link.close()
     }
 
-    /// Moves to the new primary.
-    func failedOver(to primary: RedisEndpoint) { link.failedOver(to: primary) }
+    /// Moves to one of these servers, unless it listens to one of them.
+    func serversChanged(to servers: [RedisEndpoint]) { link.serversChanged(to: servers) }
 
     private func subscribe() {
         guard let connection = link.connection else { return }
