@@ -6,28 +6,44 @@ extension Interop {
     @Suite(.serialized) struct Deployment {
         private static let compose = Workspace.package.appending(path: "docker/compose")
 
-        @Test(.timeLimit(.minutes(1)))
-        func `the gateway takes compose's configuration and environment`() throws {
-            let file = try String(contentsOf: Workspace.package.appending(path: "docker/compose.yaml"), encoding: .utf8)
+        /// A compose file, the configuration that its gateways read, and how many places it mounts at least.
+        private static let platforms = [("compose.yaml", "stagedoor.yaml", 6), ("compose.cluster.yaml", "cluster.yaml", 2)]
+
+        @Test(.timeLimit(.minutes(1)), arguments: platforms)
+        func `the gateway takes compose's configuration and environment`(_ name: String, _ settings: String, _: Int) throws {
+            let file = try String(contentsOf: Workspace.package.appending(path: "docker/\(name)"), encoding: .utf8)
+            // Of several gateways the last one's variables.
             let variables = file.matches(of: /(?m)^ +(STAGEDOOR_[A-Z_]+): (.+)$/).map { match in
                 "\(match.output.1)=\(Self.filledIn(String(match.output.2)))"
             }
             #expect(variables.count >= 5)
             let line = ["env"] + variables + [try Workspace.program("stagedoor"), "check", "--config"]
             let shown = try ProgramRun.output(
-                of: line + [Self.compose.appending(path: "stagedoor.yaml").path], within: .seconds(20))
-            #expect(shown.contains("http://172.30.3.11:8088/janus"))
+                of: line + [Self.compose.appending(path: settings).path], within: .seconds(20))
+            #expect(shown.contains(":8088/janus"))
             #expect(shown.contains("203.0.113.5") && !shown.contains(Self.secret))
         }
 
-        @Test func `every variable and every file that compose names is there`() throws {
-            let file = try String(contentsOf: Workspace.package.appending(path: "docker/compose.yaml"), encoding: .utf8)
+        @Test(.timeLimit(.minutes(1)))
+        func `the gateway takes a cluster's configuration`() throws {
+            let line = [
+                "env", "STAGEDOOR_CLUSTER_NODE=a", "STAGEDOOR_CLUSTER_URL=http://10.0.0.11:8080",
+                try Workspace.program("stagedoor"), "check", "--config",
+            ]
+            let file = Workspace.package.appending(path: "conf/cluster.yaml").path
+            let shown = try ProgramRun.output(of: line + [file], within: .seconds(20))
+            #expect(shown.contains("valkey.internal:6379"))
+        }
+
+        @Test(arguments: platforms)
+        func `every variable and every file that compose names is there`(_ name: String, _: String, _ mountCount: Int) throws {
+            let file = try String(contentsOf: Workspace.package.appending(path: "docker/\(name)"), encoding: .utf8)
             let example = try String(contentsOf: Self.compose.appending(path: "environment.example"), encoding: .utf8)
             for variable in Set(file.matches(of: /\$\{([A-Z_]+)/).map { String($0.output.1) }) {
                 #expect(example.contains("\n\(variable)="), "\(variable)")
             }
             let mounts = file.matches(of: /"(\.[^:"]+):/).map { String($0.output.1) }
-            #expect(mounts.count >= 6)
+            #expect(mounts.count >= mountCount)
             let folder = Workspace.package.appending(path: "docker")
             for mount in mounts {
                 #expect(FileManager.default.fileExists(atPath: folder.appending(path: mount).path), "\(mount)")
