@@ -36,7 +36,8 @@ bench: build test-deps  ## Figures of this machine beside its floor and nginx-rt
 fuzz: deps  ## Every fuzzer for SECONDS each; FUZZ=Name picks one.
 	scripts/fuzz --seconds $(SECONDS) $(FUZZ)
 
-soak: build test-deps  ## Half an hour of churn: memory and descriptors must stay flat.
+soak: build test-deps  ## A simulated day (some three minutes), then half an hour of churn: memory and descriptors must stay flat.
+	STAGEDOOR_SIMULATED_HOURS=25 swift test --no-parallel $(FLAGS) --filter '^(?!InteropTests).*Day(Long)?Tests'
 	scripts/soak
 
 asan: test-deps  ## Every test under the address sanitizer (optimised: without -O it misses over-reads of raw pointers).
