@@ -155,6 +155,8 @@ let modules: [Module] = [
             "common", "claim", "renew", "release", "end", "sweep", "idle", "look", "begin", "announce", "heartbeat", "bury",
             "nodes",
         ].map { "Scripts/\($0).lua" }),
+    gateway(
+        "ClusterStore", ["Wire", "JSON", "OpenSSL", "EventLoop", "Redis", "Store"], testUses: ["Sockets"]),
     gateway("Handover", ["Wire", "EventLoop", "Sockets", "HTTP", "Refusals", "Admission", "Store"]),
 
     Module(

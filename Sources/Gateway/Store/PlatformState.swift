@@ -77,6 +77,18 @@ extension PlatformState {
         }
     }
 
+    package func record(_ id: Record.ID) -> Record? {
+        switch id {
+        case .stage(let arn): stages[arn].map(Record.stage)
+        case .publicKey(let arn): publicKeys[arn].map(Record.publicKey)
+        case .ingestConfiguration(let arn): ingestConfigurations[arn].map(Record.ingestConfiguration)
+        case .revocation(let arn, let participantID):
+            revocations[ParticipantKey(stageARN: arn, participantID: participantID)].map(Record.revocation)
+        case .placement(let key): placements[key].map(Record.placement)
+        case .setting(let name): settings[name].map { .setting(Setting(name: name, value: $0)) }
+        }
+    }
+
     /// Every record, in no order.
     package var records: [Record] {
         let settings = settings.map { Record.setting(Setting(name: $0.key, value: $0.value)) }

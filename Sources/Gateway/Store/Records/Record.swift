@@ -1,5 +1,5 @@
 /// One thing that is stored and changed whole.
-package enum Record: Sendable {
+package enum Record: Equatable, Sendable {
     case stage(Stage)
     case publicKey(PublicKey)
     case ingestConfiguration(IngestConfiguration)

@@ -1,7 +1,7 @@
 package import Wire
 
 /// A value that the server made for itself and keeps: keys, credentials of the quickstart.
-package struct Setting: Sendable {
+package struct Setting: Equatable, Sendable {
     package var name: String
     package var value: Secret
 

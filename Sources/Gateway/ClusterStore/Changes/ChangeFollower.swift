@@ -1,0 +1,62 @@
+import Wire
+
+/// Knows how far a node has read in the stream of commits, and which records it has to read again because of that. Pure.
+struct ChangeFollower {
+    /// A commit that was announced and not confirmed for so long may have been left half done.
+    static let doubt = Duration.seconds(2)
+
+    private struct Commit: Hashable {
+        var node: String
+        var number: UInt64
+    }
+
+    private struct Doubt {
+        var keys: [String]
+        var due: MonotonicTime
+    }
+
+    let node: String
+    /// The last entry that was read.
+    private(set) var position: String
+    private var doubts: [Commit: Doubt] = [:]
+    /// Keys whose content only a read tells, because our own write had no answer.
+    private var uncertain: Set<String> = []
+
+    /// - Parameter node: whose commits are known here already.
+    init(node: String, position: String) { (self.node, self.position) = (node, position) }
+
+    /// - Returns: the keys to read at once.
+    mutating func read(_ entries: [ChangeEntry], at now: MonotonicTime) -> Set<String> {
+        var keys: Set<String> = []
+        for entry in entries {
+            position = entry.id
+            guard entry.node != node else { continue }
+            let commit = Commit(node: entry.node, number: entry.commit)
+            switch entry.phase {
+            case .before: doubts[commit] = Doubt(keys: entry.keys, due: now + Self.doubt)
+            case .after:
+                doubts[commit] = nil
+                keys.formUnion(entry.keys)
+            case .mark: break
+            }
+        }
+        return keys
+    }
+
+    /// Our own write of these had no answer: they are read as soon as the database can be asked.
+    mutating func doubtOwn(_ keys: Set<String>) { uncertain.formUnion(keys) }
+
+    /// - Returns: the keys to read now, each once. Until they have been read they go back with `doubtOwn`.
+    mutating func takeDue(at now: MonotonicTime) -> Set<String> {
+        var keys = uncertain
+        uncertain = []
+        for (commit, doubt) in doubts where doubt.due <= now {
+            keys.formUnion(doubt.keys)
+            doubts[commit] = nil
+        }
+        return keys
+    }
+
+    /// When `takeDue` has something next; nil when there is nothing to wait for.
+    var deadline: MonotonicTime? { doubts.values.map(\.due).min() }
+}

@@ -1,0 +1,98 @@
+import Redis
+import Store
+import Wire
+
+/// Writes transactions to the database: announces, changes slot by slot, confirms.
+struct Committer {
+    enum Outcome: Equatable {
+        case committed
+        /// Records were others than the transaction was based on; the replica has them now.
+        case conflict
+    }
+
+    /// Entries of the stream of commits, about: a node that has read none for longer reads everything anew.
+    static let maximumChanges = 100_000
+
+    let server: any PlatformServing
+    let schema: KeySchema
+    let codec: RecordCodec
+    /// The process that commits.
+    let node: String
+    private var lastCommit: UInt64 = 0
+
+    init(server: any PlatformServing, schema: KeySchema, codec: RecordCodec, node: String) {
+        (self.server, self.schema, self.codec, self.node) = (server, schema, codec, node)
+    }
+
+    /// - Parameter replica: takes up what was committed, slot by slot, and after a conflict what was found.
+    /// - Throws: when the database stopped answering. What was kept is then not known: `keys` of the plan are to be read again.
+    mutating func commit(_ plan: CommitPlan, to replica: inout Replica) throws(StoreError) -> Outcome {
+        guard !plan.isEmpty else { return .committed }
+        lastCommit += 1
+        try server.list(plan.listed, "SADD", schema: schema)
+        try announce(.before, plan.keys)
+        var outcome = Outcome.committed
+        for slot in plan.slots where outcome == .committed { outcome = try commit(slot, to: &replica) }
+        if outcome == .committed { try server.list(plan.unlisted, "SREM", schema: schema) }
+        try announce(.after, plan.keys)
+        for slot in plan.slots where outcome == .committed {
+            if let key = slot.items.first?.key { try server.settle(key) }
+        }
+        return outcome
+    }
+
+    private func commit(_ slot: CommitPlan.Slot, to replica: inout Replica) throws(StoreError) -> Outcome {
+        var arguments: [RedisArgument] = []
+        for item in slot.items {
+            let body = item.record.map { codec.encode($0, key: item.key) } ?? ""
+            arguments += [
+                RedisArgument(item.expected), RedisArgument(body), RedisArgument(item.record?.expiry ?? ""),
+                item.id.isMemberOfStage ? "1" : "0",
+            ]
+        }
+        let keys = slot.items.map(\.key) + [schema.members(ofStage: slot.tag)]
+        guard let answer = try server.run(StoreScript.commit, keys, arguments).elements, let isDone = answer.first?.integer else {
+            throw .failed(reason: "the commit script answered something else")
+        }
+        if isDone == 1 {
+            take(slot.items, versions: answer.dropFirst(), into: &replica)
+        } else {
+            take(newer: answer.dropFirst(), of: slot.items, into: &replica)
+        }
+        return isDone == 1 ? .committed : .conflict
+    }
+
+    private func take(_ items: [CommitPlan.Item], versions: ArraySlice<RedisValue>, into replica: inout Replica) {
+        for (item, version) in zip(items, versions) {
+            if let record = item.record {
+                replica.put(record, key: item.key, version: UInt64(version.integer ?? 0))
+            } else {
+                replica.remove(key: item.key)
+            }
+        }
+    }
+
+    private func take(newer found: ArraySlice<RedisValue>, of items: [CommitPlan.Item], into replica: inout Replica) {
+        let found = Array(found)
+        for start in stride(from: 0, to: found.count - 2, by: 3) {
+            guard let index = found[start].integer, items.indices.contains(Int(index) - 1) else { continue }
+            let stored = StoredValue(key: items[Int(index) - 1].key, version: found[start + 1], body: found[start + 2])
+            stored.apply(to: &replica, codec: codec)
+        }
+    }
+
+    private func announce(_ phase: ChangeEntry.Phase, _ keys: [String]) throws(StoreError) {
+        let entry = ChangeEntry(node: node, commit: lastCommit, phase: phase, keys: keys)
+        _ = try server.run(
+            StoreScript.announce, [schema.changes],
+            [RedisArgument(Self.maximumChanges), RedisArgument(schema.changesChannel)] + entry.fields)
+    }
+}
+
+extension Record {
+    /// When the database drops it by itself, in ms since 1970.
+    fileprivate var expiry: String? {
+        guard case .revocation(let entry) = self else { return nil }
+        return String(max(1, entry.expiresAt.millisecondsSince1970))
+    }
+}

@@ -1,0 +1,33 @@
+import Store
+
+/// The configuration of the platform as this node has it, with the versions it is made of.
+struct Replica: Sendable {
+    private struct Entry: Sendable {
+        var id: Record.ID
+        var version: UInt64
+    }
+
+    private(set) var state = PlatformState()
+    /// Rises with every change of `state`.
+    private(set) var revision: UInt64 = 0
+    private var entries: [String: Entry] = [:]
+
+    var recordCount: Int { entries.count }
+
+    /// 0 for what is not there.
+    func version(ofKey key: String) -> UInt64 { entries[key]?.version ?? 0 }
+
+    mutating func put(_ record: Record, key: String, version: UInt64) {
+        // A record that has taken the name of another one is put in its place.
+        if let old = entries[key], old.id != record.id { state.remove(old.id) }
+        state.put(record)
+        revision += 1
+        entries[key] = Entry(id: record.id, version: version)
+    }
+
+    mutating func remove(key: String) {
+        guard let entry = entries.removeValue(forKey: key) else { return }
+        state.remove(entry.id)
+        revision += 1
+    }
+}

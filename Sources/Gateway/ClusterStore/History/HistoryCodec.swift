@@ -1,0 +1,71 @@
+import JSON
+import Store
+import Wire
+
+/// Participants and events as the JSON that Redis keeps. All is text, because scripts' numbers have 53 bits.
+enum HistoryCodec {
+    static func encode(_ participant: Participant) -> String {
+        let client = participant.client
+        let object: JSONObject = [
+            "userId": .string(participant.userID), "attributes": .map(participant.attributes),
+            "firstJoinTime": .string("\(participant.firstJoinTime.nanosecondsSince1970)"),
+            "ingestProtocol": .string(participant.ingestProtocol),
+            "ingestConfigurationArn": .string(participant.ingestConfigurationARN), "browserName": .string(client.browserName),
+            "browserVersion": .string(client.browserVersion), "osName": .string(client.osName),
+            "osVersion": .string(client.osVersion), "sdkVersion": .string(client.sdkVersion),
+        ]
+        return JSONValue.object(object).description
+    }
+
+    /// From the whole record that scripts keep of a participant; nil when it is none.
+    static func participant(_ text: String, stageARN: String, sessionID: String, participantID: String) -> Participant? {
+        guard let record = try? JSONValue(parsing: text), let about = record["about"],
+            let joined = try? about.text("firstJoinTime"), let time = Int64(joined)
+        else { return nil }
+        func word(_ name: String) -> String { about[name]?.string ?? "" }
+        var client = ClientAttributes()
+        (client.browserName, client.browserVersion) = (word("browserName"), word("browserVersion"))
+        (client.osName, client.osVersion, client.sdkVersion) = (word("osName"), word("osVersion"), word("sdkVersion"))
+        var participant = Participant(
+            stageARN: stageARN, sessionID: sessionID, participantID: participantID, userID: word("userId"),
+            attributes: (try? about.map("attributes")) ?? [:], firstJoinTime: WallTime(nanosecondsSince1970: time),
+            ingestProtocol: word("ingestProtocol"), ingestConfigurationARN: word("ingestConfigurationArn"), client: client)
+        participant.isConnected = record["connected"]?.bool ?? false
+        participant.published = record["published"]?.bool ?? false
+        return participant
+    }
+
+    /// - Parameter isWhole: with the stage, session and participant that a participant's own list need not name.
+    static func encode(_ event: ParticipantEvent, isWhole: Bool) -> String {
+        var object: JSONObject = [
+            "name": .string(event.name.rawValue), "time": .string("\(event.time.nanosecondsSince1970)"),
+            "userId": .string(event.userID), "errorCode": .string(event.errorCode),
+            "generation": .string("\(event.generation)"),
+        ]
+        if !event.rule.isEmpty { (object["rule"], object["sentence"]) = (.string(event.rule), .string(event.sentence)) }
+        if isWhole {
+            object["stageArn"] = .string(event.stageARN)
+            object["sessionId"] = .string(event.sessionID)
+            object["participantId"] = .string(event.participantID)
+        }
+        return JSONValue.object(object).description
+    }
+
+    /// Nil for what is no event.
+    static func event(
+        _ text: String, sequence: Int64, stageARN: String = "", sessionID: String = "", participantID: String = ""
+    ) -> ParticipantEvent? {
+        guard let fields = try? JSONValue(parsing: text), let name = try? fields.text("name"),
+            let name = ParticipantEvent.Name(rawValue: name), let time = (try? fields.text("time")).flatMap({ Int64($0) })
+        else { return nil }
+        func word(_ name: String) -> String { fields[name]?.string ?? "" }
+        var event = ParticipantEvent(
+            name: name, time: WallTime(nanosecondsSince1970: time),
+            stageARN: stageARN.isEmpty ? word("stageArn") : stageARN,
+            sessionID: sessionID.isEmpty ? word("sessionId") : sessionID,
+            participantID: participantID.isEmpty ? word("participantId") : participantID, userID: word("userId"),
+            errorCode: word("errorCode"), generation: UInt64(word("generation")) ?? 0)
+        (event.rule, event.sentence, event.sequence) = (word("rule"), word("sentence"), sequence)
+        return event
+    }
+}

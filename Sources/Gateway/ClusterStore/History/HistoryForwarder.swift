@@ -1,0 +1,139 @@
+import Redis
+import Store
+import Wire
+
+/// Brings a node's history to the database, one write after the other.
+struct HistoryForwarder {
+    /// Entries of the stream of all events, about.
+    static let maximumEvents = 100_000
+    /// A session of which nothing is heard for so long, and whose end nobody wrote, is forgotten with its retention.
+    static let longestSilence = Duration.seconds(30 * 86_400)
+
+    let server: any PlatformServing
+    let schema: KeySchema
+    let retention: Duration
+
+    /// Where a write comes from, and how many came before it.
+    struct Origin {
+        var queue: String
+        var sequence: Int64
+    }
+
+    /// - Returns: the events that the database derived from it.
+    func forward(_ write: HistoryWrite, from origin: Origin, now: WallTime) throws(StoreError) -> [ParticipantEvent] {
+        switch write {
+        case .sessionBegan(let session): try forward(session, hasBegun: true, origin, now)
+        case .sessionEnded(let stageARN, let sessionID, let time):
+            try forward(
+                StageSession(stageARN: stageARN, sessionID: sessionID, startTime: time, endTime: time), hasBegun: false, origin,
+                now)
+        case .participant(let participant): try forward(participant, origin, now)
+        case .event(let event): try forward(event, origin)
+        case .closed(let stageARN, let sessionID, let participantID, let generation, let time):
+            let event = ParticipantEvent(
+                name: .left, time: time, stageARN: stageARN, sessionID: sessionID, participantID: participantID, userID: "",
+                generation: generation)
+            return try close(event, origin)
+        case .delivered, .forwarded: break
+        }
+        return []
+    }
+
+    private func forward(_ session: StageSession, hasBegun: Bool, _ origin: Origin, _ now: WallTime) throws(StoreError) {
+        let stageID = ResourceName.identifier(inARN: session.stageARN)
+        let start = session.startTime.nanosecondsSince1970
+        _ = try server.run(
+            HistoryScript.session,
+            [
+                schema.forwarded(ofStage: stageID), schema.sessions(ofStage: stageID),
+                schema.session(session.sessionID, ofStage: stageID),
+                schema.participants(ofStage: stageID, session: session.sessionID),
+            ],
+            origin.arguments + [
+                RedisArgument(session.sessionID), RedisArgument(hasBegun ? "\(start / 1_000)" : ""),
+                RedisArgument(hasBegun ? "\(start)" : ""),
+                RedisArgument(session.endTime.map { "\($0.nanosecondsSince1970)" } ?? ""),
+                RedisArgument((session.endTime == nil ? lifetimeOfRunning : retention).wholeSeconds),
+                RedisArgument(oldest(now)),
+            ])
+    }
+
+    private func forward(_ participant: Participant, _ origin: Origin, _ now: WallTime) throws(StoreError) {
+        let keys = keys(participant.stageARN, participant.sessionID, participant.participantID)
+        let known = schema.known(ofStage: ResourceName.identifier(inARN: participant.stageARN))
+        _ = try server.run(
+            HistoryScript.participant, keys + [known],
+            arguments(origin, participant.participantID, generation: participant.generation ?? 0) + [
+                participant.isConnected ? "1" : "0", participant.published ? "1" : "0",
+                RedisArgument(HistoryCodec.encode(participant)), RedisArgument(now.nanosecondsSince1970 / 1_000),
+                RedisArgument(oldest(now)),
+            ])
+    }
+
+    private func forward(_ event: ParticipantEvent, _ origin: Origin) throws(StoreError) {
+        // Nobody asks for the warnings of one participant: they would push its history out.
+        let body = event.name == .publishWarning ? "" : HistoryCodec.encode(event, isWhole: false)
+        let outcome = try server.run(
+            HistoryScript.event, keys(event.stageARN, event.sessionID, event.participantID),
+            arguments(origin, event.participantID, generation: event.generation) + [
+                RedisArgument(event.name.rawValue), RedisArgument(body),
+            ])
+        if outcome.text == "1" { try announce([event], origin) }
+    }
+
+    /// - Parameter event: the LEFT that follows; its user is known to the database only.
+    private func close(_ event: ParticipantEvent, _ origin: Origin) throws(StoreError) -> [ParticipantEvent] {
+        let outcome =
+            try server.run(
+                HistoryScript.closed, keys(event.stageARN, event.sessionID, event.participantID),
+                arguments(origin, event.participantID, generation: event.generation) + [
+                    RedisArgument(event.time.nanosecondsSince1970)
+                ]
+            ).text ?? ""
+        let parts = outcome.split(separator: " ", maxSplits: 1, omittingEmptySubsequences: false)
+        let events = (parts.first ?? "").split(separator: ",").compactMap { name -> ParticipantEvent? in
+            guard let name = ParticipantEvent.Name(rawValue: String(name)) else { return nil }
+            var event = event
+            (event.name, event.userID) = (name, parts.count > 1 ? String(parts[1]) : "")
+            return event
+        }
+        if !events.isEmpty { try announce(events, origin) }
+        return events
+    }
+
+    private func announce(_ events: [ParticipantEvent], _ origin: Origin) throws(StoreError) {
+        _ = try server.run(
+            HistoryScript.announce, [schema.events, schema.eventsForwarded],
+            origin.arguments + [RedisArgument(Self.maximumEvents), RedisArgument(schema.eventsChannel)]
+                + events.map { RedisArgument(HistoryCodec.encode($0, isWhole: true)) })
+    }
+}
+
+extension HistoryForwarder {
+    private var lifetimeOfRunning: Duration { retention + Self.longestSilence }
+
+    /// Before this moment nothing is kept, in µs since 1970.
+    private func oldest(_ now: WallTime) -> Int64 { (now + (.zero - lifetimeOfRunning)).nanosecondsSince1970 / 1_000 }
+
+    private func keys(_ stageARN: String, _ session: String, _ participantID: String) -> [String] {
+        let id = ResourceName.identifier(inARN: stageARN)
+        return [
+            schema.forwarded(ofStage: id), schema.participants(ofStage: id, session: session),
+            schema.events(ofStage: id, session: session, participantID: participantID),
+        ]
+    }
+
+    private func arguments(_ origin: Origin, _ participantID: String, generation: UInt64) -> [RedisArgument] {
+        origin.arguments + [
+            RedisArgument(participantID), RedisArgument(lifetimeOfRunning.wholeSeconds), RedisArgument(generation),
+        ]
+    }
+}
+
+extension HistoryForwarder.Origin {
+    fileprivate var arguments: [RedisArgument] { [RedisArgument(queue), RedisArgument(sequence)] }
+}
+
+extension Duration {
+    fileprivate var wholeSeconds: Int64 { max(1, components.seconds) }
+}

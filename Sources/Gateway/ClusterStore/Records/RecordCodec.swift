@@ -1,0 +1,132 @@
+import JSON
+import Store
+import Wire
+
+/// Records as the JSON that Redis keeps: times as whole nanoseconds since 1970, secrets encrypted.
+struct RecordCodec: Sendable {
+    let cipher: RecordCipher
+
+    /// - Parameter key: where the record is kept, which its secrets are bound to.
+    func encode(_ record: Record, key: String) -> String {
+        let object: JSONObject =
+            switch record {
+            case .stage(let stage): encode(stage)
+            case .publicKey(let publicKey): encode(publicKey)
+            case .ingestConfiguration(let configuration): encode(configuration, key: key)
+            case .revocation(let entry):
+                [
+                    "stageArn": .string(entry.stageARN), "participantId": .string(entry.participantID),
+                    "expiresAt": .time(entry.expiresAt),
+                ]
+            case .placement(let placement):
+                [
+                    "stageId": .string(placement.key.stageID), "replica": .integer(Int64(placement.key.replica)),
+                    "router": .string(placement.router), "generation": .integer(Int64(placement.generation)),
+                ]
+            case .setting(let setting):
+                ["name": .string(setting.name), "value": .string(cipher.seal(setting.value, at: key))]
+            }
+        return JSONValue.object(object).description
+    }
+
+    /// - Parameter key: tells the kind of record by its end.
+    func decode(_ text: String, key: String) throws(RecordError) -> Record {
+        guard let fields = try? JSONValue(parsing: text) else { throw .malformed }
+        let suffix = key.split(separator: "}", maxSplits: 1).last ?? ""
+        if key.contains("{settings}:") { return .setting(try setting(fields, key: key)) }
+        switch suffix {
+        case ":stage": return .stage(try stage(fields))
+        case ":publickey": return .publicKey(try publicKey(fields))
+        case ":ingest": return .ingestConfiguration(try ingestConfiguration(fields, key: key))
+        case _ where suffix.hasPrefix(":placement:"): return .placement(try placement(fields))
+        case _ where suffix.hasPrefix(":revocation:"): return .revocation(try revocation(fields))
+        default: throw .malformed
+        }
+    }
+}
+
+// MARK: - One kind each
+
+extension RecordCodec {
+    private func encode(_ stage: Stage) -> JSONObject {
+        ["arn": .string(stage.arn), "name": .string(stage.name), "tags": .map(stage.tags), "createdAt": .time(stage.createdAt)]
+    }
+
+    private func stage(_ fields: JSONValue) throws(RecordError) -> Stage {
+        Stage(
+            arn: try fields.text("arn"), name: try fields.text("name"), tags: try fields.map("tags"),
+            createdAt: try fields.time("createdAt"))
+    }
+
+    private func encode(_ key: PublicKey) -> JSONObject {
+        [
+            "arn": .string(key.arn), "name": .string(key.name), "material": .string(key.material),
+            "fingerprint": .string(key.fingerprint), "tags": .map(key.tags), "createdAt": .time(key.createdAt),
+        ]
+    }
+
+    private func publicKey(_ fields: JSONValue) throws(RecordError) -> PublicKey {
+        PublicKey(
+            arn: try fields.text("arn"), name: try fields.text("name"), material: try fields.text("material"),
+            fingerprint: try fields.text("fingerprint"), tags: try fields.map("tags"), createdAt: try fields.time("createdAt"))
+    }
+
+    private func encode(_ configuration: IngestConfiguration, key: String) -> JSONObject {
+        [
+            "arn": .string(configuration.arn), "name": .string(configuration.name), "stageArn": .string(configuration.stageARN),
+            "credentials": .array(configuration.credentials.map { .object(encode($0, key: key)) }),
+            "transport": .string(configuration.transport.rawValue), "insecureIngest": .bool(configuration.insecureIngest),
+            "redundantIngest": .bool(configuration.redundantIngest), "userId": .string(configuration.userID),
+            "attributes": .map(configuration.attributes), "tags": .map(configuration.tags),
+            "createdAt": .time(configuration.createdAt),
+        ]
+    }
+
+    private func encode(_ credential: IngestConfiguration.Credential, key: String) -> JSONObject {
+        [
+            "participantId": .string(credential.participantID), "keyHash": .string(cipher.lookUp(credential.streamKey)),
+            "key": .string(cipher.seal(credential.streamKey, at: "\(key) \(credential.participantID)")),
+        ]
+    }
+
+    private func ingestConfiguration(_ fields: JSONValue, key: String) throws(RecordError) -> IngestConfiguration {
+        var credentials: [IngestConfiguration.Credential] = []
+        for entry in fields["credentials"]?.array ?? [] { credentials.append(try credential(entry, key: key)) }
+        guard let first = credentials.first, let transport = IngestConfiguration.Transport(rawValue: try fields.text("transport"))
+        else { throw .malformed }
+        var configuration = IngestConfiguration(
+            arn: try fields.text("arn"), name: try fields.text("name"), stageARN: try fields.text("stageArn"),
+            participantID: first.participantID, streamKey: first.streamKey, transport: transport,
+            insecureIngest: try fields.flag("insecureIngest"), createdAt: try fields.time("createdAt"))
+        configuration.redundantIngest = try fields.flag("redundantIngest")
+        configuration.redundantCredentials = Array(credentials.dropFirst())
+        configuration.userID = try fields.text("userId")
+        (configuration.attributes, configuration.tags) = (try fields.map("attributes"), try fields.map("tags"))
+        return configuration
+    }
+
+    private func credential(_ fields: JSONValue, key: String) throws(RecordError) -> IngestConfiguration.Credential {
+        let participantID = try fields.text("participantId")
+        let streamKey = try cipher.open(try fields.text("key"), at: "\(key) \(participantID)")
+        guard cipher.lookUp(streamKey) == (try fields.text("keyHash")) else { throw .undecipherable }
+        return IngestConfiguration.Credential(participantID: participantID, streamKey: streamKey)
+    }
+
+    private func revocation(_ fields: JSONValue) throws(RecordError) -> Revocation {
+        Revocation(
+            stageARN: try fields.text("stageArn"), participantID: try fields.text("participantId"),
+            expiresAt: try fields.time("expiresAt"))
+    }
+
+    private func placement(_ fields: JSONValue) throws(RecordError) -> Placement {
+        let (replica, generation) = (try fields.number("replica"), try fields.number("generation"))
+        guard let replica = Int(exactly: replica), let generation = UInt64(exactly: generation) else { throw .malformed }
+        return Placement(
+            key: Placement.Key(stageID: try fields.text("stageId"), replica: replica), router: try fields.text("router"),
+            generation: generation)
+    }
+
+    private func setting(_ fields: JSONValue, key: String) throws(RecordError) -> Setting {
+        Setting(name: try fields.text("name"), value: try cipher.open(try fields.text("value"), at: key))
+    }
+}

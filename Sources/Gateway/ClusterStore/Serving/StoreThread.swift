@@ -1,0 +1,188 @@
+import EventLoop
+import Redis
+import Store
+import Wire
+
+/// What the thread of a cluster's store does: carries out requests one after the other, and follows what other nodes change.
+///
+/// Requests wait for the database, turning the loop meanwhile; that is why they are carried out between the loop's turns and
+/// never in one of its callbacks, which only note what there is to do.
+final class StoreThread {
+    struct Outlets: Sendable {
+        var publish: @Sendable (PlatformState) -> Void
+        var count: @Sendable (ClusterStoreStatistics) -> Void
+        var onEvents: @Sendable () -> Void
+        var onNotice: @Sendable (ClusterStoreNotice) -> Void
+    }
+
+    /// A message that was lost costs no more than this.
+    static let pollInterval = Duration.seconds(1)
+
+    private let loop: EventLoop
+    private let client: WaitingClient
+    private let platform: Platform
+    private let door: StoreDoor
+    private let outlets: Outlets
+    private var feed: HistoryFeed
+    private var subscription: RedisSubscription?
+    private var statistics = ClusterStoreStatistics()
+    /// What the loop's callbacks have noted.
+    private var isWoken = false
+    private var hasChanges = true
+    private var hasEvents = true
+    private var mustReload = true
+    private var lastPoll = MonotonicTime.zero
+    /// Which servers the replica was read from: others may have lost writes.
+    private var runIDs: [String] = []
+
+    /// Runs until the door is closed and everything in front of it carried out.
+    static func run(
+        _ settings: RedisStoreSettings, process: String, local: EmbeddedStore, door: StoreDoor, outlets: Outlets
+    ) {
+        // Without descriptors for a loop nothing at all would run in this process; callers are told `.closed`.
+        guard let loop = try? EventLoop(), let client = try? WaitingClient(loop: loop, settings: settings.redis) else {
+            door.close()
+            return refuse(door.take())
+        }
+        let thread = StoreThread(loop, client, settings, process: process, local: local, door: door, outlets: outlets)
+        guard let mailbox = try? Mailbox<Void>(loop: loop, receive: { thread.isWoken = true }) else {
+            door.close()
+            return refuse(door.take())
+        }
+        door.opened(mailbox.sender)
+        thread.serve()
+    }
+
+    private static func refuse(_ requests: [StoreDoor.Request]) {
+        for case .question(_, let refuse) in requests { refuse(.closed) }
+    }
+
+    private init(
+        _ loop: EventLoop, _ client: WaitingClient, _ settings: RedisStoreSettings, process: String, local: EmbeddedStore,
+        door: StoreDoor, outlets: Outlets
+    ) {
+        (self.loop, self.client, self.door, self.outlets) = (loop, client, door, outlets)
+        platform = Platform(server: client, settings: settings, process: process)
+        platform.onChange = outlets.publish
+        feed = HistoryFeed(
+            forwarder: HistoryForwarder(server: client, schema: platform.loader.schema, retention: settings.retention),
+            local: local, door: door)
+    }
+
+    private func serve() {
+        client.client.onStateChange = { [unowned self] in stateChanged($0) }
+        client.start()
+        subscribe()
+        while true {
+            _ = loop.run(until: { [unowned self] in isWoken || (mustReload && client.client.state.isConnected) }, within: pause)
+            isWoken = false
+            let isClosed = door.isClosed
+            synchronise()
+            carryOut(door.take())
+            if let reason = feed.advance(isConnected: client.client.state.isConnected) {
+                outlets.onNotice(.historyRefused(reason: reason))
+            }
+            count()
+            if isClosed { break }
+        }
+        subscription = nil
+        client.close()
+    }
+
+    private var pause: Duration {
+        guard let deadline = platform.deadline else { return Self.pollInterval }
+        return min(Self.pollInterval, max(.milliseconds(1), deadline - EventLoop.monotonicNow()))
+    }
+
+    private func carryOut(_ requests: [StoreDoor.Request]) {
+        for request in requests {
+            switch request {
+            case .question(let question, let refuse):
+                if mustReload {
+                    refuse(.away)
+                } else {
+                    question(platform)
+                }
+            case .historyWaits: feed.hasNews = true
+            case .queue(let result): feed.take(result)
+            }
+        }
+    }
+}
+
+// MARK: - Following the database
+
+extension StoreThread {
+    private func stateChanged(_ state: RedisState) {
+        switch state {
+        case .connected:
+            if statistics.isAway { outlets.onNotice(.back) }
+            statistics.isAway = false
+            // Another process, or another node's data: what it lost the stream of commits may have lost too.
+            if client.client.state.runIDs != runIDs { mustReload = true }
+            (isWoken, hasChanges, hasEvents) = (true, true, true)
+            feed.isStalled = false
+        case .away(_, let fault):
+            if !statistics.isAway { outlets.onNotice(.away(reason: "\(fault)")) }
+            statistics.isAway = true
+        }
+    }
+
+    private func subscribe() {
+        let schema = platform.loader.schema
+        subscription = client.client.subscribe(to: [schema.changesChannel, schema.eventsChannel]) { [unowned self] change in
+            // What was said while nobody listened is in the streams.
+            if change == .listening { (isWoken, hasChanges, hasEvents) = (true, true, true) }
+        } onMessage: { [unowned self] channel, _ in
+            isWoken = true
+            if channel == schema.eventsChannel { hasEvents = true } else { hasChanges = true }
+        }
+    }
+
+    /// Brings the replica up to date, so that what follows is based on what other nodes have told by now.
+    private func synchronise() {
+        guard client.client.state.isConnected else { return }
+        do {
+            if mustReload { try reload() } else { try catchUp() }
+        } catch {
+            // Away again: the next turn, or the connection, tries it once more.
+        }
+        if hasEvents {
+            hasEvents = false
+            outlets.onEvents()
+        }
+    }
+
+    private func reload() throws(StoreError) {
+        let runIDs = client.client.state.runIDs
+        let unreadable = try platform.reload()
+        (self.runIDs, mustReload) = (runIDs, false)
+        statistics.reloads += 1
+        outlets.onNotice(.reloaded(records: platform.replica.recordCount))
+        for key in unreadable { outlets.onNotice(.unreadable(key: key)) }
+    }
+
+    private func catchUp() throws(StoreError) {
+        guard hasChanges || isPollDue else { return }
+        hasChanges = false
+        lastPoll = EventLoop.monotonicNow()
+        switch try platform.catchUp() {
+        case .lostTrack: try reload()
+        case .followed(let unreadable):
+            for key in unreadable { outlets.onNotice(.unreadable(key: key)) }
+        }
+        platform.dropExpired(at: EventLoop.wallNow())
+    }
+
+    private var isPollDue: Bool {
+        let now = EventLoop.monotonicNow()
+        return now - lastPoll >= Self.pollInterval || platform.deadline.map { $0 <= now } ?? false
+    }
+
+    private func count() {
+        statistics.records = platform.replica.recordCount
+        (statistics.transactions, statistics.conflicts) = (platform.transactions, platform.conflicts)
+        statistics.forwarded = feed.forwarded
+        outlets.count(statistics)
+    }
+}

@@ -1,0 +1,67 @@
+import Store
+import Testing
+import Wire
+
+@testable import ClusterStore
+
+@Suite("Records as Redis keeps them")
+struct RecordCodecTests {
+    private let schema = KeySchema(prefix: "sd:")
+    private let codec = RecordCodec(cipher: RecordCipher(ClusterBench.key))
+
+    private static let records: [Record] = [
+        .stage(ClusterBench.stage("one")), .ingestConfiguration(ClusterBench.configuration("c", stage: "arn:stage/one")),
+        .publicKey(
+            PublicKey(
+                arn: ResourceName().arn(.publicKey, "k"), name: "\"key\"\n", material: "PEM\n", fingerprint: "00:11",
+                tags: ["x": "y"], createdAt: ClusterBench.now)),
+        .revocation(Revocation(stageARN: "arn:stage/one", participantID: "p", expiresAt: ClusterBench.now)),
+        .placement(
+            {
+                var transaction = StateTransaction(PlatformState())
+                return transaction.place(.init(stageID: "one", replica: 1), on: "a", expected: nil, now: ClusterBench.now)
+            }()), .setting(Setting(name: "quickstart.stage", value: Secret("value"))),
+    ]
+
+    @Test(arguments: records)
+    func `a record reads back as it was written`(record: Record) throws {
+        let key = schema.record(record.id)
+        #expect(try codec.decode(codec.encode(record, key: key), key: key) == record)
+    }
+
+    @Test(arguments: records)
+    func `no prefix of a record is one`(record: Record) throws {
+        let key = schema.record(record.id)
+        let text = codec.encode(record, key: key)
+        for length in stride(from: 0, to: text.count, by: 7) {
+            #expect(throws: RecordError.self) { try codec.decode(String(text.prefix(length)), key: key) }
+        }
+    }
+
+    @Test
+    func `a stage, its placements and its revocations share a slot; other records have their own`() {
+        let tags = Self.records.map { schema.tag(schema.record($0.id)) }
+        #expect(tags == ["one", "c", "k", "one", "one", "settings"])
+    }
+
+    @Test
+    func `a record that lists name leads back to its list`() {
+        for record in Self.records {
+            #expect(schema.listing(ofKey: schema.record(record.id)) == schema.listing(record.id))
+        }
+        #expect(schema.listing(ofKey: "other:{one}:stage") == nil)
+        #expect(schema.listing(ofKey: "sd:{one}:session:st-1") == nil)
+    }
+
+    @Test
+    func `a secret opens only where it was put, and only with the platform's key`() throws {
+        let key = schema.record(Self.records[1].id)
+        let text = codec.encode(Self.records[1], key: key)
+        #expect(!text.contains("s3cret") && !text.contains("second"))
+        #expect(throws: RecordError.undecipherable) { try codec.decode(text, key: schema.ingest("other")) }
+        let other = try #require(PlatformKey(Secret([UInt8](repeating: 8, count: 32))))
+        #expect(throws: RecordError.undecipherable) {
+            try RecordCodec(cipher: RecordCipher(other)).decode(text, key: key)
+        }
+    }
+}
