@@ -136,6 +136,17 @@ struct RedisClientTests {
         #expect(bed.answer(RedisCommand("SET", "a", 1)) == .failure(.away))
     }
 
+    @Test func `a server that takes no more clients is told in its words`() throws {
+        let server = try RedisServer()
+        let first = try RedisTestbed(server)
+        #expect(first.waitUntilConnected())
+        #expect(first.answer(RedisCommand("CONFIG", "SET", "maxclients", 1)) == .success(.status("OK")))
+        let second = try RedisTestbed(server)
+        #expect(second.wait { second.states.contains { $0.refusal?.message.contains("max number of clients") == true } })
+        #expect(first.answer(RedisCommand("CONFIG", "SET", "maxclients", 100)) == .success(.status("OK")))
+        #expect(second.waitUntilConnected())
+    }
+
     @Test func `what is sent before the connection stands or after close is refused, never from inside the call`() throws {
         let server = try RedisServer()
         let bed = try RedisTestbed(server)

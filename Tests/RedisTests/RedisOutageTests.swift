@@ -1,4 +1,5 @@
 import EventLoop
+import Foundation
 import Redis
 import TestSupport
 import Testing
@@ -49,6 +50,22 @@ struct RedisOutageTests {
         server.resume()
         #expect(bed.waitUntilConnected())
         #expect(bed.client.state.runIDs == before)
+    }
+
+    @Test func `attempts in vain leave no descriptor behind`() throws {
+        let server = try RedisServer()
+        server.kill()
+        let bed = try RedisTestbed(server) {
+            ($0.limits.shortestPause, $0.limits.longestPause) = (.milliseconds(1), .milliseconds(1))
+        }
+        func descriptors() throws -> Int { try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count }
+        let before = try descriptors()
+        // The reason stays the same, so it is told once: some hundred attempts of a millisecond follow it.
+        #expect(bed.wait { !bed.states.isEmpty })
+        _ = bed.loop.run(until: { false }, within: .milliseconds(500))
+        #expect(try descriptors() <= before + 2)
+        try server.start()
+        #expect(bed.waitUntilConnected())
     }
 
     @Test func `a server that becomes a replica is left within a heartbeat`() throws {

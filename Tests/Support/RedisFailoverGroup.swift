@@ -1,3 +1,5 @@
+import Foundation
+
 /// A primary, a replica of it, and three sentinels that fail over when two agree.
 public final class RedisFailoverGroup {
     public static let name = "gate"
@@ -10,6 +12,11 @@ public final class RedisFailoverGroup {
         let primary = try RedisServer(configuration)
         let replica = try RedisServer(configuration + ["replicaof 127.0.0.1 \(primary.port)"])
         servers = [primary, replica]
+        // A sentinel that finds the replica at its first look need not wait ten seconds for the next.
+        let end = ContinuousClock.now.advanced(by: .seconds(60))
+        while try !replica.ask("INFO", "replication").contains("master_link_status:up"), ContinuousClock.now < end {
+            usleep(20_000)
+        }
         sentinels = try (0..<3).map { _ in
             try RedisServer(
                 [

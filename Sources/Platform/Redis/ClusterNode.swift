@@ -20,7 +20,6 @@ final class ClusterNode {
             return link.send(commands, replies: replies)
         }
         waiting.append { [unowned self] in link.send(commands, replies: replies) }
-        link.hurry()
     }
 
     /// What waits is `.away`, and what is unanswered `.lost`.

@@ -10,6 +10,9 @@ final class ClusterTopology {
     /// Answers that did not help, after which another node is asked: one that was cut off knows nothing new.
     static let maximumFruitlessAnswers = 10
 
+    /// At one node at least, however useless it seems: while a cluster elects, all of them do.
+    static let shortestStay = Duration.seconds(1)
+
     var onMap: (SlotMap) -> Void = { _ in }
     var onFault: (RedisFault) -> Void = { _ in }
 
@@ -17,10 +20,14 @@ final class ClusterTopology {
     private var timer: TimerWatch?
     private var isAmiss = true
     private var fruitlessAnswers = 0
+    private var arrival = MonotonicTime.zero
 
     init(link: Link) {
         self.link = link
-        link.onUp = { [unowned self] _ in ask() }
+        link.onUp = { [unowned self] _ in
+            arrival = link.loop.now
+            ask()
+        }
         link.onAway = { [unowned self] in onFault($0) }
         timer = link.loop.schedule(after: Self.busyInterval) { [unowned self] in ask() }
     }
@@ -43,7 +50,7 @@ final class ClusterTopology {
 
     /// Asks another node from now on: what this one says is of no use.
     func doubt() {
-        guard let address = link.connection?.remoteAddress else { return }
+        guard let address = link.connection?.remoteAddress, link.loop.now - arrival >= Self.shortestStay else { return }
         fruitlessAnswers = 0
         link.lookAgain(because: .clusterIncomplete(address))
     }

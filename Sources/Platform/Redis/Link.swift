@@ -57,17 +57,12 @@ final class Link {
         }
     }
 
-    /// Waits out no pause: somebody needs the server now.
-    func hurry() {
-        pause?.cancel()
-        perform(lifecycle.hurry())
-    }
-
     /// These are the servers in use now: unless ours is one of them it is left, for one that is found without a pause.
     func serversChanged(to servers: [RedisEndpoint]) {
         if let identity, servers.contains(where: { $0.address == identity.address }) { return }
         lookAgain(because: .replaced(servers))
-        hurry()
+        pause?.cancel()
+        perform(lifecycle.hurry())
     }
 
     /// Sends commands back to back; see `RedisConnection.send`.
@@ -121,8 +116,8 @@ extension Link {
         let greeting = Greeting(settings: settings, role: role)
         attempt.send(greeting.commands) { [weak self, unowned attempt] replies in
             guard let self, self.attempt === attempt else { return }
-            // The end of the connection, which follows, tells more than its lost answers.
-            if replies.contains(.failure(.lost)) { return }
+            // The end of the connection, which follows, tells more than its lost answers; a refusal before it tells most.
+            if replies.first(where: \.isFailure) == .failure(.lost) { return }
             switch greeting.judge(replies, from: attempt.remoteAddress) {
             case .success(let identity): established(attempt, identity)
             case .failure(let fault): attemptFailed(fault)
@@ -171,6 +166,8 @@ extension Link {
 }
 
 extension RedisReply {
+    fileprivate var isFailure: Bool { if case .failure = self { true } else { false } }
+
     /// The server says that it is not the primary that we took it for.
     fileprivate var isOfAnotherPrimary: Bool {
         if case .failure(.refused(let refusal)) = self { refusal.isOfAnotherPrimary } else { false }

@@ -9,8 +9,7 @@ public import Wire
 /// bound. `TCPStream` has them, on the same loop.
 ///
 /// Every reply is called exactly once: with the answer, or with `.lost` when the connection ends first, or with `.away` or
-/// `.pipelineFull` for what was not sent. Never from inside `send`.
-/// Dropping a connection is as good as `close()`.
+/// `.pipelineFull` for what was not sent. Never from inside `send`. Dropping a connection is as good as `close()`.
 public final class RedisConnection {
     /// The connection stands, TLS included.
     public var onOpen: () -> Void = {}
