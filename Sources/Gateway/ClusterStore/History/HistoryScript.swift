@@ -105,6 +105,7 @@ enum HistoryScript {
             if record and generation >= tonumber(record.generation) then
               if ARGV[6] == 'PUBLISH_STARTED' then record.publishing = true end
               if ARGV[6] == 'PUBLISH_STOPPED' or ARGV[6] == 'LEFT' then record.publishing = false end
+              if ARGV[6] == 'LEFT' then record.connected = false end
               save(record)
             end
             return done('1', ARGV[4])

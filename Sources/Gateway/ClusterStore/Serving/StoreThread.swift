@@ -97,12 +97,7 @@ final class StoreThread {
     private func carryOut(_ requests: [StoreDoor.Request]) {
         for request in requests {
             switch request {
-            case .question(let question, let refuse):
-                if mustReload {
-                    refuse(.away)
-                } else {
-                    question(platform)
-                }
+            case .question(let question, let refuse): isUpToDate() ? question(platform) : refuse(.away)
             case .historyWaits: feed.hasNews = true
             case .queue(let result): feed.take(result)
             }
@@ -150,6 +145,18 @@ extension StoreThread {
         if hasEvents {
             hasEvents = false
             outlets.onEvents()
+        }
+    }
+
+    /// Whether the replica is that of the servers that answer now, which is waited for a moment.
+    private func isUpToDate() -> Bool {
+        guard mustReload else { return true }
+        do {
+            try client.requireConnection()
+            try reload()
+            return true
+        } catch {
+            return false
         }
     }
 

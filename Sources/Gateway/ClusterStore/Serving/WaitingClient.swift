@@ -65,7 +65,9 @@ final class WaitingClient: PlatformServing {
         return try answers.wait(loop)
     }
 
-    private func requireConnection() throws(StoreError) {
+    /// Waits for a connection that was lost a moment ago.
+    /// - Throws: `.away` when there is none.
+    func requireConnection() throws(StoreError) {
         guard case .away(let since, _) = client.state else { return }
         let patience = Self.maximumPatience - (EventLoop.monotonicNow() - max(since, awaySince))
         guard patience > .zero, connect(within: patience) else { throw .away }
