@@ -11,6 +11,7 @@ struct ModelServer {
         var set: String
         var credential: String
         var session: String
+        var since: UInt64
         var ending: LeaseEnding?
     }
 

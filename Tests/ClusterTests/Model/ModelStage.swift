@@ -38,7 +38,8 @@ extension ModelServer.Stage {
         let id = session?.shared.id ?? ""
         leases[participant] = Lease(
             node: settings.nodeID, generation: next, expires: now + settings.leaseLifetime.milliseconds, set: claim.set,
-            credential: claim.credential, session: id)
+            credential: claim.credential, session: id,
+            since: old.flatMap { isLive($0, now) ? $0.since : nil } ?? next)
         let displaced = old.flatMap { old in
             old.node == settings.nodeID
                 ? nil
@@ -73,11 +74,11 @@ extension ModelServer.Stage {
                 generation = next
                 revived[item.participantID] = next
             }
-            var lease = old ?? Lease(node: "", generation: 0, expires: 0, set: "", credential: "", session: "")
+            var lease = old ?? Lease(node: "", generation: 0, expires: 0, set: "", credential: "", session: "", since: 0)
             if lease.generation < next {
                 lease = Lease(
                     node: settings.nodeID, generation: next, expires: 0, set: item.set, credential: item.credential,
-                    session: item.session.id)
+                    session: item.session.id, since: item.generation)
                 generation = max(generation, next)
             }
             lease.expires = now + settings.leaseLifetime.milliseconds
@@ -101,7 +102,7 @@ extension ModelServer.Stage {
     private mutating func endSurplus(_ limit: Int, _ now: Int64) {
         var first: [String: UInt64] = [:]
         for lease in leases.values where isLive(lease, now) && lease.ending == nil {
-            first[lease.set] = min(first[lease.set] ?? .max, lease.generation)
+            first[lease.set] = min(first[lease.set] ?? .max, lease.since)
         }
         let order = first.sorted { ($0.value, $0.key) < ($1.value, $1.key) }.dropFirst(limit).map(\.key)
         for (participant, lease) in leases where order.contains(lease.set) && isLive(lease, now) && lease.ending == nil {
@@ -116,7 +117,7 @@ extension ModelServer.Stage {
     }
 
     mutating func end(_ stage: String, _ participant: String?, _ ending: LeaseEnding) -> [RemoteLease] {
-        leases.filter { participant == nil || $0.key == participant }.map { name, lease in
+        leases.filter { participant == nil || $0.key == participant }.sorted { $0.key < $1.key }.map { name, lease in
             if lease.ending == nil { leases[name]?.ending = ending }
             let key = LeaseKey(stageID: stage, participantID: name)
             return RemoteLease(node: lease.node, LeaseIdentity(key, generation: lease.generation))
@@ -131,7 +132,8 @@ extension ModelServer.Stage {
             if session != nil { swept[participant] = lease.generation }
         }
         noteIdle(now)
-        return .swept(left: ofNode.count - dropped.count, dropped.map { EndedLease(stage, $0.key, $0.value) })
+        return .swept(
+            left: ofNode.count - dropped.count, dropped.sorted { $0.key < $1.key }.map { EndedLease(stage, $0.key, $0.value) })
     }
 
     mutating func endIdle(_ stage: String, after linger: Int64, _ now: Int64) -> ClusterAnswer.Idleness {
@@ -142,7 +144,7 @@ extension ModelServer.Stage {
             return .wait(.milliseconds(linger))
         }
         if idle + linger > now { return .wait(.milliseconds(idle + linger - now)) }
-        let dropped = leases.map { EndedLease(stage, $0.key, $0.value) }
+        let dropped = leases.sorted { $0.key < $1.key }.map { EndedLease(stage, $0.key, $0.value) }
         (leases, self.session, swept) = ([:], nil, [:])
         return .ended(sessionID: session.shared.id, dropped)
     }

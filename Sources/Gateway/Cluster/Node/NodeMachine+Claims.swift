@@ -166,7 +166,7 @@ extension NodeMachine {
 
     mutating func lookAfterWatches(_ now: MonotonicTime) -> [ClusterAction] {
         var actions: [ClusterAction] = []
-        for (number, watch) in watches where now >= watch.asksAt {
+        for (number, watch) in watches.inOrder where now >= watch.asksAt {
             guard now < watch.endsAt else {
                 watches[number] = nil
                 continue

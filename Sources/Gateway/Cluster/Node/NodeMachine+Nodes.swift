@@ -17,7 +17,9 @@ extension NodeMachine {
             nodesAt = now + nodesInterval
             actions.append(.call(.nodes))
         }
-        for (node, burial) in burials { actions += (burial.stages ?? []).sorted().map { .call(.sweep(stage: $0, node: node)) } }
+        for (node, burial) in burials.inOrder {
+            actions += (burial.stages ?? []).sorted().map { .call(.sweep(stage: $0, node: node)) }
+        }
         return actions + askForIdleness(now)
     }
 

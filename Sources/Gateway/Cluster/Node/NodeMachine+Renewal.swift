@@ -9,11 +9,11 @@ extension NodeMachine {
     mutating func renewAll(_ now: MonotonicTime) -> [ClusterAction] {
         renewalAt = now + settings.renewalInterval
         guard !outage.isAway else { return [] }
-        return held.map { stage, leases in
+        return held.inOrder.map { stage, leases in
             .call(
                 .renew(
                     stage: stage,
-                    leases.sorted { $0.key < $1.key }.map { participant, lease in
+                    leases.inOrder.map { participant, lease in
                         ClusterCall.RenewedLease(
                             participantID: participant, generation: lease.generation, set: lease.set,
                             credential: lease.credential, session: lease.session)
@@ -79,7 +79,7 @@ extension NodeMachine {
     /// Ends a participant's publish, or all of a stage, wherever they live.
     package mutating func end(stage: String, participant: String?, _ ending: LeaseEnding) -> [ClusterAction] {
         let here = held[stage, default: [:]].filter { participant == nil || $0.key == participant }
-        let ends = here.map { name, lease in
+        let ends = here.inOrder.map { name, lease in
             ClusterAction.end(
                 LeaseIdentity(LeaseKey(stageID: stage, participantID: name), generation: lease.granted), .ending(ending))
         }

@@ -2,7 +2,7 @@ package import Wire
 
 /// One node's leases, claims and care for other nodes (DESIGN 7). Pure: no clock, no sockets, no randomness.
 ///
-/// Every input returns what is to be done, and `deadline` says when to call `timePassed`. Only what was *read* ends live media: a
+/// Every input returns what is to be done, always the same in the same order, and `deadline` says when to call `timePassed`. Only what was *read* ends live media: a
 /// higher generation, or the word that it has to end. A renewal that failed never does.
 package struct NodeMachine: Sendable {
     package let settings: ClusterSettings
@@ -95,11 +95,11 @@ package struct NodeMachine: Sendable {
 
     package mutating func timePassed(_ now: MonotonicTime) -> [ClusterAction] {
         var actions: [ClusterAction] = []
-        for (number, question) in questions where now >= question.askedAt + settings.ownerPatience {
+        for (number, question) in questions.inOrder where now >= question.askedAt + settings.ownerPatience {
             actions += unanswered(number, question, now)
         }
-        for claim in claims.values {
-            if case .waiting(let until) = claim.phase, now >= until { actions += attempt(claim.number, now) }
+        for (number, claim) in claims.inOrder {
+            if case .waiting(let until) = claim.phase, now >= until { actions += attempt(number, now) }
         }
         actions += lookAfterWatches(now)
         if now >= renewalAt { actions += renewAll(now) }
@@ -109,7 +109,7 @@ package struct NodeMachine: Sendable {
 
     /// - Parameter runID: which process of the server answers; nil where that is not known.
     package mutating func connected(runID: String?, _ now: MonotonicTime) -> [ClusterAction] {
-        guard outage.connected(runID: runID, at: now) else { return [] }
+        outage.connected(runID: runID, at: now)
         return comeBack(now)
     }
 
@@ -121,7 +121,7 @@ package struct NodeMachine: Sendable {
         var actions: [ClusterAction] = []
         if !marked.isEmpty { actions.append(.call(.mark(stages: marked.sorted()))) }
         actions += renewAll(now)
-        actions += unreleased.map { .call(.release($0)) }
+        actions += unreleased.sorted { $0.generation < $1.generation }.map { .call(.release($0)) }
         unreleased = []
         heartbeatAt = now
         return actions + beat(now)
@@ -167,4 +167,9 @@ package struct NodeMachine: Sendable {
         }
         return []
     }
+}
+
+extension Dictionary where Key: Comparable {
+    /// In the order of the keys: what comes of it does not depend on chance.
+    var inOrder: [(key: Key, value: Value)] { isEmpty ? [] : sorted { $0.key < $1.key } }
 }

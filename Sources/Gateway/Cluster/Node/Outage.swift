@@ -15,18 +15,14 @@ package struct Outage: Sendable {
 
     package init(silence: Duration, grace: Duration) { (self.silence, self.grace) = (silence, grace) }
 
+    /// The server is there: everything that is held has to be renewed.
     /// - Parameter runID: which process of the server it is; nil where that is not known.
-    /// - Returns: whether everything that is held has to be renewed now.
-    package mutating func connected(runID: String?, at now: MonotonicTime) -> Bool {
+    package mutating func connected(runID: String?, at now: MonotonicTime) {
         isAway = false
         defer { (lastAnswer, self.runID) = (now, runID) }
-        guard let lastAnswer else {
-            // What went on before this process came is not known.
-            begin(.expired, at: now)
-            return true
-        }
+        // What went on before this process came is not known either.
+        guard let lastAnswer else { return begin(.expired, at: now) }
         if self.runID != runID { begin(.unknown, at: now) } else if now - lastAnswer > silence { begin(.expired, at: now) }
-        return true
     }
 
     package mutating func disconnected() { isAway = true }

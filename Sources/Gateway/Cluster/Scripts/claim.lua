@@ -40,7 +40,8 @@ redis.call('SET', KEYS[3], text(generation), 'PX', DAY)
 local id, start = session(ARGV[8], text(now))
 redis.call('HDEL', KEYS[2], 'idle', 'swept:' .. participant)
 put(participant, {
-    node = node, generation = generation, expires = now + tonumber(ARGV[5]), set = set, credential = credential, session = id
+    node = node, generation = generation, expires = now + tonumber(ARGV[5]), set = set, credential = credential, session = id,
+    since = old and is_live(old) and old.since or generation
 })
 if not old or old.node == node then return { 'granted', text(generation), id, start, '', '0', '' } end
 return { 'granted', text(generation), id, start, old.node, text(old.generation), old.session }

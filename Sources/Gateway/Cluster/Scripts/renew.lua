@@ -3,45 +3,48 @@
 -- ARGV: node, lease (ms), limit of sets, code for those beyond it; then of each lease participant, generation, set, credential,
 -- session id, its start. Answers, for each lease in its turn: ok; lost (node, generation of who has it); end (code, words); or
 -- revived (generation): its node was taken for dead, so that the history says it left, and it goes on under a new generation.
+--
+-- Reads no more of the stage than it renews, unless something had to be taken again: most calls of a platform are these.
 local node, lifetime, limit, surplus = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3]), ARGV[4]
-local leases = all()
-local retaken = false
-local revived = {}
+local leases, revived = {}, {}
+local retaken, renewed = false, false
 
-local function next_generation(floor)
-    local generation = math.max(floor + 1, now, tonumber(redis.call('GET', KEYS[3]) or '0') + 1)
-    redis.call('SET', KEYS[3], text(generation), 'PX', DAY)
-    return generation
+local function last_generation() return tonumber(redis.call('GET', KEYS[3]) or '0') end
+
+local function take_again(participant, generation, set, credential, id)
+    local since = generation
+    if not leases[participant] and redis.call('HGET', KEYS[2], 'swept:' .. participant) == text(generation) then
+        redis.call('HDEL', KEYS[2], 'swept:' .. participant)
+        generation = math.max(generation + 1, now, last_generation() + 1)
+        revived[participant] = true
+    end
+    if generation > last_generation() then redis.call('SET', KEYS[3], text(generation), 'PX', DAY) end
+    leases[participant] = {
+        node = node, generation = generation, set = set, credential = credential, session = id, since = since
+    }
 end
 
 local function renew(participant, generation, set, credential, id, start)
-    local lease = leases[participant]
+    local stored = redis.call('HGET', KEYS[1], participant)
+    local lease = stored and cjson.decode(stored) or nil
+    leases[participant] = lease
     if lease and lease.generation > generation then return end
     retaken = retaken or not lease or lease.generation < generation or not is_live(lease)
-    if not lease and redis.call('HGET', KEYS[2], 'swept:' .. participant) == text(generation) then
-        redis.call('HDEL', KEYS[2], 'swept:' .. participant)
-        generation = next_generation(generation)
-        revived[participant] = generation
-    end
-    if not lease or lease.generation < generation then
-        lease = { node = node, generation = generation, set = set, credential = credential, session = id }
-        if generation > tonumber(redis.call('GET', KEYS[3]) or '0') then
-            redis.call('SET', KEYS[3], text(generation), 'PX', DAY)
-        end
-    end
-    lease.expires = now + lifetime
-    leases[participant] = lease
-    session(id, start)
-    put(participant, lease)
+    if not lease or lease.generation < generation then take_again(participant, generation, set, credential, id) end
+    leases[participant].expires = now + lifetime
+    if not renewed then session(id, start) end
+    renewed = true
+    put(participant, leases[participant])
 end
 
 -- A failover may have forgotten claims for which room was found: the newest sets beyond the limit have to go.
+-- Who was taken for dead and lives is as old as before.
 local function end_surplus()
     local first, order = {}, {}
     for _, lease in pairs(leases) do
         if is_live(lease) and not lease.code then
             if not first[lease.set] then order[#order + 1] = lease.set end
-            first[lease.set] = math.min(first[lease.set] or lease.generation, lease.generation)
+            first[lease.set] = math.min(first[lease.set] or lease.since, lease.since)
         end
     end
     table.sort(order, function(a, b)
@@ -59,8 +62,11 @@ local function end_surplus()
 end
 
 for i = 5, #ARGV, 6 do renew(ARGV[i], tonumber(ARGV[i + 1]), ARGV[i + 2], ARGV[i + 3], ARGV[i + 4], ARGV[i + 5]) end
-if retaken then end_surplus() end
-if any_live(leases) then redis.call('HDEL', KEYS[2], 'idle') end
+if retaken then
+    leases = all()
+    end_surplus()
+    redis.call('HDEL', KEYS[2], 'idle')
+end
 
 local answers = {}
 for i = 5, #ARGV, 6 do

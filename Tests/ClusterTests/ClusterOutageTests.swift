@@ -1,0 +1,171 @@
+import Admission
+import Cluster
+import EventLoop
+import Refusals
+import Store
+import TestSupport
+import Testing
+import Wire
+
+/// The server silent, killed, or with part of its memory gone (note 23 of the design): media that flows goes on.
+@Suite("Leases of a platform, the server away and back", .timeLimit(.minutes(10)), .serialized)
+struct ClusterOutageTests {
+    /// Times of the design, a fifth as long; the grace is what tests wait in.
+    private static func quick(_ settings: inout ClusterSettings) {
+        (settings.leaseLifetime, settings.renewalInterval) = (.seconds(2), .milliseconds(600))
+        (settings.heartbeatLifetime, settings.heartbeatInterval) = (.seconds(2), .milliseconds(200))
+        (settings.silence, settings.claimPatience) = (.milliseconds(1_200), .milliseconds(500))
+    }
+
+    @Test func `a server that is silent for three lifetimes ends nothing, and what it forgot to renew is not taken`() throws {
+        let server = try RedisServer()
+        let nodes = try ["a", "b"].map { name in
+            try TestNode(name, on: server, limits: .impatient) {
+                Self.quick(&$0)
+                $0.grace = .seconds(600)
+            }
+        }
+        for node in nodes { try #require(node.waitUntilReady()) }
+        let claims = (0..<6).map { TestClaim("p\($0)", at: nodes[$0 % 2]).settled() }
+        try #require(claims.allSatisfy { $0.lease != nil })
+        server.pause()
+        #expect(waitUntil { TestClaim("new", at: nodes[0]).settled().refusal?.code == .platformAway })
+        let away = EventLoop.monotonicNow()
+        waitUntil { EventLoop.monotonicNow() - away > .seconds(6) }
+        server.resume()
+        // Of others' leases, expired or not, nothing is taken: each is held or waited for.
+        for (number, node) in nodes.enumerated() {
+            #expect(waitUntil { TestClaim("p\(number)", at: node).settled().incumbent != nil })
+            let other = TestClaim("p\(1 - number)", at: node, credential: "another").settled()
+            #expect(other.lease == nil)
+        }
+        #expect(waitUntil { live((0..<6).map { "p\($0)" }, asking: nodes[1])?.count == 6 })
+        #expect(claims.allSatisfy { $0.holder.ends.isEmpty })
+        // New ones need not wait: the server has forgotten nobody.
+        #expect(waitUntil { TestClaim("new", at: nodes[1]).settled().lease != nil })
+    }
+
+    @Test func `a server that comes back empty learns from the holders what they hold, and lets nobody in before`() throws {
+        let server = try RedisServer()
+        let nodes = try ["a", "b"].map { name in
+            try TestNode(name, on: server, limits: .impatient) {
+                Self.quick(&$0)
+                $0.grace = .seconds(600)
+            }
+        }
+        let brief = try TestNode("c", on: server, limits: .impatient) {
+            Self.quick(&$0)
+            $0.grace = .seconds(3)
+        }
+        try #require(brief.waitUntilReady())
+        for node in nodes { try #require(node.waitUntilReady()) }
+        let claims = (0..<6).map { TestClaim("p\($0)", at: nodes[$0 % 2]).settled() }
+        try #require(claims.allSatisfy { $0.lease != nil })
+        let session = claims[0].lease?.stageSessionID
+        server.kill()
+        #expect(waitUntil { TestClaim("new", at: nodes[0]).settled().refusal?.code == .platformAway })
+        try server.start()
+        #expect(waitUntil { live((0..<6).map { "p\($0)" }, asking: nodes[1])?.count == 6 })
+        // Nobody has the participant, but the server cannot know that.
+        #expect(TestClaim("new", at: nodes[1]).settled().refusal?.code == .platformAway)
+        #expect(claims.allSatisfy { $0.holder.ends.isEmpty })
+        var late: TestClaim?
+        #expect(
+            waitUntil {
+                late = TestClaim("new", at: brief).settled()
+                return late?.lease != nil
+            })
+        #expect(late?.lease?.stageSessionID == session)
+        #expect(claims.allSatisfy { $0.holder.ends.isEmpty })
+    }
+
+    @Test func `publishers beyond the limit that a failover let in are found, and the newest are ended in words`() throws {
+        let server = try RedisServer()
+        let nodes = try ["a", "b"].map { name in
+            try TestNode(name, on: server) {
+                ($0.publishersPerStage, $0.renewalInterval) = (2, .milliseconds(500))
+            }
+        }
+        for node in nodes { try #require(node.waitUntilReady()) }
+        let old = ["p", "q"].map { TestClaim($0, at: nodes[0]).settled() }
+        try #require(old.allSatisfy { $0.lease != nil })
+        // As a replica that did not have the last writes, under the same run id: nobody knows that it forgot.
+        var new: [TestClaim] = []
+        #expect(
+            waitUntil {
+                _ = try? server.ask("DEL", "sd:{one}:leases")
+                new = ["r", "s"].map { TestClaim($0, at: nodes[1]).settled() }
+                if new.allSatisfy({ $0.lease != nil }) { return true }
+                for claim in new { if let lease = claim.lease { nodes[1].leases.release(lease) } }
+                return false
+            })
+        #expect(waitUntil { new.allSatisfy { $0.holder.hasEnded } })
+        for claim in new {
+            guard case .disconnected(let refusal)? = claim.holder.ends.first else { return #expect(Bool(false), "not ended") }
+            #expect(refusal.code == .stageFull)
+            #expect(refusal.sentence.contains("newest"))
+        }
+        #expect(old.allSatisfy { $0.holder.ends.isEmpty })
+    }
+
+    @Test func `with degraded admission tokens publish while the server is away, and are known when it is back`() throws {
+        let server = try RedisServer()
+        let node = try TestNode("a", on: server, limits: .impatient) {
+            Self.quick(&$0)
+            $0.admitsTokensWhileAway = true
+        }
+        try #require(node.waitUntilReady())
+        node.change { $0.attach("ingest", to: "one") }
+        server.kill()
+        #expect(waitUntil { TestClaim("key", at: node, ingest: "ingest").settled().refusal?.code == .platformAway })
+        let admitted = TestClaim("p", at: node).settled()
+        #expect(admitted.lease != nil)
+        try server.start()
+        #expect(waitUntil { live(["p"], asking: node) == ["p"] })
+        #expect(admitted.holder.ends.isEmpty)
+    }
+
+    @Test func `a node that was taken for dead goes on under a generation that the history takes`() throws {
+        let server = try RedisServer()
+        let nodes = try ["a", "b"].map { name in
+            try TestNode(name, on: server) {
+                ($0.leaseLifetime, $0.heartbeatLifetime) = (.seconds(300), .seconds(300))
+                ($0.renewalInterval, $0.heartbeatInterval) = (.milliseconds(300), .milliseconds(200))
+            }
+        }
+        for node in nodes { try #require(node.waitUntilReady()) }
+        let claim = TestClaim("p", at: nodes[0]).settled()
+        let lease = try #require(claim.lease)
+        nodes[0].leases.publishStarted(lease)
+        // Swept by hand, as if its node had been silent, just before it renews.
+        #expect(
+            waitUntil {
+                _ = try? server.ask("HDEL", "sd:{one}:leases", "p")
+                _ = try? server.ask("HSET", "sd:{one}:session", "swept:p", "\(lease.generation)")
+                return nodes[0].generationsStarted("p").count == 2
+            })
+        #expect(nodes[0].generationsStarted("p").first == lease.generation)
+        #expect((nodes[0].generationsStarted("p").last ?? 0) > lease.generation)
+        #expect(claim.holder.ends.isEmpty)
+        nodes[0].leases.release(lease)
+        #expect(waitUntil { live(["p"], asking: nodes[1]) == [] })
+        #expect(nodes[0].count(.publishStarted, "p") == 2)
+        #expect(nodes[0].count(.publishStopped, "p") == 2)
+    }
+}
+
+extension TestNode {
+    fileprivate func events(_ name: ParticipantEvent.Name, _ participant: String) -> [ParticipantEvent] {
+        history.withLock { writes in
+            writes.compactMap { write in
+                guard case .event(let event) = write, event.name == name, event.participantID == participant else { return nil }
+                return event
+            }
+        }
+    }
+
+    fileprivate func count(_ name: ParticipantEvent.Name, _ participant: String) -> Int { events(name, participant).count }
+    fileprivate func generationsStarted(_ participant: String) -> [UInt64] {
+        events(.publishStarted, participant).map(\.generation)
+    }
+}

@@ -1,0 +1,229 @@
+import Testing
+import Wire
+
+@testable import Cluster
+
+@Suite("A node's state machine")
+struct NodeMachineTests {
+    private let key = LeaseKey(stageID: "one", participantID: "p")
+    private let session = SharedSession(id: "st-1", start: 7)
+    private var now = MonotonicTime(nanoseconds: 1_000_000_000)
+
+    private func makeMachine(_ adjust: (inout ClusterSettings) -> Void = { _ in }) -> NodeMachine {
+        var settings = ClusterSettings(nodeID: "a")
+        adjust(&settings)
+        return NodeMachine(
+            settings: settings,
+            sources: NodeMachine.Sources(makeSessionID: { "st-new" }, wallNow: { WallTime(secondsSince1970: 1_800_000_000) }),
+            now: now)
+    }
+
+    /// Past the grace that begins with a process.
+    private func makeSettledMachine() -> (NodeMachine, MonotonicTime) {
+        var machine = makeMachine()
+        _ = machine.connected(runID: "1", now)
+        let later = now + .seconds(60)
+        _ = machine.answered(.nodes, .nodes(["a": "{}"]), sentAt: later, later)
+        _ = machine.connected(runID: "1", later)
+        let settled = later + .seconds(60)
+        return (machine, settled)
+    }
+
+    private func newClaim(_ number: Int = 1, takesOver: Bool = false) -> NodeClaim {
+        NodeClaim(number: number, key: key, set: "p", credential: "c", takesOver: takesOver, isToken: true)
+    }
+
+    private func remote(_ generation: UInt64) -> RemoteLease {
+        RemoteLease(node: "b", LeaseIdentity(key, generation: generation))
+    }
+
+    /// Claims, and answers the mark; what follows is the claim's call.
+    private func claiming(_ machine: inout NodeMachine, _ now: MonotonicTime, takesOver: Bool = false) -> ClusterCall? {
+        #expect(machine.claim(newClaim(takesOver: takesOver), now) == [.call(.mark(stages: ["one"]))])
+        let actions = machine.answered(.mark(stages: ["one"]), .done, sentAt: now, now)
+        guard case .call(let call)? = actions.first else { return nil }
+        return call
+    }
+
+    @Test func `a stage is marked before anything is claimed there, once`() throws {
+        var (machine, now) = makeSettledMachine()
+        let call = try #require(claiming(&machine, now))
+        let granted = ClusterAnswer.claimed(.granted(generation: 5, session, from: nil))
+        let answer = machine.answered(call, granted, sentAt: now, now)
+        #expect(
+            answer == [.granted(claim: 1, LeaseIdentity(key, generation: 5), session)])
+        let other = NodeClaim(
+            number: 2, key: LeaseKey(stageID: "one", participantID: "q"), set: "q", credential: "c", takesOver: false,
+            isToken: true)
+        guard case .call(.claim(2, _))? = machine.claim(other, now).first else { return #expect(Bool(false), "not claimed") }
+    }
+
+    @Test func `a lease elsewhere is asked after, and its owner's word is the answer`() throws {
+        var (machine, now) = makeSettledMachine()
+        let call = try #require(claiming(&machine, now))
+        let held = ClusterAnswer.claimed(.held(by: remote(9), remaining: .seconds(8)))
+        let asked = machine.answered(call, held, sentAt: now, now)
+        guard case .send(.ask(let question), to: "b")? = asked.first else { return #expect(Bool(false), "\(asked)") }
+        #expect(question.lease.generation == 9)
+        let later = now + .milliseconds(3)
+        let told = machine.received(.answer(question: question.number, .live(age: .milliseconds(40))), later)
+        guard case .heldElsewhere(claim: 1, _, let progress)? = told.first else { return #expect(Bool(false), "\(told)") }
+        #expect(progress == now - .milliseconds(40))
+    }
+
+    @Test func `an owner who has it no more lets it be taken at once`() throws {
+        var (machine, now) = makeSettledMachine()
+        let call = try #require(claiming(&machine, now))
+        let held = ClusterAnswer.claimed(.held(by: remote(9), remaining: .seconds(8)))
+        guard case .send(.ask(let question), _)? = machine.answered(call, held, sentAt: now, now).first else {
+            return #expect(Bool(false), "not asked")
+        }
+        let actions = machine.received(.answer(question: question.number, .gone), now)
+        guard case .call(.claim(1, let arguments))? = actions.first else { return #expect(Bool(false), "\(actions)") }
+        #expect(arguments.takesOver == 9)
+    }
+
+    @Test func `an owner that is silent for 500 ms is waited for until its lease ends`() throws {
+        var (machine, now) = makeSettledMachine()
+        let call = try #require(claiming(&machine, now))
+        let held = ClusterAnswer.claimed(.held(by: remote(9), remaining: .milliseconds(300)))
+        _ = machine.answered(call, held, sentAt: now, now)
+        now = now + .milliseconds(500)
+        let again = machine.timePassed(now).compactMap { if case .call(.claim(1, let arguments)) = $0 { arguments } else { nil } }
+        #expect(again.first?.isOwnerSilent == true)
+        let retried = try #require(again.first)
+        _ = machine.answered(.claim(number: 1, retried), held, sentAt: now, now)
+        #expect(machine.deadline <= now + .milliseconds(301))
+    }
+
+    @Test func `a claim waits no longer than its patience`() throws {
+        var (machine, now) = makeSettledMachine()
+        let call = try #require(claiming(&machine, now))
+        let end = now + .seconds(11)
+        #expect(machine.answered(call, .claimed(.wait), sentAt: end, end) == [.refused(claim: 1, .away)])
+    }
+
+    @Test func `claims of one participant take turns, and the later finds the earlier here`() throws {
+        var (machine, now) = makeSettledMachine()
+        let call = try #require(claiming(&machine, now))
+        #expect(machine.claim(newClaim(2), now).isEmpty)
+        let granted = ClusterAnswer.claimed(.granted(generation: 5, session, from: nil))
+        let answers = machine.answered(call, granted, sentAt: now, now)
+        #expect(answers.contains(.heldHere(claim: 2)))
+    }
+
+    @Test func `a renewal without an answer ends nothing, a higher generation that was read does`() throws {
+        var (machine, now) = makeSettledMachine()
+        let call = try #require(claiming(&machine, now))
+        _ = machine.answered(call, .claimed(.granted(generation: 5, session, from: nil)), sentAt: now, now)
+        let renewal = machine.renewAll(now).compactMap { if case .call(let call) = $0 { call } else { nil } }
+        let renew = try #require(renewal.first)
+        machine.disconnected()
+        #expect(machine.answered(renew, nil, sentAt: now, now).isEmpty)
+        let later = machine.timePassed(now + .seconds(60))
+        #expect(later.allSatisfy { if case .end = $0 { false } else { true } })
+        let lost = machine.answered(renew, .renewed([.lost(to: "b", generation: 6)]), sentAt: now, now)
+        #expect(lost.contains(.end(LeaseIdentity(key, generation: 5), .takenOver)))
+        // What is lost is not given back.
+        #expect(machine.release(LeaseIdentity(key, generation: 5), now).isEmpty)
+    }
+
+    @Test func `what is given back while the server is away is given back when it returns, after what is held is renewed`() throws
+    {
+        var (machine, now) = makeSettledMachine()
+        let call = try #require(claiming(&machine, now))
+        _ = machine.answered(call, .claimed(.granted(generation: 5, session, from: nil)), sentAt: now, now)
+        machine.disconnected()
+        #expect(machine.release(LeaseIdentity(key, generation: 5), now).isEmpty)
+        let actions = machine.connected(runID: "1", now + .seconds(20))
+        #expect(actions.first == .call(.mark(stages: ["one"])))
+        #expect(actions.contains(.call(.release(LeaseIdentity(key, generation: 5)))))
+    }
+
+    @Test func `nobody is buried in a grace`() {
+        var machine = makeMachine()
+        let first = machine.connected(runID: "1", now)
+        #expect(first.contains(.call(.heartbeat(record: "{}", buries: false))))
+        var (settled, later) = makeSettledMachine()
+        later = later + .seconds(60)
+        let second = settled.timePassed(later)
+        #expect(second.contains { if case .call(.heartbeat(_, buries: true)) = $0 { true } else { false } })
+    }
+}
+
+@Suite("Silence of the server (note 23)")
+struct OutageTests {
+    private let start = MonotonicTime(nanoseconds: 1_000_000_000)
+
+    private func makeConnected() -> Outage {
+        var outage = Outage(silence: .seconds(3), grace: .seconds(15))
+        outage.connected(runID: "1", at: start)
+        return outage
+    }
+
+    @Test func `a process begins with a grace: it does not know what went on before`() {
+        let outage = makeConnected()
+        #expect(outage.grace(at: start + .seconds(14)) == .expired)
+        #expect(outage.grace(at: start + .seconds(15)) == .none)
+    }
+
+    @Test(arguments: [(2, "1", Grace.none), (4, "1", .expired), (2, "2", .unknown), (40, "2", .unknown)])
+    func `a connection that comes back`(after seconds: Int, runID: String, grace: Grace) {
+        var outage = makeConnected()
+        let before = start + .seconds(100)
+        _ = outage.answered(sentAt: before, at: before)
+        outage.disconnected()
+        #expect(outage.isAway)
+        let back = before + .seconds(seconds)
+        outage.connected(runID: runID, at: back)
+        #expect(outage.grace(at: back) == (grace == .none && seconds < 3 ? .none : grace))
+        #expect(outage.grace(at: back + .seconds(15)) == .none)
+    }
+
+    @Test(arguments: [(1_000, false), (2_999, false), (3_001, true)])
+    func `an answer that took its time`(milliseconds: Int, isSilence: Bool) {
+        var outage = makeConnected()
+        let asked = start + .seconds(100)
+        #expect(outage.answered(sentAt: asked, at: asked + .milliseconds(milliseconds)) == isSilence)
+    }
+
+    @Test func `many answers of one silence are one`() {
+        var outage = makeConnected()
+        let asked = start + .seconds(100)
+        #expect(outage.answered(sentAt: asked, at: asked + .seconds(5)) == true)
+        #expect(outage.answered(sentAt: asked, at: asked + .seconds(5)) == false)
+    }
+
+    @Test func `what the server forgot weighs more than what expired`() {
+        var outage = makeConnected()
+        outage.begin(.unknown, at: start + .seconds(1))
+        outage.begin(.expired, at: start + .seconds(2))
+        #expect(outage.grace(at: start + .seconds(16)) == .unknown)
+    }
+}
+
+@Suite("Messages between nodes")
+struct NodeMessageTests {
+    private static let lease = LeaseIdentity(LeaseKey(stageID: "one", participantID: "p"), generation: 1_800_000_000_123)
+    static let messages: [NodeMessage] = [
+        .ask(NodeMessage.Question(number: 7, node: "a", lease: lease)),
+        .answer(question: 7, .live(age: .milliseconds(40))),
+        .answer(question: 7, .gone),
+        .end(lease, LeaseEnding(code: 1007, words: "The \"operator\" ended it.")),
+        .takenOver(lease),
+    ]
+
+    @Test(arguments: messages)
+    func `are read as they were written, and in part not at all`(message: NodeMessage) {
+        let bytes = message.serialized()
+        #expect(NodeMessage(parsing: bytes) == message)
+        for length in 0..<bytes.count { #expect(NodeMessage(parsing: Array(bytes.prefix(length))) == nil) }
+    }
+
+    @Test(arguments: [
+        "", "{}", "[]", #"{"kind":"sing"}"#, #"{"kind":"ask","number":1}"#, #"{"kind":"live","number":"1","age":2}"#,
+        #"{"kind":"end","stage":"s","participant":"p","generation":-1,"code":1,"words":""}"#,
+        #"{"kind":"takenOver","stage":"s","participant":"p"}"#,
+    ])
+    func `of nobody of us are nothing`(text: String) { #expect(NodeMessage(parsing: Array(text.utf8)) == nil) }
+}

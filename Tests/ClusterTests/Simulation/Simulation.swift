@@ -1,0 +1,204 @@
+import TestSupport
+import Wire
+
+@testable import Cluster
+
+/// A platform in one thread: the real `NodeMachine`s, a model of the scripts, encoders that come, move and come back, and a
+/// network that delays, loses and cuts. Everything follows from the seed.
+final class Simulation {
+    struct Plan {
+        var nodes = 50
+        var encoders = 2_000
+        var seed: UInt64 = 1
+        /// Encoders for each stage on the average; more than 12 find some stages full.
+        var encodersPerStage = 10
+    }
+
+    enum Event {
+        case timer(node: Int)
+        case arrives(node: Int, ClusterCall, sentAt: Int64)
+        case answer(node: Int, ClusterCall, ClusterAnswer?, sentAt: Int64)
+        case message(node: Int, NodeMessage)
+        case claim(encoder: Int, takesOver: Bool)
+        case look(encoder: Int, watch: Int, began: Int64)
+        case abandoned(Holder)
+        case fenced(Holder, since: Int64)
+        case buried(node: Int)
+        case connected(node: Int)
+        case disconnected(node: Int)
+        case happens(Happening)
+    }
+
+    enum Happening {
+        case kill, cut, move, heal, pause, resume
+    }
+
+    struct Node {
+        var machine: NodeMachine
+        var isAlive = true
+        /// Its way to the server and to other nodes is cut; encoders reach it.
+        var isCut = false
+        /// Since when it has been able to read what the server says.
+        var readsSince: Int64 = 0
+        var timerAt = Int64.max
+        /// Encoders by the numbers of their claims.
+        var claims: [Int: Int] = [:]
+        /// Progress of holders elsewhere; nil when they are gone.
+        var watches: [Int: MonotonicTime?] = [:]
+    }
+
+    struct Encoder {
+        var key: LeaseKey
+        var set: String
+        var node: Int
+        var isLive = false
+        /// A second one with the credential of the one before.
+        var isImpostor = false
+    }
+
+    /// A session of a node that has a lease.
+    struct Holder: Hashable, Comparable {
+        var node: Int
+        var lease: LeaseIdentity
+
+        static func < (left: Holder, right: Holder) -> Bool {
+            (left.lease.generation, left.lease.key.participantID, left.node)
+                < (right.lease.generation, right.lease.key.participantID, right.node)
+        }
+    }
+
+    struct Session {
+        var encoder: Int?
+        /// As the history knows the publish.
+        var published: LeaseIdentity
+        /// When its encoder went away.
+        var silentSince: Int64?
+    }
+
+    let plan: Plan
+    var random: SplitMix64
+    var now: Int64 = 0
+    var queue = EventQueue<Event>()
+    var server = ModelServer(now: Simulation.epoch)
+    var nodes: [Node] = []
+    var encoders: [Encoder] = []
+    var sessions: [Holder: Session] = [:]
+    var holders: [LeaseKey: Set<Holder>] = [:]
+    /// Publishes that began in the history and have not ended there.
+    var open: Set<LeaseIdentity> = []
+    var isPaused = false
+    var stalled: [(node: Int, call: ClusterCall)] = []
+    var lastClaim = 0
+    var report = SimulationReport()
+
+    static let epoch: Int64 = 1_800_000_000_000
+    static let second: Int64 = 1_000_000_000
+
+    init(_ plan: Plan) {
+        self.plan = plan
+        random = SplitMix64(seed: plan.seed)
+        nodes = (0..<plan.nodes).map { index in
+            let sources = NodeMachine.Sources(
+                makeSessionID: { "st-\(index)" }, wallNow: { WallTime(secondsSince1970: Self.epoch / 1_000) })
+            let settings = ClusterSettings(nodeID: "n\(index)")
+            return Node(machine: NodeMachine(settings: settings, sources: sources, now: .zero))
+        }
+        let stages = max(1, plan.encoders / plan.encodersPerStage)
+        for index in 0..<plan.encoders {
+            // One in fifty has the key of the one before it; one in ten is the other half of a redundant pair.
+            let (isImpostor, isBackup) = (index % 50 == 49, index % 10 == 5)
+            let owner = isImpostor ? index - 1 : index
+            let stage = "s\(Int.random(in: 0..<stages, using: &random))"
+            let former = isImpostor || isBackup ? encoders[index - 1] : nil
+            encoders.append(
+                Encoder(
+                    key: LeaseKey(stageID: former?.key.stageID ?? stage, participantID: "p\(owner)"),
+                    set: former?.set ?? "set\(index)", node: index % plan.nodes, isImpostor: isImpostor))
+        }
+    }
+
+    /// Runs to the end of the story; what must not be stands in the report.
+    func run() -> SimulationReport {
+        for node in nodes.indices { queue.put(.connected(node: node), at: latency()) }
+        for encoder in encoders.indices {
+            // Impostors come at the same moment as those whose key they have.
+            let moment = encoders[encoder].isImpostor ? 5 * Self.second : within(2, 10)
+            queue.put(.claim(encoder: encoder, takesOver: false), at: moment)
+            if encoder + 1 < encoders.count, encoders[encoder + 1].isImpostor {
+                queue.put(.claim(encoder: encoder, takesOver: false), at: 5 * Self.second)
+            }
+        }
+        let story: [(Happening, Int64)] = [(.kill, 15), (.cut, 30), (.move, 36), (.heal, 50), (.pause, 58), (.resume, 78)]
+        for (happening, moment) in story { queue.put(.happens(happening), at: moment * Self.second) }
+        while let (time, event) = queue.next(), time < 100 * Self.second {
+            now = time
+            server.now = Self.epoch + now / 1_000_000
+            carryOut(event)
+        }
+        checkTheEnd()
+        report.calls = server.calls
+        return report
+    }
+
+    private func carryOut(_ event: Event) {
+        switch event {
+        case .timer(let node): timer(node)
+        case .arrives(let node, let call, let sentAt): arrives(node, call, sentAt)
+        case .answer(let node, let call, let answer, let sentAt): answered(node, call, answer, sentAt)
+        case .message(let node, let message): with(node) { $0.received(message, moment) }
+        case .claim(let encoder, let takesOver): claim(encoder, takesOver)
+        case .look(let encoder, let watch, let began): look(encoder, watch, began)
+        case .abandoned(let holder): if sessions[holder]?.encoder == nil { release(holder) }
+        case .fenced(let holder, let since): checkFence(holder, since)
+        case .buried(let node): checkGhosts(of: node)
+        case .connected(let node): connected(node)
+        case .disconnected(let node):
+            with(node) { machine in
+                machine.disconnected()
+                return []
+            }
+        case .happens(let happening): happen(happening)
+        }
+    }
+
+    // MARK: - Chance and time
+
+    var moment: MonotonicTime { MonotonicTime(nanoseconds: now) }
+
+    func latency() -> Int64 { now + Int64.random(in: 200_000...2_000_000, using: &random) }
+
+    func within(_ first: Int64, _ last: Int64) -> Int64 {
+        Int64.random(in: first * Self.second...last * Self.second, using: &random)
+    }
+
+    func chance(of one: Int) -> Bool { Int.random(in: 0..<one, using: &random) == 0 }
+
+    /// A node that lives and reaches the server, as an encoder finds one.
+    func someNode() -> Int {
+        while true {
+            let node = Int.random(in: nodes.indices, using: &random)
+            if nodes[node].isAlive && !nodes[node].isCut { return node }
+        }
+    }
+}
+
+/// What came of a simulation.
+struct SimulationReport: Equatable {
+    var calls = 0
+    var granted = 0
+    var takenOver = 0
+    var refusedFull = 0
+    var closed = 0
+    var revived = 0
+    var surplus = 0
+    var killedSessions = 0
+    var flowing = 0
+    /// What must not be.
+    var violations: [String] = []
+    /// Of everything that happened, in its order.
+    var digest: UInt64 = 0xCBF2_9CE4_8422_2325
+
+    mutating func note(_ what: String) {
+        for byte in what.utf8 { digest = (digest ^ UInt64(byte)) &* 0x100_0000_01B3 }
+    }
+}
