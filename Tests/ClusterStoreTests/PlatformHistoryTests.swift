@@ -57,7 +57,7 @@ struct PlatformHistoryTests {
     }
 
     /// Everything that the control plane asks, as text.
-    private static func answers(_ history: any HistoryReading) throws -> [String] {
+    static func answers(_ history: any HistoryReading) throws -> [String] {
         var answers: [String] = []
         let all = try history.sessions(ofStage: arn, after: nil, limit: 10)
         answers += all.map { "\($0)" }
@@ -81,6 +81,12 @@ struct PlatformHistoryTests {
                 ofStage: arn, sessionID: "st-1", participantID: id, after: events[0].sequence, limit: 2)
             answers += rest.map(Self.text)
         }
+        return answers
+    }
+
+    /// And what the stream of all events tells.
+    static func allAnswers(_ history: any HistoryReading) throws -> [String] {
+        var answers = try answers(history)
         let events = try history.events(after: 0, limit: 100)
         answers += events.map(Self.text)
         answers += try history.events(after: events[1].sequence, limit: 2).map(Self.text)
@@ -95,7 +101,7 @@ struct PlatformHistoryTests {
         return "\(event)"
     }
 
-    private static let story: [HistoryWrite] =
+    static let story: [HistoryWrite] =
         [began("st-0", at: -60), .sessionEnded(stageARN: arn, sessionID: "st-0", at: now)] + start(7) + start(8, of: "q") + [
             .event(
                 {
@@ -120,10 +126,10 @@ struct PlatformHistoryTests {
             embedded.record([write])
         }
         let expected = try await withCheckedThrowingContinuation { continuation in
-            embedded.read(Self.answers) { continuation.resume(with: $0) }
+            embedded.read(Self.allAnswers) { continuation.resume(with: $0) }
         }
         try await eventually { try await second.read { try $0.events(after: 0, limit: 100).count } == 10 }
-        let (here, there) = (try await first.read(Self.answers), try await second.read(Self.answers))
+        let (here, there) = (try await first.read(Self.allAnswers), try await second.read(Self.allAnswers))
         #expect(there == expected)
         #expect(here == expected)
         embedded.close()

@@ -46,7 +46,7 @@ public final class RedisStore: PlatformStore {
         let door = StoreDoor()
         local = try EmbeddedStore(
             directory: directory, webhooks: webhooks, retention: settings.retention, sparing: living,
-            onQueued: { door.send(.historyWaits) }, onEvents: observers.onLocalEvents)
+            onQueued: { door.historyWaits() }, onEvents: observers.onLocalEvents)
         let process = "\(settings.node):\(Identifier.random(8))"
         let state = try PlatformOpening(settings, process: process).load(seeding: seeding)
         let (published, counted) = (Lock(state), Lock(ClusterStoreStatistics()))
@@ -65,7 +65,7 @@ public final class RedisStore: PlatformStore {
         } catch {
             throw .cannotOpen(path: directory, reason: String(describing: error))
         }
-        door.send(.historyWaits)
+        door.historyWaits()
     }
 
     deinit { close() }

@@ -52,6 +52,8 @@ public struct StateTransaction: Sendable {
         make(.put(.setting(Setting(name: name, value: value))))
     }
 
+    package mutating func put(_ record: Record) { make(.put(record)) }
+
     private mutating func make(_ change: Change) {
         state.apply(change)
         changes.append(change)

@@ -37,7 +37,7 @@ struct HistoryFeed {
         guard waiting == nil, hasNews, isConnected, !isStalled, !isReading else { return refusal }
         (hasNews, isReading) = (false, true)
         let door = door
-        local.readQueue(limit: Self.page) { door.send(.queue($0)) }
+        local.readQueue(limit: Self.page) { door.send($0) }
         return refusal
     }
 

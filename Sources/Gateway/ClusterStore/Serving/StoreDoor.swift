@@ -6,14 +6,14 @@ final class StoreDoor: Sendable {
     enum Request: Sendable {
         /// To be answered exactly once, by one of both.
         case question(@Sendable (Platform) -> Void, refuse: @Sendable (StoreError) -> Void)
-        /// The local queue has grown.
-        case historyWaits
+        /// The beginning of the local queue.
         case queue(Result<PlatformQueue, any Error>)
     }
 
     private struct Line {
         var requests: [Request] = []
         var questions = 0
+        var historyWaits = false
         var wake: MailboxSender<Void>?
         var isClosed = false
     }
@@ -34,9 +34,15 @@ final class StoreDoor: Sendable {
         refuse(reason)
     }
 
-    /// What no caller waits for: after closing it goes nowhere.
-    func send(_ request: Request) {
-        line.withLock { if !$0.isClosed { $0.requests.append(request) } }
+    /// What was asked for of the local queue; after closing it goes nowhere.
+    func send(_ queue: Result<PlatformQueue, any Error>) {
+        line.withLock { if !$0.isClosed { $0.requests.append(.queue(queue)) } }
+        wake()
+    }
+
+    /// The local queue has grown.
+    func historyWaits() {
+        line.withLock { $0.historyWaits = true }
         wake()
     }
 
@@ -46,12 +52,12 @@ final class StoreDoor: Sendable {
         wake()
     }
 
-    /// All that waits, in its order.
-    func take() -> [Request] {
+    /// All that waits, in its order, and whether the local queue has grown.
+    func take() -> (requests: [Request], historyWaits: Bool) {
         line.withLock { line in
-            let requests = line.requests
-            (line.requests, line.questions) = ([], 0)
-            return requests
+            let taken = (line.requests, line.historyWaits)
+            (line.requests, line.questions, line.historyWaits) = ([], 0, false)
+            return taken
         }
     }
 

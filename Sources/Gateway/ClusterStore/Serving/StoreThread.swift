@@ -42,12 +42,12 @@ final class StoreThread {
         // Without descriptors for a loop nothing at all would run in this process; callers are told `.closed`.
         guard let loop = try? EventLoop(), let client = try? WaitingClient(loop: loop, settings: settings.redis) else {
             door.close()
-            return refuse(door.take())
+            return refuse(door.take().requests)
         }
         let thread = StoreThread(loop, client, settings, process: process, local: local, door: door, outlets: outlets)
         guard let mailbox = try? Mailbox<Void>(loop: loop, receive: { thread.isWoken = true }) else {
             door.close()
-            return refuse(door.take())
+            return refuse(door.take().requests)
         }
         door.opened(mailbox.sender)
         thread.serve()
@@ -78,7 +78,9 @@ final class StoreThread {
             isWoken = false
             let isClosed = door.isClosed
             synchronise()
-            carryOut(door.take())
+            let (requests, historyWaits) = door.take()
+            carryOut(requests)
+            if historyWaits { feed.hasNews = true }
             if let reason = feed.advance(isConnected: client.client.state.isConnected) {
                 outlets.onNotice(.historyRefused(reason: reason))
             }
@@ -98,7 +100,6 @@ final class StoreThread {
         for request in requests {
             switch request {
             case .question(let question, let refuse): isUpToDate() ? question(platform) : refuse(.away)
-            case .historyWaits: feed.hasNews = true
             case .queue(let result): feed.take(result)
             }
         }
@@ -171,8 +172,8 @@ extension StoreThread {
 
     private func catchUp() throws(StoreError) {
         guard hasChanges || isPollDue else { return }
-        hasChanges = false
-        lastPoll = EventLoop.monotonicNow()
+        if isPollDue { hasEvents = true }
+        (hasChanges, lastPoll) = (false, EventLoop.monotonicNow())
         switch try platform.catchUp() {
         case .lostTrack: try reload()
         case .followed(let unreadable):

@@ -29,6 +29,8 @@ struct HistoryDatabase: Sendable {
         }
     }
 
+    func change(_ body: (Database) throws -> Void) throws { try queue.write(body) }
+
     func read(_ body: (EmbeddedHistory) -> Void) throws { try queue.read { body(EmbeddedHistory($0)) } }
 
     /// Mends what a process that died could not write, and takes note of the webhooks.

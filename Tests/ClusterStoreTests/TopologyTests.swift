@@ -1,0 +1,118 @@
+import EventLoop
+import Redis
+import Store
+import TestSupport
+import Testing
+import Wire
+
+@testable import ClusterStore
+
+@Suite("The store on more than one server", .timeLimit(.minutes(10)), .serialized)
+struct TopologyTests {
+    private static func settings(_ topology: RedisSettings.Topology, _ node: String) -> RedisStoreSettings {
+        var settings = RedisStoreSettings(redis: RedisSettings(topology), platformKey: ClusterBench.key, node: node)
+        settings.startTimeout = .seconds(60)
+        return settings
+    }
+
+    private static func endpoint(_ server: RedisServer) -> RedisEndpoint { RedisEndpoint(host: "127.0.0.1", port: server.port) }
+
+    /// Writes one stage after the other until told otherwise; what was acknowledged is kept.
+    private static func write(_ node: ClusterNode, _ acknowledged: Lock<Set<String>>) async {
+        var index = 0
+        while !Task.isCancelled {
+            index += 1
+            let stage = ClusterBench.stage("s\(index)")
+            do {
+                try await node.write { transaction in
+                    transaction.put(stage)
+                    transaction.put(ClusterBench.configuration("c\(stage.id)", stage: stage.arn))
+                }
+            } catch {
+                continue
+            }
+            acknowledged.withLock { _ = $0.insert(stage.arn) }
+        }
+    }
+
+    @Test
+    func `a cluster of three takes transactions over several slots, and its lists can be mended`() async throws {
+        let cluster = try RedisCluster()
+        try await eventually { try cluster.isReady() }
+        let topology = RedisSettings.Topology.cluster(seeds: cluster.servers.prefix(2).map(Self.endpoint))
+        let first = try ClusterNode(Self.settings(topology, "a"))
+        let second = try ClusterNode(Self.settings(topology, "b"))
+        let acknowledged = Lock<Set<String>>([])
+        let writer = Task { await Self.write(first, acknowledged) }
+        try await eventually { acknowledged.withLock { $0.count } >= 30 }
+        writer.cancel()
+        await writer.value
+        let expected = acknowledged.withLock { $0 }
+        try await eventually { expected.isSubset(of: second.state.stages.keys) }
+        #expect(second.state.ingestConfigurations.count >= expected.count)
+        first.store.record(PlatformHistoryTests.story)
+        try await eventually { try await second.read { try $0.events(after: 0, limit: 100).count } == 10 }
+        for server in cluster.primaries {
+            _ = try? server.ask("DEL", "sd:{index}:stages")
+            _ = try? server.ask("DEL", "sd:{index}:ingests")
+        }
+        let mended = try await withCheckedThrowingContinuation { continuation in
+            first.store.repairIndexes { continuation.resume(with: $0) }
+        }
+        #expect(mended >= 2 * expected.count)
+        let third = try ClusterNode(Self.settings(topology, "c"))
+        #expect(expected.isSubset(of: third.state.stages.keys))
+    }
+
+    @Test
+    func `a slot that moves under writes loses none`() async throws {
+        let cluster = try RedisCluster()
+        try await eventually { try cluster.isReady() }
+        let topology = RedisSettings.Topology.cluster(seeds: cluster.servers.prefix(2).map(Self.endpoint))
+        let (first, second) = (
+            try ClusterNode(Self.settings(topology, "a")), try ClusterNode(Self.settings(topology, "b"))
+        )
+        let acknowledged = Lock<Set<String>>([])
+        let writer = Task { await Self.write(first, acknowledged) }
+        try await eventually { acknowledged.withLock { $0.count } >= 10 }
+        // The slot of the stream of commits, which every write needs.
+        let slot = try #require(Int(try cluster.servers[0].ask("CLUSTER", "KEYSLOT", "sd:{changes}")))
+        let source = cluster.owner(ofSlot: slot)
+        let target = (source + 1) % 3
+        try cluster.beginMoving(slot: slot, from: source, to: target)
+        while try cluster.moveKeys(ofSlot: slot, from: source, to: target, count: 10) {}
+        try cluster.finishMoving(slot: slot, to: target)
+        let count = acknowledged.withLock { $0.count }
+        try await eventually { acknowledged.withLock { $0.count } >= count + 10 }
+        writer.cancel()
+        await writer.value
+        let expected = acknowledged.withLock { $0 }
+        try await eventually { expected.isSubset(of: second.state.stages.keys) }
+        #expect(expected.isSubset(of: try ClusterNode(Self.settings(topology, "c")).state.stages.keys))
+    }
+
+    @Test
+    func `over a failover by Sentinel what a replica had stays, and both nodes agree on it`() async throws {
+        let group = try RedisFailoverGroup(["appendonly yes", "appendfsync always"])
+        try await eventually { try group.isReady() }
+        let topology = RedisSettings.Topology.sentinel(
+            primary: RedisFailoverGroup.name, sentinels: group.sentinels.map(Self.endpoint))
+        let (first, second) = (
+            try ClusterNode(Self.settings(topology, "a")), try ClusterNode(Self.settings(topology, "b"))
+        )
+        let acknowledged = Lock<Set<String>>([])
+        let writer = Task { await Self.write(first, acknowledged) }
+        try await eventually { acknowledged.withLock { $0.count } >= 20 }
+        group.servers[0].kill()
+        let count = acknowledged.withLock { $0.count }
+        try await eventually(within: .seconds(120)) { acknowledged.withLock { $0.count } >= count + 10 }
+        writer.cancel()
+        await writer.value
+        let expected = acknowledged.withLock { $0 }
+        try await eventually {
+            let (here, there) = (Set(first.state.stages.keys), Set(second.state.stages.keys))
+            return here == there && expected.isSubset(of: there)
+        }
+        #expect(first.store.statistics.reloads >= 2, "another server's data is read anew")
+    }
+}
