@@ -21,7 +21,7 @@ private final class DyingServer: PlatformServing {
         return try server.ask(questions)
     }
 
-    func settle(_ key: String) throws(StoreError) { try server.settle(key) }
+    func settle(_ key: String) throws(StoreError) -> Bool { try server.settle(key) }
 }
 
 /// Platforms on one thread, and a clock that is set by hand.

@@ -28,6 +28,8 @@ public struct ClusterStoreStatistics: Equatable, Sendable {
     public var transactions = 0
     /// Transactions that were run again because another node was faster.
     public var conflicts = 0
+    /// Writes that no replica had within a second: a failover at that moment would have lost them.
+    public var replicaMisses = 0
     public var reloads = 0
     /// History forwarded to the database.
     public var forwarded = 0

@@ -7,6 +7,9 @@ extension RedisClient {
     /// How long a replica is waited for, where the caller does not say.
     public static let replicaPatience = Duration.milliseconds(200)
 
+    /// How many replicas the server that has the key knows of, as of its last heartbeat.
+    public func replicaCount(for key: RedisArgument? = nil) -> Int { router.replicaCount(for: key) }
+
     /// Sends a write and waits until one replica has it too (WAIT), so that it outlives its primary. A primary without replicas
     /// is not asked to wait for one.
     ///

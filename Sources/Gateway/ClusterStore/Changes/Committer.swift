@@ -19,6 +19,8 @@ struct Committer {
     /// The process that commits.
     let node: String
     private var lastCommit: UInt64 = 0
+    /// Slots written that no replica had within a second.
+    private(set) var replicaMisses = 0
 
     init(server: any PlatformServing, schema: KeySchema, codec: RecordCodec, node: String) {
         (self.server, self.schema, self.codec, self.node) = (server, schema, codec, node)
@@ -36,7 +38,7 @@ struct Committer {
         if outcome == .committed { try server.list(plan.unlisted, "SREM", schema: schema) }
         try announce(.after, plan.keys)
         for slot in plan.slots where outcome == .committed {
-            if let key = slot.items.first?.key { try server.settle(key) }
+            if let key = slot.items.first?.key, try !server.settle(key) { replicaMisses += 1 }
         }
         return outcome
     }

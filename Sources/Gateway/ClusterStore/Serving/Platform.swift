@@ -13,6 +13,7 @@ final class Platform {
     private(set) var replica = Replica()
     /// Carried out, and run again because another node was faster.
     private(set) var (transactions, conflicts) = (0, 0)
+    var replicaMisses: Int { committer.replicaMisses }
     let loader: Loader
     private var committer: Committer
     private var follower: ChangeFollower

@@ -8,7 +8,8 @@ protocol PlatformServing: AnyObject {
     func ask(_ questions: [Question]) throws(StoreError) -> [RedisValue]
 
     /// Waits until a replica has what was written in the slot of `key`, where there is one, as long as that is short.
-    func settle(_ key: String) throws(StoreError)
+    /// - Returns: false when the replica took longer.
+    func settle(_ key: String) throws(StoreError) -> Bool
 }
 
 /// A command, or a script with its keys, which live in one slot.

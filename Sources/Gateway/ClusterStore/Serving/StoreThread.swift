@@ -190,7 +190,7 @@ extension StoreThread {
     private func count() {
         statistics.records = platform.replica.recordCount
         (statistics.transactions, statistics.conflicts) = (platform.transactions, platform.conflicts)
-        statistics.forwarded = feed.forwarded
+        (statistics.forwarded, statistics.replicaMisses) = (feed.forwarded, platform.replicaMisses)
         outlets.count(statistics)
     }
 }

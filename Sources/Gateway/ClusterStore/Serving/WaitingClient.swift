@@ -44,10 +44,13 @@ final class WaitingClient: PlatformServing {
         return values
     }
 
-    func settle(_ key: String) throws(StoreError) {
+    func settle(_ key: String) throws(StoreError) -> Bool {
+        guard client.replicaCount(for: RedisArgument(key)) > 0 else { return true }
         let answers = Answers(count: 1)
-        client.sendDurably("PING", key: RedisArgument(key), within: .seconds(1)) { answers.take($0.map(\.value), at: 0) }
-        _ = try answers.wait(loop)
+        client.sendDurably("PING", key: RedisArgument(key), within: .seconds(1)) { reply in
+            answers.take(reply.map { .integer(Int64($0.replicas)) }, at: 0)
+        }
+        return try answers.wait(loop)[0].integer ?? 0 > 0
     }
 
     private func askAtOnce(_ questions: ArraySlice<Question>) throws(StoreError) -> [RedisValue] {
