@@ -49,7 +49,8 @@ struct PlatformScaleTests {
         }
         times.sort()
         try await eventually { second?.state.stages.count == Self.records / 2 + 100 }
-        let memory = try bench.ask("INFO", "memory").split(whereSeparator: \.isNewline).first { $0.hasPrefix("used_memory:") } ?? ""
+        let memory =
+            try bench.ask("INFO", "memory").split(whereSeparator: \.isNewline).first { $0.hasPrefix("used_memory:") } ?? ""
         print(
             """
             \(Self.records) records: written in \(writing), loaded in \(loading), \(bytes) bytes each in a node, redis \(memory), \

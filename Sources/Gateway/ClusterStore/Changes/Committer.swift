@@ -19,6 +19,8 @@ struct Committer {
     /// The process that commits.
     let node: String
     private var lastCommit: UInt64 = 0
+    /// The newest of our entries in the stream of commits.
+    private(set) var lastEntry: String?
     /// Slots written that no replica had within a second.
     private(set) var replicaMisses = 0
 
@@ -83,11 +85,12 @@ struct Committer {
         }
     }
 
-    private func announce(_ phase: ChangeEntry.Phase, _ keys: [String]) throws(StoreError) {
+    private mutating func announce(_ phase: ChangeEntry.Phase, _ keys: [String]) throws(StoreError) {
         let entry = ChangeEntry(node: node, commit: lastCommit, phase: phase, keys: keys)
-        _ = try server.run(
+        lastEntry = try server.run(
             StoreScript.announce, [schema.changes],
-            [RedisArgument(Self.maximumChanges), RedisArgument(schema.changesChannel)] + entry.fields)
+            [RedisArgument(Self.maximumChanges), RedisArgument(schema.changesChannel)] + entry.fields
+        ).text
     }
 }
 

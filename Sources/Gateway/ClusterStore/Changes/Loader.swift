@@ -50,9 +50,11 @@ struct Loader {
         return unreadable
     }
 
-    /// Entries after the follower's position; nil when the stream does not reach back that far.
-    func changes(after position: String) throws(StoreError) -> [ChangeEntry]? {
-        let answer = try server.run(StoreScript.follow, [schema.changes], [RedisArgument(position), RedisArgument(Self.page)])
+    /// Entries after one that was read; nil when the stream does not reach back that far.
+    /// - Parameter newest: the newest entry known, read or our own. If it is gone, so is what it told of.
+    func changes(after position: String, newest: String) throws(StoreError) -> [ChangeEntry]? {
+        let arguments = [RedisArgument(position), RedisArgument(Self.page), RedisArgument(newest)]
+        let answer = try server.run(StoreScript.follow, [schema.changes], arguments)
         return answer.elements.map { $0.compactMap(ChangeEntry.init) }
     }
 

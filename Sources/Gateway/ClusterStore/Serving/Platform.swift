@@ -71,7 +71,7 @@ final class Platform {
     /// Reads what other nodes changed since the last time.
     func catchUp() throws(StoreError) -> CaughtUp {
         while true {
-            guard let entries = try loader.changes(after: follower.position) else { return .lostTrack }
+            guard let entries = try loader.changes(after: follower.position, newest: newestEntry) else { return .lostTrack }
             // Should the next page or the records not come, these are read another time.
             let keys = follower.read(entries, at: monotonicNow())
             follower.doubtOwn(keys)
@@ -86,6 +86,14 @@ final class Platform {
             follower.doubtOwn(keys)
             throw error
         }
+    }
+
+    /// Of those read and our own the later: what a server that lost its newest writes has not.
+    private var newestEntry: String {
+        guard let own = committer.lastEntry.flatMap(EventNumber.init), let read = EventNumber(follower.position) else {
+            return follower.position
+        }
+        return max(own.sequence, read.sequence) == own.sequence ? own.streamID : follower.position
     }
 
     /// Runs `body` on the replica, and again while other nodes are faster, until its changes are in the database.

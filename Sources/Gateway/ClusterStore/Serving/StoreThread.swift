@@ -74,7 +74,7 @@ final class StoreThread {
         client.start()
         subscribe()
         while true {
-            _ = loop.run(until: { [unowned self] in isWoken || (mustReload && client.client.state.isConnected) }, within: pause)
+            _ = loop.run(until: { [unowned self] in isWoken }, within: pause)
             isWoken = false
             let isClosed = door.isClosed
             synchronise()
@@ -111,11 +111,11 @@ final class StoreThread {
 extension StoreThread {
     private func stateChanged(_ state: RedisState) {
         switch state {
-        case .connected:
+        case .connected(let servers):
             if statistics.isAway { outlets.onNotice(.back) }
             statistics.isAway = false
-            // Another process, or another node's data: what it lost the stream of commits may have lost too.
-            if client.client.state.runIDs != runIDs { mustReload = true }
+            // What one server lost of its newest writes shows in the stream of commits; of several each may have lost its own.
+            if runIDs.isEmpty || (servers.count > 1 && client.client.state.runIDs != runIDs) { mustReload = true }
             (isWoken, hasChanges, hasEvents) = (true, true, true)
             feed.isStalled = false
         case .away(_, let fault):
@@ -175,7 +175,9 @@ extension StoreThread {
         if isPollDue { hasEvents = true }
         (hasChanges, lastPoll) = (false, EventLoop.monotonicNow())
         switch try platform.catchUp() {
-        case .lostTrack: try reload()
+        case .lostTrack:
+            mustReload = true
+            try reload()
         case .followed(let unreadable):
             for key in unreadable { outlets.onNotice(.unreadable(key: key)) }
         }
