@@ -5,7 +5,7 @@ import Wire
 /// Encoders, their claims and their sessions.
 extension Simulation {
     func claim(_ encoder: Int, _ takesOver: Bool) {
-        guard !encoders[encoder].isLive else { return }
+        guard !encoders[encoder].isLive, !encoders[encoder].hasGone else { return }
         if !nodes[encoders[encoder].node].isAlive { encoders[encoder].node = someNode() }
         let (node, key) = (encoders[encoder].node, encoders[encoder].key)
         if nodes[node].claims.values.contains(encoder) { return }

@@ -26,7 +26,7 @@ extension Simulation {
         // Where the newer one has gone again, the older may go on.
         let hasNewer = holders[holder.lease.key, default: []].contains { $0.lease.generation > holder.lease.generation }
         guard sessions[holder] != nil, nodes[holder.node].isAlive, hasNewer else { return }
-        let canRead = !nodes[holder.node].isCut && !isPaused && now - max(nodes[holder.node].readsSince, since) >= 4 * Self.second
+        let canRead = now - 4 * Self.second >= max(nodes[holder.node].readsSince, since)
         guard canRead else {
             queue.put(.fenced(holder, since: since), at: now + 4 * Self.second)
             return
@@ -69,7 +69,7 @@ extension Simulation {
     /// In the end everybody who can publish does, once, and every stage that keeps somebody out is full.
     func checkTheEnd() {
         for (key, holders) in holders where holders.count > 1 { violated("\(holders.count) sessions of \(key.participantID)") }
-        for (encoder, content) in encoders.enumerated() where !content.isLive && !content.isImpostor {
+        for (encoder, content) in encoders.enumerated() where !content.isLive && !content.isImpostor && !content.hasGone {
             let rival = encoder + 1 < encoders.count && encoders[encoder + 1].isImpostor && encoders[encoder + 1].isLive
             let sets = Set((server.stages[content.key.stageID]?.leases ?? [:]).values.map(\.set))
             if !rival && sets.count < 12 { violated("\(content.key.participantID) does not publish though there is room") }

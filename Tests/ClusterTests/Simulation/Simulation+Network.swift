@@ -72,6 +72,7 @@ extension Simulation {
         case .cut:
             for node in nodes.indices where node % 5 == 1 {
                 nodes[node].isCut = true
+                nodes[node].readsSince = .max
                 queue.put(.disconnected(node: node), at: now + Self.timeout)
             }
         case .move: moveSome()
@@ -82,7 +83,10 @@ extension Simulation {
             }
         case .pause:
             isPaused = true
-            for node in nodes.indices { queue.put(.disconnected(node: node), at: now + Self.timeout) }
+            for node in nodes.indices {
+                nodes[node].readsSince = .max
+                queue.put(.disconnected(node: node), at: now + Self.timeout)
+            }
         case .resume:
             isPaused = false
             for (node, call) in stalled {
@@ -94,15 +98,17 @@ extension Simulation {
         }
     }
 
-    /// Its process ends; its encoders find another node.
+    /// Its process ends; two in three of its encoders look for another node.
     private func kill(_ node: Int) {
         nodes[node].isAlive = false
         for holder in sessions.keys.filter({ $0.node == node }).sorted() {
             report.killedSessions += 1
-            if let encoder = sessions[holder]?.encoder { leave(encoder) }
+            if let encoder = sessions[holder]?.encoder { leave(encoder, mayGo: true) }
             forget(holder, writes: false)
         }
-        for encoder in encoders.indices where encoders[encoder].node == node && !encoders[encoder].isLive { leave(encoder) }
+        for (index, encoder) in encoders.enumerated() where encoder.node == node && !encoder.isLive && !encoder.hasGone {
+            leave(index)
+        }
         queue.put(.buried(node: node), at: now + 12 * Self.second)
     }
 
@@ -118,8 +124,10 @@ extension Simulation {
     }
 
     /// The encoder looks for another node.
-    private func leave(_ encoder: Int) {
+    private func leave(_ encoder: Int, mayGo: Bool = false) {
         encoders[encoder].isLive = false
+        encoders[encoder].hasGone = mayGo && chance(of: 3)
+        if encoders[encoder].hasGone { return }
         encoders[encoder].node = someNode()
         queue.put(.claim(encoder: encoder, takesOver: false), at: now + within(0, 2))
     }

@@ -38,7 +38,7 @@ final class Simulation {
         var isAlive = true
         /// Its way to the server and to other nodes is cut; encoders reach it.
         var isCut = false
-        /// Since when it has been able to read what the server says.
+        /// Since when it has been able to read what the server says; `max` when it is not.
         var readsSince: Int64 = 0
         var timerAt = Int64.max
         /// Encoders by the numbers of their claims.
@@ -52,6 +52,8 @@ final class Simulation {
         var set: String
         var node: Int
         var isLive = false
+        /// It does not come again.
+        var hasGone = false
         /// A second one with the credential of the one before.
         var isImpostor = false
     }
