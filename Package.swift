@@ -165,7 +165,7 @@ let modules: [Module] = [
             "CShim", "Wire", "OpenSSL", "EventLoop", "Sockets", "HTTP", "HTTPServer", "HTTPClient", "SRTP", "GatewayLogging",
             "GatewayMetrics",
             "Refusals",
-            "GatewayConfiguration", "Store",
+            "GatewayConfiguration", "Store", "Redis", "ClusterStore", "Cluster",
             "Admission", "DataDirectory", "StageHub", "MediaContract", "Transcoding", "RouterForwarding", "RTMPIngest",
             "WebRTCTransport", "WHIPIngest", "EmbeddedRouter", "Events",
             "ControlPlane", "Monitoring", "Console", "Handover",

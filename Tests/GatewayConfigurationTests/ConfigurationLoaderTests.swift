@@ -177,7 +177,7 @@ struct ClusterConfigurationTests {
 
     @Test(arguments: [
         ("cluster: {redis: [\"127.0.0.1:6379\"], url: http://a}", "cluster.platformKeyFile: is needed"),
-        ("cluster: {redis: [\"127.0.0.1:6379\"], platformKeyFile: /k}", "cluster.url: is needed"),
+        ("cluster: {redis: [\"127.0.0.1:6379\"], platformKeyFile: /k}", "cluster.url: is needed: neither"),
         (whole + ", topology: sentinel}", "cluster.primary: is needed by topology sentinel"),
         (whole + ", primary: p}", "cluster.primary: is for topology sentinel only"),
         (whole + ", user: u}", "cluster.user: has no cluster.password"),

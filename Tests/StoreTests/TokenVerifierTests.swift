@@ -156,6 +156,17 @@ struct TokenVerifierTests {
 
     init() throws { bench = try Bench() }
 
+    @Test func `endpoints that another node of the platform has added are taken`() async throws {
+        let bench = try Bench()
+        var claims = Bench.claims
+        claims["whip_url"] = "https://other/whip"
+        let token = try bench.sign(claims)
+        #expect((try? await bench.verify(token).get()) == nil)
+        let other = StageEndpoints(events: "wss://e", whip: "https://other/whip/", rtmp: "", rtmps: "")
+        try await bench.store.write { _ = EndpointHistory(other, in: &$0, now: Bench.now) }
+        #expect((try? await bench.verify(token).get()) != nil)
+    }
+
     @Test(arguments: cases)
     private func `every token has its answer`(_ row: TokenCase) async throws {
         switch await bench.verify(try row.make(bench)) {

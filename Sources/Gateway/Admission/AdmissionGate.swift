@@ -46,6 +46,11 @@ public final class AdmissionGate: Authorizer {
         }
     }
 
+    /// Whether a publish that comes now is let in, if its credential is good.
+    public var takesPublishes: Bool { closure == nil && !isFull }
+
+    private var isFull: Bool { livePublishes + foreignPublishes >= maximumPublishes.load(ordering: .relaxed) }
+
     /// The node is about to drain: not ready for new traffic, though it still takes what comes.
     public var isLeaving: Bool {
         get { leaving.load(ordering: .relaxed) }
@@ -71,9 +76,7 @@ public final class AdmissionGate: Authorizer {
         if request.ingestProtocol == .rtmp, requiresTLS.load(ordering: .relaxed) {
             return reply(.failure(Refusal(.insecureProtocol, sentence: "This gateway takes RTMPS only: use the rtmps:// URL.")))
         }
-        guard livePublishes + foreignPublishes < maximumPublishes.load(ordering: .relaxed) else {
-            return reply(.failure(Refusal(.overloaded)))
-        }
+        guard !isFull else { return reply(.failure(Refusal(.overloaded))) }
         authorizer.authorize(request, reply: reply)
     }
 }

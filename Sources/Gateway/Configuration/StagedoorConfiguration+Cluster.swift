@@ -19,8 +19,9 @@ extension StagedoorConfiguration {
         if cluster.platformKeyFile.isEmpty {
             problems.append(Problem(key: "cluster.platformKeyFile", message: "is needed: `openssl rand -out FILE 32` makes one"))
         }
-        if cluster.url.isEmpty {
-            problems.append(Problem(key: "cluster.url", message: "is needed: other nodes reach this one under it"))
+        if cluster.url.isEmpty, advertise.host.isEmpty, http.listen.address?.ip.isUnspecified ?? true {
+            problems.append(
+                Problem(key: "cluster.url", message: "is needed: neither advertise.host nor http.listen names this node"))
         }
         if (cluster.topology == .sentinel) == cluster.primary.isEmpty {
             let message = cluster.primary.isEmpty ? "is needed by topology sentinel" : "is for topology sentinel only"

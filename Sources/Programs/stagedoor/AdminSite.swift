@@ -114,10 +114,17 @@ extension HTTPServerConfiguration {
 }
 
 extension NodeServices {
+    /// Why this node refuses new publishes that others may take; nil where it needs no servers to let them in.
+    private var clusterFault: String? {
+        guard let cluster, configuration.cluster.degraded == .refuse else { return nil }
+        return cluster.fault.withLock { $0 }
+    }
+
     /// What `/readyz` asks.
     var readiness: [HealthEndpoints.Check] {
         [
             HealthEndpoints.Check("draining", failing: gate.isLeaving ? "the node goes away" : nil),
+            HealthEndpoints.Check("cluster", failing: clusterFault),
             HealthEndpoints.Check("overload", failing: gate.closure == .overloaded ? "new publishes are refused" : nil),
         ]
     }

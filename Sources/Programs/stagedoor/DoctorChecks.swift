@@ -9,7 +9,7 @@ import Wire
 /// The doctor's questions, one function each.
 enum DoctorChecks {
     static let all: [@Sendable (StagedoorConfiguration) -> [Finding]] = [
-        listeners, advertisedAddresses, certificates, receiveBuffers, descriptors, clock, processors, libraries,
+        listeners, advertisedAddresses, certificates, receiveBuffers, descriptors, clock, processors, libraries, cluster,
     ]
 
     /// A port that cannot be bound is held by somebody: by a running Stagedoor, perhaps, which is named.

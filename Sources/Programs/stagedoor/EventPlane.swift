@@ -19,7 +19,7 @@ final class EventPlane {
             var target = WebhookTarget(name: name, url: settings.url, secret: settings.secret)
             (target.timeout, target.certificateAuthority) = (settings.timeout, settings.certificateAuthority)
             return try WebhookDispatcher(
-                loop: loop, target: target, names: store.names, store: store.store,
+                loop: loop, target: target, names: store.names, store: store.outbox,
                 send: WebhookDispatcher.sender(to: target, loop: loop))
         }
         mailbox = try Mailbox(loop: loop) { [unowned self] in wake() }

@@ -27,6 +27,7 @@ final class Node {
     private let store: NodeStore
     private var services: NodeServices
     private var routers: RouterPlane?
+    private var cluster: ClusterPlane?
     private let reservations: StaticReservations
     private var workers: WorkerGroup
     private var signals: [Watch] = []
@@ -79,6 +80,11 @@ final class Node {
             configuration, loop: loop, ownListeners: listeners.addresses, services: services,
             directory: directory)
         services.forwarding = routers?.control.sender
+        cluster = try services.cluster.map { platform in
+            try ClusterPlane(
+                loop: loop, platform: platform, url: listeners.clusterURL(configuration), services: services, load: load,
+                routers: routers?.control)
+        }
         try workers.start(listeners, services: services, areSuspended: inheritance != nil)
         let events = try EventPlane(configuration, loop: loop, store: store)
         let report = OverviewReport(
@@ -112,6 +118,7 @@ final class Node {
         loop.run()
         notifier?.send("STOPPING=1")
         workers.stop()
+        cluster?.close()
         store.close()
         Log.event(.info, "stopped")
         Log.stop()
@@ -123,7 +130,13 @@ final class Node {
                 loop.watchSignal(number) { [unowned self] in drain.terminate() })
         }
         signals.append(loop.watchSignal(SIGHUP) { [unowned self] in reload?.reload(because: "SIGHUP") })
-        signals.append(loop.watchSignal(SIGUSR2) { [unowned self] in handover?.startSuccessor() })
+        signals.append(
+            loop.watchSignal(SIGUSR2) { [unowned self] in
+                guard let handover else {
+                    return Log.event(.warning, "handover_refused", ["because": "a node of a cluster is drained: SIGTERM"])
+                }
+                handover.startSuccessor()
+            })
     }
 
     /// Everything is there to serve with: the process whose place we take lets go of it.

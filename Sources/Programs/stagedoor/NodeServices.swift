@@ -1,4 +1,5 @@
 import Admission
+import Cluster
 import ControlPlane
 import DataDirectory
 import EmbeddedRouter
@@ -30,6 +31,8 @@ struct NodeServices: Sendable {
     let store: any PlatformStore
     /// Nil on a node of a cluster, whose place no other process takes: it is drained.
     let alone: EmbeddedPlatform?
+    /// What such a node shares with the others.
+    let cluster: ClusterPlatform?
     let authority: TokenAuthority
     let leases: any LeaseControl
     let tokens: TokenVerifier
@@ -64,10 +67,8 @@ struct NodeServices: Sendable {
         metrics = MetricsRegistry()
         ProcessMetrics.register(in: metrics, version: Version.current)
         (self.store, authority) = (store.store, store.authority)
-        var quotas = EmbeddedLeases.Limits()
-        quotas.publishersPerStage = configuration.quotas.publishersPerStage
-        let leases = EmbeddedLeases(store: store.store, limits: quotas)
-        (self.leases, alone) = (leases, EmbeddedPlatform(store: store.store, leases: leases))
+        let (leases, alone, cluster) = Self.makeLeases(configuration, store)
+        (self.leases, self.alone, self.cluster) = (leases, alone, cluster)
         var limits = TokenVerifier.Limits()
         (limits.threads, limits.failuresPerMinute) = (configuration.workers.verifiers, configuration.limits.failuresPerMinute)
         tokens = try TokenVerifier(store: store.store, authority: store.authority, rules: store.rules, limits: limits)
@@ -96,6 +97,7 @@ struct NodeServices: Sendable {
         transport = try listeners.media.first.map { socket in
             var settings = try TransportConfiguration(configuration, media: socket.localAddress)
             settings.generation = generation
+            settings.node = store.node
             return try TransportPlane(configuration: settings, workerCount: workerCount, metrics: TransportMetrics(metrics))
         }
         whip = transport.map { transport in
@@ -104,6 +106,25 @@ struct NodeServices: Sendable {
         }
         embedded = Self.makeEmbeddedRouter(
             configuration, transport, authorizer: tokens, workerCount: workerCount, metrics: metrics)
+    }
+
+    /// The leases of this node alone, or its part in those of a platform.
+    private static func makeLeases(
+        _ configuration: StagedoorConfiguration, _ store: NodeStore
+    ) -> (any LeaseControl, EmbeddedPlatform?, ClusterPlatform?) {
+        switch store.kind {
+        case .embedded(let embedded):
+            var quotas = EmbeddedLeases.Limits()
+            quotas.publishersPerStage = configuration.quotas.publishersPerStage
+            let leases = EmbeddedLeases(store: embedded, limits: quotas)
+            return (leases, EmbeddedPlatform(store: embedded, leases: leases), nil)
+        case .shared(let shared, let redis):
+            let leases = ClusterLeases(
+                settings: Cluster.ClusterSettings(configuration, node: store.node),
+                platform: ClusterLeases.Platform(store: shared, names: store.names))
+            store.onChange.withLock { $0 = { leases.stateChanged() } }
+            return (leases, nil, ClusterPlatform(store: shared, leases: leases, redis: redis))
+        }
     }
 
     var opusSettings: OpusSettings {

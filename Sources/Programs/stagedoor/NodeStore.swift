@@ -1,14 +1,25 @@
 import Admission
+import ClusterStore
 import DataDirectory
 import EventLoop
 import GatewayConfiguration
+import Redis
 import Refusals
 import Store
 import Wire
 
 /// The store as this node opens it, the keys it keeps in it, and quickstart's seed when asked for.
 final class NodeStore {
-    let store: EmbeddedStore
+    /// Where configuration and history are.
+    enum Kind {
+        case embedded(EmbeddedStore)
+        /// Shared by the nodes of a cluster.
+        case shared(RedisStore, RedisSettings)
+    }
+
+    let kind: Kind
+    /// The node's name among others of its platform.
+    let node: String
     let names: ResourceName
     let endpoints: StageEndpoints
     let authority: TokenAuthority
@@ -16,6 +27,8 @@ final class NodeStore {
     let quickstart: Quickstart?
     /// Woken when participant events have been written; set once the control loop reads it.
     let onEvents = Lock<MailboxSender<Void>?>(nil)
+    /// Called on the store's thread when another node has changed the configuration.
+    let onChange = Lock<@Sendable () -> Void>({})
 
     /// What the seeding transaction finds or makes.
     private struct Seed {
@@ -31,8 +44,6 @@ final class NodeStore {
     ) throws {
         let names = ResourceName(region: configuration.platform.region, account: configuration.platform.account)
         var seed: Seed?
-        let onEvents = onEvents
-        let tell: @Sendable ([ParticipantEvent]) -> Void = { _ in _ = onEvents.withLock { $0 }?.send(()) }
         let seeding: (inout StateTransaction) throws -> Void = { transaction in
             let now = EventLoop.wallNow()
             seed = Seed(
@@ -40,12 +51,41 @@ final class NodeStore {
                 history: EndpointHistory(endpoints, in: &transaction, now: now),
                 quickstart: isQuickstart ? Quickstart(in: &transaction, names: names, now: now) : nil)
         }
-        store = try EmbeddedStore(
-            directory: directory.path, webhooks: configuration.webhooks.keys.sorted(), retention: configuration.events.retention,
-            sparing: living, seeding: seeding, onEvents: tell)
+        let (onEvents, onChange) = (onEvents, onChange)
+        let tell: @Sendable () -> Void = { _ = onEvents.withLock { $0 }?.send(()) }
+        if configuration.cluster.isConfigured {
+            node = try NodeName.load(configuration.cluster.node, from: directory)
+            kind = try Self.openShared(
+                configuration, node: node, directory: directory.path, seeding: seeding,
+                onChange: { onChange.withLock { $0 }() }, onEvents: tell)
+        } else {
+            node = NodeName.ofOneAlone
+            kind = .embedded(
+                try EmbeddedStore(
+                    directory: directory.path, webhooks: configuration.webhooks.keys.sorted(),
+                    retention: configuration.events.retention, sparing: living, seeding: seeding, onEvents: { _ in tell() }))
+        }
         guard let seed else { throw StartupError.store }
         (self.names, self.endpoints, authority, quickstart) = (names, endpoints, seed.authority, seed.quickstart)
         rules = TokenRules(endpoints: seed.history, authority: seed.authority)
+    }
+
+    private static func openShared(
+        _ configuration: StagedoorConfiguration, node: String, directory: String,
+        seeding: (inout StateTransaction) throws -> Void, onChange: @escaping @Sendable () -> Void,
+        onEvents: @escaping @Sendable () -> Void
+    ) throws -> Kind {
+        let redis = RedisSettings(configuration.cluster, node: node)
+        let settings = RedisStoreSettings(
+            configuration, redis: redis, node: node, key: try PlatformKey(file: configuration.cluster.platformKeyFile))
+        var observers = RedisStore.Observers()
+        observers.onChange = { _ in onChange() }
+        (observers.onEvents, observers.onLocalEvents) = (onEvents, { _ in onEvents() })
+        observers.onNotice = { ClusterNotices.log($0) }
+        let store = try RedisStore(
+            settings, directory: directory, webhooks: configuration.webhooks.keys.sorted(), seeding: seeding,
+            observers: observers)
+        return .shared(store, redis)
     }
 
     /// A publish and subscribe token for quickstart's participant, good for a day.
@@ -64,5 +104,25 @@ final class NodeStore {
         return try authority.mint(request, stageARN: quickstart.stage.arn, endpoints: endpoints, now: EventLoop.wallNow()).token
     }
 
-    func close() { store.close() }
+    var store: any PlatformStore {
+        switch kind {
+        case .embedded(let store): store
+        case .shared(let store, _): store
+        }
+    }
+
+    /// Where events wait for webhooks: each node delivers what it recorded.
+    var outbox: any PlatformStore {
+        switch kind {
+        case .embedded(let store): store
+        case .shared(let store, _): store.local
+        }
+    }
+
+    func close() {
+        switch kind {
+        case .embedded(let store): store.close()
+        case .shared(let store, _): store.close()
+        }
+    }
 }

@@ -2,6 +2,7 @@ import EmbeddedRouter
 import EventLoop
 import GatewayConfiguration
 import HTTP
+import HTTPClient
 import HTTPServer
 import OpenSSL
 import Sockets
@@ -29,6 +30,12 @@ final class PublicSite {
         self.watch = watch
         let foreign = try ForeignAnswers(loop: loop, requests: services.foreignRequests)
         whip?.predecessor = { foreign.pass($0, $1) }
+        if let cluster = services.cluster {
+            var tls = HTTPClientTLS()
+            tls.certificateAuthority = services.configuration.cluster.certificateAuthority
+            let neighbours = LivingNeighbours(leases: cluster.leases, gate: services.gate)
+            whip?.proxy = SessionProxy(loop: loop, directory: neighbours, tls: tls)
+        }
         self.foreign = foreign
         server = HTTPServer(loop: loop, configuration: HTTPServerConfiguration(services.configuration.http, services)) {
             request, exchange in

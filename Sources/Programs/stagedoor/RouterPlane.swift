@@ -1,4 +1,5 @@
 import Admission
+import Cluster
 import DataDirectory
 import EventLoop
 import Foundation
@@ -20,13 +21,15 @@ final class RouterPlane {
     ) throws {
         let client = HTTPClient(loop: loop)
         let usesJanus = configuration.routers.values.contains { $0.driver == .janus }
-        let ownership = MountpointOwnership(key: usesJanus ? try MountpointKey.load(from: directory) : Secret(""))
+        let ownership = MountpointOwnership(
+            key: usesJanus ? try MountpointKey.load(configuration.cluster, from: directory) : Secret(""))
         let drivers = try configuration.routers.sorted { $0.key < $1.key }.compactMap { name, settings in
             try Self.driver(name, settings, client: client, ownListeners: ownListeners, ownership: ownership)
         }
         guard !drivers.isEmpty else { return nil }
         control = try RouterControl(
-            loop: loop, drivers: drivers, placements: LocalPlacements(), replicas: configuration.forwarding.replicas)
+            loop: loop, drivers: drivers, placements: try Self.placements(loop, services),
+            replicas: configuration.forwarding.replicas)
         control.onStory = { [metrics = services.routerMetrics] story in
             metrics.note(story)
             story.log()
@@ -36,6 +39,14 @@ final class RouterPlane {
         control.onAvailabilityChanged = { [gate = services.gate] isAvailable in
             gate.set(.noRouter, !isAvailable)
             Log.event(isAvailable ? .info : .error, "routers_available", ["available": .bool(isAvailable)])
+        }
+    }
+
+    private static func placements(_ loop: EventLoop, _ services: NodeServices) throws -> any PlacementStore {
+        guard let cluster = services.cluster else { return LocalPlacements() }
+        let own = cluster.leases.settings.nodeID
+        return try SharedPlacements(loop: loop, store: services.store) { router in
+            cluster.leases.nodes.contains { $0.id != own && $0.routers.contains(router) }
         }
     }
 

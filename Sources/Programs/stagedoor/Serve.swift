@@ -19,6 +19,10 @@ struct Serve: ParsableCommand {
     func run() throws {
         let source = ConfigurationSource(path: config, directory: data, isQuickstart: quickstart)
         let configuration = try source.read()
+        guard !takeOver || !configuration.cluster.isConfigured else {
+            throw StartupError.cluster(
+                "--take-over is not for a node of a cluster: drain it (SIGTERM), the other nodes serve meanwhile")
+        }
         let inheritance = takeOver ? try Inheritance.claim(in: configuration.store.directory) : nil
         let node = try Node(configuration, source: source, inheritance: inheritance)
         try node.run()

@@ -7,7 +7,7 @@ struct StagedoorCommand: ParsableCommand {
         commandName: "stagedoor",
         abstract: "A WHIP, RTMP and RTMPS ingest gateway for stages.",
         version: "stagedoor \(Version.current)",
-        subcommands: [Serve.self, Check.self, Doctor.self, Errors.self, Token.self])
+        subcommands: [Serve.self, Check.self, Doctor.self, Errors.self, Token.self, Migrate.self])
 }
 
 enum Version {

@@ -11,6 +11,8 @@ enum StartupError: Error, CustomStringConvertible {
     case advertise(String)
     case worker(String)
     case store
+    /// What makes this node one of several.
+    case cluster(String)
     /// Another program was to take our place and did not start.
     case successor(String)
     /// A socket that systemd hands in under this name.
@@ -20,7 +22,9 @@ enum StartupError: Error, CustomStringConvertible {
         switch self {
         case .cannotListen(let key, let address, let transport, let reason):
             "\(key): cannot listen on \(address) (\(transport)): \(reason)" + Self.holder(of: address.port, transport)
-        case .router(let text), .certificate(let text), .advertise(let text), .successor(let text): text
+        case .router(let text), .certificate(let text), .advertise(let text), .successor(let text),
+            .cluster(let text):
+            text
         case .activation(let name):
             "LISTEN_FDNAMES: “\(name)” is none of \(SocketActivation.names.keys.sorted().joined(separator: ", ")), or no open socket"
         case .store: "the store did not run its seeding transaction"

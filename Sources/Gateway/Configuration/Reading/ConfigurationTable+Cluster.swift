@@ -21,7 +21,8 @@ extension ConfigurationTable {
                 "Name of this node, letters and digits, like that of no other; empty: made at the first start."),
             Key(
                 "cluster.url", \.cluster.url, .restart,
-                "URL under which the other nodes reach our public HTTP: they pass WHIP's PATCH and DELETE on."),
+                "URL under which the other nodes reach our public HTTP: they pass WHIP's PATCH and DELETE on; empty: by http.listen."
+            ),
             Key(
                 "cluster.certificateAuthority", \.cluster.certificateAuthority, .restart,
                 "PEM file that the other nodes' certificates must descend from, where their URLs are https; empty: the system's."),

@@ -14,23 +14,27 @@ public struct EndpointHistory: Equatable, Sendable {
     public init(_ current: StageEndpoints, in transaction: inout StateTransaction, now: WallTime) {
         self.current = current
         let seconds = now.secondsSince1970
-        let kept = transaction.state.setting(Self.setting)?.revealText() ?? ""
-        for line in kept.split(separator: "\n") {
-            let words = line.split(separator: " ", maxSplits: 1)
-            guard words.count == 2, let time = Int64(words[0]), time + Self.lifetime > seconds else { continue }
-            lastSeen[String(words[1])] = time
-        }
+        lastSeen = Self.kept(in: transaction.state).filter { $0.value + Self.lifetime > seconds }
         for url in [current.events, current.whip] { lastSeen[Self.trimmed(url)] = seconds }
         let lines = lastSeen.sorted { $0.key < $1.key }.map { "\($0.value) \($0.key)" }
         transaction.setSetting(Self.setting, to: Secret(lines.joined(separator: "\n")))
     }
 
     /// Whether a token may name this URL now.
-    public func accepts(_ url: String, at seconds: Int64) -> Bool {
+    /// - Parameter state: has what other nodes of the platform added since we read it.
+    public func accepts(_ url: String, at seconds: Int64, in state: PlatformState) -> Bool {
         let url = Self.trimmed(url)
         if url == Self.trimmed(current.events) || url == Self.trimmed(current.whip) { return true }
-        guard let time = lastSeen[url] else { return false }
+        guard let time = lastSeen[url] ?? Self.kept(in: state)[url] else { return false }
         return seconds < time + Self.lifetime
+    }
+
+    private static func kept(in state: PlatformState) -> [String: Int64] {
+        let lines = (state.setting(setting)?.revealText() ?? "").split(separator: "\n")
+        return lines.reduce(into: [:]) { kept, line in
+            let words = line.split(separator: " ", maxSplits: 1)
+            if words.count == 2, let time = Int64(words[0]) { kept[String(words[1])] = time }
+        }
     }
 
     /// A trailing slash makes no difference.

@@ -33,7 +33,7 @@ public struct TokenRules: Sendable {
         case .notYet:
             return Refusal(.tokenRejected, sentence: "The token is not valid yet: set the clock of the machine that minted it.")
         }
-        guard endpointCheck == .lenient || namesOurEndpoints(claims, at: now) else {
+        guard endpointCheck == .lenient || namesOurEndpoints(claims, in: state, at: now) else {
             return Refusal(
                 .tokenRejected,
                 sentence: "The token's events_url or whip_url is no endpoint of this stage: take both from GetStage.")
@@ -47,9 +47,8 @@ public struct TokenRules: Sendable {
         return isRevoked ? Refusal(.participantDisconnected) : nil
     }
 
-    private func namesOurEndpoints(_ claims: ParticipantClaims, at now: WallTime) -> Bool {
-        endpoints.accepts(claims.eventsURL, at: now.secondsSince1970)
-            && endpoints.accepts(claims.whipURL, at: now.secondsSince1970)
+    private func namesOurEndpoints(_ claims: ParticipantClaims, in state: PlatformState, at now: WallTime) -> Bool {
+        [claims.eventsURL, claims.whipURL].allSatisfy { endpoints.accepts($0, at: now.secondsSince1970, in: state) }
     }
 }
 

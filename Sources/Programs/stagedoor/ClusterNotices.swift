@@ -1,0 +1,15 @@
+import ClusterStore
+import GatewayLogging
+
+/// What the shared store tells operators.
+enum ClusterNotices {
+    static func log(_ notice: ClusterStoreNotice) {
+        switch notice {
+        case .away(let reason): Log.event(.error, "cluster_store_away", ["because": .string(reason)])
+        case .back: Log.event(.info, "cluster_store_back")
+        case .reloaded(let records): Log.event(.info, "cluster_store_reloaded", ["records": .integer(records)])
+        case .unreadable(let key): Log.event(.error, "cluster_record_unreadable", ["key": .string(key)])
+        case .historyRefused(let reason): Log.event(.error, "cluster_history_refused", ["because": .string(reason)])
+        }
+    }
+}

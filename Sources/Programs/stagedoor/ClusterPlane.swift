@@ -1,0 +1,120 @@
+import Admission
+import Cluster
+import ClusterStore
+import EventLoop
+import GatewayConfiguration
+import GatewayLogging
+import GatewayMetrics
+import Redis
+import RouterForwarding
+import Sockets
+import Store
+import Wire
+
+/// The control loop's side of a cluster: this node's part in it, what it tells the others of itself, and what operators see.
+final class ClusterPlane {
+    private let node: ClusterNode
+    private let platform: ClusterPlatform
+    private let gate: AdmissionGate
+    private let load: LoadGuard
+    private let routers: RouterControl?
+    private var reports: TimerWatch?
+    private var known: Set<String> = []
+
+    init(
+        loop: EventLoop, platform: ClusterPlatform, url: String, services: NodeServices, load: LoadGuard,
+        routers: RouterControl?
+    ) throws {
+        node = try ClusterNode(loop: loop, leases: platform.leases, redis: platform.redis)
+        (self.platform, gate, self.load, self.routers) = (platform, services.gate, load, routers)
+        (node.record.nodeURL, node.record.publicURL) = (url, services.configuration.cluster.publicURL)
+        node.onStateChange = { [unowned self] in changed($0) }
+        ClusterMetrics.register(platform, in: services.metrics)
+        tell()
+        node.start()
+        reports = loop.schedule(after: .seconds(1), repeating: .seconds(1), tolerance: .milliseconds(200)) { [unowned self] in
+            tell()
+        }
+    }
+
+    func close() {
+        reports?.cancel()
+        node.close()
+    }
+
+    /// Puts what we are into the next heartbeat.
+    private func tell() {
+        var record = node.record
+        (record.load, record.publishers, record.isDraining) = (pressure, gate.livePublishes, gate.isLeaving)
+        record.routers = Set(routers?.status.filter { !$0.isDead }.map(\.name) ?? [])
+        if record != node.record { node.record = record }
+        noteNodes()
+    }
+
+    /// 1 where new publishes are refused.
+    private var pressure: Double {
+        guard gate.takesPublishes else { return 1 }
+        let settings = load.settings
+        let room = settings.maximumPublishers > 0 ? Double(gate.livePublishes) / Double(settings.maximumPublishers) : 0
+        return min(0.99, max(room, load.last.cpu / (Double(settings.cpu) / 100)))
+    }
+
+    private func changed(_ state: RedisState) {
+        switch state {
+        case .connected(let servers):
+            platform.fault.withLock { $0 = nil }
+            Log.event(.info, "cluster_connected", ["servers": .strings(servers.map { "\($0.address)" })])
+        case .away(_, let fault):
+            // Each attempt has its own reason: the first one is told.
+            let wasFine = platform.fault.withLock { known in
+                defer { known = "\(fault)" }
+                return known == nil
+            }
+            if wasFine { Log.event(.error, "cluster_away", ["because": .string("\(fault)")]) }
+        }
+    }
+
+    private func noteNodes() {
+        let nodes = Set(platform.leases.nodes.map(\.id))
+        for node in nodes.subtracting(known).sorted() { Log.event(.info, "cluster_node_joined", ["node": .string(node)]) }
+        for node in known.subtracting(nodes).sorted() { Log.event(.warning, "cluster_node_left", ["node": .string(node)]) }
+        known = nodes
+    }
+}
+
+extension Listeners {
+    /// Where other nodes reach our public HTTP: the operator's URL, or what is bound.
+    func clusterURL(_ configuration: StagedoorConfiguration) -> String {
+        let given = configuration.cluster.url
+        if !given.isEmpty { return given.hasSuffix("/") ? String(given.dropLast()) : given }
+        guard let address = publicHTTP.first?.localAddress else { return "" }
+        return "http://\(StageEndpoints.host(configuration, address)):\(address.port)"
+    }
+}
+
+/// `stagedoor_cluster_…` of the metrics.
+enum ClusterMetrics {
+    static func register(_ platform: ClusterPlatform, in metrics: MetricsRegistry) {
+        metrics.reading("stagedoor_cluster_connected", "1 while the cluster's servers answer this node.") {
+            platform.fault.withLock { $0 == nil } ? 1 : 0
+        }
+        metrics.reading("stagedoor_cluster_nodes", "Nodes of the platform that live, this one among them.") {
+            Double(platform.leases.nodes.count)
+        }
+        metrics.reading("stagedoor_cluster_publishers", "Publishers on all nodes, as their heartbeats say.") {
+            Double(platform.leases.nodes.reduce(0) { $0 + $1.publishers })
+        }
+        metrics.reading("stagedoor_cluster_records", "Records of the shared configuration in memory.") {
+            Double(platform.store.statistics.records)
+        }
+        metrics.reading("stagedoor_cluster_conflicts_total", "Changes made again because another node was faster.") {
+            Double(platform.store.statistics.conflicts)
+        }
+        metrics.reading("stagedoor_cluster_reloads_total", "Times that the whole configuration was read.") {
+            Double(platform.store.statistics.reloads)
+        }
+        metrics.reading("stagedoor_cluster_history_forwarded_total", "Writes to the history that the servers have taken.") {
+            Double(platform.store.statistics.forwarded)
+        }
+    }
+}

@@ -1,0 +1,25 @@
+import DataDirectory
+import Foundation
+import GatewayConfiguration
+import OpenSSL
+
+/// The name of a node among those of its platform, which stands in the ids of WHIP sessions.
+enum NodeName {
+    static let ofOneAlone = "n1"
+
+    /// The operator's, or else one that is made at the first start and kept in `DIR/node`.
+    static func load(_ configured: String, from directory: borrowing DataDirectory) throws -> String {
+        if !configured.isEmpty { return configured }
+        let name = "node"
+        if let kept = FileManager.default.contents(atPath: "\(directory.path)/\(name)"), isName(kept) {
+            return String(decoding: kept, as: UTF8.self)
+        }
+        let made = "n" + Random.bytes(count: 6).map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
+        try directory.write(Array(made.utf8), to: name)
+        return made
+    }
+
+    private static func isName(_ bytes: Data) -> Bool {
+        (1...32).contains(bytes.count) && bytes.allSatisfy { (48...57).contains($0) || (97...122).contains($0) }
+    }
+}
