@@ -1,0 +1,117 @@
+import Foundation
+import Testing
+
+extension Interop {
+    /// Three gateways that share a Redis are one platform.
+    @Suite(.serialized) struct Cluster {
+        @Test(.timeLimit(.minutes(3)))
+        func `what one node makes is taken by the others, and shown the same`() throws {
+            let platform = try Platform()
+            let asked = try platform.client("visible", [Platform.isWhole ? "100" : "12"])
+            let visible = try asked.report(Visible.self, within: .seconds(90))
+            print("visible at other nodes: \(asked.lastLine)")
+            // The demand is 100 ms; a machine that CI shares gets ten times that.
+            #expect(visible.medianMs < (Platform.isWhole ? 100 : 1_000))
+            let stage = try #require(platform.nodes[0].quickstart.stageArn)
+            let shown = try platform.nodes.map { try $0.aws("get-stage", ["--arn", stage]) }
+            #expect(shown[0].contains(stage))
+            let names = try platform.client("names").report(Names.self, within: .seconds(30))
+            #expect(names.isSame && names.names.count > visible.rounds)
+            platform.stop()
+        }
+
+        @Test(.timeLimit(.minutes(4)))
+        func `twelve publish over three nodes, whoever comes first, and end through any`() throws {
+            let platform = try Platform()
+            let asked = try platform.client("race", [Platform.isWhole ? "200" : "15"])
+            let race = try asked.report(Race.self, within: .seconds(200))
+            print("races over three nodes: \(asked.lastLine)")
+            #expect(race.admitted.keys.sorted() == ["12"])
+            platform.stop()
+        }
+
+        @Test(.timeLimit(.minutes(2)))
+        func `a participant is cut off through another node`() throws {
+            let platform = try Platform()
+            let rounds = Platform.isWhole ? 20 : 4
+            var waits: [Double] = []
+            let publishers = try platform.nodes[0].makePublishers((0..<rounds).map { "cut-\($0)" })
+            for publisher in publishers {
+                let node = platform.nodes[1]
+                let target = "\(node.quickstart.rtmpURL)/\(publisher.streamKey)"
+                let encoder = try Encoder.ffmpeg(.p30, to: target, seconds: 60)
+                expect("live\n\(node.log.suffix(2_000))", within: .seconds(30)) {
+                    node.logged("rtmp_publish_granted").contains { $0.participant == publisher.rtmpParticipantId }
+                }
+                let cut = try platform.client("cut", [publisher.stageArn, publisher.rtmpParticipantId])
+                    .report(Cut.self, within: .seconds(30))
+                expect("cut off", within: .seconds(30)) { node.endOfRTMP(publisher.rtmpParticipantId) != nil }
+                let ended = try #require(node.endOfRTMP(publisher.rtmpParticipantId).flatMap { Self.time($0.time) })
+                waits.append(ended.timeIntervalSince1970 * 1_000 - cut.asked)
+                #expect(encoder.status(within: .seconds(30)) != nil)
+            }
+            print("cut off through another node, milliseconds after the request: \(waits.map { $0.rounded() })")
+            #expect(waits.sorted()[waits.count / 2] < (Platform.isWhole ? 200 : 2_000))
+            let again = try Encoder.ffmpeg(
+                .p30, to: "\(platform.nodes[0].quickstart.rtmpURL)/\(publishers[0].streamKey)", seconds: 5)
+            #expect(again.status(within: .seconds(30)) != 0, "its stream key belongs to no stage any more")
+            platform.stop()
+        }
+
+        private static func time(_ text: String) -> Date? {
+            try? Date(text, strategy: Date.ISO8601FormatStyle(includingFractionalSeconds: true))
+        }
+    }
+
+    /// What `cluster.py visible` tells.
+    struct Visible: Decodable {
+        var rounds: Int
+        var publishedAtOnce: Int
+        var medianMs: Double
+        var mostMs: Double
+
+        private enum CodingKeys: String, CodingKey {
+            case rounds
+            case publishedAtOnce = "published_at_once"
+            case medianMs = "median_ms"
+            case mostMs = "most_ms"
+        }
+    }
+
+    struct Names: Decodable {
+        var names: [String]
+        var isSame: Bool
+    }
+
+    /// What `cluster.py cut` tells.
+    struct Cut: Decodable { var asked: Double }
+
+    struct Race: Decodable { var admitted: [String: Int] }
+
+    /// What `cluster.py events` tells.
+    struct Told: Decodable {
+        struct Participant: Decodable {
+            var state: String
+            var events: [String]
+
+            func count(_ name: String) -> Int { events.count { $0 == name } }
+        }
+
+        var participants: [String: Participant]
+        var isSame: Bool
+    }
+}
+
+extension Gateway {
+    /// The AWS CLI's answer.
+    func aws(_ operation: String, _ options: [String]) throws -> String {
+        let path = Workspace.package.appending(path: ".deps/venv/bin").path
+        return try ProgramRun.output(
+            of: [
+                "env", "PATH=\(path):\(ProcessInfo.processInfo.environment["PATH"] ?? "")", "AWS_DEFAULT_REGION=us-east-1",
+                "AWS_ACCESS_KEY_ID=\(try #require(quickstart.accessKeyId))",
+                "AWS_SECRET_ACCESS_KEY=\(try #require(quickstart.secretAccessKey))",
+                "aws", "ivs-realtime", operation, "--endpoint-url", try #require(quickstart.adminURL), "--output", "json",
+            ] + options, within: .seconds(60))
+    }
+}
