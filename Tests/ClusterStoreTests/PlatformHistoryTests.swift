@@ -223,6 +223,25 @@ struct PlatformHistoryTests {
     }
 
     @Test
+    func `history that a full database refuses waits, is told once, and goes on when there is room`() async throws {
+        let bench = try ClusterBench()
+        let notices = Lock<[ClusterStoreNotice]>([])
+        var observers = RedisStore.Observers()
+        observers.onNotice = { notice in notices.withLock { $0.append(notice) } }
+        let node = try bench.node("a", observers: observers)
+        try await eventually { node.store.statistics.reloads == 1 }
+        _ = try bench.ask("CONFIG", "SET", "maxmemory", "1")
+        node.store.record(Self.start(7))
+        func refusals() -> Int {
+            notices.withLock { $0.count { if case .historyRefused = $0 { true } else { false } } }
+        }
+        try await eventually { refusals() == 1 }
+        _ = try bench.ask("CONFIG", "SET", "maxmemory", "0")
+        try await eventually { try await Self.names(node) == [.joined, .publishStarted] }
+        #expect(refusals() == 1)
+    }
+
+    @Test
     func `every node is told of the platform's events`() async throws {
         let bench = try ClusterBench()
         let told = Lock(0)

@@ -125,6 +125,37 @@ struct RedisStoreTests {
         #expect(expected.isSubset(of: try bench.node("c").state.stages.keys))
     }
 
+    /// What was sent and not answered is carried out when the server wakes, or is not: everybody sees the same.
+    @Test
+    func `over a pause of the server nodes agree with it and with each other`() async throws {
+        let bench = try ClusterBench()
+        let (first, second) = (try bench.node("a"), try bench.node("b"))
+        let acknowledged = Lock<Set<String>>([])
+        let writers = [first, second].enumerated().map { number, node in
+            Task {
+                for index in 0..<100_000 {
+                    if Task.isCancelled { return }
+                    let stage = ClusterBench.stage("s\(number)x\(index)")
+                    guard (try? await node.write { $0.put(stage) }) != nil else { continue }
+                    acknowledged.withLock { _ = $0.insert(stage.arn) }
+                }
+            }
+        }
+        try await eventually { acknowledged.withLock { $0.count } > 20 }
+        bench.server.withLock { $0.pause() }
+        try await eventually { first.store.statistics.isAway && second.store.statistics.isAway }
+        let count = acknowledged.withLock { $0.count }
+        bench.server.withLock { $0.resume() }
+        try await eventually { acknowledged.withLock { $0.count } > count + 20 }
+        for writer in writers {
+            writer.cancel()
+            await writer.value
+        }
+        let stored = try bench.node("c").state.stages
+        #expect(acknowledged.withLock { $0 }.isSubset(of: stored.keys))
+        try await eventually { first.state.stages == stored && second.state.stages == stored }
+    }
+
     @Test
     func `a node that does not find its place in the stream reads everything anew`() async throws {
         let bench = try ClusterBench()

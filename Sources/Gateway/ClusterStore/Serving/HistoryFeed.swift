@@ -1,5 +1,6 @@
 import EventLoop
 import Store
+import Wire
 
 /// Takes history from the local queue to the database, a page at a time, and starts again where it was stopped.
 struct HistoryFeed {
@@ -11,8 +12,11 @@ struct HistoryFeed {
     let door: StoreDoor
     /// The queue has grown since it was read last.
     var hasNews = false
-    /// The database refused a write, which is tried again once it is back.
-    var isStalled = false
+    /// After a write that the database refused, for example because its memory is full, it is asked again so much later.
+    static let pause = Duration.seconds(5)
+
+    private var pausedUntil = MonotonicTime.zero
+    private var lastRefusal: String?
     private(set) var forwarded = 0
     private var isReading = false
     private var waiting: PlatformQueue?
@@ -27,21 +31,24 @@ struct HistoryFeed {
         waiting = try? result.get()
     }
 
-    /// - Returns: why the database refuses what is at the head of the queue, the first time that it does.
-    mutating func advance(isConnected: Bool) -> String? {
-        var refusal: String?
-        if isConnected, !isStalled, let queue = waiting {
+    /// - Returns: why the database refuses what is at the head of the queue, when it begins to.
+    mutating func advance(isConnected: Bool, at now: MonotonicTime) -> String? {
+        guard isConnected, now >= pausedUntil else { return nil }
+        if let queue = waiting {
             waiting = nil
-            refusal = forward(queue)
+            if let refusal = forward(queue, at: now) {
+                defer { lastRefusal = refusal }
+                return refusal == lastRefusal ? nil : refusal
+            }
         }
-        guard waiting == nil, hasNews, isConnected, !isStalled, !isReading else { return refusal }
+        guard hasNews, !isReading else { return nil }
         (hasNews, isReading) = (false, true)
         let door = door
         local.readQueue(limit: Self.page) { door.send($0) }
-        return refusal
+        return nil
     }
 
-    private mutating func forward(_ queue: PlatformQueue) -> String? {
+    private mutating func forward(_ queue: PlatformQueue, at now: MonotonicTime) -> String? {
         var (last, closing, refusal) = (Int64?.none, [ParticipantEvent](), String?.none)
         for queued in queue.writes {
             do {
@@ -49,9 +56,10 @@ struct HistoryFeed {
                 closing += try forwarder.forward(queued.write, from: origin, now: EventLoop.wallNow())
                 last = queued.sequence
                 forwarded += 1
+                lastRefusal = nil
             } catch {
                 hasNews = true
-                if case .failed(let reason) = error { (isStalled, refusal) = (true, reason) }
+                if case .failed(let reason) = error { (pausedUntil, refusal) = (now + Self.pause, reason) }
                 break
             }
         }

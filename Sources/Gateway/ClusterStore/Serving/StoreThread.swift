@@ -81,7 +81,7 @@ final class StoreThread {
             let (requests, historyWaits) = door.take()
             carryOut(requests)
             if historyWaits { feed.hasNews = true }
-            if let reason = feed.advance(isConnected: client.client.state.isConnected) {
+            if let reason = feed.advance(isConnected: client.client.state.isConnected, at: EventLoop.monotonicNow()) {
                 outlets.onNotice(.historyRefused(reason: reason))
             }
             count()
@@ -117,7 +117,6 @@ extension StoreThread {
             // What one server lost of its newest writes shows in the stream of commits; of several each may have lost its own.
             if runIDs.isEmpty || (servers.count > 1 && client.client.state.runIDs != runIDs) { mustReload = true }
             (isWoken, hasChanges, hasEvents) = (true, true, true)
-            feed.isStalled = false
         case .away(_, let fault):
             if !statistics.isAway { outlets.onNotice(.away(reason: "\(fault)")) }
             statistics.isAway = true

@@ -39,10 +39,11 @@ extension EmbeddedHistory {
         let name = try String.fetchOne(database, sql: "SELECT name FROM platformQueueName") ?? ""
         let rows = try Row.fetchAll(
             database, sql: "SELECT sequence, entry FROM platformQueue ORDER BY sequence LIMIT ?", arguments: [limit])
-        let writes = try rows.map { row in
-            QueuedWrite(
-                sequence: row["sequence"],
-                write: try JSONDecoder().decode(HistoryWrite.self, from: Data(row.text("entry").utf8)))
+        // What another version of this program wrote and this one cannot read goes with the next that it can.
+        let writes = rows.compactMap { row in
+            (try? JSONDecoder().decode(HistoryWrite.self, from: Data(row.text("entry").utf8))).map {
+                QueuedWrite(sequence: row["sequence"], write: $0)
+            }
         }
         return PlatformQueue(name: name, writes: writes)
     }
