@@ -45,7 +45,7 @@ private final class PlatformBench {
         let platform = Platform(server: server, schema: KeySchema(prefix: "sd:"), codec: codec, node: node) { [unowned self] in
             now
         }
-        _ = try platform.reload()
+        try platform.reload()
         return (platform, server)
     }
 }

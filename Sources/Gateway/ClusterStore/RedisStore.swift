@@ -48,8 +48,8 @@ public final class RedisStore: PlatformStore {
             directory: directory, webhooks: webhooks, retention: settings.retention, sparing: living,
             onQueued: { door.historyWaits() }, onEvents: observers.onLocalEvents)
         let process = "\(settings.node):\(Identifier.random(8))"
-        let state = try PlatformOpening(settings, process: process).load(seeding: seeding)
-        let (published, counted) = (Lock(state), Lock(ClusterStoreStatistics()))
+        let (snapshot, runIDs) = try PlatformOpening(settings, process: process).load(seeding: seeding)
+        let (published, counted) = (Lock(snapshot.state), Lock(ClusterStoreStatistics()))
         (self.published, self.counted, self.door) = (published, counted, door)
         let local = local
         do {
@@ -60,7 +60,8 @@ public final class RedisStore: PlatformStore {
                         observers.onChange(new)
                     },
                     count: { new in counted.withLock { $0 = new } }, onEvents: observers.onEvents, onNotice: observers.onNotice)
-                StoreThread.run(settings, process: process, local: local, door: door, outlets: outlets)
+                let beginning = StoreThread.Beginning(process: process, snapshot: snapshot, runIDs: runIDs)
+                StoreThread.run(settings, from: beginning, local: local, door: door, outlets: outlets)
             }
         } catch {
             throw .cannotOpen(path: directory, reason: String(describing: error))

@@ -13,14 +13,14 @@ public struct PlatformState: Sendable {
         var participantID: String
     }
 
-    public private(set) var stages: [String: Stage] = [:]
-    public private(set) var publicKeys: [String: PublicKey] = [:]
-    public private(set) var ingestConfigurations: [String: IngestConfiguration] = [:]
-    public private(set) var placements: [Placement.Key: Placement] = [:]
-    private var revocations: [ParticipantKey: Revocation] = [:]
+    public private(set) var stages: RecordMap<String, Stage> = [:]
+    public private(set) var publicKeys: RecordMap<String, PublicKey> = [:]
+    public private(set) var ingestConfigurations: RecordMap<String, IngestConfiguration> = [:]
+    public private(set) var placements: RecordMap<Placement.Key, Placement> = [:]
+    private var revocations: RecordMap<ParticipantKey, Revocation> = [:]
     private var settings: [String: Secret] = [:]
     /// By SHA-256 of the stream key, so that looking one up takes the same time however much of it is right.
-    private var streamKeys: [CredentialHash: StreamKeyOwner] = [:]
+    private var streamKeys: RecordMap<CredentialHash, StreamKeyOwner> = [:]
 
     public init() {}
 

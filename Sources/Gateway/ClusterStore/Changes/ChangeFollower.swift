@@ -1,7 +1,7 @@
 import Wire
 
 /// Knows how far a node has read in the stream of commits, and which records it has to read again because of that. Pure.
-struct ChangeFollower {
+struct ChangeFollower: Sendable {
     /// A commit that was announced and not confirmed for so long may have been left half done.
     static let doubt = Duration.seconds(2)
 

@@ -4,6 +4,13 @@ import Wire
 
 /// Writes transactions to the database: announces, changes slot by slot, confirms.
 struct Committer {
+    /// How far a process has come in writing, whichever connection it uses.
+    struct Progress: Sendable {
+        fileprivate(set) var lastCommit: UInt64 = 0
+        /// The newest of our entries in the stream of commits.
+        fileprivate(set) var lastEntry: String?
+    }
+
     enum Outcome: Equatable {
         case committed
         /// Records were others than the transaction was based on; the replica has them now.
@@ -18,21 +25,19 @@ struct Committer {
     let codec: RecordCodec
     /// The process that commits.
     let node: String
-    private var lastCommit: UInt64 = 0
-    /// The newest of our entries in the stream of commits.
-    private(set) var lastEntry: String?
+    private(set) var progress = Progress()
     /// Slots written that no replica had within a second.
     private(set) var replicaMisses = 0
 
-    init(server: any PlatformServing, schema: KeySchema, codec: RecordCodec, node: String) {
-        (self.server, self.schema, self.codec, self.node) = (server, schema, codec, node)
+    init(server: any PlatformServing, schema: KeySchema, codec: RecordCodec, node: String, progress: Progress = Progress()) {
+        (self.server, self.schema, self.codec, self.node, self.progress) = (server, schema, codec, node, progress)
     }
 
     /// - Parameter replica: takes up what was committed, slot by slot, and after a conflict what was found.
     /// - Throws: when the database stopped answering. What was kept is then not known: `keys` of the plan are to be read again.
     mutating func commit(_ plan: CommitPlan, to replica: inout Replica) throws(StoreError) -> Outcome {
         guard !plan.isEmpty else { return .committed }
-        lastCommit += 1
+        progress.lastCommit += 1
         try server.list(plan.listed, "SADD", schema: schema)
         try announce(.before, plan.keys)
         var outcome = Outcome.committed
@@ -86,8 +91,8 @@ struct Committer {
     }
 
     private mutating func announce(_ phase: ChangeEntry.Phase, _ keys: [String]) throws(StoreError) {
-        let entry = ChangeEntry(node: node, commit: lastCommit, phase: phase, keys: keys)
-        lastEntry = try server.run(
+        let entry = ChangeEntry(node: node, commit: progress.lastCommit, phase: phase, keys: keys)
+        progress.lastEntry = try server.run(
             StoreScript.announce, [schema.changes],
             [RedisArgument(Self.maximumChanges), RedisArgument(schema.changesChannel)] + entry.fields
         ).text

@@ -11,6 +11,8 @@ final class Platform {
     /// Told of each new state, before whoever changed it is answered.
     var onChange: (PlatformState) -> Void = { _ in }
     private(set) var replica = Replica()
+    /// Records that could not be understood when all were read.
+    private(set) var unreadable: [String] = []
     /// Carried out, and run again because another node was faster.
     private(set) var (transactions, conflicts) = (0, 0)
     var replicaMisses: Int { committer.replicaMisses }
@@ -31,9 +33,30 @@ final class Platform {
         self.monotonicNow = monotonicNow
     }
 
-    convenience init(server: any PlatformServing, settings: RedisStoreSettings, process: String) {
+    /// - Parameter snapshot: what another connection of this process has read; without one nothing is known yet.
+    convenience init(
+        server: any PlatformServing, settings: RedisStoreSettings, process: String, continuing snapshot: Snapshot? = nil
+    ) {
         let codec = RecordCodec(cipher: RecordCipher(settings.platformKey))
         self.init(server: server, schema: KeySchema(prefix: settings.keyPrefix), codec: codec, node: process)
+        guard let snapshot else { return }
+        (replica, follower, toldRevision) = (snapshot.replica, snapshot.follower, snapshot.replica.revision)
+        committer = Committer(
+            server: server, schema: loader.schema, codec: codec, node: process, progress: snapshot.progress)
+    }
+
+    /// What a process knows of the platform, to go on with over another connection.
+    struct Snapshot: Sendable {
+        fileprivate(set) var replica: Replica
+        fileprivate var follower: ChangeFollower
+        fileprivate var progress: Committer.Progress
+        fileprivate(set) var unreadable: [String]
+
+        var state: PlatformState { replica.state }
+    }
+
+    var snapshot: Snapshot {
+        Snapshot(replica: replica, follower: follower, progress: committer.progress, unreadable: unreadable)
     }
 
     var history: PlatformHistory { PlatformHistory(server: loader.server, schema: loader.schema) }
@@ -53,13 +76,11 @@ final class Platform {
     }
 
     /// Reads everything.
-    /// - Returns: what cannot be understood.
-    func reload() throws(StoreError) -> [String] {
+    func reload() throws(StoreError) {
         let loaded = try loader.loadAll()
-        replica = loaded.replica
+        (replica, unreadable) = (loaded.replica, loaded.unreadable)
         tellAlways()
         follower = ChangeFollower(node: follower.node, position: loaded.position)
-        return loaded.unreadable
     }
 
     enum CaughtUp: Equatable {
@@ -90,7 +111,7 @@ final class Platform {
 
     /// Of those read and our own the later: what a server that lost its newest writes has not.
     private var newestEntry: String {
-        guard let own = committer.lastEntry.flatMap(EventNumber.init), let read = EventNumber(follower.position) else {
+        guard let own = committer.progress.lastEntry.flatMap(EventNumber.init), let read = EventNumber(follower.position) else {
             return follower.position
         }
         return max(own.sequence, read.sequence) == own.sequence ? own.streamID : follower.position

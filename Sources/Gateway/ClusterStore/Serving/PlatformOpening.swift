@@ -11,28 +11,36 @@ struct PlatformOpening {
     init(_ settings: RedisStoreSettings, process: String) { (self.settings, self.process) = (settings, process) }
 
     /// Reads everything and seeds what is missing.
-    func load(seeding: (inout StateTransaction) throws -> Void) throws(StoreError) -> PlatformState {
-        try use { platform throws(StoreError) in
+    /// - Returns: what was read, and the run ids of the servers that it was read from.
+    func load(
+        seeding: (inout StateTransaction) throws -> Void
+    ) throws(StoreError) -> (snapshot: Platform.Snapshot, runIDs: [String]) {
+        var runIDs: [String] = []
+        let snapshot = try use(connected: { runIDs = $0 }) { platform throws(StoreError) in
             do {
                 try platform.write(seeding)
-                return platform.replica.state
+                return platform.snapshot
             } catch {
                 throw error as? StoreError ?? .failed(reason: String(describing: error))
             }
         }
+        return (snapshot, runIDs)
     }
 
     /// - Throws: `.cannotOpen` when the database does not answer in time or belongs to another platform key.
-    func use<Value>(_ body: (Platform) throws(StoreError) -> Value) throws(StoreError) -> Value {
+    func use<Value>(
+        connected: ([String]) -> Void = { _ in }, _ body: (Platform) throws(StoreError) -> Value
+    ) throws(StoreError) -> Value {
         do throws(StoreError) {
             let loop = try makeLoop()
             let client = try WaitingClient(loop: loop, settings: settings.redis)
             defer { client.close() }
             client.start()
             guard client.connect(within: settings.startTimeout) else { throw .failed(reason: client.trouble) }
+            connected(client.client.state.runIDs)
             let platform = Platform(server: client, settings: settings, process: process)
             try platform.verify()
-            _ = try platform.reload()
+            try platform.reload()
             return try body(platform)
         } catch {
             throw .cannotOpen(path: "the cluster's database", reason: error.reason)

@@ -15,6 +15,14 @@ final class StoreThread {
         var onNotice: @Sendable (ClusterStoreNotice) -> Void
     }
 
+    /// What was read at start, by another connection.
+    struct Beginning: Sendable {
+        /// The name of this process's commits.
+        var process: String
+        var snapshot: Platform.Snapshot
+        var runIDs: [String]
+    }
+
     /// A message that was lost costs no more than this.
     static let pollInterval = Duration.seconds(1)
 
@@ -30,26 +38,27 @@ final class StoreThread {
     private var isWoken = false
     private var hasChanges = true
     private var hasEvents = true
-    private var mustReload = true
+    private var mustReload = false
     private var lastPoll = MonotonicTime.zero
     /// Which servers the replica was read from: others may have lost writes.
-    private var runIDs: [String] = []
+    private var runIDs: [String]
 
     /// Runs until the door is closed and everything in front of it carried out.
     static func run(
-        _ settings: RedisStoreSettings, process: String, local: EmbeddedStore, door: StoreDoor, outlets: Outlets
+        _ settings: RedisStoreSettings, from beginning: Beginning, local: EmbeddedStore, door: StoreDoor, outlets: Outlets
     ) {
         // Without descriptors for a loop nothing at all would run in this process; callers are told `.closed`.
         guard let loop = try? EventLoop(), let client = try? WaitingClient(loop: loop, settings: settings.redis) else {
             door.close()
             return refuse(door.take().requests)
         }
-        let thread = StoreThread(loop, client, settings, process: process, local: local, door: door, outlets: outlets)
+        let thread = StoreThread(loop, client, settings, from: beginning, local: local, door: door, outlets: outlets)
         guard let mailbox = try? Mailbox<Void>(loop: loop, receive: { thread.isWoken = true }) else {
             door.close()
             return refuse(door.take().requests)
         }
         door.opened(mailbox.sender)
+        thread.tell(unreadable: beginning.snapshot.unreadable)
         thread.serve()
     }
 
@@ -58,11 +67,13 @@ final class StoreThread {
     }
 
     private init(
-        _ loop: EventLoop, _ client: WaitingClient, _ settings: RedisStoreSettings, process: String, local: EmbeddedStore,
-        door: StoreDoor, outlets: Outlets
+        _ loop: EventLoop, _ client: WaitingClient, _ settings: RedisStoreSettings, from beginning: Beginning,
+        local: EmbeddedStore, door: StoreDoor, outlets: Outlets
     ) {
         (self.loop, self.client, self.door, self.outlets) = (loop, client, door, outlets)
-        platform = Platform(server: client, settings: settings, process: process)
+        platform = Platform(
+            server: client, settings: settings, process: beginning.process, continuing: beginning.snapshot)
+        runIDs = beginning.runIDs
         platform.onChange = outlets.publish
         feed = HistoryFeed(
             forwarder: HistoryForwarder(server: client, schema: platform.loader.schema, retention: settings.retention),
@@ -115,7 +126,7 @@ extension StoreThread {
             if statistics.isAway { outlets.onNotice(.back) }
             statistics.isAway = false
             // What one server lost of its newest writes shows in the stream of commits; of several each may have lost its own.
-            if runIDs.isEmpty || (servers.count > 1 && client.client.state.runIDs != runIDs) { mustReload = true }
+            if servers.count > 1, client.client.state.runIDs != runIDs { mustReload = true }
             (isWoken, hasChanges, hasEvents) = (true, true, true)
         case .away(_, let fault):
             if !statistics.isAway { outlets.onNotice(.away(reason: "\(fault)")) }
@@ -162,11 +173,11 @@ extension StoreThread {
 
     private func reload() throws(StoreError) {
         let runIDs = client.client.state.runIDs
-        let unreadable = try platform.reload()
+        try platform.reload()
         (self.runIDs, mustReload) = (runIDs, false)
         statistics.reloads += 1
         outlets.onNotice(.reloaded(records: platform.replica.recordCount))
-        for key in unreadable { outlets.onNotice(.unreadable(key: key)) }
+        tell(unreadable: platform.unreadable)
     }
 
     private func catchUp() throws(StoreError) {
@@ -178,9 +189,13 @@ extension StoreThread {
             mustReload = true
             try reload()
         case .followed(let unreadable):
-            for key in unreadable { outlets.onNotice(.unreadable(key: key)) }
+            tell(unreadable: unreadable)
         }
         platform.dropExpired(at: EventLoop.wallNow())
+    }
+
+    private func tell(unreadable keys: [String]) {
+        for key in keys { outlets.onNotice(.unreadable(key: key)) }
     }
 
     private var isPollDue: Bool {
