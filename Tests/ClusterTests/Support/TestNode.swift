@@ -70,6 +70,15 @@ final class TestNode: Sendable {
         leases.stateChanged()
     }
 
+    func events(_ name: ParticipantEvent.Name, _ participant: String) -> [ParticipantEvent] {
+        history.withLock { writes in
+            writes.compactMap { write in
+                guard case .event(let event) = write, event.name == name, event.participantID == participant else { return nil }
+                return event
+            }
+        }
+    }
+
     /// Publishes of the history that were closed for others, as participants with generations.
     var closed: [String: UInt64] {
         history.withLock { writes in

@@ -71,8 +71,9 @@ extension NodeMachine {
         keep(key, arguments.set, arguments.credential, session, generation)
         var actions: [ClusterAction] = []
         if let displaced {
-            // Its node says so itself unless it is dead, and nobody else knows any more what it held.
-            actions.append(.closed(stage: key.stageID, [displaced.lease]))
+            // Its node tells the history itself, unless it is dead: then nobody else knows any more what it held.
+            let isAlive = heard[displaced.node].map { now - $0 < Self.hearing } ?? false
+            if !isAlive { actions.append(.closed(stage: key.stageID, [displaced.lease])) }
             actions.append(.send(.takenOver(LeaseIdentity(key, generation: generation)), to: displaced.node))
         }
         return finish(number, actions + [.granted(claim: number, LeaseIdentity(key, generation: generation), session)], now)
@@ -147,6 +148,9 @@ extension NodeMachine {
     static let watchInterval = Duration.milliseconds(250)
     static let watchLifetime = Duration.seconds(30)
 
+    /// A node that was heard so lately is there to say what it has lost.
+    static let hearing = Duration.seconds(2)
+
     private mutating func ask(_ remote: RemoteLease, claim: Int?, watch: Int?, _ now: MonotonicTime) -> NodeMessage.Question {
         lastNumber += 1
         questions[lastNumber] = OpenQuestion(askedAt: now, claim: claim, watch: watch)
@@ -186,7 +190,8 @@ extension NodeMachine {
 
     mutating func answered(_ number: Int, _ holding: NodeMessage.Holding, _ now: MonotonicTime) -> [ClusterAction] {
         guard let question = questions.removeValue(forKey: number) else { return [] }
-        if let watch = question.watch, watches[watch] != nil {
+        if let watch = question.watch, let remote = watches[watch]?.remote {
+            heard[remote.node] = now
             switch holding {
             // Seen from here it was then at the latest: so nothing old ever counts as new.
             case .live(let age): return [.progressed(watch: watch, question.askedAt - age)]
@@ -196,6 +201,7 @@ extension NodeMachine {
         guard let claim = question.claim, claims[claim]?.phase == .asking(question: number),
             let incumbent = claims[claim]?.incumbent
         else { return [] }
+        heard[incumbent.node] = now
         switch holding {
         case .live(let age): return heldElsewhere(claim, incumbent, progress: question.askedAt - age, now)
         case .gone:

@@ -22,6 +22,8 @@ package struct NodeMachine: Sendable {
     var watches: [Int: Watch] = [:]
     /// Which remote lease each participant's last claim was told of.
     var lastSeen: [LeaseKey: UInt64] = [:]
+    /// When each node last answered.
+    var heard: [String: MonotonicTime] = [:]
     /// Stages that stand in this node's set.
     var marked: Set<String> = []
     /// When to ask whether a stage's session is over.
