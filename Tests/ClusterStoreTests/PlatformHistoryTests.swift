@@ -204,6 +204,29 @@ struct PlatformHistoryTests {
     }
 
     @Test
+    func `while another process has the files it forwards, and this one goes on when they come back`() async throws {
+        let bench = try ClusterBench()
+        let directory = try TemporaryDirectory()
+        let first = try ClusterNode(bench.settings("a"), directory: directory)
+        first.store.record(Self.start(7))
+        try await eventually { try await Self.names(first).count == 2 }
+        await withCheckedContinuation { continuation in first.store.local.suspend { continuation.resume() } }
+        first.store.record([Self.event(.publishError, 7)])
+        var second: ClusterNode? = try ClusterNode(bench.settings("a"), directory: directory)
+        second?.store.record([Self.event(.joined, 9)])
+        try await eventually { try await Self.names(first).count >= 5 }
+        second = nil
+        _ = try await withCheckedThrowingContinuation { continuation in
+            first.store.local.resume(sparing: []) { continuation.resume(with: $0) }
+        }
+        first.store.record([Self.event(.joined, 11)])
+        try await eventually { try await Self.names(first).count == 6 }
+        #expect(
+            try await Self.names(first) == [.joined, .publishStarted, .publishStopped, .left, .joined, .joined],
+            "the other process has closed this one's publish, and with it what this one had still to say")
+    }
+
+    @Test
     func `closing an older publish than the one that goes on changes nothing`() async throws {
         let bench = try ClusterBench()
         let node = try bench.node("a")

@@ -92,6 +92,30 @@ struct TopologyTests {
     }
 
     @Test
+    func `a write that no replica has in time stands, is counted and told`() async throws {
+        let primary = try RedisServer()
+        let replica = try RedisServer(["replicaof 127.0.0.1 \(primary.port)"])
+        let notices = Lock<[ClusterStoreNotice]>([])
+        var observers = RedisStore.Observers()
+        observers.onNotice = { notice in notices.withLock { $0.append(notice) } }
+        let settings = Self.settings(.standalone([Self.endpoint(primary)]), "a")
+        let node = try ClusterNode(settings, observers: observers)
+        try await eventually { try replica.ask("INFO", "replication").contains("master_link_status:up") }
+        replica.pause()
+        var written = 0
+        // The client learns of a new replica by its heartbeat.
+        try await eventually {
+            written += 1
+            let stage = ClusterBench.stage("s\(written)")
+            try await node.write { $0.put(stage) }
+            return node.store.statistics.replicaMisses > 0
+        }
+        replica.resume()
+        #expect(node.state.stages.count == written)
+        try await eventually { notices.withLock { $0.contains { if case .notReplicated = $0 { true } else { false } } } }
+    }
+
+    @Test
     func `over a failover by Sentinel what a replica had stays, and both nodes agree on it`() async throws {
         let group = try RedisFailoverGroup(["appendonly yes", "appendfsync always"])
         try await eventually { try group.isReady() }

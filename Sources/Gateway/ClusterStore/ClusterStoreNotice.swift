@@ -7,6 +7,8 @@ public enum ClusterStoreNotice: Equatable, Sendable, CustomStringConvertible {
     case reloaded(records: Int)
     /// A record of another version of this program, or of another platform key: it counts as absent.
     case unreadable(key: String)
+    /// A write stands that no replica had within a second: a failover at that moment would have lost it. How many so far.
+    case notReplicated(total: Int)
     /// History waits in the local queue, for the database refused it.
     case historyRefused(reason: String)
 
@@ -16,6 +18,7 @@ public enum ClusterStoreNotice: Equatable, Sendable, CustomStringConvertible {
         case .back: "the cluster's database is back"
         case .reloaded(let records): "read all \(records) records of the cluster's database"
         case .unreadable(let key): "cannot understand the record \(key)"
+        case .notReplicated(let total): "no replica had a write within a second, \(total) so far"
         case .historyRefused(let reason): "the cluster's database refused history, which waits: \(reason)"
         }
     }

@@ -25,10 +25,11 @@ struct HistoryFeed {
         (self.forwarder, self.local, self.door) = (forwarder, local, door)
     }
 
-    mutating func take(_ result: Result<PlatformQueue, any Error>) {
+    mutating func take(_ result: Result<PlatformQueue, any Error>, at now: MonotonicTime) {
         isReading = false
-        // Closed, or with another process: who asks next is that process, or nobody.
         waiting = try? result.get()
+        // The files are with another process, which forwards what is in them; they may come back.
+        if waiting == nil { (hasNews, pausedUntil) = (true, now + Self.pause) }
     }
 
     /// - Returns: why the database refuses what is at the head of the queue, when it begins to.

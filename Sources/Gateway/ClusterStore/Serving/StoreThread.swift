@@ -111,7 +111,7 @@ final class StoreThread {
         for request in requests {
             switch request {
             case .question(let question, let refuse): isUpToDate() ? question(platform) : refuse(.away)
-            case .queue(let result): feed.take(result)
+            case .queue(let result): feed.take(result, at: EventLoop.monotonicNow())
             }
         }
     }
@@ -206,6 +206,9 @@ extension StoreThread {
     private func count() {
         statistics.records = platform.replica.recordCount
         (statistics.transactions, statistics.conflicts) = (platform.transactions, platform.conflicts)
+        if platform.replicaMisses > statistics.replicaMisses {
+            outlets.onNotice(.notReplicated(total: platform.replicaMisses))
+        }
         (statistics.forwarded, statistics.replicaMisses) = (feed.forwarded, platform.replicaMisses)
         outlets.count(statistics)
     }
