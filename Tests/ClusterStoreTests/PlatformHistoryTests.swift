@@ -226,6 +226,25 @@ struct PlatformHistoryTests {
             "the other process has closed this one's publish, and with it what this one had still to say")
     }
 
+    /// The old node's last words come through its own queue, at any time.
+    @Test
+    func `a participant that was taken over by another node is connected by the new publish`() async throws {
+        let bench = try ClusterBench()
+        let (first, second) = (try bench.node("a"), try bench.node("b"))
+        first.store.record(Self.start(7))
+        try await eventually { try await Self.names(first).count == 2 }
+        second.store.record([Self.participant(8), Self.event(.joined, 8)])
+        try await eventually { try await Self.names(first).count == 3 }
+        first.store.record(
+            [Self.event(.publishStopped, 7), Self.event(.left, 7), Self.participant(7, isConnected: false)])
+        try await eventually { try await Self.names(first).count == 5 }
+        // The new one dies before it has begun to publish: there is nothing to stop.
+        second.store.record([Self.event(.publishError, 8), Self.closed(8)])
+        try await eventually { try await Self.names(first).count == 7 }
+        let names = try await Self.names(first)
+        #expect(names == [.joined, .publishStarted, .joined, .publishStopped, .left, .publishError, .left])
+    }
+
     @Test
     func `closing an older publish than the one that goes on changes nothing`() async throws {
         let bench = try ClusterBench()

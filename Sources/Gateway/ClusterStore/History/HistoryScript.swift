@@ -84,7 +84,8 @@ enum HistoryScript {
             if record and generation < tonumber(record.generation) then return done('', ARGV[4]) end
             local about = cjson.decode(ARGV[8])
             if record and record.about.firstJoinTime then about.firstJoinTime = record.about.firstJoinTime end
-            record = record or {closed = '0', published = false, publishing = false}
+            record = record or {generation = '0', closed = '0', published = false, publishing = false}
+            if generation > tonumber(record.generation) then record.publishing = false end
             record.generation, record.about = ARGV[5], about
             record.connected = ARGV[6] == '1'
             record.published = record.published or ARGV[7] == '1'
