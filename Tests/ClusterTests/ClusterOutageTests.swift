@@ -26,8 +26,7 @@ struct ClusterOutageTests {
             }
         }
         for node in nodes { try #require(node.waitUntilReady()) }
-        let claims = (0..<6).map { TestClaim("p\($0)", at: nodes[$0 % 2]).settled() }
-        try #require(claims.allSatisfy { $0.lease != nil })
+        let claims = try (0..<6).map { try TestClaim.granted("p\($0)", at: nodes[$0 % 2]) }
         server.pause()
         #expect(waitUntil { TestClaim("new", at: nodes[0]).settled().refusal?.code == .platformAway })
         let away = EventLoop.monotonicNow()
@@ -59,8 +58,7 @@ struct ClusterOutageTests {
         }
         try #require(brief.waitUntilReady())
         for node in nodes { try #require(node.waitUntilReady()) }
-        let claims = (0..<6).map { TestClaim("p\($0)", at: nodes[$0 % 2]).settled() }
-        try #require(claims.allSatisfy { $0.lease != nil })
+        let claims = try (0..<6).map { try TestClaim.granted("p\($0)", at: nodes[$0 % 2]) }
         let session = claims[0].lease?.stageSessionID
         server.kill()
         #expect(waitUntil { TestClaim("new", at: nodes[0]).settled().refusal?.code == .platformAway })

@@ -12,8 +12,8 @@ public struct ClusterSettings: Sendable {
     public var heartbeatInterval = Duration.seconds(1)
     /// How long the owner of a live participant may take to answer.
     public var ownerPatience = Duration.milliseconds(500)
-    /// How long a claim waits for a lease to end before it is refused.
-    public var claimPatience = Duration.seconds(10)
+    /// How long a claim waits for a lease to end before it is refused: longer than a lease holds.
+    public var claimPatience = Duration.seconds(11)
     /// Silence of the server after which nothing is as we left it, until everybody has renewed.
     public var silence = Duration.seconds(3)
     /// After a silence, how long what others held is still theirs.

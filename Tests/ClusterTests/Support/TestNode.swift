@@ -115,6 +115,19 @@ final class TestClaim: Sendable {
     var incumbent: (any LeaseHolder)? { if case .held(let holder) = answer { holder } else { nil } }
     var refusal: Refusal? { if case .refused(let refusal) = answer { refusal } else { nil } }
 
+    /// Claims until the lease is granted: to an impatient client a busy machine may look like a server that is away.
+    static func granted(_ participant: String, at node: TestNode) throws -> TestClaim {
+        var claim = TestClaim(participant, at: node).settled()
+        waitUntil {
+            if claim.refusal?.code == .platformAway { claim = TestClaim(participant, at: node).settled() }
+            return claim.lease != nil
+        }
+        guard claim.lease != nil else { throw NotGranted() }
+        return claim
+    }
+
+    struct NotGranted: Error {}
+
     /// Waits for the answer.
     func settled() -> TestClaim {
         waitUntil { self.answer != nil }

@@ -5,6 +5,9 @@ extension NodeMessage {
     /// Messages are short; whoever sends longer ones is none of us.
     static let limits = JSONLimits(maximumLength: 8 * 1024, maximumDepth: 4, maximumValues: 64)
 
+    /// Milliseconds. Nobody waits for a lease longer than it holds.
+    static let possibleAges: ClosedRange<Int64> = 0...86_400_000
+
     /// As it travels: one JSON object.
     package func serialized() -> [UInt8] { json.serialized() }
 
@@ -15,7 +18,10 @@ extension NodeMessage {
                 JSONObject([("kind", "ask"), ("number", .integer(Int64(question.number))), ("node", .string(question.node))])
                     .adding(question.lease))
         case .answer(let number, .live(let age)):
-            ["kind": "live", "number": .integer(Int64(number)), "age": .integer(age.milliseconds)]
+            [
+                "kind": "live", "number": .integer(Int64(number)),
+                "age": .integer(min(age.milliseconds, Self.possibleAges.upperBound)),
+            ]
         case .answer(let number, .gone): ["kind": "gone", "number": .integer(Int64(number))]
         case .end(let lease, let ending):
             .object(
@@ -34,7 +40,7 @@ extension NodeMessage {
             guard let node = json["node"]?.string else { return nil }
             self = .ask(Question(number: number, node: node, lease: lease))
         case ("live", let number?, _):
-            guard let age = json["age"]?.integer else { return nil }
+            guard let age = json["age"]?.integer, Self.possibleAges.contains(age) else { return nil }
             self = .answer(question: number, .live(age: .milliseconds(age)))
         case ("gone", let number?, _): self = .answer(question: number, .gone)
         case ("end", _, let lease?):

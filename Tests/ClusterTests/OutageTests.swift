@@ -1,0 +1,55 @@
+import Testing
+import Wire
+
+@testable import Cluster
+
+@Suite("Silence of the server (note 23)")
+struct OutageTests {
+    private let start = MonotonicTime(nanoseconds: 1_000_000_000)
+
+    private func makeConnected() -> Outage {
+        var outage = Outage(silence: .seconds(3), grace: .seconds(15))
+        outage.connected(runID: "1", at: start)
+        return outage
+    }
+
+    @Test func `a process begins with a grace: it does not know what went on before`() {
+        let outage = makeConnected()
+        #expect(outage.grace(at: start + .seconds(14)) == .expired)
+        #expect(outage.grace(at: start + .seconds(15)) == .none)
+    }
+
+    @Test(arguments: [(2, "1", Grace.none), (4, "1", .expired), (2, "2", .unknown), (40, "2", .unknown)])
+    func `a connection that comes back`(after seconds: Int, runID: String, grace: Grace) {
+        var outage = makeConnected()
+        let before = start + .seconds(100)
+        _ = outage.answered(sentAt: before, at: before)
+        outage.disconnected()
+        #expect(outage.isAway)
+        let back = before + .seconds(seconds)
+        outage.connected(runID: runID, at: back)
+        #expect(outage.grace(at: back) == (grace == .none && seconds < 3 ? .none : grace))
+        #expect(outage.grace(at: back + .seconds(15)) == .none)
+    }
+
+    @Test(arguments: [(1_000, false), (2_999, false), (3_001, true)])
+    func `an answer that took its time`(milliseconds: Int, isSilence: Bool) {
+        var outage = makeConnected()
+        let asked = start + .seconds(100)
+        #expect(outage.answered(sentAt: asked, at: asked + .milliseconds(milliseconds)) == isSilence)
+    }
+
+    @Test func `many answers of one silence are one`() {
+        var outage = makeConnected()
+        let asked = start + .seconds(100)
+        #expect(outage.answered(sentAt: asked, at: asked + .seconds(5)) == true)
+        #expect(outage.answered(sentAt: asked, at: asked + .seconds(5)) == false)
+    }
+
+    @Test func `what the server forgot weighs more than what expired`() {
+        var outage = makeConnected()
+        outage.begin(.unknown, at: start + .seconds(1))
+        outage.begin(.expired, at: start + .seconds(2))
+        #expect(outage.grace(at: start + .seconds(16)) == .unknown)
+    }
+}
