@@ -115,6 +115,21 @@ struct ClusterLeasesTests {
         #expect(live(["p", "q", "r"], asking: nodes[2]) == [])
     }
 
+    @Test func `the platform's limit counts the publishers that other nodes tell of`() throws {
+        let server = try RedisServer()
+        let other = try TestNode("b", on: server, publishers: 7)
+        let node = try TestNode("a", on: server) { $0.maximumPublishers = 9 }
+        #expect(waitUntil { node.leases.nodes.contains { $0.id == "b" && $0.publishers == 7 } })
+        #expect(TestClaim("p", at: node).settled().lease != nil)
+        #expect(TestClaim("q", at: node).settled().lease != nil)
+        let refusal = TestClaim("r", at: node).settled().refusal
+        #expect(refusal?.code == .overloaded)
+        #expect(refusal?.sentence.contains("quotas.publishers") == true)
+        // Who has a place keeps it.
+        #expect(TestClaim("q", at: node, takeOver: true).settled().lease != nil)
+        #expect(other.leases.nodes.count <= 2)
+    }
+
     @Test func `a change of the configuration ends what it no longer permits`() throws {
         let server = try RedisServer()
         let node = try TestNode("a", on: server)

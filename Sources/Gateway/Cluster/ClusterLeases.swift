@@ -2,6 +2,7 @@ public import Admission
 import EventLoop
 public import Refusals
 public import Store
+import Synchronization
 public import Wire
 
 /// The leases of one node of a platform, whose nodes share them on a Redis or Valkey (DESIGN 7).
@@ -37,6 +38,8 @@ public final class ClusterLeases: Sendable {
     /// Nil until a `ClusterNode` serves, and after it closed.
     let control = Lock<MailboxSender<ClusterOrder>?>(nil)
     private let known = Lock<[NodeRecord]>([])
+    /// Publishers of the other nodes, by their heartbeats.
+    private let elsewhere = Atomic<Int>(0)
 
     public init(settings: ClusterSettings, platform: Platform) {
         (self.settings, self.platform) = (settings, platform)
@@ -57,6 +60,7 @@ public final class ClusterLeases: Sendable {
         if !takeOver, let incumbent = local.holder(ofParticipant: grant.participantID, stageID: grant.stageID) {
             return reply(.held(by: incumbent))
         }
+        guard takeOver || hasRoom else { return reply(.refused(Refusal(.overloaded, sentence: Self.full))) }
         let claim = ClusterOrder.Claim(
             grant: grant, ingestProtocol: ingestProtocol, holder: holder, takesOver: takeOver, reply: reply)
         if !order(.claim(claim)) { reply(.refused(Refusal(.platformAway))) }
@@ -67,7 +71,17 @@ public final class ClusterLeases: Sendable {
         order(.release(lease))
     }
 
-    func updateNodes(_ records: [NodeRecord]) { known.withLock { $0 = records } }
+    func updateNodes(_ records: [NodeRecord]) {
+        known.withLock { $0 = records }
+        let others = records.reduce(0) { $0 + ($1.id == settings.nodeID ? 0 : max(0, $1.publishers)) }
+        elsewhere.store(others, ordering: .relaxed)
+    }
+
+    /// Whether the platform takes more publishers: of the other nodes what they said some seconds ago.
+    private var hasRoom: Bool { local.count < settings.maximumPublishers - elsewhere.load(ordering: .relaxed) }
+
+    private static let full =
+        "All gateways together are at their limit of publishers: end one of them, or raise quotas.publishers."
 
     /// What became of the credential since it was found good.
     func refusal(of grant: PublishGrant) -> Refusal? {

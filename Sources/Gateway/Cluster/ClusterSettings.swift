@@ -20,6 +20,8 @@ public struct ClusterSettings: Sendable {
     public var grace = Duration.seconds(15)
     /// Participants that may publish to one stage at once; a redundant pair counts once.
     public var publishersPerStage = 12
+    /// Participants that may publish on all nodes together, as far as heartbeats tell.
+    public var maximumPublishers = Int.max
     /// A stage session ends this long after its last publisher.
     public var sessionLinger = Duration.seconds(180)
     /// Publishes while the server is away: refused, or admitted by token alone, whose proof needs nobody else.

@@ -81,6 +81,7 @@ extension Cluster.ClusterSettings {
         self.init(nodeID: node)
         keyPrefix = configuration.cluster.keyPrefix
         publishersPerStage = configuration.quotas.publishersPerStage
+        maximumPublishers = configuration.quotas.publishers
         admitsTokensWhileAway = configuration.cluster.degraded == .admit
     }
 }

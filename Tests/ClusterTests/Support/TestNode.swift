@@ -18,7 +18,7 @@ final class TestNode: Sendable {
 
     init(
         _ name: String, on server: RedisServer, limits: RedisLimits = .ofBusyMachine, stages: [String] = ["one"],
-        _ adjust: (inout ClusterSettings) -> Void = { _ in }
+        publishers: Int = 0, _ adjust: (inout ClusterSettings) -> Void = { _ in }
     ) throws {
         var settings = ClusterSettings(nodeID: name)
         adjust(&settings)
@@ -42,6 +42,7 @@ final class TestNode: Sendable {
             do {
                 let loop = try EventLoop()
                 let node = try ClusterNode(loop: loop, leases: leases, redis: settingsOfRedis)
+                node.record.publishers = publishers
                 let box = try Mailbox<Void>(loop: loop) { loop.stop() }
                 stop.withLock { $0 = box.sender }
                 node.start()

@@ -31,6 +31,8 @@ package final class LocalLeases: Sendable {
         }
     }
 
+    package var count: Int { table.withLock { $0.held.count } }
+
     /// Who of this node holds the participant's lease.
     package func holder(ofParticipant id: String, stageID: String) -> (any LeaseHolder)? {
         table.withLock { $0.held[LeaseTable.Key(stageID: stageID, participantID: id)]?.holder }
