@@ -156,7 +156,11 @@ let modules: [Module] = [
             "nodes",
         ].map { "Scripts/\($0).lua" }),
     gateway(
-        "ClusterStore", ["Wire", "JSON", "OpenSSL", "EventLoop", "Redis", "Store"], testUses: ["Sockets"]),
+        "ClusterStore", ["Wire", "JSON", "OpenSSL", "EventLoop", "Redis", "Store"], testUses: ["Sockets"],
+        embedded: [
+            "commit", "stage", "follow", "announce", "once", "participants", "session", "participant", "event", "closed",
+            "append",
+        ].map { "Scripts/\($0).lua" }),
     gateway("Handover", ["Wire", "EventLoop", "Sockets", "HTTP", "Refusals", "Admission", "Store"]),
 
     Module(

@@ -103,7 +103,7 @@ struct HistoryForwarder {
 
     private func announce(_ events: [ParticipantEvent], _ origin: Origin) throws(StoreError) {
         _ = try server.run(
-            HistoryScript.announce, [schema.events, schema.eventsForwarded],
+            HistoryScript.append, [schema.events, schema.eventsForwarded],
             origin.arguments + [RedisArgument(Self.maximumEvents), RedisArgument(schema.eventsChannel)]
                 + events.map { RedisArgument(HistoryCodec.encode($0, isWhole: true)) })
     }

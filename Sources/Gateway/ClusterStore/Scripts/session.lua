@@ -1,0 +1,21 @@
+-- A session begins, or its end is known.
+--
+-- KEYS: forwarded, sessions, session, participants. ARGV: queue, number, session, its place in the order
+-- in µs (empty when it began before), start in ns, end in ns (empty while it goes on), lifetime in s, µs before which the
+-- stage's sessions have expired.
+if ARGV[4] ~= '' then
+    redis.call('ZADD', KEYS[2], 'NX', ARGV[4], ARGV[3])
+    redis.call('HSETNX', KEYS[3], 'start', ARGV[5])
+end
+redis.call('ZREMRANGEBYSCORE', KEYS[2], '-inf', '(' .. ARGV[8])
+if ARGV[6] ~= '' and redis.call('EXISTS', KEYS[3]) == 1 then
+    redis.call('HSET', KEYS[3], 'end', ARGV[6])
+    local prefix = string.gsub(KEYS[4], ':participants$', ':events:')
+    for _, participant in ipairs(redis.call('HKEYS', KEYS[4])) do
+        redis.call('EXPIRE', prefix .. participant, ARGV[7])
+    end
+    redis.call('EXPIRE', KEYS[4], ARGV[7])
+end
+redis.call('EXPIRE', KEYS[3], ARGV[7])
+redis.call('EXPIRE', KEYS[2], ARGV[7])
+return done('', ARGV[7])
