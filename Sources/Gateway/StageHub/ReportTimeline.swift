@@ -8,14 +8,21 @@ import Wire
 /// nanoseconds; sums wrap, since timestamps and reports are the publisher's to choose.
 struct ReportTimeline {
     private struct Track {
+        let id: TrackID
         var standIn = LowerEnvelope()
         var offset = SlewedOffset()
         /// Publisher wall clock less track time, from the latest sender report.
         var translation: Int64?
         var hasChangedOver = false
+
+        mutating func follow(_ target: Int64, at now: MonotonicTime) {
+            offset.approach(target, at: now, rate: hasChangedOver ? SlewedOffset.normalRate : changeOverRate)
+            if offset.value == target { hasChangedOver = true }
+        }
     }
 
-    private var tracks: [TrackID: Track] = [:]
+    /// Video and audio: two are found sooner by looking than by hashing, for every packet.
+    private var tracks: [Track] = []
     private var session = LowerEnvelope()
 
     /// Faster than the normal slew, once per track: the stand-in may be a whole encoding delay off.
@@ -24,34 +31,33 @@ struct ReportTimeline {
     /// A packet with unwrapped RTP `timestamp` came.
     mutating func observe(_ timestamp: Int64, of track: TrackID, arrival: MonotonicTime) {
         let time = track.nanoseconds(ofTimestamp: timestamp)
-        var state = tracks.removeValue(forKey: track) ?? Track()  // moved out, so that its buckets are not copied
-        state.standIn.observe(arrival.nanoseconds &- time, at: arrival)
-        if let translation = state.translation {
+        let index = index(of: track)
+        tracks[index].standIn.observe(arrival.nanoseconds &- time, at: arrival)
+        if let translation = tracks[index].translation {
             session.observe(arrival.nanoseconds &- time &- translation, at: arrival)
-            follow(&state, translation, arrival)
-        } else if let minimum = state.standIn.minimum {
-            state.offset.approach(minimum, at: arrival)
+            if let minimum = session.minimum { tracks[index].follow(minimum &+ translation, at: arrival) }
+        } else if let minimum = tracks[index].standIn.minimum {
+            tracks[index].offset.approach(minimum, at: arrival)
         }
-        tracks[track] = state
     }
 
     /// The publisher's sender report: `ntp` is the wall clock of its unwrapped RTP `timestamp`.
     mutating func publisherReported(ntp: UInt64, timestamp: Int64, of track: TrackID) {
         let fraction = Int64((ntp & 0xFFFF_FFFF) * 1_000_000_000 >> 32)
         let wall = Int64(ntp >> 32) * 1_000_000_000 + fraction
-        tracks[track, default: Track()].translation = wall &- track.nanoseconds(ofTimestamp: timestamp)
+        tracks[index(of: track)].translation = wall &- track.nanoseconds(ofTimestamp: timestamp)
     }
 
     /// The RTP time of the moment `now`; nil before the track's first packet.
     func timestamp(of track: TrackID, at now: MonotonicTime) -> Int64? {
-        guard let offset = tracks[track]?.offset.value else { return nil }
+        guard let offset = tracks.first(where: { $0.id == track })?.offset.value else { return nil }
         return track.timestamp(ofNanoseconds: now.nanoseconds &- offset)
     }
 
-    private func follow(_ state: inout Track, _ translation: Int64, _ now: MonotonicTime) {
-        guard let minimum = session.minimum else { return }
-        let target = minimum &+ translation
-        state.offset.approach(target, at: now, rate: state.hasChangedOver ? SlewedOffset.normalRate : Self.changeOverRate)
-        if state.offset.value == target { state.hasChangedOver = true }
+    /// A track's place; one that is new gets the last.
+    private mutating func index(of track: TrackID) -> Int {
+        if let index = tracks.firstIndex(where: { $0.id == track }) { return index }
+        tracks.append(Track(id: track))
+        return tracks.count - 1
     }
 }

@@ -10,7 +10,7 @@ extension MediaReceiver {
     func receiveControl(_ compound: UnsafeRawBufferPointer, at now: MonotonicTime) {
         guard let packets = try? RTCPCompound.parse(compound.bytes) else { return }
         for case .senderReport(let report) in packets {
-            guard let index = sourceIndex[report.ssrc], case .media = sources[index].role else { continue }
+            guard let index = index(of: report.ssrc), case .media = sources[index].role else { continue }
             sources[index].statistics.senderReported(report, at: now)
             guard sources[index].timestamps.last != nil else { continue }
             let timestamp = sources[index].timestamps.extend(report.rtpTimestamp)

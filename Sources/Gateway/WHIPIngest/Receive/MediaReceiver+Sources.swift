@@ -16,6 +16,8 @@ extension MediaReceiver {
         if let ssrc = offer.audio?.ssrc { _ = add(RTPSource(ssrc: ssrc, track: .audio, role: .media)) }
     }
 
+    func index(of ssrc: UInt32) -> Int? { sources.firstIndex { $0.ssrc == ssrc } }
+
     /// The place of a source that the offer does not name; nil when nothing places it or there are too many.
     func place(_ header: RTPHeader, _ packet: UnsafeRawBufferPointer) -> Int? {
         switch header.payloadType {
@@ -50,9 +52,8 @@ extension MediaReceiver {
     }
 
     private func add(_ source: RTPSource) -> Int? {
-        guard sources.count < Self.maximumSources, sourceIndex[source.ssrc] == nil else { return nil }
+        guard sources.count < Self.maximumSources, index(of: source.ssrc) == nil else { return nil }
         sources.append(source)
-        sourceIndex[source.ssrc] = sources.count - 1
         return sources.count - 1
     }
 

@@ -19,10 +19,20 @@ final class MediaReceiver {
         case refused(Refusal)
     }
 
+    /// What packets have brought beside media, for the session to pass on.
+    struct News {
+        /// Sources that came for the first time.
+        var sources: [UInt32] = []
+        /// Steps of the story that were reached.
+        var steps: [SessionStory.Step] = []
+        /// The publish has really started: told once.
+        var hasStarted = false
+    }
+
     let offer: AcceptedOffer
     let metrics: WHIPMetrics
+    /// At most a dozen: the one of a packet is found sooner by looking than by hashing.
     var sources: [RTPSource] = []
-    var sourceIndex: [UInt32: Int] = [:]
     var selector: LayerSelector
     var keyframes = KeyframeRequests()
     var transport = TransportArrivals()
@@ -34,30 +44,30 @@ final class MediaReceiver {
     var isMuted = [false, false]
     private(set) var publication: Publication?
     private var inspector: (any PacketInspector)?
-    private var gathered: [MediaPacket] = []
-    private var run = MediaRun(track: .video, isKeyframe: false, arrival: .zero)
+    private var gathered = GatheredRun()
     private var parameterSets = ParameterSetKeeper()
-    private var steps: [SessionStory.Step] = []
+    private var news = News()
+    /// Asked for with every packet, `takeNews` a few times in a session.
+    private(set) var hasNews = false
     private(set) var hasRTP = false
     private var hasIDR = false
     private var gate = PublishGate(needsAudio: false)
-    private var hasStarted = false
     private var keyframeTimestamp: Int64?
+    private let isSimulcast: Bool
     /// The source that feeds video and audio, by its place in `sources`; without simulcast a newer one replaces it.
-    private var feeding: [Int?] = [nil, nil]
-    /// Sources that came for the first time; whoever registers them empties it.
-    var newSources: [UInt32] = []
+    private var videoFeed: Int?
+    private var audioFeed: Int?
     let transportID: UInt8?
 
     init(offer: AcceptedOffer, maximumBitrate: Int, metrics: WHIPMetrics) {
         (self.offer, self.metrics, self.maximumBitrate) = (offer, metrics, maximumBitrate)
         bitrateLimit = maximumBitrate
         selector = LayerSelector(layerCount: max(1, offer.video.rids.count))
+        isSimulcast = offer.video.rids.count > 1
         transportID =
             offer.video.identifier(of: HeaderExtensionMap.transportWideCC)
             ?? offer.audio?.identifier(of: HeaderExtensionMap.transportWideCC)
         ssrc = UInt32.random(in: 1...UInt32.max)
-        gathered.reserveCapacity(Self.maximumGathered)
         announceSources()
     }
 
@@ -77,13 +87,9 @@ final class MediaReceiver {
     func wantKeyframe() { keyframes.want() }
     func limitBitrate(_ bitsPerSecond: Int?) { bitrateLimit = min(maximumBitrate, bitsPerSecond ?? maximumBitrate) }
 
-    /// A step of the story that was reached since the last call.
-    func takeStep() -> SessionStory.Step? { steps.isEmpty ? nil : steps.removeFirst() }
-
-    /// True once, when the publish has really started.
-    func takeStart() -> Bool {
-        defer { hasStarted = false }
-        return hasStarted
+    func takeNews() -> News {
+        defer { (news, hasNews) = (News(), false) }
+        return news
     }
 
     // MARK: - Packets
@@ -93,16 +99,15 @@ final class MediaReceiver {
         metrics.received.increment()
         if !hasRTP {
             hasRTP = true
-            steps.append(.firstRTP)
+            tell(.firstRTP)
         }
         if let transportID, let extensions = header.extensions, let range = extensions.range(of: transportID, in: packet.bytes),
             range.count == 2
         {
             transport.received(UInt16(packet[range.lowerBound]) << 8 | UInt16(packet[range.lowerBound + 1]), at: now)
         }
-        guard let index = sourceIndex[header.ssrc] ?? place(header, packet) else { return .nothing }
-        let isNew = sources[index].lastArrival == .zero
-        sources[index].lastArrival = now
+        guard let index = index(of: header.ssrc) ?? place(header, packet) else { return .nothing }
+        let isNew = sources[index].heard(at: now)
         let payload = UnsafeRawBufferPointer(rebasing: packet[header.payload(inPacketOf: packet.count)])
         let outcome =
             switch sources[index].role {
@@ -110,8 +115,16 @@ final class MediaReceiver {
                 accept(index, header.sequenceNumber, header.timestamp, header.marker, payload, isRetransmission: false, at: now)
             case .retransmission(let media): acceptRetransmission(media, header, payload, at: now)
             }
-        if isNew { newSources.append(header.ssrc) }
+        if isNew {
+            news.sources.append(header.ssrc)
+            hasNews = true
+        }
         return outcome
+    }
+
+    private func tell(_ step: SessionStory.Step) {
+        news.steps.append(step)
+        hasNews = true
     }
 
     /// RTX carries the original sequence number before the payload (RFC 4588 §4).
@@ -130,52 +143,51 @@ final class MediaReceiver {
         _ index: Int, _ number: UInt16, _ timestamp: UInt32, _ marker: Bool, _ payload: UnsafeRawBufferPointer,
         isRetransmission: Bool, at now: MonotonicTime
     ) -> Outcome {
-        let extended = isRetransmission ? sources[index].numbers.extend(number) : sources[index].numbers.unwrap(number)
-        switch sources[index].losses.received(extended, at: now) {
-        case .duplicate: return .nothing
-        case .late(let wasAsked, let age):
+        let track = sources[index].track
+        guard let entry = sources[index].take(number, timestamp, isRetransmission: isRetransmission, at: now) else {
+            return .nothing
+        }
+        if case .late(let wasAsked, let age) = entry.arrival {
             if wasAsked { metrics.recovered.increment() }
             if let counters = publication?.counters { (wasAsked ? counters.recovered : counters.reordered).add(1) }
-            sources[index].statistics.received(extended, timestamp: timestamp, arrival: now, clockRate: sources[index].clockRate)
             guard age <= Self.maximumLateness else { return .nothing }
-        case .inOrder, .restarted:
-            sources[index].statistics.received(extended, timestamp: timestamp, arrival: now, clockRate: sources[index].clockRate)
         }
         guard !payload.isEmpty else { return .nothing }
-        publication?.counters[sources[index].track].count(byteCount: payload.count, endsFrame: marker || !isVideo(index))
+        publication?.counters[track].count(byteCount: payload.count, endsFrame: marker || track.kind == .audio)
         let media = MediaPacket(
-            sequenceNumber: extended, timestamp: sources[index].timestamps.unwrap(timestamp), marker: marker, payload: payload)
-        return forward(media, from: index, at: now)
+            sequenceNumber: entry.sequenceNumber, timestamp: entry.timestamp, marker: marker, payload: payload)
+        return forward(media, from: index, track, at: now)
     }
 
     /// Duplicates are gone by here: the contract judges every packet that goes on, once, however late or by RTX it came.
-    private func forward(_ packet: MediaPacket, from index: Int, at now: MonotonicTime) -> Outcome {
+    private func forward(_ packet: MediaPacket, from index: Int, _ sourceTrack: TrackID, at now: MonotonicTime) -> Outcome {
         var packet = packet
         var startsKeyframe = false
-        let isVideo = sources[index].track.kind == .video
+        let isVideo = sourceTrack.kind == .video
         guard feeds(index, isVideo: isVideo) else { return .nothing }
         if isVideo {
             let inspection = PayloadInspection(packet.payload)
             if let set = inspection.sequenceSet { noteSize(of: index, by: set) }
-            guard
-                selector.admits(
-                    &packet, layer: sources[index].track.layer, startsKeyframe: inspection.startsKeyframe,
-                    pixelCount: sources[index].pixelCount, at: now)
-            else { return .nothing }
+            if isSimulcast {
+                let (layer, pixelCount) = (sourceTrack.layer, sources[index].pixelCount)
+                guard
+                    selector.admits(
+                        &packet, layer: layer, startsKeyframe: inspection.startsKeyframe, pixelCount: pixelCount, at: now)
+                else { return .nothing }
+            }
             startsKeyframe = noteKeyframe(inspection, packet.timestamp)
         }
         guard let publication else { return .nothing }
         let track: TrackID = isVideo ? .video : .audio
         publication.timeline.observe(packet.timestamp, of: track, arrival: now)
         if let refusal = inspector?.inspect(packet, of: track, arrival: now) { return .refused(refusal) }
-        if isVideo, gate.videoForwarded(isDecodableIDR: startsKeyframe && parameterSets.isComplete, mediaTime: packet.timestamp) {
-            hasStarted = true
+        if isVideo, !gate.isOpen,
+            gate.videoForwarded(isDecodableIDR: startsKeyframe && parameterSets.isComplete, mediaTime: packet.timestamp)
+        {
+            (news.hasStarted, hasNews) = (true, true)
         }
-        unmute(track, at: now)
         return gather(packet, of: track, startsKeyframe: startsKeyframe, at: now)
     }
-
-    private func isVideo(_ index: Int) -> Bool { sources[index].track.kind == .video }
 
     private func noteSize(of index: Int, by set: UnsafeRawBufferPointer) {
         guard let size = PictureSize(ofSequenceSet: set) else { return sources[index].pixelCount = 0 }
@@ -185,14 +197,12 @@ final class MediaReceiver {
 
     /// Whether a source is the one that feeds its track. An encoder that began anew has a new one: then the sinks' numbers do too.
     private func feeds(_ index: Int, isVideo: Bool) -> Bool {
-        guard !isVideo || offer.video.rids.count <= 1 else { return true }
-        let slot = isVideo ? 0 : 1
-        guard let current = feeding[slot], current != index else {
-            feeding[slot] = index
-            return true
-        }
-        guard index > current else { return false }
-        feeding[slot] = index
+        guard !isVideo || !isSimulcast else { return true }
+        let current = isVideo ? videoFeed : audioFeed
+        if current == index { return true }
+        if let current, index < current { return false }
+        if isVideo { videoFeed = index } else { audioFeed = index }
+        guard current != nil else { return true }
         handOver()
         publication?.timeline.restart()
         for sink in publication?.sinks ?? [] { sink.restarted() }
@@ -201,12 +211,12 @@ final class MediaReceiver {
 
     /// True for the first packet of an IDR access unit; keeps its parameter sets.
     private func noteKeyframe(_ inspection: PayloadInspection, _ timestamp: Int64) -> Bool {
-        if let format = parameterSets.note(inspection) { publication?.setFormat(format, of: .video) }
+        if inspection.hasParameterSet, let format = parameterSets.note(inspection) { publication?.setFormat(format, of: .video) }
         if inspection.hasIDR {
             keyframes.keyframeCame()
             if !hasIDR, publication != nil {
                 hasIDR = true
-                steps.append(.firstIDR)
+                tell(.firstIDR)
             }
         }
         guard inspection.startsKeyframe, keyframeTimestamp != timestamp else { return false }
@@ -225,26 +235,24 @@ final class MediaReceiver {
     // MARK: - Runs
 
     private func gather(_ packet: MediaPacket, of track: TrackID, startsKeyframe: Bool, at now: MonotonicTime) -> Outcome {
-        if !gathered.isEmpty, run.track != track || startsKeyframe || gathered.count >= Self.maximumGathered { handOver() }
-        let isFirst = gathered.isEmpty
-        if isFirst { run = MediaRun(track: track, isKeyframe: startsKeyframe, arrival: now) }
-        gathered.append(packet)
+        if gathered.ends(before: track, startsKeyframe: startsKeyframe) { handOver() }
+        let isFirst = gathered.append(packet, of: track, startsKeyframe: startsKeyframe, at: now)
+        if isFirst { unmute(track, at: now) }
         return .gathered(isFirst: isFirst)
     }
 
     func flush(for entry: SessionEntry) {
         guard !gathered.isEmpty else { return }
-        entry.progressed(at: run.arrival)
+        entry.progressed(at: gathered.run.arrival)
         handOver()
     }
 
     func handOver() {
         guard !gathered.isEmpty else { return }
-        gathered.withUnsafeBufferPointer { packets in publication?.forward(packets, of: run) }
-        gathered.removeAll(keepingCapacity: true)
+        gathered.packets.withUnsafeBufferPointer { packets in publication?.forward(packets, of: gathered.run) }
+        gathered.removeAll()
     }
 
     /// Late packets older than this would only make receivers wait.
     private static let maximumLateness: Duration = .milliseconds(500)
-    private static let maximumGathered = 64
 }

@@ -6,6 +6,7 @@ struct PayloadInspection {
     /// Where the sets lie in the payload.
     private(set) var sequenceSet: UnsafeRawBufferPointer?
     private(set) var pictureSet: UnsafeRawBufferPointer?
+    var hasParameterSet: Bool { sequenceSet != nil || pictureSet != nil }
 
     init(_ payload: UnsafeRawBufferPointer) {
         guard let first = payload.first else { return }

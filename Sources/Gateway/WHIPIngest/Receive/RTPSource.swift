@@ -11,6 +11,13 @@ struct RTPSource {
         case retransmission(of: Int)
     }
 
+    /// A packet in the books: its unwrapped number and time, and whether it was expected.
+    struct Entry {
+        let sequenceNumber: Int64
+        let timestamp: Int64
+        let arrival: LossTracker.Arrival
+    }
+
     let ssrc: UInt32
     let track: TrackID
     let role: Role
@@ -27,6 +34,23 @@ struct RTPSource {
     var isAnswering: Bool { losses.recovered > 0 || unansweredRequests < RTPSource.maximumUnanswered }
 
     init(ssrc: UInt32, track: TrackID, role: Role) { (self.ssrc, self.track, self.role) = (ssrc, track, role) }
+
+    /// Something came from this source.
+    /// - Returns: whether it is the first.
+    mutating func heard(at now: MonotonicTime) -> Bool {
+        defer { lastArrival = now }
+        return lastArrival == .zero
+    }
+
+    /// Books a packet of this source, however it came.
+    /// - Returns: nil for a duplicate.
+    mutating func take(_ number: UInt16, _ rtpTime: UInt32, isRetransmission: Bool, at now: MonotonicTime) -> Entry? {
+        let sequenceNumber = isRetransmission ? numbers.extend(number) : numbers.unwrap(number)
+        let arrival = losses.received(sequenceNumber, at: now)
+        if arrival == .duplicate { return nil }
+        statistics.received(sequenceNumber, timestamp: rtpTime, arrival: now, clockRate: clockRate)
+        return Entry(sequenceNumber: sequenceNumber, timestamp: timestamps.unwrap(rtpTime), arrival: arrival)
+    }
 
     private static let maximumUnanswered = 256
 }

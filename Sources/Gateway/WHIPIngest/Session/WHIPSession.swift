@@ -116,16 +116,14 @@ final class WHIPSession: TransportSession {
         case .gathered(let isFirst): if isFirst { transport.gather() }
         case .refused(let refusal): end(.refused(refusal))
         }
-        if !receiver.newSources.isEmpty {
-            for ssrc in receiver.newSources { transport.register(source: ssrc) }
-            receiver.newSources.removeAll()
-        }
-        if receiver.takeStart() { reportStart() }
-        if let step = receiver.takeStep() { noteProgress(step, at: now) }
+        if receiver.hasNews { tellNews() }
     }
 
-    private func noteProgress(_ step: SessionStory.Step, at now: MonotonicTime) {
-        entry.note(step, peer: transport.path.remote)
+    private func tellNews() {
+        let news = receiver.takeNews()
+        for ssrc in news.sources { transport.register(source: ssrc) }
+        if news.hasStarted { reportStart() }
+        for step in news.steps { entry.note(step, peer: transport.path.remote) }
     }
 
     /// One second of media followed a decodable keyframe: the publish is real.

@@ -10,6 +10,8 @@ import Wire
 /// Not Sendable on purpose: other threads reach it through its `TransportEntry` and the worker's mailbox.
 public final class PeerTransport {
     public let entry: any TransportEntry
+    /// The entry's, here because every packet needs it.
+    private let state: TransportState
     public unowned let port: MediaPort
     /// What is done with the media; the transport keeps it alive.
     public internal(set) var session: (any TransportSession)?
@@ -37,6 +39,7 @@ public final class PeerTransport {
 
     init(entry: any TransportEntry, port: MediaPort, path: MediaPath, now: MonotonicTime) {
         (self.entry, self.port, self.path, createdAt) = (entry, port, path, now)
+        state = entry.transport
     }
 
     deinit { scratch.deallocate() }
@@ -57,7 +60,7 @@ public final class PeerTransport {
     }
 
     private func genuinePacket(on path: MediaPath, at now: MonotonicTime) {
-        entry.transport.heard(at: now)
+        state.heard(at: now)
         if self.path != path { self.path = path }
     }
 
@@ -86,10 +89,11 @@ public final class PeerTransport {
 
     /// Removes SRTP where the packet lies and hands it on; false when it is not genuine.
     private func unprotect(_ packet: UnsafeMutableRawBufferPointer, at now: MonotonicTime) -> Bool {
-        guard inbound != nil, let session else { return false }
+        guard let session else { return false }
         let isControl = UnsafeRawBufferPointer(packet).isRTCP
         do throws(SRTPError) {
-            let count = isControl ? try inbound!.unprotectControl(packet) : try inbound!.unprotect(packet)
+            let length = isControl ? try inbound?.unprotectControl(packet) : try inbound?.unprotect(packet)
+            guard let count = length else { return false }
             let plain = UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(packet)[..<count])
             if isControl { session.receiveControl(plain, at: now) } else { session.receiveMedia(plain, at: now) }
             return true

@@ -18,7 +18,11 @@ public final class MediaPort {
     /// Who makes the sessions of each purpose. Set before the loop runs.
     public var sessionMakers: [TransportPurpose: any TransportSessionMaker] = [:]
 
-    var tuples: [TupleKey: PeerTuple] = [:]
+    var tuples: [TupleKey: PeerTuple] = [:] {
+        didSet { lastTuple = nil }
+    }
+    /// The tuple of the last packet of media: those of a frame come one after the other.
+    private var lastTuple: (key: TupleKey, tuple: PeerTuple)?
     /// ICE-TCP connections by their peer.
     var connections: [SocketAddress: ICEConnection] = [:]
     /// Connections that leave for other workers at the end of this turn.
@@ -145,11 +149,18 @@ public final class MediaPort {
     }
 
     private func receiveMedia(_ datagram: UnsafeMutableRawBufferPointer, on path: MediaPath, at now: MonotonicTime) {
-        guard let tuple = tuples[path.key] else { return receiveRebound(datagram, on: path, at: now) }
+        guard let tuple = tuple(of: path.key) else { return receiveRebound(datagram, on: path, at: now) }
         if let session = tuple.session { return session.receiveMedia(datagram, on: path, at: now) }
         if case .owned(let worker) = tuple.entry.transport.current, worker != index {
             forward(UnsafeRawBufferPointer(datagram), of: tuple.entry, isValidated: true, on: path, to: worker, at: now)
         }
+    }
+
+    private func tuple(of key: TupleKey) -> PeerTuple? {
+        if let lastTuple, lastTuple.key == key { return lastTuple.tuple }
+        guard let tuple = tuples[key] else { return nil }
+        lastTuple = (key, tuple)
+        return tuple
     }
 
     // MARK: - Other workers

@@ -5,8 +5,8 @@ import Wire
 final class PeerTuple {
     /// The session that last authenticated here.
     var entry: any TransportEntry
-    /// The session itself when this worker owns it.
-    weak var session: PeerTransport?
+    /// The session itself when this worker owns it; the port forgets the tuple when the session ends.
+    var session: PeerTransport?
     var path: MediaPath
     /// What the last check was verified with, so that the next one needs no directory.
     var ufrag: LocalUfrag
