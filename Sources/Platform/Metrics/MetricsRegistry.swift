@@ -66,6 +66,8 @@ public final class MetricsRegistry: Sendable {
     ) -> Series {
         precondition(MetricName.isMetric(name) && !help.isEmpty, "metric names are constants of ours: \(name)")
         return families.withLock { families in
+            // Most ask for what is there: nothing is copied then.
+            if let family = families[name], family.kind == kind, let series = family.series[labels] { return series }
             var family = families[name] ?? Family(name: name, help: help, kind: kind, labelNames: labels.names)
             precondition(family.kind == kind && family.labelNames == labels.names, "\(name) has one kind and one set of labels")
             let isFull = family.series[labels] == nil && family.series.count >= Self.maximumSeriesPerMetric

@@ -29,7 +29,7 @@ public struct JSONObject: Equatable, Sendable {
     }
 
     private func index(of name: String) -> Int? {
-        members.firstIndex { $0.name.utf8.elementsEqual(name.utf8) }
+        members.firstIndex { $0.name.utf8.count == name.utf8.count && $0.name.utf8.elementsEqual(name.utf8) }
     }
 
     /// Appends a member that the parser knows to be new.

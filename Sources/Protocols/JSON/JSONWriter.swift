@@ -22,6 +22,10 @@ extension JSONValue {
     /// Appends `string` in quotes.
     public static func write(_ string: some StringProtocol, into text: inout [UInt8]) {
         text.append(UInt8(ascii: "\""))
+        guard string.utf8.contains(where: needsEscape) else {
+            text.append(contentsOf: string.utf8)
+            return text.append(UInt8(ascii: "\""))
+        }
         for byte in string.utf8 {
             switch byte {
             case UInt8(ascii: "\""), UInt8(ascii: "\\"): text += [UInt8(ascii: "\\"), byte]
@@ -33,6 +37,10 @@ extension JSONValue {
             }
         }
         text.append(UInt8(ascii: "\""))
+    }
+
+    private static func needsEscape(_ byte: UInt8) -> Bool {
+        byte < 0x20 || byte == 0x7F || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\")
     }
 
     private static func write(_ elements: [JSONValue], into text: inout [UInt8]) {

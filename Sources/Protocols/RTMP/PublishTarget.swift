@@ -42,12 +42,12 @@ public struct PublishTarget: Equatable, Sendable {
     }
 
     /// A user and password scheme that we do not have (`authmod=adobe`, `authmod=llnw`).
-    public var asksForPasswordScheme: Bool { query.contains("authmod=") }
+    public var asksForPasswordScheme: Bool { !query.isEmpty && query.contains("authmod=") }
 
     private static func split(_ text: String) -> (path: String, query: String) {
-        let text = text.prefix(maximumTextLength)
-        guard let mark = text.firstIndex(of: "?") else { return (String(text), "") }
-        return (String(text[..<mark]), String(text[text.index(after: mark)...]))
+        let text = text.utf8.count > maximumTextLength ? text.prefix(maximumTextLength) : Substring(text)
+        guard let mark = text.utf8.firstIndex(of: UInt8(ascii: "?")) else { return (String(text), "") }
+        return (String(text[..<mark]), String(text[text.utf8.index(after: mark)...]))
     }
 
     private static func isURL(_ text: String) -> Bool { text.hasPrefix("rtmp://") || text.hasPrefix("rtmps://") }
@@ -60,7 +60,9 @@ public struct PublishTarget: Equatable, Sendable {
         return String(rest[slash...])
     }
 
-    private static func segments(_ path: String) -> [Substring] { path.split(separator: "/") }
+    private static func segments(_ path: String) -> [Substring] {
+        path.utf8.split(separator: UInt8(ascii: "/")).map(Substring.init)
+    }
 
     private static func trim(_ text: String) -> String {
         var text = Substring(text)
