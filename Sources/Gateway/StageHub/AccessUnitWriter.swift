@@ -3,14 +3,27 @@ public import Wire
 
 /// Writes an encoder's H.264 access units to a publication as RTP packets, numbered without gaps (RTMP's way into the hub).
 public final class AccessUnitWriter {
+    /// The access unit at hand, and the number of the packet after its last.
+    private struct Output {
+        var packets: [MediaPacket] = []
+        var nextSequenceNumber: Int64 = 0
+
+        mutating func append(_ payload: H264Payload, timestamp: Int64) {
+            packets.append(
+                MediaPacket(
+                    sequenceNumber: nextSequenceNumber, timestamp: timestamp, marker: payload.isLast, head: payload.head,
+                    headCount: payload.headCount, payload: payload.body))
+            nextSequenceNumber += 1
+        }
+    }
+
     private unowned let publication: Publication
     private var packetizer = H264Packetizer()
-    private var packets: [MediaPacket] = []
-    private var nextSequenceNumber: Int64 = 0
+    private var output = Output()
 
     public init(publication: Publication) {
         self.publication = publication
-        packets.reserveCapacity(512)  // the biggest frames measured: 264 packets
+        output.packets.reserveCapacity(512)  // the biggest frames measured: 264 packets
     }
 
     /// Takes new parameter sets, and tells the sinks of the first of each.
@@ -28,18 +41,14 @@ public final class AccessUnitWriter {
         _ nalUnits: [UnsafeRawBufferPointer], at mediaTime: Duration, isKeyframe: Bool, arrival: MonotonicTime
     ) {
         let timestamp = mediaTime.timestamp(for: .video)
-        packets.removeAll(keepingCapacity: true)
-        for nalUnit in nalUnits { packetizer.append(nalUnit) { append($0, timestamp) } }
-        packetizer.finish { append($0, timestamp) }
+        // Out of the object while it is filled: no checked access to it for every packet.
+        var output = Output()
+        swap(&output, &self.output)
+        output.packets.removeAll(keepingCapacity: true)
+        for nalUnit in nalUnits { packetizer.append(nalUnit) { output.append($0, timestamp: timestamp) } }
+        packetizer.finish { output.append($0, timestamp: timestamp) }
         let run = MediaRun(track: .video, isKeyframe: isKeyframe, arrival: arrival)
-        packets.withUnsafeBufferPointer { publication.forward($0, of: run) }
-    }
-
-    private func append(_ payload: H264Payload, _ timestamp: Int64) {
-        packets.append(
-            MediaPacket(
-                sequenceNumber: nextSequenceNumber, timestamp: timestamp, marker: payload.isLast, head: payload.head,
-                headCount: payload.headCount, payload: payload.body))
-        nextSequenceNumber += 1
+        output.packets.withUnsafeBufferPointer { publication.forward($0, of: run) }
+        swap(&output, &self.output)
     }
 }

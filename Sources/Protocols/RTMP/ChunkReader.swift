@@ -61,7 +61,9 @@ public struct ChunkReader: ~Copyable {
         }
         guard try streams[index].readHeader(format: basicHeader.format, from: &reader) else { return false }
         offset += reader.offset
-        if !streams[index].isInsideMessage { try checkBeginning(of: streams[index]) }
+        if !streams[index].isInsideMessage {
+            try checkBeginning(ofType: streams[index].messageType, length: streams[index].messageLength)
+        }
         openStream = index
         openByteCount = Int(min(streams[index].remainingByteCount, chunkSize))
         return true
@@ -77,11 +79,9 @@ public struct ChunkReader: ~Copyable {
         return streams.count - 1
     }
 
-    private func checkBeginning(of stream: ChunkStream) throws(RTMPError) {
-        guard limits.admits(type: stream.messageType) else { throw .messageBeforePublish(type: stream.messageType) }
-        guard limits.admits(length: stream.messageLength, ofType: stream.messageType) else {
-            throw .messageTooLong(stream.messageLength)
-        }
+    private func checkBeginning(ofType type: UInt8, length: UInt32) throws(RTMPError) {
+        guard limits.admits(type: type) else { throw .messageBeforePublish(type: type) }
+        guard limits.admits(length: length, ofType: type) else { throw .messageTooLong(length) }
     }
 
     /// Adds bytes to the stream's message; answers it when it is complete.

@@ -42,7 +42,7 @@ public struct RTMPServerSession: ~Copyable {
     /// An event waits for its answer.
     public var awaitsAnswer: Bool {
         if case .asked = publishing { return true }
-        return connect != nil && !isConnected
+        return !isConnected && connect != nil
     }
 
     /// The bytes that have gathered for the peer.

@@ -17,6 +17,8 @@ public final class RouterLeg: MediaSink {
     public var onReport: (TrackID, ReportBlock) -> Void = { _, _ in }
 
     public private(set) var plan: LegPlan?
+    /// There is a plan; asked with every run, where a look at the plan itself would copy it.
+    private var isOpen = false
     /// When a packet of the router's last came: three seconds without any are one of the signs of its death.
     public private(set) var lastFeedback: MonotonicTime?
 
@@ -56,7 +58,7 @@ public final class RouterLeg: MediaSink {
             protection = try? LegProtection(keys, feedback: plan.feedbackKeys)
             guard protection != nil else { return false }
         }
-        self.plan = plan
+        (self.plan, isOpen) = (plan, true)
         tracks = plan.tracks.map { RouterTrack(plan: $0, socket: socket) }
         for track in plan.tracks { socket.register(self, ssrc: track.ssrc) }
         if plan.feedbackKeys != nil { for source in sources { socket.registerProtected(self, at: source) } }
@@ -82,7 +84,7 @@ public final class RouterLeg: MediaSink {
             socket.unregister(ssrc: track.plan.ssrc)
         }
         if plan?.feedbackKeys != nil { for source in sources { socket.unregisterProtected(self, at: source) } }
-        (plan, tracks, protection, reporter) = (nil, [], nil, nil)
+        (plan, isOpen, tracks, protection, reporter) = (nil, false, [], nil, nil)
     }
 
     /// Where feedback may come from.
@@ -91,7 +93,7 @@ public final class RouterLeg: MediaSink {
     // MARK: MediaSink
 
     public func forward(_ packets: UnsafeBufferPointer<MediaPacket>, of run: MediaRun) {
-        guard plan != nil else { return gate.keep(packets, of: run) }
+        guard isOpen else { return gate.keep(packets, of: run) }
         send(packets, run, spread: nil)
     }
 
@@ -121,10 +123,7 @@ public final class RouterLeg: MediaSink {
         var index = 0
         while index < packets.count {
             batch.removeAll()
-            while index < packets.count, !batch.isFull {
-                track.append(packets[index], to: batch, arrival: run.arrival)
-                index += 1
-            }
+            index += track.append(UnsafeBufferPointer(rebasing: packets[index...]), to: batch, arrival: run.arrival)
             if !track.hasReported { sendReport(of: track) }
             let outgoing = protect(batch)
             socket.count(outgoing)

@@ -30,15 +30,24 @@ final class RouterTrack {
             firstTimestamp: .random(in: 0...UInt32.max, using: &generator))
     }
 
-    /// Adds the packet, numbered, to the batch.
-    func append(_ packet: MediaPacket, to batch: WireBatch, arrival: MonotonicTime) {
-        let (sequenceNumber, timestamp) = numbering.number(packet.sequenceNumber, packet.timestamp, arrival: arrival)
-        let header = RTPHeader(
-            marker: packet.marker, payloadType: plan.payloadType, sequenceNumber: UInt16(truncatingIfNeeded: sequenceNumber),
-            timestamp: UInt32(truncatingIfNeeded: timestamp), ssrc: plan.ssrc)
-        batch.append(header, head: packet.head, headCount: packet.headCount, payload: packet.payload)
-        packetCount &+= 1
-        octetCount &+= UInt32(truncatingIfNeeded: packet.payloadByteCount)
+    /// Adds packets, numbered, to an empty batch until it is full.
+    /// - Returns: how many.
+    func append(_ packets: UnsafeBufferPointer<MediaPacket>, to batch: WireBatch, arrival: MonotonicTime) -> Int {
+        let (payloadType, ssrc) = (plan.payloadType, plan.ssrc)
+        // Out of the object for the time being: a checked access to it for every packet costs as much as the numbering.
+        var (numbering, octets) = (numbering, octetCount)
+        for packet in packets.prefix(WireBatch.capacity) {
+            let (sequenceNumber, timestamp) = numbering.number(packet.sequenceNumber, packet.timestamp, arrival: arrival)
+            let header = RTPHeader(
+                marker: packet.marker, payloadType: payloadType, sequenceNumber: UInt16(truncatingIfNeeded: sequenceNumber),
+                timestamp: UInt32(truncatingIfNeeded: timestamp), ssrc: ssrc)
+            batch.append(header, head: packet.head, headCount: packet.headCount, payload: packet.payload)
+            octets &+= UInt32(truncatingIfNeeded: packet.payloadByteCount)
+        }
+        self.numbering = numbering
+        packetCount &+= UInt32(truncatingIfNeeded: batch.count)
+        octetCount = octets
+        return batch.count
     }
 
     /// Long frames may be spread over half a frame interval, 8 ms at most.
