@@ -31,8 +31,8 @@ final class MessageBuffer {
 struct MessageBufferPool {
     /// Audio and video are seldom under way at once, more never.
     private static let maximumCount = 2
-    /// Larger ones came from an unusual keyframe and go back to the system.
-    private static let maximumCapacity = 512 << 10
+    /// Larger ones came from keyframes, one in 60 pictures, and go back to the system: they would be two thirds of a stream.
+    private static let maximumCapacity = 64 << 10
     private var spare: [MessageBuffer] = []
 
     mutating func take() -> MessageBuffer { spare.popLast() ?? MessageBuffer() }
