@@ -24,7 +24,7 @@ struct WakeModerationTests {
     }
 
     @Test(arguments: [Int64(50), 500, 1_000, 1_400])
-    func `below 1,500 turns a second every event is served at once`(rate: Int64) {
+    func `below 1,500 events a second every event is served at once`(rate: Int64) {
         let (turns, rest) = run(eventsPerSecond: rate, seconds: 5)
         #expect(rest == .zero)
         #expect(turns.allSatisfy { abs($0 - Int(rate)) <= 1 })
@@ -35,6 +35,20 @@ struct WakeModerationTests {
         let (turns, rest) = run(eventsPerSecond: rate, seconds: 5)
         #expect(rest == WakeModeration.turnInterval)
         #expect(turns.allSatisfy { $0 < 850 })
+    }
+
+    @Test
+    func `few turns that serve several events each are moderated as many that serve one`() {
+        var moderation = WakeModeration()
+        var rests = 0
+        for turn in 0..<900 as Range<Int64> {
+            let start = MonotonicTime(nanoseconds: 1_000_000_000 + turn * 1_000_000_000 / 900)
+            if let end = moderation.turnEnded(startedAt: start, served: 2) {
+                #expect(end == start + WakeModeration.turnInterval)
+                rests += 1
+            }
+        }
+        #expect(rests > 700, "all but the first free window")
     }
 
     @Test

@@ -43,7 +43,7 @@ public final class DescriptorWatch: Watch {
     }
 
     private func fire() {
-        loop.enterTurn()
+        loop.descriptorIsReady()
         if priority == .media { unsafe courtesy.next(for: event) }
         callBody()
     }

@@ -26,6 +26,8 @@ public final class EventLoop {
     private var moderation = WakeModeration()
     /// Somebody left something unread in this turn.
     private var isBehind = false
+    /// Descriptors that were ready in this turn.
+    private var served = 0
     /// Told the CPU time of every turn where `measuresTurnCPU` is on.
     public var onTurnMeasured: (Duration) -> Void = { _ in }
 
@@ -88,6 +90,12 @@ public final class EventLoop {
         while !isStopped, !isDone() { turn() }
         isStopped = false
         return isDone()
+    }
+
+    /// A descriptor of this turn is ready and will be served.
+    func descriptorIsReady() {
+        enterTurn()
+        served += 1
     }
 
     /// Told by who took their share of this turn and may have left more: the loop does not rest before it goes on with them.
@@ -159,8 +167,8 @@ extension EventLoop {
             onTurnMeasured(cpu - cpuAtTurnEnd)
             cpuAtTurnEnd = cpu
         }
-        if moderatesWakeUps, let end = moderation.turnEnded(startedAt: turnStart), !isBehind { rest(until: end) }
-        isBehind = false
+        if moderatesWakeUps, let end = moderation.turnEnded(startedAt: turnStart, served: served), !isBehind { rest(until: end) }
+        (isBehind, served) = (false, 0)
     }
 
     /// Sleeps through events, but not through timers.
