@@ -1,86 +1,29 @@
 """The jobs of scripts/bench: each measures with a gateway of its own and adds rows to the table. Targets are per docs/performance.md."""
-import json
-import signal
 import socket
-import subprocess
-import sys
-import tempfile
 import time
 import urllib.parse
 
-from gateway_run import PROGRAMS, ROUTER_PORTS, Gateway, bench, clip
+from bench_clips import with_opus
+from bench_load import AAC, full, rtmp, silent, whip
+from bench_many import growth, hold, workers
+from bench_peers import Janus, Nginx
+from gateway_run import Gateway, bench, clip, free_port
 
-AAC = ["-c:a", "aac", "-b:a", "128k", "-ac", "2"]
 STREAMS = 50
 CPU = "ms CPU a stream-second"
-
-
-def full():
-    return clip("aac", AAC)
 
 
 def measure_floor() -> dict:
     return bench("floor", "--flv", full())
 
 
-def receiving(seconds: float) -> subprocess.Popen:
-    receiver = subprocess.Popen(
-        [PROGRAMS / "stagedoor-bench", "receive", "--ports", f"{ROUTER_PORTS[0]}-{ROUTER_PORTS[1]}", "--seconds",
-         str(seconds + 60), "--idle", "1.5"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    if (line := receiver.stderr.readline()) != "receiving\n":
-        sys.exit(f"the receiver: {line}{receiver.stderr.read()}")
-    return receiver
-
-
-def received(receiver: subprocess.Popen) -> dict:
-    try:
-        return json.loads(receiver.communicate(timeout=20)[0].splitlines()[-1])
-    except subprocess.TimeoutExpired:
-        receiver.send_signal(signal.SIGINT)
-        return json.loads(receiver.communicate()[0].splitlines()[-1])
-
-
-def lines(values: list[str]):
-    file = tempfile.NamedTemporaryFile("w")
-    file.write("\n".join(values))
-    file.flush()
-    return file
-
-
-def rtmp(url, keys, flv, seconds, pid, *options) -> tuple[dict, dict]:
-    receiver = receiving(seconds)
-    with lines(keys) as file:
-        sent = bench("rtmp", url, "--keys", file.name, "--flv", flv, "--seconds", seconds, "--pid", pid, *options)
-    return accepted(url, sent), received(receiver)
-
-
-def accepted(url: str, sent: dict) -> dict:
-    if "process" not in sent:
-        sys.exit(f"{url}: no stream was accepted, {sent['refused']} refused, {sent.get('failures', '')}")
-    return sent
-
-
-def whip(gateway, tokens, seconds, *options) -> tuple[dict, dict]:
-    receiver = receiving(seconds)
-    with lines(tokens) as file:
-        sent = bench("whip", gateway.quickstart["whipURL"], "--tokens", file.name, "--flv", full(), "--seconds", seconds, "--pid",
-                     gateway.process.pid, *options)
-    return accepted(gateway.quickstart["whipURL"], sent), received(receiver)
+def passed():
+    """Video, and Opus by Enhanced RTMP: the contract asks for both."""
+    return with_opus(silent())
 
 
 def cost(run) -> float:
-    return run[0]["process"]["cpuMillisecondsPerStreamSecond"]
-
-
-def losses(run) -> str:
-    sent, got = run
-    inside = max(0, got["lost"] - got["droppedByKernel"])
-    return f"lost {inside} of {got['received']}" + (f", {sent['refused']} refused" if sent["refused"] else "")
-
-
-def growth_per_stream(run) -> float:
-    process = run[0]["process"]
-    return (process["after"]["rssKilobytes"] - process["before"]["rssKilobytes"]) / max(1, run[0]["streams"])
+    return run.cost
 
 
 def resident(pid: int) -> int:
@@ -88,72 +31,79 @@ def resident(pid: int) -> int:
         return next(int(line.split()[1]) for line in status if line.startswith("VmRSS"))
 
 
-def idle(table, seconds, rounds, peer):
+def idle(table, seconds, rounds, peers):
     gateway = Gateway()
     try:
         time.sleep(2)
-        runs = [bench("receive", "--ports", "27998", "--seconds", 5, "--pid", gateway.process.pid) for _ in range(rounds)]
+        runs = [bench("receive", "--ports", free_port(), "--seconds", 5, "--pid", gateway.process.pid) for _ in range(rounds)]
         table.row("idle", min(run["process"]["cpuMillisecondsPerSecond"] for run in runs), "ms CPU a second", 0.3, 0)
     finally:
         gateway.close()
 
 
-def rtmp_costs(table, seconds, rounds, peer):
+def rtmp_costs(table, seconds, rounds, peers):
     """Interleaved: each round runs every job once."""
-    gateway, other = Gateway(), peer() if peer else None
+    gateway, other = Gateway(), Nginx() if peers else None
     runs: dict[str, list] = {}
     try:
         keys, pid, quick = gateway.keys(STREAMS), gateway.process.pid, gateway.quickstart
         jobs = {
-            "video": (quick["rtmpURL"], keys, clip("silent", ["-an"]), pid), "aac": (quick["rtmpURL"], keys, full(), pid),
-            "tls": (quick["rtmpsURL"], keys, clip("silent", ["-an"]), pid),
+            "passed": (quick["rtmpURL"], keys, passed(), pid), "aac": (quick["rtmpURL"], keys, full(), pid),
+            "tls": (quick["rtmpsURL"], keys, passed(), pid),
         }
         if other:
             names = [f"s{number}" for number in range(STREAMS)]
-            jobs |= {"peer": (other.url, names, full(), other.pid), "peer, video": (other.url, names, clip("silent", ["-an"]), other.pid)}
+            jobs |= {"peer": (other.url, names, full(), other.pid), "peer, passed": (other.url, names, passed(), other.pid)}
         for _ in range(rounds):
             for name, (url, names, flv, process) in jobs.items():
-                runs.setdefault(name, []).append(rtmp(url, names, flv, seconds, process))
+                runs.setdefault(name, []).append(rtmp(url, names, flv, seconds, process, gateway.router_ports))
     finally:
         gateway.close()
         if other:
             other.close()
     best = {name: min(every, key=cost) for name, every in runs.items()}
-    floor, video = table.floor, cost(best["video"])
-    peer_cost = {name: cost(best[name]) for name in best if name.startswith("peer")}
-    table.row(f"RTMP to RTP, audio off, {STREAMS} streams", video, CPU, 0.9, floor["rtmp"], peer_cost.get("peer, video"), losses(best["video"]))
+    floor, without_codecs = table.floor, best["passed"].cost
+    peer_cost = {name: best[name].cost for name in best if name.startswith("peer")}
+    table.row(f"RTMP to RTP, Opus passed, {STREAMS} streams", without_codecs, CPU, 0.9, floor["rtmp"], peer_cost.get("peer, passed"),
+              best["passed"].note)
     target = min(3.2, 1.25 * floor["rtmpTranscoded"])
-    table.row(f"RTMP to RTP, AAC to Opus, {STREAMS} streams", cost(best["aac"]), CPU, target, floor["rtmpTranscoded"],
-              peer_cost.get("peer"), losses(best["aac"]))
-    table.row("RTMPS on top of RTMP", cost(best["tls"]) - video, CPU, 0.4, note=losses(best["tls"]))
+    table.row(f"RTMP to RTP, AAC to Opus, {STREAMS} streams", best["aac"].cost, CPU, target, floor["rtmpTranscoded"],
+              peer_cost.get("peer"), best["aac"].note)
+    table.row("RTMPS on top of RTMP", best["tls"].cost - without_codecs, CPU, 0.4, note=best["tls"].note)
 
 
-def whip_costs(table, seconds, rounds, peer):
-    gateway = Gateway()
+def whip_costs(table, seconds, rounds, peers):
+    """Janus forwards the same packets to the same ports; it takes turns with ours."""
+    gateway, other = Gateway(), Janus() if peers else None
     variants = {
         ("GCM, bursts", 1.0): [], ("GCM, paced", 2.0): ["--paced"], ("AES-CM, bursts", 1.2): ["--aes-cm"],
         ("AES-CM, paced", 2.2): ["--aes-cm", "--paced"],
     }
     runs: dict = {variant: [] for variant in variants}
+    theirs: dict = {variant: [] for variant in variants}
     try:
-        tokens = gateway.tokens(STREAMS)
+        tokens, url, pid = gateway.tokens(STREAMS), gateway.quickstart["whipURL"], gateway.process.pid
         for _ in range(rounds):
             for variant, options in variants.items():
-                runs[variant].append(whip(gateway, tokens, seconds, *options))
+                runs[variant].append(whip(url, tokens, seconds, pid, gateway.router_ports, *options))
+                if other:
+                    theirs[variant].append(other.forwarding(STREAMS, seconds, gateway.router_ports, *options))
     finally:
         gateway.close()
+        if other:
+            other.close()
     for (name, target), every in runs.items():
-        best = min(every, key=cost)
-        table.row(f"WHIP to RTP, {name}, {STREAMS} streams", cost(best), CPU, target, table.floor["whip"][name], note=losses(best))
+        best, peer = min(every, key=cost), min(theirs[name, target], key=cost, default=None)
+        table.row(f"WHIP to RTP, {name}, {STREAMS} streams", best.cost, CPU, target, table.floor["whip"][name], peer and peer.cost, best.note)
 
 
-def latency(table, seconds, rounds, peer):
+def latency(table, seconds, rounds, peers):
     gateway = Gateway()
     try:
-        keys, tokens, pid = gateway.keys(25), gateway.tokens(25), gateway.process.pid
-        silent = clip("silent", ["-an"])
-        over_rtmp = [rtmp(gateway.quickstart["rtmpURL"], keys[:25], silent, seconds, pid, "--marks")[1] for _ in range(rounds)]
-        over_whip = [whip(gateway, tokens, seconds, "--marks")[1] for _ in range(rounds)]
+        keys, tokens, pid, ports = gateway.keys(25), gateway.tokens(25), gateway.process.pid, gateway.router_ports
+        rtmp_url, whip_url = gateway.quickstart["rtmpURL"], gateway.quickstart["whipURL"]
+        over_rtmp = [rtmp(rtmp_url, keys, passed(), seconds, pid, ports, "--marks").received for _ in range(rounds)]
+        over_whip = [whip(whip_url, tokens, seconds, pid, ports, "--marks").received for _ in range(rounds)]
     finally:
         gateway.close()
     for name, every, which, targets in [
@@ -164,8 +114,8 @@ def latency(table, seconds, rounds, peer):
         table.row(f"added latency, {name}, p99", best["p99"], "ms", targets[1])
 
 
-def set_up(table, seconds, rounds, peer):
-    gateway, other = Gateway(), peer() if peer else None
+def set_up(table, seconds, rounds, peers):
+    gateway, other = Gateway(), Nginx() if peers else None
     try:
         key, url, pid = gateway.keys(10)[0], gateway.quickstart["rtmpURL"], gateway.process.pid
         ours, theirs = [], []
@@ -190,8 +140,8 @@ def whip_set_up(table, gateway, rounds):
     new, known = [], []
     for _ in range(rounds):
         tokens = gateway.tokens(40)
-        new.append(whip(gateway, tokens, 0.1)[0])
-        known.append(whip(gateway, tokens, 0.1)[0])
+        for runs in (new, known):
+            runs.append(whip(gateway.quickstart["whipURL"], tokens, 0.1, gateway.process.pid, gateway.router_ports).sent)
     floor = table.floor["dtlsHandshake"]
     table.row("WHIP POST to DTLS done, p50", min(run["connectMilliseconds"]["p50"] for run in known), "ms", 3)
     table.row("WHIP set-up, known token", min(run["cpuMillisecondsPerSetUp"] for run in known), "ms CPU", 1.1, floor)
@@ -205,21 +155,20 @@ def token_rates(table, rounds):
               note=f"rate {best['ratio']:.2f} of bare P-384; known {best['cachedMicroseconds']:.1f} µs")
 
 
-def memory(table, seconds, rounds, peer):
-    for name, audio, target in [("RTMP, audio off", ["-an"], 150), ("RTMP, AAC 48 kHz to Opus", AAC, 900),
-                                ("RTMP, AAC 44.1 kHz to Opus", [*AAC, "-ar", "44100"], 1_100)]:
+def memory(table, seconds, rounds, peers):
+    for name, flv, target in [("RTMP, Opus passed", passed(), 150), ("RTMP, AAC 48 kHz to Opus", full(), 900),
+                              ("RTMP, AAC 44.1 kHz to Opus", clip("aac44", [*AAC, "-ar", "44100"]), 1_100)]:
         gateway = Gateway()
         try:
-            flv = clip({150: "silent", 900: "aac", 1_100: "aac44"}[target], audio)
-            run = rtmp(gateway.quickstart["rtmpURL"], gateway.keys(STREAMS), flv, 6, gateway.process.pid)
-            table.row(f"memory of a stream, {name}", growth_per_stream(run), "kB", target)
+            run = rtmp(gateway.quickstart["rtmpURL"], gateway.keys(STREAMS), flv, 6, gateway.process.pid, gateway.router_ports)
+            table.row(f"memory of a stream, {name}", run.memory_per_stream, "kB", target)
         finally:
             gateway.close()
     gateway = Gateway()
     try:
         tokens, before = gateway.tokens(STREAMS), resident(gateway.process.pid)
-        run = whip(gateway, tokens, 5)
-        grown = (run[0]["process"]["after"]["rssKilobytes"] - before) / STREAMS
+        run = whip(gateway.quickstart["whipURL"], tokens, 5, gateway.process.pid, gateway.router_ports)
+        grown = (run.sent["process"]["after"]["rssKilobytes"] - before) / STREAMS
         table.row("memory of a stream, WHIP", grown, "kB", 120)
         idle_connections(table, gateway)
         resets(table, gateway)
@@ -246,16 +195,7 @@ def resets(table, gateway, count=10_000):
     table.row("memory after 10,000 publishes ended by RST", (resident(pid) - before) / 1_024, "MB more", 5)
 
 
-def growth(table, seconds, rounds, peer):
-    """How the cost of a stream changes with their number, at 600 kbit/s."""
-    small = clip("small", ["-an"], bitrate="600k")
-    for count, target in [(1, None), (10, None), (50, None), (250, None), (500, None)]:
-        gateway = Gateway()
-        try:
-            run = rtmp(gateway.quickstart["rtmpURL"], gateway.keys(count)[:count], small, seconds, gateway.process.pid)
-            table.row(f"RTMP to RTP, 600 kbit/s, audio off, {count} streams", cost(run), CPU, target, note=losses(run))
-        finally:
-            gateway.close()
-
-
-JOBS = {"idle": idle, "rtmp": rtmp_costs, "whip": whip_costs, "latency": latency, "setup": set_up, "memory": memory, "growth": growth}
+JOBS = {
+    "idle": idle, "rtmp": rtmp_costs, "whip": whip_costs, "latency": latency, "setup": set_up, "memory": memory, "growth": growth,
+    "workers": workers, "hold": hold,
+}

@@ -14,6 +14,7 @@ class Table:
     def __init__(self):
         self.rows: list[tuple[str, ...]] = []
         self.floor: dict = {}
+        self.failures = 0
         print(f"{'job':<62} {'ours':>9} {'target':>8} {'floor':>7} {'peer':>7}  note", flush=True)
 
     def row(self, job: str, ours: float, unit: str, target: float | None = None, floor: float | None = None,
@@ -25,14 +26,21 @@ class Table:
         self.rows.append(cells)
         print(f"{cells[0]:<62} {cells[1]:>9} {cells[2]:>8} {cells[3]:>7} {cells[4]:>7}  {cells[5]}", flush=True)
 
+    def failed(self, job: str, error: Exception):
+        self.failures += 1
+        words = " ".join(f"{type(error).__name__}: {error}".split())[:300]
+        self.rows.append((job, "", "", "", "", f"not measured: {words}"))
+        print(f"{job}: not measured: {words}", flush=True)
+
     def close(self):
         print(f"{sum('over' in row[5] for row in self.rows)} of {sum(bool(row[2]) for row in self.rows)} targets missed", flush=True)
 
     def write(self):
         commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True, cwd=ROOT).stdout.strip()
         lines = [
-            BEGIN, "", f"{datetime.date.today()}, {commit or 'no commit'}, {processor()}, Linux {platform.release()}.", "",
-            "| job | ours | target | floor | nginx-rtmp | |", "|---|---:|---:|---:|---:|---|",
+            BEGIN, "", f"{datetime.date.today()}, {commit or 'no commit'}, {processor()}, Linux {platform.release()}. The peer of RTMP is nginx-rtmp, which only"
+            " takes the streams; that of WHIP is Janus with a room and a forwarder for each.", "",
+            "| job | ours | target | floor | peer | |", "|---|---:|---:|---:|---:|---|",
             *("| " + " | ".join(row) + " |" for row in self.rows), "", END]
         text = DOCUMENT.read_text()
         before, rest = text.split(BEGIN, 1)

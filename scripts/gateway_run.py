@@ -2,6 +2,7 @@
 import json
 import os
 import pathlib
+import random
 import signal
 import socket
 import subprocess
@@ -12,7 +13,10 @@ import time
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PROGRAMS = pathlib.Path(os.environ.get("STAGEDOOR_PROGRAMS", ROOT / ".build/release"))
 PYTHON = ROOT / ".deps/venv/bin/python"
-ROUTER_PORTS = (26_000, 26_999)
+# A static router takes four ports for a stream. Below the ports that the system gives out, above those of well-known services.
+ROUTER_PORT_COUNT, LOWEST_PORT, HIGHEST_PORT = 1_000, 12_000, 32_000
+# What a program of ours may take beyond the time it was asked to measure: set-ups of 1,000 streams, and a busy machine.
+PATIENCE_SECONDS = 120
 CLIP = [
     "-f", "lavfi", "-i", "testsrc2=s=1280x720:r=30:d=10,noise=alls=10:allf=t:all_seed=7", "-f", "lavfi", "-i", "sine=f=440:r=48000:d=10",
     "-c:v", "libx264", "-preset", "veryfast", "-pix_fmt", "yuv420p", "-profile:v", "baseline", "-bf", "0", "-g", "60",
@@ -40,11 +44,30 @@ def free_port() -> int:
             return stream.getsockname()[1]
 
 
+def free_ports(count: int) -> tuple[int, int]:
+    """First and last of that many UDP ports in a row, free at this moment: measurements beside each other share none."""
+    for _ in range(100):
+        first = random.randrange(LOWEST_PORT, HIGHEST_PORT - count, 100)
+        if all(is_free(port) for port in range(first, first + count)):
+            return first, first + count - 1
+    raise RuntimeError(f"no {count} free ports in a row")
+
+
+def is_free(port: int) -> bool:
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as datagrams:
+        try:
+            datagrams.bind(("127.0.0.1", port))
+        except OSError:
+            return False
+        return True
+
+
 class Gateway:
     """The real program in quickstart mode with a static router on this machine; one address is many strangers."""
 
-    def __init__(self, more_routers: str = ""):
+    def __init__(self, settings_beside: str = "", more_routers: str = "", router_ports: tuple[int, int] | None = None):
         self.media_port = free_port()
+        self.router_ports = router_ports or free_ports(ROUTER_PORT_COUNT)
         self.data = tempfile.TemporaryDirectory(prefix="stagedoor-bench-")
         settings = pathlib.Path(self.data.name, "bench.yaml")
         settings.write_text(f"""
@@ -54,11 +77,12 @@ rtmp: {{listen: "127.0.0.1:0"}}
 media: {{listen: "127.0.0.1:{self.media_port}"}}
 admin: {{listen: "127.0.0.1:0"}}
 routers:
-  local: {{driver: static, host: "127.0.0.1", ports: "{ROUTER_PORTS[0]}-{ROUTER_PORTS[1]}"}}
+  local: {{driver: static, host: "127.0.0.1", ports: "{self.router_ports[0]}-{self.router_ports[1]}"}}
 {more_routers}
+{settings_beside}
 rates: {{resources: 10000}}
-quotas: {{ingestConfigurations: 1000}}
-limits: {{connectionsPerAddress: 1000}}
+quotas: {{ingestConfigurations: 2000}}
+limits: {{connectionsPerAddress: 5000}}
 overload: {{cpu: 100, loopLag: 5s}}
 """)
         log = open(pathlib.Path(self.data.name, "log"), "w")
@@ -92,17 +116,24 @@ overload: {{cpu: 100, loopLag: 5s}}
         made = subprocess.run(
             [PYTHON, ROOT / "Tests/Interop/Clients" / client, quickstart["adminURL"], quickstart["accessKeyId"],
              quickstart["secretAccessKey"], quickstart.get("region", "us-east-1"), str(-(-count // each)), str(each)],
-            check=True, capture_output=True, text=True)
+            check=True, capture_output=True, text=True, timeout=PATIENCE_SECONDS)
         return made.stdout.split()
 
     def close(self):
         self.process.send_signal(signal.SIGTERM)
-        self.process.wait(20)
+        try:
+            self.process.wait(20)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
         self.data.cleanup()
 
 
-def bench(*arguments) -> dict:
-    done = subprocess.run([PROGRAMS / "stagedoor-bench", *map(str, arguments)], capture_output=True, text=True)
+def bench(*arguments, seconds: float = 0) -> dict:
+    """What stagedoor-bench reports; `seconds` is how long it was asked to measure."""
+    words = [str(argument) for argument in arguments]
+    done = subprocess.run(
+        [PROGRAMS / "stagedoor-bench", *words], capture_output=True, text=True, timeout=seconds + PATIENCE_SECONDS)
     if not done.stdout.strip():
-        sys.exit(f"stagedoor-bench {' '.join(map(str, arguments))}: {done.stderr}")
+        raise RuntimeError(f"stagedoor-bench {' '.join(words)}: {done.stderr}")
     return json.loads(done.stdout.splitlines()[-1])

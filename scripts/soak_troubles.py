@@ -17,7 +17,7 @@ KEY_COUNT = 30
 
 
 class Troubles:
-    def __init__(self, gateway, flv, churn: float, mortal_ports: tuple[int, int]):
+    def __init__(self, gateway, flv, churn: float, mortal_ports: str):
         self.gateway, self.flv, self.churn, self.mortal_ports = gateway, flv, churn, mortal_ports
         self.counts: collections.Counter = collections.Counter()
         self.stopping = threading.Event()
@@ -109,7 +109,7 @@ class Troubles:
     def restart_router(self):
         """A router takes the same media for some seconds, and dies; its ports answer with ICMP until it is back."""
         router = subprocess.Popen(
-            [PROGRAMS / "stagedoor-bench", "receive", "--ports", f"{self.mortal_ports[0]}-{self.mortal_ports[1]}", "--seconds", "60"],
+            [PROGRAMS / "stagedoor-bench", "receive", "--ports", self.mortal_ports, "--seconds", "60"],
             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         self.stopping.wait(random.uniform(2, 10))
         router.send_signal(random.choice([signal.SIGKILL, signal.SIGTERM]))

@@ -8,8 +8,11 @@ public import Wire
 @safe public final class STUNAgent {
     private let agent: UnsafeMutablePointer<StunAgent>
     private let knownAttributes: UnsafeMutablePointer<UInt16>
+    private let isControlling: Bool
 
-    public init() {
+    /// - Parameter isControlling: our role; the gateway's is the other one, the benchmark's publisher answers full agents in this.
+    public init(isControlling: Bool = false) {
+        self.isControlling = isControlling
         unsafe agent = .allocate(capacity: 1)
         // USERNAME, MESSAGE-INTEGRITY, PRIORITY, USE-CANDIDATE, then the zero that ends the list. The list must outlive the agent.
         let known: [UInt16] = [0x0006, 0x0008, 0x0024, 0x0025, 0]
@@ -28,7 +31,7 @@ public import Wire
     /// What an authenticated request led to; `byteCount` bytes of `reply` are to be sent back whence it came.
     public enum Answer: Equatable, Sendable {
         case success(byteCount: Int)
-        /// The peer says ICE-CONTROLLED (RFC 8445 §7.3.1.1): 487.
+        /// The peer claims our role (RFC 8445 §7.3.1.1): 487.
         case roleConflict(byteCount: Int)
         /// 420 with the attributes we do not know.
         case unknownAttributes(byteCount: Int)
@@ -66,8 +69,8 @@ public import Wire
         var (address, length) = sockaddr_storage.make(source)
         var response = unsafe StunMessage()
         var byteCount = reply.count
-        var isControlling = false
-        // Tie breaker 0 makes libnice answer 487 to a peer that says it is controlled, rather than switch us to controlling.
+        var isControlling = isControlling
+        // Tie breaker 0 makes libnice answer 487 to a peer that says it is controlled as we are, rather than switch our role.
         let result = unsafe stun_usage_ice_conncheck_create_reply(
             agent, &request, &response, reply.baseAddress?.assumingMemoryBound(to: UInt8.self), &byteCount, &address, length,
             &isControlling, 0, STUN_USAGE_ICE_COMPATIBILITY_RFC5245)

@@ -50,7 +50,7 @@ struct FLVFile {
 
     private static func isSequenceHeader(_ kind: Tag.Kind, _ body: [UInt8]) -> Bool {
         switch kind {
-        case .audio: body.count > 1 && body[0] >> 4 == 10 && body[1] == 0
+        case .audio: body.count > 1 && body[0] >> 4 == 10 && body[1] == 0 || body[0] == 9 << 4
         case .video: body.count > 1 && body[0] & 0x80 == 0 && body[0] & 0x0F == 7 && body[1] == 0
         case .script: true
         }

@@ -25,7 +25,7 @@ final class WHIPConnection {
     private let localPassword: [UInt8]
     private var socket: UDPSocket
     private let stun = STUNClient()
-    private let agent = STUNAgent()
+    private let agent = STUNAgent(isControlling: true)
     private let dtls: DTLSConnection
     private let isClient: Bool
     private var remote: SocketAddress?
