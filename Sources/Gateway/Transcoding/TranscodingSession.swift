@@ -98,10 +98,13 @@ final class TranscodingSession {
         let (channelCount, sampleCount) = (channelCount, audio.sampleCount)
         let valueCount = sampleCount * channelCount
         if interleaved.count < valueCount { interleaved = Array(repeating: 0, count: valueCount) }
+        let (left, right) = (audio.plane(0), audio.plane(1))
         interleaved.withUnsafeMutableBufferPointer { output in
-            for channel in 0..<channelCount {
-                let plane = audio.plane(channel)
-                for index in 0..<sampleCount { output[index * channelCount + channel] = plane[index] }
+            // Both channels in one loop, which the compiler makes one of vectors.
+            guard channelCount == 2 else { return _ = output.update(fromContentsOf: left[..<sampleCount]) }
+            for index in 0..<sampleCount {
+                output[2 * index] = left[index]
+                output[2 * index + 1] = right[index]
             }
         }
         return valueCount
