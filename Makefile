@@ -28,7 +28,7 @@ build: deps  ## The release programs in .build/release.
 	swift build $(FLAGS) -c release --product stagedoor
 	swift build $(FLAGS) -c release --product stagedoor-bench
 
-bench: build test-deps  ## Figures of this machine beside its floor and nginx-rtmp (best of 3 rounds; some twenty minutes).
+bench: build test-deps  ## Figures of this machine beside its floor, nginx-rtmp and Janus (best of 3 rounds; some twenty minutes).
 	scripts/install-deps --peers
 	scripts/bench-steps
 	scripts/bench --peers
