@@ -186,11 +186,13 @@ def idle_connections(table, gateway, count=900):
         connection.close()
 
 
-def resets(table, gateway, count=10_000):
-    key, url, pid = gateway.keys(10)[0], gateway.quickstart["rtmpURL"], gateway.process.pid
-    bench("connect", url, "--key", key, "--count", 1_000, "--ending", "rst")
+def resets(table, gateway, count=10_000, concurrency=4):
+    """After a thousand more, which fill every pool once."""
+    keys, url, pid = gateway.keys(10)[:concurrency], gateway.quickstart["rtmpURL"], gateway.process.pid
+    options = [*(word for key in keys for word in ("--key", key)), "--concurrency", concurrency, "--ending", "rst"]
+    bench("connect", url, "--count", 1_000, *options)
     before = resident(pid)
-    bench("connect", url, "--key", key, "--count", count, "--ending", "rst")
+    bench("connect", url, "--count", count, *options, seconds=count / 50)
     time.sleep(1)
     table.row("memory after 10,000 publishes ended by RST", (resident(pid) - before) / 1_024, "MB more", 5)
 
