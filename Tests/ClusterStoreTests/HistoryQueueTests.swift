@@ -1,0 +1,76 @@
+import EventLoop
+import Store
+import TestSupport
+import Testing
+import Wire
+
+@testable import ClusterStore
+
+private typealias Story = PlatformHistoryTests
+
+@Suite("History that waits for the platform", .timeLimit(.minutes(10)))
+struct HistoryQueueTests {
+    @Test
+    func `what happens while the database is away is there once it is back, also after a restart of the node`() async throws {
+        let bench = try ClusterBench(["appendonly yes", "appendfsync always"])
+        let directory = try TemporaryDirectory()
+        var node: ClusterNode? = try ClusterNode(bench.settings("a"), directory: directory)
+        node?.store.record(Story.start(7))
+        try await eventually { try await node?.read { try $0.events(after: 0, limit: 9).count } == 2 }
+        bench.server.withLock { $0.kill() }
+        try await eventually { node?.store.statistics.isAway == true }
+        node?.store.record(
+            [Story.event(.publishStopped, 7), Story.event(.left, 7), Story.participant(7, isConnected: false)])
+        await #expect(throws: StoreError.away) { try await node?.read { try $0.lastSequence() } }
+        node?.store.close()
+        node = nil
+        try bench.server.withLock { try $0.start() }
+        node = try ClusterNode(bench.settings("a"), directory: directory)
+        node?.store.record([Story.event(.joined, 9)])
+        let again = try #require(node)
+        try await eventually { try await Story.names(again).count == 5 }
+        #expect(try await Story.names(again) == [.joined, .publishStarted, .publishStopped, .left, .joined])
+    }
+
+    @Test
+    func `while another process has the files it forwards, and this one goes on when they come back`() async throws {
+        let bench = try ClusterBench()
+        let directory = try TemporaryDirectory()
+        let first = try ClusterNode(bench.settings("a"), directory: directory)
+        first.store.record(Story.start(7))
+        try await eventually { try await Story.names(first).count == 2 }
+        await withCheckedContinuation { continuation in first.store.local.suspend { continuation.resume() } }
+        first.store.record([Story.event(.publishError, 7)])
+        var second: ClusterNode? = try ClusterNode(bench.settings("a"), directory: directory)
+        second?.store.record([Story.event(.joined, 9)])
+        try await eventually { try await Story.names(first).count >= 5 }
+        second = nil
+        _ = try await withCheckedThrowingContinuation { continuation in
+            first.store.local.resume(sparing: []) { continuation.resume(with: $0) }
+        }
+        first.store.record([Story.event(.joined, 11)])
+        try await eventually { try await Story.names(first).count == 6 }
+        #expect(
+            try await Story.names(first) == [.joined, .publishStarted, .publishStopped, .left, .joined, .joined],
+            "the other process has closed this one's publish, and with it what this one had still to say")
+    }
+
+    @Test
+    func `history that a full database refuses waits, is told once, and goes on when there is room`() async throws {
+        let bench = try ClusterBench()
+        let notices = Lock<[ClusterStoreNotice]>([])
+        var observers = RedisStore.Observers()
+        observers.onNotice = { notice in notices.withLock { $0.append(notice) } }
+        let node = try bench.node("a", observers: observers)
+        try await eventually { !node.store.statistics.isAway }
+        _ = try bench.ask("CONFIG", "SET", "maxmemory", "1")
+        node.store.record(Story.start(7))
+        func refusals() -> Int {
+            notices.withLock { $0.count { if case .historyRefused = $0 { true } else { false } } }
+        }
+        try await eventually { refusals() == 1 }
+        _ = try bench.ask("CONFIG", "SET", "maxmemory", "0")
+        try await eventually { try await Story.names(node) == [.joined, .publishStarted] }
+        #expect(refusals() == 1)
+    }
+}
