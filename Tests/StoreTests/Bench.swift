@@ -2,6 +2,7 @@ import JSON
 import JWT
 import OpenSSL
 import Refusals
+import TestSupport
 import Testing
 import Wire
 

@@ -1,6 +1,7 @@
 import Admission
 import EventLoop
 import Refusals
+import TestSupport
 import Testing
 import Wire
 

@@ -1,6 +1,7 @@
 import Admission
 import EventLoop
 import Foundation
+import TestSupport
 import Testing
 import Wire
 

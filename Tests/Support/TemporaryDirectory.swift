@@ -1,11 +1,11 @@
 import Foundation
 
 /// A folder of its own for one test, removed with it.
-final class TemporaryDirectory: Sendable {
-    let path: String
+public final class TemporaryDirectory: Sendable {
+    public let path: String
 
-    init() throws {
-        path = NSTemporaryDirectory() + "/stagedoor-store-" + UUID().uuidString
+    public init() throws {
+        path = NSTemporaryDirectory() + "/stagedoor-" + UUID().uuidString
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
     }
 
