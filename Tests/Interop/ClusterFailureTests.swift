@@ -18,7 +18,7 @@ extension Interop {
             #expect(granted.reduce(0, +) == 1, "\(granted)")
             let owner = try #require(granted.firstIndex(of: 1))
             #expect(encoders[1 - owner].output.contains("SD-"), "\(encoders[1 - owner].output)")
-            letPass(.seconds(2))
+            letPass(.seconds(1))
 
             platform.nodes[owner].kill()
             let died = ContinuousClock.now
@@ -45,7 +45,7 @@ extension Interop {
         /// Lease of 10 s, and time for a loaded machine to start an encoder.
         private static let limit = 15
 
-        @Test(.timeLimit(.minutes(2)))
+        @Test(.enabled(if: Platform.isWhole), .timeLimit(.minutes(2)))
         func `nobody stays on a stage whose node died`() throws {
             let platform = try Platform(2)
             let publishers = try platform.nodes[0].makePublishers(["one", "two"])
@@ -70,8 +70,8 @@ extension Interop {
         @Test(.timeLimit(.minutes(4)))
         func `nodes are replaced in turn, and each publisher is interrupted once at most`() throws {
             let drain = "drain: {grace: 0s, timeout: 1s, closesPerSecond: 100}"
-            let platform = try Platform(extra: { _ in drain })
-            let count = Platform.isWhole ? 20 : 3
+            let platform = try Platform(extra: drain)
+            let count = Platform.isWhole ? 20 : 2
             let publishers = try platform.nodes[0].makePublishers((0..<(3 * count)).map { "rolling-\($0)" })
             // Each begins at a node of its own, and as a user's encoder goes on to the next when its connection ends.
             var encoders = try publishers.enumerated().map { index, publisher in

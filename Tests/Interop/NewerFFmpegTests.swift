@@ -22,7 +22,7 @@ extension Interop {
             gateway.stop()
         }
 
-        private static func publish(to quickstart: Quickstart, options: [String]) throws -> ProgramRun {
+        static func publish(to quickstart: Quickstart, options: [String]) throws -> ProgramRun {
             let line = [
                 "ffmpeg", "-hide_banner", "-nostdin", "-nostats", "-v", "info", "-re", "-f", "lavfi", "-i",
                 "testsrc2=s=640x360:r=30",

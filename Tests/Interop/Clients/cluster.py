@@ -16,6 +16,8 @@ import http.client
 import itertools
 import json
 import pathlib
+import random
+import re
 import signal
 import sys
 import time
@@ -28,6 +30,8 @@ from botocore.exceptions import BotoCoreError, ClientError
 # A captured request, with what was answered to it behind its body.
 CAPTURED = pathlib.Path(__file__).parents[3] / 'Fixtures/offers/obs-32.2.2-ldc0.21.0.txt'
 OFFER = CAPTURED.read_bytes().split(b'\r\n\r\n', 1)[1].split(b'\n###')[0]
+CREDENTIALS = b'\r\n'.join(sorted(set(re.findall(rb'a=ice-(?:ufrag|pwd):[^\r]+', OFFER)), reverse=True))
+TRICKLE = CREDENTIALS + b'\r\na=candidate:1 1 udp 1 192.0.2.1 9 typ host\r\n'
 
 command, key, secret, places, *options = sys.argv[1:]
 
@@ -39,12 +43,14 @@ class Node:
             'ivs-realtime', endpoint_url=self.admin, region_name='us-east-1', aws_access_key_id=key, aws_secret_access_key=secret,
             config=Config(retries={'max_attempts': 1}, connect_timeout=10, read_timeout=20, max_pool_connections=32))
 
-    def request(self, method, path, token, body=None):
+    def request(self, method, path, token, body=None, kind='application/sdp'):
+        """Each from an address of its own: what one address may ask for is bounded."""
         url = urllib.parse.urlsplit(self.whip)
-        connection = http.client.HTTPConnection(url.netloc, timeout=30)
+        source = f'127.1.{random.randrange(256)}.{random.randrange(1, 255)}'
+        connection = http.client.HTTPConnection(url.netloc, timeout=30, source_address=(source, 0))
         headers = {'Authorization': f'Bearer {token}'}
         if body:
-            headers['Content-Type'] = 'application/sdp'
+            headers['Content-Type'] = kind
         connection.request(method, path or url.path, body, headers)
         response = connection.getresponse()
         text = response.read().decode()
@@ -132,6 +138,9 @@ def race(rounds):
             late = next(token for _, status, _, token, _ in answers if status != 201)
             response, _ = nodes[number % len(nodes)].request('POST', None, late, OFFER)
             assert response.status != 201, 'a thirteenth'
+            node, path, token = sessions[0]
+            patched, _ = nodes[(node + 2) % len(nodes)].request('PATCH', path, token, TRICKLE, 'application/trickle-ice-sdpfrag')
+            assert patched.status == 204, patched.status
             ended = list(pool.map(
                 lambda made: nodes[(made[0] + 1) % len(nodes)].request('DELETE', made[1], made[2])[0].status, sessions))
             assert set(ended) == {200}, ended

@@ -8,43 +8,53 @@ import Testing
 final class Platform {
     let redis: RedisServer
     private(set) var nodes: [Gateway] = []
-    private let key: URL
-    private let settings: (_ node: Int) -> String
+    private let key = Workspace.temporaryFile(suffix: ".key")
+    /// What the nodes' `cluster` section says of the servers, and more.
+    private let cluster: String
+    private let extra: String
+    /// Where each node serves WHIP, at its own address, and has others send encoders to; nil: nowhere.
+    private let webPort: Int?
 
     /// Whether the counts are those of the demand; a whole run takes less of each.
     static let isWhole = ProcessInfo.processInfo.environment["INTEROP_CLUSTER"] == "all"
 
     /// - Parameters:
     ///   - redis: what the nodes share; else a server that keeps every acknowledged write.
-    ///   - cluster: `redis` and `topology` of the nodes' configuration; else that server.
-    ///   - extra: more of a node's configuration.
+    ///   - servers: `redis` and `topology` of the nodes' `cluster` section; else that server.
+    ///   - cluster: more of that section.
+    ///   - extra: more of the nodes' configuration.
     init(
-        _ count: Int = 3, redis: RedisServer? = nil, cluster: String? = nil,
-        extra: @escaping (_ node: Int) -> String = { _ in "" }
+        _ count: Int = 3, redis: RedisServer? = nil, servers: String? = nil, cluster: String = "", webPort: Int? = nil,
+        extra: String = ""
     ) throws {
-        let server = try redis ?? RedisServer(["appendonly yes", "appendfsync always"])
-        self.redis = server
-        key = Workspace.temporaryFile(suffix: ".key")
+        self.redis = try redis ?? RedisServer(["appendonly yes", "appendfsync always"])
+        self.cluster = (servers ?? "redis: [\"127.0.0.1:\(self.redis.port)\"]") + cluster
+        (self.webPort, self.extra) = (webPort, extra)
         try Data((0..<32).map { _ in UInt8.random(in: 0...255) }).write(to: key)
-        let (path, servers) = (key.path, cluster ?? "redis: [\"127.0.0.1:\(server.port)\"]")
-        settings = { node in
-            """
-            cluster: {\(servers), platformKeyFile: "\(path)", node: "\(Self.names[node])"}
-            \(Gateway.roomForMany)
-            \(extra(node))
-            """
-        }
         for node in 0..<count { nodes.append(try start(node)) }
         expect("all nodes know each other", within: .seconds(30)) {
             nodes.allSatisfy { (try? $0.admin("metrics")).flatMap { Gateway.sample("stagedoor_cluster_nodes", in: $0) } == count }
         }
     }
 
+    static func whip(_ node: Int, _ port: Int) -> String { "http://\(address(node)):\(port)/whip" }
+    private static func address(_ node: Int) -> String { "127.0.0.\(21 + node)" }
     private static let names = ["a", "b", "c", "d"]
+
+    private func settings(_ node: Int) -> String {
+        let publicURL = webPort.map { ", publicURL: \"\(Self.whip(node, $0))\"" } ?? ""
+        return """
+            cluster: {\(cluster), platformKeyFile: "\(key.path)", node: "\(Self.names[node])"\(publicURL)}
+            \(Gateway.roomForMany)
+            \(extra)
+            """
+    }
 
     /// Starts a node, or one again with the data that it had.
     private func start(_ node: Int, data: URL? = nil) throws -> Gateway {
-        try Gateway(configuration: settings(node), participants: 100, data: data, address: "127.0.0.\(21 + node)")
+        let launcher = webPort.map { ["env", "STAGEDOOR_HTTP_LISTEN=\(Self.address(node)):\($0)"] } ?? []
+        return try Gateway(
+            configuration: settings(node), participants: 100, data: data, launcher: launcher, address: Self.address(node))
     }
 
     /// Starts a node again that has ended.
@@ -52,6 +62,15 @@ final class Platform {
 
     /// One more node, at the end of the list.
     func add() throws { nodes.append(try start(nodes.count)) }
+
+    /// What a command of the program says that takes the platform's configuration.
+    func command(_ words: [String]) throws -> String {
+        let file = Workspace.temporaryFile(suffix: ".yaml")
+        try "http: {listen: \"127.0.0.1:0\"}\n\(settings(0))".write(to: file, atomically: true, encoding: .utf8)
+        let run = try ProgramRun([try Workspace.program("stagedoor"), words[0], "--config", file.path] + words.dropFirst())
+        _ = run.status(within: .seconds(60))
+        return run.output
+    }
 
     func stop() { for node in nodes { node.stop() } }
 
