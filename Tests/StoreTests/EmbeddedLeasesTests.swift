@@ -84,6 +84,21 @@ struct EmbeddedLeasesTests {
     }
 
     @Test
+    func `a gateway at its limit of publishers says which setting that is`() throws {
+        var limits = EmbeddedLeases.Limits()
+        limits.publishers = 2
+        let leases = EmbeddedLeases(store: store, limits: limits)
+        let answers = Lock<[ClaimAnswer]>([])
+        for participant in ["p1", "p2", "p3"] {
+            leases.claimPublish(grant(participant), protocol: .rtmp, holder: Holder(), takeOver: false) { answer in
+                answers.withLock { $0.append(answer) }
+            }
+        }
+        guard case .refused(let refusal)? = answers.withLock({ $0.last }) else { return #expect(Bool(false), "not refused") }
+        #expect(refusal.code == .overloaded && refusal.sentence.contains("quotas.publishers"))
+    }
+
+    @Test
     func `the thirteenth publisher of a stage is refused until one leaves`() throws {
         let held = try (0..<12).map { try lease("p\($0)") }
         guard case .refused(let refusal) = claim("late") else { return #expect(Bool(false), "not refused") }

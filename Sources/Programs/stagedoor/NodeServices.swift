@@ -115,7 +115,8 @@ struct NodeServices: Sendable {
         switch store.kind {
         case .embedded(let embedded):
             var quotas = EmbeddedLeases.Limits()
-            quotas.publishersPerStage = configuration.quotas.publishersPerStage
+            (quotas.publishersPerStage, quotas.publishers) =
+                (configuration.quotas.publishersPerStage, configuration.quotas.publishers)
             let leases = EmbeddedLeases(store: embedded, limits: quotas)
             return (leases, EmbeddedPlatform(store: embedded, leases: leases), nil)
         case .shared(let shared, let redis):

@@ -11,6 +11,8 @@ public final class EmbeddedLeases: PublishLeases {
     public struct Limits: Sendable {
         /// Participants that may publish to one stage at once; a redundant pair counts once.
         public var publishersPerStage = 12
+        /// Participants that may publish at once, on all stages.
+        public var publishers = 1_000
         /// A stage session ends this long after its last publisher.
         public var sessionLinger = Duration.seconds(180)
 

@@ -49,6 +49,8 @@ struct LeaseTable {
         var displaced: (any LeaseHolder)?
     }
 
+    private static let full = "This gateway is at its limit of publishers: end one of them, or raise quotas.publishers."
+
     var held: [Key: Held] = [:]
     /// By stage ARN.
     var sessions: [String: Session] = [:]
@@ -73,6 +75,9 @@ struct LeaseTable {
             (incumbent.holder, incumbent.grant, incumbent.ingestProtocol) = (holder, grant, ingestProtocol)
             held[key] = incumbent
             return Outcome(answer: .granted(incumbent.lease), displaced: displaced)
+        }
+        guard held.count < limits.publishers else {
+            return Outcome(answer: .refused(Refusal(.overloaded, sentence: Self.full)))
         }
         guard hasRoom(for: grant) else { return Outcome(answer: .refused(Refusal(.stageFull))) }
         let lease = PublishLease(
