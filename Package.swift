@@ -161,7 +161,7 @@ let modules: [Module] = [
             "commit", "stage", "follow", "announce", "once", "participants", "session", "participant", "event", "closed",
             "append",
         ].map { "Scripts/\($0).lua" }),
-    gateway("Handover", ["Wire", "EventLoop", "Sockets", "HTTP", "Refusals", "Admission", "Store"]),
+    gateway("Handover", ["Wire", "EventLoop", "Sockets", "HTTP", "Refusals", "Admission", "MediaContract", "Store"]),
 
     Module(
         name: "stagedoor", layer: "Programs", folder: "stagedoor", kind: .executable,

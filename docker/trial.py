@@ -120,7 +120,7 @@ def publish(merged: str, work: pathlib.Path, stage: dict):
     quickstart = json.loads((folder / "quickstart.json").read_text())
     done = subprocess.run(FFMPEG + [f"{quickstart['rtmpURL']}/{quickstart['streamKey']}"], capture_output=True, text=True, timeout=60)
     require(done.returncode == 0, f"ffmpeg could not publish: {done.stderr}\n{container.output}")
-    packets = counter("stagedoor_router_packets_total")
+    packets = counter("stagedoor_forward_packets_total")
     require(packets > 800, f"only {packets:.0f} RTP packets left for the router")
     say(f"ffmpeg published 6 s by RTMP: {packets:.0f} RTP packets left for the router")
     container.stop(stage["stop_signal"])

@@ -92,7 +92,7 @@ class Watch:
 
     def finish(self, steady, live) -> dict[str, int]:
         """Ends the live streams, then the receiver; the relay's own drops are no loss, nor are the kernel's at the receiver."""
-        relay = int(metrics(self.gateway).get("stagedoor_router_dropped_packets_total", 0))
+        relay = int(metrics(self.gateway).get("stagedoor_forward_drop_total", 0))
         reports = [finished(program) for program in live]
         time.sleep(2)
         got = finished(steady)

@@ -5,10 +5,11 @@ import Testing
 
 @Suite("conf/stagedoor.yaml")
 struct SampleFileTests {
-    private static let path = #filePath.split(separator: "/").dropLast(3).map { "/\($0)" }.joined() + "/conf/stagedoor.yaml"
+    private static let root = #filePath.split(separator: "/").dropLast(3).map { "/\($0)" }.joined()
+    private static let path = root + "/conf/stagedoor.yaml"
 
-    private static func text() throws -> String {
-        let file = try #require(fopen(path, "r"))
+    fileprivate static func text(of name: String = "conf/stagedoor.yaml") throws -> String {
+        let file = try #require(fopen("\(root)/\(name)", "r"))
         defer { fclose(file) }
         var bytes = [UInt8](repeating: 0, count: 200_000)
         let count = fread(&bytes, 1, bytes.count, file)
@@ -65,12 +66,25 @@ struct ConfigurationChangesTests {
                 routers: {embedded: {driver: embedded}, local: {host: 127.0.0.1, srtp: true}, lab: {driver: static, host: 127.0.0.1}}
                 """)
         let changes = ConfigurationChanges(from: old, to: new)
-        #expect(changes.restart == ["rtmp.listen"])
-        #expect(changes.live == ["rtmp.idleTimeout", "contract.bFrames.action", "routers.lab", "routers.local.srtp"])
+        #expect(changes.restart == ["rtmp.listen", "rtmp.idleTimeout", "routers.lab", "routers.local.srtp"])
+        #expect(changes.live == ["contract.bFrames.action"])
         #expect(ConfigurationChanges(from: new, to: new).isEmpty)
         let applied = new.applied(to: old)
-        #expect(applied.rtmp.listen == old.rtmp.listen)
-        #expect(applied.rtmp.idleTimeout == .seconds(20))
+        #expect(applied.rtmp == old.rtmp && applied.routers == old.routers)
+        #expect(applied.contract.bFrames == .warn)
+        #expect(ConfigurationChanges(from: applied, to: new).restart == changes.restart, "told again at the next reload")
+    }
+
+    @Test func `the manual names every key that is in force at once, and no other`() throws {
+        let manual = try SampleFileTests.text(of: "docs/operations.md")
+        let list = try #require(manual.firstMatch(of: /In force at once:\s([^.]*(?:\.[a-z][^.]*)*)\.\s/)).output.1
+        let named = list.matches(of: /`([^`]+)`/).map { String($0.output.1) }
+        func isNamed(_ path: String) -> Bool { named.contains { path == $0 || path.hasPrefix($0 + ".") } }
+        for key in ConfigurationTable.keys { #expect(isNamed(key.path) == (key.reload == .live), "\(key.path)") }
+        for map in ConfigurationTable.maps {
+            #expect(isNamed(map.path) == (map.reload == .live), "\(map.path)")
+            #expect(Set(map.keys("a").map(\.reload)).count == 1, "all keys of \(map.path) or none")
+        }
     }
 
     @Test func `the effective file reads back`() throws {

@@ -151,13 +151,15 @@ struct HTTPServerTests {
     }
 
     @Test func `an address has its share, and more once it is trusted`() throws {
+        let trust = AddressTrust()
         let server = try ServerUnderTest {
             $0.maximumConnectionsPerAddress = 3
             $0.countsLoopback = true
+            $0.trust = trust
         }
         let clients = try (0..<5).map { _ in try server.connect() }
         #expect(server.wait { clients.filter(\.isClosed).count == 2 })
-        server.server.trust(.loopback)
+        trust.publishBegan(.loopback, at: EventLoop.monotonicNow())
         let more = try (0..<5).map { _ in try server.connect() }
         #expect(server.wait { server.server.connectionCount == 8 })
         #expect(more.allSatisfy { !$0.isClosed })

@@ -62,6 +62,30 @@ extension Interop {
             #expect(said.contains("1 rule files found"))
         }
 
+        @Test(.timeLimit(.minutes(1)))
+        func `systemd takes the units`() throws {
+            let root = Workspace.temporaryFile(suffix: ".root")
+            let units = root.appending(path: "etc/systemd/system")
+            try FileManager.default.createDirectory(
+                at: units.deletingLastPathComponent(), withIntermediateDirectories: true)
+            try FileManager.default.copyItem(at: Workspace.package.appending(path: "docker/systemd"), to: units)
+            // What they start has to be there, and what they wait for.
+            for program in ["opt/stagedoor/bin/stagedoor", "bin/kill"] {
+                let file = root.appending(path: program)
+                try FileManager.default.createDirectory(at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
+                try FileManager.default.copyItem(at: URL(filePath: "/usr/bin/true"), to: file)
+            }
+            let library = root.appending(path: "usr/lib/systemd/system")
+            try FileManager.default.createDirectory(
+                at: library.deletingLastPathComponent(), withIntermediateDirectories: true)
+            try FileManager.default.copyItem(at: URL(filePath: "/usr/lib/systemd/system"), to: library)
+            let names = try FileManager.default.contentsOfDirectory(atPath: units.path).filter { $0.hasPrefix("stagedoor") }
+            #expect(names.count >= 6)
+            let verify = try ProgramRun(["systemd-analyze", "verify", "--man=no", "--root=\(root.path)"] + names)
+            #expect(verify.status(within: .seconds(30)) == 0, "\(verify.output)")
+            #expect(verify.output.isEmpty, "\(verify.output)")
+        }
+
         /// Secrets are what must not be shown again.
         private static let secret = "a-secret-of-forty-characters-or-thereabouts"
 

@@ -50,8 +50,7 @@ extension Interop {
         }
 
         private static func keyframeRequests(_ gateway: Gateway) throws -> Int {
-            let line = try gateway.admin("metrics").firstMatch(of: /(?m)^stagedoor_router_keyframe_requests_total (\d+)$/)
-            return line.flatMap { Int($0.output.1) } ?? 0
+            Int(try gateway.metrics().sum("stagedoor_pli_received_total", "result=\"passed\""))
         }
     }
 }

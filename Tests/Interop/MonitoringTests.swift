@@ -53,6 +53,9 @@ extension Interop {
             for name in Self.promised { #expect(kinds[name] != nil, "\(name)") }
             #expect(scrape.split(separator: "\n").count { !$0.hasPrefix("#") } <= 2_000)
             #expect(scrape.contains(#"result="refused""#))
+            #expect(scrape.contains(#"stagedoor_sessions{protocol="rtmp",state="live"} 1"#))
+            // One thing has one name, and parts of it are labels.
+            #expect(kinds.keys.filter { $0.contains(/_(?:rtmp|whip)_(?:publish|refus|packets|lost|setup)/) } == [])
             #expect(!scrape.contains(gateway.quickstart.participantId), "labels are no ids")
         }
 
@@ -61,7 +64,9 @@ extension Interop {
             "stagedoor_sessions", "stagedoor_publish_attempts_total", "stagedoor_session_end_total", "stagedoor_setup_seconds",
             "stagedoor_rx_bytes_total", "stagedoor_rx_packets_total", "stagedoor_rx_frames_total",
             "stagedoor_rx_lost_packets_total", "stagedoor_rx_reordered_packets_total", "stagedoor_nack_sent_total",
-            "stagedoor_nack_recovered_total", "stagedoor_pli_sent_total", "stagedoor_forward_latency_seconds",
+            "stagedoor_nack_recovered_total", "stagedoor_pli_sent_total", "stagedoor_pli_received_total",
+            "stagedoor_forward_packets_total", "stagedoor_forward_drop_total", "stagedoor_forward_latency_seconds",
+            "stagedoor_spec_violations_total", "stagedoor_router_up", "stagedoor_router_failover_total",
             "stagedoor_auth_seconds", "stagedoor_auth_result_total", "stagedoor_srtp_auth_fail_total",
             "stagedoor_srtp_replay_total", "stagedoor_dtls_unverified_source_total", "stagedoor_stun_checks_total",
             "stagedoor_tls_cert_expiry_seconds", "stagedoor_udp_rcvbuf_errors_total", "stagedoor_event_loop_lag_seconds",

@@ -18,7 +18,7 @@ extension Interop {
             let pictures = try MediaFile.frameDigests(capture.file.path).count
             print("OBS-shaped: \(told), \(pictures) pictures")
             #expect(told.retransmitted > 0 && metrics.sum("stagedoor_nack_recovered_total") > 0)
-            #expect(metrics.sum("stagedoor_whip_lost_packets_total") == 1, "the one that was lost for good")
+            #expect(metrics.sum("stagedoor_rx_lost_packets_total") == 1, "the one that was lost for good")
             #expect((1...3).contains(told.keyframeRequests), "who is deaf is left in peace")
             #expect(told.receiverReports > 0)
             #expect(told.deleted == 200 && told.closed)

@@ -58,6 +58,42 @@ extension Interop {
             gateway.stop()
         }
 
+        @Test(.timeLimit(.minutes(1)))
+        func `a hall of encoders behind one NAT gets in, once one of them has published`() throws {
+            let gateway = try Gateway(
+                configuration: "trustedProxies: [\"127.0.0.0/8\"]\nlimits: {connectionsPerAddress: 4}")
+            let port = try #require(URLComponents(string: gateway.quickstart.rtmpURL)?.port.flatMap(UInt16.init(exactly:)))
+            func come(_ count: Int = 20, from address: [UInt8]) throws -> [RawConnection] {
+                let connections = try (0..<count).map { _ in try RawConnection(port: port) }
+                for connection in connections { connection.send(Self.header(from: address) + RTMPBytes.c0c1) }
+                return connections
+            }
+            func refused() -> Int { gateway.count(of: "rtmp_too_many_from_address") }
+            let first = try come(from: [203, 0, 113, 9])
+            expect("strangers have their share", within: .seconds(20)) { refused() == 16 }
+            let rtmp = try Proxy(to: gateway.quickstart.rtmpURL)
+            for connection in first { connection.close() }
+            // Until the gateway has seen them go, an encoder is one too many.
+            try expect("there is room again", within: .seconds(20)) {
+                try come(1, from: [203, 0, 113, 9])[0].receives(1 + 2 * 1_536, within: .seconds(1))
+            }
+            let before = refused()
+            let encoder = try Encoder.ffmpeg(.p30, to: "\(rtmp.url)/\(gateway.quickstart.streamKey)", seconds: 60)
+            expect("a stream from there", within: .seconds(20)) { gateway.log.contains("\"rtmp_publish_granted\"") }
+            #expect(try come(from: [203, 0, 113, 9]).allSatisfy { $0.receives(1 + 2 * 1_536, within: .seconds(20)) })
+            let others = try come(from: [203, 0, 113, 77])
+            expect("strangers stay strangers", within: .seconds(20)) { refused() == before + 16 }
+            for connection in others { connection.close() }
+            encoder.interrupt()
+            gateway.stop()
+        }
+
+        /// A PROXY header of version 2, TCP over IPv4.
+        private static func header(from address: [UInt8]) -> [UInt8] {
+            let signature: [UInt8] = [13, 10, 13, 10, 0, 13, 10, 81, 85, 73, 84, 10]
+            return signature + [0x21, 0x11, 0, 12] + address + [127, 0, 0, 1, 0x9C, 0x40, 0x07, 0x8F]
+        }
+
         /// What an encoder offers who never connects.
         private static func offer() throws -> String {
             let file = Workspace.temporaryFile(suffix: ".sdp")

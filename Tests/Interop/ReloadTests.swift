@@ -32,6 +32,10 @@ extension Interop {
             let gateway = try Gateway(configuration: "workers: {verifiers: 1}")
             try gateway.change("verifiers: 1", to: "verifiers: 2")
             expect("the report", within: .seconds(20)) { gateway.log.contains("\"need_restart\":[\"workers.verifiers\"]") }
+            try gateway.change("  embedded: {driver: embedded}\n", to: "")
+            expect("both, until they are in force", within: .seconds(20)) {
+                gateway.log.contains("\"need_restart\":[\"workers.verifiers\",\"routers.embedded\"]")
+            }
             gateway.stop()
         }
 
@@ -97,7 +101,7 @@ extension Interop {
                 "--flv", try Clip.p30.file(), "--seconds", "40",
             ])
             try expect("fifty live streams", within: .seconds(20)) {
-                try gateway.admin("metrics").contains("stagedoor_sessions{protocol=\"rtmps\"} 50")
+                try gateway.admin("metrics").contains("stagedoor_sessions{protocol=\"rtmps\",state=\"live\"} 50")
             }
             for number in 1...100 {
                 try used.copy(pairs[number % 2])
@@ -106,7 +110,7 @@ extension Interop {
                     gateway.log.components(separatedBy: "\"certificates\":true").count == number + 1
                 }
             }
-            #expect(try gateway.admin("metrics").contains("stagedoor_sessions{protocol=\"rtmps\"} 50"))
+            #expect(try gateway.admin("metrics").contains("stagedoor_sessions{protocol=\"rtmps\",state=\"live\"} 50"))
             #expect(!gateway.log.contains("\"rtmp_publish_ended\""))
             #expect(sender.isRunning)
             sender.kill()

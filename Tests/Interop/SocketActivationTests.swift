@@ -47,6 +47,29 @@ extension Interop {
             #expect(run.output.contains("“rtpm” is none of admin, http, https, media, media-tcp, rtmp"))
         }
 
+        @Test(.timeLimit(.minutes(2)))
+        func `a service manager is told whose place the main process's is`() throws {
+            let manager = try NotifySocket()
+            let gateway = try Gateway(launcher: ["env", "NOTIFY_SOCKET=\(manager.path)", "WATCHDOG_USEC=2000000"])
+            expect("ready", within: .seconds(20)) { manager.lines == ["READY=1"] }
+            let encoder = try Encoder.ffmpeg(.p30, to: gateway.quickstart.publishURL, seconds: 90)
+            expect("a live stream", within: .seconds(20)) { gateway.log.contains("\"rtmp_publish_granted\"") }
+            kill(gateway.pid, SIGUSR2)
+            expect("the new one serves", within: .seconds(30)) { gateway.log.contains("\"took_over\"") }
+            let second = try #require(Int32(try gateway.lockHolder()))
+            #expect(second != gateway.pid)
+            expect("its place is told before it says that it is ready", within: .seconds(20)) {
+                manager.lines == ["READY=1", "MAINPID=\(second)", "READY=1"]
+            }
+            kill(second, SIGKILL)
+            expect("back", within: .seconds(30)) {
+                manager.lines.suffix(2) == ["MAINPID=\(gateway.pid)", "READY=1"]
+            }
+            encoder.interrupt()
+            gateway.stop()
+            #expect(manager.lines.last == "STOPPING=1")
+        }
+
         private func launcher(_ sockets: [String]) -> [String] {
             let folder = Workspace.package
             return [folder.appending(path: ".deps/venv/bin/python").path]

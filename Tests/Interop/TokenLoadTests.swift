@@ -48,7 +48,7 @@ extension Interop {
         }
 
         private static func publishers(of gateway: Gateway) throws -> Double {
-            try gateway.admin("metrics").matches(of: /(?m)^stagedoor_sessions\{protocol="rtmp"\} (\S+)$/)
+            try gateway.admin("metrics").matches(of: /(?m)^stagedoor_sessions\{protocol="rtmp",state="live"\} (\S+)$/)
                 .reduce(0) { $0 + (Double($1.output.1) ?? 0) }
         }
 

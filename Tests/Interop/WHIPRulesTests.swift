@@ -35,7 +35,7 @@ extension Interop {
             #expect(router.drain() == 0)
             let metrics = try gateway.admin("metrics")
             #expect(try #require(Gateway.sample(fault.metric, in: metrics)) > 0)
-            #expect(Gateway.sample("stagedoor_whip_packets_total", in: metrics) == 0)
+            #expect(Metrics(metrics).sum("stagedoor_rx_packets_total") == 0)
             let line = gateway.log.split(separator: "\n").first { $0.contains("\"whip_ended\"") }
             #expect(line?.contains(fault.verdict) == true)
             gateway.stop()
@@ -69,8 +69,11 @@ extension Interop {
             let line = try #require(gateway.log.split(separator: "\n").first { $0.contains("\"whip_ended\"") })
             for step in steps.map(\.step) {
                 #expect(line.contains("\(step)+"))
-                guard step != "posted", step != "ended" else { continue }
-                #expect(metrics.contains("stagedoor_whip_setup_seconds_count{step=\"\(step)\"} 1"))
+                guard !["posted", "firstRTP", "firstIDR", "ended"].contains(step) else { continue }
+                #expect(Metrics(metrics).sum("stagedoor_setup_seconds_count", "protocol=\"whip\",stage=\"\(step)\"") == 1)
+            }
+            for step in ["firstVideo", "firstKeyframe", "firstAudio"] {
+                #expect(Metrics(metrics).sum("stagedoor_setup_seconds_count", "protocol=\"whip\",stage=\"\(step)\"") == 1)
             }
             gateway.stop()
         }

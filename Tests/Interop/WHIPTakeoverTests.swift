@@ -41,7 +41,7 @@ extension Interop {
                 told.last.map { $0.generation == posts[1].generation && $0.packets > 100 } == true, "and the second's after it")
             let verdicts = try gateway.endedSessions().compactMap(\.story.verdict)
             #expect(verdicts.contains { $0.contains("took over") })
-            #expect(try gateway.admin("metrics").contains("stagedoor_sessions{protocol=\"whip\"} 0"))
+            #expect(try gateway.admin("metrics").contains("stagedoor_sessions{protocol=\"whip\",state=\"live\"} 0"))
         }
 
         private struct Told: Decodable {

@@ -175,7 +175,8 @@ struct ConnectionLimitTests {
         let encoder = bench.connect()
         encoder.handshake()
         encoder.command("connect", 1, .object(["app": "app"]))
-        #expect(bench.run(until: { encoder.isClosed }, within: .seconds(20)))
+        #expect(bench.run(until: { encoder.isClosing }, within: .seconds(30)))
+        #expect(encoder.words.contains("SD-1023"))
     }
 
     @Test func `ends a publish without media`() throws {

@@ -89,9 +89,36 @@ struct HandshakeLimitsTests {
         #expect(mayBegin != isSame)
     }
 
+    @Test func `trust lasts for an hour after the last stream, and is as wide as there were streams`() {
+        let trust = AddressTrust()
+        #expect(trust.allowance(20, for: Self.host, at: Self.start) == 20)
+        for _ in 0..<500 { trust.publishBegan(Self.host, at: Self.start) }
+        #expect(trust.allowance(20, for: Self.host, at: Self.start + .seconds(100_000)) == 500, "while they are live")
+        let end = Self.start + .seconds(100_000)
+        for _ in 0..<500 { trust.publishEnded(Self.host, at: end) }
+        #expect(trust.allowance(20, for: Self.host, at: end + .seconds(3_599)) == 500, "they come back")
+        #expect(trust.allowance(20, for: Self.host, at: end + .seconds(3_600)) == 20)
+        trust.publishBegan(Self.host, at: end + .seconds(4_000))
+        #expect(trust.allowance(20, for: Self.host, at: end + .seconds(4_000)) == 200)
+        #expect(trust.allowance(20, for: .v4(0xC000_0202), at: end) == 20)
+    }
+
+    @Test func `only so many addresses are known to work`() {
+        let trust = AddressTrust()
+        for host in 0..<UInt32(AddressTrust.maximumAddresses + 1) { trust.publishBegan(.v4(host), at: Self.start) }
+        let last = IPAddress.v4(UInt32(AddressTrust.maximumAddresses))
+        #expect(trust.allowance(1, for: last, at: Self.start) == 1)
+        trust.publishEnded(.v4(0), at: Self.start)
+        trust.publishBegan(last, at: Self.start + AddressTrust.duration)
+        #expect(trust.allowance(1, for: last, at: Self.start + AddressTrust.duration) == 10)
+    }
+
     @Test func `an address known to work may do ten times as much, loopback what it likes`() {
         var limits = HandshakeLimits()
-        limits.trust(Self.host, until: Self.start + .seconds(600))
+        let trust = AddressTrust()
+        limits.trust = trust
+        trust.publishBegan(Self.host, at: Self.start)
+        trust.publishEnded(Self.host, at: Self.start)
         let granted = (0..<1_000).filter { _ in limits.begin(from: Self.host, at: Self.start) }
         #expect(granted.count == 100)
         let atHome = (0..<1_000).filter { _ in limits.begin(from: .loopback, at: Self.start) }

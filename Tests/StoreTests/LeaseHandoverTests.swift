@@ -105,6 +105,29 @@ struct LeaseHandoverTests {
                 == [.joined, .left, .publishStarted, .publishStopped])
     }
 
+    @Test func `a third process learns from the second what becomes of the first one's publishes`() async throws {
+        let lease = try lease("p")
+        let (next, table) = try await succeed(Lock([]), Lock([]))
+        let changes = Lock<[String]>([])
+        table.handOver { change in
+            switch change {
+            case .changed(let handed): changes.withLock { $0.append("\(handed.lease.participantID) \(handed.isPublishing)") }
+            case .released(let lease): changes.withLock { $0.append("\(lease.participantID) released") }
+            }
+        }
+        var changed = try #require(handed(lease))
+        changed.isPublishing = false
+        table.adopt(changed, holder: Holder())
+        let newer = PublishLease(
+            participantID: "p", stageID: lease.stageID, stageSessionID: lease.stageSessionID, generation: lease.generation + 1)
+        table.forget(newer)
+        #expect(changes.withLock { $0 } == ["p true", "p false"], "one that is not held any more is not told of")
+        table.forget(lease)
+        table.forget(lease)
+        #expect(changes.withLock { $0 } == ["p true", "p false", "p released"])
+        next.close()
+    }
+
     @Test func `who has given the table away admits nobody`() async throws {
         let (next, _) = try await succeed(Lock([]), Lock([]))
         guard case .refused(let refusal) = claim("p", on: leases) else { return #expect(Bool(false), "refused") }

@@ -1,3 +1,4 @@
+import StageHub
 import GatewayMetrics
 import RTCP
 import TestSupport
@@ -33,7 +34,7 @@ struct LossTests {
         #expect(link.dropped > 0)
         // Our account agrees with what the link did: what came after being asked for is what it had dropped.
         let recovered = gateway.plane.metrics.recovered.value
-        let lost = gateway.plane.metrics.lost.value
+        let lost = try #require(gateway.output[participant]?.counters).lost.value
         #expect(abs(recovered + lost - link.dropped) <= max(2, link.dropped / 20), "\(recovered) + \(lost) of \(link.dropped)")
     }
 }

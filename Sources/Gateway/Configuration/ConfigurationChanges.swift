@@ -7,20 +7,20 @@ public struct ConfigurationChanges: Equatable, Sendable {
     public var isEmpty: Bool { live.isEmpty && restart.isEmpty }
 
     public init(from old: StagedoorConfiguration, to new: StagedoorConfiguration) {
-        for key in ConfigurationTable.keys where key.differs(old, new) { note(key) }
+        for key in ConfigurationTable.keys where key.differs(old, new) { note(key.path, key.reload) }
         for map in ConfigurationTable.maps {
             let (before, after) = (Set(map.names(old)), Set(map.names(new)))
-            live += before.symmetricDifference(after).sorted().map { "\(map.path).\($0)" }
+            for name in before.symmetricDifference(after).sorted() { note("\(map.path).\(name)", map.reload) }
             for name in before.intersection(after).sorted() {
-                for key in map.keys(name) where key.differs(old, new) { note(key) }
+                for key in map.keys(name) where key.differs(old, new) { note(key.path, key.reload) }
             }
         }
     }
 
-    private mutating func note(_ key: ConfigurationTable.Key) {
-        switch key.reload {
-        case .live: live.append(key.path)
-        case .restart: restart.append(key.path)
+    private mutating func note(_ path: String, _ reload: Reload) {
+        switch reload {
+        case .live: live.append(path)
+        case .restart: restart.append(path)
         }
     }
 }
@@ -30,6 +30,7 @@ extension StagedoorConfiguration {
     public func applied(to running: StagedoorConfiguration) -> StagedoorConfiguration {
         var applied = self
         for key in ConfigurationTable.keys where key.reload == .restart { key.copy(running, &applied) }
+        for map in ConfigurationTable.maps where map.reload == .restart { map.copy(running, &applied) }
         return applied
     }
 }

@@ -1,4 +1,5 @@
 public import Admission
+public import MediaContract
 public import Store
 
 /// What the two processes of a hand-over tell each other, one message of a socket each (DESIGN 4).
@@ -16,9 +17,11 @@ public import Store
 ///                             ←  lease, released, history, progress, response, left
 /// ```
 /// A connection that closes before `left` gives everything back to the predecessor, if that still lives.
+///
+/// A successor may itself be succeeded while it has a predecessor: what is told travels along the chain, link by link.
 public enum HandoverMessage: Codable, Sendable {
     /// Rises when a message changes its meaning: processes that differ here drain in place of a hand-over.
-    public static let version = 1
+    public static let version = 2
 
     case hello(version: Int, process: Int32)
     case refused(String)
@@ -35,6 +38,10 @@ public enum HandoverMessage: Codable, Sendable {
     case lease(HandedLease)
     case released(PublishLease)
     case history([HistoryWrite])
+    /// What an encoder has still to be told by whoever admits it.
+    case refusal(HandedRefusal)
+    /// Live sessions of the sender and of those before it, as `/v1/sessions` tells them; the list ends with the last part.
+    case sessions([String], isLast: Bool)
     case progress([HolderProgress])
     /// The publish of this lease has to end.
     case end(PublishLease, HandedEnd)
@@ -42,6 +49,10 @@ public enum HandoverMessage: Codable, Sendable {
     case response(number: Int, HandedResponse)
     /// The node is to go away: the predecessor drains too.
     case terminate
+    /// Whether a third process has the successor's place: then the predecessor cannot serve again when the successor ends.
+    case succeeded(Bool)
+    /// So many processes before the sender still have sessions.
+    case predecessors(Int)
     /// The sender's sessions are over and it ends.
     case left
 }

@@ -8,6 +8,8 @@ public final class ContractDesk: Sendable {
     private struct State {
         var rules: ContractRules
         var memory = RememberedRefusals()
+        /// Who is told of violations, once another process admits.
+        var relay: (@Sendable (HandedRefusal) -> Void)?
     }
 
     private let state: Lock<State>
@@ -42,13 +44,41 @@ public final class ContractDesk: Sendable {
 
     func violated(_ publisher: ContractPublisher, _ refusal: Refusal, at now: MonotonicTime) {
         let attempt = attempt(of: publisher)
-        state.withLock { $0.memory.violated(attempt, refusal, at: now) }
+        tell(publisher.credential) { $0.violated(attempt, refusal, at: now) }
+    }
+
+    /// Changes what is remembered of a credential, and tells the process that admits, if that is another one.
+    private func tell(_ credential: String, after change: (inout RememberedRefusals) -> Void) {
+        state.withLock { state in
+            change(&state.memory)
+            if let relay = state.relay, let handed = state.memory.handed(credential) { relay(handed) }
+        }
     }
 
     private func attempt(of publisher: ContractPublisher) -> RememberedRefusals.Attempt {
         RememberedRefusals.Attempt(
             credential: publisher.credential, source: publisher.source, product: publisher.product,
             rules: rules(forStageTags: publisher.stageTags))
+    }
+}
+
+/// Giving what is remembered to a new process of this gateway, and taking it from an old one (DESIGN 4).
+extension ContractDesk {
+    /// From now on another process admits: all that encoders have still to be told goes there, and what is added to it.
+    /// - Parameter relay: called on any thread, in order; it must not wait.
+    public func handOver(to relay: @escaping @Sendable (HandedRefusal) -> Void) {
+        state.withLock { state in
+            state.relay = relay
+            for handed in state.memory.handed { relay(handed) }
+        }
+    }
+
+    /// The other process has died: this one admits again.
+    public func takeBack() { state.withLock { $0.relay = nil } }
+
+    /// Goes on with what another process remembered.
+    public func adopt(_ handed: HandedRefusal, at now: MonotonicTime) {
+        tell(handed.credential) { $0.adopt(handed, at: now) }
     }
 }
 

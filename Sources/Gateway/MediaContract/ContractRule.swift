@@ -1,7 +1,7 @@
 import H264
 
 /// The rules of the media contract (DESIGN 8), by the names that configuration, metrics and events use.
-public enum ContractRule: String, CaseIterable, Sendable {
+public enum ContractRule: String, CaseIterable, Codable, Sendable {
     case videoCodec, videoProfile, bFrames, maximumResolution, minimumResolution, videoBitrate
     case audioCodec, audioFormat, tracks, duration
     case audioBitrate, frameRate, keyframeInterval
@@ -16,12 +16,12 @@ public enum ContractRule: String, CaseIterable, Sendable {
 }
 
 /// What follows when a rule is broken.
-public enum ContractAction: String, Sendable, CaseIterable {
+public enum ContractAction: String, Sendable, Codable, CaseIterable {
     case disconnect, warn, off
 }
 
 /// H.264 profiles that an operator may admit. Constrained Baseline always is.
-public enum AdmittedProfile: String, Sendable, CaseIterable, Hashable {
+public enum AdmittedProfile: String, Sendable, Codable, CaseIterable, Hashable {
     case baseline, main, high
 
     /// H.264 A.2.

@@ -1,5 +1,5 @@
 /// The media contract's limits and actions, as configuration and a stage's tags set them. The defaults are DESIGN 8's table.
-public struct ContractRules: Equatable, Sendable {
+public struct ContractRules: Equatable, Codable, Sendable {
     /// Width times height after cropping.
     public var maximumPixelCount = 921_600
     /// The shorter side, in samples.

@@ -20,14 +20,14 @@ public struct RememberedRefusals {
         }
     }
 
-    private struct Memory {
+    struct Memory {
         var refused: (attempt: Attempt, refusal: Refusal, at: MonotonicTime)?
         var violations: [MonotonicTime] = []
         var barredUntil: MonotonicTime?
         var barCount = 0
     }
 
-    private var memories: [String: Memory] = [:]
+    var memories: [String: Memory] = [:]
 
     static let lifetime = Duration.seconds(30)
     static let violationWindow = Duration.seconds(300)
@@ -81,7 +81,7 @@ public struct RememberedRefusals {
     }
 
     /// Forgets what is over, and when that is not enough the oldest.
-    private mutating func makeRoom(at now: MonotonicTime) {
+    mutating func makeRoom(at now: MonotonicTime) {
         guard memories.count >= Self.maximumCredentials else { return }
         memories = memories.filter { $0.value.violations.last.map { now - $0 < Self.violationWindow } ?? false }
         guard memories.count >= Self.maximumCredentials else { return }

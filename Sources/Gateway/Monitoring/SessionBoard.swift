@@ -14,6 +14,8 @@ public final class SessionBoard: Sendable {
     private struct Content {
         var live: [String: SessionRecord] = [:]
         var ended: [SessionRecord] = []
+        /// All that ever ended.
+        var endedCount = 0
         var refused: [RefusedAttempt] = []
     }
 
@@ -63,6 +65,7 @@ public final class SessionBoard: Sendable {
             content.live[record.id] = nil
             if content.ended.count >= Self.maximumEnded { content.ended.removeFirst() }
             content.ended.append(record)
+            content.endedCount += 1
         }
         metrics.ended(record)
         SessionSummary(record).log()
@@ -72,6 +75,10 @@ public final class SessionBoard: Sendable {
     public var live: [SessionRecord] { content.withLock { Array($0.live.values) } }
     /// Oldest first.
     public var ended: [SessionRecord] { content.withLock { $0.ended } }
+    /// Those that ended after the first `count`, as far as they are kept, and how many ever did.
+    func ended(after count: Int) -> (records: ArraySlice<SessionRecord>, count: Int) {
+        content.withLock { ($0.ended.suffix($0.endedCount - count), $0.endedCount) }
+    }
     /// Oldest first.
     public var refused: [RefusedAttempt] { content.withLock { $0.refused } }
 

@@ -18,6 +18,10 @@ public final class SessionSampler {
     private let board: SessionBoard
     private let received: ReceivedMetrics
     private var followed: [String: Followed] = [:]
+    /// What the metrics have of each live publish.
+    private var counted: [String: CounterReading] = [:]
+    /// Of how many ended publishes they have everything.
+    private var endedCount = 0
     private var timer: TimerWatch?
     private let wallNow: @Sendable () -> WallTime
 
@@ -33,32 +37,45 @@ public final class SessionSampler {
     /// The last second of a live publish; nil before it has been looked at.
     public func sample(of record: SessionRecord) -> SessionSample? { followed[record.id]?.sample }
 
+    /// Brings the metrics of what came in up to date: every second, and whenever somebody asks for them.
+    public func count() {
+        var next: [String: CounterReading] = [:]
+        for record in board.live {
+            let reading = CounterReading(record.counters)
+            received.count(from: counted[record.id], to: reading, of: record.ingestProtocol)
+            next[record.id] = reading
+        }
+        // Asked for after the live ones: what ended in between is among both.
+        let ended = board.ended(after: endedCount)
+        for record in ended.records {
+            let last = next.removeValue(forKey: record.id) ?? counted[record.id]
+            received.count(from: last, to: CounterReading(record.counters), of: record.ingestProtocol)
+        }
+        (counted, endedCount) = (next, ended.count)
+    }
+
     func look(at now: MonotonicTime) {
+        count()
         let (live, wall) = (board.live, wallNow())
         var next: [String: Followed] = [:]
         next.reserveCapacity(live.count)
         for record in live {
             let reading = CounterReading(record.counters)
             guard var entry = followed[record.id] else {
-                received.count(from: nil, to: reading, of: record.ingestProtocol)
                 next[record.id] = Followed(reading: reading, at: now)
                 continue
             }
-            received.count(from: entry.reading, to: reading, of: record.ingestProtocol)
             entry.sample = reading.sample(since: entry.reading, over: now - entry.at, record.counters)
             (entry.reading, entry.at) = (reading, now)
             history.add(entry.sample, of: record, at: wall)
             next[record.id] = entry
-        }
-        for record in board.ended where followed[record.id] != nil && next[record.id] == nil {
-            received.count(from: followed[record.id]?.reading, to: CounterReading(record.counters), of: record.ingestProtocol)
         }
         followed = next
         history.countPublishers(live, at: wall)
     }
 }
 
-/// What comes in, by protocol and kind. Added up once a second, so that media pays for its own counters only.
+/// What comes in, by protocol and kind. Added up now and then, so that media pays for its own counters only.
 private struct ReceivedMetrics {
     private struct Series {
         let bytes: Counter

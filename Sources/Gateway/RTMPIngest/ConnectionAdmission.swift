@@ -1,4 +1,5 @@
 import EventLoop
+public import Sockets
 public import Wire
 
 /// Counts the connections of the whole process that have not published yet, and who they come from.
@@ -25,9 +26,11 @@ public final class ConnectionAdmission: Sendable {
     private let counts = Lock(Counts())
     private let maximumCount: Int
     private let maximumPerAddress: Int
+    private let trust: AddressTrust?
 
-    public init(maximumCount: Int, maximumPerAddress: Int) {
-        (self.maximumCount, self.maximumPerAddress) = (maximumCount, maximumPerAddress)
+    /// - Parameter trust: knows the addresses that may have more.
+    public init(maximumCount: Int, maximumPerAddress: Int, trust: AddressTrust? = nil) {
+        (self.maximumCount, self.maximumPerAddress, self.trust) = (maximumCount, maximumPerAddress, trust)
     }
 
     /// Connections counted now.
@@ -35,9 +38,10 @@ public final class ConnectionAdmission: Sendable {
 
     public func admit(_ address: IPAddress) -> Answer {
         let unit = IPNetwork(countingUnit: address)
+        let maximum = trust?.allowance(maximumPerAddress, for: address, at: EventLoop.monotonicNow()) ?? maximumPerAddress
         return counts.withLock { counts in
             let fromHere = counts.byUnit[unit, default: 0]
-            guard fromHere < maximumPerAddress else { return .tooManyFromAddress }
+            guard fromHere < maximum else { return .tooManyFromAddress }
             counts.byUnit[unit] = fromHere + 1
             counts.total += 1
             return counts.total > maximumCount ? .admittedOverLimit : .admitted

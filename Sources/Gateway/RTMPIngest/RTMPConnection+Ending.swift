@@ -25,7 +25,6 @@ extension RTMPConnection {
 
     /// Counts a refusal, and keeps it for whoever asks why an encoder was turned away.
     func noteRefusal(_ refusal: Refusal, of grant: PublishGrant?) {
-        ingest.metrics.countRefusal(refusal.code)
         ingest.environment.board?.note(
             RefusedAttempt(
                 refusal, of: grant, by: transport.isTLS ? .rtmps : .rtmp, from: source, userAgent: userAgent,

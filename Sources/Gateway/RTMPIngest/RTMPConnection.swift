@@ -76,12 +76,16 @@ final class RTMPConnection {
     }
 
     private func deadlinePassed() {
-        if case .session = stage, isHandshakeOver {
-            log(.info, "rtmp_publish_timeout")
-        } else {
+        guard case .session = stage, isHandshakeOver else {
             log(.info, "rtmp_handshake_timeout")
+            return end(.connectionLost)
         }
-        end(.connectionLost)
+        // Who has not even said `connect` would not understand.
+        guard session.isConnected else {
+            log(.info, "rtmp_publish_timeout")
+            return end(.connectionLost)
+        }
+        refuse(Refusal(.publishTimeout))
     }
 
     /// The handshake is complete: what is left of the time to publish counts from accepting.

@@ -103,7 +103,6 @@ public final class RTMPIngest {
     }
 
     func publishBegan(_ connection: RTMPConnection) {
-        metrics.publishes.increment()
         leaveAdmission(connection)
     }
 

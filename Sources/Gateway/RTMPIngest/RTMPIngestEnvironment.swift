@@ -1,6 +1,7 @@
 public import Admission
 public import GatewayMetrics
 public import Monitoring
+public import Sockets
 
 /// What all workers' RTMP front ends share.
 public struct RTMPIngestEnvironment: Sendable {
@@ -16,12 +17,12 @@ public struct RTMPIngestEnvironment: Sendable {
 
     public init(
         settings: RTMPIngestSettings, authorizer: any Authorizer, leases: any PublishLeases,
-        reports: (any PublishReports)? = nil, metrics: MetricsRegistry
+        reports: (any PublishReports)? = nil, metrics: MetricsRegistry, trust: AddressTrust? = nil
     ) {
         (self.settings, self.authorizer, self.leases) = (settings, authorizer, leases)
         (self.reports, self.metrics) = (reports, metrics)
         admission = ConnectionAdmission(
             maximumCount: settings.maximumUnauthenticatedConnections,
-            maximumPerAddress: settings.maximumUnauthenticatedPerAddress)
+            maximumPerAddress: settings.maximumUnauthenticatedPerAddress, trust: trust)
     }
 }

@@ -1,19 +1,14 @@
 public import GatewayMetrics
-import Refusals
 
 /// What one worker counts about RTMP. Labels come from fixed sets.
 public struct RTMPMetrics {
-    private let registry: MetricsRegistry
     let connections: Counter
-    let publishes: Counter
     let protocolErrors: Counter
     let receivedBytes: Counter
     private let dropped: [String: Counter]
 
     public init(_ registry: MetricsRegistry) {
-        self.registry = registry
         connections = registry.counter("stagedoor_rtmp_connections_total", "RTMP connections accepted.").shard()
-        publishes = registry.counter("stagedoor_rtmp_publishes_total", "RTMP publishes granted.").shard()
         protocolErrors = registry.counter(
             "stagedoor_rtmp_protocol_errors_total", "RTMP connections ended because of malformed input."
         ).shard()
@@ -23,11 +18,6 @@ public struct RTMPMetrics {
                 "stagedoor_rtmp_media_dropped_total", "Media messages or tracks that were not forwarded.", ["reason": reason]
             ).shard()
         }
-    }
-
-    /// One publish turned away or ended by us.
-    func countRefusal(_ code: RefusalCode) {
-        registry.counter("stagedoor_rtmp_refusals_total", "RTMP publishes refused or ended.", ["reason": code.name]).increment()
     }
 
     /// What one publish has dropped, added up at its end.

@@ -1,26 +1,23 @@
+import Admission
 public import GatewayMetrics
+import Monitoring
 import Wire
 
 /// What WHIP counts. Shared by all workers; each name is asked for once.
 public final class WHIPMetrics: Sendable {
-    let received: Counter
-    let lost: Counter
     let recovered: Counter
     let nacks: Counter
     let keyframeRequests: Counter
+    /// Steps of a session's way; its media is timed as that of every publish.
+    private static let ways: [SessionStory.Step] = [.firstCheck, .claimed, .handshakeDone, .leaseGranted, .announced]
     private let steps: [SessionStory.Step: Histogram]
 
     public init(_ registry: MetricsRegistry) {
-        received = registry.counter("stagedoor_whip_packets_total", "RTP packets received from WHIP publishers.")
-        lost = registry.counter("stagedoor_whip_lost_packets_total", "RTP packets that never came, retransmissions counted.")
         recovered = registry.counter("stagedoor_nack_recovered_total", "Lost RTP packets that a retransmission brought.")
         nacks = registry.counter("stagedoor_nack_sent_total", "Packets asked for again.")
         keyframeRequests = registry.counter("stagedoor_pli_sent_total", "Keyframes asked of WHIP publishers.")
         var steps: [SessionStory.Step: Histogram] = [:]
-        for step in SessionStory.Step.allCases where step != .posted && step != .ended {
-            steps[step] = registry.histogram(
-                "stagedoor_whip_setup_seconds", "Time from the POST to each step of a session.", ["step": step.rawValue])
-        }
+        for step in Self.ways { steps[step] = registry.setupSeconds(.whip, step: step.rawValue) }
         self.steps = steps
     }
 

@@ -88,9 +88,6 @@ public final class HTTPServer {
         connection.start()
     }
 
-    /// The address's credentials were good: it may have more connections, for an hour from now.
-    public func trust(_ address: IPAddress) { limits.trust(address, at: loop.now) }
-
     /// Accepts no more, closes idle connections and event streams, and the others after their answer.
     /// - Parameter completed: is called when the last connection is gone.
     public func drain(_ completed: @escaping () -> Void = {}) {
@@ -134,7 +131,8 @@ extension HTTPServer {
     /// Counts a connection of the address; false when it has its share.
     func admit(_ address: IPAddress) -> Bool {
         if address.isLoopback, !configuration.countsLoopback { return true }
-        return limits.admit(address, limit: configuration.maximumConnectionsPerAddress, at: loop.now)
+        let limit = configuration.maximumConnectionsPerAddress
+        return limits.admit(address, limit: configuration.trust?.allowance(limit, for: address, at: loop.now) ?? limit)
     }
 
     func remove(_ connection: HTTPConnection) {

@@ -1,4 +1,5 @@
 public import HTTP
+public import Sockets
 public import Wire
 
 /// What an HTTP server grants its clients.
@@ -13,8 +14,10 @@ public struct HTTPServerConfiguration: Sendable {
     /// From a request's last byte to the handler's answer; then the client is told 503.
     public var answerTimeout = Duration.seconds(30)
     public var maximumConnections = 2000
-    /// Connections of one address (IPv6: /64). Addresses that were trusted may have ten times as many.
+    /// Connections of one address (IPv6: /64).
     public var maximumConnectionsPerAddress = 64
+    /// Knows the addresses that may have more.
+    public var trust: AddressTrust?
     /// Loopback is a proxy in front of us, or ourselves: its connections are not counted by address unless a test says so.
     public var countsLoopback = false
     /// Networks whose PROXY header and X-Forwarded-For are believed.

@@ -5,10 +5,10 @@ public import Wire
 /// An address is an IPv4 host or an IPv6 /64, which is what one customer gets. Loopback is not limited: there it is the proxy
 /// in front of us, or ourselves.
 public struct HandshakeLimits: Sendable {
-    public var perSecond: Double = 10
+    public var perSecond = 10
     public var atOnce = 20
-    /// Addresses that are known to work (an encoder behind it has published) get that many times more.
-    public static let trustFactor = 10.0
+    /// Knows the addresses that may do more.
+    public var trust: AddressTrust?
     /// Addresses remembered; beyond that the ones that have nothing under way are forgotten.
     public static let maximumSources = 16_384
 
@@ -16,7 +16,6 @@ public struct HandshakeLimits: Sendable {
         var tokens: Double
         var updated: MonotonicTime
         var underWay = 0
-        var trustedUntil = MonotonicTime.zero
     }
 
     private var sources: [IPAddress: Source] = [:]
@@ -26,14 +25,14 @@ public struct HandshakeLimits: Sendable {
     /// Begins a handshake if the address may. Then `ended` must follow.
     public mutating func begin(from address: IPAddress, at now: MonotonicTime) -> Bool {
         guard !address.isLoopback else { return true }
-        makeRoom(at: now)
-        var source = sources[address.network] ?? Source(tokens: perSecond, updated: now)
-        let factor = source.trustedUntil > now ? Self.trustFactor : 1
-        let gained = (now - source.updated).inSeconds * perSecond * factor
-        source.tokens = min(perSecond * factor, source.tokens + gained)
+        makeRoom()
+        let rate = Double(trust?.allowance(perSecond, for: address, at: now) ?? perSecond)
+        var source = sources[address.network] ?? Source(tokens: rate, updated: now)
+        source.tokens = min(rate, source.tokens + (now - source.updated).inSeconds * rate)
         source.updated = now
         defer { sources[address.network] = source }
-        guard source.tokens >= 1, Double(source.underWay) < Double(atOnce) * factor else { return false }
+        let maximum = trust?.allowance(atOnce, for: address, at: now) ?? atOnce
+        guard source.tokens >= 1, source.underWay < maximum else { return false }
         source.tokens -= 1
         source.underWay += 1
         return true
@@ -45,15 +44,9 @@ public struct HandshakeLimits: Sendable {
         sources[address.network]?.underWay -= 1
     }
 
-    /// A publisher was admitted there: a hall with a hundred encoders behind one address is not an attack.
-    public mutating func trust(_ address: IPAddress, until moment: MonotonicTime) {
-        guard !address.isLoopback else { return }
-        sources[address.network, default: Source(tokens: perSecond, updated: .zero)].trustedUntil = moment
-    }
-
-    private mutating func makeRoom(at now: MonotonicTime) {
+    private mutating func makeRoom() {
         guard sources.count >= Self.maximumSources else { return }
-        sources = sources.filter { $0.value.underWay > 0 || $0.value.trustedUntil > now }
+        sources = sources.filter { $0.value.underWay > 0 }
     }
 }
 

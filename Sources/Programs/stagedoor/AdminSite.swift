@@ -29,6 +29,7 @@ final class AdminSite {
         let metrics = services.configuration.metrics
         server = HTTPServer(loop: loop, configuration: HTTPServerConfiguration(services.configuration.admin, services)) {
             request, exchange in
+            if request.path == "/metrics" { operators.report.countReceived() }
             if let response = health.response(to: request) {
                 // Off loopback, metrics are for those who may: they tell who is live.
                 if !isOpen, request.path == "/metrics", !metrics.admits(request),

@@ -90,6 +90,7 @@ final class Node {
         let report = OverviewReport(
             services: services, sampler: SessionSampler(loop: loop, board: services.board, metrics: services.metrics),
             load: load, drain: drain, routers: routers?.control)
+        report.older = { [unowned self] in predecessor?.sessions ?? [] }
         let admin = try AdminSite(
             loop: loop, socket: listeners.admin, services: services,
             settings: ControlPlaneSettings(configuration, store: store),
@@ -108,7 +109,7 @@ final class Node {
         defer { withExtendedLifetime(hook) {} }
         try takePlace()
         let notifier = ServiceNotifier(loop: loop)
-        try offerPlace(admin: admin, events: events, notifier: notifier)
+        try offerPlace(admin: admin, events: events, notifier: notifier, report: report)
         watchSignals()
         if source.isQuickstart { try writeQuickstart() }
         Log.event(.info, "started", ["version": .string(Version.current), "workers": .integer(workers.count)])
@@ -148,18 +149,22 @@ final class Node {
         for worker in 0..<workers.count { workers.tell(.passForeign(inheritance.datagrams(worker: worker)), worker: worker) }
         workers.tell(.resume)
         try directory.tellHolder()
-        drain.onTerminate = { predecessor.terminate() }
+        drain.terminatePredecessor = { predecessor.terminate() }
+        predecessor.onCount = { [unowned self] in handover?.countPredecessors() }
         predecessor.onEnded = { [unowned self] in
             workers.tell(.passForeign(nil))
-            drain.onTerminate = {}
+            drain.terminatePredecessor = nil
             self.predecessor = nil
+            handover?.countPredecessors()
         }
         self.predecessor = predecessor
         Log.event(.info, "took_over", ["live": .integer(services.gate.foreignPublishes)])
     }
 
     /// Waits for a process that takes our place.
-    private func offerPlace(admin: AdminSite, events: EventPlane, notifier: ServiceNotifier?) throws {
+    private func offerPlace(
+        admin: AdminSite, events: EventPlane, notifier: ServiceNotifier?, report: OverviewReport
+    ) throws {
         guard let platform = services.alone else { return }
         let handover = try NodeHandover(
             loop: loop, directory: directory.path,
@@ -171,9 +176,12 @@ final class Node {
                     let lock = directory.duplicateLock()
                     return listeners.handedOver + (lock < 0 ? [] : [(SocketRole(.lock), OwnedDescriptor(lock))])
                 },
-                tellHolder: { [unowned self] in try? directory.tellHolder() }))
+                tellHolder: { [unowned self] in try? directory.tellHolder() },
+                sessions: { report.sessions }, predecessor: { [unowned self] in predecessor }))
         handover.obstacle = { [unowned self] in
-            if predecessor != nil { return "the process before this one still has streams" }
+            if let predecessor, predecessor.count >= NodeHandover.maximumPredecessors {
+                return "\(predecessor.count) processes before this one still have streams"
+            }
             return services.gate.isLeaving ? "it is draining" : nil
         }
         self.handover = handover
@@ -185,6 +193,7 @@ final class Node {
         Log.setLevel(LogLevel(name: configuration.logging.level.rawValue) ?? .info)
         services.contract.apply(ContractRules(configuration.contract))
         load.apply(configuration.overload)
+        services.gate.requireTLS(configuration.rtmp.requiresTLS)
         drain.apply(configuration.drain)
         admin.apply(ControlPlaneSettings(configuration, store: store))
     }

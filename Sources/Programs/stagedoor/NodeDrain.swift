@@ -24,8 +24,8 @@ final class NodeDrain {
     /// A process after us has our place; ours lives on for its sessions.
     private var isSucceeded = false
     private var onEnd: () -> Void = {}
-    /// Told at a signal: the process before us is to go too.
-    var onTerminate: () -> Void = {}
+    /// Tells the process before us that it is to go too; nil when there is none.
+    var terminatePredecessor: (() -> Void)?
 
     init(
         loop: EventLoop, gate: AdmissionGate, workers: WorkerGroup, settings: DrainSettings, pending: @escaping () -> Int
@@ -43,7 +43,7 @@ final class NodeDrain {
             return loop.stop()
         }
         endsProcess = true
-        onTerminate()
+        terminatePredecessor?()
         if isOver { return loop.stop() }
         if isSucceeded { plan = nil }
         begin()
@@ -69,6 +69,12 @@ final class NodeDrain {
         turns = loop.schedule(after: Self.interval, repeating: Self.interval) { [unowned self] in turn() }
     }
 
+    /// The process after us has died, and its place had another one: nobody reads for our sessions any more.
+    func abandon() {
+        Log.event(.error, "abandoned", ["live": .integer(gate.livePublishes)])
+        loop.stop()
+    }
+
     /// The process after us has died: we serve as before.
     func comeBack() {
         guard isSucceeded else { return }
@@ -85,7 +91,9 @@ final class NodeDrain {
     }
 
     private func turn() {
-        let liveCount = gate.livePublishes + (isSucceeded ? pending() : gate.foreignPublishes)
+        // To the process before us we are the only way: while it has sessions we stay.
+        let foreign = isSucceeded && terminatePredecessor != nil ? max(1, gate.foreignPublishes) : gate.foreignPublishes
+        let liveCount = gate.livePublishes + foreign + (isSucceeded ? pending() : 0)
         for action in plan?.turn(liveCount: liveCount, at: loop.now) ?? [] {
             switch action {
             case .refusePublishes:

@@ -3,6 +3,8 @@ import EventLoop
 import Foundation
 import GatewayLogging
 import Handover
+import JSON
+import MediaContract
 import RouterForwarding
 import Sockets
 import Store
@@ -22,6 +24,7 @@ extension NodeHandover {
         case (.terminate, .succeeded):
             isTerminating = true
             parts.drain.terminate()
+        case (.succeeded(let isSucceeded), .succeeded): isBypassed = isSucceeded
         default: channel?.close()
         }
     }
@@ -34,6 +37,7 @@ extension NodeHandover {
         case .history(let writes): channel?.send(.history(writes))
         case .lease(.changed(let handed)): channel?.send(.lease(handed))
         case .lease(.released(let lease)): channel?.send(.released(lease))
+        case .refusal(let handed): channel?.send(.refusal(handed))
         case .answered(let number, let response): channel?.send(.response(number: number, response))
         }
     }
@@ -100,6 +104,7 @@ extension NodeHandover {
         let (sender, step) = (mailbox?.sender, step)
         parts.platform.store.relay { writes in _ = sender?.send(.history(writes)) }
         parts.platform.leases.handOver { change in _ = sender?.send(.lease(change)) }
+        parts.services.contract.handOver { handed in _ = sender?.send(.refusal(handed)) }
         awaited = links.count
         for (worker, link) in links.enumerated() {
             parts.workers.tell(.suspendReading(link) { _ = sender?.send(.workerDone(step: step)) }, worker: worker)
@@ -113,7 +118,9 @@ extension NodeHandover {
         stopListening()
         tellReservations()
         parts.notifier?.passOn(to: process)
+        parts.predecessor()?.tell(weAreSucceeded: true)
         channel?.send(.yours)
+        countPredecessors()
         Log.event(.info, "handed_over", ["live": .integer(parts.services.gate.livePublishes)])
         parts.drain.outlive { [unowned self] in channel?.send(.left) }
         progress = loop.schedule(after: Self.progressInterval, repeating: Self.progressInterval) { [unowned self] in
@@ -126,6 +133,23 @@ extension NodeHandover {
         for start in stride(from: 0, to: entries.count, by: Self.entriesPerMessage) {
             channel?.send(.progress(Array(entries[start...].prefix(Self.entriesPerMessage))))
         }
+        if loop.now - toldSessions >= Self.sessionsInterval { tellSessions() }
+    }
+
+    /// Sessions as text, because each process knows members of its own; as many in a message as fit.
+    private func tellSessions() {
+        toldSessions = loop.now
+        var (part, length): ([String], Int) = ([], 0)
+        let texts = parts.sessions().map { String(decoding: $0.serialized(), as: UTF8.self) }
+        for text in texts where text.utf8.count <= Self.maximumSessionsLength {
+            if length + text.utf8.count > Self.maximumSessionsLength {
+                channel?.send(.sessions(part, isLast: false))
+                (part, length) = ([], 0)
+            }
+            part.append(text)
+            length += text.utf8.count
+        }
+        channel?.send(.sessions(part, isLast: true))
     }
 
     private func answer(_ number: Int, _ handed: HandedRequest) {
@@ -147,6 +171,7 @@ extension NodeHandover {
         switch phase {
         case .offered: phase = .alone
         case .succeeded where isTerminating || parts.drain.isOver: return parts.drain.terminate()
+        case .succeeded where isBypassed: return parts.drain.abandon()
         default:
             phase = .returning
             resumeStore()
@@ -156,6 +181,7 @@ extension NodeHandover {
 
     private func resumeStore() {
         let sender = mailbox?.sender
+        parts.predecessor()?.tell(weAreSucceeded: false)
         parts.platform.store.resume(sparing: parts.platform.leases.living) { _ = sender?.send(.storeResumed($0)) }
         parts.drain.comeBack()
         parts.services.gate.set(.draining, false)
@@ -171,6 +197,7 @@ extension NodeHandover {
         case .success(let recovered):
             deadline = nil
             parts.platform.leases.takeBack(recovered)
+            parts.services.contract.takeBack()
             phase = .alone
             parts.admin.resume()
             parts.events.resume()
@@ -182,4 +209,7 @@ extension NodeHandover {
 
     private static let entriesPerMessage = 64
     private static let progressInterval: Duration = .milliseconds(250)
+    private static let sessionsInterval: Duration = .seconds(1)
+    /// Quotes are escaped on the way, and a message holds 64 KiB.
+    private static let maximumSessionsLength = 16 * 1024
 }

@@ -2,8 +2,11 @@ import EventLoop
 import Foundation
 import GatewayLogging
 import Handover
+import JSON
+import MediaContract
 import Sockets
 import Store
+import Wire
 
 /// Gives this process's place to a successor, step by step, and takes it back when that one ends too early (DESIGN 4).
 /// On the control loop.
@@ -25,6 +28,10 @@ final class NodeHandover {
         /// Everything a successor gets but the pairs for datagrams, which are made anew each time.
         var sockets: () -> [(SocketRole, OwnedDescriptor)]
         var tellHolder: () -> Void
+        /// Live sessions, those of the processes before us included.
+        var sessions: () -> [JSONValue]
+        /// The process before us, as long as it has sessions.
+        var predecessor: () -> Predecessor?
     }
 
     enum Phase { case alone, offered, preparing, leaving, succeeded, returning }
@@ -37,6 +44,7 @@ final class NodeHandover {
     private let directory: String
     private var listener: OwnedDescriptor?
     private var listenerWatch: DescriptorWatch?
+    private var refused: [ObjectIdentifier: HandoverChannel] = [:]
     var channel: HandoverChannel?
     var phase = Phase.alone
     var mailbox: Mailbox<HandoverNews>?
@@ -47,8 +55,12 @@ final class NodeHandover {
     var deadline: TimerWatch?
     var progress: TimerWatch?
     var isTerminating = false
+    /// The successor's place has a third process: there is none for us to come back to.
+    var isBypassed = false
     /// The successor's process id, as it says.
     var process: Int32 = 0
+    /// When the sessions were told last.
+    var toldSessions = MonotonicTime.zero
     /// Tells what workers did in this step from what they did in one that was given up.
     var step = 0
     private var successor: pid_t?
@@ -59,6 +71,11 @@ final class NodeHandover {
         mailbox = try Mailbox(loop: loop) { [unowned self] in receive($0) }
         children = loop.watchSignal(SIGCHLD) { [unowned self] in if let successor { SuccessorProcess.reap(successor) } }
         try listen()
+    }
+
+    /// More or fewer processes before us have sessions: the one after us counts them too.
+    func countPredecessors() {
+        if phase == .succeeded { channel?.send(.predecessors(parts.predecessor()?.count ?? 0)) }
     }
 
     /// Waits for a successor to ask.
@@ -91,15 +108,28 @@ final class NodeHandover {
         guard let listener, let connection = MessageSocket.accept(from: listener) else { return }
         guard DescriptorMessage.peerUser(of: connection) == getuid() else { return }
         let channel = HandoverChannel(loop: loop, descriptor: connection)
-        if let reason {
-            channel.send(.refused(reason))
-            return Log.event(.warning, "handover_refused", ["because": .string(reason)])
-        }
+        if let reason { return refuse(channel, because: reason) }
         (self.channel, phase) = (channel, .offered)
         channel.onMessage = { [unowned self] message, _ in receive(message) }
         channel.onClosed = { [unowned self] in closed() }
         deadline = loop.schedule(after: Self.patience) { [unowned self] in self.channel?.close() }
     }
+
+    /// Processes with sessions before the one that serves: an old one and the new one that an even newer one, or the old program
+    /// again, takes the place of. With more, every datagram of the oldest would be handed on too often.
+    static let maximumPredecessors = 2
+    /// Says why not, once it has said what it wants: a connection closed before that would lose the words.
+    private func refuse(_ channel: HandoverChannel, because reason: String) {
+        Log.event(.warning, "handover_refused", ["because": .string(reason)])
+        guard refused.count < Self.maximumRefused else { return }
+        let id = ObjectIdentifier(channel)
+        refused[id] = channel
+        channel.onMessage = { [unowned channel] _, _ in channel.send(.refused(reason)) }
+        channel.onClosed = { [unowned self] in refused[id] = nil }
+    }
+
+    /// Would-be successors that are being refused at one time; further ones are only cut off.
+    private static let maximumRefused = 8
 
     /// A successor's start has to be over by then, certificates and databases and all.
     private static let patience: Duration = .seconds(60)
@@ -113,5 +143,6 @@ enum HandoverNews: Sendable {
     case workerDone(step: Int)
     case history([HistoryWrite])
     case lease(LeaseChange)
+    case refusal(HandedRefusal)
     case answered(Int, HandedResponse)
 }

@@ -54,12 +54,10 @@ final class NodeReload {
     }
 
     private func report(_ changes: ConfigurationChanges, _ reason: String, hasNewCertificates: Bool) {
-        let live = changes.live.filter(Self.isTakenUp)
-        let waiting = changes.restart + changes.live.filter { !Self.isTakenUp($0) }
         Log.event(
-            waiting.isEmpty ? .info : .warning, "reloaded",
+            changes.restart.isEmpty ? .info : .warning, "reloaded",
             [
-                "because": .string(reason), "applied": .strings(live), "need_restart": .strings(waiting),
+                "because": .string(reason), "applied": .strings(changes.live), "need_restart": .strings(changes.restart),
                 "certificates": .bool(hasNewCertificates),
             ])
     }
@@ -67,13 +65,4 @@ final class NodeReload {
     private func refuse(_ reason: String, _ problems: [String]) {
         Log.event(.error, "reload_refused", ["because": .string(reason), "problems": .strings(problems)])
     }
-
-    /// Sections whose live keys the running parts take up; what else changed is reported as waiting for a restart.
-    private static func isTakenUp(_ key: String) -> Bool { takenUp.contains { key.hasPrefix($0) } }
-
-    private static let takenUp = [
-        "contract.", "overload.", "drain.", "logging.level", "accessKeys.", "rates.", "admin.hosts", "quotas.stages",
-        "quotas.ingestConfigurations", "quotas.publicKeys", "certificates.", "tls.certificate", "tls.privateKey",
-        "tls.minimumVersion",
-    ]
 }

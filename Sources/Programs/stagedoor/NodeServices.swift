@@ -50,6 +50,7 @@ struct NodeServices: Sendable {
     let heartbeats = Heartbeats()
     let foreignRequests = ForeignRequests()
     let lag = GreatestLag()
+    let trust = AddressTrust()
     let sessions: SessionGauges
     /// Who publishes, who did, who was refused: for the console, the API and the log.
     let board: SessionBoard
@@ -85,7 +86,8 @@ struct NodeServices: Sendable {
         let metered = MeteredAuthorizer(gate, metrics: metrics)
         self.authorizer = metered
         var rtmp = RTMPIngestEnvironment(
-            settings: RTMPIngestSettings(configuration), authorizer: metered, leases: leases, reports: leases, metrics: metrics)
+            settings: RTMPIngestSettings(configuration), authorizer: metered, leases: leases, reports: leases, metrics: metrics,
+            trust: trust)
         rtmp.board = board
         self.rtmp = rtmp
         staticRouters = try StaticRouters.make(configuration, directory: directory)
@@ -104,6 +106,7 @@ struct NodeServices: Sendable {
             WHIPPlane(
                 transport: transport, leases: leases, reports: leases, board: board, metrics: WHIPMetrics(metrics))
         }
+        if let whip { SessionGauges.watchPending(metrics) { [directory = whip.directory] in directory.pendingCount } }
         embedded = Self.makeEmbeddedRouter(
             configuration, transport, authorizer: tokens, workerCount: workerCount, metrics: metrics)
     }

@@ -18,6 +18,8 @@ final class OverviewReport {
     private let drain: NodeDrain
     private let routers: RouterControl?
     private let startedAt = EventLoop.wallNow()
+    /// Live sessions of the processes before us.
+    var older: () -> [JSONValue] = { [] }
 
     init(services: NodeServices, sampler: SessionSampler, load: LoadGuard, drain: NodeDrain, routers: RouterControl?) {
         (self.services, self.sampler, self.load) = (services, sampler, load)
@@ -28,15 +30,32 @@ final class OverviewReport {
         let live = services.board.live.sorted { ($0.began, $0.id) < ($1.began, $1.id) }
         return [
             "node": node, "limits": limits, "stages": .array(stages(live)),
-            "sessions": .array(live.prefix(Self.maximumSessions).map { .object($0.json(sampler.sample(of: $0))) }),
-            "liveSessions": .integer(Int64(live.count)),
+            "sessions": .array(sessions(live)), "liveSessions": .integer(Int64(live.count + services.gate.foreignPublishes)),
             "ended": .array(services.board.ended.suffix(Self.maximumEnded).reversed().map { .object($0.json()) }),
             "refused": .array(services.board.refused.suffix(Self.maximumRefused).reversed().map(\.json)),
             "routers": .array(routerList),
         ]
     }
 
+    /// Live sessions as another process of this node is to tell them.
+    var sessions: [JSONValue] { sessions(services.board.live) }
+
+    private func sessions(_ live: [SessionRecord]) -> [JSONValue] {
+        let older = older().map { session in
+            guard var object = session.object else { return session }
+            object["process"] = "older"
+            return .object(object)
+        }
+        let own = live.prefix(max(0, Self.maximumSessions - older.count)).map {
+            JSONValue.object($0.json(sampler.sample(of: $0)))
+        }
+        return own + older
+    }
+
     var now: WallTime { EventLoop.wallNow() }
+
+    /// Has the metrics of received media tell this moment, not the last second.
+    func countReceived() { sampler.count() }
 
     /// A stage's history in the names of CloudWatch; nil when there is no such stage, now or lately.
     func metrics(ofStage id: String, _ filter: StageHistory.Filter) -> JSONValue? {
@@ -46,10 +65,11 @@ final class OverviewReport {
 
     func session(_ id: String) -> JSONObject? {
         services.board.session(id: id).map { $0.json(sampler.sample(of: $0)) }
+            ?? older().first { $0["sessionId"]?.string == id }?.object
     }
 
     /// Sessions that are told in full; more of them are counted.
-    private static let maximumSessions = 200
+    static let maximumSessions = 200
     private static let maximumStages = 200
     private static let maximumEnded = 20
     private static let maximumRefused = 20
@@ -88,7 +108,8 @@ extension OverviewReport {
 
     /// Stages with publishers first, then the newest ones.
     private func stages(_ live: [SessionRecord]) -> [JSONValue] {
-        let counts = live.reduce(into: [String: Int]()) { $0[$1.grant.stageARN, default: 0] += 1 }
+        var counts = live.reduce(into: [String: Int]()) { $0[$1.grant.stageARN, default: 0] += 1 }
+        for session in older() { if let arn = session["stageArn"]?.string { counts[arn, default: 0] += 1 } }
         let all = services.store.state.stages.values.sorted {
             let (left, right) = (counts[$0.arn] ?? 0, counts[$1.arn] ?? 0)
             return left != right ? left > right : ($0.createdAt, $0.arn) > ($1.createdAt, $1.arn)

@@ -3,6 +3,8 @@ import EventLoop
 import GatewayLogging
 import HTTP
 import Handover
+import JSON
+import MediaContract
 import RouterForwarding
 import Sockets
 import Store
@@ -12,6 +14,10 @@ import Wire
 final class Predecessor {
     /// Called when it has ended.
     var onEnded: () -> Void = {}
+    /// Called when `count` has changed.
+    var onCount: () -> Void = {}
+    /// How many processes before this one have sessions: it, and those before it.
+    private(set) var count = 1
 
     private let services: NodeServices
     private let platform: EmbeddedPlatform
@@ -20,6 +26,9 @@ final class Predecessor {
     private var owners: [PublishLease: PublishGrant] = [:]
     private var ends: Mailbox<(PublishLease, LeaseEnd)>?
     private var requests: Mailbox<ForeignRequest>?
+    /// Live sessions of the processes before us, as they tell them.
+    private(set) var sessions: [JSONValue] = []
+    private var toldSessions: [JSONValue] = []
     private var waiting: [Int: @Sendable (HTTPResponse) -> Void] = [:]
     private var lastNumber = 0
     private var isComplete = false
@@ -38,11 +47,16 @@ final class Predecessor {
     /// The node goes away, and with it its older process.
     func terminate() { channel.send(.terminate) }
 
+    /// Another process has our place, or has lost it again: what becomes of the older one if we vanish depends on it.
+    func tell(weAreSucceeded isSucceeded: Bool) { channel.send(.succeeded(isSucceeded)) }
+
     func receive(_ message: HandoverMessage) {
         switch message {
         case .lease(let handed): adopt(handed)
         case .released(let lease): released(lease)
         case .history(let writes): platform.store.record(writes)
+        case .refusal(let handed): services.contract.adopt(handed, at: EventLoop.monotonicNow())
+        case .sessions(let texts, let isLast): note(texts, isLast: isLast)
         case .reservation(let reservation):
             for router in services.staticRouters where router.configuration.name == reservation.router {
                 router.adopt(reservation.port, of: reservation.owner)
@@ -50,9 +64,18 @@ final class Predecessor {
         case .progress(let list):
             for entry in list { holders[entry.lease]?.progressed(at: MonotonicTime(nanoseconds: entry.nanoseconds)) }
         case .response(let number, let response): waiting.removeValue(forKey: number)?(response.response)
+        case .predecessors(let older):
+            count = 1 + older
+            onCount()
         case .left: isComplete = true
         default: channel.close()
         }
+    }
+
+    private func note(_ texts: [String], isLast: Bool) {
+        guard toldSessions.count + texts.count <= OverviewReport.maximumSessions else { return channel.close() }
+        toldSessions += texts.compactMap { try? JSONValue(parsing: $0) }
+        if isLast { (sessions, toldSessions) = (toldSessions, []) }
     }
 
     private func adopt(_ handed: HandedLease) {

@@ -76,5 +76,6 @@ extension HTTPServerConfiguration {
         maximumConnections = settings.maximumConnections
         maximumConnectionsPerAddress = services.configuration.limits.connectionsPerAddress
         trustedProxies = services.configuration.trustedProxies
+        trust = services.trust
     }
 }

@@ -10,6 +10,7 @@ import RTMPIngest
 import Refusals
 import RouterForwarding
 import StageHub
+import Sockets
 import Store
 import Wire
 
@@ -55,10 +56,13 @@ final class PublicationHost: RTMPPublishHost {
         services.gate.publishBegan()
         let sessions = services.sessions[publication.ingestProtocol]
         sessions.increment()
+        let source = publication.origin?.source.ip
+        if let source { services.trust.publishBegan(source, at: loop.now) }
         publication.add(
-            PublishEndWatch { [gate = services.gate] in
+            PublishEndWatch { [gate = services.gate, trust = services.trust] in
                 gate.publishEnded()
                 sessions.decrement()
+                if let source { trust.publishEnded(source, at: EventLoop.monotonicNow()) }
             })
         services.board.follow(publication)
         services.stages.attach(publication)

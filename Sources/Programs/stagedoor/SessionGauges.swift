@@ -1,7 +1,7 @@
 import Admission
 import GatewayMetrics
 
-/// Live publishes by the protocol they came in by.
+/// Sessions by the protocol they came in by: live publishes, and WHIP sessions on their way to one.
 struct SessionGauges: Sendable {
     private let rtmp: Gauge
     private let rtmps: Gauge
@@ -9,10 +9,18 @@ struct SessionGauges: Sendable {
 
     init(_ metrics: MetricsRegistry) {
         func gauge(_ ingest: IngestProtocol) -> Gauge {
-            metrics.gauge("stagedoor_sessions", "Live publishes.", ["protocol": ingest.rawValue.lowercased()])
+            metrics.gauge(Self.name, Self.help, ["protocol": ingest.rawValue.lowercased(), "state": "live"])
         }
         (rtmp, rtmps, whip) = (gauge(.rtmp), gauge(.rtmps), gauge(.whip))
     }
+
+    /// - Parameter count: WHIP sessions that are answered and not yet connected.
+    static func watchPending(_ metrics: MetricsRegistry, _ count: @escaping @Sendable () -> Int) {
+        metrics.reading(name, help, ["protocol": "whip", "state": "pending"]) { Double(count()) }
+    }
+
+    private static let name = "stagedoor_sessions"
+    private static let help = "Live publishes, and WHIP sessions that are not yet connected."
 
     subscript(_ ingest: IngestProtocol) -> Gauge {
         switch ingest {

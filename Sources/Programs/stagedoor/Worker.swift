@@ -83,7 +83,8 @@ final class Worker {
         rtmp.tls = services.tls
         orders = try Mailbox(loop: loop) { [unowned self] in carryOut($0) }
         let name = "worker-\(sockets.index)"
-        HandshakeScheduler.of(loop).limits.perSecond = Double(services.configuration.tls.handshakesPerSecond)
+        let handshakes = HandshakeScheduler.of(loop)
+        (handshakes.limits.perSecond, handshakes.limits.trust) = (services.configuration.tls.handshakesPerSecond, services.trust)
         reports = [
             services.heartbeats.join(loop, name: name),
             LoopMetrics.watch(loop, name: name, in: services.metrics, lag: services.lag),

@@ -59,11 +59,13 @@ extension RTMPServerSession {
         writeStatus(.status, "NetStream.Publish.Start", "Publishing.", streamID)
     }
 
-    /// Turns the encoder away, or ends what it publishes, in words; the owner closes the connection a moment later.
+    /// Turns the encoder away, or ends what it publishes, in words; one that asked for nothing yet is told on the control stream.
+    /// The owner closes the connection a moment later.
     /// - Parameter code: one that encoders show to their user: `NetStream.Publish.BadName`, `.Denied` or `.Rejected`.
     public mutating func rejectPublish(code: String, description: String) {
         switch publishing {
-        case .idle: return
+        case .idle:
+            if isConnected { writeStatus(.error, code, description, 0) }
         case .asked(let streamID), .live(let streamID):
             publishing = .idle
             writeStatus(.error, code, description, streamID)

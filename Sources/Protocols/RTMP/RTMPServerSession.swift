@@ -30,7 +30,7 @@ public struct RTMPServerSession: ~Copyable {
     var unwrapper = TimestampUnwrapper()
     var aggregate: AggregateCursor?
     var connect: ConnectRequest?
-    var isConnected = false
+    public internal(set) var isConnected = false
     var publishing = Publishing.idle
     var streamCount = 0
 

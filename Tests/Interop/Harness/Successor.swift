@@ -28,6 +28,16 @@ final class Successor {
 
     func kill() { run.kill() }
 
+    /// Whether SIGSTOP has reached every thread: until then one may still accept.
+    var isStopped: Bool {
+        let tasks = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/\(pid)/task")) ?? []
+        return !tasks.isEmpty
+            && tasks.allSatisfy { task in
+                let stat = (try? String(contentsOfFile: "/proc/\(pid)/task/\(task)/stat", encoding: .utf8)) ?? ""
+                return stat.split(separator: ")").last?.hasPrefix(" T") == true
+            }
+    }
+
     /// Ends it as an operator would.
     func stop(sourceLocation: SourceLocation = #_sourceLocation) {
         run.send(SIGTERM)
@@ -41,9 +51,7 @@ extension Gateway {
 
     /// Live publishes of both protocols.
     func live() throws -> Int {
-        try admin("metrics").split(separator: "\n").filter { $0.hasPrefix("stagedoor_sessions{") }.reduce(0) { sum, line in
-            sum + (line.split(separator: " ").last.flatMap { Int(Double($0) ?? 0) } ?? 0)
-        }
+        Int(try metrics().sum("stagedoor_sessions", "state=\"live\""))
     }
 
     /// The process id in the data directory's lock file.

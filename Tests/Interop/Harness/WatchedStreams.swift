@@ -50,7 +50,8 @@ final class WatchedStreams {
         let source = ["--flv", try clip.file(), "--seconds", "300", "--marks"]
         sender = try ProgramRun([try Workspace.program("stagedoor-bench")] + Self.publish(kind, count, to: gateway) + source)
         try expect("all publish", within: .seconds(60)) {
-            try gateway.metrics().sum("stagedoor_sessions", "protocol=\"\(kind == .whip ? "whip" : "rtmp")\"") >= Double(count)
+            try gateway.metrics().sum("stagedoor_sessions", "state=\"live\"", "protocol=\"\(kind == .whip ? "whip" : "rtmp")\"")
+                >= Double(count)
         }
     }
 

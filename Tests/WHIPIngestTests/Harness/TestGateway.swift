@@ -133,6 +133,7 @@ final class ForwardedMedia: Sendable {
         var ended: PublicationEnd?
         var worker: Int
         var lastPayload: [UInt8] = []
+        var counters: PublishCounters?
     }
 
     private let streams = Lock<[String: Stream]>([:])
@@ -168,7 +169,9 @@ final class RecordingHost: WHIPPublishHost {
     }
 
     func publishBegan(_ publication: Publication) {
-        publication.add(RecordingSink(publication.grant.participantID, worker: worker, output))
+        let participant = publication.grant.participantID
+        output.update(participant, worker: worker) { $0.counters = publication.counters }
+        publication.add(RecordingSink(participant, worker: worker, output))
     }
 
     func publishEnded(_ publication: Publication, _ reason: PublicationEnd) {}

@@ -4,20 +4,20 @@ extension ConfigurationTable {
             "advertise", "What clients outside are told about this machine.",
             [
                 Key(
-                    "advertise.addresses", \.advertise.addresses, .live,
+                    "advertise.addresses", \.advertise.addresses, .restart,
                     "Public addresses or names for ICE, in place of those of the interfaces; auto, like none: these."),
-                Key("advertise.host", \.advertise.host, .live, "Host name for URLs; empty: the first address."),
+                Key("advertise.host", \.advertise.host, .restart, "Host name for URLs; empty: the first address."),
                 Key(
-                    "advertise.mediaPort", \.advertise.mediaPort, .live, in: 0...65_535,
+                    "advertise.mediaPort", \.advertise.mediaPort, .restart, in: 0...65_535,
                     "Public media port behind a NAT; 0: the bound one."),
             ]),
         Section(
             "endpoints", "URLs that stages hand out; empty ones are made from the listeners and advertise.host.",
             [
-                Key("endpoints.whip", \.endpoints.whip, .live, "The WHIP endpoint."),
-                Key("endpoints.rtmp", \.endpoints.rtmp, .live, "The RTMP endpoint."),
-                Key("endpoints.rtmps", \.endpoints.rtmps, .live, "The RTMPS endpoint."),
-                Key("endpoints.events", \.endpoints.events, .live, "The events URL; nothing is served there."),
+                Key("endpoints.whip", \.endpoints.whip, .restart, "The WHIP endpoint."),
+                Key("endpoints.rtmp", \.endpoints.rtmp, .restart, "The RTMP endpoint."),
+                Key("endpoints.rtmps", \.endpoints.rtmps, .restart, "The RTMPS endpoint."),
+                Key("endpoints.events", \.endpoints.events, .restart, "The events URL; nothing is served there."),
             ]),
         Section(
             "tls", "TLS of HTTPS and RTMPS. Without a certificate one is made at the first start.",
@@ -26,10 +26,10 @@ extension ConfigurationTable {
                 Key("tls.privateKey", \.tls.privateKey, .live, "PEM file of its key."),
                 Key("tls.minimumVersion", \.tls.minimumVersion, .live, "The oldest version taken."),
                 Key(
-                    "tls.handshakeTimeout", \.tls.handshakeTimeout, .live, in: .seconds(1) ... .seconds(60),
+                    "tls.handshakeTimeout", \.tls.handshakeTimeout, .restart, in: .seconds(1) ... .seconds(60),
                     "Time for the handshake, absolute."),
                 Key(
-                    "tls.handshakesPerSecond", \.tls.handshakesPerSecond, .live, in: 1...10_000, unit: "handshakes a second",
+                    "tls.handshakesPerSecond", \.tls.handshakesPerSecond, .restart, in: 1...10_000, unit: "handshakes a second",
                     "Anonymous handshakes per address (IPv6: /64); success raises an address's allowance."),
             ]),
         Section(
@@ -40,7 +40,7 @@ extension ConfigurationTable {
             "trustedProxies", "",
             [
                 Key(
-                    "trustedProxies", \.trustedProxies, .live,
+                    "trustedProxies", \.trustedProxies, .restart,
                     "Networks of balancers whose PROXY protocol v2 header and X-Forwarded-For are believed; RTMP from them must have it."
                 )
             ]),

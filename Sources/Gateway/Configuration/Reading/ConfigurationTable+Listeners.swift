@@ -10,15 +10,15 @@ extension ConfigurationTable {
                     "rtmp.requiresTLS", \.rtmp.requiresTLS, .live,
                     "Refuses plain RTMP whatever an ingest configuration's insecureIngest says."),
                 Key(
-                    "rtmp.handshakeTimeout", \.rtmp.handshakeTimeout, .live, in: .seconds(1) ... .seconds(60),
+                    "rtmp.handshakeTimeout", \.rtmp.handshakeTimeout, .restart, in: .seconds(1) ... .seconds(60),
                     "Time for the RTMP handshake, absolute."),
                 Key(
-                    "rtmp.publishTimeout", \.rtmp.publishTimeout, .live, in: .seconds(1) ... .seconds(120),
+                    "rtmp.publishTimeout", \.rtmp.publishTimeout, .restart, in: .seconds(1) ... .seconds(120),
                     "Time from the connection to a granted publish, absolute; time in which we hold a publish is not counted."),
                 Key(
-                    "rtmp.idleTimeout", \.rtmp.idleTimeout, .live, in: .seconds(2) ... .seconds(300),
+                    "rtmp.idleTimeout", \.rtmp.idleTimeout, .restart, in: .seconds(2) ... .seconds(300),
                     "A publisher that sends nothing for so long is gone."),
-                Key("rtmp.maximumConnections", \.rtmp.maximumConnections, .live, in: 1...1_000_000, "Connections at once."),
+                Key("rtmp.maximumConnections", \.rtmp.maximumConnections, .restart, in: 1...1_000_000, "Connections at once."),
             ]),
         Section(
             "media", "ICE, DTLS and SRTP of every WHIP session on one port.",
@@ -33,20 +33,20 @@ extension ConfigurationTable {
             "whip", "WHIP sessions (RFC 9725).",
             [
                 Key(
-                    "whip.pendingTimeout", \.whip.pendingTimeout, .live, in: .seconds(5) ... .seconds(60),
+                    "whip.pendingTimeout", \.whip.pendingTimeout, .restart, in: .seconds(5) ... .seconds(60),
                     "Time from the offer to the end of the DTLS handshake."),
                 Key(
                     "whip.strictETags", \.whip.usesStrictETags, .restart,
                     "Refuses a PATCH without If-Match (RFC 9725 §4.3.1) instead of taking it for the current ICE session."),
                 Key(
-                    "whip.consentTimeout", \.whip.consentTimeout, .live, in: .seconds(5) ... .seconds(120),
+                    "whip.consentTimeout", \.whip.consentTimeout, .restart, in: .seconds(5) ... .seconds(120),
                     "A publisher whose ICE consent (RFC 7675) is so old is gone."),
-                Key("whip.iceServers", \.whip.iceServers, .live, "STUN and TURN URLs told to clients in Link fields."),
+                Key("whip.iceServers", \.whip.iceServers, .restart, "STUN and TURN URLs told to clients in Link fields."),
                 Key(
-                    "whip.turnSecret", \.whip.turnSecret, .live,
+                    "whip.turnSecret", \.whip.turnSecret, .restart,
                     "Shared with the TURN servers (coturn: static-auth-secret): each session gets credentials of its own."),
                 Key(
-                    "whip.turnLifetime", \.whip.turnLifetime, .live, in: .seconds(60) ... .seconds(7 * 86_400),
+                    "whip.turnLifetime", \.whip.turnLifetime, .restart, in: .seconds(60) ... .seconds(7 * 86_400),
                     "How long those credentials hold."),
             ]),
         Section(
@@ -62,9 +62,9 @@ extension ConfigurationTable {
                 Key(
                     "admin.hosts", \.admin.hosts, .live, "Host names taken besides loopback; others are refused (DNS rebinding)."),
                 Key(
-                    "admin.requestTimeout", \.admin.requestTimeout, .live, in: .seconds(1) ... .seconds(60),
+                    "admin.requestTimeout", \.admin.requestTimeout, .restart, in: .seconds(1) ... .seconds(60),
                     "Time for a request to arrive whole."),
-                Key("admin.maximumConnections", \.admin.maximumConnections, .live, in: 1...100_000, "Connections at once."),
+                Key("admin.maximumConnections", \.admin.maximumConnections, .restart, in: 1...100_000, "Connections at once."),
             ]),
         Section(
             ConfigurationMap(
@@ -81,14 +81,14 @@ extension HTTPSettings {
     static let keys: [ConfigurationKey<HTTPSettings>] = [
         ConfigurationKey("listen", \.listen, .restart, "Where to listen."),
         ConfigurationKey(
-            "requestTimeout", \.requestTimeout, .live, in: .seconds(1) ... .seconds(60),
+            "requestTimeout", \.requestTimeout, .restart, in: .seconds(1) ... .seconds(60),
             "Time for a request to arrive whole, absolute."),
         ConfigurationKey(
-            "idleTimeout", \.idleTimeout, .live, in: .seconds(1) ... .seconds(600),
+            "idleTimeout", \.idleTimeout, .restart, in: .seconds(1) ... .seconds(600),
             "A kept connection without a request is closed after so long."),
-        ConfigurationKey("maximumConnections", \.maximumConnections, .live, in: 1...1_000_000, "Connections at once."),
+        ConfigurationKey("maximumConnections", \.maximumConnections, .restart, in: 1...1_000_000, "Connections at once."),
         ConfigurationKey(
-            "maximumBodySize", \.maximumBodySize, .live, in: .kibibytes(4) ... .mebibytes(1),
+            "maximumBodySize", \.maximumBodySize, .restart, in: .kibibytes(4) ... .mebibytes(1),
             "Greatest request body: offers and candidates."),
     ]
 }

@@ -4,13 +4,13 @@ extension ConfigurationTable {
             "limits", "What strangers may cost.",
             [
                 Key(
-                    "limits.unauthenticatedConnections", \.limits.unauthenticatedConnections, .live, in: 1...1_000_000,
+                    "limits.unauthenticatedConnections", \.limits.unauthenticatedConnections, .restart, in: 1...1_000_000,
                     "Connections that have not yet shown a credential; over it the oldest goes."),
                 Key(
-                    "limits.connectionsPerAddress", \.limits.connectionsPerAddress, .live, in: 1...100_000,
+                    "limits.connectionsPerAddress", \.limits.connectionsPerAddress, .restart, in: 1...100_000,
                     "Connections of one address (IPv6: /64); success raises the address's allowance."),
                 Key(
-                    "limits.failuresPerMinute", \.limits.failuresPerMinute, .live, in: 1...100_000, unit: "a minute",
+                    "limits.failuresPerMinute", \.limits.failuresPerMinute, .restart, in: 1...100_000, unit: "a minute",
                     "Failed authentications of one address."),
             ]),
         Section(
@@ -39,8 +39,8 @@ extension ConfigurationTable {
         Section(
             "metrics", "Who may read /metrics where the admin listener is not on loopback.",
             [
-                Key("metrics.token", \.metrics.token, .live, "Bearer token."),
-                Key("metrics.networks", \.metrics.networks, .live, "Networks that need none."),
+                Key("metrics.token", \.metrics.token, .restart, "Bearer token."),
+                Key("metrics.networks", \.metrics.networks, .restart, "Networks that need none."),
             ]),
         Section(
             "drain", "Going away without hurting anybody.",

@@ -14,8 +14,8 @@ extension ConfigurationTable {
                     "quotas.ingestConfigurations", \.quotas.ingestConfigurations, .live, in: 1...1_000_000,
                     "Ingest configurations."),
                 Key("quotas.publicKeys", \.quotas.publicKeys, .live, in: 1...1000, "Imported public keys."),
-                Key("quotas.publishersPerStage", \.quotas.publishersPerStage, .live, in: 1...1000, "Publishers on one stage."),
-                Key("quotas.publishers", \.quotas.publishers, .live, in: 1...1_000_000, "Publishers on all stages."),
+                Key("quotas.publishersPerStage", \.quotas.publishersPerStage, .restart, in: 1...1000, "Publishers on one stage."),
+                Key("quotas.publishers", \.quotas.publishers, .restart, in: 1...1_000_000, "Publishers on all stages."),
             ]),
         Section(
             "rates", "API requests a second by access key; beyond it ThrottlingException.",
@@ -28,15 +28,16 @@ extension ConfigurationTable {
         Section(
             "authorize", "A service of yours that is asked before anybody publishes; without a URL nobody is asked.",
             [
-                Key("authorize.url", \.authorize.url, .live, "HTTPS URL that gets a POST."),
-                Key("authorize.secret", \.authorize.secret, .live, "Key of the HMAC that signs it."),
+                Key("authorize.url", \.authorize.url, .restart, "HTTPS URL that gets a POST."),
+                Key("authorize.secret", \.authorize.secret, .restart, "Key of the HMAC that signs it."),
                 Key(
-                    "authorize.timeout", \.authorize.timeout, .live, in: .milliseconds(100) ... .seconds(10),
+                    "authorize.timeout", \.authorize.timeout, .restart, in: .milliseconds(100) ... .seconds(10),
                     "Time for its answer."),
                 Key(
-                    "authorize.cache", \.authorize.cache, .live, in: .seconds(0) ... .seconds(3600), "Time for which a yes holds."
+                    "authorize.cache", \.authorize.cache, .restart, in: .seconds(0) ... .seconds(3600),
+                    "Time for which a yes holds."
                 ),
-                Key("authorize.onFailure", \.authorize.onFailure, .live, "What no answer means."),
+                Key("authorize.onFailure", \.authorize.onFailure, .restart, "What no answer means."),
             ]),
         Section(
             "events", "The journal of events.",
@@ -56,10 +57,10 @@ extension ConfigurationTable {
 
 extension WebhookSettings: MapEntry {
     static let keys: [ConfigurationKey<WebhookSettings>] = [
-        ConfigurationKey("url", \.url, .live, "URL that gets a POST for each event."),
-        ConfigurationKey("secret", \.secret, .live, "Key of the HMAC that signs it."),
-        ConfigurationKey("timeout", \.timeout, .live, in: .milliseconds(100) ... .seconds(60), "Time for its answer."),
+        ConfigurationKey("url", \.url, .restart, "URL that gets a POST for each event."),
+        ConfigurationKey("secret", \.secret, .restart, "Key of the HMAC that signs it."),
+        ConfigurationKey("timeout", \.timeout, .restart, in: .milliseconds(100) ... .seconds(60), "Time for its answer."),
         ConfigurationKey(
-            "certificateAuthority", \.certificateAuthority, .live, "PEM file that its certificate must descend from."),
+            "certificateAuthority", \.certificateAuthority, .restart, "PEM file that its certificate must descend from."),
     ]
 }

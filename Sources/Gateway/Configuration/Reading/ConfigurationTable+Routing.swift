@@ -15,7 +15,7 @@ extension ConfigurationTable {
         Section(
             "forwarding", "How streams are sent to routers.",
             [
-                Key("forwarding.replicas", \.forwarding.replicas, .live, in: 1...8, "Routers that get each participant.")
+                Key("forwarding.replicas", \.forwarding.replicas, .restart, in: 1...8, "Routers that get each participant.")
             ]),
         Section(
             "transcoding", "AAC to Opus, on threads of its own.",
@@ -25,10 +25,10 @@ extension ConfigurationTable {
                     "transcoding.complexity", \.transcoding.complexity, .restart, in: 0...10,
                     "Opus complexity: CPU against quality."),
                 Key(
-                    "transcoding.stereoBitrate", \.transcoding.stereoBitrate, .live, in: 6000...510_000, unit: "bit/s",
+                    "transcoding.stereoBitrate", \.transcoding.stereoBitrate, .restart, in: 6000...510_000, unit: "bit/s",
                     "Opus bitrate for two channels."),
                 Key(
-                    "transcoding.monoBitrate", \.transcoding.monoBitrate, .live, in: 6000...510_000, unit: "bit/s",
+                    "transcoding.monoBitrate", \.transcoding.monoBitrate, .restart, in: 6000...510_000, unit: "bit/s",
                     "Opus bitrate for one channel."),
             ]),
     ]
@@ -37,18 +37,19 @@ extension ConfigurationTable {
 extension RouterSettings: MapEntry {
     static let keys: [ConfigurationKey<RouterSettings>] = [
         ConfigurationKey(
-            "driver", \.driver, .live,
+            "driver", \.driver, .restart,
             "announce: the stage router protocol; embedded: WHEP in this process; janus: Janus's Streaming plugin; static: plain RTP to a host."
         ),
-        ConfigurationKey("url", \.url, .live, "announce, janus: the router's HTTP or HTTPS URL."),
-        ConfigurationKey("token", \.token, .live, "announce: sent as Bearer; janus: the API secret."),
-        ConfigurationKey("media", \.media, .live, "Networks to which media may be sent; none: what the URL's host resolves to."),
-        ConfigurationKey("srtp", \.srtp, .live, "Sends SRTP (announce, static)."),
-        ConfigurationKey("host", \.host, .live, "static: the address that media is sent to."),
-        ConfigurationKey("ports", \.ports, .live, "static: ports; each participant takes the lowest free pair of even ones."),
+        ConfigurationKey("url", \.url, .restart, "announce, janus: the router's HTTP or HTTPS URL."),
+        ConfigurationKey("token", \.token, .restart, "announce: sent as Bearer; janus: the API secret."),
         ConfigurationKey(
-            "certificateAuthority", \.certificateAuthority, .live, "PEM file that the router's certificate must descend from."),
-        ConfigurationKey("certificate", \.certificate, .live, "PEM file of our client certificate."),
-        ConfigurationKey("privateKey", \.privateKey, .live, "PEM file of its key."),
+            "media", \.media, .restart, "Networks to which media may be sent; none: what the URL's host resolves to."),
+        ConfigurationKey("srtp", \.srtp, .restart, "Sends SRTP (announce, static)."),
+        ConfigurationKey("host", \.host, .restart, "static: the address that media is sent to."),
+        ConfigurationKey("ports", \.ports, .restart, "static: ports; each participant takes the lowest free pair of even ones."),
+        ConfigurationKey(
+            "certificateAuthority", \.certificateAuthority, .restart, "PEM file that the router's certificate must descend from."),
+        ConfigurationKey("certificate", \.certificate, .restart, "PEM file of our client certificate."),
+        ConfigurationKey("privateKey", \.privateKey, .restart, "PEM file of its key."),
     ]
 }

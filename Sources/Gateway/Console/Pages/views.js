@@ -145,7 +145,7 @@ function makeSession(session, actions) {
   const cut = make('button', { type: 'button', class: 'quiet cut', onclick: () => actions.disconnect(session) }, 'Disconnect');
   return make('tr', { class: 'session' },
     make('td', { class: 'who' }, make('b', { class: 'mono', title: session.participantId }, session.participantId),
-      make('small', {}, [session.userId, session.userAgent].filter(Boolean).join(' · ') || 'agent unknown')),
+      make('small', {}, [session.process && 'in the older process', session.userId, session.userAgent].filter(Boolean).join(' · ') || 'agent unknown')),
     make('td', { class: 'who' }, make('span', { class: 'chip' }, session.protocol), make('small', { class: 'mono' }, session.source)),
     make('td', { class: 'picture' }, '–'),
     gauge('Bitrate'), gauge('Frame rate'), gauge('Loss'), gauge('Round trip'),

@@ -28,6 +28,7 @@ public final class RouterLeg: MediaSink {
     private let gate: StartGate
     private(set) var tracks: [RouterTrack] = []
     private(set) var protection: LegProtection?
+    private var traffic: RouterTraffic?
     private var reporter: TimerWatch?
     private var runCount: UInt32 = 0
     /// Wall clock less monotonic clock, fixed for the leg: a step of the system's clock is no business of receivers.
@@ -59,6 +60,7 @@ public final class RouterLeg: MediaSink {
             guard protection != nil else { return false }
         }
         (self.plan, isOpen) = (plan, true)
+        traffic = socket.traffic(to: plan.router)
         tracks = plan.tracks.map { RouterTrack(plan: $0, socket: socket) }
         for track in plan.tracks { socket.register(self, ssrc: track.ssrc) }
         if plan.feedbackKeys != nil { for source in sources { socket.registerProtected(self, at: source) } }
@@ -126,7 +128,7 @@ public final class RouterLeg: MediaSink {
             index += track.append(UnsafeBufferPointer(rebasing: packets[index...]), to: batch, arrival: run.arrival)
             if !track.hasReported { sendReport(of: track) }
             let outgoing = protect(batch)
-            socket.count(outgoing)
+            traffic?.count(outgoing)
             track.keep(outgoing, at: socket.loop.now)
             track.queue.send(outgoing, spread: spread ?? track.spread, isLongFrame: isLongFrame, at: socket.loop.now)
         }

@@ -18,9 +18,8 @@ public final class RouterSocket {
     private let drainBatch = WireBatch()
     private let socket: UDPSocket
     let metrics: RouterMetrics?
-    /// This worker's share of the two counters that every run touches.
-    private let packets: Counter?
-    private let bytes: Counter?
+    /// By the router's name.
+    private var traffic: [String: RouterTraffic] = [:]
     private var legs: [UInt32: RouterLeg] = [:]
     /// Legs with SRTP by where their feedback comes from: it names no SSRC of ours before it is unprotected.
     private var protectedLegs: [SocketAddress: [RouterLeg]] = [:]
@@ -36,7 +35,6 @@ public final class RouterSocket {
         loop: EventLoop, address: SocketAddress = SocketAddress(.anyV6, port: 0), metrics: RouterMetrics? = nil
     ) throws(SystemError) {
         (self.loop, self.metrics) = (loop, metrics)
-        (packets, bytes) = (metrics?.packets.shard(), metrics?.bytes.shard())
         socket = try UDPSocket(loop: loop, address: address)
         socket.onDatagrams = { [unowned self] batch in for datagram in batch { receive(datagram) } }
         socket.onWritable = { [unowned self] in writableAgain() }
@@ -68,11 +66,13 @@ public final class RouterSocket {
         metrics?.retransmissions.increment()
     }
 
-    /// Counts what a leg hands to its queue.
-    func count(_ batch: WireBatch) {
-        guard let packets, let bytes else { return }
-        packets.increment(by: batch.count)
-        bytes.increment(by: (0..<batch.count).reduce(0) { $0 + batch.byteCount(of: $1) })
+    /// Where a leg counts what it hands to its queue; nil for a router that is not of the configuration.
+    func traffic(to router: String) -> RouterTraffic? {
+        if let known = traffic[router] { return known }
+        guard let series = metrics?.routers[router] else { return nil }
+        let new = RouterTraffic(series)
+        traffic[router] = new
+        return new
     }
 
     /// Feedback carries the SSRC it is about in each packet; those about none of ours are counted and dropped.

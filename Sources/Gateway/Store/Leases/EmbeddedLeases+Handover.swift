@@ -33,12 +33,25 @@ extension EmbeddedLeases {
     }
 
     /// Keeps a lease whose session lives in another process, or what has changed about it.
-    public func adopt(_ handed: HandedLease, holder: any LeaseHolder) { table.withLock { $0.adopt(handed, holder: holder) } }
+    public func adopt(_ handed: HandedLease, holder: any LeaseHolder) {
+        tell(handed.lease) { $0.adopt(handed, holder: holder) }
+    }
 
     /// The other process gave the lease back, and what follows for the history comes from there.
     public func forget(_ lease: PublishLease) {
         let now = wallNow()
-        table.withLock { $0.forget(lease, now: now) }
+        tell(lease) { $0.forget(lease, now: now) }
+    }
+
+    /// Changes what the table says of a lease of the process before this one, and tells the process after it, if there is one.
+    private func tell(_ lease: PublishLease, after change: (inout LeaseTable) -> Void) {
+        table.withLock { table in
+            let wasKnown = table.handed(lease) != nil
+            change(&table)
+            guard let relay = relay.withLock({ $0 }) else { return }
+            if let handed = table.handed(lease) { return relay(.changed(handed)) }
+            if wasKnown { relay(.released(lease)) }
+        }
     }
 
     /// Ends the publish of exactly this lease.

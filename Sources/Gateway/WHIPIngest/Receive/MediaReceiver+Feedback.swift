@@ -86,7 +86,6 @@ extension MediaReceiver {
             }
             let givenUp = sources[index].losses.takeGivenUp()
             if givenUp > 0 {
-                metrics.lost.increment(by: givenUp)
                 publication?.counters.lost.add(givenUp)
                 if isVideo { keyframes.want() }
             }

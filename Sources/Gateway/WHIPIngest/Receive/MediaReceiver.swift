@@ -96,7 +96,6 @@ final class MediaReceiver {
 
     func receive(_ packet: UnsafeRawBufferPointer, at now: MonotonicTime) -> Outcome {
         guard let header = try? RTPHeader(parsing: packet.bytes) else { return .nothing }
-        metrics.received.increment()
         if !hasRTP {
             hasRTP = true
             tell(.firstRTP)

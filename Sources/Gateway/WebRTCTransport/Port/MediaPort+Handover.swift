@@ -39,7 +39,4 @@ extension MediaPort {
         (predecessor.dropped == droppedBefore ? plane.metrics.passedOn : plane.metrics.foreignDropped).increment()
         return true
     }
-
-    /// Whether a session of ours has this media source, on whichever worker.
-    func isKnown(_ source: UInt32) -> Bool { !plane.directory.entries(source: source).isEmpty }
 }

@@ -8,19 +8,21 @@ import Wire
 /// is known from then on, so that a whole stream passes.
 extension MediaPort {
     func receiveRebound(_ datagram: UnsafeMutableRawBufferPointer, on path: MediaPath, at now: MonotonicTime) {
-        let known = UnsafeRawBufferPointer(datagram).ssrc.map(isKnown) == true
-        if predecessor != nil, !known, rebound[path.key] == nil, pass(UnsafeRawBufferPointer(datagram), on: path) { return }
         if let entry = rebound[path.key] {
             if !hand(datagram, to: entry, on: path, at: now) { rebound[path.key] = nil }
             return
         }
-        guard let ssrc = UnsafeRawBufferPointer(datagram).ssrc, rebindingBudget.allows(now) else {
+        // With a process before us most of these are its sessions': only what may be ours is paid from the budget then.
+        let isShared = predecessor != nil
+        guard let ssrc = UnsafeRawBufferPointer(datagram).ssrc, isShared || rebindingBudget.allows(now) else {
             return plane.metrics.garbage.increment()
         }
-        // The number is the client's choice: simple-whip-client takes 1 and 2, and so does its neighbour.
+        // The number is the client's choice: simple-whip-client takes 1 and 2, and so does its neighbour, here or there.
         let candidates = plane.directory.entries(source: ssrc)
-        if candidates.isEmpty { return plane.metrics.garbage.increment() }
-        for entry in candidates where isGenuine(datagram, of: entry, at: now) { return learn(path, of: entry) }
+        let isTried = !candidates.isEmpty && (!isShared || rebindingBudget.allows(now))
+        for entry in candidates where isTried && isGenuine(datagram, of: entry, at: now) { return learn(path, of: entry) }
+        let isPassed = pass(UnsafeRawBufferPointer(datagram), on: path)
+        guard isTried else { return isPassed ? () : plane.metrics.garbage.increment() }
         for entry in candidates { hand(datagram, to: entry, on: path, at: now, exceptHere: true) }
     }
 

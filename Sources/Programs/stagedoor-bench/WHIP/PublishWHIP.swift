@@ -31,7 +31,8 @@ struct PublishWHIP: ParsableCommand {
     var loss = 0.0
     @Option(help: "What the offer says of the video; the file is sent as it is.")
     var profileLevelID = "42e01f"
-    @Option(help: "The first stream goes on from another port after so many seconds, as behind a NAT that forgot the old one.")
+    @Option(
+        help: "The first stream goes on from another port after so many seconds, and at SIGUSR1, as behind a NAT that forgot it.")
     var rebindAfter: Double?
     @Option(help: "PEM file of the authority that signed the endpoint's certificate.")
     var ca: String?
@@ -41,7 +42,7 @@ struct PublishWHIP: ParsableCommand {
     struct Report: Encodable {
         var streams = 0
         var refused = 0
-        /// What went wrong in set-ups, and how often.
+        /// What went wrong in set-ups and with DELETE, and how often.
         var failures: [String: Int] = [:]
         var endedByServer = 0
         /// From the first packet to the first end by the server.
@@ -126,12 +127,18 @@ struct PublishWHIP: ParsableCommand {
         let rebinding = rebindAfter.map {
             loop.schedule(after: .seconds($0)) { publishers.first?.rebind() }
         }
-        let interrupts = [SIGINT, SIGTERM].map { loop.watchSignal($0) { loop.stop() } }
+        let signals =
+            [SIGINT, SIGTERM].map { loop.watchSignal($0) { loop.stop() } }
+            + [loop.watchSignal(SIGUSR1) { publishers.first?.rebind() }]
         loop.run()
-        withExtendedLifetime((ends, rebinding, interrupts)) {}
+        withExtendedLifetime((ends, rebinding, signals)) {}
         report.seconds = (EventLoop.monotonicNow() - start).inSeconds
         report.process = ProcessUse(before: before, pid: pid, seconds: report.seconds, streams: publishers.count)
-        for publisher in publishers { publisher.stop() }
+        for publisher in publishers {
+            publisher.stop()
+            // What ends them from now on is our DELETE, whose answers are waited for.
+            publisher.onEnd = {}
+        }
     }
 
     /// Ends what was connected, and what a server still holds of set-ups that failed.
@@ -141,6 +148,7 @@ struct PublishWHIP: ParsableCommand {
         for publisher in publishers { publisher.delete() }
         _ = loop.run(until: { publishers.allSatisfy { $0.isDeleted != nil } }, within: Self.setUpLimit)
         report.deleted = publishers.count { $0.isDeleted == true }
+        for fault in publishers.compactMap(\.deletionFault) { report.failures[fault, default: 0] += 1 }
         for account in publishers.map(\.account) {
             report.packets += account.packets
             report.bytes += account.bytes

@@ -59,9 +59,13 @@ final class WHIPEndpointClient {
             status: response.status, detail: problem?["detail"] as? String ?? "no words", retryAfter: response["retry-after"])
     }
 
-    func delete(_ resource: Resource, token: String, reply: @escaping (Bool) -> Void) {
+    func delete(_ resource: Resource, token: String, reply: @escaping (Result<Void, Fault>) -> Void) {
         http.send(request("DELETE", resource.url, token: token)) { result in
-            reply((try? result.get()).map { (200...204).contains($0.status) } ?? false)
+            switch result {
+            case .success(let answer):
+                reply((200...204).contains(answer.status) ? .success(()) : .failure(Self.refusal(answer)))
+            case .failure(let error): reply(.failure(.failed(error)))
+            }
         }
     }
 

@@ -25,6 +25,7 @@ final class WHIPPublisher {
     /// The server ended the connection.
     var onEnd: (() -> Void)?
     private(set) var isDeleted: Bool?
+    private(set) var deletionFault: String?
 
     private let loop: EventLoop
     private let endpoint: WHIPEndpointClient
@@ -189,8 +190,9 @@ final class WHIPPublisher {
     /// Asks the server to end the session, as encoders do when their user stops.
     func delete() {
         guard let resource, !isEndedByServer else { return isDeleted = false }
-        endpoint.delete(resource, token: token) { [self] isDeleted in
-            self.isDeleted = isDeleted
+        endpoint.delete(resource, token: token) { [self] result in
+            if case .failure(let fault) = result { deletionFault = "DELETE: \(fault)" }
+            isDeleted = deletionFault == nil
             connection?.close()
         }
     }
