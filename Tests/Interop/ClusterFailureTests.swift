@@ -39,6 +39,12 @@ extension Interop {
                 let now = try told(platform, publisher).participants[publisher.rtmpParticipantId]
                 return now?.state == "DISCONNECTED" && now?.count("PUBLISH_STOPPED") == 2
             }
+            try expect("the stream of events says the same at each node that lives", within: .seconds(30)) {
+                let told = try platform.nodes.filter(\.isRunning).map { node in
+                    try node.events().filter { $0.participant == publisher.rtmpParticipantId }.map { "\($0.time) \($0.name)" }
+                }
+                return told[0].count >= 4 && told.allSatisfy { $0 == told[0] }
+            }
             platform.stop()
         }
 
