@@ -209,15 +209,14 @@ def others_sessions():
     check('PATCH and DELETE of another\'s session are refused', set(theirs) <= {403, 404}, theirs)
     check('a session that nobody has looks the same or is not found', set(nobodys) <= {403, 404}, nobodys)
 
-    def median(url):
-        times = []
-        for _ in range(51):
+    # In turns, since a loop with many events a second serves them all every 2 ms.
+    times = {peer.location: [], peer.location[:-4] + 'AAAA': []}
+    for _ in range(101):
+        for url, taken in times.items():
             start = time.perf_counter()
             http(url, 'DELETE', other.authorization())
-            times.append(time.perf_counter() - start)
-        return sorted(times)[25]
-
-    there, nowhere = median(peer.location), median(peer.location[:-4] + 'AAAA')
+            taken.append(time.perf_counter() - start)
+    there, nowhere = (sorted(taken)[50] for taken in times.values())
     check('and takes as long', abs(there - nowhere) < 0.002, '%.2f and %.2f ms' % (1000 * there, 1000 * nowhere))
     check('both go on', peer.delete() == 200 and other.delete() == 200)
 
