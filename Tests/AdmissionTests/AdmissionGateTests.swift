@@ -50,6 +50,15 @@ struct AdmissionGateTests {
         #expect(answer() == nil)
     }
 
+    @Test(arguments: ["s", "another"])
+    func `refuses a stage whose router is out of reach, in words`(_ stageID: String) throws {
+        let gate = AdmissionGate(before: Everybody()) { $0 == stageID }
+        nonisolated(unsafe) var refusal: Refusal?
+        gate.authorize(request) { if case .failure(let failure) = $0 { refusal = failure } }
+        #expect(refusal?.code == (stageID == "s" ? .noRouter : nil))
+        #expect(refusal?.sentence.contains("cannot reach the stage's router") ?? (stageID != "s"))
+    }
+
     @Test func `refuses plain RTMP where TLS is required`() {
         gate.requireTLS(true)
         nonisolated(unsafe) var codes: [RefusalCode?] = []

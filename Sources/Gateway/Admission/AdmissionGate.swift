@@ -7,6 +7,7 @@ import Synchronization
 /// Live publishes are never touched by it. Counts those it let in, so that a node's limit holds over RTMP and WHIP together.
 public final class AdmissionGate: Authorizer {
     private let authorizer: any Authorizer
+    private let isOutOfReach: @Sendable (_ stageID: String) -> Bool
     private let closures = Atomic<Int>(0)
     private let leaving = Atomic<Bool>(false)
     private let live = Atomic<Int>(0)
@@ -14,7 +15,12 @@ public final class AdmissionGate: Authorizer {
     private let maximumPublishes = Atomic<Int>(.max)
     private let requiresTLS = Atomic<Bool>(false)
 
-    public init(before authorizer: any Authorizer) { self.authorizer = authorizer }
+    /// - Parameter isOutOfReach: whether this node alone cannot send to the stage's router (DESIGN.md 6.4); asked on any thread.
+    public init(
+        before authorizer: any Authorizer, isOutOfReach: @escaping @Sendable (_ stageID: String) -> Bool = { _ in false }
+    ) {
+        (self.authorizer, self.isOutOfReach) = (authorizer, isOutOfReach)
+    }
 
     /// Why new publishes are refused now; nil lets them in. Draining weighs most.
     public var closure: Closure? {
@@ -77,6 +83,11 @@ public final class AdmissionGate: Authorizer {
             return reply(.failure(Refusal(.insecureProtocol, sentence: "This gateway takes RTMPS only: use the rtmps:// URL.")))
         }
         guard !isFull else { return reply(.failure(Refusal(.overloaded))) }
-        authorizer.authorize(request, reply: reply)
+        authorizer.authorize(request) { [isOutOfReach] result in
+            guard case .success(let grant) = result, isOutOfReach(grant.stageID) else { return reply(result) }
+            reply(.failure(Refusal(.noRouter, sentence: Self.outOfReach)))
+        }
     }
+
+    private static let outOfReach = "This gateway cannot reach the stage's router: try again, another gateway may answer."
 }

@@ -16,6 +16,11 @@ struct ClusterPlatform: Sendable {
     let redis: RedisSettings
     /// Why the servers cannot be had; nil while they answer.
     let fault = Lock<String?>("not connected yet")
+
+    /// The stage routers that the heartbeats of other nodes call alive.
+    var routersSeenByOthers: Set<String> {
+        leases.nodes.filter { $0.id != leases.settings.nodeID }.reduce(into: []) { $0.formUnion($1.routers) }
+    }
 }
 
 /// The other nodes as WHIP's resources see them.

@@ -57,6 +57,7 @@ struct NodeServices: Sendable {
     /// Who is live on which stage, for those who watch.
     let stages = StageBoard()
     let routerMetrics: RouterMetrics
+    let outOfReach: StagesOutOfReach
     /// Where workers tell of publications for routers that are asked; nil without such routers.
     var forwarding: MailboxSender<ForwardingEvent>?
 
@@ -76,7 +77,9 @@ struct NodeServices: Sendable {
         let authorizer = StoreAuthorizer(store: store.store, reports: leases, tokens: tokens.authorizer(reports: leases))
         hooked = configuration.authorize.url.isEmpty ? nil : HookedAuthorizer(behind: authorizer)
         let judge: any Authorizer = if let hooked { hooked } else { authorizer }
-        gate = AdmissionGate(before: judge)
+        let outOfReach = StagesOutOfReach(store: store.store, replicas: configuration.forwarding.replicas)
+        self.outOfReach = outOfReach
+        gate = AdmissionGate(before: judge) { outOfReach.contains($0) }
         gate.requireTLS(configuration.rtmp.requiresTLS)
         if configuration.overload.maximumPublishers > 0 { gate.limitPublishes(to: configuration.overload.maximumPublishers) }
         let threads = configuration.transcoding.threads > 0 ? configuration.transcoding.threads : CPUAllowance.granted

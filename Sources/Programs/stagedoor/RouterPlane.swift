@@ -13,6 +13,7 @@ import Wire
 /// The control loop's side of forwarding: a driver for each `announce` and `janus` router, and the placement of stages on them.
 final class RouterPlane {
     let control: RouterControl
+    private var reach: TimerWatch?
 
     /// Nil when the configuration names no router that is asked: then there is nothing to place.
     init?(
@@ -40,14 +41,23 @@ final class RouterPlane {
             gate.set(.noRouter, !isAvailable)
             Log.event(isAvailable ? .info : .error, "routers_available", ["available": .bool(isAvailable)])
         }
+        if let cluster = services.cluster { watchReach(loop, cluster, services.outOfReach) }
+    }
+
+    /// Once a second: which routers are dead for this node alone.
+    private func watchReach(_ loop: EventLoop, _ cluster: ClusterPlatform, _ stages: StagesOutOfReach) {
+        var reach = RouterReach()
+        self.reach = loop.schedule(after: .seconds(1), repeating: .seconds(1)) { [control, unowned loop] in
+            let dead = Set(control.status.filter(\.isDead).map(\.name))
+            let routers = reach.outOfReach(dead: dead, seenByOthers: cluster.routersSeenByOthers, at: loop.now)
+            guard stages.set(routers) else { return }
+            Log.event(routers.isEmpty ? .info : .error, "routers_out_of_reach", ["routers": .strings(routers.sorted())])
+        }
     }
 
     private static func placements(_ loop: EventLoop, _ services: NodeServices) throws -> any PlacementStore {
         guard let cluster = services.cluster else { return LocalPlacements() }
-        let own = cluster.leases.settings.nodeID
-        return try SharedPlacements(loop: loop, store: services.store) { router in
-            cluster.leases.nodes.contains { $0.id != own && $0.routers.contains(router) }
-        }
+        return try SharedPlacements(loop: loop, store: services.store) { cluster.routersSeenByOthers.contains($0) }
     }
 
     private static func driver(
