@@ -68,7 +68,7 @@ class CountingParticipant(stage_router.Participant):
 
     def status(self):
         return {**super().status(), "foreign": self.foreign, "pictures": self.pictures, "firstUnits": self.first_units,
-                "muted": self.announce["muted"]}
+                "muted": self.announce["muted"], "stageArn": self.announce["stageArn"]}
 
 
 class ProtectedParticipant(stage_router.Participant):

@@ -12,6 +12,7 @@ final class Platform {
     /// What the nodes' `cluster` section says of the servers, and more.
     private let cluster: String
     private let extra: String
+    private let routers: [String?]
     /// Where each node serves WHIP, at its own address, and has others send encoders to; nil: nowhere.
     private let webPort: Int?
 
@@ -23,13 +24,14 @@ final class Platform {
     ///   - servers: `redis` and `topology` of the nodes' `cluster` section; else that server.
     ///   - cluster: more of that section.
     ///   - extra: more of the nodes' configuration.
+    ///   - routers: entries of each node's `routers`, in place of its own.
     init(
         _ count: Int = 3, redis: RedisServer? = nil, servers: String? = nil, cluster: String = "", webPort: Int? = nil,
-        extra: String = ""
+        extra: String = "", routers: [String?] = []
     ) throws {
         self.redis = try redis ?? RedisServer(["appendonly yes", "appendfsync always"])
         self.cluster = (servers ?? "redis: [\"127.0.0.1:\(self.redis.port)\"]") + cluster
-        (self.webPort, self.extra) = (webPort, extra)
+        (self.webPort, self.extra, self.routers) = (webPort, extra, routers)
         try Data((0..<32).map { _ in UInt8.random(in: 0...255) }).write(to: key)
         for node in 0..<count { nodes.append(try start(node)) }
         expect("all nodes know each other", within: .seconds(30)) {
@@ -54,7 +56,8 @@ final class Platform {
     private func start(_ node: Int, data: URL? = nil) throws -> Gateway {
         let launcher = webPort.map { ["env", "STAGEDOOR_HTTP_LISTEN=\(Self.address(node)):\($0)"] } ?? []
         return try Gateway(
-            configuration: settings(node), participants: 100, data: data, launcher: launcher, address: Self.address(node))
+            configuration: settings(node), routers: node < routers.count ? routers[node] : nil, participants: 100, data: data,
+            launcher: launcher, address: Self.address(node))
     }
 
     /// Starts a node again that has ended.

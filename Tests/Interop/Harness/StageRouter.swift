@@ -9,6 +9,8 @@ final class StageRouter {
     /// What it knows of one participant.
     struct Participant: Decodable {
         var generation: Int
+        /// Nil of a router that decodes.
+        var stageArn: String?
         var saidBye: Bool
         var tracks: [Track]
         /// Packets of no track that was announced.
@@ -48,7 +50,9 @@ final class StageRouter {
     }
 
     /// Its entry in the configuration.
-    func settings(_ name: String, scheme: String = "http", more: String = "") -> String {
-        "  \(name): {driver: announce, url: \"\(scheme)://127.0.0.1:\(port)\"\(more.isEmpty ? "" : ", \(more)")}\n"
+    ///
+    /// - Parameter proxy: the port to ask it through.
+    func settings(_ name: String, scheme: String = "http", proxy: Int? = nil, more: String = "") -> String {
+        "  \(name): {driver: announce, url: \"\(scheme)://127.0.0.1:\(proxy ?? port)\"\(more.isEmpty ? "" : ", \(more)")}\n"
     }
 }
