@@ -13,11 +13,22 @@ final class TestNode: Sendable {
     let leases: ClusterLeases
     let history = Lock<[HistoryWrite]>([])
     private let state: Lock<PlatformState>
-    private let stop: Lock<MailboxSender<Void>?>
+    private enum Order { case stop, pause }
+    private let orders: Lock<MailboxSender<Order>?>
+    private enum Pace { case running, paused, resuming }
+    private let pace: Lock<Pace>
     private let thread: WorkerThread
 
-    init(
+    convenience init(
         _ name: String, on server: RedisServer, limits: RedisLimits = .ofBusyMachine, stages: [String] = ["one"],
+        publishers: Int = 0, _ adjust: (inout ClusterSettings) -> Void = { _ in }
+    ) throws {
+        let topology = RedisSettings.Topology.standalone([RedisEndpoint(host: "127.0.0.1", port: server.port)])
+        try self.init(name, on: topology, limits: limits, stages: stages, publishers: publishers, adjust)
+    }
+
+    init(
+        _ name: String, on topology: RedisSettings.Topology, limits: RedisLimits, stages: [String] = ["one"],
         publishers: Int = 0, _ adjust: (inout ClusterSettings) -> Void = { _ in }
     ) throws {
         var settings = ClusterSettings(nodeID: name)
@@ -33,18 +44,23 @@ final class TestNode: Sendable {
                 state: { state.withLock { $0 } }, record: { writes in history.withLock { $0 += writes } },
                 stageARN: { Stage.named($0).arn }))
         self.leases = leases
-        var redis = RedisSettings(.standalone([RedisEndpoint(host: "127.0.0.1", port: server.port)]))
+        var redis = RedisSettings(topology)
         redis.limits = limits
-        let stop = Lock<MailboxSender<Void>?>(nil)
-        self.stop = stop
+        let (orders, pace) = (Lock<MailboxSender<Order>?>(nil), Lock(Pace.running))
+        (self.orders, self.pace) = (orders, pace)
         let settingsOfRedis = redis
         thread = try WorkerThread.start(name: "node-\(name)") {
             do {
                 let loop = try EventLoop()
                 let node = try ClusterNode(loop: loop, leases: leases, redis: settingsOfRedis)
                 node.record.publishers = publishers
-                let box = try Mailbox<Void>(loop: loop) { loop.stop() }
-                stop.withLock { $0 = box.sender }
+                let box = try Mailbox<Order>(loop: loop) { order in
+                    guard order == .pause else { return loop.stop() }
+                    pace.withLock { $0 = .paused }
+                    waitUntil(within: .seconds(240)) { pace.withLock { $0 == .resuming } }
+                    pace.withLock { $0 = .running }
+                }
+                orders.withLock { $0 = box.sender }
                 node.start()
                 loop.run()
                 node.close()
@@ -56,10 +72,18 @@ final class TestNode: Sendable {
 
     /// As if its process had been killed: nothing is released.
     func die() {
-        waitUntil { self.stop.withLock { $0 != nil } }
-        stop.withLock { $0 }?.send(())
+        waitUntil { self.orders.withLock { $0 != nil } }
+        orders.withLock { $0 }?.send(.stop)
         thread.join()
     }
+
+    /// Stands still, as a machine does that is moved, until it is resumed.
+    func pause() {
+        orders.withLock { $0 }?.send(.pause)
+        waitUntil { self.pace.withLock { $0 == .paused } }
+    }
+
+    func resume() { pace.withLock { $0 = .resuming } }
 
     /// Waits until the node can claim.
     func waitUntilReady() -> Bool {
