@@ -111,6 +111,25 @@ struct RouterControlTests {
         #expect(next.announced.last?.participantID == "late")
     }
 
+    @Test func `a stage that another gateway moved is followed, and its former router told`() throws {
+        let bench = try ControlBench()
+        for one in 0..<2 { bench.publish("p\(one)", stage: "s") }
+        #expect(bench.wait { bench.opened == 2 })
+        let home = try #require(bench.home(of: "p0"))
+        let next = try #require(bench.routers.first { $0 !== home })
+        let key = PlacementKey(stageID: "s", replica: 0)
+        bench.placements.placement(of: key) { record in
+            let generation = (record?.generation ?? 0) + 1
+            bench.placements.replace(key, record, with: Placement(router: next.name, generation: generation)) { _ in }
+        }
+        #expect(bench.wait { bench.opened == 4 && bench.closed == 2 })
+        #expect(Set(next.announced.map(\.participantID)) == ["p0", "p1"])
+        #expect(next.announced.map(\.generation).min()! > home.announced.map(\.generation).max()!)
+        #expect(
+            home.withdrawn.map(\.reason) == ["moved", "moved"]
+                && home.withdrawn.allSatisfy { $0.generation < next.announced[0].generation })
+    }
+
     @Test func `RTCP keeps a router alive whose health checks fail`() throws {
         let bench = try ControlBench()
         let (id, _) = bench.publish("p", stage: "s")

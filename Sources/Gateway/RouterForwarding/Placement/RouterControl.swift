@@ -11,7 +11,7 @@ public final class RouterControl {
     /// Whether new publishes have a router to go to: told when it changes; true at first.
     public var onAvailabilityChanged: (Bool) -> Void = { _ in }
 
-    private final class Router {
+    final class Router {
         let driver: any RouterDriver
         var health = RouterHealth()
         var isChecking = false
@@ -22,8 +22,8 @@ public final class RouterControl {
     let loop: EventLoop
     private let placements: any PlacementStore
     private let replicas: Int
-    private let routers: [String: Router]
-    private var participants: [String: ForwardedParticipant] = [:]
+    let routers: [String: Router]
+    private(set) var participants: [String: ForwardedParticipant] = [:]
     private var mailbox: Mailbox<ForwardingEvent>?
     private var timers: [TimerWatch] = []
     private var isAvailable = true
@@ -42,7 +42,10 @@ public final class RouterControl {
         mailbox = try Mailbox(loop: loop) { [unowned self] in receive($0) }
         timers = [
             loop.schedule(after: .zero, repeating: RouterHealth.checkInterval) { [unowned self] in checkHealth() },
-            loop.schedule(after: Self.leaseInterval, repeating: Self.leaseInterval) { [unowned self] in renewLeases() },
+            loop.schedule(after: Self.leaseInterval, repeating: Self.leaseInterval) { [unowned self] in
+                followPlacements()
+                renewLeases()
+            },
         ]
     }
 
@@ -50,27 +53,6 @@ public final class RouterControl {
     public var sender: MailboxSender<ForwardingEvent> {
         guard let mailbox else { preconditionFailure("made in init") }
         return mailbox.sender
-    }
-
-    /// Routers that take new stages now.
-    var eligibleRouters: [String] { routers.filter { $0.value.health.isEligible }.keys.sorted() }
-
-    /// A router as operators see it.
-    public struct Status: Sendable {
-        public var name: String
-        public var isDead: Bool
-        public var isEligible: Bool
-        /// Announced and answered there.
-        public var participantCount: Int
-    }
-
-    /// In the order of their names.
-    public var status: [Status] {
-        routers.sorted { $0.key < $1.key }.map { name, router in
-            Status(
-                name: name, isDead: router.health.isDead, isEligible: router.health.isEligible,
-                participantCount: participants.values.count { $0.isLive(at: name) })
-        }
     }
 
     private func receive(_ event: ForwardingEvent) {
@@ -176,6 +158,29 @@ extension RouterControl {
         let taken = participant.replicas.indices.filter { $0 != key.replica }.compactMap { participant.replicas[$0].router }
         let names = eligibleRouters.filter { $0 != avoided && !taken.contains($0) }
         return Rendezvous.ranking(of: names, for: key.stageID).first
+    }
+
+    /// Another gateway may have moved a stage while its router was well here, or a move was lost: the record holds.
+    private func followPlacements() {
+        for participant in participants.values {
+            for replica in 0..<replicas where participant.replicas[replica].isLive {
+                let key = PlacementKey(stageID: participant.stageID, replica: replica)
+                placements.placement(of: key) { [weak self, weak participant] record in
+                    guard let self, let participant, let record, current(participant.id) === participant else { return }
+                    follow(record, participant, replica)
+                }
+            }
+        }
+    }
+
+    private func follow(_ record: Placement, _ participant: ForwardedParticipant, _ replica: Int) {
+        guard participant.replicas[replica].isLive, participant.replicas[replica].router != record.router,
+            routers[record.router]?.health.isEligible == true
+        else { return }
+        withdraw(participant, replica, "moved")
+        participant.leave(replica)
+        participant.worker.send(.close(participant.id, replica: replica))
+        announce(participant, replica, at: record)
     }
 
     private func retry(_ participant: ForwardedParticipant, _ replica: Int, after delay: Duration) {
