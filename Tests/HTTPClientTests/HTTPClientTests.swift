@@ -54,6 +54,23 @@ struct HTTPClientTests {
         }
     }
 
+    @Test(arguments: [1, 2, 20])
+    func `a client that goes takes along what is under way`(_ count: Int) throws {
+        let bench = try Bench()
+        var answers = 0
+        for isSent in [false, true] {
+            var client: HTTPClient? = HTTPClient(loop: bench.loop)
+            for number in 0..<count {
+                var request = bench.request("/silent")
+                request.deadline = .seconds(20 + number)
+                client?.send(request) { _ in answers += 1 }
+            }
+            if isSent { #expect(bench.loop.run(until: { bench.seen.kept.count == count }, within: .seconds(20))) }
+            client = nil
+        }
+        #expect(answers == 0)
+    }
+
     @Test(arguments: ["GET", "POST", "PUT", "PATCH", "DELETE"])
     func `sends the method, the body and the headers`(_ method: String) throws {
         let bench = try Bench()

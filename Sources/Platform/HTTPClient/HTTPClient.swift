@@ -39,6 +39,9 @@ public final class HTTPClient {
     }
 
     deinit {
+        // What is removed moves libcurl's deadline, and it would tell us of that: nobody may refer to us any more.
+        unsafe ccurl_multi_set_socket(multi.pointer, nil)
+        unsafe ccurl_multi_set_timer(multi.pointer, nil)
         for transfer in transfers.values { unsafe curl_multi_remove_handle(multi.pointer, transfer.easy) }
         watches.removeAll()
         unsafe curl_multi_cleanup(multi.pointer)
