@@ -18,6 +18,10 @@ public struct NodeRecord: Hashable, Sendable {
 }
 
 extension NodeRecord {
+    /// More on one node, or a greater load, is no honest node's; sums over nodes stay far from overflow.
+    private static let possiblePublishers: ClosedRange<Int64> = 0...1_000_000
+    private static let possibleLoad: ClosedRange<Int64> = 0...1_000
+
     /// Load in hundredths, so that a record changes when it matters.
     var text: String {
         let json: JSONValue = [
@@ -33,9 +37,14 @@ extension NodeRecord {
         self.init(id: id)
         guard let json = try? JSONValue(parsing: text) else { return }
         (nodeURL, publicURL) = (json["node"]?.string ?? "", json["public"]?.string ?? "")
-        load = Double(json["load"]?.integer ?? 0) / 100
-        publishers = json["publishers"]?.integer.flatMap { Int(exactly: $0) } ?? 0
+        load = Double(Self.possibleLoad.clamping(json["load"]?.integer)) / 100
+        publishers = Int(Self.possiblePublishers.clamping(json["publishers"]?.integer))
         isDraining = json["draining"]?.bool ?? false
         routers = Set((json["routers"]?.array ?? []).compactMap(\.string))
     }
+}
+
+extension ClosedRange<Int64> {
+    /// The nearest number of the range; its lower bound for none.
+    fileprivate func clamping(_ value: Int64?) -> Int64 { Swift.min(Swift.max(value ?? lowerBound, lowerBound), upperBound) }
 }
