@@ -65,6 +65,9 @@ extension ClusterAnswer {
         self = .swept(left: Int(left), EndedLease.list(elements.dropFirst(), stage: stage))
     }
 
+    /// Milliseconds; a session that idles for longer is asked for again.
+    private static let longestWait: Int64 = 3_600_000
+
     private init?(idleness value: RedisValue, stage: String) {
         guard let elements = value.elements, let kind = elements.first?.text else { return nil }
         switch (kind, elements.dropFirst().first) {
@@ -72,7 +75,7 @@ extension ClusterAnswer {
         case ("none", _): self = .idle(.none)
         case ("wait", let time?):
             guard let time = time.integer else { return nil }
-            self = .idle(.wait(.milliseconds(time)))
+            self = .idle(.wait(.milliseconds(max(0, min(time, Self.longestWait)))))
         case ("ended", let session?):
             self = .idle(.ended(sessionID: session.text ?? "", EndedLease.list(elements.dropFirst(2), stage: stage)))
         default: return nil
