@@ -81,6 +81,7 @@ struct MetricsTests {
         #expect(text.contains(#"stagedoor_build_info{version="1.2.3"} 1"#))
         #expect(ProcessMetrics.residentBytes > 1_000_000)
         #expect((4...ProcessMetrics.maximumDescriptorCount).contains(ProcessMetrics.openDescriptorCount))
+        #expect(ProcessMetrics.openDescriptorCount == Int(ProcessMetrics.countedDescriptors))
         #expect(!text.contains("NaN"))
     }
 

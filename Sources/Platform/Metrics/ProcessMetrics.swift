@@ -42,7 +42,14 @@ public enum ProcessMetrics {
         return pages * Double(sysconf(CInt(_SC_PAGESIZE)))
     }
 
+    /// Since Linux 6.2 the directory's size tells it; before, its entries have to be counted.
     private static var openDescriptors: Double {
+        var status = stat()
+        if unsafe stat("/proc/self/fd", &status) == 0, status.st_size > 0 { return Double(status.st_size) }
+        return countedDescriptors
+    }
+
+    static var countedDescriptors: Double {
         guard let directory = unsafe opendir("/proc/self/fd") else { return .nan }
         defer { unsafe closedir(directory) }
         var count = -3  // `.`, `..` and the directory itself
