@@ -99,7 +99,8 @@ struct MetricsTests {
         let told = (ProcessMetrics.openDescriptorCount, ProcessMetrics.maximumDescriptorCount, ProcessMetrics.residentBytes)
         for descriptor in taken { close(descriptor) }
         setrlimit(CInt(RLIMIT_NOFILE.rawValue), &normal)
-        #expect(told == (Int(low.rlim_cur), Int(low.rlim_cur), 0))
+        // Descriptors above the new limit stay open.
+        #expect(told.0 >= Int(low.rlim_cur) && told.1 == Int(low.rlim_cur) && told.2 == 0)
     }
 }
 

@@ -22,7 +22,7 @@ public enum ProcessMetrics {
 
     /// Resident memory in bytes, for admission by memory; 0 where it cannot be read.
     public static var residentBytes: Int { Int(exactly: memory(field: 1).rounded()) ?? 0 }
-    /// Looking takes a descriptor too: where there is none left, all are in use.
+    /// Before Linux 6.2 looking takes a descriptor too: where there is none left, all are in use.
     public static var openDescriptorCount: Int { Int(exactly: openDescriptors) ?? maximumDescriptorCount }
     /// `Int.max` where there is no limit.
     public static var maximumDescriptorCount: Int { Int(exactly: maximumDescriptors) ?? .max }
@@ -49,7 +49,8 @@ public enum ProcessMetrics {
         return countedDescriptors
     }
 
-    static var countedDescriptors: Double {
+    /// What the kernel lists of them, one by one; NaN when no descriptor is left to look with.
+    public static var countedDescriptors: Double {
         guard let directory = unsafe opendir("/proc/self/fd") else { return .nan }
         defer { unsafe closedir(directory) }
         var count = -3  // `.`, `..` and the directory itself
