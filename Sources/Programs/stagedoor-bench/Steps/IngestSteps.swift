@@ -1,5 +1,6 @@
 import FLV
 import H264
+import JWT
 import RTMP
 import RTP
 import SDP
@@ -105,4 +106,23 @@ final class OfferStep: MediaStep {
     }
 
     func round() throws { _ = try SessionDescription(parsing: offer) }
+}
+
+/// A participant token taken apart and its claims read, all but the signature's verification (`stagedoor-bench tokens`).
+final class TokenStep: MediaStep {
+    let operations = 1
+    private let token: [UInt8]
+
+    init() {
+        let arn = "arn:aws:ivs:us-east-1:123456789012:stage/AbCdEfGhIjKl"
+        let claims = ParticipantClaims(
+            participantID: "PaRtIcIpAnT0", stageARN: arn, stageID: "AbCdEfGhIjKl", issuedAt: 1_790_000_000,
+            expiresAt: 1_790_043_200, eventsURL: "wss://gateway.example/events", whipURL: "https://gateway.example/whip",
+            allowsPublish: true, allowsSubscribe: true, userID: "somebody", attributes: ["seat": "12"])
+        token = CompactToken.serialized(
+            signingInput: CompactToken.signingInput(keyID: arn, payload: claims.payload),
+            signature: [UInt8](repeating: 0x5A, count: CompactToken.signatureLength))
+    }
+
+    func round() throws { _ = try ParticipantClaims(parsing: CompactToken(parsing: token).payload) }
 }

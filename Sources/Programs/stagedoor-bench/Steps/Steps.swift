@@ -27,6 +27,7 @@ struct Steps: ParsableCommand {
             ("chunkStream", ChunkStreamStep.init), ("accessUnits", AccessUnitStep.init), ("rtpHeaders", HeaderStep.init),
             ("unprotectGCM", { try UnprotectStep(.aeadAES128GCM) }), ("unprotectAESCM", { try UnprotectStep(.aes128CMSHA1_80) }),
             ("forwarding", ForwardingStep.init), ("offers", OfferStep.init),
+            ("tokens", TokenStep.init),
         ]
         let chosen = all.filter { step == nil || $0.name == step }
         guard !chosen.isEmpty else { throw ValidationError("there are \(all.map(\.name).joined(separator: ", "))") }
