@@ -4,7 +4,7 @@ import time
 import urllib.parse
 
 from bench_clips import with_opus
-from bench_load import AAC, full, rtmp, silent, whip
+from bench_load import AAC, Receiver, full, lines, rtmp, silent, whip
 from bench_many import growth, hold, workers
 from bench_peers import Janus, Nginx
 from gateway_run import Gateway, bench, clip, free_port
@@ -129,6 +129,7 @@ def set_up(table, seconds, rounds, peers):
                   peer=peer_best and peer_best["milliseconds"]["p50"])
         table.row("RTMP set-up", best["cpuMillisecondsPerAttempt"], "ms CPU", 0.12, peer=peer_best and peer_best["cpuMillisecondsPerAttempt"])
         whip_set_up(table, gateway, rounds)
+        first_packet(table, gateway, rounds)
         token_rates(table, rounds)
     finally:
         gateway.close()
@@ -147,6 +148,16 @@ def whip_set_up(table, gateway, rounds):
     table.row("WHIP set-up, known token", min(run["cpuMillisecondsPerSetUp"] for run in known), "ms CPU", 1.1, floor)
     table.row("WHIP set-up, new token", min(run["cpuMillisecondsPerSetUp"] for run in new), "ms CPU", 1.6,
               floor + table.floor["tokenVerification"])
+
+
+def first_packet(table, gateway, rounds):
+    """One publisher after the other sends one keyframe; how long after its POST the router has the first packet of it."""
+    runs = []
+    for _ in range(rounds):
+        with Receiver(gateway.router_ports, 0) as receiver, lines(gateway.tokens(40)) as file:
+            bench("whip", gateway.quickstart["whipURL"], "--tokens", file.name, "--flv", full(), "--opening")
+            runs.append(receiver.report()["firstPacketMilliseconds"])
+    table.row("WHIP POST to first RTP out, p50", min(run["p50"] for run in runs), "ms", 5)
 
 
 def token_rates(table, rounds):

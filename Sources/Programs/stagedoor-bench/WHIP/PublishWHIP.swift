@@ -27,6 +27,12 @@ struct PublishWHIP: ParsableCommand {
     var offersAESCMOnly = false
     @Flag(help: "Put the time of sending into every access unit, for the receiver to measure latency.")
     var marks = false
+    @Flag(
+        help: """
+            Send the first access unit alone, as soon as a connection stands, marked with the time of its POST: the receiver's \
+            first packets tell how long a viewer waits for a publisher.
+            """)
+    var opening = false
     @Option(help: "Percent of the video packets that get lost at first, for the server to ask for.")
     var loss = 0.0
     @Option(help: "What the offer says of the video; the file is sent as it is.")
@@ -64,7 +70,7 @@ struct PublishWHIP: ParsableCommand {
     }
 
     func run() throws {
-        let clip = try RTPClip(FLVFile(path: flv), isPaced: paced, isMarked: marks)
+        let clip = try RTPClip(FLVFile(path: flv), isPaced: paced, isMarked: marks || opening)
         let loop = try EventLoop()
         let tokens = try credentials.tokens(streams: streams, loop: loop)
         let profiles = offersAESCMOnly ? SRTPProfile.aes128CMSHA1_80.opensslName : DTLSContext.srtpProfiles
@@ -77,8 +83,8 @@ struct PublishWHIP: ParsableCommand {
             return WHIPPublisher(loop: loop, endpoint: client, token: token, context: context, profileLevelID: profileLevelID)
         }
         var report = Report()
-        let connected = connect(publishers, on: loop, into: &report)
-        publish(clip, by: connected, on: loop, into: &report)
+        let connected = connect(publishers, on: loop, into: &report) { if opening { $0.open(clip) } }
+        if !opening { publish(clip, by: connected, on: loop, into: &report) }
         report.endedByServer = connected.count(where: \.isEndedByServer)
         report.endedAfterSeconds = connected.compactMap(\.endedAfter?.inSeconds).min()
         end(publishers, on: loop, into: &report)
@@ -86,8 +92,11 @@ struct PublishWHIP: ParsableCommand {
         if report.refused > 0 || report.endedByServer > 0 { throw ExitCode(1) }
     }
 
-    /// Sets up `concurrency` at a time and returns those that are connected.
-    private func connect(_ publishers: [WHIPPublisher], on loop: EventLoop, into report: inout Report) -> [WHIPPublisher] {
+    /// Sets up `concurrency` at a time and returns those that are connected; `onConnected` is told of each at once.
+    private func connect(
+        _ publishers: [WHIPPublisher], on loop: EventLoop, into report: inout Report,
+        onConnected: @escaping (WHIPPublisher) -> Void
+    ) -> [WHIPPublisher] {
         let before = pid.flatMap(ProcessFigures.init)
         var waiting = publishers[...]
         var failures: [String: Int] = [:]
@@ -95,7 +104,7 @@ struct PublishWHIP: ParsableCommand {
         func connectNext() {
             guard let publisher = waiting.popFirst() else { return }
             publisher.connect(within: Self.setUpLimit) { fault in
-                if let fault { failures[fault, default: 0] += 1 }
+                if let fault { failures[fault, default: 0] += 1 } else { onConnected(publisher) }
                 finished += 1
                 connectNext()
             }

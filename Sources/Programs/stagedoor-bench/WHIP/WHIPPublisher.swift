@@ -35,6 +35,7 @@ final class WHIPPublisher {
     private var resource: WHIPEndpointClient.Resource?
     private var connection: WHIPConnection?
     private var senders: (video: RTPSender, audio: RTPSender)
+    private var postedAt = MonotonicTime.zero
     private var startedAt = MonotonicTime.zero
     private var loss = 0.0
     private var next = 0
@@ -59,6 +60,7 @@ final class WHIPPublisher {
     /// Offers, checks and shakes hands; `done` is called once, with what went wrong if anything did.
     func connect(within limit: Duration, done: @escaping (String?) -> Void) {
         let start = EventLoop.monotonicNow()
+        postedAt = start
         var isDone = false
         func finish(_ fault: String?) {
             guard !isDone else { return }
@@ -112,17 +114,24 @@ final class WHIPPublisher {
                 pace = loop.schedule(after: .nanoseconds(wait)) { [unowned self] in step(clip) }
                 return
             }
-            send(packet, offset: repetition * clip.duration)
+            send(packet, offset: repetition * clip.duration, mark: EventLoop.monotonicNow())
             next += 1
             if next == clip.packets.count { (next, repetition) = (0, repetition + 1) }
         }
     }
 
-    private func send(_ packet: RTPClip.Packet, offset: Int) {
-        var payload = packet.payload
-        if let markOffset = packet.markOffset {
-            LatencyMark.write(EventLoop.monotonicNow().nanoseconds, into: &payload, at: markOffset)
+    /// Sends the clip's first access unit and no more, marked with the time of the POST.
+    func open(_ clip: RTPClip) {
+        for packet in clip.packets where packet.track == .video {
+            send(packet, offset: 0, mark: postedAt)
+            if packet.isLast { return }
         }
+    }
+
+    /// - Parameter mark: the time to write where the packet has room for one.
+    private func send(_ packet: RTPClip.Packet, offset: Int, mark: MonotonicTime) {
+        var payload = packet.payload
+        if let markOffset = packet.markOffset { LatencyMark.write(mark.nanoseconds, into: &payload, at: markOffset) }
         let path = packet.track == .video ? \(video: RTPSender, audio: RTPSender).video : \.audio
         let timestamp = packet.timestamp &+ UInt32(truncatingIfNeeded: offset * senders[keyPath: path].clockRate / 1_000)
         connection?.protecting { protection throws(SRTPError) in
