@@ -167,7 +167,7 @@ private final class Stream {
     private func sendSilence() {
         let placed = publication.timeline.place(nextAudio, of: .audio, arrival: loop.now)
         ([0xFC, 0xFF, 0xFE] as [UInt8]).withUnsafeBytes {
-            audio.write($0, at: placed, duration: .milliseconds(20), arrival: loop.now)
+            audio.write($0, at: placed.timestamp(for: .audio), tickCount: 960, arrival: loop.now)
         }
         nextAudio += .milliseconds(20)
     }

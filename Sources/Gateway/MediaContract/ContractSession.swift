@@ -57,14 +57,13 @@ public final class ContractSession {
     public func accessUnit(
         _ bytes: UnsafeRawBufferPointer, lengthSize: Int, mediaTime: Duration, arrival: MonotonicTime
     ) -> Refusal? {
-        monitor.accessUnit(bytes, lengthSize: lengthSize, at: moment(mediaTime, arrival))
-        return news(at: arrival)
+        let moment = moment(mediaTime, arrival)
+        return look(at: arrival) { $0.accessUnit(bytes, lengthSize: lengthSize, at: moment) }
     }
 
     public func audioFrame(byteCount: Int, mediaTime: Duration, arrival: MonotonicTime) -> Refusal? {
         let ticks = mediaTime.nanoseconds / 1_000 * 6 / 125  // 48 kHz
-        monitor.audioFrame(byteCount: byteCount, at: MediaMoment(mediaTime: ticks, arrival: arrival))
-        return news(at: arrival)
+        return look(at: arrival) { $0.audioFrame(byteCount: byteCount, at: MediaMoment(mediaTime: ticks, arrival: arrival)) }
     }
 
     /// The transcoder cannot make Opus of what claims to be AAC-LC.
@@ -83,15 +82,14 @@ public final class ContractSession {
     public func videoPayload(
         _ payload: UnsafeRawBufferPointer, sequenceNumber: Int64, timestamp: Int64, arrival: MonotonicTime
     ) -> Refusal? {
-        monitor.rtpPayload(payload, sequenceNumber: sequenceNumber, at: MediaMoment(mediaTime: timestamp, arrival: arrival))
-        return monitor.hasNews ? news(at: arrival) : nil
+        let moment = MediaMoment(mediaTime: timestamp, arrival: arrival)
+        return look(at: arrival) { $0.rtpPayload(payload, sequenceNumber: sequenceNumber, at: moment) }
     }
 
     /// One Opus packet.
     /// - Parameter timestamp: unwrapped, 48 kHz.
     public func audioPayload(byteCount: Int, timestamp: Int64, arrival: MonotonicTime) -> Refusal? {
-        monitor.audioFrame(byteCount: byteCount, at: MediaMoment(mediaTime: timestamp, arrival: arrival))
-        return news(at: arrival)
+        look(at: arrival) { $0.audioFrame(byteCount: byteCount, at: MediaMoment(mediaTime: timestamp, arrival: arrival)) }
     }
 
     // MARK: Time
@@ -108,6 +106,16 @@ public final class ContractSession {
 
     private func moment(_ mediaTime: Duration, _ arrival: MonotonicTime) -> MediaMoment {
         MediaMoment(mediaTime: mediaTime.nanoseconds / 1_000 * 9 / 100, arrival: arrival)
+    }
+
+    /// Shows the monitor something, and asks for its news within the same access to it.
+    @inline(__always)
+    private func look(at now: MonotonicTime, _ show: (inout ContractMonitor) -> Void) -> Refusal? {
+        func hasNews(after show: (inout ContractMonitor) -> Void, _ monitor: inout ContractMonitor) -> Bool {
+            show(&monitor)
+            return monitor.hasNews
+        }
+        return hasNews(after: show, &monitor) ? news(at: now) : nil
     }
 
     private func news(at now: MonotonicTime) -> Refusal? {

@@ -7,20 +7,24 @@ final class SessionWatch: MediaSink {
     private let board: SessionBoard
     private let wallNow: @Sendable () -> WallTime
     private var isAwaited: Set<String> = ["firstVideo", "firstKeyframe", "firstAudio"]
+    /// All of them have come: what every later run asks.
+    private var isComplete = false
 
     init(_ record: SessionRecord, board: SessionBoard, wallNow: @escaping @Sendable () -> WallTime) {
         (self.record, self.board, self.wallNow) = (record, board, wallNow)
     }
 
     func forward(_ packets: UnsafeBufferPointer<MediaPacket>, of run: MediaRun) {
-        guard !isAwaited.isEmpty else { return }
+        guard !isComplete else { return }
         if run.track.kind == .audio { return reached("firstAudio") }
         reached("firstVideo")
         if run.isKeyframe { reached("firstKeyframe") }
     }
 
     private func reached(_ step: String) {
-        if isAwaited.remove(step) != nil { board.note(step, of: record) }
+        guard isAwaited.remove(step) != nil else { return }
+        isComplete = isAwaited.isEmpty
+        board.note(step, of: record)
     }
 
     func formatChanged(_ track: TrackID, to format: TrackFormat) {}

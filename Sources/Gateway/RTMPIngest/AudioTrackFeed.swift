@@ -9,8 +9,9 @@ import Wire
 /// The audio of one RTMP publish: AAC goes through the transcoder and comes back as Opus, Opus passes. Confined.
 final class AudioTrackFeed {
     /// Stamps are whole milliseconds, Opus frames need not be: a packet this near to the end of the last one begins there.
-    static let continuityTolerance = Duration.milliseconds(10)
-    static let transcodedPacketDuration = Duration.milliseconds(20)
+    /// In ticks: 10 ms.
+    static let continuityTolerance: UInt64 = 480
+    static let transcodedPacketTicks: Int64 = 960
     /// Raw AAC frames have at most 6,144 bits a channel.
     static let maximumFrameByteCount = 8_192
 
@@ -26,10 +27,13 @@ final class AudioTrackFeed {
     /// The moment, for packets that come back from the transcoder.
     private let now: () -> MonotonicTime
     private var configuration: Configuration?
+    /// Which of the two it is, for every frame: a look at the configuration itself would copy it.
+    private var carriesOpus: Bool?
     private var stream: TranscodingStream?
     private var failure: Refusal?
     private var refusedCodec: AudioCodec?
-    private var opusEnd: Duration?
+    /// Where the last packet ended, in ticks.
+    private var opusEnd: Int64?
     private(set) var lastMediaTime: Duration?
 
     init(
@@ -85,7 +89,7 @@ final class AudioTrackFeed {
         guard configuration != .aac(config) else { return nil }
         let refusal = inspector?.audioConfigured(config, mediaTime: lastMediaTime ?? .zero, arrival: arrival)
         if let refusal { return refusal }
-        configuration = .aac(config)
+        (configuration, carriesOpus) = (.aac(config), false)
         stream = transcoder.open(config) { [weak self] in self?.received($0) }
         publication.setFormat(.opus(isStereo: config.channelCount == 2), of: .audio)
         return nil
@@ -101,7 +105,7 @@ final class AudioTrackFeed {
         let refusal = inspector?.opusConfigured(
             channelCount: Int(head.channelCount), mediaTime: lastMediaTime ?? .zero, arrival: arrival)
         if let refusal { return refusal }
-        (configuration, stream) = (.opus, nil)
+        (configuration, carriesOpus, stream) = (.opus, true, nil)
         publication.setFormat(.opus(isStereo: head.channelCount == 2), of: .audio)
         return nil
     }
@@ -110,7 +114,7 @@ final class AudioTrackFeed {
         _ frame: UnsafeRawBufferPointer, isOpus: Bool, _ stamp: Duration, _ arrival: MonotonicTime,
         _ counters: inout PipelineCounters
     ) -> Refusal? {
-        guard let configuration, (configuration == .opus) == isOpus else {
+        guard carriesOpus == isOpus else {
             counters.unconfigured += 1
             return nil
         }
@@ -134,30 +138,19 @@ final class AudioTrackFeed {
             counters.malformed += 1
             return
         }
-        var start = mediaTime
-        if let end = opusEnd, abs((mediaTime - end).nanoseconds) <= Self.continuityTolerance.nanoseconds { start = end }
-        let duration = AudioClock.duration(ofTicks: Int64(samples))
-        opusEnd = start + duration
-        writer.write(packet, at: start, duration: duration, arrival: arrival)
+        var start = mediaTime.timestamp(for: .audio)
+        if let end = opusEnd, (start &- end).magnitude <= Self.continuityTolerance { start = end }
+        opusEnd = start &+ Int64(samples)
+        writer.write(packet, at: start, tickCount: Int64(samples), arrival: arrival)
     }
 
     private func received(_ audio: TranscodedAudio) {
         switch audio {
         case .packet(let packet, let ticks):
-            writer.write(packet, at: AudioClock.duration(ofTicks: ticks), duration: Self.transcodedPacketDuration, arrival: now())
+            writer.write(packet, at: ticks, tickCount: Self.transcodedPacketTicks, arrival: now())
         case .failed:
             let refusal = inspector?.audioNotDecodable(mediaTime: lastMediaTime ?? .zero, arrival: now())
             failure = refusal ?? Refusal(.internalError)
         }
-    }
-}
-
-/// Ticks of RTP's audio clock as durations.
-enum AudioClock {
-    static let ticksPerSecond: Int64 = 48_000
-
-    static func duration(ofTicks ticks: Int64) -> Duration {
-        let (seconds, rest) = ticks.quotientAndRemainder(dividingBy: ticksPerSecond)
-        return .nanoseconds(seconds &* 1_000_000_000 &+ rest * 1_000_000_000 / ticksPerSecond)
     }
 }

@@ -155,8 +155,8 @@ extension RTMPConnection {
         pipeline.onStart = { [reports = ingest.environment.reports] in reports?.publishStarted(lease) }
         live = LivePublish(
             number: attempt.number, lease: lease, holder: holder, pipeline: pipeline,
-            silence: loop.schedule(after: settings.silenceTimeout) { [unowned self] in silenceTooLong() },
-            tick: loop.schedule(after: .seconds(1), repeating: .seconds(1)) { [unowned self] in secondPassed() })
+            silence: loop.schedule(after: settings.silenceTimeout) { [unowned self] in lookForSilence() },
+            tick: loop.schedule(after: .seconds(1), repeating: .seconds(1)) { [unowned self] in secondPassed() }, began: loop.now)
         ingest.publishBegan(self)
         ingest.host?.publishBegan(publication)
         log(.info, "rtmp_publish_granted", ["participant": .string(grant.participantID), "agent": .string(userAgent)])
@@ -180,7 +180,10 @@ extension RTMPConnection {
     /// Seconds.
     private static let pingInterval: Int64 = 30
 
-    private func silenceTooLong() {
+    private func lookForSilence() {
+        guard let live else { return }
+        let patience = settings.silenceTimeout - (ingest.loop.now - live.lastMedia)
+        if patience > .zero { return live.silence.rearm(after: patience) }
         log(.info, "rtmp_publish_silent")
         end(.connectionLost)
     }

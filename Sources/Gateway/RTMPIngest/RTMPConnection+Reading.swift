@@ -12,7 +12,7 @@ extension RTMPConnection {
     /// Takes bytes as they lie in the loop's buffer.
     /// - Returns: how many were consumed; the rest is to be given again with what follows.
     func receive(_ bytes: UnsafeRawBufferPointer) -> Int {
-        ingest.metrics.receivedBytes.increment(by: bytes.count)
+        receivedBytes.increment(by: bytes.count)
         switch stage {
         case .awaitingPROXYHeader: return readPROXYHeader(bytes)
         case .sniffing: return sniff(bytes)
@@ -65,7 +65,7 @@ extension RTMPConnection {
             failed(error)
             return bytes.count
         }
-        if session.isHandshakeComplete { handshakeCompleted() }
+        if !isHandshakeOver, session.isHandshakeComplete { handshakeCompleted() }
         if admittedAddress != nil, session.partialByteCount != countedByteCount { ingest.countBytes(of: self) }
         flush()
         return offset
@@ -74,7 +74,8 @@ extension RTMPConnection {
     /// Sends what the session has to say. A peer that asks and never reads is left alone.
     func flush() {
         if case .closed = stage { return }
-        if !session.output.isEmpty { transport.write(session.takeOutput()) }
+        guard !session.output.isEmpty else { return }
+        transport.write(session.takeOutput())
         guard transport.pendingWriteByteCount > Self.maximumPendingWriteByteCount else { return }
         log(.info, "rtmp_peer_does_not_read")
         end(.connectionLost)
@@ -95,8 +96,8 @@ extension RTMPConnection {
 
     private func received(_ media: RTMPMedia, isVideo: Bool) {
         guard let live else { return }
-        let now = ingest.loop.now
-        live.silence.rearm(after: settings.silenceTimeout)
+        let now = loop.now
+        live.lastMedia = now
         let refusal =
             isVideo
             ? live.pipeline.receiveVideo(media.payload, timestamp: media.timestamp, arrival: now)

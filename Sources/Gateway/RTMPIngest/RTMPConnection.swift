@@ -1,5 +1,6 @@
 import EventLoop
 import GatewayLogging
+import GatewayMetrics
 import Monitoring
 import OpenSSL
 import RTMP
@@ -30,6 +31,9 @@ final class RTMPConnection {
     /// Tells this connection from all others in logs, in the API and on the console.
     let sessionID: String
     unowned let ingest: RTMPIngest
+    /// The ingest's, at hand for every read and message.
+    let loop: EventLoop
+    let receivedBytes: Counter
     let transport: any ConnectionTransport
     /// The encoder, or what a balancer said of it.
     var source: SocketAddress
@@ -45,12 +49,13 @@ final class RTMPConnection {
     var publishCount: UInt64 = 0
     var deadline: TimerWatch?
     private let accepted: MonotonicTime
-    private var isHandshakeOver = false
+    private(set) var isHandshakeOver = false
     /// What happened so far, until a publish is granted.
     private(set) var steps: [PublishStep] = []
 
     init(id: UInt64, ingest: RTMPIngest, transport: any ConnectionTransport) {
         (self.id, self.ingest, self.transport) = (id, ingest, transport)
+        (loop, receivedBytes) = (ingest.loop, ingest.metrics.receivedBytes)
         source = transport.remoteAddress
         sessionID = Random.bytes(count: 8).map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
         accepted = ingest.loop.now

@@ -10,11 +10,11 @@ public import Wire
 /// connection's buffer. What the inspector refuses ends the publish.
 public final class RTMPPublishPipeline {
     public let publication: Publication
-    public private(set) var counters = PipelineCounters()
+    public var counters: PipelineCounters { counted }
     /// Called whenever a frame with advancing media time has come: proof that this publisher is alive (DESIGN.md 7, O41).
-    public var onProgress: ((MonotonicTime) -> Void)?
+    var onProgress: ((MonotonicTime) -> Void)?
     /// Called once, when both tracks have been forwarded for long enough to call this a publish.
-    public var onStart: (() -> Void)?
+    var onStart: (() -> Void)?
 
     private let video: VideoTrackFeed
     private let audio: AudioTrackFeed
@@ -22,6 +22,8 @@ public final class RTMPPublishPipeline {
     private var furthestVideo: Duration?
     private var furthestAudio: Duration?
     private var gate = PublishGate(needsAudio: true)
+    private var hasStarted = false
+    private var counted = PipelineCounters()
 
     /// - Parameter now: the moment, asked when the transcoder gives packets back.
     public init(
@@ -36,15 +38,18 @@ public final class RTMPPublishPipeline {
     /// - Parameter timestamp: unwrapped milliseconds.
     /// - Returns: what ends the publish.
     public func receiveVideo(_ message: UnsafeRawBufferPointer, timestamp: Int64, arrival: MonotonicTime) -> Refusal? {
-        let frames = counters.videoFrames
+        // Counted beside the object: an access to it that lasts as long as the call would be checked.
+        var counters = counted
         let refusal = video.receive(message, timestamp: timestamp, arrival: arrival, &counters)
-        publication.counters[.video].count(byteCount: message.count, endsFrame: counters.videoFrames > frames)
-        if !gate.isOpen, counters.videoFrames > frames, let time = video.lastMediaTime,
-            gate.videoForwarded(isDecodableIDR: video.lastWasKeyframe, mediaTime: time.timestamp(for: .video))
-        {
-            onStart?()
+        let isFrame = counters.videoFrames > counted.videoFrames
+        counted = counters
+        publication.counters[.video].count(byteCount: message.count, endsFrame: isFrame)
+        guard isFrame, let time = video.lastMediaTime else { return refusal }
+        if !hasStarted {
+            let ticks = time.timestamp(for: .video)
+            startIf(gate.videoForwarded(isDecodableIDR: video.lastWasKeyframe, mediaTime: ticks))
         }
-        if let time = video.lastMediaTime, furthestVideo.map({ time > $0 }) ?? true {
+        if furthestVideo.map({ time > $0 }) ?? true {
             furthestVideo = time
             onProgress?(arrival)
         }
@@ -54,15 +59,24 @@ public final class RTMPPublishPipeline {
     /// - Parameter timestamp: unwrapped milliseconds.
     /// - Returns: what ends the publish.
     public func receiveAudio(_ message: UnsafeRawBufferPointer, timestamp: Int64, arrival: MonotonicTime) -> Refusal? {
-        let frames = counters.audioFrames
+        var counters = counted
         let refusal = audio.receive(message, timestamp: timestamp, arrival: arrival, &counters)
-        publication.counters[.audio].count(byteCount: message.count, endsFrame: counters.audioFrames > frames)
-        if !gate.isOpen, counters.audioFrames > frames, gate.audioForwarded() { onStart?() }
-        if let time = audio.lastMediaTime, furthestAudio.map({ time > $0 }) ?? true {
+        let isFrame = counters.audioFrames > counted.audioFrames
+        counted = counters
+        publication.counters[.audio].count(byteCount: message.count, endsFrame: isFrame)
+        guard isFrame, let time = audio.lastMediaTime else { return refusal }
+        if !hasStarted { startIf(gate.audioForwarded()) }
+        if furthestAudio.map({ time > $0 }) ?? true {
             furthestAudio = time
             onProgress?(arrival)
         }
         return refusal
+    }
+
+    private func startIf(_ isStart: Bool) {
+        guard isStart else { return }
+        hasStarted = true
+        onStart?()
     }
 
     /// To be called about once a second.

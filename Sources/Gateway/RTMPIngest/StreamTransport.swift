@@ -11,6 +11,9 @@ final class StreamTransport: ConnectionTransport {
 
     init(_ stream: TCPStream, tls: TLSContext?) { (self.stream, self.tls) = (stream, tls) }
 
+    /// A stream that lingers lives longer than its connection, which it must not call any more.
+    deinit { (stream.onBytes, stream.onClosed) = ({ $0.count }, { _ in }) }
+
     var remoteAddress: SocketAddress { stream.remoteAddress }
     var isTLS: Bool { stream.isTLS }
     var roundTrip: Duration? { stream.roundTrip }
@@ -33,7 +36,9 @@ extension RTMPIngest {
     public func accept(_ accepted: AcceptedConnection) {
         let stream = TCPStream(loop: loop, accepted: accepted)
         guard let connection = accept(StreamTransport(stream, tls: tls)) else { return }
-        stream.onBytes = { [weak connection] in connection?.receive($0) ?? $0.count }
-        stream.onClosed = { [weak connection] _ in connection?.transportClosed() }
+        // The connection owns its transport, whose end takes these off the stream. A weak reference, asked with every read,
+        // would make all counting of the connection's references slow.
+        stream.onBytes = { [unowned connection] in connection.receive($0) }
+        stream.onClosed = { [unowned connection] _ in connection.transportClosed() }
     }
 }

@@ -3,27 +3,14 @@ public import Wire
 
 /// Writes an encoder's H.264 access units to a publication as RTP packets, numbered without gaps (RTMP's way into the hub).
 public final class AccessUnitWriter {
-    /// The access unit at hand, and the number of the packet after its last.
-    private struct Output {
-        var packets: [MediaPacket] = []
-        var nextSequenceNumber: Int64 = 0
-
-        mutating func append(_ payload: H264Payload, timestamp: Int64) {
-            packets.append(
-                MediaPacket(
-                    sequenceNumber: nextSequenceNumber, timestamp: timestamp, marker: payload.isLast, head: payload.head,
-                    headCount: payload.headCount, payload: payload.body))
-            nextSequenceNumber += 1
-        }
-    }
-
-    private unowned let publication: Publication
+    private let publication: Publication
     private var packetizer = H264Packetizer()
-    private var output = Output()
+    private var packets: [MediaPacket] = []
+    private var nextSequenceNumber: Int64 = 0
 
     public init(publication: Publication) {
         self.publication = publication
-        output.packets.reserveCapacity(512)  // the biggest frames measured: 264 packets
+        packets.reserveCapacity(512)  // the biggest frames measured: 264 packets
     }
 
     /// Takes new parameter sets, and tells the sinks of the first of each.
@@ -41,14 +28,21 @@ public final class AccessUnitWriter {
         _ nalUnits: [UnsafeRawBufferPointer], at mediaTime: Duration, isKeyframe: Bool, arrival: MonotonicTime
     ) {
         let timestamp = mediaTime.timestamp(for: .video)
-        // Out of the object while it is filled: no checked access to it for every packet.
-        var output = Output()
-        swap(&output, &self.output)
-        output.packets.removeAll(keepingCapacity: true)
-        for nalUnit in nalUnits { packetizer.append(nalUnit) { output.append($0, timestamp: timestamp) } }
-        packetizer.finish { output.append($0, timestamp: timestamp) }
+        // Out of the object while they are filled: no checked access to it for every packet.
+        var packets: [MediaPacket] = []
+        swap(&packets, &self.packets)
+        packets.removeAll(keepingCapacity: true)
+        var sequenceNumber = nextSequenceNumber
+        packetizer.cut(nalUnits) { payload in
+            packets.append(
+                MediaPacket(
+                    sequenceNumber: sequenceNumber, timestamp: timestamp, marker: payload.isLast, head: payload.head,
+                    headCount: payload.headCount, payload: payload.body))
+            sequenceNumber += 1
+        }
+        nextSequenceNumber = sequenceNumber
         let run = MediaRun(track: .video, isKeyframe: isKeyframe, arrival: arrival)
-        output.packets.withUnsafeBufferPointer { publication.forward($0, of: run) }
-        swap(&output, &self.output)
+        packets.withUnsafeBufferPointer { publication.forward($0, of: run) }
+        swap(&packets, &self.packets)
     }
 }

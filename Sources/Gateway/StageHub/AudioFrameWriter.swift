@@ -2,7 +2,7 @@ public import Wire
 
 /// Writes Opus packets to a publication as RTP packets, numbered without gaps (RFC 7587 §4.2: one Opus packet each).
 public final class AudioFrameWriter {
-    private unowned let publication: Publication
+    private let publication: Publication
     private var nextSequenceNumber: Int64 = 0
     private var lastEnd: Int64?
 
@@ -10,12 +10,11 @@ public final class AudioFrameWriter {
 
     /// Forwards one Opus packet, valid until this returns.
     /// - Parameters:
-    ///   - mediaTime: of its first sample, less the encoder's look-ahead and the resampler's delay.
-    ///   - duration: of the packet; a packet that does not start where the last one ended carries the marker (a talkspurt).
-    public func write(_ opus: UnsafeRawBufferPointer, at mediaTime: Duration, duration: Duration, arrival: MonotonicTime) {
-        let timestamp = mediaTime.timestamp(for: .audio)
-        let isStart = lastEnd.map { abs($0 - timestamp) > Self.continuityTolerance } ?? true
-        lastEnd = timestamp + duration.timestamp(for: .audio)
+    ///   - timestamp: of its first sample, less the encoder's look-ahead and the resampler's delay, in ticks of 48 kHz.
+    ///   - tickCount: of the packet; a packet that does not start where the last one ended carries the marker (a talkspurt).
+    public func write(_ opus: UnsafeRawBufferPointer, at timestamp: Int64, tickCount: Int64, arrival: MonotonicTime) {
+        let isStart = lastEnd.map { ($0 &- timestamp).magnitude > Self.continuityTolerance } ?? true
+        lastEnd = timestamp &+ tickCount
         let packet = MediaPacket(
             sequenceNumber: nextSequenceNumber, timestamp: timestamp, marker: isStart, payload: opus)
         nextSequenceNumber += 1
@@ -24,5 +23,5 @@ public final class AudioFrameWriter {
     }
 
     /// 10 ms in ticks: less is rounding.
-    static let continuityTolerance: Int64 = 480
+    static let continuityTolerance: UInt64 = 480
 }

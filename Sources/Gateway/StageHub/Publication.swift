@@ -12,9 +12,10 @@ public final class Publication {
     /// Media time → wall clock, one for all tracks; sinks make their sender reports from it.
     public let timeline: Timeline
     public private(set) var formats: [TrackID: TrackFormat] = [:]
-    public private(set) var sinks: [any MediaSink] = []
+    public var sinks: [any MediaSink] { attached }
     public weak var source: (any MediaSource)?
     private var limits: [ObjectIdentifier: Int] = [:]
+    private var attached: [any MediaSink] = []
 
     public init(
         grant: PublishGrant, lease: PublishLease, ingestProtocol: IngestProtocol, origin: PublishOrigin? = nil,
@@ -26,12 +27,12 @@ public final class Publication {
 
     /// Adds a sink and tells it the formats known so far.
     public func add(_ sink: any MediaSink) {
-        sinks.append(sink)
+        attached.append(sink)
         for (track, format) in formats { sink.formatChanged(track, to: format) }
     }
 
     public func remove(_ sink: any MediaSink) {
-        sinks.removeAll { $0 === sink }
+        attached.removeAll { $0 === sink }
         limitBitrate(nil, for: sink)
     }
 
@@ -52,12 +53,12 @@ public final class Publication {
     public func announced() { source?.announced() }
 
     public func forward(_ packets: UnsafeBufferPointer<MediaPacket>, of run: MediaRun) {
-        for sink in sinks { sink.forward(packets, of: run) }
+        for sink in attached { sink.forward(packets, of: run) }
     }
 
     public func end(_ reason: PublicationEnd) {
-        let ending = sinks
-        sinks = []
+        let ending = attached
+        attached = []
         for sink in ending { sink.ended(reason) }
     }
 }

@@ -7,6 +7,7 @@ import Wire
 /// sums wrap, since stamps are the encoder's to choose.
 struct StampTimeline {
     private struct Track {
+        let id: TrackID
         var shift: Int64
         var last: Int64
         /// The step from the frame before the last to the last: what "one frame" means after a jump.
@@ -15,7 +16,8 @@ struct StampTimeline {
 
     private var envelope = LowerEnvelope()
     private var offset = SlewedOffset()
-    private var tracks: [TrackID: Track] = [:]
+    /// Video and audio: two are found sooner by looking than by hashing, for every frame.
+    private var tracks: [Track] = []
     private var shift: Int64 = 0
     private var rebased: MonotonicTime?
 
@@ -32,12 +34,13 @@ struct StampTimeline {
 
     /// The session media time of `stamp`; a jump re-bases the session so that the track goes on one frame after its last.
     mutating func place(_ stamp: Int64, of track: TrackID, arrival: MonotonicTime) -> Int64 {
-        var state = tracks[track] ?? Track(shift: shift, last: stamp &+ shift, frame: 0)
+        let index = index(of: track, startingAt: stamp)
+        var state = tracks[index]
         if isJump(to: stamp &+ state.shift, from: state.last, at: arrival) { rebase(&state, at: stamp, arrival) }
         let placed = stamp &+ state.shift
         if placed > state.last { state.frame = min(placed &- state.last, Self.longestFrame) }
         state.last = placed
-        tracks[track] = state
+        tracks[index] = state
         envelope.observe(arrival.nanoseconds &- placed, at: arrival)
         if let minimum = envelope.minimum { offset.approach(minimum, at: arrival) }
         return placed
@@ -45,6 +48,13 @@ struct StampTimeline {
 
     /// The session media time of the moment `now`, equal for all tracks; nil before the first stamp.
     func mediaTime(at now: MonotonicTime) -> Int64? { offset.value.map { now.nanoseconds &- $0 } }
+
+    /// A track's place; one that is new gets the last.
+    private mutating func index(of track: TrackID, startingAt stamp: Int64) -> Int {
+        if let index = tracks.firstIndex(where: { $0.id == track }) { return index }
+        tracks.append(Track(id: track, shift: shift, last: stamp &+ shift, frame: 0))
+        return tracks.count - 1
+    }
 
     private mutating func rebase(_ state: inout Track, at stamp: Int64, _ arrival: MonotonicTime) {
         let follows =

@@ -10,12 +10,12 @@ public struct TrackNumbering {
     public static let maximumStep: UInt64 = 3000
 
     public let clockRate: Int64
-    private var sequenceConstant: Int64 = 0
-    public private(set) var timestampConstant: Int64 = 0
+    @usableFromInline var sequenceConstant: Int64 = 0
+    public internal(set) var timestampConstant: Int64 = 0
     private let firstSequenceNumber: Int64
     private let firstTimestamp: Int64
-    private var newest: (input: Int64, output: Int64, timestamp: Int64, arrival: MonotonicTime)?
-    private var startsAnew = true
+    @usableFromInline var newest: (input: Int64, output: Int64, timestamp: Int64, arrival: MonotonicTime)?
+    @usableFromInline var startsAnew = true
     /// The first number sent since the constants were chosen.
     private var firstSent: Int64 = 0
 
@@ -34,11 +34,13 @@ public struct TrackNumbering {
     public mutating func restart() { startsAnew = true }
 
     /// Whether the publisher's number jumps to another sequence by itself; the caller asks for a keyframe then.
+    @inlinable
     public func isJump(_ sequenceNumber: Int64) -> Bool {
         guard !startsAnew, let newest else { return false }
         return (sequenceNumber &- newest.input).magnitude > Self.maximumStep
     }
 
+    @inlinable
     public mutating func number(_ sequenceNumber: Int64, _ timestamp: Int64, arrival: MonotonicTime) -> (Int64, Int64) {
         if startsAnew || isJump(sequenceNumber) { chooseConstants(sequenceNumber, timestamp, arrival) }
         let output = sequenceNumber &+ sequenceConstant
@@ -57,7 +59,8 @@ public struct TrackNumbering {
         return output &- sequenceConstant
     }
 
-    private mutating func chooseConstants(_ sequenceNumber: Int64, _ timestamp: Int64, _ arrival: MonotonicTime) {
+    @usableFromInline
+    mutating func chooseConstants(_ sequenceNumber: Int64, _ timestamp: Int64, _ arrival: MonotonicTime) {
         startsAnew = false
         guard let newest else {
             firstSent = firstSequenceNumber

@@ -18,31 +18,25 @@ struct SegmentCursor {
     /// Gathers at most `limit` datagrams, fewer when the buffer is full, but one at least; returns how many.
     mutating func take(_ limit: Int, segmentSize: Int, into vectors: VectorBuffer) -> Int {
         vectors.removeAll()
-        var segments = 0
-        while segments < limit, !isAtEnd {
-            let (start, filled) = (self, vectors.count)
-            guard takeOne(segmentSize, into: vectors) || segments == 0 else {
-                self = start
-                vectors.truncate(to: filled)
-                break
-            }
-            segments += 1
-        }
-        return segments
-    }
-
-    /// Returns false when the buffer was too small for all of the datagram's pieces.
-    private mutating func takeOne(_ segmentSize: Int, into vectors: VectorBuffer) -> Bool {
-        var missing = segmentSize
-        while missing > 0, !isAtEnd {
+        var (segments, missing) = (0, segmentSize)
+        // Where the datagram at hand begins, for one that the buffer does not hold whole.
+        var (start, filled) = (self, 0)
+        while !isAtEnd {
             let piece = unsafe pieces[index]
             let part = min(missing, piece.count - offset)
-            guard unsafe vectors.append(UnsafeRawBufferPointer(rebasing: piece[offset..<offset + part])) else { return false }
-            missing -= part
-            offset += part
+            guard unsafe vectors.append(piece.baseAddress, from: offset, count: part) else {
+                if segments > 0 { (self, missing) = (start, segmentSize) }
+                vectors.truncate(to: segments > 0 ? filled : vectors.count)
+                break
+            }
+            (offset, missing) = (offset + part, missing - part)
             skipEmpty()
+            guard missing == 0 else { continue }
+            (segments, missing) = (segments + 1, segmentSize)
+            if segments == limit { break }
+            (start, filled) = (self, vectors.count)
         }
-        return true
+        return missing < segmentSize ? segments + 1 : segments
     }
 
     private mutating func skipEmpty() {
@@ -62,10 +56,14 @@ final class VectorBuffer {
     init() { unsafe start = .allocate(capacity: Self.capacity) }
     deinit { unsafe start.deallocate() }
 
-    func append(_ bytes: UnsafeRawBufferPointer) -> Bool {
+    func append(_ bytes: UnsafeRawBufferPointer) -> Bool { unsafe append(bytes.baseAddress, from: 0, count: bytes.count) }
+
+    /// Gathers `length` bytes at `offset` of a piece of memory.
+    /// - Returns: false when the buffer is full.
+    func append(_ base: UnsafeRawPointer?, from offset: Int, count length: Int) -> Bool {
         guard count < Self.capacity else { return false }
-        unsafe (start + count).initialize(
-            to: iovec(iov_base: UnsafeMutableRawPointer(mutating: bytes.baseAddress), iov_len: bytes.count))
+        let bytes = unsafe base.map { unsafe UnsafeMutableRawPointer(mutating: $0 + offset) }
+        unsafe (start + count).initialize(to: iovec(iov_base: bytes, iov_len: length))
         count += 1
         return true
     }

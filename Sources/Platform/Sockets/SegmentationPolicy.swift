@@ -19,10 +19,10 @@ struct SegmentationPolicy {
     var refusalCount: Int { refusedUntil.count }
 
     /// How many datagrams of that size may go to `peer` in one call; 1 means without GSO.
-    mutating func segments(ofSize size: Int, to peer: SocketAddress, now: MonotonicTime) -> Int {
+    mutating func segments(ofSize size: Int, to peer: SocketAddress, now: @autoclosure () -> MonotonicTime) -> Int {
         guard size <= Self.maximumSegmentBytes else { return 1 }
         if !refusedUntil.isEmpty, let moment = refusedUntil[peer] {
-            if moment > now { return 1 }
+            if moment > now() { return 1 }
             refusedUntil[peer] = nil
         }
         return max(1, min(Self.maximumSegments, Self.maximumRunBytes / size))

@@ -26,8 +26,10 @@ extension TCPStream {
         let kept = unconsumed.count
         let free = unsafe UnsafeMutableRawBufferPointer(rebasing: buffers.window[kept...].prefix(StreamBuffers.readBytes))
         guard let count = unsafe receive(into: free) else { return }
-        unsafe unconsumed.withUnsafeBytes { unsafe buffers.window.copyMemory(from: $0) }
-        unconsumed = []
+        if kept > 0 {
+            unsafe unconsumed.withUnsafeBytes { unsafe buffers.window.copyMemory(from: $0) }
+            unconsumed = []
+        }
         unsafe deliver(UnsafeRawBufferPointer(rebasing: buffers.window[..<(kept + count)]))
     }
 
@@ -68,7 +70,9 @@ extension TCPStream {
             if isTLS != wasTLS { return unsafe decryptFirst(rest) }
             if consumed == 0 { break }
         }
-        unsafe unconsumed = rest.isEmpty ? [] : [UInt8](rest)
+        // Whoever calls has emptied it.
+        if unsafe rest.isEmpty { return }
+        unsafe unconsumed = [UInt8](rest)
         if !isReadingPaused, unconsumed.count > Self.maximumUnconsumedBytes { end(.tooMuchUnconsumed) }
     }
 

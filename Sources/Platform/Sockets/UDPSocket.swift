@@ -17,7 +17,7 @@ public final class UDPSocket {
     public var onDatagrams: (DatagramBatch) -> Void = { _ in }
     /// Called once when the socket takes datagrams again, after `.wouldBlock` and `awaitWritable()`.
     public var onWritable: () -> Void = {}
-    public private(set) var counters = UDPCounters()
+    public var counters: UDPCounters { counted }
 
     let descriptor: OwnedDescriptor
     let family: CInt
@@ -28,6 +28,7 @@ public final class UDPSocket {
     private var readWatch: DescriptorWatch?
     private var writeWatch: DescriptorWatch?
     private var kernelDrops: UInt32 = 0
+    private var counted = UDPCounters()
 
     /// Reads a bound socket on `loop` from the next turn on.
     public init(loop: EventLoop, socket: BoundSocket, priority: EventPriority = .media) {
@@ -74,8 +75,8 @@ public final class UDPSocket {
         // Errors here are echoes of earlier sends (ICMP); the datagrams behind them are read in the next turn.
         guard count > 0 else { return }
         if count == SHIM_BATCH_SLOTS { loop.leftMore() }
-        counters.received += Int(count)
-        counters.droppedByKernel += Int(kernelDrops &- before)
+        counted.received += Int(count)
+        counted.droppedByKernel += Int(kernelDrops &- before)
         unsafe onDatagrams(DatagramBatch(shim_batch_datagrams(batch.handle), count: Int(count)))
     }
 
@@ -91,8 +92,8 @@ public final class UDPSocket {
     }
 
     func count(sent: Int = 0, failed: Int = 0) {
-        counters.sent += sent
-        counters.failed += failed
+        counted.sent += sent
+        counted.failed += failed
     }
 }
 

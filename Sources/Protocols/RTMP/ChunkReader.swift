@@ -9,8 +9,8 @@ public struct ChunkReader: ~Copyable {
 
     private var chunkSize: UInt32 = 128
     private var streams: [ChunkStream] = []
-    /// The chunk whose payload is being read: index of its stream, and bytes of it still to come.
-    private var openStream: Int?
+    /// The chunk whose payload is being read: its stream, and bytes of it still to come.
+    private var openStream: ChunkStream?
     private var openByteCount = 0
     /// The declared lengths of the messages under way.
     public private(set) var partialByteCount = 0
@@ -34,7 +34,7 @@ public struct ChunkReader: ~Copyable {
             pool.giveBack(buffer)
         }
         while true {
-            guard let index = openStream else {
+            guard let stream = openStream else {
                 guard try readHeader(in: input, at: &offset) else { return nil }
                 continue
             }
@@ -42,7 +42,7 @@ public struct ChunkReader: ~Copyable {
             let chunk = UnsafeRawBufferPointer(rebasing: input[offset..<offset + count])
             offset += count
             openByteCount -= count
-            let message = try take(chunk, of: index)
+            let message = try take(chunk, of: stream)
             guard openByteCount == 0 else { return nil }
             openStream = nil
             if let message, try !applied(message) { return message }
@@ -55,28 +55,27 @@ public struct ChunkReader: ~Copyable {
     ) throws(RTMPError) -> Bool {
         var reader = ByteReader(UnsafeRawBufferPointer(rebasing: input[offset...]).bytes)
         guard let basicHeader = ChunkBasicHeader.read(from: &reader) else { return false }
-        guard let index = try stream(for: basicHeader) else {
+        guard let stream = try stream(for: basicHeader) else {
             offset += reader.offset
             return true
         }
-        guard try streams[index].readHeader(format: basicHeader.format, from: &reader) else { return false }
+        guard try stream.readHeader(format: basicHeader.format, from: &reader) else { return false }
         offset += reader.offset
-        if !streams[index].isInsideMessage {
-            try checkBeginning(ofType: streams[index].messageType, length: streams[index].messageLength)
-        }
-        openStream = index
-        openByteCount = Int(min(streams[index].remainingByteCount, chunkSize))
+        if !stream.isInsideMessage { try checkBeginning(ofType: stream.messageType, length: stream.messageLength) }
+        openStream = stream
+        openByteCount = Int(min(stream.remainingByteCount, chunkSize))
         return true
     }
 
-    /// The stream's index; a new stream is added. Nil for a format 3 chunk on a new stream: FMLE sends one that says nothing.
-    private mutating func stream(for header: ChunkBasicHeader) throws(RTMPError) -> Int? {
-        if let index = streams.firstIndex(where: { $0.id == header.chunkStreamID }) { return index }
+    /// The stream; a new one is added. Nil for a format 3 chunk on a new stream: FMLE sends one that says nothing.
+    private mutating func stream(for header: ChunkBasicHeader) throws(RTMPError) -> ChunkStream? {
+        for stream in streams where stream.id == header.chunkStreamID { return stream }
         if header.format == 3 { return nil }
         guard header.format < 2 else { throw .firstChunkWithoutHeader }
         guard streams.count < limits.chunkStreamCount else { throw .tooManyChunkStreams }
-        streams.append(ChunkStream(id: header.chunkStreamID))
-        return streams.count - 1
+        let new = ChunkStream(id: header.chunkStreamID)
+        streams.append(new)
+        return new
     }
 
     private func checkBeginning(ofType type: UInt8, length: UInt32) throws(RTMPError) {
@@ -85,33 +84,24 @@ public struct ChunkReader: ~Copyable {
     }
 
     /// Adds bytes to the stream's message; answers it when it is complete.
-    private mutating func take(_ chunk: UnsafeRawBufferPointer, of index: Int) throws(RTMPError) -> RTMPMessage? {
-        let length = Int(streams[index].messageLength)
-        if chunk.count == length, !streams[index].isInsideMessage { return message(of: streams[index], payload: chunk) }
-        guard !chunk.isEmpty else { return nil }
-        if !streams[index].isInsideMessage {
+    private mutating func take(_ chunk: UnsafeRawBufferPointer, of stream: ChunkStream) throws(RTMPError) -> RTMPMessage? {
+        let length = Int(stream.messageLength)
+        if !stream.isInsideMessage {
+            if chunk.count == length { return stream.message(of: chunk) }
+            guard !chunk.isEmpty else { return nil }
             partialByteCount += length
             guard partialByteCount <= limits.partialByteCount else { throw .tooManyPartialBytes }
-            streams[index].buffer = pool.take()
+            stream.begin(in: pool.take())
         }
-        streams[index].buffer?.append(chunk, of: length)
-        streams[index].receivedByteCount += UInt32(chunk.count)
-        guard streams[index].remainingByteCount == 0 else { return nil }
-        lent = dropPartialMessage(of: index)
-        return message(of: streams[index], payload: lent?.bytes ?? chunk)
+        stream.append(chunk)
+        guard stream.remainingByteCount == 0 else { return nil }
+        lent = dropPartialMessage(of: stream)
+        return stream.message(of: lent?.bytes ?? chunk)
     }
 
-    private func message(of stream: ChunkStream, payload: UnsafeRawBufferPointer) -> RTMPMessage {
-        RTMPMessage(
-            type: stream.messageType, timestamp: stream.timestamp, streamID: stream.messageStreamID, payload: payload)
-    }
-
-    private mutating func dropPartialMessage(of index: Int) -> MessageBuffer? {
-        partialByteCount -= Int(streams[index].messageLength)
-        streams[index].receivedByteCount = 0
-        let buffer = streams[index].buffer
-        streams[index].buffer = nil
-        return buffer
+    private mutating func dropPartialMessage(of stream: ChunkStream) -> MessageBuffer? {
+        partialByteCount -= Int(stream.messageLength)
+        return stream.takeBuffer()
     }
 
     /// Applies the two messages that speak to this layer (§5.4.1, §5.4.2); false for all others.
@@ -122,8 +112,8 @@ public struct ChunkReader: ~Copyable {
         if message.type == RTMPMessageType.setChunkSize {
             guard value >= 1, value >> 31 == 0 else { throw .invalidChunkSize(value) }
             chunkSize = min(value, Self.maximumChunkSize)
-        } else if let index = streams.firstIndex(where: { $0.id == value && $0.isInsideMessage }) {
-            if let buffer = dropPartialMessage(of: index) { pool.giveBack(buffer) }
+        } else if let stream = streams.first(where: { $0.id == value && $0.isInsideMessage }) {
+            if let buffer = dropPartialMessage(of: stream) { pool.giveBack(buffer) }
         }
         return true
     }

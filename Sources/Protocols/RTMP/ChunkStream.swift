@@ -1,7 +1,9 @@
 import Wire
 
 /// What one chunk stream remembers from chunk to chunk (RTMP 1.0 §5.3.1.2).
-struct ChunkStream {
+///
+/// An object, because every chunk reads and changes it where it lies: copies of a struct would count its buffer up and down.
+final class ChunkStream {
     /// A format 3 chunk that begins a message repeats the last delta, and after a format 0 header that is its timestamp
     /// (§5.3.1.2.4): librtmp means 0 then, so only what can be a frame's duration is taken for one.
     static let maximumImpliedDelta: UInt32 = 1_000
@@ -16,40 +18,61 @@ struct ChunkStream {
     private(set) var messageStreamID: UInt32 = 0
     /// The extended timestamp field of the last header that had one: format 3 chunks may repeat it, or not.
     private(set) var extendedTimestamp: UInt32?
-    var receivedByteCount: UInt32 = 0
-    var buffer: MessageBuffer?
+    /// Of the message under way: how much of it has come, and where it is put together.
+    private(set) var receivedByteCount: UInt32 = 0
+    private var buffer: MessageBuffer?
 
     init(id: UInt32) { self.id = id }
 
     var isInsideMessage: Bool { receivedByteCount > 0 }
     var remainingByteCount: UInt32 { messageLength - receivedByteCount }
 
+    /// Begins to put a message together.
+    func begin(in buffer: MessageBuffer) { self.buffer = buffer }
+
+    /// Adds a chunk to the message under way.
+    func append(_ chunk: UnsafeRawBufferPointer) {
+        buffer?.append(chunk, of: Int(messageLength))
+        receivedByteCount += UInt32(chunk.count)
+    }
+
+    /// The message under way is complete, or given up.
+    func takeBuffer() -> MessageBuffer? {
+        defer { (buffer, receivedByteCount) = (nil, 0) }
+        return buffer
+    }
+
+    /// The message that the last header described.
+    func message(of payload: UnsafeRawBufferPointer) -> RTMPMessage {
+        RTMPMessage(type: messageType, timestamp: timestamp, streamID: messageStreamID, payload: payload)
+    }
+
     /// Reads the message header behind the basic header.
     /// - Returns: false, with nothing changed, when more bytes are needed.
-    mutating func readHeader(format: UInt8, from reader: inout ByteReader) throws(RTMPError) -> Bool {
+    func readHeader(format: UInt8, from reader: inout ByteReader) throws(RTMPError) -> Bool {
         guard format < 3 else { return readRepeatedHeader(from: &reader) }
         guard !isInsideMessage else { throw .headerInsideMessage }
-        var changed = self
         guard let field = reader.readUInt24() else { return false }
+        var (length, type, streamID) = (messageLength, messageType, messageStreamID)
         if format < 2 {
-            guard let length = reader.readUInt24(), let type = reader.read(UInt8.self) else { return false }
-            (changed.messageLength, changed.messageType) = (length, type)
+            guard let newLength = reader.readUInt24(), let newType = reader.read(UInt8.self) else { return false }
+            (length, type) = (newLength, newType)
         }
         if format == 0 {
             guard let littleEndian = reader.read(UInt32.self) else { return false }
-            changed.messageStreamID = littleEndian.byteSwapped
+            streamID = littleEndian.byteSwapped
         }
-        changed.extendedTimestamp = nil
+        var extended: UInt32?
         if field == 0xFF_FFFF {
-            guard let extended = reader.read(UInt32.self) else { return false }
-            changed.extendedTimestamp = extended
+            guard let value = reader.read(UInt32.self) else { return false }
+            extended = value
         }
-        changed.setTime(changed.extendedTimestamp ?? field, isAbsolute: format == 0)
-        self = changed
+        (messageLength, messageType, messageStreamID, extendedTimestamp) = (length, type, streamID, extended)
+        setTime(extended ?? field, isAbsolute: format == 0)
         return true
     }
 
-    private mutating func setTime(_ time: UInt32, isAbsolute: Bool) {
+    private func setTime(_ time: UInt32, isAbsolute: Bool) {
         if isAbsolute {
             timestamp = time
             timestampDelta = time <= Self.maximumImpliedDelta ? time : 0
@@ -60,7 +83,7 @@ struct ChunkStream {
     }
 
     /// A format 3 chunk goes on with a message, or begins one with the header of the last.
-    private mutating func readRepeatedHeader(from reader: inout ByteReader) -> Bool {
+    private func readRepeatedHeader(from reader: inout ByteReader) -> Bool {
         var repeated: UInt32?
         if let extendedTimestamp {
             var ahead = reader

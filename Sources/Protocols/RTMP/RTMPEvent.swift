@@ -1,9 +1,9 @@
-/// What a session tells its owner.
+/// What a session tells its owner. What comes once a publish is boxed, so that media, which comes always, is moved in registers.
 public enum RTMPEvent {
     /// To be answered with `acceptConnect` or `rejectConnect`; nothing more is read until then.
-    case connect(ConnectRequest)
+    indirect case connect(ConnectRequest)
     /// To be answered with `acceptPublish` or `rejectPublish`; nothing more is read until then, be it seconds.
-    case publish(PublishTarget)
+    indirect case publish(PublishTarget)
     case audio(RTMPMedia)
     case video(RTMPMedia)
     /// A data message such as onMetaData, as AMF 0.

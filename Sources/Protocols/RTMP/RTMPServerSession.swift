@@ -60,7 +60,7 @@ public struct RTMPServerSession: ~Copyable {
         in input: UnsafeRawBufferPointer, at offset: inout Int
     ) throws(RTMPError) -> RTMPEvent? {
         guard !awaitsAnswer else { return nil }
-        if let event = nextOfAggregate() { return event }
+        if aggregate != nil, let event = nextOfAggregate() { return event }
         while true {
             let start = offset
             let event = try readOn(in: input, at: &offset)

@@ -1,16 +1,16 @@
 /// Cuts H.264 access units into RTP payloads of packetization mode 1 (RFC 6184 §6.3): single NAL units, FU-A, and STAP-A with
 /// the parameter sets before each IDR picture that does not bring its own.
 ///
-/// Give an access unit's NAL units one after the other to `append`, then call `finish`. Payload is sliced, never copied; `emit`
-/// runs one payload behind, so that the last one can carry the marker. All payloads of one NAL unit but the last are equally
-/// long, which is what segmentation offload wants.
+/// Give an access unit's NAL units to `cut`, or one after the other to `append` and then call `finish`. Payload is sliced, never
+/// copied; `emit` runs one payload behind, so that the last one can carry the marker. All payloads of one NAL unit but the last
+/// are equally long, which is what segmentation offload wants.
 public struct H264Packetizer: ~Copyable {
     /// The largest RTP payload: 1,200 bytes of UDP payload less 12 of header and 16 of an SRTP tag.
-    public static let maximumPayloadByteCount = 1200 - RTPHeader.fixedByteCount - 16
+    @inlinable public static var maximumPayloadByteCount: Int { 1200 - RTPHeader.fixedByteCount - 16 }
 
-    private var pending: H264Payload?
-    private var hasParameterSets = false
-    private var aggregated = UnsafeMutableRawBufferPointer.allocate(byteCount: 0, alignment: 1)
+    @usableFromInline var pending: H264Payload?
+    @usableFromInline var hasParameterSets = false
+    @usableFromInline var aggregated = UnsafeMutableRawBufferPointer.allocate(byteCount: 0, alignment: 1)
 
     public init() {}
 
@@ -38,7 +38,15 @@ public struct H264Packetizer: ~Copyable {
         }
     }
 
+    /// Cuts a whole access unit: its NAL units without start codes and lengths, in decoding order.
+    @inlinable
+    public mutating func cut(_ nalUnits: [UnsafeRawBufferPointer], emit: (H264Payload) -> Void) {
+        for nalUnit in nalUnits { append(nalUnit, emit: emit) }
+        finish(emit: emit)
+    }
+
     /// Cuts the access unit's next NAL unit (without start code or length); empty ones are skipped.
+    @inlinable
     public mutating func append(_ nalUnit: UnsafeRawBufferPointer, emit: (H264Payload) -> Void) {
         guard let header = nalUnit.first else { return }
         switch header & NALType.mask {
@@ -56,6 +64,7 @@ public struct H264Packetizer: ~Copyable {
     }
 
     /// Ends the access unit: its last payload is emitted with the marker.
+    @inlinable
     public mutating func finish(emit: (H264Payload) -> Void) {
         if var last = pending {
             last.isLast = true
@@ -65,7 +74,8 @@ public struct H264Packetizer: ~Copyable {
     }
 
     /// FU-A (§5.8): the NAL unit's own header byte is spread over indicator and FU header.
-    private mutating func fragment(_ nalUnit: UnsafeRawBufferPointer, header: UInt8, _ emit: (H264Payload) -> Void) {
+    @inlinable
+    mutating func fragment(_ nalUnit: UnsafeRawBufferPointer, header: UInt8, _ emit: (H264Payload) -> Void) {
         let step = Self.maximumPayloadByteCount - 2
         let indicator = UInt32(header & 0xE0 | NALType.fuA)
         var offset = 1
@@ -80,7 +90,8 @@ public struct H264Packetizer: ~Copyable {
         }
     }
 
-    private mutating func push(_ payload: H264Payload, _ emit: (H264Payload) -> Void) {
+    @inlinable
+    mutating func push(_ payload: H264Payload, _ emit: (H264Payload) -> Void) {
         if let previous = pending { emit(previous) }
         pending = payload
     }
@@ -89,11 +100,12 @@ public struct H264Packetizer: ~Copyable {
 }
 
 /// NAL unit types that packetization looks at (H.264 table 7-1, RFC 6184 table 1).
+@usableFromInline
 enum NALType {
-    static let mask: UInt8 = 0x1F
-    static let idr: UInt8 = 5
-    static let sps: UInt8 = 7
-    static let pps: UInt8 = 8
-    static let stapA: UInt8 = 24
-    static let fuA: UInt8 = 28
+    @inlinable static var mask: UInt8 { 0x1F }
+    @inlinable static var idr: UInt8 { 5 }
+    @inlinable static var sps: UInt8 { 7 }
+    @inlinable static var pps: UInt8 { 8 }
+    @inlinable static var stapA: UInt8 { 24 }
+    @inlinable static var fuA: UInt8 { 28 }
 }

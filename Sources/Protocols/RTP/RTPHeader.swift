@@ -20,7 +20,7 @@ public struct RTPHeader: Equatable, Sendable {
     public var paddingByteCount: Int
 
     /// The fixed header, without CSRCs and extensions.
-    public static let fixedByteCount = 12
+    @inlinable public static var fixedByteCount: Int { 12 }
 
     @inlinable
     public init(marker: Bool, payloadType: UInt8, sequenceNumber: UInt16, timestamp: UInt32, ssrc: UInt32) {

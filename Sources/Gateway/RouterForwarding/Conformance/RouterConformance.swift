@@ -121,7 +121,7 @@ extension RouterConformance {
                 pictures.write([$0], at: placed, isKeyframe: true, arrival: loop.now)
             }
             ([0xFC, 0xFF, 0xFE] as [UInt8]).withUnsafeBytes {
-                sounds.write($0, at: placed, duration: .milliseconds(20), arrival: loop.now)
+                sounds.write($0, at: placed.timestamp(for: .audio), tickCount: 960, arrival: loop.now)
             }
             frame += 1
         }

@@ -116,12 +116,13 @@ public final class RouterLeg: MediaSink {
     // MARK: Sending
 
     private func send(_ packets: UnsafeBufferPointer<MediaPacket>, _ run: MediaRun, spread: Duration?) {
-        guard let first = packets.first, let track = tracks.first(where: { $0.plan.track == run.track }), !isSkipped(run)
-        else { return }
+        guard let first = packets.first, let track = track(run.track), !isSkipped(run) else { return }
         if track.numbering.isJump(first.sequenceNumber) { publication.source?.requestKeyframe(run.track) }
         track.noteFrame(at: first.timestamp)
         let isLongFrame = packets.count >= SendQueue.pacingThreshold
-        let batch = socket.batch
+        let (batch, now) = (socket.batch, socket.loop.now)
+        let isHeldBack = spread != nil
+        let spread = spread ?? track.spread
         var index = 0
         while index < packets.count {
             batch.removeAll()
@@ -129,10 +130,15 @@ public final class RouterLeg: MediaSink {
             if !track.hasReported { sendReport(of: track) }
             let outgoing = protect(batch)
             traffic?.count(outgoing)
-            track.keep(outgoing, at: socket.loop.now)
-            track.queue.send(outgoing, spread: spread ?? track.spread, isLongFrame: isLongFrame, at: socket.loop.now)
+            track.keep(outgoing, at: now)
+            track.queue.send(outgoing, spread: spread, isLongFrame: isLongFrame, at: now)
         }
-        if spread == nil { measureLatency(of: run) }
+        if !isHeldBack { measureLatency(of: run) }
+    }
+
+    private func track(_ id: TrackID) -> RouterTrack? {
+        for track in tracks where track.id == id { return track }
+        return nil
     }
 
     /// One run in 16: the clock and the histogram cost more than the sum of them is worth.

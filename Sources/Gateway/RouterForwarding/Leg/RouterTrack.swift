@@ -7,6 +7,8 @@ import Wire
 /// One track's way to one router.
 final class RouterTrack {
     let plan: TrackPlan
+    /// Of the plan.
+    let id: TrackID
     let queue: SendQueue
     /// Only where the router keeps `nack`.
     let ring: RetransmissionRing?
@@ -21,7 +23,7 @@ final class RouterTrack {
     private(set) var spread = Duration.milliseconds(8)
 
     init(plan: TrackPlan, socket: RouterSocket) {
-        self.plan = plan
+        (self.plan, id) = (plan, plan.track)
         queue = socket.makeQueue(to: plan.rtp)
         ring = plan.isNACKed ? RetransmissionRing(pool: socket.pool) : nil
         var generator = SystemRandomNumberGenerator()

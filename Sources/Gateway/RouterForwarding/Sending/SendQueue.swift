@@ -20,7 +20,8 @@ final class SendQueue {
     var onDrop: (Int) -> Void = { _ in }
     /// The last send told that nobody listens there (ICMP): a hint about the router's health.
     private(set) var isRefused = false
-    private unowned let output: any DatagramOutput
+    /// Outlives its queues: it is a leg's socket, which the leg holds, and legs hold the queues.
+    private unowned(unsafe) let output: any DatagramOutput
     private let queue: PacketQueue<Note>
     /// When the queue shall be empty, and when it was drained last.
     private var deadline = MonotonicTime.zero

@@ -14,6 +14,8 @@ final class WireBatch {
     private let heads = UnsafeMutableRawPointer.allocate(byteCount: capacity * headByteCount, alignment: 16)
     private let pieces = UnsafeMutableBufferPointer<UnsafeRawBufferPointer>.allocate(capacity: capacity * piecesPerPacket)
     private(set) var count = 0
+    /// Of all packets.
+    private(set) var byteCount = 0
 
     init() {
         pieces.initialize(repeating: UnsafeRawBufferPointer(start: nil, count: 0))
@@ -26,7 +28,7 @@ final class WireBatch {
 
     var isFull: Bool { count == Self.capacity }
 
-    func removeAll() { count = 0 }
+    func removeAll() { (count, byteCount) = (0, 0) }
 
     /// Adds a packet of a header, `headCount` bytes of `head` (the first in the low bits), and a payload left where it lies.
     func append(_ header: RTPHeader, head: UInt32, headCount: UInt8, payload: UnsafeRawBufferPointer) {
@@ -44,6 +46,7 @@ final class WireBatch {
         pieces[count * Self.piecesPerPacket] = first
         pieces[count * Self.piecesPerPacket + 1] = second
         count += 1
+        byteCount += first.count + second.count
     }
 
     /// The pieces of the packets in `range`.
