@@ -61,7 +61,7 @@ public import Wire
         defer { unsafe incoming = UnsafeRawBufferPointer(start: nil, count: 0) }
         switch state {
         case .handshaking: return try proceed()
-        case .connected: return readRecords()
+        case .connected: return withBuffers { readRecords() } ?? .none
         case .closed: return .none
         }
     }
@@ -95,7 +95,7 @@ public import Wire
         guard state != .closed else { return }
         if state == .connected {
             ERR_clear_error()
-            unsafe SSL_shutdown(ssl)
+            _ = withBuffers { unsafe SSL_shutdown(ssl) }
         }
         state = .closed
     }
@@ -127,7 +127,17 @@ public import Wire
         guard
             unsafe SSL_export_keying_material(ssl, &exported, exported.count, label, label.utf8.count, nil, 0, 0) == 1
         else { throw .unavailable }
+        unsafe SSL_free_buffers(ssl)
         return .completed(profile: UInt16(profile), exported: Secret(exported))
+    }
+
+    /// Runs `body` with OpenSSL's record buffers. Once the handshake is done they are there for such calls only: of 33 kB a
+    /// connection needs none while SRTP flows.
+    /// - Returns: nil when there is no memory for them.
+    private func withBuffers<Result>(_ body: () -> Result) -> Result? {
+        guard unsafe SSL_alloc_buffers(ssl) == 1 else { return nil }
+        defer { unsafe SSL_free_buffers(ssl) }
+        return body()
     }
 
     private func readRecords() -> Event {
