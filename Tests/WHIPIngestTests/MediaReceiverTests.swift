@@ -70,7 +70,7 @@ struct MediaReceiverTests {
         feed(receiver, packet(108, ssrc: 1, number: 902, timestamp: 56_000, [0x41, 1]), at: 106)
         #expect(output["p"]?.video == [100, 101, 102, 103])
         #expect(output["p"]?.keyframes == 2)
-        #expect(receiver.sources.count == 3, "with the audio source that the offer names")
+        #expect(receiver.books.sources.count == 3, "with the audio source that the offer names")
     }
 
     @Test func `a retransmission by RTX fills its gap with the original number`() throws {
@@ -124,7 +124,7 @@ struct MediaReceiverTests {
         let (receiver, _) = try receiver("chromium-156.0.8078.79")
         var sent: [Int64] = []
         for time in stride(from: Int64(0), to: 3_000, by: 5) {
-            receiver.transport.received(UInt16(time / 5), at: Self.time(time))
+            receiver.books.transport.received(UInt16(time / 5), at: Self.time(time))
             guard time % 50 == 0 else { continue }
             let compound = receiver.feedback(at: Self.time(time))
             if ((try? RTCPCompound.parse(compound.span.bytes)) ?? []).contains(where: {
@@ -143,7 +143,7 @@ struct MediaReceiverTests {
             feed(receiver, packet(33, ssrc: ssrc, number: 1, timestamp: 0, [0x65, 1]), at: 0)
             feed(receiver, packet(96, ssrc: 10_000 + ssrc, number: 1, timestamp: 0, [0x65, 1]), at: 0)
         }
-        #expect(receiver.sources.count <= 12)
+        #expect(receiver.books.sources.count <= 12)
         #expect((output["p"]?.video.count ?? 0) <= 12)
     }
 

@@ -5,25 +5,44 @@ import Wire
 struct GatheredRun {
     private(set) var packets: [MediaPacket] = []
     private(set) var run = MediaRun(track: .video, isKeyframe: false, arrival: .zero)
+    /// The publisher's track; with simulcast the layer.
+    private var source = TrackID.video
+    private var byteCount = 0
+    private var frameCount = 0
 
     init() { packets.reserveCapacity(Self.maximumCount) }
 
     var isEmpty: Bool { packets.isEmpty }
 
-    /// Whether a packet must wait for this run to go first: another track's, the first of a keyframe, one too many.
-    func ends(before track: TrackID, startsKeyframe: Bool) -> Bool {
-        !packets.isEmpty && (run.track != track || startsKeyframe || packets.count >= Self.maximumCount)
+    /// What became of a packet.
+    enum Placement { case first, further, mustWait }
+
+    /// Adds a packet, unless it must wait until this run has gone: of another track or layer, the first of a keyframe, one too many.
+    mutating func append(_ booking: Booking, of track: TrackID, at now: MonotonicTime) -> Placement {
+        if packets.isEmpty {
+            run = MediaRun(track: track, isKeyframe: booking.startsKeyframe, arrival: now)
+            source = booking.track
+        } else if source != booking.track || booking.startsKeyframe || packets.count >= Self.maximumCount {
+            return .mustWait
+        }
+        byteCount += booking.packet.payload.count
+        if booking.endsFrame { frameCount += 1 }
+        packets.append(booking.packet)
+        return packets.count == 1 ? .first : .further
     }
 
-    /// - Returns: whether it is the first of the run.
-    mutating func append(_ packet: MediaPacket, of track: TrackID, startsKeyframe: Bool, at now: MonotonicTime) -> Bool {
-        let isFirst = packets.isEmpty
-        if isFirst { run = MediaRun(track: track, isKeyframe: startsKeyframe, arrival: now) }
-        packets.append(packet)
-        return isFirst
+    /// Counts its packets, all at once.
+    func count(in counters: PublishCounters) {
+        let track = counters[source]
+        track.bytes.add(byteCount)
+        track.packets.add(packets.count)
+        track.frames.add(frameCount)
     }
 
-    mutating func removeAll() { packets.removeAll(keepingCapacity: true) }
+    mutating func removeAll() {
+        packets.removeAll(keepingCapacity: true)
+        (byteCount, frameCount) = (0, 0)
+    }
 
     private static let maximumCount = 64
 }

@@ -10,15 +10,15 @@ extension MediaReceiver {
     func receiveControl(_ compound: UnsafeRawBufferPointer, at now: MonotonicTime) {
         guard let packets = try? RTCPCompound.parse(compound.bytes) else { return }
         for case .senderReport(let report) in packets {
-            guard let index = index(of: report.ssrc), case .media = sources[index].role else { continue }
-            sources[index].statistics.senderReported(report, at: now)
-            guard sources[index].timestamps.last != nil else { continue }
-            let timestamp = sources[index].timestamps.extend(report.rtpTimestamp)
-            let track = sources[index].track
-            guard track.kind == .audio || track.layer == selector.current else { continue }
+            guard let index = books.index(of: report.ssrc), case .media = books.sources[index].role else { continue }
+            books.sources[index].statistics.senderReported(report, at: now)
+            guard books.sources[index].timestamps.last != nil else { continue }
+            let timestamp = books.sources[index].timestamps.extend(report.rtpTimestamp)
+            let track = books.sources[index].track
+            guard track.kind == .audio || track.layer == books.selector.current else { continue }
             let isVideo = track.kind == .video
             publication?.timeline.publisherReported(
-                ntp: report.ntp, timestamp: isVideo ? timestamp &+ selector.timestampOffset : timestamp,
+                ntp: report.ntp, timestamp: isVideo ? timestamp &+ books.selector.timestampOffset : timestamp,
                 of: isVideo ? .video : .audio)
         }
     }
@@ -27,14 +27,14 @@ extension MediaReceiver {
     func feedback(at now: MonotonicTime) -> [UInt8] {
         var parts = ByteWriter()
         requestLostPackets(at: now, into: &parts)
-        if transportID != nil, let media = sources.first,
-            let feedback = transport.feedback(at: now, senderSSRC: ssrc, mediaSSRC: media.ssrc)
+        if books.transportID != nil, let media = books.sources.first,
+            let feedback = books.transport.feedback(at: now, senderSSRC: ssrc, mediaSSRC: media.ssrc)
         {
             feedback.write(into: &parts)
         }
-        if selector.wantsChange(at: now) { keyframes.want() }
-        if canRequestKeyframe, let media = video(layer: selector.target(at: now)), keyframes.isDue(at: now) {
-            PictureLossIndication(senderSSRC: ssrc, mediaSSRC: sources[media].ssrc).write(into: &parts)
+        if books.selector.wantsChange(at: now) { books.keyframes.want() }
+        if canRequestKeyframe, let media = video(layer: books.selector.target(at: now)), books.keyframes.isDue(at: now) {
+            PictureLossIndication(senderSSRC: ssrc, mediaSSRC: books.sources[media].ssrc).write(into: &parts)
             metrics.keyframeRequests.increment()
         }
         let isReportDue = now - lastReport >= Self.reportPeriod
@@ -48,20 +48,20 @@ extension MediaReceiver {
         var blocks: [ReportBlock] = []
         if isReportDue {
             lastReport = now
-            for index in sources.indices where sources[index].statistics.received > 0 {
-                blocks.append(sources[index].statistics.report(of: sources[index].ssrc, at: now))
+            for index in books.sources.indices where books.sources[index].statistics.received > 0 {
+                blocks.append(books.sources[index].statistics.report(of: books.sources[index].ssrc, at: now))
                 // Retransmissions tell how long the way is; before any, the handshake did.
-                if sources[index].losses.recovered > 0 {
-                    publication?.counters.measured(roundTrip: sources[index].losses.roundTrip)
+                if books.sources[index].losses.recovered > 0 {
+                    publication?.counters.measured(roundTrip: books.sources[index].losses.roundTrip)
                 }
             }
         }
         ReceiverReport(ssrc: ssrc, reports: blocks).write(into: &writer)
         if isReportDue {
             SourceDescription(chunks: [.init(ssrc: ssrc, cname: "stagedoor")]).write(into: &writer)
-            if offer.video.hasFeedback("goog-remb"), let media = video(layer: selector.current) {
+            if offer.video.hasFeedback("goog-remb"), let media = video(layer: books.selector.current) {
                 ReceiverEstimatedMaximumBitrate(
-                    senderSSRC: ssrc, bitsPerSecond: UInt64(bitrateLimit), ssrcs: [sources[media].ssrc]
+                    senderSSRC: ssrc, bitsPerSecond: UInt64(bitrateLimit), ssrcs: [books.sources[media].ssrc]
                 ).write(into: &writer)
             }
         }
@@ -71,36 +71,37 @@ extension MediaReceiver {
 
     /// NACK for the forwarded layer and audio, never for a layer that does not answer.
     private func requestLostPackets(at now: MonotonicTime, into writer: inout ByteWriter) {
-        for index in sources.indices where sources[index].losses.missingCount > 0 {
-            let isVideo = sources[index].track.kind == .video
-            guard sources[index].role == .media, !isVideo || sources[index].track.layer == selector.current else {
-                sources[index].losses.forget()
+        for index in books.sources.indices where books.sources[index].losses.missingCount > 0 {
+            let isVideo = books.sources[index].track.kind == .video
+            guard books.sources[index].role == .media, !isVideo || books.sources[index].track.layer == books.selector.current
+            else {
+                books.sources[index].losses.forget()
                 continue
             }
             var numbers: [UInt16] = []
             if (isVideo ? offer.video : offer.audio)?.hasFeedback("nack") == true {
-                sources[index].losses.due(at: now, into: &numbers)
+                books.sources[index].losses.due(at: now, into: &numbers)
             } else {
                 // Nobody can be asked (Opus of most encoders): what was only reordered still comes.
-                sources[index].losses.expire(at: now)
+                books.sources[index].losses.expire(at: now)
             }
-            let givenUp = sources[index].losses.takeGivenUp()
+            let givenUp = books.sources[index].losses.takeGivenUp()
             if givenUp > 0 {
                 publication?.counters.lost.add(givenUp)
-                if isVideo { keyframes.want() }
+                if isVideo { books.keyframes.want() }
             }
-            guard !numbers.isEmpty, sources[index].isAnswering else { continue }
-            sources[index].unansweredRequests += numbers.count
+            guard !numbers.isEmpty, books.sources[index].isAnswering else { continue }
+            books.sources[index].unansweredRequests += numbers.count
             metrics.nacks.increment(by: numbers.count)
-            GenericNACK(senderSSRC: ssrc, mediaSSRC: sources[index].ssrc, sequenceNumbers: numbers).write(into: &writer)
+            GenericNACK(senderSSRC: ssrc, mediaSSRC: books.sources[index].ssrc, sequenceNumbers: numbers).write(into: &writer)
         }
     }
 
     /// The media source of a layer, once something came from it.
     private func video(layer: UInt8?) -> Int? {
-        sources.indices.last {
-            sources[$0].track.kind == .video && sources[$0].role == .media && sources[$0].lastArrival != .zero
-                && sources[$0].track.layer == layer
+        books.sources.indices.last {
+            books.sources[$0].track.kind == .video && books.sources[$0].role == .media && books.sources[$0].lastArrival != .zero
+                && books.sources[$0].track.layer == layer
         }
     }
 

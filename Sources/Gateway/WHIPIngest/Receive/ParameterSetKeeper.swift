@@ -8,8 +8,11 @@ struct ParameterSetKeeper {
 
     var isComplete: Bool { !sequenceSet.isEmpty && !pictureSet.isEmpty }
 
-    /// - Returns: the new format when a set differs from the one before; nothing is copied otherwise.
-    mutating func note(_ inspection: PayloadInspection) -> TrackFormat? {
+    /// Nil while one of them is missing.
+    var format: TrackFormat? { isComplete ? .h264(sps: sequenceSet, pps: pictureSet) : nil }
+
+    /// - Returns: whether a set differs from the one before and both are there; nothing is copied otherwise.
+    mutating func note(_ inspection: PayloadInspection) -> Bool {
         var isChanged = false
         if let set = inspection.sequenceSet, set.count <= Self.maximumByteCount, !set.elementsEqual(sequenceSet) {
             sequenceSet = Array(set)
@@ -19,8 +22,7 @@ struct ParameterSetKeeper {
             pictureSet = Array(set)
             isChanged = true
         }
-        guard isChanged, !sequenceSet.isEmpty, !pictureSet.isEmpty else { return nil }
-        return .h264(sps: sequenceSet, pps: pictureSet)
+        return isChanged && isComplete
     }
 
     private static let maximumByteCount = 1_024

@@ -18,11 +18,13 @@ final class WHIPSession: TransportSession {
     private(set) var publication: Publication?
     private var inspector: (any PacketInspector)?
     private var lastFigures: MonotonicTime = .zero
+    private let wishes: SinkWishes
 
     init(entry: SessionEntry, transport: PeerTransport, sessions: WHIPSessions) {
         (self.entry, self.transport, self.sessions) = (entry, transport, sessions)
         receiver = MediaReceiver(
             offer: entry.offer, maximumBitrate: entry.plane.configuration.maximumBitrate, metrics: entry.plane.metrics)
+        wishes = SinkWishes(entry: entry, receiver: receiver)
     }
 
     var wantsEveryTick: Bool { receiver.isMissingPackets }
@@ -81,7 +83,7 @@ final class WHIPSession: TransportSession {
         let publication = Publication(
             grant: entry.grant, lease: lease, ingestProtocol: .whip, origin: entry.origin, timeline: Timeline())
         if let roundTrip = transport.handshakeRoundTrip { publication.counters.measured(roundTrip: roundTrip) }
-        publication.source = self
+        publication.source = wishes
         publication.setFormat(.h264Offered(profileLevelID: entry.offer.video.profileLevelID), of: .video)
         if let audio = entry.offer.audio { publication.setFormat(.opus(isStereo: audio.isStereo), of: .audio) }
         self.publication = publication
@@ -112,14 +114,16 @@ final class WHIPSession: TransportSession {
 
     func receiveMedia(_ packet: UnsafeRawBufferPointer, at now: MonotonicTime) {
         switch receiver.receive(packet, at: now) {
-        case .nothing: break
         case .gathered(let isFirst): if isFirst { transport.gather() }
-        case .refused(let refusal): end(.refused(refusal))
+        case .nothing: tellNews()
+        case .refused(let refusal):
+            tellNews()
+            end(.refused(refusal))
         }
-        if receiver.hasNews { tellNews() }
     }
 
     private func tellNews() {
+        guard receiver.hasNews else { return }
         let news = receiver.takeNews()
         for ssrc in news.sources { transport.register(source: ssrc) }
         if news.hasStarted { reportStart() }
@@ -132,7 +136,10 @@ final class WHIPSession: TransportSession {
     }
 
     /// Hands on what the batch brought; its bytes are still where they were received.
-    func flush() { receiver.flush(for: entry) }
+    func flush() {
+        receiver.flush(for: entry)
+        tellNews()
+    }
 
     // MARK: - Time
 
@@ -151,13 +158,6 @@ final class WHIPSession: TransportSession {
         let figures = receiver.figures
         entry.content.withLock { $0.figures = figures }
     }
-}
-
-extension WHIPSession: MediaSource {
-    var canRequestKeyframe: Bool { receiver.canRequestKeyframe }
-    func announced() { entry.note(.announced) }
-    func requestKeyframe(_ track: TrackID) { receiver.wantKeyframe() }
-    func limitBitrate(_ bitsPerSecond: Int?) { receiver.limitBitrate(bitsPerSecond) }
 }
 
 extension PublicationEnd {

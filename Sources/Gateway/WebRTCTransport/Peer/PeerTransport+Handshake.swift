@@ -48,12 +48,15 @@ extension PeerTransport {
     }
 
     /// One step, within the loop's budget of handshakes: now or in its turn.
+    ///
+    /// A step that waits keeps its transport until then. Weakly held it would have a side table, and every packet's counts pay for
+    /// that as long as the session lives.
     private func run(
         _ connection: DTLSConnection, _ step: @escaping (DTLSConnection) throws(DTLSError) -> DTLSConnection.Event
     ) {
         guard phase == .handshaking else { return carryOut(connection, step) }
-        HandshakeScheduler.of(port.loop).perform(.authenticated, from: path.remote.ip) { [weak self] in
-            guard let self, phase != .closed, dtls === connection else { return }
+        HandshakeScheduler.of(port.loop).perform(.authenticated, from: path.remote.ip) { [self] in
+            guard phase != .closed, dtls === connection else { return }
             carryOut(connection, step)
         }
     }

@@ -4,9 +4,9 @@ import StageHub
 import Wire
 
 /// Which source is which track (RFC 8843 §9.2, RFC 8852): by the offer, else by RID, MID or payload type.
-extension MediaReceiver {
+extension PacketBooks {
     /// The sources that the offer names.
-    func announceSources() {
+    mutating func announceSources() {
         if let ssrc = offer.video.ssrc, offer.video.rids.count <= 1 {
             let media = add(RTPSource(ssrc: ssrc, track: .video, role: .media))
             if let media, let retransmission = offer.video.retransmissionSSRC {
@@ -19,7 +19,7 @@ extension MediaReceiver {
     func index(of ssrc: UInt32) -> Int? { sources.firstIndex { $0.ssrc == ssrc } }
 
     /// The place of a source that the offer does not name; nil when nothing places it or there are too many.
-    func place(_ header: RTPHeader, _ packet: UnsafeRawBufferPointer) -> Int? {
+    mutating func place(_ header: RTPHeader, _ packet: UnsafeRawBufferPointer) -> Int? {
         switch header.payloadType {
         case offer.video.payloadType: placeVideo(header, packet)
         case offer.video.retransmissionPayloadType: placeRetransmission(header, packet)
@@ -28,13 +28,13 @@ extension MediaReceiver {
         }
     }
 
-    private func placeVideo(_ header: RTPHeader, _ packet: UnsafeRawBufferPointer) -> Int? {
+    private mutating func placeVideo(_ header: RTPHeader, _ packet: UnsafeRawBufferPointer) -> Int? {
         guard offer.video.rids.count > 1 else { return add(RTPSource(ssrc: header.ssrc, track: .video, role: .media)) }
         guard let layer = layer(header, packet, HeaderExtensionMap.rtpStreamID) else { return nil }
         return add(RTPSource(ssrc: header.ssrc, track: TrackID(.video, layer: layer), role: .media))
     }
 
-    private func placeRetransmission(_ header: RTPHeader, _ packet: UnsafeRawBufferPointer) -> Int? {
+    private mutating func placeRetransmission(_ header: RTPHeader, _ packet: UnsafeRawBufferPointer) -> Int? {
         let layer =
             offer.video.rids.count > 1 ? layer(header, packet, HeaderExtensionMap.repairedRTPStreamID) : 0
         guard let layer,
@@ -51,7 +51,7 @@ extension MediaReceiver {
         return UInt8(index)
     }
 
-    private func add(_ source: RTPSource) -> Int? {
+    private mutating func add(_ source: RTPSource) -> Int? {
         guard sources.count < Self.maximumSources, index(of: source.ssrc) == nil else { return nil }
         sources.append(source)
         return sources.count - 1

@@ -1,0 +1,76 @@
+import StageHub
+import Wire
+
+/// What a booked packet brings, for those who are told of it.
+struct Booking {
+    /// With the numbers of the output when it goes on.
+    var packet: MediaPacket
+    /// Its source's; with simulcast the layer.
+    let track: TrackID
+    let arrival: LossTracker.Arrival
+    /// In time, not empty, and of the source or layer that is forwarded.
+    fileprivate(set) var goesOn = false
+    /// From a newer source than the one before: the sinks' numbers begin anew too.
+    fileprivate(set) var replacesFeed = false
+    /// No packet of this timestamp went on right before it.
+    fileprivate(set) var startsTimestamp = false
+    /// The first packet of an IDR access unit.
+    var startsKeyframe = false
+    var hasIDR = false
+    /// The parameter sets describe another format than before.
+    var hasNewFormat = false
+    /// Video, before the publish has really started.
+    var mayStartPublish = false
+    /// Of the layer, when the packet brought its SPS.
+    var pictureSize: PictureSize?
+
+    init(packet: MediaPacket, track: TrackID, arrival: LossTracker.Arrival) {
+        (self.packet, self.track, self.arrival) = (packet, track, arrival)
+    }
+
+    /// So late that receivers would only wait for it.
+    var isTooLate: Bool {
+        guard case .late(_, let age) = arrival else { return false }
+        return age > Self.maximumLateness
+    }
+
+    /// A frame of audio is a packet.
+    var endsFrame: Bool { packet.marker || track.kind == .audio }
+
+    private static let maximumLateness: Duration = .milliseconds(500)
+}
+
+/// Which source feeds video or audio. An encoder that began anew has a new one.
+struct TrackFeed {
+    /// By its place among the sources.
+    private var source: Int?
+    private var lastTimestamp: Int64?
+
+    /// Whether packets of a source go on; a newer one takes over.
+    mutating func takes(from index: Int, _ booking: inout Booking) -> Bool {
+        guard let source, source != index else {
+            source = index
+            return true
+        }
+        guard index > source else { return false }
+        self.source = index
+        booking.replacesFeed = true
+        return true
+    }
+
+    mutating func goesOn(_ booking: inout Booking) {
+        booking.goesOn = true
+        booking.startsTimestamp = booking.replacesFeed || lastTimestamp != booking.packet.timestamp
+        lastTimestamp = booking.packet.timestamp
+    }
+}
+
+/// What packets have brought beside media, for the session to pass on.
+struct PacketNews {
+    /// Sources that came for the first time.
+    var sources: [UInt32] = []
+    /// Steps of the story that were reached.
+    var steps: [SessionStory.Step] = []
+    /// The publish has really started: told once.
+    var hasStarted = false
+}
