@@ -13,6 +13,8 @@ final class VideoTrackFeed {
     private let writer: AccessUnitWriter
     private let inspector: (any MediaInspector)?
     private var record: AVCDecoderConfigurationRecord?
+    /// Of the record, at hand for every frame: the record itself would be copied.
+    private var lengthSize: Int?
     private var nalUnits: [UnsafeRawBufferPointer] = []
     private var refusedCodec: VideoCodec?
     /// Of the last frame that was forwarded: its decoding time, and whether a decoder can start there.
@@ -67,7 +69,7 @@ final class VideoTrackFeed {
         guard new != record else { return nil }
         let sets = new.sequenceParameterSets + new.pictureParameterSets
         if let refusal = inspector?.videoConfigured(sets, mediaTime: lastMediaTime ?? .zero, arrival: arrival) { return refusal }
-        record = new
+        (record, lengthSize) = (new, new.lengthSize)
         if let format = try? SequenceParameterSet(parsing: sps.span.bytes) {
             publication.counters[.video].setPictureSize(width: format.width, height: format.height)
         }
@@ -80,16 +82,20 @@ final class VideoTrackFeed {
         _ body: UnsafeRawBufferPointer, _ tag: VideoTag, timestamp: Int64, arrival: MonotonicTime,
         _ counters: inout PipelineCounters
     ) -> Refusal? {
-        guard let record else {
+        guard let lengthSize else {
             counters.unconfigured += 1
             return nil
         }
-        let isKeyframe = collectNALUnits(of: body, lengthSize: record.lengthSize, &counters)
+        // Out of the object while they are collected: no checked access to it for every one.
+        var nalUnits = self.nalUnits
+        self.nalUnits = []
+        defer { self.nalUnits = nalUnits }
+        let isKeyframe = Self.collectNALUnits(of: body, lengthSize: lengthSize, into: &nalUnits, &counters)
         guard !nalUnits.isEmpty else { return nil }
         let stamp = Duration.milliseconds(timestamp) + .nanoseconds(Int64(tag.nanosecondOffset))
         let placed = publication.timeline.place(stamp, of: .video, arrival: arrival)
         let mediaTime = placed + .milliseconds(Int64(tag.compositionTime))
-        let refusal = inspector?.accessUnit(body, lengthSize: record.lengthSize, mediaTime: placed, arrival: arrival)
+        let refusal = inspector?.accessUnit(body, lengthSize: lengthSize, mediaTime: placed, arrival: arrival)
         if let refusal { return refusal }
         counters.videoFrames += 1
         (lastMediaTime, lastWasKeyframe) = (placed, isKeyframe)
@@ -99,14 +105,15 @@ final class VideoTrackFeed {
 
     /// Fillers carry nothing and are left out; everything else, SEI too, passes. A broken length ends the access unit there.
     /// - Returns: whether an IDR slice is among the units, whatever the FLV frame type claims.
-    private func collectNALUnits(
-        of body: UnsafeRawBufferPointer, lengthSize: Int, _ counters: inout PipelineCounters
+    private static func collectNALUnits(
+        of body: UnsafeRawBufferPointer, lengthSize: Int, into nalUnits: inout [UnsafeRawBufferPointer],
+        _ counters: inout PipelineCounters
     ) -> Bool {
         nalUnits.removeAll(keepingCapacity: true)
         var units = AVCCUnits(body, lengthSize: lengthSize)
         var isKeyframe = false
         do throws(H264Error) {
-            while nalUnits.count < Self.maximumNALUnitCount, let unit = try units.next() {
+            while nalUnits.count < maximumNALUnitCount, let unit = try units.next() {
                 let type = NALUnitHeader(unit[0]).type
                 if type == .filler { continue }
                 if type == .idrSlice { isKeyframe = true }

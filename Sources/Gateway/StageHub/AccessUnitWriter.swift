@@ -29,8 +29,8 @@ public final class AccessUnitWriter {
     ) {
         let timestamp = mediaTime.timestamp(for: .video)
         // Out of the object while they are filled: no checked access to it for every packet.
-        var packets: [MediaPacket] = []
-        swap(&packets, &self.packets)
+        var packets = self.packets
+        self.packets = []
         packets.removeAll(keepingCapacity: true)
         var sequenceNumber = nextSequenceNumber
         packetizer.cut(nalUnits) { payload in
@@ -43,6 +43,6 @@ public final class AccessUnitWriter {
         nextSequenceNumber = sequenceNumber
         let run = MediaRun(track: .video, isKeyframe: isKeyframe, arrival: arrival)
         packets.withUnsafeBufferPointer { publication.forward($0, of: run) }
-        swap(&packets, &self.packets)
+        self.packets = packets
     }
 }

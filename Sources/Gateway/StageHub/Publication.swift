@@ -15,6 +15,7 @@ public final class Publication {
     public var sinks: [any MediaSink] { attached }
     public weak var source: (any MediaSource)?
     private var limits: [ObjectIdentifier: Int] = [:]
+    /// Replaced, never changed in place: so reading it for every frame needs no check of exclusive access.
     private var attached: [any MediaSink] = []
 
     public init(
@@ -27,12 +28,12 @@ public final class Publication {
 
     /// Adds a sink and tells it the formats known so far.
     public func add(_ sink: any MediaSink) {
-        attached.append(sink)
+        attached = attached + [sink]
         for (track, format) in formats { sink.formatChanged(track, to: format) }
     }
 
     public func remove(_ sink: any MediaSink) {
-        attached.removeAll { $0 === sink }
+        attached = attached.filter { $0 !== sink }
         limitBitrate(nil, for: sink)
     }
 

@@ -12,7 +12,9 @@ public import Wire
 public final class EventLoop {
     let base: OpaquePointer
     /// The moment this turn began. Monotonic; never civil time.
-    public private(set) var now: MonotonicTime
+    public var now: MonotonicTime { turnMoment }
+    /// Not `now` itself: reads of a public stored property are checked for exclusive access in every other module.
+    private var turnMoment: MonotonicTime
     /// What the loop has done since `takeStatistics`.
     public private(set) var statistics = LoopStatistics()
 
@@ -60,7 +62,7 @@ public final class EventLoop {
         guard let base = unsafe event_base_new_with_config(configuration) else { throw SystemError(call: "event_base_new") }
         unsafe event_base_priority_init(base, EventPriority.count)
         unsafe self.base = base
-        now = Self.monotonicNow()
+        turnMoment = Self.monotonicNow()
         timerDescriptor = shim_timerfd()
         let timerEvent = unsafe event_new(
             base, timerDescriptor, Int16(EV_READ) | Int16(EV_PERSIST),
@@ -184,13 +186,13 @@ extension EventLoop {
     func enterTurn() {
         guard !isInTurn else { return }
         isInTurn = true
-        now = Self.monotonicNow()
+        turnMoment = Self.monotonicNow()
         turnStart = now
     }
 
     /// The turn's moment; between turns (start-up, tests) the clock's, because the cached one is old.
     func refreshedNow() -> MonotonicTime {
-        if !isInTurn { now = Self.monotonicNow() }
+        if !isInTurn { turnMoment = Self.monotonicNow() }
         return now
     }
 }
@@ -229,7 +231,7 @@ extension EventLoop {
         enterTurn()
         // libevent polls several times in one turn while normal events wait behind media: without a fresh look at the clock
         // the timer that woke us might not seem due, and would wake us again at once, before all of them.
-        now = Self.monotonicNow()
+        turnMoment = Self.monotonicNow()
         armedDeadline = nil
         isServingTimers = true
         while let timer = timers.popFirst(before: now) {

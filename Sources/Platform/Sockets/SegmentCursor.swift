@@ -20,13 +20,15 @@ struct SegmentCursor {
         vectors.removeAll()
         var (segments, missing) = (0, segmentSize)
         // Where the datagram at hand begins, for one that the buffer does not hold whole.
-        var (start, filled) = (self, 0)
+        var (start, filled) = ((index, offset), 0)
         while !isAtEnd {
             let piece = unsafe pieces[index]
             let part = min(missing, piece.count - offset)
             guard unsafe vectors.append(piece.baseAddress, from: offset, count: part) else {
-                if segments > 0 { (self, missing) = (start, segmentSize) }
-                vectors.truncate(to: segments > 0 ? filled : vectors.count)
+                if segments > 0 {
+                    ((index, offset), missing) = (start, segmentSize)
+                    vectors.truncate(to: filled)
+                }
                 break
             }
             (offset, missing) = (offset + part, missing - part)
@@ -34,7 +36,7 @@ struct SegmentCursor {
             guard missing == 0 else { continue }
             (segments, missing) = (segments + 1, segmentSize)
             if segments == limit { break }
-            (start, filled) = (self, vectors.count)
+            (start, filled) = ((index, offset), vectors.count)
         }
         return missing < segmentSize ? segments + 1 : segments
     }

@@ -19,13 +19,17 @@ struct SegmentationPolicy {
     var refusalCount: Int { refusedUntil.count }
 
     /// How many datagrams of that size may go to `peer` in one call; 1 means without GSO.
-    mutating func segments(ofSize size: Int, to peer: SocketAddress, now: @autoclosure () -> MonotonicTime) -> Int {
-        guard size <= Self.maximumSegmentBytes else { return 1 }
-        if !refusedUntil.isEmpty, let moment = refusedUntil[peer] {
-            if moment > now() { return 1 }
+    mutating func segments(ofSize size: Int, to peer: SocketAddress, now: MonotonicTime) -> Int {
+        if let moment = refusedUntil[peer] {
+            if moment > now { return 1 }
             refusedUntil[peer] = nil
         }
-        return max(1, min(Self.maximumSegments, Self.maximumRunBytes / size))
+        return Self.segments(ofSize: size)
+    }
+
+    /// The same where no destination has ever refused a run.
+    static func segments(ofSize size: Int) -> Int {
+        size <= maximumSegmentBytes ? max(1, min(maximumSegments, maximumRunBytes / size)) : 1
     }
 
     mutating func runWasRefused(by peer: SocketAddress, now: MonotonicTime) {

@@ -50,11 +50,15 @@ extension UDPSocket {
         var result = RunOutcome()
         while !run.isAtEnd {
             let start = run
-            let limit = segmentation.segments(ofSize: segmentSize, to: peer, now: loop.now)
+            let limit =
+                wasRunRefused
+                ? segmentation.segments(ofSize: segmentSize, to: peer, now: loop.now)
+                : SegmentationPolicy.segments(ofSize: segmentSize)
             let segments = run.take(limit, segmentSize: segmentSize, into: vectors)
             let outcome = transmit(segments: segments, segmentSize: segmentSize, to: peerAddress, from: localAddress)
             if case .failed(let code) = outcome, segments > 1, Self.isAboutSegmentation(code) {
                 segmentation.runWasRefused(by: peer, now: loop.now)
+                wasRunRefused = true
                 run = start
                 continue
             }

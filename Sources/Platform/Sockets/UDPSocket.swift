@@ -23,6 +23,8 @@ public final class UDPSocket {
     let family: CInt
     let loop: EventLoop
     var segmentation = SegmentationPolicy()
+    /// Some destination has refused a run: only then is the policy's memory asked.
+    var wasRunRefused = false
     let vectors = VectorBuffer()
     private let batch: ReceiveBatch
     private var readWatch: DescriptorWatch?

@@ -9,8 +9,10 @@ public struct ChunkReader: ~Copyable {
 
     private var chunkSize: UInt32 = 128
     private var streams: [ChunkStream] = []
-    /// The chunk whose payload is being read: its stream, and bytes of it still to come.
-    private var openStream: ChunkStream?
+    /// Where the message of each stream is put together; nil between messages.
+    private var buffers: [MessageBuffer?] = []
+    /// The chunk whose payload is being read: index of its stream, and bytes of it still to come.
+    private var openStream: Int?
     private var openByteCount = 0
     /// The declared lengths of the messages under way.
     public private(set) var partialByteCount = 0
@@ -34,7 +36,7 @@ public struct ChunkReader: ~Copyable {
             pool.giveBack(buffer)
         }
         while true {
-            guard let stream = openStream else {
+            guard let index = openStream else {
                 guard try readHeader(in: input, at: &offset) else { return nil }
                 continue
             }
@@ -42,7 +44,7 @@ public struct ChunkReader: ~Copyable {
             let chunk = UnsafeRawBufferPointer(rebasing: input[offset..<offset + count])
             offset += count
             openByteCount -= count
-            let message = try take(chunk, of: stream)
+            let message = try take(chunk, of: index)
             guard openByteCount == 0 else { return nil }
             openStream = nil
             if let message, try !applied(message) { return message }
@@ -55,27 +57,28 @@ public struct ChunkReader: ~Copyable {
     ) throws(RTMPError) -> Bool {
         var reader = ByteReader(UnsafeRawBufferPointer(rebasing: input[offset...]).bytes)
         guard let basicHeader = ChunkBasicHeader.read(from: &reader) else { return false }
-        guard let stream = try stream(for: basicHeader) else {
+        guard let index = try stream(for: basicHeader) else {
             offset += reader.offset
             return true
         }
-        guard try stream.readHeader(format: basicHeader.format, from: &reader) else { return false }
+        guard try streams[index].readHeader(format: basicHeader.format, from: &reader) else { return false }
         offset += reader.offset
+        let stream = streams[index]
         if !stream.isInsideMessage { try checkBeginning(ofType: stream.messageType, length: stream.messageLength) }
-        openStream = stream
+        openStream = index
         openByteCount = Int(min(stream.remainingByteCount, chunkSize))
         return true
     }
 
-    /// The stream; a new one is added. Nil for a format 3 chunk on a new stream: FMLE sends one that says nothing.
-    private mutating func stream(for header: ChunkBasicHeader) throws(RTMPError) -> ChunkStream? {
-        for stream in streams where stream.id == header.chunkStreamID { return stream }
+    /// The stream's index; a new stream is added. Nil for a format 3 chunk on a new stream: FMLE sends one that says nothing.
+    private mutating func stream(for header: ChunkBasicHeader) throws(RTMPError) -> Int? {
+        for index in streams.indices where streams[index].id == header.chunkStreamID { return index }
         if header.format == 3 { return nil }
         guard header.format < 2 else { throw .firstChunkWithoutHeader }
         guard streams.count < limits.chunkStreamCount else { throw .tooManyChunkStreams }
-        let new = ChunkStream(id: header.chunkStreamID)
-        streams.append(new)
-        return new
+        streams.append(ChunkStream(id: header.chunkStreamID))
+        buffers.append(nil)
+        return streams.count - 1
     }
 
     private func checkBeginning(ofType type: UInt8, length: UInt32) throws(RTMPError) {
@@ -84,24 +87,28 @@ public struct ChunkReader: ~Copyable {
     }
 
     /// Adds bytes to the stream's message; answers it when it is complete.
-    private mutating func take(_ chunk: UnsafeRawBufferPointer, of stream: ChunkStream) throws(RTMPError) -> RTMPMessage? {
+    private mutating func take(_ chunk: UnsafeRawBufferPointer, of index: Int) throws(RTMPError) -> RTMPMessage? {
+        let stream = streams[index]
         let length = Int(stream.messageLength)
         if !stream.isInsideMessage {
             if chunk.count == length { return stream.message(of: chunk) }
             guard !chunk.isEmpty else { return nil }
             partialByteCount += length
             guard partialByteCount <= limits.partialByteCount else { throw .tooManyPartialBytes }
-            stream.begin(in: pool.take())
+            buffers[index] = pool.take()
         }
-        stream.append(chunk)
-        guard stream.remainingByteCount == 0 else { return nil }
-        lent = dropPartialMessage(of: stream)
+        buffers[index]?.append(chunk, of: length)
+        streams[index].receivedByteCount += UInt32(chunk.count)
+        guard streams[index].remainingByteCount == 0 else { return nil }
+        lent = dropPartialMessage(of: index)
         return stream.message(of: lent?.bytes ?? chunk)
     }
 
-    private mutating func dropPartialMessage(of stream: ChunkStream) -> MessageBuffer? {
-        partialByteCount -= Int(stream.messageLength)
-        return stream.takeBuffer()
+    private mutating func dropPartialMessage(of index: Int) -> MessageBuffer? {
+        partialByteCount -= Int(streams[index].messageLength)
+        streams[index].receivedByteCount = 0
+        defer { buffers[index] = nil }
+        return buffers[index]
     }
 
     /// Applies the two messages that speak to this layer (§5.4.1, §5.4.2); false for all others.
@@ -112,8 +119,8 @@ public struct ChunkReader: ~Copyable {
         if message.type == RTMPMessageType.setChunkSize {
             guard value >= 1, value >> 31 == 0 else { throw .invalidChunkSize(value) }
             chunkSize = min(value, Self.maximumChunkSize)
-        } else if let stream = streams.first(where: { $0.id == value && $0.isInsideMessage }) {
-            if let buffer = dropPartialMessage(of: stream) { pool.giveBack(buffer) }
+        } else if let index = streams.firstIndex(where: { $0.id == value && $0.isInsideMessage }) {
+            if let buffer = dropPartialMessage(of: index) { pool.giveBack(buffer) }
         }
         return true
     }

@@ -2,8 +2,8 @@ import Wire
 
 /// What one chunk stream remembers from chunk to chunk (RTMP 1.0 §5.3.1.2).
 ///
-/// An object, because every chunk reads and changes it where it lies: copies of a struct would count its buffer up and down.
-final class ChunkStream {
+/// A plain value: the memory in which its message is put together is the reader's.
+struct ChunkStream {
     /// A format 3 chunk that begins a message repeats the last delta, and after a format 0 header that is its timestamp
     /// (§5.3.1.2.4): librtmp means 0 then, so only what can be a frame's duration is taken for one.
     static let maximumImpliedDelta: UInt32 = 1_000
@@ -18,29 +18,13 @@ final class ChunkStream {
     private(set) var messageStreamID: UInt32 = 0
     /// The extended timestamp field of the last header that had one: format 3 chunks may repeat it, or not.
     private(set) var extendedTimestamp: UInt32?
-    /// Of the message under way: how much of it has come, and where it is put together.
-    private(set) var receivedByteCount: UInt32 = 0
-    private var buffer: MessageBuffer?
+    /// How much of the message under way has come.
+    var receivedByteCount: UInt32 = 0
 
     init(id: UInt32) { self.id = id }
 
     var isInsideMessage: Bool { receivedByteCount > 0 }
     var remainingByteCount: UInt32 { messageLength - receivedByteCount }
-
-    /// Begins to put a message together.
-    func begin(in buffer: MessageBuffer) { self.buffer = buffer }
-
-    /// Adds a chunk to the message under way.
-    func append(_ chunk: UnsafeRawBufferPointer) {
-        buffer?.append(chunk, of: Int(messageLength))
-        receivedByteCount += UInt32(chunk.count)
-    }
-
-    /// The message under way is complete, or given up.
-    func takeBuffer() -> MessageBuffer? {
-        defer { (buffer, receivedByteCount) = (nil, 0) }
-        return buffer
-    }
 
     /// The message that the last header described.
     func message(of payload: UnsafeRawBufferPointer) -> RTMPMessage {
@@ -49,7 +33,7 @@ final class ChunkStream {
 
     /// Reads the message header behind the basic header.
     /// - Returns: false, with nothing changed, when more bytes are needed.
-    func readHeader(format: UInt8, from reader: inout ByteReader) throws(RTMPError) -> Bool {
+    mutating func readHeader(format: UInt8, from reader: inout ByteReader) throws(RTMPError) -> Bool {
         guard format < 3 else { return readRepeatedHeader(from: &reader) }
         guard !isInsideMessage else { throw .headerInsideMessage }
         guard let field = reader.readUInt24() else { return false }
@@ -72,7 +56,7 @@ final class ChunkStream {
         return true
     }
 
-    private func setTime(_ time: UInt32, isAbsolute: Bool) {
+    private mutating func setTime(_ time: UInt32, isAbsolute: Bool) {
         if isAbsolute {
             timestamp = time
             timestampDelta = time <= Self.maximumImpliedDelta ? time : 0
@@ -83,7 +67,7 @@ final class ChunkStream {
     }
 
     /// A format 3 chunk goes on with a message, or begins one with the header of the last.
-    private func readRepeatedHeader(from reader: inout ByteReader) -> Bool {
+    private mutating func readRepeatedHeader(from reader: inout ByteReader) -> Bool {
         var repeated: UInt32?
         if let extendedTimestamp {
             var ahead = reader

@@ -20,8 +20,8 @@ final class PacketQueue<Note> {
 
     init(pool: PacketPool) { self.pool = pool }
 
-    var count: Int { entries.count - head }
-    var isEmpty: Bool { head == entries.count }
+    private(set) var count = 0
+    var isEmpty: Bool { count == 0 }
     var first: Entry? { isEmpty ? nil : entries[head] }
 
     /// The `index`th from the front.
@@ -41,6 +41,7 @@ final class PacketQueue<Note> {
         UnsafeMutableRawBufferPointer(start: start + head.count, count: rest.count).copyBytes(from: rest)
         used += count
         byteCount += count
+        self.count += 1
         let bytes = UnsafeRawBufferPointer(start: start, count: count)
         entries.append(Entry(bytes: bytes, note: note, block: firstBlock + blocks.count - 1))
     }
@@ -48,6 +49,7 @@ final class PacketQueue<Note> {
     func removeFirst(_ count: Int = 1) {
         for index in head..<(head + count) { byteCount -= entries[index].bytes.count }
         head += count
+        self.count -= count
         if isEmpty { return removeAll() }
         while firstBlock < entries[head].block {
             pool.give(blocks.removeFirst())
@@ -63,7 +65,7 @@ final class PacketQueue<Note> {
         for block in blocks { pool.give(block) }
         blocks.removeAll(keepingCapacity: true)
         if entries.capacity > Self.idleCapacity { entries = [] } else { entries.removeAll(keepingCapacity: true) }
-        (head, firstBlock, used, byteCount) = (0, 0, PacketPool.blockByteCount, 0)
+        (head, count, firstBlock, used, byteCount) = (0, 0, 0, PacketPool.blockByteCount, 0)
     }
 
     deinit { for block in blocks { pool.give(block) } }
