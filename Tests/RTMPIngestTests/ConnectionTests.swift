@@ -25,6 +25,17 @@ struct ConnectionTests {
         #expect(bench.host.sinks[0].end == .unpublished)
     }
 
+    @Test func `what it reads counts as media while its publish is live`() throws {
+        let bench = try IngestBench()
+        let encoder = bench.connect()
+        #expect(!encoder.carriesMedia)
+        encoder.connectAndPublish()
+        #expect(bench.run(until: { encoder.hasStarted }))
+        #expect(encoder.carriesMedia)
+        encoder.command("FCUnpublish", 4, .null, ["KEY"])
+        #expect(!encoder.carriesMedia)
+    }
+
     @Test func `keeps media that follows publish at once`() throws {
         let bench = try IngestBench()
         let encoder = bench.connect()

@@ -159,6 +159,7 @@ final class FakeEncoder: ConnectionTransport {
     var roundTrip: Duration?
     let remoteAddress: SocketAddress
     var isTLS = false
+    var carriesMedia = false
     var pendingWriteByteCount = 0
     var canStartTLS = false
     private(set) var received: [UInt8] = []

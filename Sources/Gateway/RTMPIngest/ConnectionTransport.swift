@@ -8,6 +8,8 @@ protocol ConnectionTransport: AnyObject {
     var roundTrip: Duration? { get }
     /// Bytes written that the peer has not taken.
     var pendingWriteByteCount: Int { get }
+    /// Whether what comes in is a live publish's media.
+    var carriesMedia: Bool { get set }
     func write(_ bytes: [UInt8])
     func pauseReading()
     func resumeReading()

@@ -45,7 +45,9 @@ final class RTMPConnection {
     /// What the process's count knows of this connection's unfinished messages.
     var countedByteCount = 0
     var attempt: PublishAttempt?
-    var live: LivePublish?
+    var live: LivePublish? {
+        didSet { transport.carriesMedia = live != nil }
+    }
     var publishCount: UInt64 = 0
     var deadline: TimerWatch?
     private let accepted: MonotonicTime

@@ -18,6 +18,10 @@ final class StreamTransport: ConnectionTransport {
     var isTLS: Bool { stream.isTLS }
     var roundTrip: Duration? { stream.roundTrip }
     var pendingWriteByteCount: Int { stream.pendingWriteBytes }
+    var carriesMedia: Bool {
+        get { stream.carriesMedia }
+        set { stream.carriesMedia = newValue }
+    }
     func write(_ bytes: [UInt8]) { stream.write(bytes) }
     func pauseReading() { stream.pauseReading() }
     func resumeReading() { stream.resumeReading() }

@@ -7,11 +7,15 @@ public final class DescriptorWatch: Watch {
     private let priority: EventPriority
     private var courtesy = MediaCourtesy()
     public private(set) var isSuspended = false
+    /// Whether what arrives comes at its own pace, and so may gather while the loop rests (`EventLoop.moderatesWakeUps`).
+    /// From the beginning for `.media`; a connection becomes so when its peer begins to publish.
+    public var carriesMedia: Bool
 
     init(
         loop: EventLoop, descriptor: Int32, readiness: Readiness, priority: EventPriority, _ body: @escaping () -> Void
     ) {
         self.priority = priority
+        carriesMedia = priority == .media
         super.init(loop: loop, body)
         let kind = Int16(readiness == .read ? EV_READ : EV_WRITE) | Int16(EV_PERSIST)
         unsafe event = event_new(
@@ -43,7 +47,7 @@ public final class DescriptorWatch: Watch {
     }
 
     private func fire() {
-        loop.descriptorIsReady()
+        loop.descriptorIsReady(carriesMedia: carriesMedia)
         if priority == .media { unsafe courtesy.next(for: event) }
         callBody()
     }

@@ -23,13 +23,13 @@ public final class EventLoop {
         didSet { cpuAtTurnEnd = Self.threadCPU() }
     }
 
-    /// Rests between turns while there are very many: up to 2 ms of latency for a third of the cost (`WakeModeration`).
+    /// Rests between turns while media wakes it very often: up to 4 ms of latency for a third of the cost (`WakeModeration`).
     public var moderatesWakeUps = false
     private var moderation = WakeModeration()
     /// Somebody left something unread in this turn.
     private var isBehind = false
-    /// Descriptors that were ready in this turn.
-    private var served = 0
+    /// Descriptors of media that were ready in this turn.
+    private var mediaWakeUps = 0
     /// Told the CPU time of every turn where `measuresTurnCPU` is on.
     public var onTurnMeasured: (Duration) -> Void = { _ in }
 
@@ -95,9 +95,9 @@ public final class EventLoop {
     }
 
     /// A descriptor of this turn is ready and will be served.
-    func descriptorIsReady() {
+    func descriptorIsReady(carriesMedia: Bool) {
         enterTurn()
-        served += 1
+        if carriesMedia { mediaWakeUps += 1 }
     }
 
     /// Told by who took their share of this turn and may have left more: the loop does not rest before it goes on with them.
@@ -169,8 +169,10 @@ extension EventLoop {
             onTurnMeasured(cpu - cpuAtTurnEnd)
             cpuAtTurnEnd = cpu
         }
-        if moderatesWakeUps, let end = moderation.turnEnded(startedAt: turnStart, served: served), !isBehind { rest(until: end) }
-        (isBehind, served) = (false, 0)
+        if moderatesWakeUps, let end = moderation.turnEnded(startedAt: turnStart, media: mediaWakeUps), !isBehind {
+            rest(until: end)
+        }
+        (isBehind, mediaWakeUps) = (false, 0)
     }
 
     /// Sleeps through events, but not through timers.

@@ -1,34 +1,57 @@
 import Wire
 
-/// When a loop that is woken very often shall rest between turns, as network cards do with interrupts.
+/// When a loop that media wakes very often shall rest between turns, as network cards do with interrupts.
 ///
-/// A wake-up costs as much as ten packets, most of it caches that others have used in between. Below 1,500 events a second every
-/// one is served at once. Above, the loop turns every 2 ms and serves what has gathered; each second it turns freely for
-/// 100 ms, to see whether that is still so. Events count and not turns, of which a machine that is busy with other things makes
-/// fewer: 50 RTMP streams with audio bring a worker 1,900 messages a second in 900 turns, and cost half as much in 500. Pure:
-/// no clock.
+/// A wake-up costs as much as ten packets, most of it caches that others have used in between. Up to 1,600 wake-ups a second for
+/// media every one is served at once: some 18 to 20 streams with audio. When there have been more for half a second, the loop
+/// turns when some eight have gathered, every 2 to 4 ms; each 2 s it turns freely for a tenth of a second at most, to see
+/// whether that is still so. Only media counts, because it comes at its own pace: a client that asks, waits for the answer and
+/// asks again would be served no cheaper, only later, and slow everybody else. What wakes counts and not turns, of which a
+/// machine that is busy with other things makes fewer. Pure: no clock.
 struct WakeModeration {
-    static let window = Duration.milliseconds(100)
-    /// More events in a free window begin moderation.
-    static let maximumFreeEvents = 150
-    static let moderatedTime = Duration.milliseconds(900)
-    /// From the beginning of a turn to that of the next; the most that moderation adds to anything's latency.
-    static let turnInterval = Duration.milliseconds(2)
+    /// How long the loop turns freely, at most, to see whether it is woken too often.
+    private struct Look {
+        var duration: Duration
+        /// More wake-ups for media in that time begin moderation, at once.
+        var maximumWakeUps: Int
+    }
 
-    private var windowEnd = MonotonicTime.zero
+    private static let first = Look(duration: .milliseconds(500), maximumWakeUps: 800)
+    /// Shorter and milder, so that a rate that wavers does not switch; little milder, because a thousand a second need no rest.
+    private static let again = Look(duration: .milliseconds(100), maximumWakeUps: 140)
+    static let moderatedTime = Duration.seconds(2)
+    /// What a moderated turn shall find ready, as far as `turnIntervals` allow.
+    static let gatheredWakeUps = 8
+    /// From the beginning of a turn to that of the next; the longest is the most that moderation adds to anything's latency.
+    static let turnIntervals = Duration.milliseconds(2)...Duration.milliseconds(4)
+
+    private var look = first
+    private var lookStart = MonotonicTime.zero
+    private var lookEnd = MonotonicTime.zero
+    private var wakeUps = 0
     private var moderatedUntil = MonotonicTime.zero
-    private var events = 0
+    private var turnInterval = turnIntervals.lowerBound
 
     /// A turn ended that began at `start`.
-    /// - Parameter served: descriptors whose readiness it served; a turn of timers alone counts as one event.
+    /// - Parameter media: descriptors of media that were ready in it.
     /// - Returns: until when the loop shall rest, timers excepted; nil when it shall not.
-    mutating func turnEnded(startedAt start: MonotonicTime, served: Int = 1) -> MonotonicTime? {
-        if start < moderatedUntil { return start + Self.turnInterval }
-        if start >= windowEnd { (windowEnd, events) = (start + Self.window, 0) }
-        events += max(1, served)
-        guard events > Self.maximumFreeEvents else { return nil }
+    mutating func turnEnded(startedAt start: MonotonicTime, media: Int) -> MonotonicTime? {
+        if start < moderatedUntil { return start + turnInterval }
+        if start >= lookEnd { begin(Self.first, at: start) }
+        wakeUps += media
+        guard wakeUps > look.maximumWakeUps else { return nil }
+        turnInterval = Self.turnInterval(wakeUps: wakeUps, in: start - lookStart)
         moderatedUntil = start + Self.moderatedTime
-        windowEnd = .zero
-        return start + Self.turnInterval
+        begin(Self.again, at: moderatedUntil)
+        return start + turnInterval
+    }
+
+    private mutating func begin(_ look: Look, at start: MonotonicTime) {
+        (self.look, wakeUps) = (look, 0)
+        (lookStart, lookEnd) = (start, start + look.duration)
+    }
+
+    private static func turnInterval(wakeUps: Int, in time: Duration) -> Duration {
+        min(max(time * gatheredWakeUps / wakeUps, turnIntervals.lowerBound), turnIntervals.upperBound)
     }
 }

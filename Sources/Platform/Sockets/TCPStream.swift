@@ -32,6 +32,11 @@ public final class TCPStream {
     public var remoteAddress: SocketAddress
     public let localAddress: SocketAddress
     public var isTLS: Bool { tls != nil }
+    /// Whether what is read now is media, for which a loop with very many streams may rest (`EventLoop.moderatesWakeUps`).
+    public var carriesMedia: Bool {
+        get { readWatch?.carriesMedia ?? false }
+        set { readWatch?.carriesMedia = newValue }
+    }
     public var isClosed: Bool { phase == .closed }
 
     enum Phase: Equatable {

@@ -43,6 +43,7 @@ final class ICEConnection {
     /// A check of a session came over it.
     func authenticated() {
         isAuthenticated = true
+        stream.carriesMedia = true
         deadline?.cancel()
     }
 
