@@ -76,6 +76,6 @@ public struct SignatureV4Verifier: Sendable {
     }
 
     private static func hex(_ bytes: [UInt8]) -> String {
-        bytes.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
+        String(hexadecimal: bytes)
     }
 }

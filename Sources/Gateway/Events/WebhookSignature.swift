@@ -12,7 +12,7 @@ public enum WebhookSignature {
         let type = (name: "Content-Type", value: "application/json")
         guard !secret.isEmpty else { return [type] }
         let code = HMAC.sha256(key: secret.reveal(), Array("\(seconds).".utf8) + body)
-        let hex = code.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
+        let hex = String(hexadecimal: code)
         return [type, (name: headerName, value: "t=\(seconds),v1=\(hex)")]
     }
 }

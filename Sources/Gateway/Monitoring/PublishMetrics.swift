@@ -7,54 +7,75 @@ import Wire
 /// What publishes of either protocol are counted by. Labels come from fixed sets: protocols, refusals' names, steps.
 struct PublishMetrics: Sendable {
     private let registry: MetricsRegistry
+    private let usual: [IngestProtocol: Usual]
 
+    /// What nearly every publish of a protocol is counted by, looked up once.
+    private struct Usual {
+        let granted: Counter
+        /// By reason.
+        let ends: [String: Counter]
+        /// By step.
+        let setup: [String: Histogram]
+    }
+
+    private static let mediaSteps = ["firstVideo", "firstKeyframe", "firstAudio"]
+    private static let rtmpSteps = ["accepted", "handshakeDone", "connected", "publishRequested", "authorized", "granted"]
+
+    /// Families exist from the start, so that alerts on what has not happened yet have something to look at.
     init(_ registry: MetricsRegistry) {
         self.registry = registry
-        // Families exist from the start, so that alerts on what has not happened yet have something to look at.
-        for ingest in [IngestProtocol.rtmp, .rtmps, .whip] {
-            _ = attempts(ingest, "granted", "none")
-            for step in ["firstVideo", "firstKeyframe", "firstAudio"] { _ = setup(ingest, step) }
-            for reason in ["unpublished", "connection_lost"] { _ = ends(ingest, reason) }
-            _ = violations(ingest, RefusalCode.bFrames.name)
+        usual = [IngestProtocol.rtmp, .rtmps, .whip].reduce(into: [:]) { usual, ingest in
+            let steps = Self.mediaSteps + (ingest == .whip ? [] : Self.rtmpSteps)
+            usual[ingest] = Usual(
+                granted: Self.attempts(registry, ingest, "granted", "none"),
+                ends: ["unpublished", "connection_lost"].reduce(into: [:]) { $0[$1] = Self.ends(registry, ingest, $1) },
+                setup: steps.reduce(into: [:]) { $0[$1] = registry.setupSeconds(ingest, step: $1) })
+            _ = Self.violations(registry, ingest, RefusalCode.bFrames.name)
         }
     }
 
     func granted(_ record: SessionRecord) {
-        attempts(record.ingestProtocol, "granted", "none").increment()
+        usual[record.ingestProtocol]?.granted.increment()
         // WHIP times the steps of its sessions itself: most that fail never come to a publish.
         guard record.ingestProtocol != .whip else { return }
-        let first = min(record.steps.first?.time ?? record.began, record.began)
-        for step in record.steps { setup(record.ingestProtocol, step.name).observe(step.time - first) }
+        let steps = record.steps
+        let first = min(steps.first?.time ?? record.began, record.began)
+        for step in steps { setup(record.ingestProtocol, step.name).observe(step.time - first) }
     }
 
     func reached(_ step: String, after elapsed: Duration, _ ingest: IngestProtocol) { setup(ingest, step).observe(elapsed) }
 
     func refused(_ attempt: RefusedAttempt) {
-        if !attempt.wasLive { attempts(attempt.ingestProtocol, "refused", attempt.refusal.code.name).increment() }
+        if !attempt.wasLive { Self.attempts(registry, attempt.ingestProtocol, "refused", attempt.refusal.code.name).increment() }
         guard attempt.refusal.code.isContractViolation else { return }
-        violations(attempt.ingestProtocol, attempt.refusal.code.name).increment()
+        Self.violations(registry, attempt.ingestProtocol, attempt.refusal.code.name).increment()
     }
 
-    func ended(_ record: SessionRecord) { ends(record.ingestProtocol, record.ending?.reason ?? "").increment() }
+    func ended(_ record: SessionRecord) {
+        let (ingest, reason) = (record.ingestProtocol, record.ending?.reason ?? "")
+        (usual[ingest]?.ends[reason] ?? Self.ends(registry, ingest, reason)).increment()
+    }
 
-    private func attempts(_ ingest: IngestProtocol, _ result: String, _ reason: String) -> Counter {
+    private static func attempts(_ registry: MetricsRegistry, _ ingest: IngestProtocol, _ result: String, _ reason: String)
+        -> Counter
+    {
         registry.counter(
             "stagedoor_publish_attempts_total", "Publishes granted and refused.",
             ["protocol": ingest.label, "result": result, "reason": reason])
     }
 
-    private func violations(_ ingest: IngestProtocol, _ rule: String) -> Counter {
+    private static func violations(_ registry: MetricsRegistry, _ ingest: IngestProtocol, _ rule: String) -> Counter {
         registry.counter(
             "stagedoor_spec_violations_total", "Streams refused or ended because they broke the media contract.",
             ["protocol": ingest.label, "rule": rule])
     }
 
-    private func ends(_ ingest: IngestProtocol, _ reason: String) -> Counter {
+    private static func ends(_ registry: MetricsRegistry, _ ingest: IngestProtocol, _ reason: String) -> Counter {
         registry.counter("stagedoor_session_end_total", "Publishes that ended.", ["protocol": ingest.label, "reason": reason])
     }
 
     private func setup(_ ingest: IngestProtocol, _ step: String) -> Histogram {
-        registry.setupSeconds(ingest, step: step)
+        usual[ingest]?.setup[step] ?? registry.setupSeconds(ingest, step: step)
     }
 }
 

@@ -117,6 +117,6 @@ public struct RouterDescription: Sendable, Equatable {
     }
 
     private static func hex(_ bytes: ArraySlice<UInt8>) -> String {
-        bytes.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
+        String(hexadecimal: bytes)
     }
 }

@@ -8,5 +8,5 @@ public struct CredentialHash: Hashable, Sendable {
     public init(of credential: Secret) { bytes = Digest.sha256(credential.reveal()) }
 
     /// The first 64 bits in hexadecimal: enough to compare log lines.
-    public var text: String { bytes.prefix(8).map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined() }
+    public var text: String { String(hexadecimal: bytes.prefix(8)) }
 }

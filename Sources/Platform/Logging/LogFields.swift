@@ -3,6 +3,8 @@ public import Wire
 /// One value in an event. There is deliberately none that takes a `Secret`.
 public enum LogValue: Equatable, Sendable {
     case string(String)
+    /// Its text is made by whoever writes the line.
+    case address(SocketAddress)
     case integer(Int)
     case number(Double)
     case bool(Bool)
@@ -10,7 +12,6 @@ public enum LogValue: Equatable, Sendable {
 
     /// A duration in seconds, rounded to milliseconds.
     public static func seconds(_ duration: Duration) -> LogValue { .number(Double(duration.milliseconds) / 1000) }
-    public static func address(_ address: SocketAddress) -> LogValue { .string(address.description) }
     /// What an error says of itself.
     public static func error(_ error: any Error) -> LogValue { .string(String(describing: error)) }
 }

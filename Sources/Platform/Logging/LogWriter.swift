@@ -89,12 +89,12 @@ public final class LogWriter: Sendable {
 
     private static func write(_ records: [LogRecord], _ droppedCount: Int, _ format: LogFormat, to descriptor: CInt) {
         var lines: [UInt8] = []
-        for record in records { lines += format.line(record) }
+        for record in records { format.write(record, into: &lines) }
         if droppedCount > 0 {
             let record = LogRecord(
                 time: EventLoop.wallNow(), level: .warning, event: "log_events_dropped",
                 fields: ["count": .integer(droppedCount)])
-            lines += format.line(record)
+            format.write(record, into: &lines)
         }
         write(lines, to: descriptor)
     }

@@ -2,6 +2,7 @@ import DataDirectory
 import Foundation
 import GatewayConfiguration
 import OpenSSL
+import Wire
 
 /// The name of a node among those of its platform, which stands in the ids of WHIP sessions.
 enum NodeName {
@@ -14,7 +15,7 @@ enum NodeName {
         if let kept = FileManager.default.contents(atPath: "\(directory.path)/\(name)"), isName(kept) {
             return String(decoding: kept, as: UTF8.self)
         }
-        let made = "n" + Random.bytes(count: 6).map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
+        let made = "n" + String(hexadecimal: Random.bytes(count: 6))
         try directory.write(Array(made.utf8), to: name)
         return made
     }

@@ -19,7 +19,15 @@ public struct AMF0Object: Sendable, Equatable, ExpressibleByDictionaryLiteral {
 
     /// The member's value whatever the case of its name: `tcUrl` is also seen as `tcurl`.
     public func value(ignoringCaseOf name: String) -> AMF0Value? {
-        let wanted = name.lowercased()
-        return members.first { $0.name.lowercased() == wanted }?.value
+        members.first { Self.isEqual($0.name, name) }?.value
+    }
+
+    /// Letters of ASCII; what encoders say has no others.
+    private static func isEqual(_ left: String, _ right: String) -> Bool {
+        left.utf8.count == right.utf8.count && zip(left.utf8, right.utf8).allSatisfy { lowercased($0) == lowercased($1) }
+    }
+
+    private static func lowercased(_ byte: UInt8) -> UInt8 {
+        (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte) ? byte | 0x20 : byte
     }
 }

@@ -61,9 +61,10 @@ extension AMF0Value {
     }
 
     private static func writeName(_ name: String, into writer: inout ByteWriter) {
-        let bytes = name.utf8.prefix(maximumShortLength)
-        writer.write(UInt16(bytes.count))
-        writer.write(contentsOf: bytes)
+        let count = min(name.utf8.count, maximumShortLength)
+        writer.write(UInt16(count))
+        if count == name.utf8.count { return writer.write(contentsOf: name.utf8) }
+        writer.write(contentsOf: name.utf8.prefix(count))
     }
 
     private static func writeLong(_ text: String, into writer: inout ByteWriter) {

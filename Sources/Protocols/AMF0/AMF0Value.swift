@@ -1,5 +1,5 @@
 /// One value of Action Message Format 0 (AMF 0 specification, Adobe, 2007-12), as RTMP commands and data messages carry it.
-public indirect enum AMF0Value: Sendable, Equatable {
+public enum AMF0Value: Sendable, Equatable {
     case number(Double)
     case boolean(Bool)
     /// Markers 0x02 and 0x0C: which of the two is written follows from the length.

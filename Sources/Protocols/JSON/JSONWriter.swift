@@ -20,12 +20,19 @@ extension JSONValue {
     }
 
     /// Appends `string` in quotes.
-    public static func write(_ string: some StringProtocol, into text: inout [UInt8]) {
+    public static func write(_ string: String, into text: inout [UInt8]) {
         text.append(UInt8(ascii: "\""))
-        guard string.utf8.contains(where: needsEscape) else {
-            text.append(contentsOf: string.utf8)
-            return text.append(UInt8(ascii: "\""))
+        // Native strings give their bytes in place; nearly all of them hold nothing to be escaped.
+        let isWritten = string.utf8.withContiguousStorageIfAvailable { bytes in
+            if bytes.contains(where: needsEscape) { return false }
+            text.append(contentsOf: bytes)
+            return true
         }
+        if isWritten != true { writeEscaped(string, into: &text) }
+        text.append(UInt8(ascii: "\""))
+    }
+
+    private static func writeEscaped(_ string: String, into text: inout [UInt8]) {
         for byte in string.utf8 {
             switch byte {
             case UInt8(ascii: "\""), UInt8(ascii: "\\"): text += [UInt8(ascii: "\\"), byte]
@@ -36,7 +43,6 @@ extension JSONValue {
             default: text.append(byte)
             }
         }
-        text.append(UInt8(ascii: "\""))
     }
 
     private static func needsEscape(_ byte: UInt8) -> Bool {

@@ -13,21 +13,28 @@ public struct ChunkWriter: Sendable {
         ChunkBasicHeader(format: 0, chunkStreamID: chunkStreamID).write(into: &bytes)
         let isExtended = timestamp >= 0xFF_FFFF
         let length = UInt32(payload.count)
-        bytes.append(contentsOf: bigEndian(isExtended ? 0xFF_FFFF : timestamp).dropFirst())
-        bytes.append(contentsOf: bigEndian(length).dropFirst())
+        Self.write24(isExtended ? 0xFF_FFFF : timestamp, into: &bytes)
+        Self.write24(length, into: &bytes)
         bytes.append(type)
-        bytes.append(contentsOf: bigEndian(streamID.byteSwapped))
+        Self.write32(streamID.byteSwapped, into: &bytes)
         var start = 0
         repeat {
             if start > 0 { ChunkBasicHeader(format: 3, chunkStreamID: chunkStreamID).write(into: &bytes) }
-            if isExtended { bytes.append(contentsOf: bigEndian(timestamp)) }
+            if isExtended { Self.write32(timestamp, into: &bytes) }
             let end = min(payload.count, start + chunkSize)
             bytes.append(contentsOf: payload[start..<end])
             start = end
         } while start < payload.count
     }
 
-    private func bigEndian(_ value: UInt32) -> [UInt8] {
-        [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: value >> $0) }
+    private static func write24(_ value: UInt32, into bytes: inout [UInt8]) {
+        bytes.append(UInt8(truncatingIfNeeded: value >> 16))
+        bytes.append(UInt8(truncatingIfNeeded: value >> 8))
+        bytes.append(UInt8(truncatingIfNeeded: value))
+    }
+
+    private static func write32(_ value: UInt32, into bytes: inout [UInt8]) {
+        bytes.append(UInt8(truncatingIfNeeded: value >> 24))
+        write24(value, into: &bytes)
     }
 }

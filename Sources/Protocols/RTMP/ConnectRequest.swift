@@ -20,11 +20,16 @@ public struct ConnectRequest: Equatable, Sendable {
         let object = command.object.members ?? AMF0Object()
         func text(_ name: String) -> String { object.value(ignoringCaseOf: name)?.string ?? "" }
         app = text("app")
-        tcURL = String(text("tcUrl").drop { $0 == "'" }.prefix { $0 != "'" })
+        tcURL = Self.unquoted(text("tcUrl"))
         flashVersion = text("flashVer")
         enhancedCapabilities = EnhancedCapabilities(object)
         objectEncoding = object["objectEncoding"]?.number == 3 ? 3 : 0
         transactionID = command.transactionID
+    }
+
+    private static func unquoted(_ text: String) -> String {
+        let quote = UInt8(ascii: "'")
+        return String(Substring(text.utf8.drop { $0 == quote }.prefix { $0 != quote }))
     }
 }
 

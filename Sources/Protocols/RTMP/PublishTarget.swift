@@ -36,7 +36,7 @@ public struct PublishTarget: Equatable, Sendable {
         add(trimmed)
         add(instance.isEmpty || trimmed.isEmpty ? instance : instance + "/" + trimmed)
         if trimmed.isEmpty { add(behindURL) }
-        add(String(trimmed.split(separator: "/").last ?? ""))
+        add(String(Self.segments(trimmed).last ?? ""))
         self.keys = keys.isEmpty ? [""] : keys
         query = [nameQuery, appQuery, appQuery == urlQuery ? "" : urlQuery].filter { !$0.isEmpty }.joined(separator: "&")
     }
@@ -54,20 +54,23 @@ public struct PublishTarget: Equatable, Sendable {
 
     /// What follows the host; everything, when it is no URL.
     private static func path(ofURL url: String) -> String {
-        guard let colon = url.utf8.firstIndex(of: UInt8(ascii: ":")), url[colon...].hasPrefix("://") else { return url }
-        let rest = url[colon...].dropFirst(3)
-        guard let slash = rest.utf8.firstIndex(of: UInt8(ascii: "/")) else { return "" }
-        return String(rest[slash...])
+        let bytes = url.utf8
+        guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")), bytes[colon...].starts(with: "://".utf8) else { return url }
+        let rest = bytes[colon...].dropFirst(3)
+        guard let start = rest.firstIndex(of: slash) else { return "" }
+        return String(Substring(rest[start...]))
     }
 
     private static func segments(_ path: String) -> [Substring] {
-        path.utf8.split(separator: UInt8(ascii: "/")).map(Substring.init)
+        path.utf8.split(separator: slash).map(Substring.init)
     }
 
     private static func trim(_ text: String) -> String {
-        var text = Substring(text)
-        while text.first == "/" { text.removeFirst() }
-        while text.last == "/" { text.removeLast() }
-        return String(text)
+        var rest = text.utf8[...]
+        while rest.first == slash { rest.removeFirst() }
+        while rest.last == slash { rest.removeLast() }
+        return String(Substring(rest))
     }
+
+    private static let slash = UInt8(ascii: "/")
 }

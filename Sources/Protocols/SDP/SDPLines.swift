@@ -5,7 +5,7 @@ public enum LineEndings: Sendable { case crlf, crlfOrLF }
 struct SDPLines {
     struct Line {
         var number: Int
-        var type: Character
+        var type: Unicode.Scalar
         var value: Substring
     }
 
@@ -44,7 +44,10 @@ struct SDPLines {
     }
 
     private static func line(_ text: String, number: Int) throws(SDPError) -> Line {
-        guard let type = text.first, text.dropFirst().first == "=" else { throw .malformedLine(line: number) }
-        return Line(number: number, type: type, value: text.dropFirst(2))
+        let bytes = text.utf8
+        guard let type = bytes.first, type < 0x80, bytes.dropFirst().first == UInt8(ascii: "=") else {
+            throw .malformedLine(line: number)
+        }
+        return Line(number: number, type: Unicode.Scalar(type), value: Substring(bytes.dropFirst(2)))
     }
 }

@@ -57,9 +57,10 @@ extension MediaDescription {
 
 extension Attribute {
     init(line: SDPLines.Line) throws(SDPError) {
-        let colon = line.value.firstIndex(of: ":")
-        let name = line.value[..<(colon ?? line.value.endIndex)]
-        guard !name.isEmpty, !name.contains(" ") else { throw .malformedLine(line: line.number) }
-        self.init(String(name), colon.map { String(line.value[line.value.index(after: $0)...]) })
+        let bytes = line.value.utf8
+        let colon = bytes.firstIndex(of: UInt8(ascii: ":"))
+        let name = bytes[..<(colon ?? bytes.endIndex)]
+        guard !name.isEmpty, !name.contains(UInt8(ascii: " ")) else { throw .malformedLine(line: line.number) }
+        self.init(String(Substring(name)), colon.map { String(Substring(bytes[bytes.index(after: $0)...])) })
     }
 }

@@ -27,6 +27,7 @@ public struct ByteWriter: Sendable {
         storage.append(UInt8(truncatingIfNeeded: value))
     }
 
+    @inlinable
     public mutating func write(contentsOf other: some Sequence<UInt8>) { storage.append(contentsOf: other) }
 
     /// Overwrites the two bytes at `offset`, written earlier as a place for a length.

@@ -38,8 +38,30 @@ public struct CivilTime: Hashable, Sendable {
 extension CivilTime {
     /// `2026-11-21T02:14:36.125Z` (RFC 3339 §5.6), milliseconds always three digits.
     public var rfc3339: String {
-        "\(padded(year, 4))-\(padded(month))-\(padded(day))T\(padded(hour)):\(padded(minute)):\(padded(second))"
-            + ".\(padded(nanosecond / 1_000_000, 3))Z"
+        var text: [UInt8] = []
+        writeRFC3339(into: &text)
+        return String(decoding: text, as: UTF8.self)
+    }
+
+    /// Appends the text of `rfc3339`.
+    public func writeRFC3339(into text: inout [UInt8]) {
+        Self.write(year, digits: 4, "-", into: &text)
+        Self.write(month, digits: 2, "-", into: &text)
+        Self.write(day, digits: 2, "T", into: &text)
+        Self.write(hour, digits: 2, ":", into: &text)
+        Self.write(minute, digits: 2, ":", into: &text)
+        Self.write(second, digits: 2, ".", into: &text)
+        Self.write(nanosecond / 1_000_000, digits: 3, "Z", into: &text)
+    }
+
+    private static func write(_ value: Int, digits: Int, _ mark: Unicode.Scalar, into text: inout [UInt8]) {
+        var unit = 1
+        for _ in 1..<digits { unit *= 10 }
+        while unit > 0 {
+            text.append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: value / unit % 10))
+            unit /= 10
+        }
+        text.append(UInt8(ascii: mark))
     }
 
     /// `Sat, 21 Nov 2026 02:14:36 GMT` (RFC 9110 §5.6.7).

@@ -48,6 +48,6 @@ struct ConsoleSessions {
     private static func key(_ cookie: String) -> [UInt8] { Digest.sha256(Array(cookie.utf8)) }
 
     private static func secret() -> String {
-        Random.bytes(count: 32).map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
+        String(hexadecimal: Random.bytes(count: 32))
     }
 }

@@ -107,7 +107,7 @@ public final class AuthorizeHook {
         if !settings.secret.isEmpty {
             let seconds = EventLoop.wallNow().secondsSince1970
             let code = HMAC.sha256(key: settings.secret.reveal(), Array("\(seconds).".utf8) + bytes)
-            let hex = code.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
+            let hex = String(hexadecimal: code)
             headers.append((name: "Stagedoor-Signature", value: "t=\(seconds),v1=\(hex)"))
         }
         var asked = HTTPClientRequest(method: "POST", url: settings.url, headers: headers, body: bytes)

@@ -1,6 +1,7 @@
 import HTTP
 import JSON
 import OpenSSL
+import Wire
 
 /// One page of a list: how many, and after which item. Tokens are opaque to clients and good for their own list only.
 struct Page: Sendable {
@@ -41,7 +42,7 @@ struct Page: Sendable {
 
     private func token(after key: String) -> String {
         // Hexadecimal, as every character of it is in the model's pattern.
-        Array("\(Self.mark)\(list) \(key)".utf8).map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
+        String(hexadecimal: "\(Self.mark)\(list) \(key)".utf8)
     }
 
     private static func key(_ token: String, list: String) -> String? {

@@ -94,7 +94,7 @@ public final class AnnounceDriver: RouterDriver {
     /// Of "participantId generation" lines, sorted, each ended by a line feed: SHA-256 in lower case hex.
     static func hash(_ participants: [Announcement]) -> String {
         let lines = participants.map { "\($0.participantID) \($0.generation)\n" }.sorted().joined()
-        return Digest.sha256(Array(lines.utf8)).map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
+        return String(hexadecimal: Digest.sha256(Array(lines.utf8)))
     }
 
     /// All of them when the router has begun anew, else those that its answer does not list.

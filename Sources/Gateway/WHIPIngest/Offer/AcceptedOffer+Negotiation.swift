@@ -35,7 +35,8 @@ extension AcceptedOffer {
         for media in offer.media {
             streams.formUnion(media.attributes.all(MediaStreamIdentifier.self).map(\.stream))
             let sources = media.attributes.all(Source.self).filter { $0.name == "msid" }
-            streams.formUnion(sources.compactMap { $0.value?.split(separator: " ").first.map(String.init) })
+            streams.formUnion(
+                sources.compactMap { $0.value?.utf8.split(separator: UInt8(ascii: " ")).first.map { String(Substring($0)) } })
         }
         if streams.subtracting(["-"]).count > 1 { throw Refusal(.tooManyStreams) }
     }

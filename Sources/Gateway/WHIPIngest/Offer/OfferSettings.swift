@@ -1,4 +1,5 @@
 import OpenSSL
+import Wire
 
 /// What of an offer an encoder's settings decide: the same settings give the same digest at every attempt.
 ///
@@ -9,9 +10,7 @@ enum OfferSettings {
         let lines = offer.split { $0 == 0x0D || $0 == 0x0A }.filter { line in
             kept.contains { line.starts(with: $0) }
         }
-        return Digest.sha256(Array(lines.joined(separator: [0x0A]))).prefix(byteCount).map { byte in
-            String(byte >> 4, radix: 16) + String(byte & 15, radix: 16)
-        }.joined()
+        return String(hexadecimal: Digest.sha256(Array(lines.joined(separator: [0x0A]))).prefix(byteCount))
     }
 
     private static let byteCount = 8

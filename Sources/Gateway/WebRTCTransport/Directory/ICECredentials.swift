@@ -1,5 +1,6 @@
 import OpenSSL
 import STUN
+import Wire
 
 /// Our side of one ICE session (RFC 8839 §5.4); an ICE restart makes new ones.
 struct ICECredentials: Sendable, Equatable {
@@ -12,7 +13,7 @@ struct ICECredentials: Sendable, Equatable {
     static func make(_ mint: UfragMint) -> ICECredentials {
         let random = Random.bytes(count: 34)
         let seed = random[..<8].reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
-        let tag = random[8..<16].map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
+        let tag = String(hexadecimal: random[8..<16])
         return ICECredentials(ufrag: mint.mint(random: seed), password: base64(Array(random[16...])), etag: "\"\(tag)\"")
     }
 

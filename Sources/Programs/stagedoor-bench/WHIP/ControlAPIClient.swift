@@ -86,7 +86,7 @@ final class ControlAPIClient {
     }
 
     private static func hex(_ bytes: [UInt8]) -> String {
-        bytes.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
+        String(hexadecimal: bytes)
     }
 
     /// 20 seconds of waiting.

@@ -10,7 +10,7 @@ public struct Fingerprint: TypedAttribute, Equatable {
     public init?(attributeValue: Substring) {
         let parts = words(attributeValue)
         guard parts.count == 2 else { return nil }
-        let pairs = parts[1].split(separator: ":", omittingEmptySubsequences: false)
+        let pairs = split(parts[1], at: ":")
         guard (1...Self.maximumByteCount).contains(pairs.count) else { return nil }
         bytes = []
         for pair in pairs {
@@ -21,10 +21,12 @@ public struct Fingerprint: TypedAttribute, Equatable {
     }
 
     public var attributeValue: String {
-        let digits = Array("0123456789ABCDEF")
-        return hashFunction + " " + bytes.map { "\(digits[Int($0 >> 4)])\(digits[Int($0 & 15)])" }.joined(separator: ":")
+        var pairs: [UInt8] = []
+        for byte in bytes { pairs += [Self.digits[Int(byte >> 4)], Self.digits[Int(byte & 15)], UInt8(ascii: ":")] }
+        return hashFunction + " " + String(decoding: pairs.dropLast(), as: UTF8.self)
     }
 
+    private static let digits = Array("0123456789ABCDEF".utf8)
     /// SHA-512.
     static let maximumByteCount = 64
 }

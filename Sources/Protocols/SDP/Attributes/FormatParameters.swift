@@ -19,16 +19,16 @@ public struct FormatParameters: TypedAttribute, Equatable {
     public init?(attributeValue: Substring) {
         let parts = words(attributeValue, maximum: 2)
         guard let first = parts.first, let payloadType = UInt8(first), payloadType < 128 else { return nil }
-        let list = parts.count == 2 ? parts[1].split(separator: ";") : []
+        let list = parts.count == 2 ? split(parts[1], at: ";") : []
         guard list.count <= Self.maximumParameterCount else { return nil }
         self.init(payloadType: payloadType, list.compactMap(Self.parameter))
     }
 
     private static func parameter(_ text: Substring) -> Parameter? {
-        let trimmed = text.drop { $0 == " " }
+        let trimmed = text.utf8.drop { $0 == UInt8(ascii: " ") }
         guard !trimmed.isEmpty else { return nil }
-        guard let equals = trimmed.firstIndex(of: "=") else { return Parameter(String(trimmed), nil) }
-        return Parameter(String(trimmed[..<equals]), String(trimmed[trimmed.index(after: equals)...]))
+        let pair = split(Substring(trimmed), at: "=", maximum: 2)
+        return Parameter(String(pair[0]), pair.count == 2 ? String(pair[1]) : nil)
     }
 
     public var attributeValue: String {

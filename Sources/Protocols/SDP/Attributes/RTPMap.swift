@@ -17,7 +17,7 @@ public struct RTPMap: TypedAttribute, Equatable {
     public init?(attributeValue: Substring) {
         let parts = words(attributeValue, maximum: 2)
         guard parts.count == 2, let payloadType = UInt8(parts[0]), payloadType < 128 else { return nil }
-        let encoding = parts[1].split(separator: "/", omittingEmptySubsequences: false)
+        let encoding = split(parts[1], at: "/")
         guard (2...3).contains(encoding.count), !encoding[0].isEmpty, let clockRate = UInt32(encoding[1]) else { return nil }
         self.init(
             payloadType: payloadType, encodingName: String(encoding[0]), clockRate: clockRate,

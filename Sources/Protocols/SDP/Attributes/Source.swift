@@ -15,7 +15,7 @@ public struct Source: TypedAttribute, Equatable {
         guard let first = parts.first, let ssrc = UInt32(first) else { return nil }
         self.ssrc = ssrc
         guard parts.count == 2 else { return }
-        let pair = parts[1].split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+        let pair = split(parts[1], at: ":", maximum: 2)
         name = String(pair[0])
         value = pair.count == 2 ? String(pair[1]) : nil
     }
