@@ -1,3 +1,4 @@
+import EventLoop
 import Testing
 import Wire
 
@@ -9,15 +10,48 @@ struct TakeoverTests {
 
     @Test(
         arguments: [
-            (9_990, 10_000, .wait(.milliseconds(50))),  // just before the attempt: not yet known
+            (9_990, 10_000, .wait(.milliseconds(1))),  // just before the attempt: not yet known
             (10_001, 10_010, .refuse),  // a frame after it: alive
             (9_990, 11_989, .wait(.milliseconds(1))),
             (9_990, 11_990, .takeOver),
             (1_000, 10_000, .takeOver),  // silent for long: at once
-            (10_000, 10_000, .wait(.milliseconds(50))),  // at the very moment
+            (10_000, 10_000, .wait(.milliseconds(1))),  // at the very moment
         ] as [(Int64, Int64, Takeover.Decision)])
     func `follows the incumbent's frames`(_ progress: Int64, _ now: Int64, _ decision: Takeover.Decision) {
-        let takeover = Takeover(began: at(10_000), silence: .seconds(2))
+        var takeover = Takeover(began: at(10_000), silence: .seconds(2))
         #expect(takeover.decision(incumbentProgress: at(progress), now: at(now)) == decision)
+    }
+
+    @Test func `looks soon at first, then ever more seldom`() {
+        var takeover = Takeover(began: at(10_000), silence: .seconds(2))
+        var now: Int64 = 10_000
+        var looks: [Int64] = []
+        while case .wait(let delay) = takeover.decision(incumbentProgress: at(10_000), now: at(now)) {
+            now += Int64(delay.milliseconds)
+            looks.append(now - 10_000)
+        }
+        #expect(looks.prefix(8) == [1, 3, 7, 15, 31, 63, 113, 163])
+        // Never behind the end of the silence that it waits for.
+        #expect(looks.last == 2_000)
+    }
+}
+
+@Suite("Held attempts")
+struct HeldAttemptsTests {
+    @Test func `are told when the key is released, those that left are not`() throws {
+        let (attempts, told) = (HeldAttempts(), Lock<[String]>([]))
+        func enter(_ participant: String, _ name: String) -> Int? {
+            attempts.enter(participant) { told.withLock { $0.append(name) } }
+        }
+        let first = try #require(enter("p1", "first"))
+        _ = try #require(enter("p1", "second"))
+        _ = try #require(enter("p2", "other"))
+        #expect(enter("p1", "third") == nil)
+        attempts.released("p1")
+        #expect(told.withLock { $0 } == ["first", "second"])
+        attempts.leave("p1", first)
+        attempts.released("p1")
+        #expect(told.withLock { $0 } == ["first", "second", "second"])
+        #expect(enter("p1", "third") != nil, "There is room again")
     }
 }

@@ -1,28 +1,45 @@
 import EventLoop
 import Wire
 
-/// Counts the publish attempts that wait on live keys, process-wide: at most two on one (DESIGN.md 7, O41).
+/// The publish attempts that wait on live keys, process-wide: at most two on one (DESIGN.md 7, O41).
 public final class HeldAttempts: Sendable {
     static let maximumPerParticipant = 2
 
-    private let counts = Lock<[String: Int]>([:])
+    private struct Held {
+        var number: Int
+        var goOn: @Sendable () -> Void
+    }
+
+    private struct Content {
+        var held: [String: [Held]] = [:]
+        var lastNumber = 0
+    }
+
+    private let content = Lock(Content())
 
     public init() {}
 
-    /// - Returns: false when enough are waiting already.
-    func enter(_ participantID: String) -> Bool {
-        counts.withLock { counts in
-            guard counts[participantID, default: 0] < Self.maximumPerParticipant else { return false }
-            counts[participantID, default: 0] += 1
-            return true
+    /// - Parameter goOn: called on any thread whenever the participant's lease is given back by a publish of this process.
+    /// - Returns: the attempt's number, to leave with; nil when enough are waiting already.
+    func enter(_ participantID: String, goOn: @escaping @Sendable () -> Void) -> Int? {
+        content.withLock { content in
+            guard content.held[participantID, default: []].count < Self.maximumPerParticipant else { return nil }
+            content.lastNumber += 1
+            content.held[participantID, default: []].append(Held(number: content.lastNumber, goOn: goOn))
+            return content.lastNumber
         }
     }
 
-    func leave(_ participantID: String) {
-        counts.withLock { counts in
-            let left = counts[participantID, default: 1] - 1
-            counts[participantID] = left > 0 ? left : nil
+    func leave(_ participantID: String, _ number: Int) {
+        content.withLock { content in
+            content.held[participantID]?.removeAll { $0.number == number }
+            if content.held[participantID]?.isEmpty == true { content.held[participantID] = nil }
         }
+    }
+
+    /// The participant's lease was given back: who waits for it need not wait for the next look.
+    func released(_ participantID: String) {
+        for held in content.withLock({ $0.held[participantID] ?? [] }) { held.goOn() }
     }
 }
 
@@ -36,16 +53,22 @@ struct Takeover: Equatable {
         case wait(Duration)
     }
 
-    /// How often the incumbent is looked at: it lives on another thread, and is not asked to tell.
-    static let pollInterval = Duration.milliseconds(50)
+    /// When the incumbent is looked at. One of this process says when it ends, others do not: soon at first, because an encoder
+    /// that connects anew at once is often only milliseconds ahead of its former connection's end; then ever more seldom.
+    static let firstPollInterval = Duration.milliseconds(1)
+    static let longestPollInterval = Duration.milliseconds(50)
 
-    var began: MonotonicTime
-    var silence: Duration
+    let began: MonotonicTime
+    let silence: Duration
+    private var pollInterval = Self.firstPollInterval
 
-    func decision(incumbentProgress: MonotonicTime, now: MonotonicTime) -> Decision {
+    init(began: MonotonicTime, silence: Duration) { (self.began, self.silence) = (began, silence) }
+
+    mutating func decision(incumbentProgress: MonotonicTime, now: MonotonicTime) -> Decision {
         if incumbentProgress > began { return .refuse }
         let silent = now - incumbentProgress
         if silent >= silence { return .takeOver }
-        return .wait(min(Self.pollInterval, silence - silent))
+        defer { pollInterval = min(pollInterval * 2, Self.longestPollInterval) }
+        return .wait(min(pollInterval, silence - silent))
     }
 }

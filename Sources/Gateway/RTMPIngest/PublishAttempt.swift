@@ -15,5 +15,7 @@ struct PublishAttempt {
     /// The incumbent, while the attempt is held.
     var incumbent: (any LeaseHolder)?
     var takeover: Takeover?
+    /// Among the held attempts.
+    var heldNumber: Int?
     var poll: TimerWatch?
 }

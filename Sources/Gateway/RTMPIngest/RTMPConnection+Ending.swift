@@ -54,6 +54,7 @@ extension RTMPConnection {
         ended.pipeline.end(reason)
         ingest.environment.leases.release(ended.lease)
         ended.holder.ended()
+        ingest.environment.heldAttempts.released(ended.lease.participantID)
         ingest.publishEnded(self, ended.pipeline.counters)
         ingest.host?.publishEnded(ended.pipeline.publication, reason)
         let counters = ended.pipeline.counters
@@ -68,8 +69,8 @@ extension RTMPConnection {
 
     /// Forgets an attempt that is over; answers to it will find none.
     func dropAttempt() {
-        if attempt?.takeover != nil, let participantID = attempt?.grant?.participantID {
-            ingest.environment.heldAttempts.leave(participantID)
+        if let held = attempt?.heldNumber, let participantID = attempt?.grant?.participantID {
+            ingest.environment.heldAttempts.leave(participantID, held)
         }
         attempt?.poll?.cancel()
         attempt = nil

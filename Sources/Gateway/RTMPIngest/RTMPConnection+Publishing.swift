@@ -37,7 +37,6 @@ extension RTMPConnection {
         deadline = ingest.loop.schedule(after: settings.decisionTimeout) { [unowned self] in
             refuse(Refusal(.authorityUnavailable))
         }
-        transport.pauseReading()
         note("publishRequested")
         publishCount += 1
         let request = PublishRequest(
@@ -46,14 +45,16 @@ extension RTMPConnection {
         attempt = PublishAttempt(number: publishCount, keys: target.keys[...], request: request)
         if target.asksForPasswordScheme { return refuse(Refusal(.unsupportedAuthentication)) }
         authorize()
+        if attempt != nil { transport.pauseReading() }
     }
 
     private func authorize() {
         guard var attempt, let key = attempt.keys.first else { return }
         attempt.request.credential = .streamKey(Secret(key))
         self.attempt = attempt
-        let send = ingest.sender(for: id, publish: attempt.number)
-        ingest.environment.authorizer.authorize(attempt.request) { _ = send(.authorized($0)) }
+        ingest.ask(for: id, publish: attempt.number) { answer in
+            ingest.environment.authorizer.authorize(attempt.request) { _ = answer(.authorized($0)) }
+        }
     }
 
     func authorized(_ result: Result<PublishGrant, Refusal>) {
@@ -86,9 +87,11 @@ extension RTMPConnection {
         let holder = RTMPLeaseHolder(began: ingest.loop.now) { _ = send(.leaseEnded($0)) }
         attempt?.holder = holder
         let leases = ingest.environment.leases
-        leases.claimPublish(grant, protocol: request.ingestProtocol, holder: holder, takeOver: takeOver) { answer in
-            // A worker that takes no more messages cannot give the lease back itself.
-            if !send(.claimed(answer)), case .granted(let lease) = answer { leases.release(lease) }
+        ingest.ask(for: id, publish: number) { answer in
+            leases.claimPublish(grant, protocol: request.ingestProtocol, holder: holder, takeOver: takeOver) { claim in
+                // A worker that takes no more messages cannot give the lease back itself.
+                if !answer(.claimed(claim)), case .granted(let lease) = claim { leases.release(lease) }
+            }
         }
     }
 
@@ -105,27 +108,37 @@ extension RTMPConnection {
 
     /// The key is live: the attempt waits unanswered until the incumbent shows that it is alive, or not (O41).
     private func hold(behind incumbent: any LeaseHolder) {
-        guard let participantID = attempt?.grant?.participantID else { return }
-        let isHeldAlready = attempt?.takeover != nil
-        guard isHeldAlready || ingest.environment.heldAttempts.enter(participantID) else { return refuseInUse() }
+        guard let participantID = attempt?.grant?.participantID, let number = attempt?.number else { return }
         attempt?.incumbent = incumbent
         attempt?.takeover = Takeover(began: ingest.loop.now, silence: settings.takeoverSilence)
-        if !isHeldAlready { log(.info, "rtmp_publish_held", ["participant": .string(participantID)]) }
+        guard attempt?.heldNumber == nil else { return lookAtIncumbent(after: Takeover.firstPollInterval) }
+        let send = ingest.sender(for: id, publish: number)
+        guard let held = ingest.environment.heldAttempts.enter(participantID, goOn: { _ = send(.incumbentEnded) }) else {
+            return refuseInUse()
+        }
+        attempt?.heldNumber = held
+        log(.info, "rtmp_publish_held", ["participant": .string(participantID)])
         lookAtIncumbent()
     }
 
-    private func lookAtIncumbent() {
-        guard let takeover = attempt?.takeover, let incumbent = attempt?.incumbent else { return }
+    private func lookAtIncumbent(after delay: Duration) {
+        attempt?.poll = ingest.loop.schedule(after: delay) { [unowned self] in lookAtIncumbent() }
+    }
+
+    func lookAtIncumbent() {
+        guard let incumbent = attempt?.incumbent else { return }
         if incumbent.hasEnded {
+            attempt?.poll?.cancel()
             attempt?.incumbent = nil
             return claim(takeOver: false)
         }
-        switch takeover.decision(incumbentProgress: incumbent.lastProgress, now: ingest.loop.now) {
+        switch attempt?.takeover?.decision(incumbentProgress: incumbent.lastProgress, now: ingest.loop.now) {
+        case nil: break
         case .refuse: refuseInUse()
         case .takeOver:
             attempt?.incumbent = nil
             claim(takeOver: true)
-        case .wait(let delay): attempt?.poll = ingest.loop.schedule(after: delay) { [unowned self] in lookAtIncumbent() }
+        case .wait(let delay): lookAtIncumbent(after: delay)
         }
     }
 

@@ -58,6 +58,7 @@ extension RTMPConnection {
         var offset = 0
         do throws(RTMPError) {
             while let event = try session.nextEvent(in: bytes, at: &offset) {
+                handshakeCompleted()
                 handle(event)
                 guard case .session = stage else { return bytes.count }
             }

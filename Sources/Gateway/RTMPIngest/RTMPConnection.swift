@@ -59,7 +59,7 @@ final class RTMPConnection {
         (self.id, self.ingest, self.transport) = (id, ingest, transport)
         (loop, receivedBytes) = (ingest.loop, ingest.metrics.receivedBytes)
         source = transport.remoteAddress
-        sessionID = Random.bytes(count: 8).map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
+        sessionID = String(hexadecimal: Random.bytes(count: 8))
         accepted = ingest.loop.now
         stage = ingest.isTrustedProxy(source.ip) ? .awaitingPROXYHeader : .sniffing
         session = RTMPServerSession(

@@ -127,6 +127,15 @@ public final class RTMPIngest {
         return { sender.send(WorkerMessage(connection: connection, publish: publish, content: $0)) }
     }
 
+    /// Asks for a publish of a connection what may be answered at once, or later by another thread.
+    func ask(
+        for connection: UInt64, publish: UInt64, _ ask: (_ answer: @escaping @Sendable (WorkerMessage.Content) -> Bool) -> Void
+    ) {
+        mailbox?.ask { answer in
+            ask { answer(WorkerMessage(connection: connection, publish: publish, content: $0)) }
+        }
+    }
+
     private func receive(_ message: WorkerMessage) {
         let connection = connections[message.connection]
         let attempt = connection?.attempt?.number == message.publish ? connection : nil
@@ -134,6 +143,7 @@ public final class RTMPIngest {
         case .authorized(let result): attempt?.authorized(result)
         case .claimed(.granted(let lease)) where attempt == nil: environment.leases.release(lease)
         case .claimed(let answer): attempt?.claimed(answer)
+        case .incumbentEnded: attempt?.lookAtIncumbent()
         case .leaseEnded(let reason):
             if connection?.live?.number == message.publish { connection?.leaseEnded(reason) }
         }

@@ -6,6 +6,8 @@ struct WorkerMessage: Sendable {
     enum Content: Sendable {
         case authorized(Result<PublishGrant, Refusal>)
         case claimed(ClaimAnswer)
+        /// The lease that the publish waits for was given back.
+        case incumbentEnded
         case leaseEnded(LeaseEnd)
     }
 

@@ -9,7 +9,7 @@ public final class Mailbox<Message: Sendable> {
     /// Give this one to other threads.
     public let sender: MailboxSender<Message>
 
-    private let receive: (Message) -> Void
+    let receive: (Message) -> Void
     private var watch: DescriptorWatch?
     /// Swapped with the filled array, so that neither loses its capacity.
     private var spare: [Message] = []

@@ -88,6 +88,8 @@ public final class WHIPEndpoint {
         var respond: (HTTPResponse) -> Void
         var grant: PublishGrant?
         var offer: AcceptedOffer?
+        /// Of what the encoder's settings decide.
+        var offerDigest = ""
         var entry: SessionEntry?
     }
 
@@ -103,12 +105,11 @@ public final class WHIPEndpoint {
         if let redirection = proxy?.redirection(of: request) { return respond(redirection) }
         nextNumber += 1
         let number = nextNumber
-        let sender = mailbox?.sender
         let asked = PublishRequest(
             credential: .token(token), ingestProtocol: .whip, source: request.source,
             userAgent: String(request.headers["User-Agent"]?.prefix(256) ?? ""))
         waiting[number] = PendingPost(body: request.body, request: asked, token: token, respond: respond)
-        authorizer.authorize(asked) { sender?.send(.authorized(number, $0)) }
+        mailbox?.ask { answer in authorizer.authorize(asked) { _ = answer(.authorized(number, $0)) } }
     }
 
     private func receive(_ reply: Reply) {
@@ -140,9 +141,8 @@ public final class WHIPEndpoint {
     private func authorized(_ number: Int, _ grant: PublishGrant) {
         guard var post = waiting[number] else { return }
         post.grant = grant
-        if let refusal = host?.rememberedRefusal(
-            for: grant, post.request, offer: OfferSettings.digest(of: post.body))
-        {
+        post.offerDigest = OfferSettings.digest(of: post.body)
+        if let refusal = host?.rememberedRefusal(for: grant, post.request, offer: post.offerDigest) {
             waiting[number] = post
             return refuse(number, refusal)
         }
@@ -156,9 +156,12 @@ public final class WHIPEndpoint {
             waiting[number] = post
             return refuse(number, error)
         }
-        let sender = mailbox?.sender
         guard let entry = post.entry else { return }
-        plane.leases.claimPublish(grant, protocol: .whip, holder: entry, takeOver: false) { sender?.send(.claimed(number, $0)) }
+        mailbox?.ask { answer in
+            plane.leases.claimPublish(grant, protocol: .whip, holder: entry, takeOver: false) {
+                _ = answer(.claimed(number, $0))
+            }
+        }
     }
 
     private static func offer(in body: [UInt8], rules: OfferRules) throws(Refusal) -> AcceptedOffer {
@@ -172,7 +175,7 @@ public final class WHIPEndpoint {
     private func makeEntry(_ grant: PublishGrant, _ offer: AcceptedOffer, _ post: PendingPost) -> SessionEntry {
         SessionEntry(
             transport: plane.transport.makeState(for: offer.peer, token: post.token, now: loop.now), grant: grant,
-            request: post.request, offer: offer, offerDigest: OfferSettings.digest(of: post.body), plane: plane)
+            request: post.request, offer: offer, offerDigest: post.offerDigest, plane: plane)
     }
 
     /// The newest session wins, but only once its DTLS is done: an incumbent keeps the lease until then (DESIGN 7).
