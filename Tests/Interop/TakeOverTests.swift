@@ -205,6 +205,8 @@ extension Interop {
             let encoder = try Encoder.ffmpeg(.p30, to: gateway.quickstart.publishURL, seconds: 90)
             expect("a live stream", within: .seconds(30)) { gateway.log.contains("\"rtmp_publish_granted\"") }
             #expect(try publish(publishers[0]).status(within: .seconds(60)) != 0)
+            // The encoder may be gone before the line about its end is written.
+            expect("the publish's end", within: .seconds(30)) { gateway.endOfRTMP(publishers[0].rtmpParticipantId) != nil }
             let sentence = try #require(gateway.endOfRTMP(publishers[0].rtmpParticipantId)).reason
             #expect(sentence == "refused")
 
