@@ -2,8 +2,8 @@ import Wire
 
 /// When a loop that media wakes very often shall rest between turns, as network cards do with interrupts.
 ///
-/// A wake-up costs as much as ten packets, most of it caches that others have used in between. Up to 1,600 wake-ups a second for
-/// media every one is served at once: some 18 to 20 streams with audio. When there have been more for half a second, the loop
+/// A wake-up costs as much as ten packets, most of it caches that others have used in between. Up to 1,900 wake-ups a second for
+/// media every one is served at once: some 22 to 24 streams with audio. When there have been more for half a second, the loop
 /// turns when some eight have gathered, every 2 to 4 ms; each 2 s it turns freely for a tenth of a second at most, to see
 /// whether that is still so. Only media counts, because it comes at its own pace: a client that asks, waits for the answer and
 /// asks again would be served no cheaper, only later, and slow everybody else. What wakes counts and not turns, of which a
@@ -16,9 +16,9 @@ struct WakeModeration {
         var maximumWakeUps: Int
     }
 
-    private static let first = Look(duration: .milliseconds(500), maximumWakeUps: 800)
+    private static let first = Look(duration: .milliseconds(500), maximumWakeUps: 950)
     /// Shorter and milder, so that a rate that wavers does not switch; little milder, because a thousand a second need no rest.
-    private static let again = Look(duration: .milliseconds(100), maximumWakeUps: 140)
+    private static let again = Look(duration: .milliseconds(100), maximumWakeUps: 160)
     static let moderatedTime = Duration.seconds(2)
     /// What a moderated turn shall find ready, as far as `turnIntervals` allow.
     static let gatheredWakeUps = 8
