@@ -21,6 +21,7 @@ struct ClusterLeasesTests {
         let server = try RedisServer()
         let stages = (0..<200).map { "stage\($0)" }
         let nodes = try platform(server, stages: stages)
+        defer { withExtendedLifetime((server, nodes)) {} }
         for stage in stages {
             let claims = (0..<36).map { TestClaim("p\($0)", at: nodes[$0 % 3], stage: stage) }
             for claim in claims { _ = claim.settled() }
@@ -34,6 +35,7 @@ struct ClusterLeasesTests {
         let server = try RedisServer()
         let stages = (0..<100).map { "stage\($0)" }
         let nodes = try platform(server, stages: stages)
+        defer { withExtendedLifetime((server, nodes)) {} }
         for stage in stages {
             let claims = [TestClaim("p", at: nodes[0], stage: stage), TestClaim("p", at: nodes[1], stage: stage)]
             for claim in claims { _ = claim.settled() }
@@ -45,6 +47,7 @@ struct ClusterLeasesTests {
     @Test func `a redundant pair at two nodes is one publisher`() throws {
         let server = try RedisServer()
         let nodes = try platform(server) { $0.publishersPerStage = 1 }
+        defer { withExtendedLifetime((server, nodes)) {} }
         for node in nodes { node.change { $0.attach("pair", to: "one") } }
         #expect(TestClaim("primary", at: nodes[0], ingest: "pair").settled().lease != nil)
         #expect(TestClaim("backup", at: nodes[1], ingest: "pair").settled().lease != nil)
@@ -54,6 +57,7 @@ struct ClusterLeasesTests {
     @Test func `an incumbent elsewhere shows its progress, and is taken over by whoever saw it`() throws {
         let server = try RedisServer()
         let nodes = try platform(server)
+        defer { withExtendedLifetime((server, nodes)) {} }
         let first = TestClaim("p", at: nodes[0]).settled()
         let old = try #require(first.lease)
         nodes[0].leases.publishStarted(old)
@@ -79,6 +83,7 @@ struct ClusterLeasesTests {
     @Test func `a node that dies leaves its participants to others within its lease, and no ghost`() throws {
         let server = try RedisServer()
         let nodes = try platform(server)
+        defer { withExtendedLifetime((server, nodes)) {} }
         let claims = ["p", "q", "r"].map { TestClaim($0, at: nodes[0]).settled() }
         let generations = try claims.map { try #require($0.lease).generation }
         nodes[0].die()
@@ -101,6 +106,7 @@ struct ClusterLeasesTests {
         let server = try RedisServer()
         // Renewals are rare: what is told is told by the message.
         let nodes = try platform(server) { ($0.leaseLifetime, $0.renewalInterval) = (.seconds(300), .seconds(100)) }
+        defer { withExtendedLifetime((server, nodes)) {} }
         let claims = ["p", "q", "r"].map { TestClaim($0, at: nodes[0]).settled() }
         #expect(claims.allSatisfy { $0.lease != nil })
         let refusal = Refusal(.participantDisconnected, sentence: "Go.")
@@ -117,6 +123,7 @@ struct ClusterLeasesTests {
 
     @Test func `the platform's limit counts the publishers that other nodes tell of`() throws {
         let server = try RedisServer()
+        defer { withExtendedLifetime(server) {} }
         let other = try TestNode("b", on: server, publishers: 7)
         let node = try TestNode("a", on: server) { $0.maximumPublishers = 9 }
         #expect(waitUntil { node.leases.nodes.contains { $0.id == "b" && $0.publishers == 7 } })
@@ -132,6 +139,7 @@ struct ClusterLeasesTests {
 
     @Test func `a change of the configuration ends what it no longer permits`() throws {
         let server = try RedisServer()
+        defer { withExtendedLifetime(server) {} }
         let node = try TestNode("a", on: server)
         try #require(node.waitUntilReady())
         let claim = TestClaim("p", at: node).settled()
@@ -144,6 +152,7 @@ struct ClusterLeasesTests {
     @Test func `sessions are the platform's: seen everywhere, and ended once when nobody publishes`() throws {
         let server = try RedisServer()
         let nodes = try platform(server) { $0.sessionLinger = .seconds(1) }
+        defer { withExtendedLifetime((server, nodes)) {} }
         let first = try #require(TestClaim("p", at: nodes[0]).settled().lease)
         let second = try #require(TestClaim("q", at: nodes[1]).settled().lease)
         #expect(first.stageSessionID == second.stageSessionID)

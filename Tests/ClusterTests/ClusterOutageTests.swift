@@ -25,6 +25,7 @@ struct ClusterOutageTests {
                 $0.grace = .seconds(600)
             }
         }
+        defer { withExtendedLifetime((server, nodes)) {} }
         for node in nodes { try #require(node.waitUntilReady()) }
         let claims = try (0..<6).map { try TestClaim.granted("p\($0)", at: nodes[$0 % 2]) }
         server.pause()
@@ -52,6 +53,7 @@ struct ClusterOutageTests {
                 $0.grace = .seconds(600)
             }
         }
+        defer { withExtendedLifetime((server, nodes)) {} }
         let brief = try TestNode("c", on: server, limits: .impatient) {
             Self.quick(&$0)
             $0.grace = .seconds(3)
@@ -84,6 +86,7 @@ struct ClusterOutageTests {
                 ($0.publishersPerStage, $0.renewalInterval) = (2, .milliseconds(500))
             }
         }
+        defer { withExtendedLifetime((server, nodes)) {} }
         for node in nodes { try #require(node.waitUntilReady()) }
         let old = ["p", "q"].map { TestClaim($0, at: nodes[0]).settled() }
         try #require(old.allSatisfy { $0.lease != nil })
@@ -108,6 +111,7 @@ struct ClusterOutageTests {
 
     @Test func `with degraded admission tokens publish while the server is away, and are known when it is back`() throws {
         let server = try RedisServer()
+        defer { withExtendedLifetime(server) {} }
         let node = try TestNode("a", on: server, limits: .impatient) {
             Self.quick(&$0)
             $0.admitsTokensWhileAway = true
@@ -131,6 +135,7 @@ struct ClusterOutageTests {
                 ($0.renewalInterval, $0.heartbeatInterval) = (.milliseconds(300), .milliseconds(200))
             }
         }
+        defer { withExtendedLifetime((server, nodes)) {} }
         for node in nodes { try #require(node.waitUntilReady()) }
         let claim = TestClaim("p", at: nodes[0]).settled()
         let lease = try #require(claim.lease)

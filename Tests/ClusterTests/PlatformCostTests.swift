@@ -37,6 +37,7 @@ struct PlatformCostTests {
 
     @Test func `a publish is one script, and the first of a stage at its node a mark more`() throws {
         let server = try RedisServer()
+        defer { withExtendedLifetime(server) {} }
         let node = try quietNode(server)
         try server.ask("CONFIG", "RESETSTAT")
         for number in 0..<10 {
@@ -48,6 +49,7 @@ struct PlatformCostTests {
 
     @Test func `an end is one script more`() throws {
         let server = try RedisServer()
+        defer { withExtendedLifetime(server) {} }
         let node = try quietNode(server)
         // The server knows the scripts from then on.
         node.leases.release(try #require(TestClaim("p", at: node, stage: "stage0").settled().lease))
@@ -63,6 +65,7 @@ struct PlatformCostTests {
 
     @Test func `a second costs one heartbeat, and a third of a renewal for each stage of each node`() throws {
         let server = try RedisServer()
+        defer { withExtendedLifetime(server) {} }
         let node = try TestNode("a", on: server, stages: Self.stages) { $0.publishersPerStage = 1_000 }
         try #require(node.waitUntilReady())
         for number in 0..<2 {
@@ -81,6 +84,7 @@ struct PlatformCostTests {
 
     @Test func `a publisher takes half a kilobyte of the server, and little of its time`() throws {
         let server = try RedisServer()
+        defer { withExtendedLifetime(server) {} }
         let node = try quietNode(server)
         let before = try figure("used_memory", of: "memory", server)
         for number in 0..<10 {
@@ -100,6 +104,7 @@ struct PlatformCostTests {
     @Test(arguments: [1, 10])
     func `a renewal of a stage takes little of the server's time`(publishers: Int) throws {
         let server = try RedisServer()
+        defer { withExtendedLifetime(server) {} }
         let node = try TestNode("a", on: server, stages: Self.stages) {
             ($0.renewalInterval, $0.publishersPerStage) = (.milliseconds(200), 1_000)
         }

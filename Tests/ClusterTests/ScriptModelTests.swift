@@ -50,6 +50,7 @@ struct ScriptModelTests {
     @Test(arguments: [1, 2, 3, 4] as [UInt64])
     func `three thousand random calls have the answers of the model`(seed: UInt64) throws {
         let server = try RedisServer()
+        defer { withExtendedLifetime(server) {} }
         let bed = try Bed(server)
         var random = RandomCalls(seed: seed)
         var model = ModelServer(now: 1_800_000_000_000)

@@ -8,9 +8,11 @@ import Wire
 @testable import EmbeddedRouter
 
 @Suite("Subscriber's track")
-struct SubscriberTrackTests {
+final class SubscriberTrackTests {
     let clock = FakeClock()
     let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 2_048, alignment: 16)
+
+    deinit { buffer.deallocate() }
 
     static func track(_ kind: MediaKind) throws -> SubscriberTrack {
         let offer = try SubscriberOffer(negotiating: try SubscriberOfferTests.turned("aiortc-1.16.0"))

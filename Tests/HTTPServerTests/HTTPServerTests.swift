@@ -148,6 +148,7 @@ struct HTTPServerTests {
         #expect(server.wait { kept?.text.hasSuffix("GET / 0\n") == true })
         #expect(try server.exchange("GET /new HTTP/1.1\r\n\(Self.close)\r\n").hasPrefix("HTTP/1.1 200"))
         #expect(server.wait { kept?.isClosed == true })
+        withExtendedLifetime(clients) {}
     }
 
     @Test func `an address has its share, and more once it is trusted`() throws {

@@ -18,6 +18,7 @@ struct BoundSocketTests {
         let error = #expect(throws: SystemError.self) { try BoundSocket.group(.tcp, address, count: 3) }
         #expect(error?.code == EADDRINUSE)
         #expect(PortHolder.describe(.tcp, port: address.port)?.contains("(pid \(getpid()))") == true)
+        withExtendedLifetime(listeners) {}
     }
 
     @Test func `the holder of a UDP port is found, and nobody for a free one`() throws {

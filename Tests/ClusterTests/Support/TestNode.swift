@@ -117,13 +117,15 @@ final class TestNode: Sendable {
 /// A claim that somebody waits for.
 final class TestClaim: Sendable {
     let holder: TestHolder
+    /// Lives until it has answered, also where optimised code has no more use for it.
+    private let node: TestNode
     private let content = Lock<ClaimAnswer?>(nil)
 
     init(
         _ participant: String, at node: TestNode, stage: String = "one", credential: String = "c", takeOver: Bool = false,
         ingest: String? = nil
     ) {
-        holder = TestHolder(node.leases)
+        (self.node, holder) = (node, TestHolder(node.leases))
         let (content, holder) = (content, holder)
         var grant = PublishGrant(
             participantID: participant, stageARN: Stage.named(stage).arn, stageID: stage, credentialHash: credential)
