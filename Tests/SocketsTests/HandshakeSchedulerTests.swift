@@ -81,7 +81,7 @@ struct HandshakeSchedulerTests {
                 let clients = try (0..<200).map { _ in
                     Client(try TCPStream(loop: loop, connectingTo: address, tls: material.client, serverName: "localhost"))
                 }
-                #expect(loop.run(until: { clients.allSatisfy(\.isOpen) }, within: .seconds(20)))
+                #expect(loop.run(until: { clients.allSatisfy(\.isOpen) }, within: .seconds(60)))
             } catch {
                 Issue.record("\(error)")
             }

@@ -31,7 +31,7 @@ final class Server {
         Client(try TCPStream(loop: loop, connectingTo: address, tls: tls, serverName: serverName))
     }
 
-    func wait(until isDone: () -> Bool) -> Bool { loop.run(until: isDone, within: .seconds(20)) }
+    func wait(until isDone: () -> Bool) -> Bool { loop.run(until: isDone, within: .seconds(60)) }
 }
 
 /// A connecting stream and what became of it.
