@@ -154,7 +154,7 @@ def first_packet(table, gateway, rounds):
     """One publisher after the other sends one keyframe; how long after its POST the router has the first packet of it."""
     runs = []
     for _ in range(rounds):
-        with Receiver(gateway.router_ports, 0) as receiver, lines(gateway.tokens(40)) as file:
+        with Receiver(gateway.router_ports, 0, measures_latency=True) as receiver, lines(gateway.tokens(40)) as file:
             bench("whip", gateway.quickstart["whipURL"], "--tokens", file.name, "--flv", full(), "--opening")
             runs.append(receiver.report()["firstPacketMilliseconds"])
     table.row("WHIP POST to first RTP out, p50", min(run["p50"] for run in runs), "ms", 5)
