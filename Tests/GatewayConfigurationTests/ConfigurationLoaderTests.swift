@@ -182,6 +182,10 @@ struct ClusterConfigurationTests {
         (whole + ", primary: p}", "cluster.primary: is for topology sentinel only"),
         (whole + ", user: u}", "cluster.user: has no cluster.password"),
         (whole + ", keyPrefix: \"{a}\"}", "cluster.keyPrefix: may hold no braces"),
+        (whole + ", redisCertificateAuthority: /ca.pem}", "cluster.redisCertificateAuthority: does nothing without"),
+        (whole + ", redisTLS: true, redisCertificate: /c}", "cluster.redisPrivateKey: is needed"),
+        (whole + ", redisTLS: true, redisPrivateKey: /k}", "cluster.redisCertificate: is needed"),
+        ("cluster: {redisTLS: true}", "cluster.redisTLS: does nothing without cluster.redis"),
         (whole + ", node: a-b}", "cluster.node: is not taken"),
         (
             whole + "}\nrouters: {a: {driver: static, host: 192.0.2.1, ports: 6000-6003}}",

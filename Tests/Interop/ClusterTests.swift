@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 extension Interop {
@@ -57,6 +58,26 @@ extension Interop {
                 .p30, to: "\(platform.nodes[0].quickstart.rtmpURL)/\(publishers[0].streamKey)", seconds: 5)
             #expect(again.status(within: .seconds(30)) != 0, "its stream key belongs to no stage any more")
             platform.stop()
+        }
+
+        @Test(.timeLimit(.minutes(3)))
+        func `TLS is spoken with the servers, which ask for a certificate`() throws {
+            let files = try RedisCertificateFiles()
+            defer { files.remove() }
+            let port = try RedisServer.freePort()
+            let redis = try RedisServer(["appendonly yes", "appendfsync always"] + files.serverConfiguration(port: port))
+            let shown = ", redisCertificate: \(files.path("node.pem")), redisPrivateKey: \(files.path("node.key"))"
+            let servers = "redis: [\"localhost:\(port)\"], redisTLS: true, redisCertificateAuthority: \(files.path("ca.pem"))"
+            let platform = try Platform(2, redis: redis, servers: servers + shown)
+            _ = try platform.client("visible", ["2"]).report(Visible.self, within: .seconds(60))
+            let clients = try redis.ask("CLIENT", "LIST").split(separator: "\n").filter { $0.contains("name=stagedoor-") }
+            #expect(clients.count >= 2 && clients.allSatisfy { $0.contains(" laddr=127.0.0.1:\(port) ") }, "\(clients)")
+            #expect(try platform.command(["doctor"]).contains("cluster.redis: 127.0.0.1:\(port)"))
+            platform.stop()
+
+            let unshown = try Platform(0, redis: redis, servers: servers)
+            let refused = try unshown.command(["doctor"]).split(separator: "\n").filter { $0.contains("cluster.redis: ") }
+            #expect(refused.count == 1 && refused[0].contains("certificate required"), "\(refused)")
         }
 
         private static func time(_ text: String) -> Date? {

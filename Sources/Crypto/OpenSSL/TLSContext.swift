@@ -36,14 +36,17 @@ public final class TLSContext: Sendable {
     }
 
     /// A client that verifies the server's certificate, its names and dates.
-    /// - Parameter authorities: whom to trust in place of the system's authorities.
-    public init(clientTrusting authorities: [Certificate]? = nil) throws(OpenSSLError) {
+    /// - Parameters:
+    ///   - authorities: whom to trust in place of the system's authorities.
+    ///   - identity: what to show a server that asks for it.
+    public init(clientTrusting authorities: [Certificate]? = nil, showing identity: Identity? = nil) throws(OpenSSLError) {
         ERR_clear_error()
         unsafe handle = try OpenSSLError.check(SSL_CTX_new(TLS_client_method()), "SSL_CTX_new")
         role = .client
         named = NamedContexts([])
         configure(.tls12)
         unsafe SSL_CTX_set_verify(handle, SSL_VERIFY_PEER, nil)
+        if let identity { try show(identity) }
         guard let authorities else {
             try OpenSSLError.check(unsafe SSL_CTX_set_default_verify_paths(handle), "SSL_CTX_set_default_verify_paths")
             return

@@ -34,6 +34,7 @@ extension StagedoorConfiguration {
             problems.append(
                 Problem(key: "cluster.keyPrefix", message: "may hold no braces and no blanks: they choose Redis's slots"))
         }
+        problems += redisTLSProblems
         // Each node hands out ports of its own: two of them would send to the same one.
         problems += routers.filter { $1.driver == .static && !Self.isLoopback($1.host) }.keys.sorted().map { name in
             Problem(
@@ -42,12 +43,26 @@ extension StagedoorConfiguration {
         return problems
     }
 
+    /// Files of certificates that nobody would read, or a half of a pair.
+    private var redisTLSProblems: [Problem] {
+        if cluster.redisCertificate.isEmpty != cluster.redisPrivateKey.isEmpty {
+            let key = cluster.redisCertificate.isEmpty ? "cluster.redisCertificate" : "cluster.redisPrivateKey"
+            return [Problem(key: key, message: "is needed: certificate and key come together")]
+        }
+        let files = [
+            ("cluster.redisCertificateAuthority", cluster.redisCertificateAuthority),
+            ("cluster.redisCertificate", cluster.redisCertificate),
+        ]
+        return cluster.redisTLS
+            ? [] : files.filter { !$1.isEmpty }.map { Problem(key: $0.0, message: "does nothing without cluster.redisTLS") }
+    }
+
     /// Somebody who set these believes to have a cluster.
     private var uselessAlone: [Problem] {
         let settings: [(key: String, isSet: Bool)] = [
             ("primary", !cluster.primary.isEmpty), ("user", !cluster.user.isEmpty), ("password", !cluster.password.isEmpty),
             ("platformKeyFile", !cluster.platformKeyFile.isEmpty), ("url", !cluster.url.isEmpty),
-            ("publicURL", !cluster.publicURL.isEmpty),
+            ("publicURL", !cluster.publicURL.isEmpty), ("redisTLS", cluster.redisTLS),
         ]
         return settings.filter(\.isSet).map { Problem(key: "cluster.\($0.key)", message: "does nothing without cluster.redis") }
     }

@@ -46,7 +46,8 @@ struct LivingNeighbours: NeighbourDirectory {
 
 extension RedisSettings {
     /// - Parameter node: what `CLIENT LIST` shows.
-    init(_ settings: GatewayConfiguration.ClusterSettings, node: String) {
+    /// - Throws: when a file of certificates or keys cannot be used.
+    init(_ settings: GatewayConfiguration.ClusterSettings, node: String) throws {
         let endpoints = settings.redis.map { RedisEndpoint(host: $0.host, port: $0.port) }
         let user = settings.user.isEmpty ? nil : settings.user
         let credential = settings.password.isEmpty ? nil : RedisCredential(user: user, password: settings.password)
@@ -56,6 +57,7 @@ extension RedisSettings {
         case .cluster: self.init(.cluster(seeds: endpoints))
         }
         (self.credential, clientName) = (credential, "stagedoor-\(node)")
+        if settings.redisTLS { tls = try RedisCertificates(settings).makeContext() }
     }
 }
 

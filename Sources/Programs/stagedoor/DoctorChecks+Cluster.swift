@@ -19,8 +19,9 @@ extension DoctorChecks {
     }
 
     private static func servers(_ settings: ClusterSettings) -> [Finding] {
-        guard let loop = try? EventLoop(),
-            let client = try? RedisClient(loop: loop, settings: RedisSettings(settings, node: "doctor"))
+        let redis: RedisSettings
+        do { redis = try RedisSettings(settings, node: "doctor") } catch { return [.failure("\(error)")] }
+        guard let loop = try? EventLoop(), let client = try? RedisClient(loop: loop, settings: redis)
         else { return [.failure("cluster.redis: no descriptors to ask with")] }
         client.start()
         defer { client.close() }

@@ -34,7 +34,7 @@ struct Migrate: ParsableCommand {
         let directory = try DataDirectory(at: path)
         let migration = PlatformMigration(
             RedisStoreSettings(
-                configuration, redis: RedisSettings(configuration.cluster, node: "migration"), node: "migration",
+                configuration, redis: try RedisSettings(configuration.cluster, node: "migration"), node: "migration",
                 key: try PlatformKey(file: configuration.cluster.platformKeyFile)))
         let report =
             from == .files

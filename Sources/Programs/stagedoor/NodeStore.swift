@@ -75,7 +75,7 @@ final class NodeStore {
         seeding: (inout StateTransaction) throws -> Void, onChange: @escaping @Sendable () -> Void,
         onEvents: @escaping @Sendable () -> Void
     ) throws -> Kind {
-        let redis = RedisSettings(configuration.cluster, node: node)
+        let redis = try RedisSettings(configuration.cluster, node: node)
         let settings = RedisStoreSettings(
             configuration, redis: redis, node: node, key: try PlatformKey(file: configuration.cluster.platformKeyFile))
         var observers = RedisStore.Observers()

@@ -11,6 +11,16 @@ extension ConfigurationTable {
             Key("cluster.user", \.cluster.user, .restart, "ACL user; empty: the default one."),
             Key("cluster.password", \.cluster.password, .restart, "Its password; empty: none is asked for."),
             Key(
+                "cluster.redisTLS", \.cluster.redisTLS, .restart,
+                "Speak TLS with the servers and sentinels; their certificates must show the names in cluster.redis."),
+            Key(
+                "cluster.redisCertificateAuthority", \.cluster.redisCertificateAuthority, .restart,
+                "PEM file that the servers' certificates must descend from; empty: the system's."),
+            Key(
+                "cluster.redisCertificate", \.cluster.redisCertificate, .restart,
+                "PEM file of the certificate that we show the servers (tls-auth-clients); empty: none."),
+            Key("cluster.redisPrivateKey", \.cluster.redisPrivateKey, .restart, "PEM file of its key."),
+            Key(
                 "cluster.keyPrefix", \.cluster.keyPrefix, .restart, "Begins every key; platforms that share servers differ in it."
             ),
             Key(

@@ -21,6 +21,10 @@ public struct ClusterSettings: Equatable, Sendable {
     public var primary = ""
     public var user = ""
     public var password = Secret("")
+    public var redisTLS = false
+    public var redisCertificateAuthority = ""
+    public var redisCertificate = ""
+    public var redisPrivateKey = ""
     public var keyPrefix = "sd:"
     public var platformKeyFile = ""
     public var node = ""

@@ -1,0 +1,37 @@
+import Foundation
+import GatewayConfiguration
+import OpenSSL
+import Wire
+
+/// Whom this node trusts among the servers of its cluster, and what it shows them.
+struct RedisCertificates {
+    private let authorities: [Certificate]?
+    private let identity: Identity?
+
+    /// - Throws: `StartupError.cluster`, which names the key whose file cannot be used.
+    init(_ settings: GatewayConfiguration.ClusterSettings) throws {
+        let authority = settings.redisCertificateAuthority
+        authorities =
+            authority.isEmpty
+            ? nil : try Self.named("cluster.redisCertificateAuthority") { try Certificate.chain(pem: Self.read(authority)) }
+        identity =
+            settings.redisCertificate.isEmpty
+            ? nil
+            : try Self.named("cluster.redisCertificate") {
+                try Identity(
+                    chainPEM: Self.read(settings.redisCertificate), keyPEM: Secret(Self.read(settings.redisPrivateKey)))
+            }
+    }
+
+    /// What new connections get.
+    /// - Throws: also when the key does not belong to the certificate.
+    func makeContext() throws -> TLSContext {
+        try Self.named("cluster.redisCertificate") { try TLSContext(clientTrusting: authorities, showing: identity) }
+    }
+
+    private static func named<Value>(_ key: String, _ body: () throws -> Value) throws -> Value {
+        do { return try body() } catch { throw StartupError.cluster("\(key): \(error)") }
+    }
+
+    private static func read(_ path: String) throws -> [UInt8] { try [UInt8](Data(contentsOf: URL(fileURLWithPath: path))) }
+}
