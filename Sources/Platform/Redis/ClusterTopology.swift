@@ -25,7 +25,7 @@ final class ClusterTopology {
     init(link: Link) {
         self.link = link
         link.onUp = { [unowned self] _ in
-            arrival = link.loop.now
+            arrival = self.link.loop.now  // not the argument, which the link would hold: itself
             ask()
         }
         link.onAway = { [unowned self] in onFault($0) }
