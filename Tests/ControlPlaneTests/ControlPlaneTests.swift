@@ -47,7 +47,7 @@ final class APIBench {
         let request = HTTPRequest(method: method, target: parsed, rawTarget: target, headers: headers, body: body)
         var answer: HTTPResponse?
         plane.handle(request) { answer = $0 }
-        _ = loop.run(until: { answer != nil }, within: .seconds(10))
+        _ = loop.run(until: { answer != nil }, within: .seconds(60))
         return try #require(answer)
     }
 

@@ -54,7 +54,7 @@ private final class Site {
             "\(line) HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\(authorization)\r\n")
     }
 
-    func wait(until isDone: () -> Bool) -> Bool { loop.run(until: isDone, within: .seconds(10)) }
+    func wait(until isDone: () -> Bool) -> Bool { loop.run(until: isDone, within: .seconds(60)) }
 }
 
 private final class Client {

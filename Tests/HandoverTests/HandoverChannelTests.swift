@@ -26,7 +26,7 @@ struct HandoverChannelTests {
         far.onMessage = { message, _ in if case .response(let number, _) = message { numbers.append(number) } }
         let response = HandedResponse(HTTPResponse(.ok, body: [UInt8](repeating: 7, count: 10_000)))
         for number in 0..<500 { near.send(.response(number: number, response)) }
-        #expect(loop.run(until: { numbers.count == 500 }, within: .seconds(10)))
+        #expect(loop.run(until: { numbers.count == 500 }, within: .seconds(60)))
         #expect(numbers == Array(0..<500))
     }
 

@@ -51,7 +51,7 @@ struct StaticForwardingTests {
                 + ["-fps_mode", "passthrough", "-flush_packets", "1", "-f", "framemd5", output.path]
         ).process
         defer { receiver.terminate() }
-        #expect(loop.run(until: { Self.isBound(25_004) }, within: .seconds(10)), "ffmpeg did not open its socket")
+        #expect(loop.run(until: { Self.isBound(25_004) }, within: .seconds(60)), "ffmpeg did not open its socket")
         stream.start()
         #expect(loop.run(until: { stream.isDone }, within: .seconds(20)))
         // The decoder holds back the last picture until the stream goes on.

@@ -3,7 +3,7 @@ import Wire
 
 @testable import WHIPIngest
 
-@Suite("ICE-TCP (RFC 6544)", .timeLimit(.minutes(1)))
+@Suite("ICE-TCP (RFC 6544)", .timeLimit(.minutes(5)))
 struct ICETCPTests {
     @Test func `a session runs over TCP alone`() throws {
         let gateway = try TestGateway()
