@@ -40,10 +40,10 @@ soak: build test-deps  ## A simulated day (some three minutes), then half an hou
 	STAGEDOOR_SIMULATED_HOURS=25 swift test --no-parallel $(FLAGS) --filter 'Day(Long)?Tests'
 	scripts/soak
 
-asan: test-deps  ## Every unit test and some real clients under the address sanitizer (optimised: without -O it misses over-reads).
+asan: test-deps  ## The tests, real clients included, under the address sanitizer (optimised: without -O it misses over-reads).
 	scripts/sanitize address $(FLAGS)
 
-tsan: test-deps  ## Every unit test and many real clients under the thread sanitizer.
+tsan: test-deps  ## The tests, real clients included, under the thread sanitizer; scripts/sanitize names what is left out.
 	scripts/sanitize thread $(FLAGS)
 
 interop: test interop-deps  ## The tests again with the programs that take long to install: OBS, ffmpeg 9, simple-whip-client.

@@ -118,7 +118,7 @@ struct ClusterLeasesTests {
         nodes[2].leases.endAll(ofStage: Stage.named("one").arn, Refusal(.stageDeleted))
         #expect(waitUntil { claims[2].holder.ends == [.disconnected(Refusal(.stageDeleted))] })
         #expect(waitUntil { claims[1].holder.hasEnded })
-        #expect(live(["p", "q", "r"], asking: nodes[2]) == [])
+        #expect(waitUntil { live(["p", "q", "r"], asking: nodes[2]) == [] }, "holders are told before their records go")
     }
 
     @Test func `the platform's limit counts the publishers that other nodes tell of`() throws {
