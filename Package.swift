@@ -88,7 +88,7 @@ let modules: [Module] = [
     platform("Sockets", ["EventLoop", "CShim", "OpenSSL", "Wire"]),
     platform("GatewayLogging", folder: "Logging", ["EventLoop", "CShim", "JSON", "Wire"]),
     platform("GatewayMetrics", folder: "Metrics", ["EventLoop", "Wire"]),
-    platform("DataDirectory", []),
+    platform("DataDirectory", ["CShim"]),
     platform("HTTPServer", ["EventLoop", "Sockets", "HTTP", "JSON", "OpenSSL", "Wire"]),
     platform("Redis", ["CHiredis", "EventLoop", "Sockets", "OpenSSL", "Wire"]),
     platform("HTTPClient", ["EventLoop", "CCurl", "Wire"], testUses: ["Sockets", "HTTP", "HTTPServer", "OpenSSL"]),

@@ -26,6 +26,22 @@ struct DataDirectoryTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: path + "/sdp") == ["a"])
     }
 
+    @Test func `exchanges a file for its draft, whole and privately`() throws {
+        let directory = try DataDirectory(at: path)
+        try directory.makeFolder("sdp")
+        let file = path + "/sdp/a"
+        for text in ["the first", "2nd", "and the third, longer than both", ""] {
+            try AtomicFile.exchange(Array(text.utf8), at: file)
+            #expect(try String(contentsOfFile: file, encoding: .utf8) == text)
+            let mode = try FileManager.default.attributesOfItem(atPath: file)[.posixPermissions] as? Int
+            #expect(mode == 0o600)
+        }
+        #expect(try FileManager.default.contentsOfDirectory(atPath: path + "/sdp").sorted() == ["a", "a.new"])
+        #expect(throws: DataDirectoryError.failed("open \(path)/none/a.new", errno: ENOENT)) {
+            try AtomicFile.exchange([], at: path + "/none/a")
+        }
+    }
+
     @Test func `says what it could not do`() {
         #expect(throws: DataDirectoryError.failed("create /proc/none", errno: ENOENT)) { _ = try DataDirectory(at: "/proc/none") }
     }

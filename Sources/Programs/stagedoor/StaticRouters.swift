@@ -61,22 +61,17 @@ final class StaticReservations {
 }
 
 /// Writes session descriptions on a thread of its own, because a disk may be slow and a media loop may not.
+///
+/// Of the descriptions of one participant that wait, the newest is written.
 final class DescriptionWriter: Sendable {
-    private let sender: Lock<MailboxSender<(String, String)>?>
+    private let waiting = Lock<[String: String]>([:])
+    private let sender = Lock<MailboxSender<Void>?>(nil)
 
     init(directory: String) throws {
-        let sender = Lock<MailboxSender<(String, String)>?>(nil)
-        self.sender = sender
         let files = DescriptionFiles(directory: directory)
-        _ = try WorkerThread.start(name: "descriptions") {
+        _ = try WorkerThread.start(name: "descriptions") { [self] in
             guard let loop = try? EventLoop(),
-                let mailbox = try? Mailbox<(String, String)>(
-                    loop: loop,
-                    receive: { participantID, sdp in
-                        if !files.write(sdp, for: participantID) {
-                            Log.event(.error, "description_not_written", ["participant": .string(participantID)])
-                        }
-                    })
+                let mailbox = try? Mailbox<Void>(loop: loop, receive: { [self] in writeWaiting(to: files) })
             else { return }
             sender.withLock { $0 = mailbox.sender }
             loop.run()
@@ -85,6 +80,25 @@ final class DescriptionWriter: Sendable {
     }
 
     var write: @Sendable (String, String) -> Void {
-        { [self] participantID, sdp in _ = sender.withLock { $0 }?.send((participantID, sdp)) }
+        { [self] participantID, sdp in
+            let isFirst = waiting.withLock { waiting in
+                defer { waiting[participantID] = sdp }
+                return waiting.isEmpty
+            }
+            if isFirst { sender.withLock { $0 }?.send(()) }
+        }
+    }
+
+    private func writeWaiting(to files: DescriptionFiles) {
+        let descriptions = waiting.withLock { waiting in
+            defer { waiting = [:] }
+            return waiting
+        }
+        for (participantID, sdp) in descriptions where !files.write(sdp, for: participantID) {
+            Log.event(.error, "description_not_written", ["participant": .string(participantID)])
+        }
+        // Publishers come in groups: those of the next 10 ms share one wake-up.
+        var time = timespec(tv_sec: 0, tv_nsec: 10_000_000)
+        nanosleep(&time, nil)
     }
 }

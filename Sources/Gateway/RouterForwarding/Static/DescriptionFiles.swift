@@ -1,6 +1,6 @@
 import DataDirectory
 
-/// `DIR/sdp/{participantId}.sdp`: what receivers read that cannot be asked. Mode 0600, renamed into place.
+/// `DIR/sdp/{participantId}.sdp`: what receivers read that cannot be asked. Mode 0600, never half a file.
 public struct DescriptionFiles: Sendable {
     private let directory: String
 
@@ -14,12 +14,13 @@ public struct DescriptionFiles: Sendable {
         return isName ? "\(directory)/\(participantID).sdp" : nil
     }
 
-    /// Blocks until the file is on disk: not for a media loop.
+    /// Blocks while the disk is busy: not for a media loop. Nothing of it need outlive the machine: a publish writes its
+    /// description anew, and a start those of all ingest configurations.
     /// - Returns: false when it could not be written.
     @discardableResult
     public func write(_ sdp: String, for participantID: String) -> Bool {
         guard let path = path(of: participantID) else { return false }
-        return (try? AtomicFile.write(Array(sdp.utf8), to: path)) != nil
+        return (try? AtomicFile.exchange(Array(sdp.utf8), at: path)) != nil
     }
 
     private static let nameBytes = Set("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)

@@ -63,14 +63,18 @@ public final class StaticRouter: Sendable {
         guard let ports = pairs.withLock({ $0.assign(to: owner) }) else { return nil }
         let plan = plan(for: grant.participantID, ports)
         let leg = RouterLeg(publication: publication, socket: socket)
-        leg.onFormatChanged = { [self, unowned publication] _, _ in
-            let text = description(of: grant.participantID, ports, plan: plan, formats: publication.formats).text
-            publish(grant.participantID, text)
-        }
         if grant.ingestConfigurationARN == nil { leg.onEnded = { [self] _ in release(owner) } }
         leg.open(plan)
         publication.add(leg)
+        // Only now: formats that are known already need one description together.
+        leg.onFormatChanged = { [self, unowned publication] _, _ in describe(publication, ports, plan) }
+        if !publication.formats.isEmpty { describe(publication, ports, plan) }
         return leg
+    }
+
+    private func describe(_ publication: Publication, _ ports: StaticPorts, _ plan: LegPlan) {
+        let participantID = publication.grant.participantID
+        publish(participantID, description(of: participantID, ports, plan: plan, formats: publication.formats).text)
     }
 
     private func plan(for participantID: String, _ ports: StaticPorts) -> LegPlan {
