@@ -44,7 +44,6 @@ int shim_accept(int listener, struct shim_address *peer) {
     socklen_t length = sizeof storage;
     int descriptor = accept4(listener, (struct sockaddr *)&storage, &length, SOCK_NONBLOCK | SOCK_CLOEXEC);
     if (descriptor < 0) return -1;
-    shim_set_option(descriptor, IPPROTO_TCP, TCP_NODELAY, 1);
     *peer = shim_address_from(&storage);
     return descriptor;
 }

@@ -32,6 +32,8 @@ public final class TCPListener {
         precondition(socket.transport == .tcp, "a TCP listener is made from a TCP socket")
         (self.loop, self.tls, self.onAccept) = (loop, tls, onAccept)
         (descriptor, localAddress) = (socket.descriptor, socket.localAddress)
+        // Here, because what is accepted inherits it: six system calls less for each connection.
+        shim_tune_stream(descriptor.number, UInt32(TCPStream.userTimeout.milliseconds))
         if listen(descriptor.number, Self.backlog) < 0 { throw SystemError(call: "listen") }
         watch = loop.watch(descriptor: descriptor.number, for: .read) { [unowned self] in acceptWaiting() }
     }

@@ -72,13 +72,12 @@ public final class TCPStream {
     var keepAlive: TCPStream?
     private(set) var tlsOnceConnected: (context: TLSContext, serverName: String)?
 
-    /// Reads an accepted connection from the next turn on, with its listener's TLS.
+    /// Reads an accepted connection from the next turn on, with its listener's TLS and options.
     public init(loop: EventLoop, accepted: AcceptedConnection) {
         self.loop = loop
         (descriptor, phase) = (accepted.descriptor, .open)
         (remoteAddress, localAddress) = (accepted.remoteAddress, accepted.localAddress)
         buffers = loop.resource { StreamBuffers() }
-        shim_tune_stream(accepted.descriptor.number, UInt32(Self.userTimeout.milliseconds))
         watchReading()
         if let context = accepted.tls { startTLS(context) }
     }

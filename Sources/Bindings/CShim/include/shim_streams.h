@@ -17,7 +17,7 @@ int shim_option(int descriptor, int level, int name);
 int shim_bind(int descriptor, int family, const struct shim_address *address);
 int shim_connect(int descriptor, int family, const struct shim_address *address);
 
-/// Accepts one connection: non-blocking, closed on exec, TCP_NODELAY (accept4(2)).
+/// Accepts one connection: non-blocking, closed on exec, other options as its listener has them (accept4(2)).
 int shim_accept(int listener, struct shim_address *peer);
 
 struct shim_address shim_local_address(int descriptor);
@@ -26,7 +26,8 @@ struct shim_address shim_peer_address(int descriptor);
 /// AF_INET or AF_INET6, or -1.
 int shim_socket_family(int descriptor);
 
-/// TCP_NODELAY, keepalive (30 s, then 3 probes 10 s apart) and TCP_USER_TIMEOUT, in milliseconds.
+/// TCP_NODELAY, keepalive (30 s, then 3 probes 10 s apart) and TCP_USER_TIMEOUT, in milliseconds: of a connection, or of a
+/// listener for all that it will accept.
 void shim_tune_stream(int descriptor, unsigned user_timeout);
 
 /// Most descriptors one message carries.

@@ -26,10 +26,11 @@ final class RouterTrack {
         (self.plan, id) = (plan, plan.track)
         queue = socket.makeQueue(to: plan.rtp)
         ring = plan.isNACKed ? RetransmissionRing(pool: socket.pool) : nil
-        var generator = SystemRandomNumberGenerator()
+        // Both out of one number: each is a system call.
+        let start = UInt64.random(in: 0...UInt64.max)
         numbering = TrackNumbering(
-            clockRate: plan.track.clockRate, firstSequenceNumber: .random(in: 0...UInt16.max, using: &generator),
-            firstTimestamp: .random(in: 0...UInt32.max, using: &generator))
+            clockRate: plan.track.clockRate, firstSequenceNumber: UInt16(truncatingIfNeeded: start),
+            firstTimestamp: UInt32(truncatingIfNeeded: start >> 32))
     }
 
     /// Adds packets, numbered, to an empty batch until it is full.
