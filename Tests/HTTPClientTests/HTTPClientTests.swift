@@ -45,7 +45,7 @@ struct HTTPClientTests {
         func send(_ request: HTTPClientRequest) -> Result<HTTPClientResponse, HTTPClientError>? {
             var answer: Result<HTTPClientResponse, HTTPClientError>?
             client.send(request) { answer = $0 }
-            _ = loop.run(until: { answer != nil }, within: .seconds(20))
+            _ = loop.run(until: { answer != nil }, within: .seconds(60))
             return answer
         }
 
@@ -143,8 +143,10 @@ struct HTTPClientTests {
         let path = NSTemporaryDirectory() + UUID().uuidString + ".pem"
         try Data(authority.certificate.pem()).write(to: URL(fileURLWithPath: path))
         var request = HTTPClientRequest(method: "GET", url: "https://127.0.0.1:\(bench.address.port)/")
-        guard case .failure(.untrusted) = try #require(bench.send(request)) else {
-            Issue.record("a stranger's certificate was trusted")
+        request.deadline = .seconds(60)  // the system's authorities are read first, which a sanitizer makes long
+        let answer = try #require(bench.send(request))
+        guard case .failure(.untrusted) = answer else {
+            Issue.record("a stranger's certificate was trusted: \(answer)")
             return
         }
         request.tls.certificateAuthority = path
