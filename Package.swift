@@ -81,7 +81,7 @@ let modules: [Module] = [
     crypto("OpenSSL", ["COpenSSL", "Wire"]),
     crypto("Signatures", ["OpenSSL", "Wire", "JWT", "HTTP"]),
     crypto("DTLS", ["COpenSSL", "OpenSSL", "Wire"]),
-    crypto("SRTP", ["CSRTP", "Wire"]),
+    crypto("SRTP", ["COpenSSL", "CSRTP", "Wire"]),
     crypto("STUN", ["CNice", "Wire"]),
 
     platform("EventLoop", ["CLibevent", "CShim", "Wire"]),

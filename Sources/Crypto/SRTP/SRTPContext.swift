@@ -8,7 +8,7 @@ import Wire
     let session: srtp_t
 
     init(_ keys: SRTPKeys, direction: Direction) throws(SRTPError) {
-        try SRTPError.check(Self.libraryStatus)
+        try SRTPError.check(SRTPLibrary.status)
         var material = keys.keyAndSalt.reveal()
         var session: srtp_t?
         let status = unsafe material.withUnsafeMutableBufferPointer { key in
@@ -31,7 +31,4 @@ import Wire
 
     /// 4 s at 1,000 packets a second: a retransmission that comes 3 s late is no replay (libsrtp's default is 128).
     static let replayWindow: UInt = 4_096
-
-    /// `srtp_init` runs once in a process.
-    private static let libraryStatus = srtp_init()
 }
