@@ -47,7 +47,7 @@ public final class DescriptorWatch: Watch {
     }
 
     private func fire() {
-        loop.descriptorIsReady(carriesMedia: carriesMedia)
+        loop.descriptorIsReady(carriesMedia: carriesMedia, isShared: priority == .media)
         if priority == .media { unsafe courtesy.next(for: event) }
         callBody()
     }

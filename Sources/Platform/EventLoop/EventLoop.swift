@@ -29,7 +29,7 @@ public final class EventLoop {
     /// Somebody left something unread in this turn.
     private var isBehind = false
     /// Descriptors of media that were ready in this turn.
-    private var mediaWakeUps = 0
+    private var mediaWakeUps = MediaWakeUps()
     /// Told the CPU time of every turn where `measuresTurnCPU` is on.
     public var onTurnMeasured: (Duration) -> Void = { _ in }
 
@@ -95,9 +95,10 @@ public final class EventLoop {
     }
 
     /// A descriptor of this turn is ready and will be served.
-    func descriptorIsReady(carriesMedia: Bool) {
+    /// - Parameter isShared: whether several streams come through it.
+    func descriptorIsReady(carriesMedia: Bool, isShared: Bool) {
         enterTurn()
-        if carriesMedia { mediaWakeUps += 1 }
+        if carriesMedia { mediaWakeUps.count(isShared: isShared) }
     }
 
     /// Told by who took their share of this turn and may have left more: the loop does not rest before it goes on with them.
@@ -172,7 +173,7 @@ extension EventLoop {
         if moderatesWakeUps, let end = moderation.turnEnded(startedAt: turnStart, media: mediaWakeUps), !isBehind {
             rest(until: end)
         }
-        (isBehind, mediaWakeUps) = (false, 0)
+        (isBehind, mediaWakeUps) = (false, MediaWakeUps())
     }
 
     /// Sleeps through events, but not through timers.

@@ -2,23 +2,23 @@ import Wire
 
 /// When a loop that media wakes very often shall rest between turns, as network cards do with interrupts.
 ///
-/// A wake-up costs as much as ten packets, most of it caches that others have used in between. Up to 1,900 wake-ups a second for
-/// media every one is served at once: some 22 to 24 streams with audio. When there have been more for half a second, the loop
-/// turns when some eight have gathered, every 2 to 4 ms; each 2 s it turns freely for a tenth of a second at most, to see
-/// whether that is still so. Only media counts, because it comes at its own pace: a client that asks, waits for the answer and
-/// asks again would be served no cheaper, only later, and slow everybody else. What wakes counts and not turns, of which a
-/// machine that is busy with other things makes fewer. Pure: no clock.
+/// A wake-up costs as much as ten packets, most of it caches that others have used in between. Up to some 18 streams with audio,
+/// which are 1,260 wake-ups a second of their connections, every one is served at once. When there have been more for half a
+/// second, the loop turns when some eight have gathered, every 2 to 4 ms; each 2 s it turns freely for a tenth of a second at
+/// most, to see whether that is still so. Only media counts, because it comes at its own pace: a client that asks, waits for the
+/// answer and asks again would be served no cheaper, only later, and slow everybody else. What wakes counts and not turns, of
+/// which a machine that is busy with other things makes fewer. Pure: no clock.
 struct WakeModeration {
     /// How long the loop turns freely, at most, to see whether it is woken too often.
     private struct Look {
         var duration: Duration
-        /// More wake-ups for media in that time begin moderation, at once.
-        var maximumWakeUps: Int
+        /// More than that in that time begins moderation, at once.
+        var maximumWeight: Int
     }
 
-    private static let first = Look(duration: .milliseconds(500), maximumWakeUps: 950)
-    /// Shorter and milder, so that a rate that wavers does not switch; little milder, because a thousand a second need no rest.
-    private static let again = Look(duration: .milliseconds(100), maximumWakeUps: 160)
+    private static let first = Look(duration: .milliseconds(500), maximumWeight: 630 * MediaWakeUps.connectionWeight)
+    /// Shorter and milder, so that a rate that wavers does not switch; little milder, because 14 streams need no rest.
+    private static let again = Look(duration: .milliseconds(100), maximumWeight: 105 * MediaWakeUps.connectionWeight)
     static let moderatedTime = Duration.seconds(2)
     /// What a moderated turn shall find ready, as far as `turnIntervals` allow.
     static let gatheredWakeUps = 8
@@ -28,26 +28,26 @@ struct WakeModeration {
     private var look = first
     private var lookStart = MonotonicTime.zero
     private var lookEnd = MonotonicTime.zero
-    private var wakeUps = 0
+    private var wakeUps = MediaWakeUps()
     private var moderatedUntil = MonotonicTime.zero
     private var turnInterval = turnIntervals.lowerBound
 
     /// A turn ended that began at `start`.
-    /// - Parameter media: descriptors of media that were ready in it.
+    /// - Parameter media: what of media was ready in it.
     /// - Returns: until when the loop shall rest, timers excepted; nil when it shall not.
-    mutating func turnEnded(startedAt start: MonotonicTime, media: Int) -> MonotonicTime? {
+    mutating func turnEnded(startedAt start: MonotonicTime, media: MediaWakeUps) -> MonotonicTime? {
         if start < moderatedUntil { return start + turnInterval }
         if start >= lookEnd { begin(Self.first, at: start) }
         wakeUps += media
-        guard wakeUps > look.maximumWakeUps else { return nil }
-        turnInterval = Self.turnInterval(wakeUps: wakeUps, in: start - lookStart)
+        guard wakeUps.weight > look.maximumWeight else { return nil }
+        turnInterval = Self.turnInterval(wakeUps: wakeUps.count, in: start - lookStart)
         moderatedUntil = start + Self.moderatedTime
         begin(Self.again, at: moderatedUntil)
         return start + turnInterval
     }
 
     private mutating func begin(_ look: Look, at start: MonotonicTime) {
-        (self.look, wakeUps) = (look, 0)
+        (self.look, wakeUps) = (look, MediaWakeUps())
         (lookStart, lookEnd) = (start, start + look.duration)
     }
 

@@ -8,6 +8,8 @@ public struct AcceptedConnection: Sendable {
     public let localAddress: SocketAddress
     /// What its listener speaks; nil for plain TCP.
     public let tls: TLSContext?
+    /// What it counts for where workers have even shares; whoever reads the connection keeps it as long as that is open.
+    var place: ConnectionPlace?
 
     public init(
         descriptor: OwnedDescriptor, remoteAddress: SocketAddress, localAddress: SocketAddress, tls: TLSContext? = nil

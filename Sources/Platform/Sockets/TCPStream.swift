@@ -49,6 +49,7 @@ public final class TCPStream {
     let loop: EventLoop
     let buffers: StreamBuffers
     var descriptor: OwnedDescriptor?
+    var place: ConnectionPlace?
     var phase: Phase
     var readWatch: DescriptorWatch?
     var writeWatch: DescriptorWatch?
@@ -75,7 +76,7 @@ public final class TCPStream {
     /// Reads an accepted connection from the next turn on, with its listener's TLS and options.
     public init(loop: EventLoop, accepted: AcceptedConnection) {
         self.loop = loop
-        (descriptor, phase) = (accepted.descriptor, .open)
+        (descriptor, place, phase) = (accepted.descriptor, accepted.place, .open)
         (remoteAddress, localAddress) = (accepted.remoteAddress, accepted.localAddress)
         buffers = loop.resource { StreamBuffers() }
         watchReading()
@@ -133,6 +134,6 @@ public final class TCPStream {
         for watch in [readWatch, writeWatch, timer, redelivery] { watch?.cancel() }
         (readWatch, writeWatch, timer, redelivery) = (nil, nil, nil, nil)
         handshake?.cancel()
-        (handshake, descriptor, keepAlive) = (nil, nil, nil)
+        (handshake, descriptor, place, keepAlive) = (nil, nil, nil, nil)
     }
 }

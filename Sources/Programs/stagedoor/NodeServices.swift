@@ -39,6 +39,7 @@ struct NodeServices: Sendable {
     let transcoding: TranscodingPool
     let tls: TLSContext
     let rtmp: RTMPIngestEnvironment
+    let rtmpShares: ConnectionShares
     let staticRouters: [StaticRouter]
     let contract: ContractDesk
     let contractWarnings: ContractWarnings
@@ -93,6 +94,7 @@ struct NodeServices: Sendable {
             trust: trust)
         rtmp.board = board
         self.rtmp = rtmp
+        rtmpShares = ConnectionShares(workerCount: workerCount)
         staticRouters = try StaticRouters.make(configuration, directory: directory)
         routerMetrics = RouterMetrics(metrics, routers: configuration.routers.keys.sorted())
         contract = ContractDesk(rules: ContractRules(configuration.contract))

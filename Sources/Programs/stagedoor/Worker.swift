@@ -68,6 +68,7 @@ final class Worker {
     private var site: PublicSite?
     private var reports: [Watch] = []
     private var listeners: [TCPListener] = []
+    private var rtmpDoor: ConnectionDoor?
     private var orders: Mailbox<WorkerOrder>?
 
     /// - Parameter isSuspended: whether another process accepts and reads until `.resume`.
@@ -91,14 +92,23 @@ final class Worker {
         ]
         HandshakeMetrics.watch(loop, name: name, in: services.metrics)
         try openWHIP(sockets)
-        if let socket = sockets.rtmp {
-            let listener = try TCPListener(loop: loop, socket: socket) { [unowned self] in rtmp.accept($0) }
-            listener.onExhausted = { Log.event(.error, "accept_failed", ["listener": "rtmp", "errno": .integer(Int($0))]) }
-            listeners.append(listener)
-        }
+        if let socket = sockets.rtmp { try openRTMP(socket, worker: sockets.index, name: name) }
         guard isSuspended else { return }
         suspendAccepting()
         media?.suspend()
+    }
+
+    /// RTMP connections are shared out: each keeps its worker as busy as the next one.
+    private func openRTMP(_ socket: BoundSocket, worker index: Int, name: String) throws {
+        let shares = services.rtmpShares
+        let door = try ConnectionDoor(loop: loop, worker: index, of: shares) { [unowned self] in rtmp.accept($0) }
+        let listener = try TCPListener(loop: loop, socket: socket) { door.accept($0) }
+        listener.onExhausted = { Log.event(.error, "accept_failed", ["listener": "rtmp", "errno": .integer(Int($0))]) }
+        listeners.append(listener)
+        rtmpDoor = door
+        services.metrics.reading("stagedoor_rtmp_connections", "RTMP connections that are open.", ["loop": name]) {
+            Double(shares.count(ofWorker: index))
+        }
     }
 
     private func suspendAccepting() {
@@ -151,6 +161,7 @@ final class Worker {
             }
         case .stop:
             for listener in listeners { listener.stop() }
+            rtmpDoor?.close()
             rtmp.stop()
             media?.stop()
             site?.stop()

@@ -1,0 +1,82 @@
+import EventLoop
+import Synchronization
+
+/// Even shares of the connections that several workers accept on one port.
+///
+/// The kernel gives a port's listeners their connections by a hash: 50 over two workers are 20 and 30 as a rule. So a worker with
+/// clearly more than another hands on what it accepts, before anything is read of it. Each accepts through a `ConnectionDoor`.
+public final class ConnectionShares: Sendable {
+    /// Handing on costs a wake-up. A worker that has only so many more than another keeps what it accepts: connections that
+    /// follow each other, of which there is never more than one or two, stay where they come.
+    static let tolerance = 1
+
+    /// What is known of one worker.
+    final class Worker: Sendable {
+        fileprivate let count = Atomic<Int>(0)
+        fileprivate let isOpen = Atomic<Bool>(false)
+        fileprivate let door = Lock<MailboxSender<AcceptedConnection>?>(nil)
+    }
+
+    private let workers: [Worker]
+
+    public init(workerCount: Int) { workers = (0..<workerCount).map { _ in Worker() } }
+
+    /// Connections that a worker has, or is about to be given.
+    public func count(ofWorker index: Int) -> Int { workers[index].count.load(ordering: .relaxed) }
+
+    /// From now on the worker may be given connections of others.
+    func open(worker index: Int, _ door: MailboxSender<AcceptedConnection>) {
+        workers[index].door.withLock { $0 = door }
+        workers[index].isOpen.store(true, ordering: .relaxed)
+    }
+
+    func close(worker index: Int) {
+        workers[index].isOpen.store(false, ordering: .relaxed)
+        workers[index].door.withLock { $0 = nil }
+    }
+
+    /// Gives a connection that a worker accepted a place there, or hands it to the worker with the fewest.
+    /// - Returns: the connection with its place; nil when another worker gets it.
+    func place(_ connection: AcceptedConnection, acceptedBy index: Int) -> AcceptedConnection? {
+        let worker = claimPlace(for: index)
+        var placed = connection
+        placed.place = ConnectionPlace(at: worker)
+        if worker === workers[index] { return placed }
+        // Who has closed the door meanwhile takes it no more: its last reference goes here, and with it descriptor and place.
+        worker.door.withLock { $0 }?.send(placed)
+        return nil
+    }
+
+    /// Counts one more where it belongs. Only if that count is still what it was compared by: however many workers do so at once,
+    /// without ends of connections no two shares come to differ by more than `tolerance` and one.
+    private func claimPlace(for index: Int) -> Worker {
+        while true {
+            let own = workers[index].count.load(ordering: .relaxed)
+            let (least, fewest) = leastLoaded()
+            let (chosen, count) = fewest + Self.tolerance < own ? (least, fewest) : (index, own)
+            if workers[chosen].count.compareExchange(expected: count, desired: count + 1, ordering: .relaxed).exchanged {
+                return workers[chosen]
+            }
+        }
+    }
+
+    /// Of the workers whose doors are open; when none is, nobody has fewer than anybody.
+    private func leastLoaded() -> (index: Int, count: Int) {
+        var least = (index: 0, count: Int.max - Self.tolerance)
+        for (index, worker) in workers.enumerated() where worker.isOpen.load(ordering: .relaxed) {
+            let count = worker.count.load(ordering: .relaxed)
+            if count < least.count { least = (index, count) }
+        }
+        return least
+    }
+}
+
+/// One connection's part of its worker's share, given back with the last reference.
+final class ConnectionPlace: Sendable {
+    private let worker: ConnectionShares.Worker
+
+    /// - Parameter worker: where the place has been counted.
+    fileprivate init(at worker: ConnectionShares.Worker) { self.worker = worker }
+
+    deinit { worker.count.subtract(1, ordering: .relaxed) }
+}
