@@ -134,6 +134,52 @@ struct ChunkReaderTests {
         }
     }
 
+    @Test func `puts messages of two connections together in shared buffers, and mixes nothing up`() throws {
+        let pool = MessageBufferPool()
+        var reader = ChunkReader(limits: .publishing, pool: pool)
+        var other = ChunkReader(limits: .publishing, pool: pool)
+        let payloads = [3, 7].map { [UInt8](repeating: $0, count: 10_000) }
+        let streams = payloads.map { payload in
+            var bytes: [UInt8] = []
+            for _ in 0..<3 { ChunkWriter().write(type: 9, streamID: 1, chunkStreamID: 6, payload: payload, into: &bytes) }
+            return bytes
+        }
+        var found: [[[UInt8]]] = [[], []]
+        var positions = [0, 0]
+        // In turn, so that most of the time both have begun a message.
+        for end in stride(from: 1_000, through: streams[0].count + 1_000, by: 1_000) {
+            for index in 0..<2 {
+                let piece = streams[index][positions[index]..<min(end, streams[index].count)]
+                try piece.withUnsafeBytes { input in
+                    var offset = 0
+                    while let message = try index == 0 ? reader.next(in: input, at: &offset) : other.next(in: input, at: &offset)
+                    {
+                        found[index].append(Array(message.payload))
+                    }
+                    positions[index] += offset
+                }
+            }
+        }
+        #expect(found == payloads.map { Array(repeating: $0, count: 3) })
+    }
+
+    @Test func `gives the shared buffers to publishers only`() throws {
+        let pool = MessageBufferPool()
+        let shared = pool.take()
+        [1].withUnsafeBytes { shared.append($0, of: 1_000) }
+        let address = shared.bytes.baseAddress
+        pool.giveBack(shared)
+        for (limits, isShared) in [(ChunkLimits.beforePublish, false), (.publishing, true)] {
+            var reader = ChunkReader(limits: limits, pool: pool)
+            let bytes = Self.onStreams(2..<3, payload: [UInt8](repeating: 1, count: 200))
+            try bytes.withUnsafeBytes { input in
+                var offset = 0
+                let message = try #require(try reader.next(in: input, at: &offset))
+                #expect((message.payload.baseAddress == address) == isShared)
+            }
+        }
+    }
+
     @Test(
         arguments: [
             (setChunkSize(0), .invalidChunkSize(0)),

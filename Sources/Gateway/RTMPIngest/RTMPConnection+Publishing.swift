@@ -163,7 +163,8 @@ extension RTMPConnection {
         let loop = ingest.loop
         let pipeline = RTMPPublishPipeline(
             publication: publication, transcoder: ingest.transcoder,
-            inspector: ingest.host?.makeInspector(for: grant, lease, attempt.request), now: { loop.now })
+            inspector: ingest.host?.makeInspector(for: grant, lease, attempt.request),
+            scratch: ingest.packetScratch, now: { loop.now })
         pipeline.onProgress = { holder.progressed(at: $0) }
         pipeline.onStart = { [reports = ingest.environment.reports] in reports?.publishStarted(lease) }
         live = LivePublish(

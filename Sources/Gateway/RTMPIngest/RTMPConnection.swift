@@ -64,7 +64,8 @@ final class RTMPConnection {
         stage = ingest.isTrustedProxy(source.ip) ? .awaitingPROXYHeader : .sniffing
         session = RTMPServerSession(
             crypto: HandshakeCrypto(
-                hmacSHA256: { HMAC.sha256(key: $0, $1) }, randomBytes: { Random.bytes(count: $0) }))
+                hmacSHA256: { HMAC.sha256(key: $0, $1) }, randomBytes: { Random.bytes(count: $0) }),
+            pool: ingest.messageBuffers)
         setDeadline(after: ingest.settings.handshakeTimeout)
         note("accepted")
     }

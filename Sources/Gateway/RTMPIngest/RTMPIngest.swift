@@ -19,6 +19,9 @@ public final class RTMPIngest {
     let loop: EventLoop
     let metrics: RTMPMetrics
     let transcoder: AudioTranscoder
+    /// Where messages of several chunks are put together, whoever sends them.
+    let messageBuffers = MessageBufferPool()
+    let packetScratch = PacketScratch()
     private var mailbox: Mailbox<WorkerMessage>?
     private var connections: [UInt64: RTMPConnection] = [:]
     private var nextID: UInt64 = 1

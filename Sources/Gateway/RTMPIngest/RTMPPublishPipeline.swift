@@ -25,13 +25,15 @@ public final class RTMPPublishPipeline {
     private var hasStarted = false
     private var counted = PipelineCounters()
 
-    /// - Parameter now: the moment, asked when the transcoder gives packets back.
+    /// - Parameters:
+    ///   - scratch: of the worker.
+    ///   - now: the moment, asked when the transcoder gives packets back.
     public init(
         publication: Publication, transcoder: AudioTranscoder, inspector: (any MediaInspector)? = nil,
-        now: @escaping () -> MonotonicTime
+        scratch: PacketScratch = PacketScratch(), now: @escaping () -> MonotonicTime
     ) {
         (self.publication, self.inspector) = (publication, inspector)
-        video = VideoTrackFeed(publication: publication, inspector: inspector)
+        video = VideoTrackFeed(publication: publication, inspector: inspector, scratch: scratch)
         audio = AudioTrackFeed(publication: publication, inspector: inspector, transcoder: transcoder, now: now)
     }
 

@@ -21,9 +21,9 @@ final class VideoTrackFeed {
     private(set) var lastMediaTime: Duration?
     private(set) var lastWasKeyframe = false
 
-    init(publication: Publication, inspector: (any MediaInspector)?) {
+    init(publication: Publication, inspector: (any MediaInspector)?, scratch: PacketScratch) {
         (self.publication, self.inspector) = (publication, inspector)
-        writer = AccessUnitWriter(publication: publication)
+        writer = AccessUnitWriter(publication: publication, scratch: scratch)
         nalUnits.reserveCapacity(32)
     }
 

@@ -5,12 +5,12 @@ public import Wire
 public final class AccessUnitWriter {
     private let publication: Publication
     private var packetizer = H264Packetizer()
-    private var packets: [MediaPacket] = []
+    private let scratch: PacketScratch
     private var nextSequenceNumber: Int64 = 0
 
-    public init(publication: Publication) {
-        self.publication = publication
-        packets.reserveCapacity(512)  // the biggest frames measured: 264 packets
+    /// - Parameter scratch: where packets lie while they are forwarded; one serves all writers of a thread.
+    public init(publication: Publication, scratch: PacketScratch = PacketScratch()) {
+        (self.publication, self.scratch) = (publication, scratch)
     }
 
     /// Takes new parameter sets, and tells the sinks of the first of each.
@@ -28,21 +28,18 @@ public final class AccessUnitWriter {
         _ nalUnits: [UnsafeRawBufferPointer], at mediaTime: Duration, isKeyframe: Bool, arrival: MonotonicTime
     ) {
         let timestamp = mediaTime.timestamp(for: .video)
-        // Out of the object while they are filled: no checked access to it for every packet.
-        var packets = self.packets
-        self.packets = []
-        packets.removeAll(keepingCapacity: true)
         var sequenceNumber = nextSequenceNumber
-        packetizer.cut(nalUnits) { payload in
-            packets.append(
-                MediaPacket(
-                    sequenceNumber: sequenceNumber, timestamp: timestamp, marker: payload.isLast, head: payload.head,
-                    headCount: payload.headCount, payload: payload.body))
-            sequenceNumber += 1
+        scratch.withPackets { packets in
+            packetizer.cut(nalUnits) { payload in
+                packets.append(
+                    MediaPacket(
+                        sequenceNumber: sequenceNumber, timestamp: timestamp, marker: payload.isLast, head: payload.head,
+                        headCount: payload.headCount, payload: payload.body))
+                sequenceNumber += 1
+            }
+            nextSequenceNumber = sequenceNumber
+            let run = MediaRun(track: .video, isKeyframe: isKeyframe, arrival: arrival)
+            packets.withUnsafeBufferPointer { publication.forward($0, of: run) }
         }
-        nextSequenceNumber = sequenceNumber
-        let run = MediaRun(track: .video, isKeyframe: isKeyframe, arrival: arrival)
-        packets.withUnsafeBufferPointer { publication.forward($0, of: run) }
-        self.packets = packets
     }
 }

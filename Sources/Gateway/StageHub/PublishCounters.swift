@@ -66,7 +66,9 @@ public final class TrackCounters: Sendable {
 }
 
 /// A number that one thread counts up and others read: no locked instruction on the way of the media.
-public final class WorkerCount: Sendable {
+///
+/// It lies in its owner: a track's three are one line of the cache, and every message touches them.
+public struct WorkerCount: ~Copyable, Sendable {
     @usableFromInline let number = Atomic<Int>(0)
 
     public init() {}

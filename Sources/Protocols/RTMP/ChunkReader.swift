@@ -16,14 +16,17 @@ public struct ChunkReader: ~Copyable {
     private var openByteCount = 0
     /// The declared lengths of the messages under way.
     public private(set) var partialByteCount = 0
-    private var pool = MessageBufferPool()
+    private let pool: MessageBufferPool
     /// Holds the payload of the message given out last.
     private var lent: MessageBuffer?
 
     /// No chunk is longer: no message can be.
     private static let maximumChunkSize: UInt32 = 0xFF_FFFF
 
-    public init(limits: ChunkLimits = .beforePublish) { self.limits = limits }
+    /// - Parameter pool: for the messages of those who publish.
+    public init(limits: ChunkLimits = .beforePublish, pool: MessageBufferPool = MessageBufferPool()) {
+        (self.limits, self.pool) = (limits, pool)
+    }
 
     /// The next complete message in `input`, from `offset` on.
     ///
@@ -33,7 +36,7 @@ public struct ChunkReader: ~Copyable {
     public mutating func next(in input: UnsafeRawBufferPointer, at offset: inout Int) throws(RTMPError) -> RTMPMessage? {
         if let buffer = lent {
             lent = nil
-            pool.giveBack(buffer)
+            giveBack(buffer)
         }
         while true {
             guard let index = openStream else {
@@ -95,13 +98,20 @@ public struct ChunkReader: ~Copyable {
             guard !chunk.isEmpty else { return nil }
             partialByteCount += length
             guard partialByteCount <= limits.partialByteCount else { throw .tooManyPartialBytes }
-            buffers[index] = pool.take()
+            buffers[index] = sharesBuffers ? pool.take() : MessageBuffer()
         }
         buffers[index]?.append(chunk, of: length)
         streams[index].receivedByteCount += UInt32(chunk.count)
         guard streams[index].remainingByteCount == 0 else { return nil }
         lent = dropPartialMessage(of: index)
         return stream.message(of: lent?.bytes ?? chunk)
+    }
+
+    /// Strangers get buffers of their own, as long as what they sent: they could sit on those that grew for others' keyframes.
+    private var sharesBuffers: Bool { limits.admitsMedia }
+
+    private func giveBack(_ buffer: MessageBuffer) {
+        if sharesBuffers { pool.giveBack(buffer) }
     }
 
     private mutating func dropPartialMessage(of index: Int) -> MessageBuffer? {
@@ -120,7 +130,7 @@ public struct ChunkReader: ~Copyable {
             guard value >= 1, value >> 31 == 0 else { throw .invalidChunkSize(value) }
             chunkSize = min(value, Self.maximumChunkSize)
         } else if let index = streams.firstIndex(where: { $0.id == value && $0.isInsideMessage }) {
-            if let buffer = dropPartialMessage(of: index) { pool.giveBack(buffer) }
+            if let buffer = dropPartialMessage(of: index) { giveBack(buffer) }
         }
         return true
     }

@@ -24,7 +24,7 @@ public struct RTMPServerSession: ~Copyable {
 
     let crypto: HandshakeCrypto
     var phase = Phase.handshake
-    var chunks = ChunkReader()
+    var chunks: ChunkReader
     var writer = ChunkWriter()
     var window = ReceiveWindow()
     var unwrapper = TimestampUnwrapper()
@@ -37,7 +37,11 @@ public struct RTMPServerSession: ~Copyable {
     /// Bytes for the peer.
     public internal(set) var output: [UInt8] = []
 
-    public init(crypto: HandshakeCrypto) { self.crypto = crypto }
+    /// - Parameter pool: of the thread, where messages are put together once a publish is accepted.
+    public init(crypto: HandshakeCrypto, pool: MessageBufferPool = MessageBufferPool()) {
+        self.crypto = crypto
+        chunks = ChunkReader(pool: pool)
+    }
 
     /// An event waits for its answer.
     public var awaitsAnswer: Bool {

@@ -93,8 +93,12 @@ final class MediaReceiver {
     }
 
     private func noteLate(wasAsked: Bool) {
-        if wasAsked { metrics.recovered.increment() }
-        if let counters = publication?.counters { (wasAsked ? counters.recovered : counters.reordered).add(1) }
+        guard wasAsked else {
+            publication?.counters.reordered.add(1)
+            return
+        }
+        metrics.recovered.increment()
+        publication?.counters.recovered.add(1)
     }
 
     /// Of a layer or source that does not go on; what goes on is counted with its run.
