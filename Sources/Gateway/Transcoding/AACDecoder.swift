@@ -7,20 +7,19 @@ final class AACDecoder {
     static let maximumFrameByteCount = 8_192
 
     private let context: UnsafeMutablePointer<AVCodecContext>
+    /// Owns its memory by reference count: libavcodec, which keeps a packet until it is decoded, need not copy it then.
     private let packet: UnsafeMutablePointer<AVPacket>
     private let frame: UnsafeMutablePointer<AVFrame>
-    private let input: UnsafeMutablePointer<UInt8>
 
     /// - Throws: `.unsupportedConfiguration`, `.outOfMemory`.
     init(_ config: AudioSpecificConfig) throws(TranscodingError) {
         _ = Self.isLogSilenced
         guard let codec = avcodec_find_decoder(AV_CODEC_ID_AAC) else { throw .unsupportedConfiguration }
         guard let context = avcodec_alloc_context3(codec), let packet = av_packet_alloc(), let frame = av_frame_alloc(),
-            let input = av_mallocz(Self.maximumFrameByteCount + Int(AV_INPUT_BUFFER_PADDING_SIZE)),
+            av_new_packet(packet, CInt(Self.maximumFrameByteCount)) == 0,
             let extradata = av_mallocz(config.bytes.count + Int(AV_INPUT_BUFFER_PADDING_SIZE))
         else { throw .outOfMemory }
         (self.context, self.packet, self.frame) = (context, packet, frame)
-        self.input = input.assumingMemoryBound(to: UInt8.self)
         extradata.copyMemory(from: config.bytes, byteCount: config.bytes.count)
         context.pointee.extradata = extradata.assumingMemoryBound(to: UInt8.self)
         context.pointee.extradata_size = CInt(config.bytes.count)
@@ -34,15 +33,16 @@ final class AACDecoder {
         avcodec_free_context(&context)
         av_packet_free(&packet)
         av_frame_free(&frame)
-        av_free(input)
     }
 
     /// Decodes one raw AAC frame and lends what came out: planar floats; nil when the frame cannot be decoded.
     func decode<Result>(_ bytes: UnsafeRawBufferPointer, _ body: (DecodedAudio) -> Result) -> Result? {
         guard !bytes.isEmpty, bytes.count <= Self.maximumFrameByteCount else { return nil }
+        // It stands for the whole of its memory meanwhile, in case libavcodec keeps the last one and it must be made anew.
+        packet.pointee.size = CInt(Self.maximumFrameByteCount)
+        guard av_packet_make_writable(packet) == 0, let input = packet.pointee.data else { return nil }
         UnsafeMutableRawPointer(input).copyMemory(from: bytes.baseAddress!, byteCount: bytes.count)  // not empty
         memset(input + bytes.count, 0, Int(AV_INPUT_BUFFER_PADDING_SIZE))
-        packet.pointee.data = input
         packet.pointee.size = CInt(bytes.count)
         guard avcodec_send_packet(context, packet) == 0, avcodec_receive_frame(context, frame) == 0 else { return nil }
         defer { av_frame_unref(frame) }

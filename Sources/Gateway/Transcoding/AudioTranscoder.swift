@@ -88,7 +88,7 @@ public final class AudioTranscoder {
             lanes[lane].underWayCount < Self.maximumBatchesUnderWay
         else { return }
         let batch = lanes[lane].pending
-        lanes[lane].pending = FrameBatch()
+        lanes[lane].pending = FrameBatch(asRoomyAs: batch)
         lanes[lane].lastHandOver = loop.now
         if pool.senders[lane].send(.batch(batch, reply: reply)) {
             lanes[lane].underWayCount += 1

@@ -12,6 +12,14 @@ struct FrameBatch: Sendable {
     var bytes: [UInt8] = []
     var events: [(stream: UInt64, event: Event)] = []
 
+    init() {}
+
+    /// An empty one with room for as much as the last one had.
+    init(asRoomyAs other: FrameBatch) {
+        bytes.reserveCapacity(other.bytes.count)
+        events.reserveCapacity(other.events.count)
+    }
+
     mutating func append(_ frame: UnsafeRawBufferPointer, mediaTime: Int64, of stream: UInt64) {
         let start = bytes.count
         bytes.append(contentsOf: frame)
@@ -29,4 +37,14 @@ struct PacketBatch: Sendable {
     var thread: Int
     var bytes: [UInt8] = []
     var events: [(stream: UInt64, event: Event)] = []
+
+    /// - Parameter eventCount: about so many packets will come.
+    init(thread: Int, eventCount: Int) {
+        self.thread = thread
+        bytes.reserveCapacity(eventCount * Self.likelyPacketByteCount + OpusEncoder.maximumPacketByteCount)
+        events.reserveCapacity(eventCount)
+    }
+
+    /// 96 kbit/s in packets of 20 ms, and something to spare.
+    private static let likelyPacketByteCount = 280
 }

@@ -30,7 +30,7 @@ final class TranscodingThread {
     }
 
     private func transcode(_ frames: FrameBatch) -> PacketBatch {
-        var packets = PacketBatch(thread: index)
+        var packets = PacketBatch(thread: index, eventCount: frames.events.count)
         frames.bytes.withUnsafeBytes { bytes in
             for (stream, event) in frames.events {
                 switch event {
