@@ -33,7 +33,7 @@ public final class SessionBoard: Sendable {
         let record = SessionRecord(publication, origin: origin, began: wallNow())
         content.withLock { $0.live[record.id] = record }
         metrics.granted(record)
-        publication.add(SessionWatch(record, board: self, wallNow: wallNow))
+        publication.add(SessionWatch(record, of: publication, board: self, wallNow: wallNow))
     }
 
     /// Notes a refusal, and counts it.

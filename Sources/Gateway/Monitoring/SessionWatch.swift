@@ -6,16 +6,16 @@ final class SessionWatch: MediaSink {
     private let record: SessionRecord
     private let board: SessionBoard
     private let wallNow: @Sendable () -> WallTime
+    private unowned let publication: Publication
     private var isAwaited: Set<String> = ["firstVideo", "firstKeyframe", "firstAudio"]
-    /// All of them have come: what every later run asks.
-    private var isComplete = false
 
-    init(_ record: SessionRecord, board: SessionBoard, wallNow: @escaping @Sendable () -> WallTime) {
-        (self.record, self.board, self.wallNow) = (record, board, wallNow)
+    init(
+        _ record: SessionRecord, of publication: Publication, board: SessionBoard, wallNow: @escaping @Sendable () -> WallTime
+    ) {
+        (self.record, self.publication, self.board, self.wallNow) = (record, publication, board, wallNow)
     }
 
     func forward(_ packets: UnsafeBufferPointer<MediaPacket>, of run: MediaRun) {
-        guard !isComplete else { return }
         if run.track.kind == .audio { return reached("firstAudio") }
         reached("firstVideo")
         if run.isKeyframe { reached("firstKeyframe") }
@@ -23,7 +23,8 @@ final class SessionWatch: MediaSink {
 
     private func reached(_ step: String) {
         guard isAwaited.remove(step) != nil else { return }
-        isComplete = isAwaited.isEmpty
+        // All have come: what follows would only be looked at.
+        if isAwaited.isEmpty { publication.stopForwarding(to: self) }
         board.note(step, of: record)
     }
 

@@ -17,6 +17,8 @@ public final class Publication {
     private var limits: [ObjectIdentifier: Int] = [:]
     /// Replaced, never changed in place: so reading it for every frame needs no check of exclusive access.
     private var attached: [any MediaSink] = []
+    /// Those of them that want packets. Replaced as well.
+    private var receivers: [any MediaSink] = []
 
     public init(
         grant: PublishGrant, lease: PublishLease, ingestProtocol: IngestProtocol, origin: PublishOrigin? = nil,
@@ -28,14 +30,18 @@ public final class Publication {
 
     /// Adds a sink and tells it the formats known so far.
     public func add(_ sink: any MediaSink) {
-        attached = attached + [sink]
+        (attached, receivers) = (attached + [sink], receivers + [sink])
         for (track, format) in formats { sink.formatChanged(track, to: format) }
     }
 
     public func remove(_ sink: any MediaSink) {
         attached = attached.filter { $0 !== sink }
+        stopForwarding(to: sink)
         limitBitrate(nil, for: sink)
     }
+
+    /// The sink needs no packets any more; it still hears of formats, mutes and the end.
+    public func stopForwarding(to sink: any MediaSink) { receivers = receivers.filter { $0 !== sink } }
 
     /// What a sink's receivers can take, bits a second; the encoder is told the least of all sinks' limits when that changes.
     public func limitBitrate(_ bitsPerSecond: Int?, for sink: any MediaSink) {
@@ -54,12 +60,12 @@ public final class Publication {
     public func announced() { source?.announced() }
 
     public func forward(_ packets: UnsafeBufferPointer<MediaPacket>, of run: MediaRun) {
-        for sink in attached { sink.forward(packets, of: run) }
+        for receiver in receivers { receiver.forward(packets, of: run) }
     }
 
     public func end(_ reason: PublicationEnd) {
         let ending = attached
-        attached = []
+        (attached, receivers) = ([], [])
         for sink in ending { sink.ended(reason) }
     }
 }
