@@ -27,10 +27,20 @@ extension [Attribute] {
 
     /// Every attribute of one type, in order; those that do not follow their grammar are left out.
     public func all<Typed: TypedAttribute>(_ type: Typed.Type) -> [Typed] {
-        compactMap { $0.name == type.attributeName ? Typed(attributeValue: Substring($0.value ?? "")) : nil }
+        var found: [Typed] = []
+        for attribute in self where attribute.name == type.attributeName {
+            if let typed = Typed(attributeValue: Substring(attribute.value ?? "")) { found.append(typed) }
+        }
+        return found
     }
 
-    public func first<Typed: TypedAttribute>(_ type: Typed.Type) -> Typed? { all(type).first }
+    /// The first attribute of one type that follows its grammar.
+    public func first<Typed: TypedAttribute>(_ type: Typed.Type) -> Typed? {
+        for attribute in self where attribute.name == type.attributeName {
+            if let typed = Typed(attributeValue: Substring(attribute.value ?? "")) { return typed }
+        }
+        return nil
+    }
 
     /// Every attribute of one type, in order.
     /// - Throws: `.malformedAttribute` for the first one that does not follow its grammar.
