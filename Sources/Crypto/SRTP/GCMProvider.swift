@@ -9,10 +9,11 @@ import COpenSSL
 
     let newContext, freeContext, startEncryption, startDecryption, process, getParameters, setParameters: Function
     let providerContext: UnsafeMutableRawPointer?
+    /// Never freed: it keeps its provider loaded for as long as the process runs.
+    private let cipher: OpaquePointer
 
     /// Nil when the configured provider lacks the cipher or one of the functions.
     init?() {
-        // Never freed: it keeps its provider loaded for as long as the process runs.
         guard let cipher = unsafe EVP_CIPHER_fetch(nil, Self.name, nil),
             let provider = unsafe EVP_CIPHER_get0_provider(cipher), let functions = unsafe Self.functions(of: provider)
         else { return nil }
@@ -35,6 +36,7 @@ import COpenSSL
         unsafe (self.newContext, self.freeContext) = (newContext, freeContext)
         unsafe (self.startEncryption, self.startDecryption, self.process) = (startEncryption, startDecryption, process)
         unsafe (self.getParameters, self.setParameters) = (getParameters, setParameters)
+        unsafe self.cipher = cipher
         unsafe providerContext = OSSL_PROVIDER_get0_provider_ctx(provider)
     }
 
