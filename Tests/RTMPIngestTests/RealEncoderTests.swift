@@ -110,8 +110,8 @@ struct RealEncoderTests {
         let largestError = zip(times, 0...).map { abs($0 - times[0] - Int64($1) * 3_000) }.max() ?? .max
         #expect(largestError <= 90, "Stamps are whole milliseconds")
         let opus = sink.packets(of: .audio)
-        // What is being transcoded when the publish ends is not sent any more: a busy machine has more of it.
-        #expect((135...154).contains(opus.count))
+        // What is being transcoded when the publish ends is not sent any more: up to half a second on a busy machine.
+        #expect((120...154).contains(opus.count))
         #expect(zip(opus, opus.dropFirst()).allSatisfy { $1.timestamp - $0.timestamp == 960 })
         #expect(sink.formats[.audio] == .opus(isStereo: audio[3] == "2"))
         // ffmpeg closes without reading our last acknowledgement: the reset that follows may overtake its deleteStream.
@@ -176,7 +176,8 @@ struct RealEncoderTests {
         let sent = try Self.nalUnits(ofFLV: clip).filter { [1, 5].contains($0[0] & 0x1F) }
         let arrived = try Self.nalUnits(of: sink.packets(of: .video)).filter { [1, 5].contains($0[0] & 0x1F) }
         #expect(arrived == sent)
-        #expect(sink.packets(of: .audio).count > 140)
+        // Sent at once, and not sent on at the end either.
+        #expect(sink.packets(of: .audio).count > 110)
     }
 
     @Test func `an encoder that is killed gives its key back at once`() throws {
