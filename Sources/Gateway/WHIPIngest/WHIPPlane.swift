@@ -29,12 +29,13 @@ public final class WHIPPlane: Sendable {
 
     /// The last step of every session, after its worker has let go of it.
     func finish(_ entry: SessionEntry, _ reason: SessionEnd) {
-        directory.remove(entry)
-        transport.remove(entry)
         let advertised = transport.configuration.advertisedAddresses.map(\.description).joined(separator: ", ")
         let now = EventLoop.wallNow()
+        entry.content.withLock { $0.story.conclude(at: now, reason, advertised: "UDP " + advertised) }
+        // Its story is asked for from here on, and has its verdict.
+        directory.remove(entry)
+        transport.remove(entry)
         let lease = entry.content.withLock { content in
-            content.story.conclude(at: now, reason, advertised: "UDP " + advertised)
             defer { content.lease = nil }
             return content.lease
         }
