@@ -181,7 +181,9 @@ def many_sources():
     before = resident()
     crowd(100000, 77777)
     check('a publisher\'s own packets still arrive', forwards(peer))
-    check('memory stays', resident() - before < 5120, '%d KB more' % (resident() - before))
+    # Set by scripts/sanitize: the address sanitizer keeps what was freed.
+    if 'ASAN_OPTIONS' not in os.environ:
+        check('memory stays', resident() - before < 5120, '%d KB more' % (resident() - before))
     peer.delete()
 
 
