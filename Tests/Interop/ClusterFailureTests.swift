@@ -18,7 +18,9 @@ extension Interop {
             #expect(granted.reduce(0, +) == 1, "\(granted)")
             let owner = try #require(granted.firstIndex(of: 1))
             #expect(encoders[1 - owner].output.contains("SD-"), "\(encoders[1 - owner].output)")
-            letPass(.seconds(1))
+            try expect("the platform knows that it began", within: .seconds(30)) {
+                try told(platform, publisher).participants[publisher.rtmpParticipantId]?.count("PUBLISH_STARTED") == 1
+            }
 
             platform.nodes[owner].kill()
             let died = ContinuousClock.now
