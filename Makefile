@@ -6,26 +6,29 @@ SHELL := /bin/bash
 # The one place that knows about the libraries in .deps: found at build time by pkg-config, at run time by the rpath; in an
 # image they lie beside the program, in ../lib.
 export PKG_CONFIG_PATH := $(CURDIR)/.deps/lib/pkgconfig$(if $(PKG_CONFIG_PATH),:$(PKG_CONFIG_PATH))
-# The manifest looks for folders, which SwiftPM's cache of manifests does not notice.
-FLAGS := --manifest-cache none --explicit-target-dependency-import-check error -Xlinker -rpath -Xlinker $(CURDIR)/.deps/lib \
+FLAGS := --explicit-target-dependency-import-check error -Xlinker -rpath -Xlinker $(CURDIR)/.deps/lib \
 	-Xlinker -rpath -Xlinker '$$ORIGIN/../lib' $(if $(STATIC),--static-swift-stdlib)
 
 DATA ?= .stagedoor
 SECONDS ?= 60
+# How many tests go on side by side. Most wait for media in real time, so this is more than there are cores.
+WIDTH ?= 6
+# One build serves the tests and the programs that they start: optimised, with internal names visible to tests.
+TEST_FLAGS := $(FLAGS) --scratch-path .build/test -c release -Xswiftc -enable-testing
 
-.PHONY: run test build bench fuzz soak asan tsan interop format lint image deps test-deps interop-deps
+.PHONY: run test program build bench fuzz soak asan tsan interop format lint image deps test-deps interop-deps
 
-run: build  ## Starts Stagedoor with a stage, a stream key and a token, and prints lines to copy.
+run: program  ## Starts Stagedoor with a stage, a stream key and a token, and prints lines to copy.
 	.build/release/stagedoor serve --quickstart --data $(DATA)
 
-# One test at a time: two cores, and tests that measure time, memory and losses must not measure each other.
-test: test-deps  ## Builds everything and passes every test; the programs run in release mode, the unit tests in debug.
-	swift build $(FLAGS) -c release --product stagedoor
-	swift build $(FLAGS) -c release --product stagedoor-bench
-	swift test --no-parallel $(FLAGS)
+test: test-deps  ## Builds everything once and passes every test: what happens is judged, never how fast.
+	swift build $(TEST_FLAGS) --build-tests
+	swift test $(TEST_FLAGS) --skip-build --experimental-maximum-parallelization-width $(WIDTH)
 
-build: deps  ## The release programs in .build/release.
+program: deps
 	swift build $(FLAGS) -c release --product stagedoor
+
+build: program  ## The release programs in .build/release.
 	swift build $(FLAGS) -c release --product stagedoor-bench
 
 bench: build test-deps  ## Figures of this machine beside its floor, nginx-rtmp and Janus (best of 3 rounds; some twenty minutes).
@@ -36,8 +39,9 @@ bench: build test-deps  ## Figures of this machine beside its floor, nginx-rtmp 
 fuzz: deps  ## Every fuzzer for SECONDS each; FUZZ=Name picks one.
 	scripts/fuzz --seconds $(SECONDS) $(FUZZ)
 
-soak: build test-deps  ## A simulated day (some three minutes), then half an hour of churn: memory and descriptors must stay flat.
-	STAGEDOOR_SIMULATED_HOURS=25 swift test --no-parallel $(FLAGS) --filter 'Day(Long)?Tests'
+soak: build test-deps  ## What must hold under load, a simulated day, then half an hour of churn: nothing lost, memory flat.
+	swift build $(TEST_FLAGS) --build-tests
+	STAGEDOOR_UNDER_LOAD=1 STAGEDOOR_SIMULATED_HOURS=25 swift test $(TEST_FLAGS) --skip-build --no-parallel --filter 'UnderLoad|Day(Long)?Tests|costs at most 8 kB'
 	scripts/soak
 
 asan: test-deps  ## The tests, real clients included, under the address sanitizer (optimised: without -O it misses over-reads).
@@ -47,7 +51,8 @@ tsan: test-deps  ## The tests, real clients included, under the thread sanitizer
 	scripts/sanitize thread $(FLAGS)
 
 interop: test interop-deps  ## The tests again with the programs that take long to install: OBS, ffmpeg 9, simple-whip-client.
-	STAGEDOOR_INTEROP=all swift test $(FLAGS) --filter InteropTests
+	STAGEDOOR_INTEROP=all swift test $(TEST_FLAGS) --skip-build --filter InteropTests \
+		--experimental-maximum-parallelization-width $(WIDTH)
 
 format:
 	swift format -i -r -p Package.swift Sources Tests $(wildcard Fuzz Benchmarks)

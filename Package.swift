@@ -212,7 +212,12 @@ func swiftSettings(isUnsafeChecked: Bool, isTest: Bool = false) -> [SwiftSetting
         .enableUpcomingFeature("ExistentialAny"),
         .enableUpcomingFeature("MemberImportVisibility"),
     ]
-    if !isTest { settings.append(.enableUpcomingFeature("InternalImportsByDefault")) }
+    if isTest {
+        // `make test` builds once, in release mode; tests themselves need no optimisation, which is half of such a build.
+        settings.append(.unsafeFlags(["-Onone"]))
+    } else {
+        settings.append(.enableUpcomingFeature("InternalImportsByDefault"))
+    }
     if isUnsafeChecked { settings.append(.strictMemorySafety()) }
     return settings
 }

@@ -3,6 +3,7 @@ import Foundation
 import HTTP
 import HTTPServer
 import Store
+import TestSupport
 import Testing
 import Wire
 
@@ -71,7 +72,7 @@ final class ServedAPI: Sendable {
     }
 }
 
-@Suite("Control API before botocore (ledger M)", .serialized)
+@Suite("Control API before botocore (ledger M)", .ownThread, .serialized)
 struct BotocoreTests {
     @Test(.timeLimit(.minutes(2)))
     func `boto3 and the AWS CLI walk the guide`() throws {

@@ -6,6 +6,7 @@ import HTTPServer
 import Refusals
 import Sockets
 import StageHub
+import TestSupport
 import Testing
 import Wire
 
@@ -75,7 +76,7 @@ private final class Client {
     func close() { stream.close() }
 }
 
-@Suite("Watch endpoint", .timeLimit(.minutes(1)))
+@Suite("Watch endpoint", .ownThread, .timeLimit(.minutes(1)))
 struct WatchEndpointTests {
     private let site: Site
 

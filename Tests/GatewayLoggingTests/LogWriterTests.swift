@@ -1,10 +1,11 @@
 import EventLoop
 import GatewayLogging
 import Glibc
+import TestSupport
 import Testing
 import Wire
 
-@Suite("Log writer", .timeLimit(.minutes(1)))
+@Suite("Log writer", .ownThread, .timeLimit(.minutes(1)))
 struct LogWriterTests {
     private static func pipe() throws -> (read: CInt, write: CInt) {
         var ends: [CInt] = [0, 0]

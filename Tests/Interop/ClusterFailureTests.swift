@@ -3,7 +3,7 @@ import Testing
 
 extension Interop {
     /// Nodes that die, or go in turn.
-    @Suite(.serialized) struct ClusterFailure {
+    @Suite struct ClusterFailure {
         @Test(.timeLimit(.minutes(3)))
         func `of one key at two nodes one wins, and the encoder of a node that died comes back elsewhere`() throws {
             let platform = try Platform()

@@ -4,7 +4,7 @@ import Testing
 
 extension Interop {
     /// Nodes that drain send encoders on; a platform goes from one node to many, and back; and what is let in without servers.
-    @Suite(.serialized) struct ClusterLeaving {
+    @Suite struct ClusterLeaving {
         @Test(.timeLimit(.minutes(2)))
         func `a node that drains sends encoders on, and refuses those that would lose their token`() throws {
             let port = 23_000 + Int.random(in: 0..<5_000)

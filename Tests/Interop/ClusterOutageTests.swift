@@ -4,7 +4,7 @@ import Testing
 
 extension Interop {
     /// The servers that nodes share stop, or go away: streams go on. How each kind of servers does that alone: ClusterStoreTests.
-    @Suite(.serialized) struct ClusterOutage {
+    @Suite struct ClusterOutage {
         private static let streams = Platform.isWhole ? 60 : 6
 
         @Test(.timeLimit(.minutes(3)))

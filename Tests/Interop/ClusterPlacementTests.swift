@@ -4,7 +4,7 @@ import Testing
 
 extension Interop {
     /// Nodes that share stage routers keep each stage whole: one record says where it is (DESIGN 6.4).
-    @Suite(.serialized) struct ClusterPlacement {
+    @Suite struct ClusterPlacement {
         @Test(.timeLimit(.minutes(2)))
         func `a stage of two nodes is at one router, and moves whole when that one dies`() throws {
             let routers = try [StageRouter(), StageRouter()]

@@ -4,7 +4,7 @@ import Testing
 
 extension Interop {
     /// Three gateways that share a Redis are one platform.
-    @Suite(.serialized) struct Cluster {
+    @Suite struct Cluster {
         @Test(.timeLimit(.minutes(3)))
         func `what one node makes is taken by the others, and shown the same`() throws {
             let platform = try Platform()

@@ -3,7 +3,7 @@ import Testing
 
 extension Interop {
     /// RTMP connections go evenly to the workers, wherever the kernel put them.
-    @Suite(.serialized) struct ConnectionShare {
+    @Suite struct ConnectionShare {
         private static let name = "stagedoor_rtmp_connections"
 
         /// Connections of each of four workers.

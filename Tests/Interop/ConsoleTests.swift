@@ -3,7 +3,7 @@ import Testing
 
 extension Interop {
     /// The console as an operator has it: in a browser, against the running program.
-    @Suite(.serialized) struct ConsoleInChromium {
+    @Suite struct ConsoleInChromium {
         @Test(.timeLimit(.minutes(2)))
         func `an operator signs in, sees, drains and disconnects, and nobody else can`() throws {
             let gateway = try Gateway(configuration: "drain: {grace: 0s, timeout: 10m}")

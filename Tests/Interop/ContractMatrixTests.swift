@@ -3,7 +3,7 @@ import Testing
 
 extension Interop.MediaContract {
     /// Every clip of the contract, by RTMP and by WHIP, all at once at the real program.
-    @Suite(.serialized) struct Matrix {
+    @Suite struct Matrix {
         /// A clip on its way by one of its routes.
         private struct Push {
             var clip: ContractClip

@@ -3,7 +3,7 @@ import Testing
 
 extension Interop.MediaContract {
     /// Rules that an operator sets: for all, for one stage, and while streams are live.
-    @Suite(.serialized) struct Rules {
+    @Suite struct Rules {
         @Test(.timeLimit(.minutes(1)))
         func `a stage's tags override limits and actions, for that stage alone`() throws {
             let gateway = try Gateway(configuration: Gateway.roomForMany, participants: 20)

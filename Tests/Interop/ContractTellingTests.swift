@@ -4,7 +4,7 @@ import Testing
 
 extension Interop.MediaContract {
     /// How a WHIP encoder hears what was wrong: DTLS has no words, so its next offer gets them.
-    @Suite(.serialized) struct Telling {
+    @Suite struct Telling {
         private static let faulty = ContractClip(
             "B-frames at once",
             ContractClip.picture("320x180") + ContractClip.sound() + ContractClip.x264(["-profile:v", "main", "-bf", "2"])

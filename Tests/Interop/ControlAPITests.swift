@@ -3,7 +3,7 @@ import Testing
 
 extension Interop {
     /// The control API of the real program, before real clients.
-    @Suite(.serialized) struct ControlAPI {
+    @Suite struct ControlAPI {
         static let openRates = """
             rates: {resources: 100000, tokens: 100000, publicKeys: 100000, tags: 100000}
             quotas: {stages: 100000, ingestConfigurations: 1000}

@@ -3,7 +3,7 @@ import Testing
 
 extension Interop {
     /// What docker/ says is taken by the programs it is written for.
-    @Suite(.serialized) struct Deployment {
+    @Suite struct Deployment {
         private static let compose = Workspace.package.appending(path: "docker/compose")
 
         /// A compose file, the configuration that its gateways read, and how many places it mounts at least.

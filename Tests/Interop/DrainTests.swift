@@ -3,7 +3,7 @@ import Testing
 
 extension Interop {
     /// Going away without hurting anybody.
-    @Suite(.serialized) struct Drain {
+    @Suite struct Drain {
         @Test(.timeLimit(.minutes(1)), arguments: [SIGTERM, SIGINT])
         func `quickstart with a live stream ends within about a second`(signal: Int32) throws {
             let gateway = try Gateway()

@@ -3,7 +3,7 @@ import Testing
 
 extension Interop.MediaContract {
     /// Codecs of Enhanced RTMP, which this machine's ffmpeg cannot send and the one inside PyAV can.
-    @Suite(.serialized) struct EnhancedRTMP {
+    @Suite struct EnhancedRTMP {
         @Test(.timeLimit(.minutes(1)), arguments: [("libx265", "HEVC (H.265)"), ("libsvtav1", "AV1")])
         func `other codecs than H264 are refused by name`(_ encoder: String, _ name: String) throws {
             let gateway = try Gateway()

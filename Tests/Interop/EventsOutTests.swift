@@ -3,7 +3,7 @@ import Testing
 
 extension Interop {
     /// What an application hears of a publish, and says to it.
-    @Suite(.serialized) struct EventsOut {
+    @Suite struct EventsOut {
         @Test(.timeLimit(.minutes(1)))
         func `a webhook is repeated until it is taken, and another authority may refuse`() throws {
             let closed = Workspace.temporaryFile(suffix: ".closed")

@@ -1,4 +1,6 @@
+import TestSupport
 import Testing
 
-/// Everything here starts real programs that need the machine for themselves: one at a time.
-@Suite(.serialized, .secondTry) struct Interop {}
+/// Real programs against the real program. Each test has ports and folders of its own, and most of its time it waits for media
+/// that comes in real time: several go on side by side.
+@Suite(.ownThread) struct Interop {}

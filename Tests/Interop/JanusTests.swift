@@ -3,7 +3,7 @@ import Testing
 
 extension Interop {
     /// Debian's Janus between a WHIP encoder and a WebRTC viewer.
-    @Suite(.serialized, .enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/janus"))) struct Janus {
+    @Suite(.enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/janus"))) struct Janus {
         @Test(.timeLimit(.minutes(1)))
         func `a viewer at the mountpoint sees a WHIP encoder, which is asked for keyframes`() throws {
             let janus = try JanusServer()

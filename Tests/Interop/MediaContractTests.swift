@@ -3,7 +3,7 @@ import Testing
 
 extension Interop {
     /// The media contract as encoders meet it.
-    @Suite(.serialized) struct MediaContract {
+    @Suite struct MediaContract {
         /// What OBS sends with untouched x264 settings: High, 2 B-frames, a keyframe every 250 frames.
         static let untouched: Clip = {
             var clip = Clip(name: "untouched x264", seconds: 12)

@@ -3,7 +3,7 @@ import Testing
 
 extension Interop {
     /// One UDP port for all sessions and workers, what happens there beside them, and what carries media where UDP does not.
-    @Suite(.serialized) struct MediaPort {
+    @Suite struct MediaPort {
         @Test(.timeLimit(.minutes(1)))
         func `16 publishers are spread over four workers, each with one owner`() throws {
             let gateway = try Gateway(configuration: "workers: {count: 4}", participants: 20)

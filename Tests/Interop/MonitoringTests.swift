@@ -3,7 +3,7 @@ import Testing
 
 extension Interop {
     /// The dashboards and alert rules name only what a running gateway tells, in expressions that Prometheus takes.
-    @Suite(.serialized) struct Monitoring {
+    @Suite struct Monitoring {
         @Test(.timeLimit(.minutes(1)))
         func `every expression is sound and names metrics that exist`() throws {
             let gateway = try Gateway()

@@ -3,7 +3,7 @@ import Testing
 
 extension Interop {
     /// ffmpeg 9, which speaks WHIP.
-    @Suite(.serialized, .enabled(if: Forky.isAsked, Forky.reason)) struct NewerFFmpeg {
+    @Suite(.enabled(if: Forky.isAsked, Forky.reason)) struct NewerFFmpeg {
         static let seconds = 12
 
         /// By default it offers `setup:passive`: then we begin the DTLS handshake.

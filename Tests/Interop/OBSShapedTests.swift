@@ -3,7 +3,7 @@ import Testing
 
 extension Interop {
     /// OBS's WHIP plugin is in no Debian package; a client shaped like it stands in.
-    @Suite(.serialized) struct OBSShaped {
+    @Suite struct OBSShaped {
         static let seconds = 12
 
         @Test(.timeLimit(.minutes(1)))

@@ -3,7 +3,7 @@ import Testing
 
 extension Interop {
     /// OBS Studio 32, the program most streamers use.
-    @Suite(.serialized, .enabled(if: Forky.isAsked, Forky.reason)) struct OBSStudio {
+    @Suite(.enabled(if: Forky.isAsked, Forky.reason)) struct OBSStudio {
         @Test(.timeLimit(.minutes(3)), arguments: [false, true])
         func `streams for 20 s, stops, and starts again at once`(overTLS: Bool) throws {
             let gateway = try Gateway()

@@ -3,7 +3,7 @@ import Testing
 
 extension Interop {
     /// Balancers in front: whom they speak for is believed of those we trust, and of nobody else.
-    @Suite(.serialized) struct Proxies {
+    @Suite struct Proxies {
         private static let encoder = "203.0.113.9"
 
         @Test(.timeLimit(.minutes(1)))

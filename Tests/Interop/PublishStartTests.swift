@@ -3,7 +3,7 @@ import Testing
 
 extension Interop.MediaContract {
     /// A publish starts when it is real: a decodable keyframe, both tracks by RTMP, and a second of media after it.
-    @Suite(.serialized) struct PublishStart {
+    @Suite struct PublishStart {
         private static let fine = ContractClip(
             "fine", ContractClip.picture("320x180") + ContractClip.sound() + ContractClip.baseline + ContractClip.aac)
         private static let videoOnly = ContractClip("video", ContractClip.picture("320x180") + ContractClip.baseline)

@@ -4,7 +4,7 @@ import Testing
 
 extension Interop {
     /// Bytes that no encoder sends: each ends in a close within its deadline, and nobody else notices.
-    @Suite(.serialized) struct RTMPAbuse {
+    @Suite struct RTMPAbuse {
         /// Longer than every deadline before a publish is accepted.
         static let deadline = Duration.seconds(20)
 

@@ -3,7 +3,7 @@ import Testing
 
 extension Interop {
     /// What an encoder pushes is what a stage router gets.
-    @Suite(.serialized) struct RTMPDelivery {
+    @Suite struct RTMPDelivery {
         @Test(.timeLimit(.minutes(2)), arguments: [Clip.p30, .p60, .portrait, .slices])
         func `every video frame arrives as it was sent`(clip: Clip) throws {
             let file = try delivered(clip) { try Encoder.ffmpeg(clip, to: $0.publishURL) }

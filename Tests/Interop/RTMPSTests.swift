@@ -3,7 +3,7 @@ import Testing
 
 extension Interop {
     /// RTMP over TLS, on the same port.
-    @Suite(.serialized) struct RTMPS {
+    @Suite struct RTMPS {
         @Test(.timeLimit(.minutes(2)))
         func `an encoder that verifies trusts quickstart's authority`() throws {
             let file = try delivered(.p30) { quickstart in

@@ -3,7 +3,7 @@ import Testing
 
 extension Interop {
     /// Changes taken up without a restart, or not at all.
-    @Suite(.serialized) struct Reload {
+    @Suite struct Reload {
         @Test(.timeLimit(.minutes(1)))
         func `SIGHUP applies a rule to a live stream`() throws {
             let gateway = try Gateway(configuration: "contract: {videoBitrate: {limit: 8500000}}")
@@ -51,7 +51,7 @@ extension Interop {
     }
 
     /// Certificates of the operator's, exchanged while streams run over them.
-    @Suite(.serialized) struct Certificates {
+    @Suite struct Certificates {
         @Test(.timeLimit(.minutes(2)))
         func `certificates are swapped under a live RTMPS stream, a bad pair is refused`() throws {
             let pair = try CertificatePair(name: "first.example")

@@ -3,7 +3,7 @@ import Testing
 
 extension Interop {
     /// Announced routers on real sockets that die, come back, answer late, or are not there.
-    @Suite(.serialized) struct RouterFailure {
+    @Suite struct RouterFailure {
         @Test(.timeLimit(.minutes(1)))
         func `publishes are refused in words while no router lives, and taken once one does`() throws {
             let nobody = try StageRouter()

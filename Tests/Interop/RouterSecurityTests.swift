@@ -3,7 +3,7 @@ import Testing
 
 extension Interop {
     /// A router behind HTTPS that wants to know who announces, and media under the keys that went that way.
-    @Suite(.serialized) struct RouterSecurity {
+    @Suite struct RouterSecurity {
         /// GStreamer knows AEAD_AES_128_GCM by its srtpdec; every picture must be the encoder's.
         @Test(.timeLimit(.minutes(1)))
         func `GStreamer decodes SRTP in GCM by the key that was announced over mTLS`() throws {

@@ -3,7 +3,7 @@ import Testing
 
 extension Interop {
     /// The log of the running program: a line for each change of state, and one that sums up each publish.
-    @Suite(.serialized) struct SessionLog {
+    @Suite struct SessionLog {
         private typealias Line = [String: Any]
 
         @Test(.timeLimit(.minutes(1)))

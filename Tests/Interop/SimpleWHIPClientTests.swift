@@ -3,7 +3,7 @@ import Testing
 
 extension Interop {
     /// Meetecho's client on GStreamer's webrtcbin: its offer holds no candidate, each comes by PATCH.
-    @Suite(.serialized, .enabled(if: Forky.isAsked, Forky.reason)) struct SimpleWHIPClient {
+    @Suite(.enabled(if: Forky.isAsked, Forky.reason)) struct SimpleWHIPClient {
         static let seconds = 12
 
         @Test(.timeLimit(.minutes(2)))

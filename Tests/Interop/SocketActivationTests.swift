@@ -3,7 +3,7 @@ import Testing
 
 extension Interop {
     /// Sockets that were bound before the program started, as by systemd's socket units.
-    @Suite(.serialized) struct SocketActivation {
+    @Suite struct SocketActivation {
         @Test(.timeLimit(.minutes(1)))
         func `every listener takes the socket of its name, and publishers come in by it`() throws {
             let gateway = try Gateway(

@@ -3,7 +3,7 @@ import Testing
 
 extension Interop {
     /// `GET /v1/stages/{id}/metrics` while an encoder of each protocol publishes.
-    @Suite(.serialized) struct StageMetrics {
+    @Suite struct StageMetrics {
         private struct Answer: Decodable {
             struct Dimension: Decodable { var name, value: String }
             struct Datapoint: Decodable {

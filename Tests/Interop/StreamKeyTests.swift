@@ -3,7 +3,7 @@ import Testing
 
 extension Interop {
     /// One key, one publisher; and when it is free again.
-    @Suite(.serialized) struct StreamKeys {
+    @Suite struct StreamKeys {
         @Test(.timeLimit(.minutes(1)))
         func `a second encoder is refused in words and the first never notices`() throws {
             let gateway = try Gateway()

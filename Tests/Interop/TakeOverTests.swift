@@ -3,7 +3,7 @@ import Testing
 
 extension Interop {
     /// A new process takes the place of a running one, and gives it back (DESIGN 4).
-    @Suite(.serialized) struct TakeOver {
+    @Suite struct TakeOver {
         /// The demand is fifty of each; the machine that CI has gets fewer, so that what gets lost was not lost by its load.
         private static let streams = ProcessInfo.processInfo.environment["INTEROP_STREAMS"].flatMap(Int.init) ?? 20
 

@@ -3,7 +3,7 @@ import Testing
 
 extension Interop {
     /// Subscribers of the embedded router by WHEP (draft-ietf-wish-whep), on four workers, from aiortc.
-    @Suite(.serialized) struct WHEP {
+    @Suite struct WHEP {
         /// Two subscribers more let every twentieth video packet fall once and ask for a keyframe each second. About 20 s.
         @Test(.timeLimit(.minutes(1)))
         func `an RTMP and a WHIP publisher are decoded whole on all workers, over loss`() throws {

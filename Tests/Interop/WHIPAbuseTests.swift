@@ -3,7 +3,7 @@ import Testing
 
 extension Interop {
     /// What no honest client does to the media port and the HTTP side, and what restless ones do: each has its expected result, and a stream beside it is whole.
-    @Suite(.serialized) struct WHIPAbuse {
+    @Suite struct WHIPAbuse {
         /// The functions of `whip_abuse.py`.
         static let atMediaPort = [
             "hello_from_a_third_address", "null_cipher", "wrong_integrity", "check_from_a_new_address", "replay", "forged",

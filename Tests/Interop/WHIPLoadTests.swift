@@ -3,7 +3,7 @@ import Testing
 
 extension Interop {
     /// Publishers of `stagedoor-bench whip`, which other figures rest on: what they sent is what arrives.
-    @Suite(.serialized) struct WHIPLoad {
+    @Suite struct WHIPLoad {
         @Test(.timeLimit(.minutes(2)), arguments: [[], ["--paced", "--loss", "1"]])
         func `every packet of 4 WHIP publishers arrives once`(options: [String]) throws {
             let clip = try Clip.p30.file()

@@ -4,7 +4,7 @@ import Testing
 extension Interop {
     /// Loss between an OBS-shaped publisher and the real program: what requests bring back, how soon, and whether the program's
     /// account is that of the way.
-    @Suite(.serialized) struct WHIPLoss {
+    @Suite struct WHIPLoss {
         /// Percent dropped and reordered each, in both directions, and how many of a thousand must be there 500 ms after their
         /// first transmission.
         static let links: [(percent: UInt64, perMille: Int)] = [(1, 999), (5, 995), (10, 990)]

@@ -4,7 +4,7 @@ import Testing
 
 extension Interop {
     /// Who is let in by WHIP, who is not and how that is told, and who takes over from whom: with aiortc against the real program.
-    @Suite(.serialized) struct WHIPRules {
+    @Suite struct WHIPRules {
         struct Fault: Sendable, CustomTestStringConvertible {
             var wrong: String
             var verdict: String

@@ -3,7 +3,7 @@ import Testing
 
 extension Interop {
     /// One token, two encoders: the newest wins (DESIGN.md 7).
-    @Suite(.serialized) struct WHIPTakeover {
+    @Suite struct WHIPTakeover {
         /// Make before break: the first one forwards until the second's DTLS is done, and the router sees a higher generation of
         /// the same participant, never its end.
         @Test(.timeLimit(.minutes(1)))

@@ -3,7 +3,7 @@ import Testing
 
 extension Interop {
     /// WebRTC encoders against the real program; ffmpeg decodes what arrives at the router.
-    @Suite(.serialized) struct WHIP {
+    @Suite struct WHIP {
         static let python: String = {
             let own = Workspace.package.appending(path: ".deps/venv/bin/python").path
             return FileManager.default.isExecutableFile(atPath: own) ? own : "python3"

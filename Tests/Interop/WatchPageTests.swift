@@ -3,7 +3,7 @@ import Testing
 
 extension Interop {
     /// The embedded router's watch page in Debian's Chromium, with real encoders behind it.
-    @Suite(.serialized) struct WatchPage {
+    @Suite struct WatchPage {
         /// One RTMP publisher (ffmpeg) and one by WHIP (aiortc), whose pictures tell when they were made.
         @Test(.timeLimit(.minutes(2)))
         func `Chromium plays everybody, tells how they fare, and sees them come and go`() throws {

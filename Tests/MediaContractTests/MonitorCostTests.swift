@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 import Wire
 
-@Suite("ContractMonitor, cost", .serialized)
+@Suite("ContractMonitor, cost", .ownThread, .serialized)
 struct MonitorCostTests {
     /// The payloads of two seconds at 2.5 Mbit/s, cut as a WHIP publisher cuts them.
     private func payloads() -> [(payload: [UInt8], time: Int64)] {

@@ -2,6 +2,7 @@ import EventLoop
 import Foundation
 import JSON
 import StageHub
+import TestSupport
 import Testing
 import Wire
 
@@ -55,7 +56,7 @@ private final class Janus {
 }
 
 @Suite(
-    "Janus Streaming", .serialized, .timeLimit(.minutes(2)),
+    "Janus Streaming", .ownThread, .serialized, .timeLimit(.minutes(2)),
     .enabled(if: FileManager.default.fileExists(atPath: "/usr/bin/janus")))
 struct JanusTests {
     private static func makeGateway(key: UInt8 = 7) throws -> Gateway {

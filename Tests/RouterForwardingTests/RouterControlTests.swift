@@ -1,6 +1,7 @@
 import Admission
 import EventLoop
 import StageHub
+import TestSupport
 import Testing
 import Wire
 
@@ -81,7 +82,7 @@ private final class ControlBench {
     }
 }
 
-@Suite("Placement and failover (DESIGN 6.4)", .timeLimit(.minutes(1)))
+@Suite("Placement and failover (DESIGN 6.4)", .ownThread, .timeLimit(.minutes(1)))
 struct RouterControlTests {
     @Test func `a stage's participants go to one router, stages to all`() throws {
         let bench = try ControlBench()

@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 import Wire
 
-@Suite("Peers that behave badly", .timeLimit(.minutes(1)), .serialized)
+@Suite("Peers that behave badly", .ownThread, .timeLimit(.minutes(1)), .serialized)
 struct HostilePeerTests {
     @Test func `a thousand connections ended by RST leave no descriptor behind`() throws {
         let loop = try EventLoop()
@@ -57,7 +57,8 @@ struct HostilePeerTests {
         guard case .broken = server.closures[0] else { return #expect(Bool(false), "\(server.closures)") }
     }
 
-    @Test func `an idle connection costs at most 8 kB`() throws {
+    @Test(.enabled(if: SimulatedDay.isWhole, "memory is the whole process': run `make soak`"))
+    func `an idle connection costs at most 8 kB`() throws {
         let loop = try EventLoop()
         let server = try Server(loop: loop)
         server.prepare = { $0.onBytes = { $0.count } }

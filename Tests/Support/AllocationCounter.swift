@@ -10,9 +10,15 @@ public enum AllocationCounter {
     private static let counted = Atomic<Int>(0)
     private static let countingThread = Atomic<UInt>(0)
     private static let original = Atomic<UInt>(0)
+    /// Tests count one at a time: there is one hook.
+    private static let turn = Mutex(())
 
     /// How many objects `body` allocates: classes, arrays' storage, boxes, escaping closures.
     public static func count(_ body: () throws -> Void) throws -> Int {
+        try turn.withLock { _ in try countAlone(body) }
+    }
+
+    private static func countAlone(_ body: () throws -> Void) throws -> Int {
         let symbols = dlopen(nil, RTLD_NOW)
         guard let hook = dlsym(symbols, "_swift_allocObject"),
             let switchSymbol = dlsym(

@@ -9,6 +9,9 @@ public enum SimulatedDay {
         return max(60, Int(hours * 3_600))
     }()
 
+    /// True in `make soak`, where a test has the process for itself.
+    public static var isWhole: Bool { seconds >= 86_400 }
+
     /// The process' resident memory in bytes.
     public static var residentBytes: Int {
         let fields = (try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8))?.split(separator: " ") ?? []

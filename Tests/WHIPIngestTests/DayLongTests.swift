@@ -9,7 +9,7 @@ import Wire
 @testable import WHIPIngest
 
 /// A stream of 90 packets a second of which one in 997 is lost for good: numbers and times go on over every wrap.
-@Suite("Media receiver, a day long", .serialized)
+@Suite("Media receiver, a day long", .ownThread, .serialized)
 struct DayLongTests {
     private final class Auditor: MediaSink {
         private(set) var packetCount = 0
@@ -106,6 +106,7 @@ struct DayLongTests {
         #expect(auditor.missing == rig.dropped && rig.dropped > 0)
         #expect(try #require(auditor.last).timestamp - #require(auditor.first) == Int64(seconds * 30 - 1) * 3_000)
         #expect(rig.feedbackBytes > 0)
-        #expect(growth < 1 << 20)
+        // Memory is the whole process': in `make soak` nothing else runs in it.
+        if SimulatedDay.isWhole { #expect(growth < 1 << 20) }
     }
 }

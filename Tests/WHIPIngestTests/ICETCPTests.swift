@@ -1,9 +1,10 @@
+import TestSupport
 import Testing
 import Wire
 
 @testable import WHIPIngest
 
-@Suite("ICE-TCP (RFC 6544)", .timeLimit(.minutes(5)))
+@Suite("ICE-TCP (RFC 6544)", .ownThread, .timeLimit(.minutes(5)))
 struct ICETCPTests {
     @Test func `a session runs over TCP alone`() throws {
         let gateway = try TestGateway()

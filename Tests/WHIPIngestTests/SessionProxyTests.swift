@@ -1,5 +1,6 @@
 import EventLoop
 import HTTP
+import TestSupport
 import Testing
 import Wire
 
@@ -15,7 +16,7 @@ private final class StubNeighbours: NeighbourDirectory {
     func betterEndpoint(isSecure: Bool) -> String? { better.withLock { $0 } }
 }
 
-@Suite("WHIP sessions of other nodes", .timeLimit(.minutes(5)))
+@Suite("WHIP sessions of other nodes", .ownThread, .timeLimit(.minutes(5)))
 struct SessionProxyTests {
     private let neighbours = StubNeighbours()
     private let owner: TestGateway

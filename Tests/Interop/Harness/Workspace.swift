@@ -14,10 +14,10 @@ enum Workspace {
 
     static func temporaryFile(suffix: String) -> URL { temporary.appending(path: UUID().uuidString + suffix) }
 
-    /// A program of this package, built in release mode by `make test` before the tests begin.
+    /// A program of this package: the build that made these tests made it too, beside them.
     static func program(_ name: String) throws -> String {
-        let folder = ProcessInfo.processInfo.environment["STAGEDOOR_PROGRAMS"] ?? package.appending(path: ".build/release").path
-        let path = "\(folder)/\(name)"
+        let tests = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
+        let path = URL(fileURLWithPath: tests).deletingLastPathComponent().appending(path: name).path
         guard FileManager.default.isExecutableFile(atPath: path) else { throw Fault.notBuilt(path) }
         return path
     }
@@ -26,7 +26,7 @@ enum Workspace {
         case notBuilt(String)
         var description: String {
             switch self {
-            case .notBuilt(let path): "\(path) is missing: run `make build` first"
+            case .notBuilt(let path): "\(path) is missing: `make test` builds it"
             }
         }
     }

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-extension Interop {
+extension UnderLoad {
     /// A gateway without streams sleeps.
     @Suite struct Idle {
         private static let seconds = 4

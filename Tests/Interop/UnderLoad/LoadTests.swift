@@ -1,9 +1,9 @@
 import Foundation
 import Testing
 
-extension Interop {
+extension UnderLoad {
     /// Many streams at once: nothing is lost inside.
-    @Suite(.serialized) struct Load {
+    @Suite struct Load {
         /// A minute in `make bench`; here long enough to see every stream past its first keyframes.
         static let seconds = 60
 

@@ -1,9 +1,9 @@
 import Foundation
 import Testing
 
-extension Interop {
-    /// A crowd that makes a server sign and never goes on: streams and honest encoders do not notice (DESIGN 4).
-    @Suite(.serialized) struct HandshakeFlood {
+extension UnderLoad {
+    /// A crowd that makes a server sign and never goes on: streams and honest encoders do not notice .
+    @Suite struct HandshakeFlood {
         static let seconds = 10
         static let helloesPerSecond = 2_000
 

@@ -1,9 +1,9 @@
 import Foundation
 import Testing
 
-extension Interop {
+extension UnderLoad {
     /// The control API's work never stands in the way of media.
-    @Suite(.serialized) struct TokenLoad {
+    @Suite struct TokenLoad {
         @Test(.timeLimit(.minutes(3)))
         func `50 tokens a second beside 100 streams lengthen no worker turn by over 2 ms of CPU`() throws {
             let gateway = try Gateway(configuration: Self.roomForMany, participants: 110)

@@ -1,9 +1,9 @@
 import Foundation
 import Testing
 
-extension Interop.MediaContract {
+extension UnderLoad {
     /// What the contract costs on the media path. CPU time of one thread: a busy machine makes it little worse.
-    @Suite(.serialized) struct Cost {
+    @Suite struct ContractCost {
         /// Of part 4's text.
         static let maximumNanoseconds = 150.0
 
