@@ -66,7 +66,7 @@ final class ServedAPI: Sendable {
         let pipe = Pipe()
         (process.standardOutput, process.standardError) = (pipe, pipe)
         try process.run()
-        let output = pipe.fileHandleForReading.readDataToEndOfFile()
+        let output = pipe.readToEnd()
         process.waitUntilExit()
         return (String(decoding: output, as: UTF8.self), process.terminationStatus == 0)
     }

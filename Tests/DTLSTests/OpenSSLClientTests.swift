@@ -32,7 +32,7 @@ struct OpenSSLClientTests {
         client.standardOutput = output
         try client.run()
         let event = try server.serve()
-        let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+        let text = String(decoding: output.readToEnd(), as: UTF8.self)
         client.waitUntilExit()
         guard case .completed(let found, let exported) = event else {
             Issue.record("\(text)")
@@ -51,7 +51,7 @@ struct OpenSSLClientTests {
         process.standardOutput = output
         process.standardError = FileHandle.nullDevice
         guard (try? process.run()) != nil else { return "" }
-        let data = output.fileHandleForReading.readDataToEndOfFile()
+        let data = output.readToEnd()
         process.waitUntilExit()
         return String(decoding: data, as: UTF8.self)
     }

@@ -12,7 +12,7 @@ extension Interop {
             return (0..<4).map { Int(metrics.sum(Self.name, "loop=\"worker-\($0)\"")) }
         }
 
-        @Test(.timeLimit(.minutes(2)))
+        @Test(.timeLimit(.minutes(10)))
         func `40 connections over four workers are shared evenly, and given back`() throws {
             let gateway = try Gateway(configuration: "workers: {count: 4}")
             let port = try #require(URLComponents(string: gateway.quickstart.rtmpURL)?.port.flatMap(UInt16.init(exactly:)))
@@ -22,18 +22,18 @@ extension Interop {
                 connection.send(RTMPBytes.handshake)
                 return connection
             }
-            try expect("all are accepted", within: .seconds(20)) { try counts(of: gateway).reduce(0, +) == 40 }
+            try expect("all are accepted", within: .seconds(60)) { try counts(of: gateway).reduce(0, +) == 40 }
             let shares = try counts(of: gateway)
             print("connections of each worker: \(shares)")
             #expect(shares.allSatisfy { abs($0 - 10) <= 2 })
             // Each is served where it is: its handshake is answered.
-            #expect(connections.allSatisfy { $0.receives(3_073, within: .seconds(20)) })
+            #expect(connections.allSatisfy { $0.receives(3_073, within: .seconds(60)) })
             connections = []
-            try expect("all are given back", within: .seconds(20)) { try counts(of: gateway) == [0, 0, 0, 0] }
+            try expect("all are given back", within: .seconds(60)) { try counts(of: gateway) == [0, 0, 0, 0] }
             gateway.stop()
         }
 
-        @Test(.timeLimit(.minutes(2)))
+        @Test(.timeLimit(.minutes(10)))
         func `12 RTMPS publishers are shared evenly, and live`() throws {
             let gateway = try Gateway(
                 configuration: """
@@ -53,8 +53,8 @@ extension Interop {
             print("publishers of each worker: \(shares)")
             #expect(shares.reduce(0, +) == 12 && shares.allSatisfy { abs($0 - 3) <= 2 })
             publishers.send(SIGINT)
-            #expect(publishers.status(within: .seconds(30)) == 0, "\(publishers.output.suffix(500))")
-            try expect("all are given back", within: .seconds(20)) { try counts(of: gateway) == [0, 0, 0, 0] }
+            #expect(publishers.status(within: .seconds(60)) == 0, "\(publishers.output.suffix(500))")
+            try expect("all are given back", within: .seconds(60)) { try counts(of: gateway) == [0, 0, 0, 0] }
             gateway.stop()
         }
     }

@@ -9,7 +9,7 @@ extension Interop {
         /// A compose file, the configuration that its gateways read, and how many places it mounts at least.
         private static let platforms = [("compose.yaml", "stagedoor.yaml", 6), ("compose.cluster.yaml", "cluster.yaml", 2)]
 
-        @Test(.timeLimit(.minutes(1)), arguments: platforms)
+        @Test(.timeLimit(.minutes(10)), arguments: platforms)
         func `the gateway takes compose's configuration and environment`(_ name: String, _ settings: String, _: Int) throws {
             let file = try String(contentsOf: Workspace.package.appending(path: "docker/\(name)"), encoding: .utf8)
             // Of several gateways the last one's variables.
@@ -19,19 +19,19 @@ extension Interop {
             #expect(variables.count >= 5)
             let line = ["env"] + variables + [try Workspace.program("stagedoor"), "check", "--config"]
             let shown = try ProgramRun.output(
-                of: line + [Self.compose.appending(path: settings).path], within: .seconds(20))
+                of: line + [Self.compose.appending(path: settings).path], within: .seconds(60))
             #expect(shown.contains(":8088/janus"))
             #expect(shown.contains("203.0.113.5") && !shown.contains(Self.secret))
         }
 
-        @Test(.timeLimit(.minutes(1)))
+        @Test(.timeLimit(.minutes(10)))
         func `the gateway takes a cluster's configuration`() throws {
             let line = [
                 "env", "STAGEDOOR_CLUSTER_NODE=a", "STAGEDOOR_CLUSTER_URL=http://10.0.0.11:8080",
                 try Workspace.program("stagedoor"), "check", "--config",
             ]
             let file = Workspace.package.appending(path: "conf/cluster.yaml").path
-            let shown = try ProgramRun.output(of: line + [file], within: .seconds(20))
+            let shown = try ProgramRun.output(of: line + [file], within: .seconds(60))
             #expect(shown.contains("valkey.internal:6379"))
         }
 
@@ -50,7 +50,7 @@ extension Interop {
             }
         }
 
-        @Test(.timeLimit(.minutes(1)))
+        @Test(.timeLimit(.minutes(10)))
         func `Prometheus takes compose's configuration with our rules`() throws {
             let folder = Workspace.temporaryFile(suffix: ".prometheus")
             let rules = Workspace.package.appending(path: "conf/prometheus")
@@ -58,11 +58,11 @@ extension Interop {
             try FileManager.default.copyItem(at: rules, to: folder.appending(path: "rules"))
             let file = folder.appending(path: "prometheus.yml")
             try FileManager.default.copyItem(at: Self.compose.appending(path: "prometheus.yaml"), to: file)
-            let said = try ProgramRun.output(of: ["promtool", "check", "config", file.path], within: .seconds(20))
+            let said = try ProgramRun.output(of: ["promtool", "check", "config", file.path], within: .seconds(60))
             #expect(said.contains("1 rule files found"))
         }
 
-        @Test(.timeLimit(.minutes(1)))
+        @Test(.timeLimit(.minutes(10)))
         func `systemd takes the units`() throws {
             let root = Workspace.temporaryFile(suffix: ".root")
             let units = root.appending(path: "etc/systemd/system")
@@ -82,7 +82,7 @@ extension Interop {
             let names = try FileManager.default.contentsOfDirectory(atPath: units.path).filter { $0.hasPrefix("stagedoor") }
             #expect(names.count >= 6)
             let verify = try ProgramRun(["systemd-analyze", "verify", "--man=no", "--root=\(root.path)"] + names)
-            #expect(verify.status(within: .seconds(30)) == 0, "\(verify.output)")
+            #expect(verify.status(within: .seconds(60)) == 0, "\(verify.output)")
             #expect(verify.output.isEmpty, "\(verify.output)")
         }
 

@@ -7,12 +7,12 @@ extension Interop {
         static let seconds = 12
 
         /// By default it offers `setup:passive`: then we begin the DTLS handshake.
-        @Test(.timeLimit(.minutes(2)), arguments: [[], ["-whip_flags", "dtls_active"]])
+        @Test(.timeLimit(.minutes(10)), arguments: [[], ["-whip_flags", "dtls_active"]])
         func `publishes by WHIP in both DTLS roles`(options: [String]) throws {
             let gateway = try Gateway()
             let encoder = try Self.publish(to: gateway.quickstart, options: options)
             let capture = try gateway.captureWHIP()
-            #expect(encoder.status(within: .seconds(40)) == 0, "\(encoder.output)\n\(gateway.log.suffix(4_000))")
+            #expect(encoder.status(within: .seconds(60)) == 0, "\(encoder.output)\n\(gateway.log.suffix(4_000))")
             capture.finish()
             let frames = try MediaFile.frameDigests(capture.file.path).count
             print("ffmpeg 9 by WHIP \(options): \(frames) frames in \(Self.seconds) s")

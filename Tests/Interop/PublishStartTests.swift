@@ -14,7 +14,7 @@ extension Interop.MediaContract {
             ContractClip.picture("320x180") + ContractClip.sound() + ContractClip.baseline + ContractClip.aac
                 + ["-g", "9999", "-bsf:v", "noise=drop=eq(n\\,0)"])
 
-        @Test(.timeLimit(.minutes(1)))
+        @Test(.timeLimit(.minutes(10)))
         func `connections that never get there leave no event and no session`() throws {
             let gateway = try Gateway(configuration: Gateway.roomForMany, participants: 20)
             let rows: [(name: String, route: ContractClip.Route, clip: ContractClip, seconds: Double)] = [
@@ -27,9 +27,9 @@ extension Interop.MediaContract {
                 try Self.push(row.clip, by: row.route, seconds: row.seconds, publisher, gateway)
             }
             for (row, run) in zip(rows, runs) {
-                #expect(run.status(within: .seconds(20)) == 0, "\(row.name) by \(row.route): \(run.output)")
+                #expect(run.status(within: .seconds(60)) == 0, "\(row.name) by \(row.route): \(run.output)")
             }
-            expect("all have been live", within: .seconds(20)) {
+            expect("all have been live", within: .seconds(60)) {
                 gateway.logged("rtmp_publish_ended").count + gateway.logged("whip_ended").count == rows.count
             }
             #expect(try gateway.events().map(\.name) == [])
@@ -42,12 +42,12 @@ extension Interop.MediaContract {
             gateway.stop()
         }
 
-        @Test(.timeLimit(.minutes(1)), arguments: [ContractClip.Route.rtmp, .whip])
+        @Test(.timeLimit(.minutes(10)), arguments: [ContractClip.Route.rtmp, .whip])
         func `a publish has started after a second of media, once`(_ route: ContractClip.Route) throws {
             let gateway = try Gateway(configuration: Gateway.roomForMany)
             let publisher = try gateway.makePublishers(["one"])[0]
             let run = try Self.push(Self.fine, by: route, seconds: 4, publisher, gateway)
-            #expect(run.status(within: .seconds(20)) == 0, "\(run.output)")
+            #expect(run.status(within: .seconds(60)) == 0, "\(run.output)")
             let events = try gateway.events()
             #expect(events.map(\.name) == ["Participant Published", "Participant Unpublished"])
             let begin = route == .rtmp ? gateway.logged("rtmp_publish_granted") : gateway.logged("whip_connected")

@@ -4,29 +4,29 @@ import Testing
 extension Interop {
     /// Announced routers on real sockets that die, come back, answer late, or are not there.
     @Suite struct RouterFailure {
-        @Test(.timeLimit(.minutes(1)))
+        @Test(.timeLimit(.minutes(10)))
         func `publishes are refused in words while no router lives, and taken once one does`() throws {
             let nobody = try StageRouter()
             nobody.kill()
             let gateway = try Gateway(routers: nobody.settings("a"))
-            expect("it knows", within: .seconds(10)) { gateway.log.contains("\"routers_available\",\"available\":false") }
+            expect("it knows", within: .seconds(60)) { gateway.log.contains("\"routers_available\",\"available\":false") }
             let encoder = try Encoder.ffmpeg(.p30, to: gateway.quickstart.publishURL)
-            #expect(encoder.status(within: .seconds(10)) != 0)
+            #expect(encoder.status(within: .seconds(60)) != 0)
             let problem = try Self.postOffer(to: gateway)
             #expect(problem.hasPrefix("HTTP/1.1 503 ") && problem.contains("SD-1072") && problem.contains("Retry-After"))
             #expect(problem.contains("No stage router can take the stream now"))
-            expect("the log has the refusal", within: .seconds(20)) { gateway.log.contains("SD-1072") }
+            expect("the log has the refusal", within: .seconds(60)) { gateway.log.contains("SD-1072") }
 
             let router = try StageRouter(port: nobody.port)
-            expect("it comes back", within: .seconds(10)) { gateway.log.contains("\"routers_available\",\"available\":true") }
+            expect("it comes back", within: .seconds(60)) { gateway.log.contains("\"routers_available\",\"available\":true") }
             let again = try Encoder.ffmpeg(.p30, to: gateway.quickstart.publishURL, seconds: 4)
-            #expect(again.status(within: .seconds(20)) == 0, "\(again.output)")
+            #expect(again.status(within: .seconds(60)) == 0, "\(again.output)")
             #expect(router.port == nobody.port)
             gateway.stop()
         }
 
         /// kill -9 one of two routers: every stream goes on at the other from its next picture that can be decoded alone.
-        @Test(.timeLimit(.minutes(2)))
+        @Test(.timeLimit(.minutes(10)))
         func `twenty streams move whole to the other router, and no encoder notices`() throws {
             let routers = try [StageRouter(), StageRouter()]
             let gateway = try Gateway(
@@ -37,7 +37,7 @@ extension Interop {
                 try Workspace.program("stagedoor-bench"), "rtmp", gateway.quickstart.rtmpURL, "--keys", keys.path, "--flv",
                 try Clip.p30.file(), "--seconds", "25",
             ])
-            try expect("all are announced", within: .seconds(20)) {
+            try expect("all are announced", within: .seconds(60)) {
                 try routers.reduce(0) { try $0 + $1.participants().count } == 20
             }
             letPass(.seconds(2))
@@ -45,7 +45,7 @@ extension Interop {
             #expect(before.allSatisfy { !$0.isEmpty })
             routers[0].kill()
             let killed = ContinuousClock.now
-            try expect("all are at the other", within: .seconds(10)) { try routers[1].participants().count == 20 }
+            try expect("all are at the other", within: .seconds(60)) { try routers[1].participants().count == 20 }
             let took = killed.duration(to: .now)
             print("20 streams on two routers: \(before[0].count) moved in \(took)")
             #expect(took < .seconds(6))
@@ -59,21 +59,21 @@ extension Interop {
                 if let former = before[0][id] { #expect(participant.generation > former.generation) }
                 if let former = before[1][id] { #expect(participant.generation == former.generation) }
             }
-            #expect(encoders.status(within: .seconds(40)) == 0, "\(encoders.output)")
+            #expect(encoders.status(within: .seconds(60)) == 0, "\(encoders.output)")
             gateway.stop()
         }
 
-        @Test(.timeLimit(.minutes(1)))
+        @Test(.timeLimit(.minutes(10)))
         func `a router that answers late costs no picture`() throws {
             let router = try StageRouter(["--delay", "1.2"])
             let gateway = try Gateway(routers: router.settings("a"))
             let encoder = try Encoder.ffmpeg(.p30, to: gateway.quickstart.publishURL, seconds: 5)
             var last: StageRouter.Participant?
-            _ = try holds(within: .seconds(25)) {
+            _ = try holds(within: .seconds(60)) {
                 last = try router.participants()[gateway.quickstart.participantId] ?? last
                 return !encoder.isRunning
             }
-            #expect(encoder.status(within: .seconds(20)) == 0, "\(encoder.output)")
+            #expect(encoder.status(within: .seconds(60)) == 0, "\(encoder.output)")
             let seen = try #require(last)
             #expect(seen.firstUnits.contains(7) && seen.firstUnits.contains(5))
             #expect(seen.tracks.allSatisfy(\.isWhole) && seen.pictures >= 140, "\(seen)")
@@ -86,7 +86,7 @@ extension Interop {
                     "curl", "-sS", "-i", "-H", "Content-Type: application/sdp", "-H",
                     "Authorization: Bearer \(try #require(gateway.quickstart.whipToken))", "--data", "v=0",
                     try #require(gateway.quickstart.whipURL),
-                ], within: .seconds(10))
+                ], within: .seconds(60))
         }
     }
 }

@@ -5,12 +5,12 @@ extension Interop {
     /// A router behind HTTPS that wants to know who announces, and media under the keys that went that way.
     @Suite struct RouterSecurity {
         /// GStreamer knows AEAD_AES_128_GCM by its srtpdec; every picture must be the encoder's.
-        @Test(.timeLimit(.minutes(1)))
+        @Test(.timeLimit(.minutes(10)))
         func `GStreamer decodes SRTP in GCM by the key that was announced over mTLS`() throws {
             let site = try Site()
             let gateway = try Gateway(routers: site.settings())
             let encoder = try Encoder.ffmpeg(.p30, to: gateway.quickstart.publishURL)
-            #expect(encoder.status(within: .seconds(30)) == 0, "\(encoder.output)")
+            #expect(encoder.status(within: .seconds(60)) == 0, "\(encoder.output)")
             let sent = try MediaFile.frameDigests(Clip.p30.file())
             let received = try MediaFile.frameDigests(site.pictures(of: gateway).path)
             #expect(received.count >= sent.count - 1, "\(site.router.output)")
@@ -19,13 +19,13 @@ extension Interop {
             gateway.stop()
         }
 
-        @Test(.timeLimit(.minutes(1)))
+        @Test(.timeLimit(.minutes(10)))
         func `a receiver with another key sees nothing`() throws {
             let site = try Site(["--wrong-key"])
             let gateway = try Gateway(routers: site.settings())
             let encoder = try Encoder.ffmpeg(.p30, to: gateway.quickstart.publishURL, seconds: 4)
-            #expect(encoder.status(within: .seconds(30)) == 0, "\(encoder.output)")
-            expect("it was sent to", within: .seconds(20)) { gateway.log.contains("\"router_announced\"") }
+            #expect(encoder.status(within: .seconds(60)) == 0, "\(encoder.output)")
+            expect("it was sent to", within: .seconds(60)) { gateway.log.contains("\"router_announced\"") }
             #expect(try Data(contentsOf: site.pictures(of: gateway)).isEmpty)
             gateway.stop()
         }
@@ -44,12 +44,12 @@ extension Interop {
             }
         }
 
-        @Test(.timeLimit(.minutes(1)), arguments: Fault.allCases)
+        @Test(.timeLimit(.minutes(10)), arguments: Fault.allCases)
         func `nothing is sent, and the log says why`(_ fault: Fault) throws {
             let site = try Site(fault == .shortKey ? ["--bad-answer"] : [])
             let gateway = try Gateway(routers: site.settings(fault))
             let encoder = try Encoder.ffmpeg(.p30, to: gateway.quickstart.publishURL, seconds: 20)
-            expect("\(fault.words) in the log\n\(gateway.log.suffix(1_500))", within: .seconds(15)) {
+            expect("\(fault.words) in the log\n\(gateway.log.suffix(1_500))", within: .seconds(60)) {
                 gateway.log.contains(fault.words)
             }
             letPass(.seconds(1))

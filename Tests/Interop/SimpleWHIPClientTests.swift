@@ -6,7 +6,7 @@ extension Interop {
     @Suite(.enabled(if: Forky.isAsked, Forky.reason)) struct SimpleWHIPClient {
         static let seconds = 12
 
-        @Test(.timeLimit(.minutes(2)))
+        @Test(.timeLimit(.minutes(10)))
         func `trickles its candidates by PATCH and its media arrives`() throws {
             let network = try NetworkNamespace()
             let gateway = try Gateway(in: network)

@@ -7,7 +7,7 @@ extension Interop {
         /// The demand is fifty of each; the machine that CI has gets fewer, so that what gets lost was not lost by its load.
         private static let streams = ProcessInfo.processInfo.environment["INTEROP_STREAMS"].flatMap(Int.init) ?? 20
 
-        @Test(.timeLimit(.minutes(4)))
+        @Test(.timeLimit(.minutes(10)))
         func `no packet is lost over a take-over and back, and old sessions are still served`() throws {
             let clip = try Clip.p30.file()
             let (count, few) = (Self.streams, Self.streams / 4 + 1)
@@ -18,7 +18,7 @@ extension Interop {
             try expect("all streams live", within: .seconds(60)) { try gateway.live() == 2 * count }
 
             let second = try Successor(of: gateway)
-            try #require(second.tookOver(within: .seconds(30)), "\(second.log)\n\(gateway.log.suffix(2_000))")
+            try #require(second.tookOver(within: .seconds(60)), "\(second.log)\n\(gateway.log.suffix(2_000))")
             // What waits in the accept queue, and whatever comes now, is the new process's.
             try publishes(to: gateway, second)
             let newer = try Streams(few, from: count, of: keys, clip: clip, to: gateway)
@@ -26,11 +26,11 @@ extension Interop {
 
             // Back to the program before, which is a third process: both of the others still have streams.
             let third = try Successor(of: gateway)
-            try #require(third.tookOver(within: .seconds(30)), "\(third.log)\n\(second.log.suffix(2_000))")
+            try #require(third.tookOver(within: .seconds(60)), "\(third.log)\n\(second.log.suffix(2_000))")
             #expect(third.log.contains("\"live\":\(2 * (count + few))"), "it knows of all of them")
             try publishes(to: gateway, third)
             let fourth = try Successor(of: gateway)
-            expect("a fourth is refused", within: .seconds(30)) { !fourth.isRunning }
+            expect("a fourth is refused", within: .seconds(60)) { !fourth.isRunning }
             #expect(fourth.log.contains("2 processes before this one still have streams"), "\(fourth.log)")
 
             old.whip.send(SIGUSR1)
@@ -41,13 +41,13 @@ extension Interop {
                 "DELETE of sessions of the old processes \(old.whip.lastLine) \(newer.whip.lastLine)")
             #expect(sent.map(\.endedByServer) == [0, 0])
             old.endRTMP()
-            expect("the oldest process ends by itself", within: .seconds(30)) { !gateway.isRunning }
+            expect("the oldest process ends by itself", within: .seconds(60)) { !gateway.isRunning }
             #expect(second.isRunning)
             newer.endRTMP()
-            expect("and the one after it", within: .seconds(30)) { !second.isRunning }
+            expect("and the one after it", within: .seconds(60)) { !second.isRunning }
             for log in [gateway.log, second.log] { #expect(log.contains("\"drained\"")) }
             receiver.send(SIGINT)
-            let received = try receiver.report(Received.self, within: .seconds(30))
+            let received = try receiver.report(Received.self, within: .seconds(60))
             print("take-over and back under \(count) RTMP and \(count) WHIP streams: \(sent)\n\(receiver.lastLine)")
             #expect(received.sources >= 4 * (count + few))
             #expect(received.lost - received.droppedByKernel <= 0 && received.duplicates == 0 && received.malformed == 0)
@@ -78,51 +78,51 @@ extension Interop {
 
             func endRTMP() {
                 rtmp.send(SIGINT)
-                #expect(rtmp.status(within: .seconds(30)) == 0, "\(rtmp.output)")
+                #expect(rtmp.status(within: .seconds(60)) == 0, "\(rtmp.output)")
             }
         }
 
         /// A whole publish that reaches this process.
         private func publishes(to gateway: Gateway, _ process: Successor) throws {
             let encoder = try Encoder.ffmpeg(.p30, to: gateway.quickstart.publishURL, seconds: 3)
-            #expect(encoder.status(within: .seconds(30)) == 0)
+            #expect(encoder.status(within: .seconds(60)) == 0)
             #expect(process.log.contains("\"rtmp_publish_granted\""))
         }
 
-        @Test(.timeLimit(.minutes(2)))
+        @Test(.timeLimit(.minutes(10)))
         func `of three processes the last one may die, and the middle one takes the first one along`() throws {
             let gateway = try Gateway(configuration: Self.roomForMany)
             let encoder = try Encoder.ffmpeg(.p30, to: gateway.quickstart.publishURL, seconds: 90)
             let clip = try Clip.p30.file()
             let whip = try gateway.whipPublishers(2, clip: clip, seconds: 90)
-            try expect("live streams", within: .seconds(30)) { try gateway.live() == 3 }
+            try expect("live streams", within: .seconds(60)) { try gateway.live() == 3 }
             let second = try Successor(of: gateway)
-            try #require(second.tookOver(within: .seconds(30)), "\(second.log)")
+            try #require(second.tookOver(within: .seconds(60)), "\(second.log)")
             var third = try Successor(of: gateway)
-            try #require(third.tookOver(within: .seconds(30)), "\(third.log)")
+            try #require(third.tookOver(within: .seconds(60)), "\(third.log)")
             third.kill()
-            expect("the second one serves again", within: .seconds(30)) { second.log.contains("\"handover_rolled_back\"") }
+            expect("the second one serves again", within: .seconds(60)) { second.log.contains("\"handover_rolled_back\"") }
             #expect(!gateway.log.contains("\"handover_rolled_back\"") && encoder.isRunning && whip.isRunning)
 
             third = try Successor(of: gateway)
-            try #require(third.tookOver(within: .seconds(30)), "\(third.log)\n\(second.log)")
+            try #require(third.tookOver(within: .seconds(60)), "\(third.log)\n\(second.log)")
             second.kill()
-            expect("nobody reads for the first one any more", within: .seconds(30)) { !gateway.isRunning }
+            expect("nobody reads for the first one any more", within: .seconds(60)) { !gateway.isRunning }
             #expect(gateway.log.contains("\"abandoned\""))
-            expect("its streams are over", within: .seconds(30)) { !encoder.isRunning }
+            expect("its streams are over", within: .seconds(60)) { !encoder.isRunning }
             #expect(third.isRunning && third.log.contains("\"predecessor_ended\""))
             let again = try Encoder.ffmpeg(.p30, to: gateway.quickstart.publishURL, seconds: 3)
-            #expect(again.status(within: .seconds(30)) == 0, "the key is free in the third one")
+            #expect(again.status(within: .seconds(60)) == 0, "the key is free in the third one")
             third.stop()
             gateway.stop()
         }
 
-        @Test(.timeLimit(.minutes(2)))
+        @Test(.timeLimit(.minutes(10)))
         func `connections that wait in the accept queue are all served`() throws {
             let gateway = try Gateway(configuration: Self.roomForMany)
             // Keeps the old process alive.
             let encoder = try Encoder.ffmpeg(.p30, to: gateway.quickstart.publishURL, seconds: 60)
-            expect("a live stream", within: .seconds(15)) { gateway.log.contains("\"rtmp_publish_granted\"") }
+            expect("a live stream", within: .seconds(60)) { gateway.log.contains("\"rtmp_publish_granted\"") }
             let port = try #require(URLComponents(string: gateway.quickstart.rtmpURL)?.port.flatMap(UInt16.init(exactly:)))
             let successor = try Successor(of: gateway)
             // One after the other while the listeners change hands.
@@ -131,11 +131,11 @@ extension Interop {
                 for _ in 0..<4 { connections.append(try RawConnection(port: port)) }
                 poll(nil, 0, 5)
             }
-            try #require(successor.tookOver(within: .seconds(20)), "\(successor.log)")
+            try #require(successor.tookOver(within: .seconds(60)), "\(successor.log)")
             #expect(connections.allSatisfy(isAnswered), "\(connections.count) over the take-over")
             // Nobody accepts while the new process stands still; when it is killed the old one finds them in the queue.
             kill(successor.pid, SIGSTOP)
-            expect("every thread stands still", within: .seconds(20)) { successor.isStopped }
+            expect("every thread stands still", within: .seconds(60)) { successor.isStopped }
             let waiting = try (0..<200).map { _ in try RawConnection(port: port) }
             successor.kill()
             #expect(waiting.allSatisfy(isAnswered))
@@ -147,17 +147,17 @@ extension Interop {
         /// S0 to S2 for our C0 and C1.
         private func isAnswered(_ connection: RawConnection) -> Bool {
             connection.send(RTMPBytes.c0c1)
-            return connection.receives(1 + 2 * 1_536, within: .seconds(10))
+            return connection.receives(1 + 2 * 1_536, within: .seconds(60))
         }
 
-        @Test(.timeLimit(.minutes(2)))
+        @Test(.timeLimit(.minutes(10)))
         func `a successor killed half-way changes nothing, one killed later gives everything back`() throws {
             let gateway = try Gateway(configuration: Self.roomForMany)
             let encoder = try Encoder.ffmpeg(.p30, to: gateway.quickstart.publishURL, seconds: 90)
             let receiver = try gateway.receiver(seconds: 90)
             let clip = try Clip.p30.file()
             let whip = try gateway.whipPublishers(2, clip: clip, seconds: 80)
-            try expect("live streams", within: .seconds(20)) { try gateway.live() == 3 }
+            try expect("live streams", within: .seconds(60)) { try gateway.live() == 3 }
             // At every moment of a start: at once, while it opens the store, while it starts its threads, and when it serves.
             for (number, event) in [nil, "handover_began", "handover_began", "handed_over"].enumerated() {
                 let before = gateway.count(of: "handover_rolled_back") + (event == nil ? 0 : 1)
@@ -165,30 +165,30 @@ extension Interop {
                 let successor = try Successor(of: gateway)
                 if let event {
                     let mark = "\"handover_began\",\"process\":\(successor.pid)}"
-                    expect("\(event) (\(number))", within: .seconds(20)) {
+                    expect("\(event) (\(number))", within: .seconds(60)) {
                         event == "handed_over" ? gateway.count(of: event) > known : gateway.log.contains(mark)
                     }
                     if number == 2 { letPass(.milliseconds(30)) }
                 }
                 successor.kill()
-                expect("back (\(number))\n\(gateway.log.suffix(1_500))", within: .seconds(10)) {
+                expect("back (\(number))\n\(gateway.log.suffix(1_500))", within: .seconds(60)) {
                     gateway.count(of: "handover_rolled_back") >= before
                 }
             }
             #expect(encoder.isRunning && whip.isRunning)
             #expect(!gateway.log.contains("\"rtmp_publish_ended\""))
             // The store and the API are ours again.
-            expect("the API answers", within: .seconds(20)) { (try? gateway.makeStreamKeys(stages: 1, each: 1)) != nil }
+            expect("the API answers", within: .seconds(60)) { (try? gateway.makeStreamKeys(stages: 1, each: 1)) != nil }
             whip.send(SIGINT)
-            let sent = try whip.report(WHIPSent.self, within: .seconds(30))
+            let sent = try whip.report(WHIPSent.self, within: .seconds(60))
             #expect(sent.deleted == 2 && sent.endedByServer == 0)
             encoder.interrupt()
-            let received = try receiver.report(Received.self, within: .seconds(30))
+            let received = try receiver.report(Received.self, within: .seconds(60))
             #expect(received.lost - received.droppedByKernel <= 0)
             gateway.stop()
         }
 
-        @Test(.timeLimit(.minutes(2)))
+        @Test(.timeLimit(.minutes(10)))
         func `the new process tells what the old one has, and what it had still to say`() throws {
             let gateway = try Gateway(configuration: Gateway.roomForMany, participants: 10)
             let faulty = ContractClip(
@@ -203,21 +203,21 @@ extension Interop {
                 ])
             }
             let encoder = try Encoder.ffmpeg(.p30, to: gateway.quickstart.publishURL, seconds: 90)
-            expect("a live stream", within: .seconds(30)) { gateway.log.contains("\"rtmp_publish_granted\"") }
+            expect("a live stream", within: .seconds(60)) { gateway.log.contains("\"rtmp_publish_granted\"") }
             #expect(try publish(publishers[0]).status(within: .seconds(60)) != 0)
             // The encoder may be gone before the line about its end is written.
-            expect("the publish's end", within: .seconds(30)) { gateway.endOfRTMP(publishers[0].rtmpParticipantId) != nil }
+            expect("the publish's end", within: .seconds(60)) { gateway.endOfRTMP(publishers[0].rtmpParticipantId) != nil }
             let sentence = try #require(gateway.endOfRTMP(publishers[0].rtmpParticipantId)).reason
             #expect(sentence == "refused")
 
             let successor = try Successor(of: gateway)
-            try #require(successor.tookOver(within: .seconds(30)), "\(successor.log)")
+            try #require(successor.tookOver(within: .seconds(60)), "\(successor.log)")
             // Its encoder connects again at once, as encoders do: the words wait for it in the new process.
             #expect(try publish(publishers[0]).status(within: .seconds(60)) != 0)
-            expect("the same words", within: .seconds(20)) { successor.log.contains("SD-1042") }
+            expect("the same words", within: .seconds(60)) { successor.log.contains("SD-1042") }
             #expect(!successor.log.contains("\"rtmp_publish_granted\""), "\(successor.log)")
 
-            try expect("the old one's session is listed", within: .seconds(30)) {
+            try expect("the old one's session is listed", within: .seconds(60)) {
                 let told = try gateway.signed("v1/sessions")
                 return told.contains(gateway.quickstart.participantId) && told.contains("\"process\":\"older\"")
             }
@@ -225,8 +225,8 @@ extension Interop {
             #expect(try gateway.signed("v1/sessions/\(line)").contains("\"state\":\"live\""))
             #expect(try gateway.signed("v1/overview").contains("\"liveSessions\":1"))
             encoder.interrupt()
-            expect("the old process ends", within: .seconds(30)) { !gateway.isRunning }
-            try expect("and with it the session", within: .seconds(30)) {
+            expect("the old process ends", within: .seconds(60)) { !gateway.isRunning }
+            try expect("and with it the session", within: .seconds(60)) {
                 try gateway.signed("v1/overview").contains("\"liveSessions\":0,")
                     || gateway.signed("v1/overview").contains("\"liveSessions\":0}")
             }
@@ -234,18 +234,18 @@ extension Interop {
             gateway.stop()
         }
 
-        @Test(.timeLimit(.minutes(1)))
+        @Test(.timeLimit(.minutes(10)))
         func `SIGUSR2 starts the program that is on disk in our place`() throws {
             let gateway = try Gateway(configuration: Self.roomForMany)
             let admin = try #require(gateway.quickstart.adminURL)
             kill(gateway.pid, SIGUSR2)
-            expect("the old process ends\n\(gateway.log)", within: .seconds(20)) { !gateway.isRunning }
-            expect("the new one says so", within: .seconds(20)) { gateway.log.contains("\"took_over\"") }
+            expect("the old process ends\n\(gateway.log)", within: .seconds(60)) { !gateway.isRunning }
+            expect("the new one says so", within: .seconds(60)) { gateway.log.contains("\"took_over\"") }
             // The successor writes to the same output, and answers at the same address.
             #expect(try gateway.admin("readyz").contains("ready") || !admin.isEmpty)
             let process = try #require(Int32(try gateway.lockHolder()))
             kill(process, SIGTERM)
-            expect("the new process ends", within: .seconds(10)) { kill(process, 0) != 0 }
+            expect("the new process ends", within: .seconds(60)) { kill(process, 0) != 0 }
         }
 
         static let roomForMany = """

@@ -10,7 +10,7 @@ import Wire
 
 /// Debian's Janus with its Streaming plugin, on a port of its own.
 private final class Janus {
-    static let port = 28_188
+    static let port = FreePorts.tcp()
     static let url = "http://127.0.0.1:\(port)/janus"
     private let directory: URL
     private(set) var process = Process()
@@ -24,7 +24,9 @@ private final class Janus {
         try write(
             "janus.transport.http.jcfg",
             "general: { http = true; port = \(Self.port); ip = \"127.0.0.1\"; https = false }\nadmin: { admin_http = false }")
-        try write("janus.plugin.streaming.jcfg", "general: { rtp_port_range = \"28200-28299\" }")
+        let ports = FreePorts.inARow(100)
+        try write(
+            "janus.plugin.streaming.jcfg", "general: { rtp_port_range = \"\(ports.lowerBound)-\(ports.upperBound)\" }")
         try start()
     }
 
@@ -124,7 +126,7 @@ struct JanusTests {
         viewer.standardOutput = output
         try viewer.run()
         #expect(gateway.wait(.seconds(30)) { !viewer.isRunning })
-        let result = try JSONValue(parsing: [UInt8](output.fileHandleForReading.readDataToEndOfFile()))
+        let result = try JSONValue(parsing: [UInt8](output.readToEnd()))
         #expect((result["pictures"]?.integer ?? 0) > 60)
         #expect((result["sounds"]?.integer ?? 0) > 100)
         #expect(result["size"]?.integer == 6_400_360)

@@ -41,7 +41,8 @@ struct StaticForwardingTests {
 
         let loop = try EventLoop()
         let files = DescriptionFiles(directory: directory.path)
-        let router = StaticRouter(.init(ports: 25_004...25_103, protection: protection)) { participant, sdp in
+        let ports = FreePorts.inARow(100)
+        let router = StaticRouter(.init(ports: ports, protection: protection)) { participant, sdp in
             files.write(sdp, for: participant)
         }
         let stream = try Stream(loop: loop, router: router, units: units, framesPerSecond: rate)
@@ -52,7 +53,7 @@ struct StaticForwardingTests {
                 + ["-fps_mode", "passthrough", "-flush_packets", "1", "-f", "framemd5", output.path]
         ).process
         defer { receiver.terminate() }
-        #expect(loop.run(until: { Self.isBound(25_004) }, within: .seconds(60)), "ffmpeg did not open its socket")
+        #expect(loop.run(until: { Self.isBound(ports.lowerBound) }, within: .seconds(60)), "ffmpeg did not open its socket")
         stream.start()
         #expect(loop.run(until: { stream.isDone }, within: .seconds(20)))
         // The decoder holds back the last picture until the stream goes on.
@@ -63,7 +64,7 @@ struct StaticForwardingTests {
             _ = loop.run(until: { false }, within: .milliseconds(50))
         }
         #expect(received.count >= expected.count - 1)
-        #expect(Self.isLossless(25_004), "the receiver's own buffer overflowed")
+        #expect(Self.isLossless(ports.lowerBound), "the receiver's own buffer overflowed")
         #expect(received == Array(expected.prefix(received.count)))
         #expect(stream.socket.counters.failed == 0)
     }
@@ -76,7 +77,7 @@ struct StaticForwardingTests {
     @discardableResult
     static func run(_ arguments: [String]) throws -> String {
         let running = try start(arguments)
-        let output = running.output.fileHandleForReading.readDataToEndOfFile()
+        let output = running.output.readToEnd()
         running.process.waitUntilExit()
         try #require(running.process.terminationStatus == 0)
         return String(decoding: output, as: UTF8.self)

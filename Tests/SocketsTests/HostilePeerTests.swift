@@ -155,7 +155,7 @@ struct HostilePeerTests {
         let poll = loop.schedule(after: .zero, repeating: .milliseconds(5)) {}
         #expect(loop.run(until: { !process.isRunning }, within: .seconds(20)))
         poll.cancel()
-        return String(decoding: stdout.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+        return String(decoding: stdout.readToEnd(), as: UTF8.self)
     }
 }
 

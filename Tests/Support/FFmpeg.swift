@@ -14,7 +14,7 @@ public enum FFmpeg {
         let pipe = Pipe()
         process.standardOutput = pipe
         try process.run()
-        let bytes = pipe.fileHandleForReading.readDataToEndOfFile()
+        let bytes = pipe.readToEnd()
         process.waitUntilExit()
         guard process.terminationStatus == 0 else { throw Failure(description: "ffmpeg \(arguments.joined(separator: " "))") }
         return [UInt8](bytes)

@@ -105,7 +105,7 @@ public final class RedisServer {
         let pipe = Pipe()
         (process.standardInput, process.standardOutput, process.standardError) = (FileHandle.nullDevice, pipe, pipe)
         try process.run()
-        let bytes = pipe.fileHandleForReading.readDataToEndOfFile()
+        let bytes = pipe.readToEnd()
         process.waitUntilExit()
         let text = String(decoding: bytes, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
         guard process.terminationStatus == 0 else { throw Fault(description: "\(arguments.joined(separator: " ")): \(text)") }

@@ -125,7 +125,7 @@ struct RealClientTests {
         process.standardOutput = output
         process.standardError = output
         guard (try? process.run()) != nil else { return (-1, "\(program) did not start") }
-        let data = output.fileHandleForReading.readDataToEndOfFile()
+        let data = output.readToEnd()
         process.waitUntilExit()
         return (process.terminationStatus, String(decoding: data, as: UTF8.self))
     }

@@ -80,7 +80,7 @@ def forge(sdp, attribute):
 
 async def main():
     signal.pthread_sigmask(signal.SIG_SETMASK, [])
-    signal.alarm(int(float(sys.argv[1])) + 30)
+    signal.alarm(int(float(sys.argv[1])) + 90)
     seconds, url, token = float(sys.argv[1]), sys.argv[2], sys.argv[3]
     keyframe_requests = count_keyframe_requests()
     connection = RTCPeerConnection()

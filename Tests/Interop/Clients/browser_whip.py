@@ -95,7 +95,7 @@ def main():
     # Whoever started us may have all signals blocked, which chromedriver would inherit.
     signal.pthread_sigmask(signal.SIG_SETMASK, [])
     seconds, url, token, source = float(sys.argv[1]), sys.argv[2], sys.argv[3], sys.argv[4]
-    signal.alarm(int(seconds) + 40)
+    signal.alarm(int(seconds) + 90)
     port, profile = free_port(), tempfile.mkdtemp()
     server = subprocess.Popen(['chromedriver', '--port=%d' % port], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     driver = Driver(port)

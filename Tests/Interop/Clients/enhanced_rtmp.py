@@ -32,7 +32,7 @@ def frames(video, audio):
 
 def main():
     signal.pthread_sigmask(signal.SIG_SETMASK, [])
-    signal.alarm(60)
+    signal.alarm(150)
     av.logging.set_level(av.logging.ERROR)
     av.logging.restore_default_callback()
     encoder, url = sys.argv[1:]

@@ -92,7 +92,7 @@ class Publisher:
 def main():
     signal.pthread_sigmask(signal.SIG_SETMASK, [])
     seconds = float(sys.argv[1])
-    signal.alarm(int(seconds) + 30)
+    signal.alarm(int(seconds) + 90)
     Gst.init(None)
     publisher, loop = Publisher(sys.argv[2], sys.argv[3]), GLib.MainLoop()
     publisher.pipeline.set_state(Gst.State.PLAYING)

@@ -10,8 +10,10 @@ usage: test_router.py [--port PORT] [--delay SECONDS]
 """
 import argparse
 import base64
+import ctypes
 import os
 import re
+import signal
 import socket
 import ssl
 import struct
@@ -93,7 +95,7 @@ class ProtectedParticipant(stage_router.Participant):
             "gst-launch-1.0", "-q", "udpsrc", f"address={address}", f"port={self.video_port}", "buffer-size=4194304",
             "caps=" + ",".join(form), "!", "srtpdec", "!", "rtph264depay", "!",
             "video/x-h264,stream-format=byte-stream,alignment=au", "!", "filesink", "buffer-mode=unbuffered",
-            "location=" + output])
+            "location=" + output], preexec_fn=end_with_parent)
         while not bound(self.video_port):
             time.sleep(.02)
 
@@ -108,6 +110,11 @@ class ProtectedParticipant(stage_router.Participant):
 
     def end(self):
         self.pipeline.terminate()
+
+
+def end_with_parent():
+    """The kernel ends the receiver when this router is killed (PR_SET_PDEATHSIG)."""
+    ctypes.CDLL(None).prctl(1, signal.SIGKILL)
 
 
 def free_port(address):

@@ -316,6 +316,6 @@ def gone_without_a_word():
 
 
 signal.pthread_sigmask(signal.SIG_SETMASK, [])
-signal.alarm(60)
+signal.alarm(150)
 globals()[sys.argv[1]]()
 sys.exit(failed > 0)

@@ -31,7 +31,7 @@ def descriptors():
     return len(os.listdir('/proc/%s/fd' % os.environ['GATEWAY_PID']))
 
 
-def eventually(condition, limit=5):
+def eventually(condition, limit=30):
     end = time.time() + limit
     while time.time() < end:
         if condition():
@@ -266,6 +266,7 @@ def settled():
 
 def no_descriptors_left():
     pid, peer = int(os.environ['GATEWAY_PID']), Peer(sys.argv[2], sys.argv[3])
+    settled()
     normal = resource.prlimit(pid, resource.RLIMIT_NOFILE)
     resource.prlimit(pid, resource.RLIMIT_NOFILE, (descriptors() + 32, normal[1]))
     crowd = [connect() for _ in range(24)]
@@ -282,6 +283,6 @@ def no_descriptors_left():
 
 
 signal.pthread_sigmask(signal.SIG_SETMASK, [])
-signal.alarm(70)
+signal.alarm(150)
 globals()[sys.argv[1]]()
 sys.exit(failed > 0)

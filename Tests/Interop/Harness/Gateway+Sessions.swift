@@ -61,7 +61,7 @@ extension Gateway {
             of: [
                 "curl", "-sS", "--max-time", "5", "--aws-sigv4", "aws:amz:\(region):ivs", "--user", keys,
                 "\(try #require(quickstart.adminURL))/\(path)",
-            ], within: .seconds(10))
+            ], within: .seconds(60))
     }
 
     /// The value of a metric without labels.

@@ -47,7 +47,7 @@ final class Gateway {
             try Workspace.program("stagedoor"), "serve", "--quickstart", "--config", settings.path, "--data", folder.path,
         ]
         run = try ProgramRun(network?.command(line) ?? launcher + line)
-        let isReady = holds(within: .seconds(20)) { [run] in !run.isRunning || FileManager.default.fileExists(atPath: file.path) }
+        let isReady = holds(within: .seconds(60)) { [run] in !run.isRunning || FileManager.default.fileExists(atPath: file.path) }
         guard isReady, run.isRunning else { throw Fault.notStarted(run.output) }
         quickstart = try JSONDecoder().decode(Quickstart.self, from: Data(contentsOf: file))
     }
@@ -90,7 +90,7 @@ final class Gateway {
     func captureWHIP() throws -> Capture {
         let participant = try #require(quickstart.whipParticipantId)
         let written = data.appending(path: "sdp/\(participant).sdp")
-        expect("a WHIP publish\n\(log.suffix(4_000))", within: .seconds(20)) {
+        expect("a WHIP publish\n\(log.suffix(4_000))", within: .seconds(60)) {
             FileManager.default.fileExists(atPath: written.path)
         }
         return try Capture(written, in: network)
@@ -120,7 +120,7 @@ final class Gateway {
     func admin(_ path: String) throws -> String {
         let url = try #require(quickstart.adminURL)
         let line = ["curl", "-sS", "--max-time", "5", "\(url)/\(path)"]
-        return try ProgramRun.output(of: network?.command(line) ?? line, within: .seconds(10))
+        return try ProgramRun.output(of: network?.command(line) ?? line, within: .seconds(60))
     }
 
     /// Writes a line of the configuration file in place of another, as an operator's editor would, and asks for a reload.
@@ -137,7 +137,7 @@ final class Gateway {
         isStopped = true
         let metrics = (try? admin("metrics")) ?? ""
         run.send(SIGTERM)
-        let status = run.status(within: .seconds(15))
+        let status = run.status(within: .seconds(60))
         #expect(!withoutInvitation.isEmpty, "a log in JSON lines", sourceLocation: sourceLocation)
         #expect(status == 0, "\(run.output.suffix(2_000))", sourceLocation: sourceLocation)
         for secret in quickstart.secrets {

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// Debian's Janus with its Streaming plugin, on ports of its own.
@@ -9,7 +10,7 @@ final class JanusServer {
     init() throws {
         let folder = Workspace.temporaryFile(suffix: ".janus")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        let port = Int.random(in: 28_400...28_900)
+        let (port, ports) = (FreePorts.tcp(), FreePorts.inARow(100))
         url = "http://127.0.0.1:\(port)/janus"
         let library = "/usr/lib/\(Self.machine)-linux-gnu/janus"
         let folders = ["plugins", "transports", "events", "loggers"].map { "\($0)_folder = \"\(library)/\($0)\"" }
@@ -17,13 +18,13 @@ final class JanusServer {
             "janus.jcfg": "general: { \(folders.joined(separator: "; ")); debug_level = 3 }",
             "janus.transport.http.jcfg":
                 "general: { http = true; port = \(port); ip = \"127.0.0.1\"; https = false }\nadmin: { admin_http = false }",
-            "janus.plugin.streaming.jcfg": "general: { rtp_port_range = \"28300-28399\" }",
+            "janus.plugin.streaming.jcfg": "general: { rtp_port_range = \"\(ports.lowerBound)-\(ports.upperBound)\" }",
         ]
         for (name, text) in files {
             try text.write(to: folder.appending(path: name), atomically: true, encoding: .utf8)
         }
         run = try ProgramRun(["/usr/bin/janus", "-F", folder.path])
-        expect("Janus answers\n\(run.output.suffix(1_000))", within: .seconds(20)) {
+        expect("Janus answers\n\(run.output.suffix(1_000))", within: .seconds(60)) {
             (try? ProgramRun.output(of: ["curl", "-sSf", "--max-time", "2", "\(url)/info"], within: .seconds(5))) != nil
         }
     }
@@ -48,6 +49,6 @@ final class JanusServer {
     }
 
     private func ask(_ path: String, _ body: String) throws -> String {
-        try ProgramRun.output(of: ["curl", "-sS", "--max-time", "5", "--data", body, url + path], within: .seconds(10))
+        try ProgramRun.output(of: ["curl", "-sS", "--max-time", "5", "--data", body, url + path], within: .seconds(60))
     }
 }

@@ -27,7 +27,7 @@ final class OBS {
         display = try ProgramRun(
             Forky.command(["Xvfb", "-displayfd", "1", "-screen", "0", "1024x600x24", "+extension", "GLX", "-nolisten", "tcp"]))
         var number: Int?
-        expect("a display", within: .seconds(20)) { [display] in
+        expect("a display", within: .seconds(60)) { [display] in
             number = display.output.split(separator: "\n").compactMap { Int($0) }.first
             return number != nil
         }
@@ -44,7 +44,7 @@ final class OBS {
     }
 
     /// Ends the stream and the program as its user would; the exit status, nil when it hangs.
-    func stop() -> Int32? { run.interrupt(within: .seconds(20)) }
+    func stop() -> Int32? { run.interrupt(within: .seconds(60)) }
 
     private static func configure(_ home: URL, server: String, key: String, settings: EncoderSettings) throws {
         let files = FileManager.default

@@ -34,7 +34,7 @@ final class Platform {
         (self.webPort, self.extra, self.routers) = (webPort, extra, routers)
         try Data((0..<32).map { _ in UInt8.random(in: 0...255) }).write(to: key)
         for node in 0..<count { nodes.append(try start(node)) }
-        expect("all nodes know each other", within: .seconds(30)) {
+        expect("all nodes know each other", within: .seconds(60)) {
             nodes.allSatisfy { (try? $0.admin("metrics")).flatMap { Gateway.sample("stagedoor_cluster_nodes", in: $0) } == count }
         }
     }

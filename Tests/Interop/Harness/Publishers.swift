@@ -85,7 +85,7 @@ extension Gateway {
         let run = try ProgramRun(
             ["curl", "-sS", "--aws-sigv4", "aws:amz:us-east-1:ivs", "--user", credentials] + options
                 + ["\(try #require(quickstart.adminURL))/\(path)"])
-        _ = run.status(within: .seconds(10))
+        _ = run.status(within: .seconds(60))
         return run.output
     }
 

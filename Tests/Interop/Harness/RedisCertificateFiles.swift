@@ -30,6 +30,6 @@ struct RedisCertificateFiles {
             "openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "30",
         ]
         let files = ["-subj", subject, "-keyout", path("\(name).key"), "-out", path("\(name).pem")]
-        _ = try ProgramRun.output(of: request + files + options, within: .seconds(20))
+        _ = try ProgramRun.output(of: request + files + options, within: .seconds(60))
     }
 }

@@ -33,7 +33,7 @@ final class StageRouter {
     init(port: Int = 0, _ options: [String] = []) throws {
         let script = Workspace.package.appending(path: "Tests/Interop/Clients/test_router.py").path
         let run = try ProgramRun(["/usr/bin/python3", script, "--port", "\(port)"] + options)
-        expect("the router listens\n\(run.output)", within: .seconds(20)) { run.output.contains("\n") }
+        expect("the router listens\n\(run.output)", within: .seconds(60)) { run.output.contains("\n") }
         self.run = run
         self.port = try #require(Int(run.output.prefix { $0.isNumber }))
     }
@@ -45,7 +45,7 @@ final class StageRouter {
 
     func participants() throws -> [String: Participant] {
         let text = try ProgramRun.output(
-            of: ["curl", "-sS", "--max-time", "5", "http://127.0.0.1:\(port)/"], within: .seconds(10))
+            of: ["curl", "-sS", "--max-time", "5", "http://127.0.0.1:\(port)/"], within: .seconds(60))
         return try JSONDecoder().decode([String: Participant].self, from: Data(text.utf8))
     }
 

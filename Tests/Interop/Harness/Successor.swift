@@ -41,7 +41,7 @@ final class Successor {
     /// Ends it as an operator would.
     func stop(sourceLocation: SourceLocation = #_sourceLocation) {
         run.send(SIGTERM)
-        #expect(run.status(within: .seconds(15)) == 0, "\(log.suffix(2_000))", sourceLocation: sourceLocation)
+        #expect(run.status(within: .seconds(60)) == 0, "\(log.suffix(2_000))", sourceLocation: sourceLocation)
     }
 }
 
@@ -65,7 +65,7 @@ extension Gateway {
             try Workspace.program("stagedoor-bench"), "receive", "--ports",
             "\(routerPorts.lowerBound)-\(routerPorts.upperBound)", "--seconds", "\(seconds)", "--idle", "3",
         ])
-        expect("the receiver is ready", within: .seconds(10)) { receiver.output.contains("receiving") }
+        expect("the receiver is ready", within: .seconds(60)) { receiver.output.contains("receiving") }
         return receiver
     }
 

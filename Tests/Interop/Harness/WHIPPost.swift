@@ -13,6 +13,6 @@ enum WHIPPost {
                 "curl", "-sS", "-o", "/dev/null", "-w", "%{http_code} %{url_effective}", "--max-time", "25",
                 "-H", "Content-Type: application/sdp", "-H", "Authorization: Bearer \(try #require(node.quickstart.whipToken))",
                 "--data-binary", "@\(offer.path)",
-            ] + options + [try #require(node.quickstart.whipURL)], within: .seconds(30))
+            ] + options + [try #require(node.quickstart.whipURL)], within: .seconds(60))
     }
 }

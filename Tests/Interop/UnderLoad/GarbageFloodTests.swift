@@ -1,0 +1,35 @@
+import Foundation
+import Testing
+
+extension UnderLoad {
+    /// A flood of what is not media, at the media port.
+    @Suite struct GarbageFlood {
+        /// Datagrams of neither STUN, DTLS nor SRTP, and of all three by their first byte.
+        @Test(.timeLimit(.minutes(10)))
+        func `20 streams lose nothing inside beside 200,000 garbage datagrams a second`() throws {
+            let gateway = try Gateway(configuration: Self.neverOverloaded, participants: 25)
+            let streams = try WatchedStreams(.whip, 20, of: .full, at: gateway)
+            letPass(.seconds(2))
+            let before = try gateway.metrics()
+            let sent = try DatagramFlood(port: gateway.mediaPort).run(perSecond: 200_000, seconds: 5)
+            func change(_ names: String...) throws -> Int {
+                let after = try gateway.metrics()
+                return Int(names.reduce(0) { $0 + after.sum($1) - before.sum($1) })
+            }
+            let drops = "stagedoor_udp_rcvbuf_errors_total"
+            // Each was read and told apart, or the kernel says that it dropped it.
+            try expect("every datagram is accounted for", within: .seconds(60)) {
+                try change("stagedoor_media_garbage_total", "stagedoor_dtls_unverified_source_total", drops) >= sent.datagrams
+            }
+            let dropped = try change(drops)
+            let received = try streams.expectWhole(dropped: dropped)
+            print(
+                "garbage: \(sent.datagrams) at \(sent.perSecond) a second, \(dropped) dropped by the kernel; streams: \(received)"
+            )
+            #expect(dropped < sent.datagrams / 2, "most of it was read")
+            gateway.stop()
+        }
+
+        private static let neverOverloaded = "overload: {cpu: 100, loopLag: 5s}"
+    }
+}
