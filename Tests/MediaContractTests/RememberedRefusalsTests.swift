@@ -1,8 +1,9 @@
-import MediaContract
 import Refusals
 import TestSupport
 import Testing
 import Wire
+
+@testable import MediaContract
 
 @Suite("RememberedRefusals")
 struct RememberedRefusalsTests {
@@ -72,6 +73,19 @@ struct RememberedRefusalsTests {
             let answer8 = memory.admit(attempt, at: clock.now)
             #expect(answer8?.sentence.contains("try again in \(seconds) s") ?? false)
             #expect(memory.admit(attempt, at: clock.advance(by: .seconds(seconds))) == nil)
+        }
+    }
+
+    @Test
+    func `credentials are forgotten by time alone, and make way when there are too many`() {
+        var memory = RememberedRefusals()
+        expectFading(maximum: RememberedRefusals.maximumCredentials, lifetime: .seconds(300)) { source, now in
+            let attempt = RememberedRefusals.Attempt(
+                credential: "\(source)", source: .loopback, product: "", rules: ContractRules())
+            memory.violated(attempt, refusal, at: now)
+            return memory.admit(attempt, at: now) == refusal
+        } count: {
+            memory.credentialCount(at: $0)
         }
     }
 

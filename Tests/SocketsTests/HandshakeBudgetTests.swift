@@ -1,6 +1,8 @@
-import Sockets
+import TestSupport
 import Testing
 import Wire
+
+@testable import Sockets
 
 @Suite("Handshake budget")
 struct HandshakeBudgetTests {
@@ -59,7 +61,7 @@ struct HandshakeLimitsTests {
         var limits = HandshakeLimits()
         let granted = (0..<1_000).filter { millisecond in
             let mayBegin = limits.begin(from: Self.host, at: Self.start + .milliseconds(millisecond))
-            if mayBegin { limits.ended(from: Self.host) }
+            if mayBegin { limits.ended(from: Self.host, at: Self.start + .milliseconds(millisecond)) }
             return mayBegin
         }
         #expect((19...20).contains(granted.count), "a burst of ten, then ten a second")
@@ -69,7 +71,7 @@ struct HandshakeLimitsTests {
         var limits = HandshakeLimits()
         let granted = (0..<100).filter { limits.begin(from: Self.host, at: Self.start + .seconds($0)) }
         #expect(granted.count == 20)
-        limits.ended(from: Self.host)
+        limits.ended(from: Self.host, at: Self.start + .seconds(200))
         let mayBegin = limits.begin(from: Self.host, at: Self.start + .seconds(200))
         #expect(mayBegin)
     }
@@ -103,14 +105,36 @@ struct HandshakeLimitsTests {
         #expect(trust.allowance(20, for: .v4(0xC000_0202), at: end) == 20)
     }
 
-    @Test func `only so many addresses are known to work`() {
+    @Test func `addresses known to work are forgotten by time alone, and make way when there are too many`() {
         let trust = AddressTrust()
-        for host in 0..<UInt32(AddressTrust.maximumAddresses + 1) { trust.publishBegan(.v4(host), at: Self.start) }
-        let last = IPAddress.v4(UInt32(AddressTrust.maximumAddresses))
-        #expect(trust.allowance(1, for: last, at: Self.start) == 1)
-        trust.publishEnded(.v4(0), at: Self.start)
-        trust.publishBegan(last, at: Self.start + AddressTrust.duration)
-        #expect(trust.allowance(1, for: last, at: Self.start + AddressTrust.duration) == 10)
+        expectFading(maximum: AddressTrust.maximumAddresses, lifetime: AddressTrust.duration) { source, now in
+            trust.publishBegan(.v4(source), at: now)
+            trust.publishEnded(.v4(source), at: now)
+            return trust.allowance(1, for: .v4(source), at: now) == AddressTrust.factor
+        } count: {
+            trust.addressCount(at: $0)
+        }
+    }
+
+    @Test func `an address with live streams is known to work however long, and however many others come`() {
+        let trust = AddressTrust()
+        trust.publishBegan(Self.host, at: Self.start)
+        for host in 0..<UInt32(4 * AddressTrust.maximumAddresses) {
+            trust.publishBegan(.v4(host), at: Self.start)
+            trust.publishEnded(.v4(host), at: Self.start)
+        }
+        #expect(trust.allowance(1, for: Self.host, at: Self.start + .seconds(1_000_000)) == AddressTrust.factor)
+    }
+
+    @Test func `limits by address are forgotten by time alone, and make way when there are too many`() {
+        var limits = HandshakeLimits()
+        expectFading(maximum: HandshakeLimits.maximumSources, lifetime: .seconds(1)) { source, now in
+            let mayBegin = limits.begin(from: .v4(source), at: now)
+            limits.ended(from: .v4(source), at: now)
+            return mayBegin
+        } count: {
+            limits.sourceCount(at: $0)
+        }
     }
 
     @Test func `an address known to work may do ten times as much, loopback what it likes`() {

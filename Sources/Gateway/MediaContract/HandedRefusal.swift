@@ -34,13 +34,13 @@ extension RememberedRefusals {
     /// Goes on with what another process remembered; what happened here since then is newer.
     mutating func adopt(_ handed: HandedRefusal, at now: MonotonicTime) {
         guard let source = IPAddress(handed.source), let code = RefusalCode.all.first(where: { $0.number == handed.number }),
-            (memories[handed.credential]?.refused?.at ?? .zero) < MonotonicTime(nanoseconds: handed.refusedAt)
+            (memories.glimpse(of: handed.credential)?.refused?.at ?? .zero) < MonotonicTime(nanoseconds: handed.refusedAt)
         else { return }
-        makeRoom(at: now)
         let attempt = Attempt(credential: handed.credential, source: source, product: handed.product, rules: handed.rules)
-        memories[handed.credential] = Memory(
+        let memory = Memory(
             refused: (attempt, Refusal(code, sentence: handed.sentence), MonotonicTime(nanoseconds: handed.refusedAt)),
             violations: handed.violations.suffix(Self.toleratedViolations + 2).map(MonotonicTime.init(nanoseconds:)),
             barredUntil: handed.barredUntil.map(MonotonicTime.init(nanoseconds:)), barCount: handed.barCount)
+        memories.set(memory, for: handed.credential, at: now)
     }
 }

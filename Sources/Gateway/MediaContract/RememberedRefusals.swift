@@ -27,8 +27,6 @@ public struct RememberedRefusals {
         var barCount = 0
     }
 
-    var memories: [String: Memory] = [:]
-
     static let lifetime = Duration.seconds(30)
     static let violationWindow = Duration.seconds(300)
     static let toleratedViolations = 2
@@ -36,12 +34,13 @@ public struct RememberedRefusals {
     static let bars = [Duration.seconds(10), .seconds(20), .seconds(30)]
     public static let maximumCredentials = 4_096
 
+    var memories = FadingTable<String, Memory>(maximumCount: maximumCredentials, lifetime: violationWindow)
+
     public init() {}
 
     /// A publish was ended in mid-stream for breaking the contract.
     public mutating func violated(_ attempt: Attempt, _ refusal: Refusal, at now: MonotonicTime) {
-        makeRoom(at: now)
-        var memory = memories[attempt.credential] ?? Memory()
+        var memory = memories.value(of: attempt.credential, at: now) ?? Memory()
         memory.violations =
             memory.violations.filter { now - $0 < Self.violationWindow }.suffix(Self.toleratedViolations + 1) + [now]
         memory.refused = (attempt, refusal, now)
@@ -51,15 +50,15 @@ public struct RememberedRefusals {
         } else {
             memory.barCount = 0
         }
-        memories[attempt.credential] = memory
+        memories.set(memory, for: attempt.credential, at: now)
     }
 
     /// An encoder wants to publish: nil admits it.
     ///
     /// A refusal is spent by being given; it is dropped unseen when the attempt differs in anything.
     public mutating func admit(_ attempt: Attempt, at now: MonotonicTime) -> Refusal? {
-        guard var memory = memories[attempt.credential] else { return nil }
-        defer { memories[attempt.credential] = memory }
+        guard var memory = memories.glimpse(of: attempt.credential) else { return nil }
+        defer { memories.set(memory, for: attempt.credential, at: now) }
         let refused = memory.refused
         let isSame = refused.map { $0.attempt == attempt } ?? false
         if let barredUntil = memory.barredUntil, now < barredUntil, isSame, let refused {
@@ -76,16 +75,10 @@ public struct RememberedRefusals {
 
     /// Seconds for Retry-After while a credential is barred.
     public func retryAfter(credential: String, at now: MonotonicTime) -> Int? {
-        guard let until = memories[credential]?.barredUntil, until > now else { return nil }
+        guard let until = memories.glimpse(of: credential)?.barredUntil, until > now else { return nil }
         return Int(((until - now).inSeconds).rounded(.up))
     }
 
-    /// Forgets what is over, and when that is not enough the oldest.
-    mutating func makeRoom(at now: MonotonicTime) {
-        guard memories.count >= Self.maximumCredentials else { return }
-        memories = memories.filter { $0.value.violations.last.map { now - $0 < Self.violationWindow } ?? false }
-        guard memories.count >= Self.maximumCredentials else { return }
-        let oldest = memories.min { ($0.value.violations.last ?? .zero) < ($1.value.violations.last ?? .zero) }
-        if let oldest { memories[oldest.key] = nil }
-    }
+    /// Credentials remembered now.
+    mutating func credentialCount(at now: MonotonicTime) -> Int { memories.count(at: now) }
 }

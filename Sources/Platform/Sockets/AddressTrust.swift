@@ -9,7 +9,7 @@ public import Wire
 public final class AddressTrust: Sendable {
     public static let factor = 10
     public static let duration = Duration.seconds(3_600)
-    /// Further addresses stay strangers until an older one's hour is over.
+    /// When more publish, those are strangers again that did longest ago.
     public static let maximumAddresses = 8_192
 
     private struct Record {
@@ -21,35 +21,36 @@ public final class AddressTrust: Sendable {
         func isOver(at now: MonotonicTime) -> Bool { live == 0 && end <= now }
     }
 
-    private let records = Lock<[IPAddress: Record]>([:])
+    private let records = Lock(
+        FadingTable<IPAddress, Record>(maximumCount: maximumAddresses, lifetime: duration) { $0.live > 0 })
 
     public init() {}
 
     /// A publish from there was granted.
     public func publishBegan(_ address: IPAddress, at now: MonotonicTime) {
         records.withLock { records in
-            if records[address.network] == nil, records.count >= Self.maximumAddresses {
-                records = records.filter { !$0.value.isOver(at: now) }
-                guard records.count < Self.maximumAddresses else { return }
-            }
-            let known = records[address.network].flatMap { $0.isOver(at: now) ? nil : $0 }
+            let known = records.value(of: address.network, at: now).flatMap { $0.isOver(at: now) ? nil : $0 }
             let live = (known?.live ?? 0) + 1
-            records[address.network] = Record(live: live, most: max(known?.most ?? 0, live), end: now + Self.duration)
+            let record = Record(live: live, most: max(known?.most ?? 0, live), end: now + Self.duration)
+            records.set(record, for: address.network, at: now)
         }
     }
 
     public func publishEnded(_ address: IPAddress, at now: MonotonicTime) {
         records.withLock { records in
-            guard var record = records[address.network] else { return }
+            guard var record = records.value(of: address.network, at: now) else { return }
             record.live = max(0, record.live - 1)
             record.end = now + Self.duration
-            records[address.network] = record
+            records.set(record, for: address.network, at: now)
         }
     }
 
     /// What the address may do at once or in a second, where a stranger may do `limit`.
     public func allowance(_ limit: Int, for address: IPAddress, at now: MonotonicTime) -> Int {
-        guard let record = records.withLock({ $0[address.network] }), !record.isOver(at: now) else { return limit }
+        guard let record = records.withLock({ $0.glimpse(of: address.network) }), !record.isOver(at: now) else { return limit }
         return max(limit * Self.factor, record.most)
     }
+
+    /// Addresses remembered now.
+    func addressCount(at now: MonotonicTime) -> Int { records.withLock { $0.count(at: now) } }
 }

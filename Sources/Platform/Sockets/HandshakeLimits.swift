@@ -9,7 +9,7 @@ public struct HandshakeLimits: Sendable {
     public var atOnce = 20
     /// Knows the addresses that may do more.
     public var trust: AddressTrust?
-    /// Addresses remembered; beyond that the ones that have nothing under way are forgotten.
+    /// Addresses remembered.
     public static let maximumSources = 16_384
 
     private struct Source {
@@ -18,19 +18,21 @@ public struct HandshakeLimits: Sendable {
         var underWay = 0
     }
 
-    private var sources: [IPAddress: Source] = [:]
+    /// After a second an address that began nothing has all its tokens again.
+    private var sources = FadingTable<IPAddress, Source>(maximumCount: maximumSources, lifetime: .seconds(1)) {
+        $0.underWay > 0
+    }
 
     public init() {}
 
     /// Begins a handshake if the address may. Then `ended` must follow.
     public mutating func begin(from address: IPAddress, at now: MonotonicTime) -> Bool {
         guard !address.isLoopback else { return true }
-        makeRoom()
         let rate = Double(trust?.allowance(perSecond, for: address, at: now) ?? perSecond)
-        var source = sources[address.network] ?? Source(tokens: rate, updated: now)
+        var source = sources.value(of: address.network, at: now) ?? Source(tokens: rate, updated: now)
         source.tokens = min(rate, source.tokens + (now - source.updated).inSeconds * rate)
         source.updated = now
-        defer { sources[address.network] = source }
+        defer { sources.set(source, for: address.network, at: now) }
         let maximum = trust?.allowance(atOnce, for: address, at: now) ?? atOnce
         guard source.tokens >= 1, source.underWay < maximum else { return false }
         source.tokens -= 1
@@ -39,23 +41,12 @@ public struct HandshakeLimits: Sendable {
     }
 
     /// A handshake has ended, in whatever way.
-    public mutating func ended(from address: IPAddress) {
-        guard let source = sources[address.network], source.underWay > 0 else { return }
-        sources[address.network]?.underWay -= 1
+    public mutating func ended(from address: IPAddress, at now: MonotonicTime) {
+        guard var source = sources.value(of: address.network, at: now), source.underWay > 0 else { return }
+        source.underWay -= 1
+        sources.set(source, for: address.network, at: now)
     }
 
-    private mutating func makeRoom() {
-        guard sources.count >= Self.maximumSources else { return }
-        sources = sources.filter { $0.value.underWay > 0 }
-    }
-}
-
-extension IPAddress {
-    /// The customer: the host of IPv4, the /64 of IPv6.
-    public var network: IPAddress {
-        switch self {
-        case .v4: self
-        case .v6(let high, _, _): .v6(high: high, low: 0, scope: 0)
-        }
-    }
+    /// Addresses remembered now.
+    mutating func sourceCount(at now: MonotonicTime) -> Int { sources.count(at: now) }
 }

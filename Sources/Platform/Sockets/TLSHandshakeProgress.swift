@@ -51,7 +51,7 @@ final class TLSHandshakeProgress {
         isOver = true
         deadline.cancel()
         retry?.cancel()
-        if isAdmitted { scheduler.limits.ended(from: remote) }
+        if isAdmitted { scheduler.limits.ended(from: remote, at: EventLoop.monotonicNow()) }
     }
 
     deinit { cancel() }

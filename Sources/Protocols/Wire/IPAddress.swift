@@ -84,3 +84,13 @@ extension IPAddress: CustomStringConvertible {
         return join(groups[..<best.lowerBound]) + "::" + join(groups[best.upperBound...])
     }
 }
+
+extension IPAddress {
+    /// The customer: the host of IPv4, the /64 of IPv6.
+    public var network: IPAddress {
+        switch self {
+        case .v4: self
+        case .v6(let high, _, _): .v6(high: high, low: 0, scope: 0)
+        }
+    }
+}

@@ -43,7 +43,7 @@ public final class AuthorizeHook {
     private let settings: Settings
     private let ask: Ask
     private var breaker = CircuitBreaker()
-    private var kept: [String: Verdict] = [:]
+    private var kept: FadingTable<String, Verdict>?
     private var mailbox: Mailbox<HookedAuthorizer.Question>?
 
     /// - Throws: when the system gives no more descriptors.
@@ -58,6 +58,7 @@ public final class AuthorizeHook {
         loop: EventLoop, settings: Settings, answering authorizer: HookedAuthorizer, ask: @escaping Ask
     ) throws(SystemError) {
         (self.loop, self.settings, self.ask) = (loop, settings, ask)
+        if settings.cache > .zero { kept = FadingTable(maximumCount: Self.maximumKept, lifetime: settings.cache) }
         let mailbox = try Mailbox<HookedAuthorizer.Question>(loop: loop) { [unowned self] in decide($0) }
         self.mailbox = mailbox
         authorizer.attach(mailbox.sender)
@@ -65,7 +66,7 @@ public final class AuthorizeHook {
 
     private func decide(_ question: HookedAuthorizer.Question) {
         let key = "\(question.request.ingestProtocol.rawValue) \(question.grant.credentialHash) \(question.grant.stageID)"
-        if let verdict = kept[key], loop.now < verdict.until { return answer(question, verdict.refusal) }
+        if let verdict = kept?.glimpse(of: key), loop.now < verdict.until { return answer(question, verdict.refusal) }
         guard breaker.admits(at: loop.now) else { return answerFailure(question) }
         ask(request(for: question)) { [weak self] response in
             guard let self else { return question.reply(.failure(Refusal(.draining))) }
@@ -88,9 +89,7 @@ public final class AuthorizeHook {
     }
 
     private func keep(_ refusal: Refusal?, for key: String) {
-        guard settings.cache > .zero else { return }
-        if kept.count >= Self.maximumKept { kept.removeAll() }
-        kept[key] = Verdict(refusal: refusal, until: loop.now + settings.cache)
+        kept?.set(Verdict(refusal: refusal, until: loop.now + settings.cache), for: key, at: loop.now)
     }
 
     private func request(for question: HookedAuthorizer.Question) -> HTTPClientRequest {

@@ -147,7 +147,6 @@ public final class WHEPEndpoint {
             if entry.transport.endIfPending() { entry.finish(.connectionLost) }
             return true
         }
-        rates.forget(before: now)
         if pending.isEmpty { sweeper = nil }
     }
 }

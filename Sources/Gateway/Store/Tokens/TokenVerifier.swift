@@ -71,12 +71,17 @@ public final class TokenVerifier: Sendable {
     /// Signatures looked at so far: cached tokens and those refused before are none of them.
     public var verificationCount: Int { verifications.withLock { $0 } }
 
+    /// The imported key behind a token; nil when it is our own, which nobody deletes.
+    func publicKeyARN(of token: VerifiedToken) -> String? {
+        token.keyID == rules.withLock { $0.authorityKeyID } ? nil : token.keyID
+    }
+
     public func replaceRules(_ new: TokenRules) { rules.withLock { $0 = new } }
 
     /// Replies at once for tokens known to be genuine and for sources that may not ask; else from a verification thread.
     public func verify(_ token: Secret, source: IPAddress, reply: @escaping Reply) {
         let hash = CredentialHash(of: token)
-        if let known = known.withLock({ $0.token(hash) }) { return reply(judge(known)) }
+        if let known = known.withLock({ $0.value(of: hash, at: EventLoop.monotonicNow()) }) { return reply(judge(known)) }
         let (isAccepted, isClosed, wake) = line.withLock { line in
             guard !line.isClosed else { return (false, true, [MailboxSender<Void>]()) }
             let job = Job(token: token, hash: hash, reply: reply)
@@ -126,7 +131,7 @@ public final class TokenVerifier: Sendable {
         } catch {
             return .failure(error.refusal)
         }
-        known.withLock { $0.insert(verified) }
+        known.withLock { $0.set(verified, for: hash, at: EventLoop.monotonicNow()) }
         return judge(verified)
     }
 

@@ -6,9 +6,7 @@ struct VerificationQueue<Job> {
     struct Source: Hashable {
         private var network: IPAddress
 
-        init(_ address: IPAddress) {
-            if case .v6(let high, _, _) = address { network = .v6(high: high, low: 0, scope: 0) } else { network = address }
-        }
+        init(_ address: IPAddress) { network = address.network }
     }
 
     struct Limits {
@@ -17,14 +15,17 @@ struct VerificationQueue<Job> {
         var failuresPerMinute = 20
     }
 
-    /// Sources whose failures are counted, at most; beyond it counting starts anew.
+    /// Sources whose failures are counted, at most.
     static var maximumSources: Int { 20_000 }
+    /// How long failures are counted together, and a source is closed by them.
+    static var window: Duration { .seconds(60) }
 
     private var waiting: [Source: [Job]] = [:]
     /// Sources with something waiting and nothing in work, in the order of their turns.
     private var turns: [Source] = []
     private var inWork = Set<Source>()
-    private var failures: [Source: (count: Int, since: MonotonicTime)] = [:]
+    private var failures = FadingTable<Source, (count: Int, since: MonotonicTime)>(
+        maximumCount: maximumSources, lifetime: window)
     private var count = 0
     private let limits: Limits
 
@@ -58,19 +59,17 @@ struct VerificationQueue<Job> {
         inWork.remove(source)
         if waiting[source] != nil { turns.append(source) }
         guard failed else { return }
-        if failures.count >= Self.maximumSources { failures.removeAll() }
-        var entry = failures[source] ?? (0, now)
-        if now - entry.since >= .seconds(60) { entry = (0, now) }
+        var entry = failures.value(of: source, at: now) ?? (0, now)
+        if now - entry.since >= Self.window { entry = (0, now) }
         entry.count += 1
-        failures[source] = entry
+        failures.set(entry, for: source, at: now)
     }
 
-    private mutating func isClosed(to source: Source, at now: MonotonicTime) -> Bool {
-        guard let entry = failures[source] else { return false }
-        guard now - entry.since < .seconds(60) else {
-            failures[source] = nil
-            return false
-        }
+    /// Sources with failures that are remembered now.
+    mutating func failingSourceCount(at now: MonotonicTime) -> Int { failures.count(at: now) }
+
+    private func isClosed(to source: Source, at now: MonotonicTime) -> Bool {
+        guard let entry = failures.glimpse(of: source), now - entry.since < Self.window else { return false }
         return entry.count >= limits.failuresPerMinute
     }
 }

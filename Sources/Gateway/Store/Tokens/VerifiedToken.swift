@@ -1,4 +1,5 @@
 public import JWT
+import Wire
 
 /// A token whose signature was found good once. What may change since (time, key, stage, revocation) is asked at every use.
 public struct VerifiedToken: Sendable {
@@ -7,25 +8,10 @@ public struct VerifiedToken: Sendable {
     public var hash: CredentialHash
 }
 
-/// The claims of tokens seen lately, by hash; never a verdict. Half of them go when it is full, the oldest.
-struct VerifiedTokens {
-    static let maximumCount = 20_000
+/// The claims of tokens seen lately, by hash; never a verdict.
+typealias VerifiedTokens = FadingTable<CredentialHash, VerifiedToken>
 
-    private var recent: [CredentialHash: VerifiedToken] = [:]
-    private var older: [CredentialHash: VerifiedToken] = [:]
-
-    mutating func token(_ hash: CredentialHash) -> VerifiedToken? {
-        if let token = recent[hash] { return token }
-        guard let token = older.removeValue(forKey: hash) else { return nil }
-        insert(token)
-        return token
-    }
-
-    mutating func insert(_ token: VerifiedToken) {
-        if recent.count >= Self.maximumCount / 2 {
-            older = recent
-            recent = [:]
-        }
-        recent[token.hash] = token
-    }
+extension VerifiedTokens {
+    /// A token is in use for hours, and one signature an hour is nothing.
+    init() { self.init(maximumCount: 20_000, lifetime: .seconds(3_600)) }
 }

@@ -219,6 +219,5 @@ public final class WHIPEndpoint {
             if entry.transport.endIfPending() { entry.conclude(.connectionLost) }
             return true
         }
-        rates.forget(before: now)
     }
 }

@@ -8,33 +8,27 @@ public struct RequestRates {
         var time: MonotonicTime
     }
 
-    private var buckets: [IPAddress: Bucket] = [:]
+    /// A bucket is full again after as long as it takes to fill an empty one, and worth no memory from then on.
+    private var buckets = FadingTable<IPAddress, Bucket>(
+        maximumCount: maximumSources, lifetime: .nanoseconds(Int64(burst / perSecond * 1e9)))
 
     public init() {}
 
     public mutating func allows(_ address: IPAddress, now: MonotonicTime) -> Bool {
-        let key = Self.network(of: address)
-        if buckets[key] == nil, buckets.count >= Self.maximumSources { return false }
-        var bucket = buckets[key] ?? Bucket(tokens: Self.burst, time: now)
+        let key = address.network
+        var bucket = buckets.value(of: key, at: now) ?? Bucket(tokens: Self.burst, time: now)
         bucket.tokens = min(Self.burst, bucket.tokens + (now - bucket.time).inSeconds * Self.perSecond)
         bucket.time = now
-        defer { buckets[key] = bucket }
+        defer { buckets.set(bucket, for: key, at: now) }
         guard bucket.tokens >= 1 else { return false }
         bucket.tokens -= 1
         return true
     }
 
-    /// Drops sources that have been quiet long enough to have a full bucket again.
-    public mutating func forget(before now: MonotonicTime) {
-        buckets = buckets.filter { (now - $0.value.time).inSeconds * Self.perSecond + $0.value.tokens < Self.burst }
-    }
-
-    private static func network(of address: IPAddress) -> IPAddress {
-        guard case .v6(let high, _, _) = address else { return address }
-        return .v6(high: high, low: 0, scope: 0)
-    }
+    /// Sources remembered now.
+    public mutating func sourceCount(at now: MonotonicTime) -> Int { buckets.count(at: now) }
 
     private static let burst = 200.0
     private static let perSecond = 50.0
-    private static let maximumSources = 8_192
+    public static let maximumSources = 8_192
 }
