@@ -21,6 +21,7 @@ struct HTTPServerTests {
         #expect(answers.contains("GET /a 0\n") && answers.contains("POST /b 2\n") && !answers.contains("HEAD /c"))
         #expect(answers.hasSuffix("Connection: close\r\n\r\n"))
         #expect(answers.split(separator: "\r\n").filter { $0 == "X-Content-Type-Options: nosniff" }.count == 3)
+        #expect(answers.split(separator: "\r\n").filter { $0 == "X-Frame-Options: DENY" }.count == 3, "nobody frames our pages")
         #expect(server.requests[0].source.ip == .loopback)
     }
 
@@ -149,6 +150,33 @@ struct HTTPServerTests {
         #expect(try server.exchange("GET /new HTTP/1.1\r\n\(Self.close)\r\n").hasPrefix("HTTP/1.1 200"))
         #expect(server.wait { kept?.isClosed == true })
         withExtendedLifetime(clients) {}
+    }
+
+    @Test func `who has sent no whole request makes way, oldest first, and nobody else does`() throws {
+        let site = try ServerUnderTest { $0.maximumConnections = 6 }
+        let streaming = try site.connect()
+        streaming.send("GET /events HTTP/1.1\r\nHost: h\r\n\r\n")
+        let waiting = try site.connect()
+        waiting.send("GET /held HTTP/1.1\r\nHost: h\r\n\r\n")
+        let kept = try site.connect()
+        kept.send("GET /kept HTTP/1.1\r\nHost: h\r\n\r\n")
+        try #require(site.wait { site.streams.count == 1 && site.held.count == 1 && kept.text.contains("/kept") })
+        var silent: [RawClient] = []
+        for number in 0..<50 {
+            silent.append(try site.connect())
+            if number.isMultiple(of: 2) { silent[number].send("GET /half HTTP/1.1\r\n") }
+            try #require(site.wait { site.server.counters.accepted == 4 + number })
+        }
+        let honest = try site.connect()
+        honest.send("GET /honest HTTP/1.1\r\nHost: h\r\n\r\n")
+        #expect(site.wait { honest.text.contains("/honest") })
+        #expect(site.wait { silent[..<47].allSatisfy(\.isClosed) } && site.server.counters.refused == 0)
+        #expect(site.server.counters.displaced == 48)
+        kept.send("GET /again HTTP/1.1\r\nHost: h\r\n\r\n")
+        #expect(site.wait { kept.text.contains("/again") })
+        site.held[0].respond(HTTPResponse(.ok))
+        #expect(site.wait { waiting.text.contains("200 OK") })
+        #expect(!streaming.isClosed && site.streams[0].isOpen)
     }
 
     @Test func `an address has its share, and more once it is trusted`() throws {

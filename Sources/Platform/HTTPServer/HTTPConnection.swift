@@ -25,6 +25,8 @@ final class HTTPConnection {
     static let maximumUnsentBytes = 256 * 1024
 
     unowned let server: HTTPServer
+    /// The server's name for it; rises with every one.
+    let number: UInt64
     let stream: TCPStream
     private let tls: TLSContext?
     var parser: HTTPRequestParser
@@ -45,8 +47,8 @@ final class HTTPConnection {
     var hasWaitingBytes = false
     var isParsing = false
 
-    init(server: HTTPServer, accepted: AcceptedConnection, tls: TLSContext?, isProxy: Bool) {
-        (self.server, self.tls) = (server, tls)
+    init(server: HTTPServer, number: UInt64, accepted: AcceptedConnection, tls: TLSContext?, isProxy: Bool) {
+        (self.server, self.number, self.tls) = (server, number, tls)
         let plain = AcceptedConnection(
             descriptor: accepted.descriptor, remoteAddress: accepted.remoteAddress, localAddress: accepted.localAddress)
         stream = TCPStream(loop: server.loop, accepted: plain)
@@ -67,6 +69,9 @@ final class HTTPConnection {
 
     /// A kept connection between two requests.
     var isKeptIdle: Bool { phase == .idle && requestCount > 0 && parser.isIdle }
+
+    /// Nothing whole has come yet.
+    var isNewcomer: Bool { requestCount == 0 && phase != .closing }
 
     func start() {
         unsafe stream.onBytes = { [unowned self] bytes in unsafe receive(bytes) }

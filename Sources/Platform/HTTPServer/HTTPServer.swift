@@ -21,7 +21,10 @@ public final class HTTPServer {
     let handler: Handler
     private(set) var isDraining = false
     private var listeners: [Listener] = []
-    private var connections: [ObjectIdentifier: HTTPConnection] = [:]
+    private var connections: [UInt64: HTTPConnection] = [:]
+    private var lastNumber: UInt64 = 0
+    /// Connections in the order of accepting, to find the oldest that has not sent a whole request; others are skipped over.
+    private var newcomers: ArraySlice<UInt64> = []
     private var limits = ConnectionLimits()
     private var onDrained: (() -> Void)?
     private var date = (second: Int64.min, text: "")
@@ -83,8 +86,11 @@ public final class HTTPServer {
             return
         }
         counters.accepted += 1
-        let connection = HTTPConnection(server: self, accepted: accepted, tls: tls, isProxy: isProxy)
-        connections[ObjectIdentifier(connection)] = connection
+        lastNumber += 1
+        let connection = HTTPConnection(
+            server: self, number: lastNumber, accepted: accepted, tls: tls, isProxy: isProxy)
+        connections[lastNumber] = connection
+        newcomers.append(lastNumber)
         connection.start()
     }
 
@@ -117,13 +123,25 @@ extension HTTPServer {
 }
 
 extension HTTPServer {
-    /// A place for one more connection; a kept connection without a request makes way.
+    /// A place for one more connection: the oldest that has not sent a whole request makes way, and where there is none a kept
+    /// one without a request. Who is being answered, or is told events, is never displaced.
     private func makeRoom() -> Bool {
         guard !isDraining else { return false }
+        forgetFormerNewcomers()
         guard connections.count >= configuration.maximumConnections else { return true }
-        let idle = connections.values.filter(\.isKeptIdle).min { $0.idleSince < $1.idleSince }
-        idle?.close()
+        if let newcomer = newcomers.popFirst().flatMap({ connections[$0] }) {
+            counters.displaced += 1
+            newcomer.close()
+        } else {
+            connections.values.filter(\.isKeptIdle).min { $0.idleSince < $1.idleSince }?.close()
+        }
         return connections.count < configuration.maximumConnections
+    }
+
+    /// Takes those off the front that have left or sent a request. The first one does so before `requestTimeout`, which bounds
+    /// the list.
+    private func forgetFormerNewcomers() {
+        while let first = newcomers.first, connections[first]?.isNewcomer != true { newcomers.removeFirst() }
     }
 
     func isTrustedProxy(_ address: IPAddress) -> Bool { configuration.trustedProxies.contains { $0.contains(address) } }
@@ -136,7 +154,7 @@ extension HTTPServer {
     }
 
     func remove(_ connection: HTTPConnection) {
-        guard connections.removeValue(forKey: ObjectIdentifier(connection)) != nil else { return }
+        guard connections.removeValue(forKey: connection.number) != nil else { return }
         if let counted = connection.countedAddress, !counted.isLoopback || configuration.countsLoopback {
             limits.release(counted)
         }

@@ -22,8 +22,8 @@ public struct HTTPServerConfiguration: Sendable {
     public var countsLoopback = false
     /// Networks whose PROXY header and X-Forwarded-For are believed.
     public var trustedProxies: [IPNetwork] = []
-    /// Put on every answer that does not have them.
-    public var headers: HTTPHeaders = ["X-Content-Type-Options": "nosniff"]
+    /// Put on every answer that does not have them: no page of ours is shown in another one's frame.
+    public var headers: HTTPHeaders = ["X-Content-Type-Options": "nosniff", "X-Frame-Options": "DENY"]
 
     public init() {}
 }
