@@ -73,6 +73,7 @@ extension RTMPConnection {
     private func granted(_ grant: PublishGrant) {
         guard let request = attempt?.request else { return }
         attempt?.grant = grant
+        isStranger = false
         note("authorized")
         if let refusal = ingest.host?.rememberedRefusal(for: grant, request) {
             ingest.environment.reports?.publishRefused(grant, protocol: request.ingestProtocol, refusal)

@@ -49,6 +49,8 @@ final class RTMPConnection {
         didSet { transport.carriesMedia = live != nil }
     }
     var publishCount: UInt64 = 0
+    /// Nobody has shown a valid stream key here yet.
+    var isStranger = true
     var deadline: TimerWatch?
     private let accepted: MonotonicTime
     private(set) var isHandshakeOver = false
@@ -104,10 +106,10 @@ final class RTMPConnection {
         setDeadline(after: max(.zero, settings.publishTimeout - (ingest.loop.now - accepted)))
     }
 
-    func log(_ level: LogLevel, _ event: String, _ fields: @autoclosure () -> LogFields = [:]) {
-        guard Log.isEnabled(level) else { return }
-        var all: LogFields = ["session": .string(sessionID), "source": .address(source)]
-        for field in fields().fields { all[field.name] = field.value }
-        Log.event(level, event, all)
+    /// Lines of a connection that has shown no valid stream key are a stranger's, and limited.
+    func log(_ level: LogLevel, _ event: StaticString, _ fields: @autoclosure () -> LogFields = [:]) {
+        let all = { LogFields(dictionaryLiteral: ("session", .string(self.sessionID)), ("source", .address(self.source))) }
+        guard isStranger else { return Log.event(level, event.description, all().adding(fields())) }
+        Log.strangerEvent(level, event, all().adding(fields()))
     }
 }

@@ -49,4 +49,16 @@ public enum Log {
         guard isEnabled(level), let writer = writer.withLock({ $0 }) else { return }
         writer.write(LogRecord(time: EventLoop.wallNow(), level: level, event: name, fields: fields()))
     }
+
+    /// Logs one event that somebody can cause who has shown no valid credential: of each kind ten lines a second, and one line
+    /// `lines_left_out` with the number of the others.
+    /// - Parameter name: a literal, so that a stranger cannot make kinds.
+    public static func strangerEvent(
+        _ level: LogLevel, _ name: StaticString, _ fields: @autoclosure () -> LogFields = [:]
+    ) {
+        guard isEnabled(level), let writer = writer.withLock({ $0 }) else { return }
+        let name = name.description
+        guard writer.admitsStranger(name, at: EventLoop.monotonicNow()) else { return }
+        writer.write(LogRecord(time: EventLoop.wallNow(), level: level, event: name, fields: fields()))
+    }
 }

@@ -1,6 +1,7 @@
 import CShim
 public import EventLoop
 import Glibc
+import Wire
 
 /// Writes events to a descriptor on a thread of its own, so that a slow terminal or a full pipe never holds a loop.
 ///
@@ -12,6 +13,7 @@ public final class LogWriter: Sendable {
     private struct Queue {
         var records: [LogRecord] = []
         var droppedCount = 0
+        var strangers = StrangerLines()
         var isClosed = false
     }
 
@@ -30,14 +32,11 @@ public final class LogWriter: Sendable {
         do {
             thread = try WorkerThread.start(name: "log") {
                 while true {
-                    Self.wait(signal)
+                    Self.wait(signal, until: queue.withLock { $0.strangers.nextSum })
                     if queue.withLock({ !$0.isClosed }) { Self.gather() }
-                    let (records, droppedCount, isClosed) = queue.withLock { queue in
-                        defer { (queue.records, queue.droppedCount) = ([], 0) }
-                        return (queue.records, queue.droppedCount, queue.isClosed)
-                    }
-                    Self.write(records, droppedCount, format, to: descriptor)
-                    if isClosed { return }
+                    let taken = queue.withLock { Self.take(from: &$0) }
+                    Self.write(taken, format, to: descriptor)
+                    if taken.isClosed { return }
                 }
             }
         } catch {
@@ -53,6 +52,18 @@ public final class LogWriter: Sendable {
 
     /// Events that found the queue full.
     public var droppedCount: Int { totalDropped.withLock { $0 } }
+
+    /// Whether an event that a stranger caused is to be written now; if not, it is counted and told in a sum.
+    func admitsStranger(_ event: String, at now: MonotonicTime) -> Bool {
+        let (isAdmitted, beginsSum) = queue.withLock { queue in
+            let hadSum = queue.strangers.nextSum != nil
+            let isAdmitted = queue.strangers.admits(event, at: now)
+            return (isAdmitted, !isAdmitted && !hadSum)
+        }
+        // The thread waits for the sum's time from now on.
+        if beginsSum { shim_eventfd_signal(signal) }
+        return isAdmitted
+    }
 
     /// Queues one event; never waits for the descriptor.
     public func write(_ record: LogRecord) {
@@ -75,9 +86,26 @@ public final class LogWriter: Sendable {
         thread.join()
     }
 
-    private static func wait(_ signal: CInt) {
+    /// Everything to be written now; the sums of strangers' lines when their second is over, or nothing comes any more.
+    private static func take(from queue: inout Queue) -> Queue {
+        let now = EventLoop.monotonicNow()
+        var taken = queue
+        (queue.records, queue.droppedCount) = ([], 0)
+        for sum in queue.strangers.takeSums(at: queue.isClosed ? now + .seconds(1) : now) {
+            taken.records.append(
+                LogRecord(
+                    time: EventLoop.wallNow(), level: .warning, event: "lines_left_out",
+                    fields: ["of": .string(sum.event), "count": .integer(sum.count)]))
+        }
+        return taken
+    }
+
+    private static func wait(_ signal: CInt, until moment: MonotonicTime?) {
         var entry = pollfd(fd: signal, events: Int16(POLLIN), revents: 0)
-        while unsafe poll(&entry, 1, -1) < 0, errno == EINTR {}
+        repeat {
+            let rest = moment.map { CInt(clamping: max(0, ($0 - EventLoop.monotonicNow()).milliseconds) + 1) } ?? -1
+            if unsafe poll(&entry, 1, rest) >= 0 { break }
+        } while errno == EINTR
         shim_eventfd_clear(signal)
     }
 
@@ -87,13 +115,13 @@ public final class LogWriter: Sendable {
         unsafe nanosleep(&time, nil)
     }
 
-    private static func write(_ records: [LogRecord], _ droppedCount: Int, _ format: LogFormat, to descriptor: CInt) {
+    private static func write(_ queue: Queue, _ format: LogFormat, to descriptor: CInt) {
         var lines: [UInt8] = []
-        for record in records { format.write(record, into: &lines) }
-        if droppedCount > 0 {
+        for record in queue.records { format.write(record, into: &lines) }
+        if queue.droppedCount > 0 {
             let record = LogRecord(
                 time: EventLoop.wallNow(), level: .warning, event: "log_events_dropped",
-                fields: ["count": .integer(droppedCount)])
+                fields: ["count": .integer(queue.droppedCount)])
             format.write(record, into: &lines)
         }
         write(lines, to: descriptor)

@@ -103,7 +103,7 @@ final class Worker {
         let shares = services.rtmpShares
         let door = try ConnectionDoor(loop: loop, worker: index, of: shares) { [unowned self] in rtmp.accept($0) }
         let listener = try TCPListener(loop: loop, socket: socket) { door.accept($0) }
-        listener.onExhausted = { Log.event(.error, "accept_failed", ["listener": "rtmp", "errno": .integer(Int($0))]) }
+        listener.onExhausted = { Log.strangerEvent(.error, "accept_failed", ["listener": "rtmp", "errno": .integer(Int($0))]) }
         listeners.append(listener)
         rtmpDoor = door
         services.metrics.reading("stagedoor_rtmp_connections", "RTMP connections that are open.", ["loop": name]) {
