@@ -17,7 +17,10 @@ final class APIBench {
     let plane: ControlPlane
     let path: String
 
-    init(_ change: (inout ControlPlaneSettings) -> Void = { _ in }) throws {
+    init(
+        isWatching: @escaping @Sendable (StageParticipant) -> Bool = { _ in false },
+        _ change: (inout ControlPlaneSettings) -> Void = { _ in }
+    ) throws {
         path = NSTemporaryDirectory() + "/stagedoor-api-" + UUID().uuidString
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
         var settings = ControlPlaneSettings(
@@ -32,7 +35,8 @@ final class APIBench {
         leases = EmbeddedLeases(store: store)
         loop = try EventLoop()
         plane = try ControlPlane(
-            loop: loop, settings: settings, store: store, leases: leases, authority: #require(authority))
+            loop: loop, settings: settings, store: store, leases: leases, authority: #require(authority),
+            isWatching: isWatching)
     }
 
     deinit {

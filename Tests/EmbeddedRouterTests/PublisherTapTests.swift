@@ -140,5 +140,5 @@ final class AskedEncoder: MediaSource {
 struct Everybody: SubscribeAuthorizer {
     func authorizeSubscribe(
         _ request: SubscribeRequest, reply: @escaping @Sendable (Result<SubscribeGrant, Refusal>) -> Void
-    ) { reply(.success(SubscribeGrant(participantID: "viewer", stageID: request.stageID))) }
+    ) { reply(.success(SubscribeGrant(participantID: "viewer", stageARN: "arn/s", stageID: request.stageID))) }
 }

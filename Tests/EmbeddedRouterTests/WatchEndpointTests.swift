@@ -25,7 +25,7 @@ private final class OneToken: SubscribeAuthorizer {
             return reply(.failure(Refusal(.tokenRejected)))
         }
         if isRevoked.withLock({ $0 }) { return reply(.failure(Refusal(.tokenExpired))) }
-        reply(.success(SubscribeGrant(participantID: "viewer", stageID: "s")))
+        reply(.success(SubscribeGrant(participantID: "viewer", stageARN: "arn/s", stageID: "s")))
     }
 }
 
@@ -33,6 +33,7 @@ private final class OneToken: SubscribeAuthorizer {
 private final class Site {
     let loop: EventLoop
     let board = StageBoard()
+    let viewers = ViewerBook(.init(total: 20, perStage: 20, perAddress: 20, perToken: 4))
     let authorizer = OneToken()
     let endpoint: WatchEndpoint
     private let server: HTTPServer
@@ -40,7 +41,7 @@ private final class Site {
 
     init() throws {
         loop = try EventLoop()
-        let endpoint = try WatchEndpoint(loop: loop, board: board, authorizer: authorizer)
+        let endpoint = try WatchEndpoint(loop: loop, board: board, viewers: viewers, authorizer: authorizer)
         self.endpoint = endpoint
         server = HTTPServer(loop: loop) { request, exchange in
             if !endpoint.handle(request, exchange) { exchange.respond(HTTPResponse(.notFound)) }
@@ -147,6 +148,26 @@ struct WatchEndpointTests {
         #expect(site.wait { client.isClosed })
         #expect(client.text.contains("event: refused") && client.text.contains("SD-1010"))
         #expect(site.board.watcherCount == 0)
+    }
+
+    @Test func `a token that is taken away ends its stream at once, without being asked again`() throws {
+        let client = try site.ask("GET /watch/s/events", token: "good")
+        #expect(site.wait { site.board.watcherCount == 1 })
+        #expect(site.viewers.bearers.map(\.participantID) == ["viewer"])
+        site.viewers.end(refusedBy: ViewerBookTests.Judge(refused: ["viewer"]))
+        #expect(site.wait { client.isClosed })
+        #expect(client.text.contains("event: refused") && client.text.contains("SD-1016"))
+        #expect(site.board.watcherCount == 0 && site.viewers.count == 0)
+    }
+
+    @Test func `a token's newest pages displace its oldest`() throws {
+        let clients = try (0..<6).map { number in
+            let client = try site.ask("GET /watch/s/events", token: "good")
+            #expect(site.wait { client.text.contains("event: welcome") })
+            return client
+        }
+        #expect(site.wait { clients[0].isClosed && clients[1].isClosed })
+        #expect(clients[2...].allSatisfy { !$0.isClosed } && site.board.watcherCount == 4 && site.viewers.count == 4)
     }
 
     @Test func `stopping ends every stream in order`() throws {

@@ -246,7 +246,30 @@ struct TokenVerifierTests {
         let answer = await bench.subscribe(try bench.sign(claims), to: stageID)
         #expect(answer.refusal?.code == expected)
         guard expected == nil else { return }
-        #expect(try answer.get() == SubscribeGrant(participantID: "p_1-x", stageID: "abc"))
+        let grant = SubscribeGrant(
+            participantID: "p_1-x", stageARN: Bench.stage.arn, stageID: "abc", publicKeyARN: Bench.imported)
+        #expect(try answer.get() == grant)
+    }
+
+    @Test(arguments: ["nothing", "participant", "key", "stage"])
+    func `what lives by a token ends when it is taken away, and not before`(_ lost: String) async throws {
+        let viewer = try await bench.subscribe(try bench.sign(Bench.claims), to: "abc").get().bearer
+        let standing: any TokenStanding = bench.verifier
+        #expect(standing.refusal(of: viewer) == nil)
+        try await bench.store.write { transaction in
+            switch lost {
+            case "participant":
+                transaction.put(
+                    Revocation(stageARN: Bench.stage.arn, participantID: "p_1-x", expiresAt: Bench.now + .seconds(60)))
+            case "key": transaction.removePublicKey(Bench.imported)
+            case "stage": transaction.removeStage(Bench.stage.arn)
+            default: break
+            }
+        }
+        let expected: [String: RefusalCode] = [
+            "participant": .participantDisconnected, "key": .tokenRejected, "stage": .stageDeleted,
+        ]
+        #expect(standing.refusal(of: viewer)?.code == expected[lost])
     }
 
     @Test

@@ -39,6 +39,8 @@ public struct PublishGrant: Sendable, Codable, Equatable {
     public var attributes: [String: String]
     /// The ingest configuration behind a stream key; nil for tokens.
     public var ingestConfigurationARN: String?
+    /// The imported public key behind a token; nil for stream keys, and for tokens that the gateway minted.
+    public var publicKeyARN: String?
     /// Stage tags that override limits (`stagedoor:…`), as stored.
     public var stageTags: [String: String]
     /// A hash of the credential, for comparing and for logs; never the credential.

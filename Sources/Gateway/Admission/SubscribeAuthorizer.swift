@@ -18,11 +18,17 @@ public struct SubscribeRequest: Sendable {
 public struct SubscribeGrant: Sendable, Equatable {
     /// The participant of the token, which is not the one that is watched.
     public var participantID: String
+    public var stageARN: String
     public var stageID: String
     public var userID: String
+    /// The imported public key behind the token; nil when the gateway minted it.
+    public var publicKeyARN: String?
 
-    public init(participantID: String, stageID: String, userID: String = "") {
-        (self.participantID, self.stageID, self.userID) = (participantID, stageID, userID)
+    public init(
+        participantID: String, stageARN: String, stageID: String, userID: String = "", publicKeyARN: String? = nil
+    ) {
+        (self.participantID, self.stageARN, self.stageID) = (participantID, stageARN, stageID)
+        (self.userID, self.publicKeyARN) = (userID, publicKeyARN)
     }
 }
 

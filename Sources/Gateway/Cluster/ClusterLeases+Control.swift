@@ -32,6 +32,8 @@ extension ClusterLeases: LeaseControl {
 
     public func endAll(ofStage arn: String, _ refusal: Refusal) { order(.endAll(stageARN: arn, refusal)) }
 
+    public func endRevoked() { stateChanged() }
+
     /// The node looks after them itself (`NodeMachine.idle`).
     public func endIdleSessions() {}
 

@@ -85,14 +85,7 @@ public final class ClusterLeases: Sendable {
 
     /// What became of the credential since it was found good.
     func refusal(of grant: PublishGrant) -> Refusal? {
-        let state = platform.state()
-        guard state.stages[grant.stageARN] != nil else { return Refusal(.stageDeleted) }
-        if let arn = grant.ingestConfigurationARN {
-            guard state.ingestConfigurations[arn]?.stageARN == grant.stageARN else { return Refusal(.detachedStreamKey) }
-        } else if state.isRevoked(participantID: grant.participantID, stageARN: grant.stageARN, at: platform.wallNow()) {
-            return Refusal(.participantDisconnected)
-        }
-        return nil
+        platform.state().refusal(of: grant, at: platform.wallNow())
     }
 
     /// - Returns: false when nobody serves, or too much waits.

@@ -13,6 +13,8 @@ public struct NodeRecord: Hashable, Sendable {
     public var isDraining = false
     /// The stage routers that it sees alive.
     public var routers: Set<String> = []
+    /// Who watches there, as `stageId/participantId`: they hold no lease that other nodes could see.
+    public var viewers: Set<String> = []
 
     public init(id: String) { self.id = id }
 }
@@ -20,6 +22,8 @@ public struct NodeRecord: Hashable, Sendable {
 extension NodeRecord {
     /// More on one node, or a greater load, is no honest node's; sums over nodes stay far from overflow.
     private static let possiblePublishers: ClosedRange<Int64> = 0...1_000_000
+    /// As many as a node has places for.
+    private static let maximumViewers = 1_500
     private static let possibleLoad: ClosedRange<Int64> = 0...1_000
 
     /// Load in hundredths, so that a record changes when it matters.
@@ -28,6 +32,7 @@ extension NodeRecord {
             "node": .string(nodeURL), "public": .string(publicURL), "load": .integer(Int64(max(0, min(10, load)) * 100)),
             "publishers": .integer(Int64(publishers)), "draining": .bool(isDraining),
             "routers": .array(routers.sorted().map { .string($0) }),
+            "viewers": .array(viewers.sorted().prefix(Self.maximumViewers).map { .string($0) }),
         ]
         return json.description
     }
@@ -41,6 +46,7 @@ extension NodeRecord {
         publishers = Int(Self.possiblePublishers.clamping(json["publishers"]?.integer))
         isDraining = json["draining"]?.bool ?? false
         routers = Set((json["routers"]?.array ?? []).compactMap(\.string))
+        viewers = Set((json["viewers"]?.array ?? []).prefix(Self.maximumViewers).compactMap(\.string))
     }
 }
 

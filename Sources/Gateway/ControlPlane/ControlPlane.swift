@@ -23,14 +23,16 @@ public final class ControlPlane {
         var response: HTTPResponse
     }
 
+    /// - Parameter isWatching: whether somebody watches as that participant, at whatever node.
     /// - Throws: when the system gives no more descriptors.
     public init(
         loop: EventLoop, settings: ControlPlaneSettings, store: any PlatformStore, leases: any LeaseControl,
-        authority: TokenAuthority, wallNow: @escaping @Sendable () -> WallTime = { EventLoop.wallNow() }
+        authority: TokenAuthority, isWatching: @escaping @Sendable (StageParticipant) -> Bool = { _ in false },
+        wallNow: @escaping @Sendable () -> WallTime = { EventLoop.wallNow() }
     ) throws(SystemError) {
         (self.loop, self.wallNow) = (loop, wallNow)
         operations = ControlOperations(
-            settings: settings, store: store, leases: leases, authority: authority, wallNow: wallNow)
+            settings: settings, store: store, leases: leases, authority: authority, isWatching: isWatching, wallNow: wallNow)
         (access, limiter) = (AdminAccess(settings), RateLimiter(settings.rates))
         answers = try Mailbox(loop: loop) { [unowned self] in
             waiting.removeValue(forKey: $0.number)?($0.response)
@@ -63,10 +65,11 @@ public final class ControlPlane {
         }
     }
 
-    /// Checks the host alone: for pages that anybody may load who reached us under our own name.
-    public func hostRefusal(of request: HTTPRequest) -> HTTPResponse? {
+    /// Checks the host alone, before anything else is looked at: a page that rebinds its own name to us gets nothing.
+    /// - Parameter isHealth: for probes and scrapers, which name us by any of our addresses, or not at all.
+    public func hostRefusal(of request: HTTPRequest, isHealth: Bool) -> HTTPResponse? {
         do {
-            try access.checkHost(of: request)
+            if isHealth { try access.checkHealthHost(of: request) } else { try access.checkHost(of: request) }
             return nil
         } catch {
             return error.response

@@ -8,8 +8,11 @@ import Wire
 /// What the embedded router's parts on all workers share: who is live, who subscribes, and the doors from worker to worker.
 public final class EmbeddedRouterPlane: Sendable {
     public struct Configuration: Sendable {
-        /// Subscribers at a time, those not yet connected included.
+        /// Subscribers at a time, those not yet connected included: in all, and of one stage, address or token.
         public var maximumSubscribers = 50
+        public var subscribersPerStage = 40
+        public var subscribersPerAddress = 32
+        public var subscribersPerToken = 16
         /// How long a subscriber waits for a participant who left, before its session ends.
         public var absence: Duration = .seconds(10)
 
@@ -25,7 +28,10 @@ public final class EmbeddedRouterPlane: Sendable {
     let taps = TapDirectory()
     let entries = ShardedTable<String, SubscriberEntry>()
     let doors: [RouterDoor]
-    private let occupied = Atomic<Int>(0)
+    /// WHEP sessions.
+    let subscribers: ViewerBook
+    /// Watch pages that are told who is live.
+    let pages = ViewerBook(.init(total: StageBoard.maximumWatchers, perStage: 400, perAddress: 100, perToken: 16))
     private let numbers = Atomic<UInt64>(0)
 
     /// - Parameter workerCount: how many `EmbeddedRouterWorker`s there will be.
@@ -35,26 +41,31 @@ public final class EmbeddedRouterPlane: Sendable {
     ) {
         (self.configuration, self.transport, self.authorizer) = (configuration, transport, authorizer)
         self.metrics = metrics
+        subscribers = ViewerBook(
+            .init(
+                total: configuration.maximumSubscribers, perStage: configuration.subscribersPerStage,
+                perAddress: configuration.subscribersPerAddress, perToken: configuration.subscribersPerToken))
         doors = (0..<workerCount).map { _ in RouterDoor() }
     }
 
     func nextNumber() -> UInt64 { numbers.add(1, ordering: .relaxed).newValue }
 
-    // MARK: - Places
+    // MARK: - Viewers
 
-    /// False when all places are taken.
-    func takePlace() -> Bool {
-        guard occupied.add(1, ordering: .acquiringAndReleasing).newValue <= configuration.maximumSubscribers else {
-            occupied.subtract(1, ordering: .acquiringAndReleasing)
-            return false
-        }
-        metrics.subscribers.increment()
-        return true
+    /// Everybody who watches on this node now.
+    public var viewers: Set<TokenBearer> { subscribers.bearers.union(pages.bearers) }
+
+    /// Ends the sessions and pages of everybody whose token was taken away. Called several times a second.
+    public func endViewers(refusedBy standing: any TokenStanding) {
+        subscribers.end(refusedBy: standing)
+        pages.end(refusedBy: standing)
     }
 
-    func freePlace() {
-        occupied.subtract(1, ordering: .acquiringAndReleasing)
-        metrics.subscribers.decrement()
+    /// Gives a WHEP session a place, by whose number `SubscriberEntry.place` knows it.
+    func takePlace(_ viewer: ViewerBook.Viewer) throws(Refusal) -> UInt64 {
+        let number = try subscribers.enter(viewer)
+        metrics.subscribers.increment()
+        return number
     }
 
     /// The last step of every subscriber's session.
@@ -62,7 +73,8 @@ public final class EmbeddedRouterPlane: Sendable {
         entries[entry.transport.id] = nil
         transport.remove(entry)
         registry.remove(entry.transport.id)
-        freePlace()
+        subscribers.leave(entry.place)
+        metrics.subscribers.decrement()
         SubscriberLog.ended(entry, reason)
     }
 }

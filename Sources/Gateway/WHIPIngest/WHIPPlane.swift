@@ -27,6 +27,14 @@ public final class WHIPPlane: Sendable {
 
     // MARK: - Ends
 
+    /// Ends the sessions whose tokens were taken away before anybody claimed them; those that publish end by their leases.
+    /// Called several times a second.
+    public func endPending(refusedBy standing: any TokenStanding) {
+        for entry in directory.pendingEntries {
+            if let refusal = entry.grant.bearer.flatMap(standing.refusal) { transport.end(entry, .refused(refusal)) }
+        }
+    }
+
     /// The last step of every session, after its worker has let go of it.
     func finish(_ entry: SessionEntry, _ reason: SessionEnd) {
         let advertised = transport.configuration.advertisedAddresses.map(\.description).joined(separator: ", ")

@@ -23,12 +23,15 @@ final class AdminSite {
         let health = HealthEndpoints(
             heartbeats: services.heartbeats, readiness: { services.readiness }, metrics: { services.metrics.exposition() })
         let api = try ControlPlane(
-            loop: loop, settings: settings, store: services.store, leases: services.leases, authority: services.authority)
+            loop: loop, settings: settings, store: services.store, leases: services.leases, authority: services.authority,
+            isWatching: services.isWatching)
         self.api = api
         let isOpen = services.configuration.admin.listen.isLoopback
         let metrics = services.configuration.metrics
         server = HTTPServer(loop: loop, configuration: HTTPServerConfiguration(services.configuration.admin, services)) {
             request, exchange in
+            let isHealth = HealthEndpoints.paths.contains(request.path)
+            if let refusal = api.hostRefusal(of: request, isHealth: isHealth) { return exchange.respond(refusal) }
             if request.path == "/metrics" { operators.report.countReceived() }
             if let response = health.response(to: request) {
                 // Off loopback, metrics are for those who may: they tell who is live.
@@ -39,7 +42,7 @@ final class AdminSite {
                 }
                 return exchange.respond(response)
             }
-            if let page = ConsolePages.response(to: request) { return exchange.respond(api.hostRefusal(of: request) ?? page) }
+            if let page = ConsolePages.response(to: request) { return exchange.respond(page) }
             if let response = api.consoleSession(request) { return exchange.respond(response) }
             if let order = DrainOrder(request) {
                 if let refusal = api.refusal(of: request, isReading: order == .tell) { return exchange.respond(refusal) }
@@ -55,7 +58,10 @@ final class AdminSite {
             }
             if ControlPlane.serves(request) {
                 return api.handle(request) { response in
-                    if response.status == .ok { reservations.follow(services.store.state) }
+                    if response.status == .ok {
+                        reservations.follow(services.store.state)
+                        services.endRevoked()
+                    }
                     exchange.respond(response)
                 }
             }
@@ -63,6 +69,7 @@ final class AdminSite {
         }
         reports = [
             services.heartbeats.join(loop, name: "control"),
+            services.watchRevocations(on: loop),
             LoopMetrics.watch(loop, name: "control", in: services.metrics, lag: services.lag),
         ]
         if let socket { try server.listen(on: socket) }

@@ -1,6 +1,7 @@
 import Admission
 import Cluster
 import ClusterStore
+import EmbeddedRouter
 import EventLoop
 import GatewayConfiguration
 import GatewayLogging
@@ -16,6 +17,7 @@ final class ClusterPlane {
     private let node: ClusterNode
     private let platform: ClusterPlatform
     private let gate: AdmissionGate
+    private let embedded: EmbeddedRouterPlane?
     private let load: LoadGuard
     private let routers: RouterControl?
     private var reports: TimerWatch?
@@ -27,6 +29,7 @@ final class ClusterPlane {
     ) throws {
         node = try ClusterNode(loop: loop, leases: platform.leases, redis: platform.redis)
         (self.platform, gate, self.load, self.routers) = (platform, services.gate, load, routers)
+        embedded = services.embedded
         (node.record.nodeURL, node.record.publicURL) = (url, services.configuration.cluster.publicURL)
         node.onStateChange = { [unowned self] in changed($0) }
         ClusterMetrics.register(platform, in: services.metrics)
@@ -46,6 +49,7 @@ final class ClusterPlane {
     private func tell() {
         var record = node.record
         (record.load, record.publishers, record.isDraining) = (pressure, gate.livePublishes, gate.isLeaving)
+        record.viewers = Set(embedded?.viewers.map { "\(ResourceName.identifier(inARN: $0.stageARN))/\($0.participantID)" } ?? [])
         record.routers = Set(routers?.status.filter { !$0.isDead }.map(\.name) ?? [])
         if record != node.record { node.record = record }
         noteNodes()

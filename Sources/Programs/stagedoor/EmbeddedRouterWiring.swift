@@ -12,7 +12,10 @@ extension NodeServices {
     ) -> EmbeddedRouterPlane? {
         guard let transport, configuration.routers.values.contains(where: { $0.driver == .embedded }) else { return nil }
         var settings = EmbeddedRouterPlane.Configuration()
-        settings.maximumSubscribers = configuration.embedded.maximumSubscribers
+        let bounds = configuration.embedded
+        settings.maximumSubscribers = bounds.maximumSubscribers
+        (settings.subscribersPerStage, settings.subscribersPerAddress, settings.subscribersPerToken) =
+            (bounds.subscribersPerStage, bounds.subscribersPerAddress, bounds.subscribersPerToken)
         return EmbeddedRouterPlane(
             configuration: settings, transport: transport, authorizer: authorizer, workerCount: workerCount,
             metrics: EmbeddedRouterMetrics(metrics))

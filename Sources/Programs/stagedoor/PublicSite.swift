@@ -24,9 +24,7 @@ final class PublicSite {
         whip?.host = host
         let whep = try services.embedded.map { try WHEPEndpoint(loop: loop, plane: $0) }
         self.whip = whip
-        let watch = try services.embedded.map { _ in
-            try WatchEndpoint(loop: loop, board: services.stages, authorizer: services.tokens)
-        }
+        let watch = try services.embedded.map { try WatchEndpoint(loop: loop, board: services.stages, plane: $0) }
         self.watch = watch
         let foreign = try ForeignAnswers(loop: loop, requests: services.foreignRequests)
         whip?.predecessor = { foreign.pass($0, $1) }

@@ -10,7 +10,16 @@ extension ConfigurationTable {
             [
                 Key(
                     "embedded.maximumSubscribers", \.embedded.maximumSubscribers, .restart, in: 1...1000,
-                    "Subscribers at a time; further ones are refused (SD-1141).")
+                    "Subscribers at a time; further ones are refused (SD-1141)."),
+                Key(
+                    "embedded.subscribersPerStage", \.embedded.subscribersPerStage, .restart, in: 1...1000,
+                    "Of them those of one stage."),
+                Key(
+                    "embedded.subscribersPerAddress", \.embedded.subscribersPerAddress, .restart, in: 1...1000,
+                    "Of them those from one address (IPv6: /64). Loopback is not counted."),
+                Key(
+                    "embedded.subscribersPerToken", \.embedded.subscribersPerToken, .restart, in: 1...1000,
+                    "Of them those of one token: its newest displaces its oldest that is not connected yet."),
             ]),
         Section(
             "forwarding", "How streams are sent to routers.",

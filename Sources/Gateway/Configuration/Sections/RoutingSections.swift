@@ -44,6 +44,9 @@ extension RouterSettings.Driver: ChoiceValue {}
 /// The router in this process.
 public struct EmbeddedSettings: Equatable, Sendable {
     public var maximumSubscribers = 50
+    public var subscribersPerStage = 40
+    public var subscribersPerAddress = 32
+    public var subscribersPerToken = 16
 
     public init() {}
 }

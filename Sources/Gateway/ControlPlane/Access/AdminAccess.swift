@@ -46,6 +46,13 @@ struct AdminAccess {
         return authority
     }
 
+    /// For health and metrics, whom kubelet and Prometheus ask by the address of the pod, and balancers by HTTP/1.0 without a
+    /// name: only a name can be rebound, so that any address will do. A browser always names a host.
+    func checkHealthHost(of request: HTTPRequest) throws(APIError) {
+        guard let authority = request.authority, Self.address(in: authority) == nil else { return }
+        try checkHost(of: request)
+    }
+
     /// The host is ours, and a browser says that the request comes from a page of ours.
     func checkOrigin(of request: HTTPRequest) throws(APIError) {
         let authority = try checkHost(of: request)
@@ -69,11 +76,17 @@ struct AdminAccess {
 
     /// Loopback, whatever its spelling, and the configured names: a page that rebinds its own name to us has another one.
     private func isOurs(_ authority: String) -> Bool {
+        if let address = Self.address(in: authority) { return address.isLoopback || settings.hosts.contains("\(address)") }
         var host = authority.lowercased()
-        if let address = SocketAddress(host) { return address.ip.isLoopback || settings.hosts.contains("\(address.ip)") }
-        if let colon = host.lastIndex(of: ":"), !host.hasSuffix("]") { host = String(host[..<colon]) }
-        if host.hasPrefix("["), host.hasSuffix("]") { host = String(host.dropFirst().dropLast()) }
-        return host == "localhost" || IPAddress(host)?.isLoopback == true || settings.hosts.contains(host)
+        if let colon = host.lastIndex(of: ":") { host = String(host[..<colon]) }
+        return host == "localhost" || settings.hosts.contains(host)
+    }
+
+    /// The host of an authority that is an address, with or without a port; nil when it is a name.
+    private static func address(in authority: String) -> IPAddress? {
+        if let address = SocketAddress(authority) { return address.ip }
+        guard authority.hasPrefix("["), authority.hasSuffix("]") else { return IPAddress(authority) }
+        return IPAddress(authority.dropFirst().dropLast())
     }
 }
 

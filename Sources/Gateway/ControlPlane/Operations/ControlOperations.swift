@@ -11,6 +11,8 @@ struct ControlOperations: Sendable {
     let store: any PlatformStore
     let leases: any LeaseControl
     let authority: TokenAuthority
+    /// Whether somebody watches as that participant, at whatever node.
+    let isWatching: @Sendable (StageParticipant) -> Bool
     let wallNow: @Sendable () -> WallTime
 
     func run(_ operation: Operation, _ input: Input, _ reply: @escaping Reply) {

@@ -41,14 +41,15 @@ extension ControlOperations {
         reply(.success(page.output("publicKeys", keys, key: \.arn) { Output.publicKey($0, isSummary: true) }))
     }
 
-    /// Future uses of the pair's tokens fail; live participants stay (ledger B36).
+    /// Uses of the pair's tokens fail from now on, and what lives by them ends.
     func deletePublicKey(_ input: Input, _ reply: @escaping Reply) throws(APIError) {
         let arn = try input.text("arn", .arn(.publicKey))
         write(reply) { transaction throws(APIError) in
             guard transaction.state.publicKeys[arn] != nil else { throw .noPublicKey }
             transaction.removePublicKey(arn)
-        } then: { _ in
-            [:]
+        } then: { [self] _ in
+            leases.endRevoked()
+            return [:]
         }
     }
 }

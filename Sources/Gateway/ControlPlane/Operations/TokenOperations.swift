@@ -52,6 +52,7 @@ extension ControlOperations {
     }
 
     /// Cuts the participant off for good: its ingest configuration is detached, or its tokens are refused until they expired.
+    /// Who watches, or has not published yet, is ended by that too (`TokenStanding`).
     func disconnectParticipant(_ input: Input, _ reply: @escaping Reply) throws(APIError) {
         let stageARN = try stage(try input.text("stageArn", .arn(.stage))).arn
         let participantID = try input.text("participantId", .participantID)
@@ -68,7 +69,7 @@ extension ControlOperations {
             }
         }
         whoIsLive(among: [participant], reply) { [self] live in
-            guard live.isEmpty else { return disconnect(true) }
+            guard live.isEmpty, !isWatching(participant) else { return disconnect(true) }
             store.read {
                 try $0.knows(participant: participantID, ofStage: stageARN)
             } reply: { result in

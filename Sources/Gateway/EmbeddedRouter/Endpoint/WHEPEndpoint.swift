@@ -29,6 +29,7 @@ public final class WHEPEndpoint {
         var body: [UInt8]
         var token: Secret
         var key: WatchedKey
+        var source: IPAddress
         var respond: (HTTPResponse) -> Void
     }
 
@@ -70,7 +71,8 @@ public final class WHEPEndpoint {
         guard let token = request.presentedToken else { return respond(Problem.response(Refusal(.missingToken))) }
         nextNumber += 1
         let (number, sender) = (nextNumber, mailbox?.sender)
-        waiting[number] = PendingPost(body: request.body, token: token, key: key, respond: respond)
+        waiting[number] = PendingPost(
+            body: request.body, token: token, key: key, source: request.source.ip, respond: respond)
         let asked = SubscribeRequest(token: token, stageID: key.stageID, source: request.source)
         plane.authorizer.authorizeSubscribe(asked) { sender?.send(Reply(number: number, result: $0)) }
     }
@@ -86,13 +88,22 @@ public final class WHEPEndpoint {
     private func create(_ post: PendingPost, _ grant: SubscribeGrant) throws(Refusal) -> HTTPResponse {
         guard plane.taps[post.key] != nil else { throw Refusal(.participantNotLive) }
         let offer = try Self.offer(in: post.body)
-        guard plane.takePlace() else { throw Refusal(.tooManySubscribers) }
         let sources = SubscriberSources(video: Random.integer(), retransmission: Random.integer(), audio: Random.integer())
         let entry = SubscriberEntry(
             transport: plane.transport.makeState(for: offer.peer, token: post.token, now: loop.now), grant: grant,
             watched: post.key, offer: offer, sources: sources, plane: plane)
+        entry.place = try plane.takePlace(
+            .init(grant: grant, token: post.token, source: post.source, makesWay: true) { [transport = plane.transport] in
+                transport.end(entry, .refused($0))
+            })
         plane.entries[entry.transport.id] = entry
         plane.transport.add(entry)
+        // It may have made way for another worker's newcomer before it could be found.
+        guard entry.transport.current != .ended else {
+            plane.entries[entry.transport.id] = nil
+            plane.transport.remove(entry)
+            throw Refusal(.tooManySubscribers)
+        }
         pending.append(entry)
         startSweeping()
         return plane.transport.created(entry, location: "/whep/sessions/\(entry.transport.id)") {

@@ -1,4 +1,5 @@
 import Admission
+import Synchronization
 import WebRTCTransport
 import Wire
 
@@ -11,6 +12,7 @@ final class SubscriberEntry: TransportEntry {
     let offer: SubscriberOffer
     let sources: SubscriberSources
     private let plane: EmbeddedRouterPlane
+    private let number = Atomic<UInt64>(0)
 
     init(
         transport: TransportState, grant: SubscribeGrant, watched: WatchedKey, offer: SubscriberOffer,
@@ -21,9 +23,19 @@ final class SubscriberEntry: TransportEntry {
     }
 
     var purpose: TransportPurpose { .subscribe }
-    func reached(_ step: TransportStep, peer: SocketAddress) {
-        if case .handshakeDone = step { SubscriberLog.connected(self, peer: peer) }
+
+    /// The number of its place among the subscribers, given once.
+    var place: UInt64 {
+        get { number.load(ordering: .relaxed) }
+        set { number.store(newValue, ordering: .relaxed) }
     }
+
+    func reached(_ step: TransportStep, peer: SocketAddress) {
+        guard case .handshakeDone = step else { return }
+        plane.subscribers.settle(place)
+        SubscriberLog.connected(self, peer: peer)
+    }
+
     func checkRejected() {}
     func finish(_ reason: SessionEnd) { plane.finish(self, reason) }
 }

@@ -1,4 +1,4 @@
-public import Admission
+import Admission
 public import EventLoop
 public import HTTP
 public import HTTPServer
@@ -9,15 +9,17 @@ import Wire
 /// The watch page on one worker's public HTTP listeners: `/watch/{stageId}`, its files, and the events that say who is live.
 ///
 /// The page is for everybody; who is live is told to tokens with the SUBSCRIBE capability alone. They are asked again while the
-/// stream lives, so that an expired or revoked token ends it. Confined to the worker's loop.
+/// stream lives, so that an expired token ends it; one that was taken away ends it at once (`ViewerBook`). Confined to the
+/// worker's loop.
 public final class WatchEndpoint {
-    /// Often enough that a revoked token sees little more; a token known to be genuine costs no signature.
+    /// Often enough that an expired token sees little more; a token known to be genuine costs no signature.
     static let authorizationInterval = Duration.seconds(30)
     /// The gateway's clock, by which the page tells how old a picture is.
     static let clockInterval = Duration.seconds(5)
 
     let loop: EventLoop
     let board: StageBoard
+    private let viewers: ViewerBook
     private let authorizer: any SubscribeAuthorizer
     private var replies: Mailbox<Reply>?
     private var notices: Mailbox<StageBoard.Notice>?
@@ -33,8 +35,14 @@ public final class WatchEndpoint {
     }
 
     /// - Throws: when the system gives no more descriptors.
-    public init(loop: EventLoop, board: StageBoard, authorizer: any SubscribeAuthorizer) throws(SystemError) {
-        (self.loop, self.board, self.authorizer) = (loop, board, authorizer)
+    public convenience init(loop: EventLoop, board: StageBoard, plane: EmbeddedRouterPlane) throws(SystemError) {
+        try self.init(loop: loop, board: board, viewers: plane.pages, authorizer: plane.authorizer)
+    }
+
+    init(
+        loop: EventLoop, board: StageBoard, viewers: ViewerBook, authorizer: any SubscribeAuthorizer
+    ) throws(SystemError) {
+        (self.loop, self.board, self.viewers, self.authorizer) = (loop, board, viewers, authorizer)
         replies = try Mailbox(loop: loop) { [unowned self] in receive($0) }
         notices = try Mailbox(loop: loop) { [unowned self] in deliver($0) }
         let (authorization, clock) = (Self.authorizationInterval, Self.clockInterval)
@@ -94,20 +102,35 @@ extension WatchEndpoint {
         case .failure(let refusal):
             waiting.removeValue(forKey: reply.number)?.respond(Problem.response(refusal, headers: AnyOrigin.headers))
             end(reply.number, because: refusal)
-        case .success:
-            if let exchange = waiting.removeValue(forKey: reply.number) { start(reply.number, reply.request, exchange) }
+        case .success(let grant):
+            guard let exchange = waiting.removeValue(forKey: reply.number) else { return }
+            do throws(Refusal) {
+                try start(reply.number, reply.request, grant, exchange)
+            } catch {
+                exchange.respond(Problem.response(error, headers: AnyOrigin.headers))
+            }
         }
     }
 
     /// - Parameter number: of the stream; the board gives its watcher another.
-    private func start(_ number: Int, _ request: SubscribeRequest, _ exchange: HTTPExchange) {
-        guard let notices, let watcher = board.watch(stage: request.stageID, notices.sender) else {
-            return exchange.respond(Problem.response(Refusal(.overloaded), headers: AnyOrigin.headers))
+    private func start(
+        _ number: Int, _ request: SubscribeRequest, _ grant: SubscribeGrant, _ exchange: HTTPExchange
+    ) throws(Refusal) {
+        guard let notices, let replies else { throw Refusal(.overloaded) }
+        // Whoever opens the page ever again looks at the newest.
+        let place = try viewers.enter(
+            .init(grant: grant, token: request.token, source: request.source.ip, makesWay: true) { [sender = replies.sender] in
+                sender.send(Reply(number: number, request: request, result: .failure($0)))
+            })
+        guard let watcher = board.watch(stage: request.stageID, notices.sender) else {
+            viewers.leave(place)
+            throw Refusal(.overloaded)
         }
         guard let events = exchange.startEventStream(headers: AnyOrigin.headers) else {
+            viewers.leave(place)
             return board.stopWatching(stage: request.stageID, watcher)
         }
-        let stream = WatchStream(number: number, request: request, watcher: watcher, events: events)
+        let stream = WatchStream(number: number, request: request, watcher: watcher, place: place, events: events)
         events.onClosed = { [unowned self] in
             if let stream = streams.removeValue(forKey: watcher) { leave(stream) }
         }
@@ -134,7 +157,10 @@ extension WatchEndpoint {
         stream.close()
     }
 
-    private func leave(_ stream: WatchStream) { board.stopWatching(stage: stream.request.stageID, stream.watcher) }
+    private func leave(_ stream: WatchStream) {
+        board.stopWatching(stage: stream.request.stageID, stream.watcher)
+        viewers.leave(stream.place)
+    }
 }
 
 /// Pages of other origins may watch too: with a token of their own, never with cookies.

@@ -9,10 +9,12 @@ final class WatchStream {
     let request: SubscribeRequest
     /// The board's name for it.
     let watcher: Int
+    /// Its place among the pages that watch.
+    let place: UInt64
     private let events: HTTPEventStream
 
-    init(number: Int, request: SubscribeRequest, watcher: Int, events: HTTPEventStream) {
-        (self.number, self.request, self.watcher, self.events) = (number, request, watcher, events)
+    init(number: Int, request: SubscribeRequest, watcher: Int, place: UInt64, events: HTTPEventStream) {
+        (self.number, self.request, self.watcher, self.place, self.events) = (number, request, watcher, place, events)
     }
 
     func send(_ event: WatchEvent) { events.send(event.serverSent) }

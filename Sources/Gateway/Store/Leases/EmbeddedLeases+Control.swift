@@ -32,6 +32,13 @@ extension EmbeddedLeases: LeaseControl {
         for holder in holders { holder.end(.disconnected(refusal)) }
     }
 
+    public func endRevoked() {
+        let (state, now) = (store.state, wallNow())
+        for entry in table.withLock({ Array($0.held.values) }) {
+            if let refusal = state.refusal(of: entry.grant, at: now) { entry.holder.end(.disconnected(refusal)) }
+        }
+    }
+
     public func endIdleSessions() {
         if relay.withLock({ $0 == nil }) { change { $0.endIdleSessions(now: $1) } }
     }

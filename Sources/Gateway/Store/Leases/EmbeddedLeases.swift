@@ -22,7 +22,7 @@ public final class EmbeddedLeases: PublishLeases {
     let table: Lock<LeaseTable>
     /// Who is told what becomes of the leases, once another process has the table; looked at under the table's lock.
     let relay = Lock<(@Sendable (LeaseChange) -> Void)?>(nil)
-    private let store: any PlatformStore
+    let store: any PlatformStore
     let wallNow: @Sendable () -> WallTime
 
     /// Sessions that a former process left open go on if somebody publishes in time.
@@ -45,7 +45,7 @@ public final class EmbeddedLeases: PublishLeases {
         let outcome = table.withLock { table in
             // Looked at under the lock: what DeleteStage or a revocation commits is seen here, or ends the lease afterwards.
             if relay.withLock({ $0 != nil }) { return LeaseTable.Outcome(answer: .refused(Refusal(.draining))) }
-            if let refusal = Self.refusal(of: grant, in: store.state, at: now) {
+            if let refusal = store.state.refusal(of: grant, at: now) {
                 return LeaseTable.Outcome(answer: .refused(refusal))
             }
             return table.claim(grant, ingestProtocol, holder, takeOver: takeOver, now: now)
@@ -55,17 +55,6 @@ public final class EmbeddedLeases: PublishLeases {
     }
 
     public func release(_ lease: PublishLease) { change(lease) { $0.release(lease, now: $1) } }
-
-    /// What became of the credential since it was found good.
-    private static func refusal(of grant: PublishGrant, in state: PlatformState, at now: WallTime) -> Refusal? {
-        guard state.stages[grant.stageARN] != nil else { return Refusal(.stageDeleted) }
-        if let arn = grant.ingestConfigurationARN {
-            guard state.ingestConfigurations[arn]?.stageARN == grant.stageARN else { return Refusal(.detachedStreamKey) }
-        } else if state.isRevoked(participantID: grant.participantID, stageARN: grant.stageARN, at: now) {
-            return Refusal(.participantDisconnected)
-        }
-        return nil
-    }
 
     /// - Parameter lease: the one that changes, of which a process that has the table is told.
     func change(_ lease: PublishLease? = nil, _ body: (inout LeaseTable, WallTime) -> [HistoryWrite]) {

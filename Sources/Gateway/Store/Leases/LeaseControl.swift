@@ -25,6 +25,8 @@ public protocol LeaseControl: PublishLeases, PublishReports {
     /// Ends the participant's publish, if there is one.
     func end(_ participant: StageParticipant, _ refusal: Refusal)
     func endAll(ofStage arn: String, _ refusal: Refusal)
+    /// Ends the publishes whose credential was taken away.
+    func endRevoked()
     /// Ends the sessions whose last publisher left long enough ago. Called about once a second.
     func endIdleSessions()
 }

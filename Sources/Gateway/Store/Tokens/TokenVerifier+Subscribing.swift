@@ -8,7 +8,7 @@ extension TokenVerifier: SubscribeAuthorizer {
     public func authorizeSubscribe(
         _ request: SubscribeRequest, reply: @escaping @Sendable (Result<SubscribeGrant, Refusal>) -> Void
     ) {
-        verify(request.token, source: request.source.ip) { result in
+        verify(request.token, source: request.source.ip) { [self] result in
             reply(
                 result.flatMap { token in
                     let claims = token.claims
@@ -16,8 +16,13 @@ extension TokenVerifier: SubscribeAuthorizer {
                     guard claims.allowsSubscribe else { return .failure(Refusal(.tokenCannotSubscribe)) }
                     return .success(
                         SubscribeGrant(
-                            participantID: claims.participantID, stageID: claims.stageID, userID: claims.userID))
+                            participantID: claims.participantID, stageARN: claims.stageARN, stageID: claims.stageID,
+                            userID: claims.userID, publicKeyARN: publicKeyARN(of: token)))
                 })
         }
     }
+}
+
+extension TokenVerifier: TokenStanding {
+    public func refusal(of bearer: TokenBearer) -> Refusal? { store.state.refusal(of: bearer, at: wallNow()) }
 }

@@ -31,13 +31,13 @@ public final class TokenVerifier: Sendable {
         var isClosed = false
     }
 
-    private let store: any PlatformStore
+    let store: any PlatformStore
     private let rules: Lock<TokenRules>
     private let keys: VerificationKeys
     private let line: Lock<Line>
     private let known = Lock(VerifiedTokens())
     private let verifications = Lock(0)
-    private let wallNow: @Sendable () -> WallTime
+    let wallNow: @Sendable () -> WallTime
     private let threads = Lock<[WorkerThread]>([])
 
     /// - Throws: when the system gives no more threads.
@@ -172,7 +172,7 @@ extension TokenVerifier {
             participantID: claims.participantID, stageARN: claims.stageARN, stageID: claims.stageID, userID: claims.userID,
             attributes: claims.attributes, stageTags: store.state.stages[claims.stageARN]?.tags ?? [:],
             credentialHash: token.hash.text)
-        grant.userAgent = request.userAgent
+        (grant.userAgent, grant.publicKeyARN) = (request.userAgent, publicKeyARN(of: token))
         return grant
     }
 }

@@ -39,6 +39,9 @@ public final class SessionDirectory: Sendable {
         }
     }
 
+    /// Sessions that nobody has claimed.
+    var pendingEntries: [SessionEntry] { pending.withLock { $0.entries } }
+
     public var pendingCount: Int { pending.withLock { $0.count } }
 
     static let maximumFinished = 256
@@ -50,6 +53,7 @@ struct PendingSessions: Sendable {
     private var countByStage: [String: Int] = [:]
 
     var count: Int { byParticipant.count }
+    var entries: [SessionEntry] { Array(byParticipant.values) }
 
     mutating func add(_ entry: SessionEntry) -> (Bool, SessionEntry?) {
         let stage = entry.grant.stageID

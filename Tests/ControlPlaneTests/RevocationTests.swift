@@ -1,0 +1,70 @@
+import Admission
+import EventLoop
+import JSON
+import OpenSSL
+import Refusals
+import Store
+import Testing
+import Wire
+
+@testable import ControlPlane
+
+@Suite("Taking rights away")
+struct RevocationTests {
+    /// A publish that remembers how it was ended.
+    private final class Publish: LeaseHolder {
+        let end = Lock<LeaseEnd?>(nil)
+        var lastProgress: MonotonicTime { EventLoop.monotonicNow() }
+        var hasEnded: Bool { end.withLock { $0 != nil } }
+        func end(_ reason: LeaseEnd) { end.withLock { $0 = reason } }
+    }
+
+    private static func publish(_ participant: String, _ stage: String, key: String?, on bench: APIBench) throws -> Publish {
+        var grant = PublishGrant(
+            participantID: participant, stageARN: stage, stageID: ResourceName.identifier(inARN: stage),
+            credentialHash: participant)
+        grant.publicKeyARN = key
+        let (publish, answer) = (Publish(), Lock<ClaimAnswer?>(nil))
+        bench.leases.claimPublish(grant, protocol: .whip, holder: publish, takeOver: false) { new in
+            answer.withLock { $0 = new }
+        }
+        guard case .granted = answer.withLock({ $0 }) else { throw NotGranted() }
+        return publish
+    }
+
+    private struct NotGranted: Error {}
+
+    @Test func `deleting a public key ends the publishes of its tokens, and no others`() throws {
+        let bench = try APIBench()
+        let stage = try bench.makeStage()
+        let keys = try (0..<2).map { _ in
+            let pem = String(decoding: try ES384PrivateKey.generate().publicKey.pem, as: UTF8.self)
+            let made = try bench.call("ImportPublicKey", ["publicKeyMaterial": .string(pem)])
+            return try #require(made.output["publicKey"]?["arn"]?.string)
+        }
+        let publishes = try [keys[0], keys[1], nil].enumerated().map { number, key in
+            try Self.publish("p\(number)", stage, key: key, on: bench)
+        }
+        #expect(try bench.call("DeletePublicKey", ["arn": .string(keys[0])]).status == .ok)
+        guard case .disconnected(let refusal) = publishes[0].end.withLock({ $0 }) else {
+            Issue.record("the first goes on")
+            return
+        }
+        #expect(refusal.code == .tokenRejected && refusal.sentence.contains("public key"))
+        #expect(!publishes[1].hasEnded && !publishes[2].hasEnded)
+    }
+
+    @Test func `a participant that only watches is disconnected, one that nobody knows is not found`() throws {
+        let watching = Lock<Set<StageParticipant>>([])
+        let bench = try APIBench(isWatching: { participant in watching.withLock { $0.contains(participant) } })
+        let stage = try bench.makeStage()
+        func disconnect() throws -> Int {
+            let input: JSONObject = ["stageArn": .string(stage), "participantId": "viewer"]
+            return Int(try bench.call("DisconnectParticipant", input).status.code)
+        }
+        #expect(try disconnect() == 404)
+        watching.withLock { _ = $0.insert(StageParticipant("viewer", of: stage)) }
+        #expect(try disconnect() == 200)
+        #expect(bench.store.state.isRevoked(participantID: "viewer", stageARN: stage, at: EventLoop.wallNow()))
+    }
+}
