@@ -1,3 +1,4 @@
+import Foundation
 import HTTP
 import JSON
 import SDP
@@ -188,5 +189,15 @@ struct EndpointTests {
         defer { gateway.stop() }
         let page = gateway.request(.get, "/publish")
         #expect(page.status == .ok && String(decoding: page.body, as: UTF8.self).contains("RTCPeerConnection"))
+    }
+
+    @Test func `the test publisher talks to its own gateway alone, and is in nobody's frame`() throws {
+        let gateway = try TestGateway()
+        defer { gateway.stop() }
+        let policy = gateway.request(.get, "/publish").headers["Content-Security-Policy"] ?? ""
+        let directives = policy.split(separator: ";").map { $0.trimmingCharacters(in: .whitespaces) }
+        #expect(directives.contains("connect-src 'self'") && directives.contains("frame-ancestors 'none'"), "\(policy)")
+        let page = String(decoding: gateway.request(.get, "/publish").body, as: UTF8.self)
+        #expect(page.contains("target.origin !== location.origin"), "and says so in words")
     }
 }
