@@ -42,11 +42,15 @@ extension Interop {
 
         @Test(.timeLimit(.minutes(10)))
         func `the fifty-first subscriber is refused in words, and DELETE frees every place`() throws {
-            let gateway = try Gateway()
+            let gateway = try Gateway(
+                configuration: "embedded: {maximumSubscribers: 50, subscribersPerStage: 50}\n\(Gateway.roomForMany)")
             let encoder = try Encoder.ffmpeg(.long, to: gateway.quickstart.publishURL)
             let url = try Self.url(gateway, gateway.quickstart.participantId)
             expect("it publishes", within: .seconds(60)) { gateway.log.contains("rtmp_publish_granted") }
-            let client = try Self.client("aiortc_whep.py", ["0", Self.token(gateway), url], environment: ["PLACES=51"])
+            // Each with a token of its own: of one token the newest would displace the oldest.
+            let tokens = try gateway.makeTokens(51)
+            let client = try Self.client(
+                "aiortc_whep.py", ["0", tokens.joined(separator: ","), url], environment: ["PLACES=51"])
             #expect(client.status(within: .seconds(60)) == 0, "\(client.output)")
             for turn in ["first", "again"] {
                 #expect(client.output.contains("\(turn) created 50"), "\(client.output)")

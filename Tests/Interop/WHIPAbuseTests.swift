@@ -55,13 +55,17 @@ extension Interop {
 
 extension Gateway {
     /// A token of another participant on the demo stage, made through the control API by the AWS SDK.
-    func makeToken() throws -> String {
+    func makeToken() throws -> String { try #require(makeTokens(1).first) }
+
+    /// One of so many other participants each.
+    func makeTokens(_ count: Int) throws -> [String] {
         let client = Workspace.package.appending(path: "Tests/Interop/Clients/participant_token.py").path
-        let token = try ProgramRun.output(
+        let tokens = try ProgramRun.output(
             of: [
                 Interop.WHIP.python, client, try #require(quickstart.adminURL), try #require(quickstart.accessKeyId),
                 try #require(quickstart.secretAccessKey), quickstart.region ?? "us-east-1", try #require(quickstart.stageArn),
+                "\(count)",
             ], within: .seconds(60))
-        return token.trimmingCharacters(in: .whitespacesAndNewlines)
+        return tokens.split(whereSeparator: \.isWhitespace).map(String.init)
     }
 }

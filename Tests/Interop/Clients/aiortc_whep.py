@@ -4,7 +4,8 @@
 Prints one line per event: each POST's status (with the problem document when it is refused), each connection's first decoded
 picture and sound, and at the end what each decoded: pictures, their size, their greatest difference of brightness, sound.
 Environment: DROP=N drops every Nth video packet on its first arrival; HOLD=1 sends no DELETE; PLI=1 asks for a keyframe
-each second; PLACES=N only makes N sessions, deletes them, and does it again.
+each second; PLACES=N only makes N sessions (of several tokens with commas between them, in turns), deletes them, and does it
+again; with KEEP=1 it leaves the first ones as they are.
 """
 import array
 import asyncio
@@ -124,19 +125,22 @@ async def fill(count, token, url):
     connection = RTCPeerConnection()
     connection.addTransceiver('video', direction='recvonly')
     await connection.setLocalDescription(await connection.createOffer())
-    headers = {'Authorization': 'Bearer ' + token}
+    bearers = [{'Authorization': 'Bearer ' + each} for each in token.split(',')]
     async with aiohttp.ClientSession() as http:
         for turn in ('first', 'again'):
             sessions = []
-            for _ in range(count):
+            for number in range(count):
+                headers = bearers[number % len(bearers)]
                 typed = {**headers, 'Content-Type': 'application/sdp'}
                 async with http.post(url, data=connection.localDescription.sdp, headers=typed) as response:
                     if response.status == 201:
-                        sessions.append(urljoin(str(response.url), response.headers['Location']))
+                        sessions.append((urljoin(str(response.url), response.headers['Location']), headers))
                     else:
                         say(turn, 'refused', response.status, (await response.json())['code'], response.headers['Retry-After'])
             say(turn, 'created', len(sessions))
-            for session in sessions:
+            if os.environ.get('KEEP'):
+                break
+            for session, headers in sessions:
                 async with http.delete(session, headers=headers) as response:
                     assert response.status == 200, response.status
     await connection.close()
