@@ -12,9 +12,10 @@ final class ProgramRun {
     private var ended: Int32?
 
     /// Starts `arguments`, the program first, looked for on the PATH.
-    init(_ arguments: [String]) throws {
+    /// - Parameter input: a descriptor that becomes its standard input; without, that is empty.
+    init(_ arguments: [String], readingFrom input: CInt? = nil) throws {
         log = Workspace.temporaryFile(suffix: ".log")
-        pid = try Self.spawn(arguments, writingTo: log.path)
+        pid = try Self.spawn(arguments, readingFrom: input, writingTo: log.path)
     }
 
     deinit { kill() }
@@ -56,11 +57,15 @@ final class ProgramRun {
         return run.output
     }
 
-    private static func spawn(_ arguments: [String], writingTo log: String) throws -> pid_t {
+    private static func spawn(_ arguments: [String], readingFrom input: CInt?, writingTo log: String) throws -> pid_t {
         var files = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&files)
         defer { posix_spawn_file_actions_destroy(&files) }
-        posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0)
+        if let input {
+            posix_spawn_file_actions_adddup2(&files, input, STDIN_FILENO)
+        } else {
+            posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0)
+        }
         posix_spawn_file_actions_addopen(&files, STDOUT_FILENO, log, O_WRONLY | O_CREAT | O_APPEND, 0o600)
         posix_spawn_file_actions_adddup2(&files, STDOUT_FILENO, STDERR_FILENO)
         var attributes = posix_spawnattr_t()
