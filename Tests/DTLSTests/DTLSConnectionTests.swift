@@ -52,6 +52,37 @@ struct DTLSConnectionTests {
         #expect(first <= .milliseconds(50) && first > .milliseconds(20))
     }
 
+    /// ffmpeg in its default role: what arrives after its handshake makes its socket blocking, and a round trip may take 600 ms.
+    @Test func `as client only the ClientHello is repeated soon, later flights after a second`() throws {
+        let pair = try Pair()
+        try pair.client.start()
+        _ = pair.client.takeOutgoing()  // ffmpeg swallows the first
+        Thread.sleep(forTimeInterval: 0.06)
+        try pair.client.timeoutExpired()
+        for hello in pair.client.takeOutgoing() { _ = try pair.server.receive(hello) }
+        for datagram in pair.server.takeOutgoing() { _ = try pair.client.receive(datagram) }
+        let finishing = pair.client.takeOutgoing()
+        #expect(!finishing.isEmpty)
+        let wait = try #require(pair.client.timeout)
+        #expect(wait > .milliseconds(600) && wait <= .seconds(1), "\(wait)")
+        // The server is done with this flight; nothing may follow before its own last one has had time to come.
+        #expect(try finishing.map { try pair.server.receive($0) }.contains { $0 != .none })
+        try pair.client.timeoutExpired()
+        #expect(pair.client.takeOutgoing().isEmpty)
+        #expect(try pair.server.takeOutgoing().map { try pair.client.receive($0) }.contains { $0 != .none })
+        #expect(pair.client.timeout == nil)
+    }
+
+    @Test func `each of several records of close_notify is new to the peer`() throws {
+        var pair = try Pair()
+        try pair.run()
+        pair.server.close(copies: 4)
+        let records = pair.server.takeOutgoing()
+        #expect(records.count == 4 && Set(records).count == 4)
+        // Whichever arrives first is taken.
+        #expect(try pair.client.receive(records[2]) == .closedByPeer)
+    }
+
     @Test func `garbage after the handshake changes nothing`() throws {
         var pair = try Pair()
         try pair.run()

@@ -77,10 +77,16 @@ public import Wire
     /// How long to wait for an answer to what was just sent (RFC 6347 §4.2.4.1).
     ///
     /// ffmpeg as server swallows the first ClientHello, so the second follows after 50 ms. Flights it does answer must not come
-    /// twice: ffmpeg 9.0.2 makes its socket blocking when a DTLS record arrives after the handshake, and crawls from then on.
+    /// twice: ffmpeg 9.0.2 makes its socket blocking when a DTLS record arrives after the handshake, and crawls from then on. So
+    /// what follows the ClientHello has a second to be answered, on whatever way.
     func timeoutMicroseconds(after last: UInt32) -> UInt32 {
-        guard last > 0 else { return role == .client && !hasReceived ? 50_000 : 250_000 }
-        return min(max(2 * last, 250_000), 1_000_000)
+        let (first, longest): (UInt32, UInt32) =
+            switch role {
+            case .client where !hasReceived: (50_000, 1_000_000)
+            case .client: (1_000_000, 2_000_000)
+            case .server: (250_000, 1_000_000)
+            }
+        return last == 0 ? first : min(max(2 * last, 250_000), longest)
     }
 
     /// Sends the last flight again (RFC 6347 §4.2.4).
@@ -91,11 +97,15 @@ public import Wire
     }
 
     /// Ends the association: close_notify stands in `outgoing` when there was one.
-    public func close() {
+    /// - Parameter copies: how many, each a record of its own that the peer takes for new, for peers that may miss the first.
+    public func close(copies: Int = 1) {
         guard state != .closed else { return }
         if state == .connected {
             ERR_clear_error()
-            _ = withBuffers { unsafe SSL_shutdown(ssl) }
+            for _ in 0..<copies {
+                unsafe SSL_set_shutdown(ssl, 0)
+                _ = withBuffers { unsafe SSL_shutdown(ssl) }
+            }
         }
         state = .closed
     }
