@@ -71,7 +71,7 @@ struct DayLongTests {
                 for part in 0..<3 { send(isLast: part == 2, at: now) }
                 receiver.handOver()
                 timestamp &+= 3_000
-                if frame % 3 == 0 { feedbackBytes += receiver.feedback(at: now).count }
+                if frame % 3 == 0 { feedbackBytes += receiver.feedback(at: now).reduce(0) { $0 + $1.count } }
             }
         }
 

@@ -23,10 +23,13 @@ extension MediaReceiver {
         }
     }
 
-    /// The compound that is due now: requests for lost packets at once, transport feedback every 50 to 100 ms, reports each second.
-    func feedback(at now: MonotonicTime) -> [UInt8] {
-        var parts = ByteWriter()
-        requestLostPackets(at: now, into: &parts)
+    /// The datagrams that are due now: requests for lost packets at once, transport feedback every 50 to 100 ms, reports each
+    /// second.
+    ///
+    /// Where reduced-size RTCP was agreed (RFC 5506) requests for lost packets go alone: ffmpeg reads no others. A report stands
+    /// before everything else (RFC 3550 §6.1).
+    func feedback(at now: MonotonicTime) -> [[UInt8]] {
+        var (datagrams, parts) = lossRequests(at: now)
         if books.transportID != nil, let media = books.sources.first,
             let feedback = books.transport.feedback(at: now, senderSSRC: ssrc, mediaSSRC: media.ssrc)
         {
@@ -38,9 +41,10 @@ extension MediaReceiver {
             metrics.keyframeRequests.increment()
         }
         let isReportDue = now - lastReport >= Self.reportPeriod
-        guard isReportDue || parts.count > 0 else { return [] }
+        guard isReportDue || parts.count > 0 else { return datagrams }
         if isReportDue { noteSilence(at: now) }
-        return compound(parts.bytes, isReportDue: isReportDue, at: now)
+        datagrams.append(compound(parts.bytes, isReportDue: isReportDue, at: now))
+        return datagrams
     }
 
     private func compound(_ parts: [UInt8], isReportDue: Bool, at now: MonotonicTime) -> [UInt8] {
@@ -69,8 +73,9 @@ extension MediaReceiver {
         return writer.bytes
     }
 
-    /// NACK for the forwarded layer and audio, never for a layer that does not answer.
-    private func requestLostPackets(at now: MonotonicTime, into writer: inout ByteWriter) {
+    /// NACK for the forwarded layer and audio, never for a layer that does not answer: whole datagrams, and parts of a compound.
+    private func lossRequests(at now: MonotonicTime) -> (alone: [[UInt8]], parts: ByteWriter) {
+        var (alone, parts) = ([[UInt8]](), ByteWriter())
         for index in books.sources.indices where books.sources[index].losses.missingCount > 0 {
             let isVideo = books.sources[index].track.kind == .video
             guard books.sources[index].role == .media, !isVideo || books.sources[index].track.layer == books.selector.current
@@ -79,7 +84,8 @@ extension MediaReceiver {
                 continue
             }
             var numbers: [UInt16] = []
-            if (isVideo ? offer.video : offer.audio)?.hasFeedback("nack") == true {
+            let section = isVideo ? offer.video : offer.audio
+            if section?.hasFeedback("nack") == true {
                 books.sources[index].losses.due(at: now, into: &numbers)
             } else {
                 // Nobody can be asked (Opus of most encoders): what was only reordered still comes.
@@ -93,8 +99,16 @@ extension MediaReceiver {
             guard !numbers.isEmpty, books.sources[index].isAnswering else { continue }
             books.sources[index].unansweredRequests += numbers.count
             metrics.nacks.increment(by: numbers.count)
-            GenericNACK(senderSSRC: ssrc, mediaSSRC: books.sources[index].ssrc, sequenceNumbers: numbers).write(into: &writer)
+            let request = GenericNACK(senderSSRC: ssrc, mediaSSRC: books.sources[index].ssrc, sequenceNumbers: numbers)
+            guard section?.hasReducedSizeRTCP == true else {
+                request.write(into: &parts)
+                continue
+            }
+            var datagram = ByteWriter(reserving: 64)
+            request.write(into: &datagram)
+            alone.append(datagram.bytes)
         }
+        return (alone, parts)
     }
 
     /// The media source of a layer, once something came from it.

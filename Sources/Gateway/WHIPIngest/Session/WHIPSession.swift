@@ -150,8 +150,7 @@ final class WHIPSession: TransportSession {
             lastFigures = now
             noteFigures()
         }
-        let feedback = receiver.feedback(at: now)
-        if !feedback.isEmpty { transport.sendControl(feedback) }
+        for datagram in receiver.feedback(at: now) { transport.sendControl(datagram) }
     }
 
     private func noteFigures() {
