@@ -9,7 +9,8 @@ import Wire
 
 @testable import WebRTCTransport
 
-/// Any datagram at the media port: from a stranger, and from a peer whose check was genuine, with whom DTLS may begin.
+/// Any datagram at the media port: from a stranger, and from two peers whose checks were genuine, with whom DTLS may begin. What
+/// one of them sends, from wherever, takes nothing from the other.
 enum MediaPortFuzz {
     nonisolated(unsafe) private static var target: Target?
 
@@ -17,21 +18,37 @@ enum MediaPortFuzz {
     static func run(_ bytes: UnsafeRawBufferPointer) {
         guard let sender = bytes.first else { return }
         if target?.isUsable != true { target = try? Target() }
-        target?.receive(UnsafeRawBufferPointer(rebasing: bytes.dropFirst()), isPeer: sender & 1 == 1)
+        target?.receive(UnsafeRawBufferPointer(rebasing: bytes.dropFirst()), from: Sender(sender))
     }
 
-    /// A port with one session, whose peer has been checked. It never turns its loop: datagrams are handed to it.
+    private enum Sender: Equatable {
+        case stranger
+        case peer(Int)
+        /// A genuine check of the other session from this peer's address, in place of the datagram.
+        case other(at: Int)
+
+        init(_ byte: UInt8) {
+            self =
+                switch byte & 7 {
+                case 1, 3: .peer(Int(byte & 7) / 2)
+                case 5, 7: .other(at: Int(byte & 7) / 2 - 2)
+                default: .stranger
+                }
+        }
+    }
+
+    /// A port with two sessions, whose peers have been checked. It never turns its loop: datagrams are handed to it.
     private final class Target {
-        /// Few targets: a loop that has had a handshake is never freed, because its scheduler keeps it (a program's loops live as long
-        /// as it does), and a thousand of them are 280 MB.
         private static let maximumInputs = 100_000
         private static let stranger = SocketAddress(.loopback, port: 9)
-        private static let peer = SocketAddress(.loopback, port: 7)
+        private static let peers = [SocketAddress(.loopback, port: 7), SocketAddress(.loopback, port: 8)]
 
         private let loop: EventLoop
         private let plane: TransportPlane
         private let port: MediaPort
-        private let entry: Entry
+        private let entries: [Entry]
+        /// Who has sent anything: his session may have ended by it.
+        private var hasSpoken = [false, false]
         private let maker = Maker()
         private let thread = pthread_self()
         private let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 66_000, alignment: 8)
@@ -48,10 +65,14 @@ enum MediaPortFuzz {
                 isDTLSClient: false,
                 fingerprints: [CertificateFingerprint(hash: "sha-256", bytes: .init(repeating: 7, count: 32))],
                 iceOptions: [], ufrag: "peer", bundleMids: ["0"], taggedMid: "0", allowsMixedExtensions: false)
-            entry = Entry(plane.makeState(for: peer, token: Secret("token"), now: loop.now))
+            let (plane, now) = (plane, loop.now)
+            entries = Self.peers.map { _ in Entry(plane.makeState(for: peer, token: Secret("token"), now: now)) }
             port.sessionMakers[.publish] = maker
-            plane.add(entry)
-            check()
+            for index in entries.indices {
+                plane.add(entries[index])
+                check(of: index, from: Self.peers[index])
+            }
+            precondition(port.tuples.count == 2, "the checks were genuine: without tuples nothing below is reached")
         }
 
         deinit {
@@ -61,22 +82,40 @@ enum MediaPortFuzz {
 
         /// Sessions end by what they are sent, and a loop belongs to the thread that made it.
         var isUsable: Bool {
-            inputs < Self.maximumInputs && entry.transport.current != .ended && pthread_equal(thread, pthread_self()) != 0
+            inputs < Self.maximumInputs && entries.allSatisfy { $0.transport.current != .ended }
+                && pthread_equal(thread, pthread_self()) != 0
         }
 
-        private func check() {
-            guard let credentials = entry.transport.newestCredentials else { return }
+        private func check(of index: Int, from source: SocketAddress) {
+            guard let credentials = entries[index].transport.newestCredentials else { return }
             let check = STUNClient().check(
                 username: "\(credentials.ufrag):peer", password: credentials.password, useCandidate: true)
-            check.withUnsafeBytes { receive($0, isPeer: true) }
-            precondition(port.tuples.count == 1, "the check was genuine: without its tuple nothing below is reached")
+            check.withUnsafeBytes { receive($0, from: source) }
         }
 
-        func receive(_ datagram: UnsafeRawBufferPointer, isPeer: Bool) {
+        func receive(_ datagram: UnsafeRawBufferPointer, from sender: Sender) {
             inputs += 1
+            switch sender {
+            case .stranger: receive(datagram, from: Self.stranger)
+            case .peer(let index):
+                hasSpoken[index] = true
+                receive(datagram, from: Self.peers[index])
+            case .other(let index): check(of: 1 - index, from: Self.peers[index])
+            }
+            for index in entries.indices where !hasSpoken[index] { expectUnhurt(index) }
+        }
+
+        /// Who has said nothing since its check has lost nothing.
+        private func expectUnhurt(_ index: Int) {
+            let path = MediaPath(remote: Self.peers[index], local: .loopback)
+            precondition(entries[index].transport.current == .pending, "another's datagram ended or claimed a session")
+            precondition(port.tuples.find(path.key)?.first.entry === entries[index], "another's datagram took a tuple")
+        }
+
+        private func receive(_ datagram: UnsafeRawBufferPointer, from source: SocketAddress) {
             guard datagram.count < buffer.count - 64 else { return }
             buffer.copyMemory(from: datagram)
-            let path = MediaPath(remote: isPeer ? Self.peer : Self.stranger, local: .loopback)
+            let path = MediaPath(remote: source, local: .loopback)
             port.receive(UnsafeMutableRawBufferPointer(rebasing: buffer[..<datagram.count]), on: path, at: loop.now)
             port.endBatch()
         }

@@ -37,6 +37,7 @@ public final class TransportState: Sendable {
     /// Set by the first worker that waits to claim as DTLS client.
     private let claimScheduled = Atomic<Bool>(false)
     private let finished = Atomic<Bool>(false)
+    private let ready = Atomic<Bool>(false)
 
     init(
         id: String, peer: PeerDescription, certificate: DTLSCertificate, tokenHash: [UInt8], credentials: ICECredentials,
@@ -75,6 +76,10 @@ public final class TransportState: Sendable {
 
     /// True for the first caller.
     func scheduleClaim() -> Bool { !claimScheduled.exchange(true, ordering: .acquiringAndReleasing) }
+
+    /// DTLS is done and the keys are in place.
+    func becameReady() { ready.store(true, ordering: .releasing) }
+    var isReady: Bool { ready.load(ordering: .acquiring) }
 
     // MARK: - Liveness
 

@@ -120,6 +120,7 @@ extension PeerTransport {
         } catch { return end(.refused(Refusal(.internalError))) }
         guard phase == .handshaking else { return }
         phase = .ready
+        entry.transport.becameReady()
         entry.reached(.handshakeDone, peer: path.remote)
         session?.transportReady()
     }

@@ -53,7 +53,7 @@ public final class PeerTransport {
     func tupleValidated(_ path: MediaPath, at now: MonotonicTime) {
         entry.transport.heard(at: now)
         guard !validated.contains(path) else { return }
-        if validated.count >= Self.maximumTuples { validated.removeFirst() }
+        if validated.count >= TupleTable.maximumPerSession { validated.removeFirst() }
         validated.append(path)
         // Retransmissions of our flights follow the tuple validated last until one has carried something genuine.
         if phase == .handshaking, entry.transport.peer.isDTLSClient { self.path = path }
@@ -66,9 +66,11 @@ public final class PeerTransport {
 
     // MARK: - Receiving
 
-    func receiveMedia(_ packet: UnsafeMutableRawBufferPointer, on path: MediaPath, at now: MonotonicTime) {
-        guard unprotect(packet, at: now) else { return }
+    /// - Returns: whether it was genuine.
+    func receiveMedia(_ packet: UnsafeMutableRawBufferPointer, on path: MediaPath, at now: MonotonicTime) -> Bool {
+        guard unprotect(packet, at: now) else { return false }
         genuinePacket(on: path, at: now)
+        return true
     }
 
     /// From a tuple without a check: genuine packets are taken, but nothing is sent there before its check.
@@ -82,7 +84,7 @@ public final class PeerTransport {
     /// True the first time that something genuine came over that tuple.
     func isNewlyRebound(to path: MediaPath) -> Bool {
         guard !rebound.contains(path) else { return false }
-        if rebound.count >= Self.maximumTuples { rebound.removeFirst() }
+        if rebound.count >= TupleTable.maximumPerSession { rebound.removeFirst() }
         rebound.append(path)
         return true
     }
@@ -165,8 +167,6 @@ public final class PeerTransport {
         entry.conclude(reason)
     }
 
-    /// Chromium gathers 5 to 10 pairs; libnice nominates several of them.
-    private static let maximumTuples = 16
     /// A handshake that broke may be begun again a few times within its lifetime.
     static let maximumAttempts = 4
     private static let scratchByteCount = 1_500

@@ -25,12 +25,12 @@ extension MediaPort {
             }
         } catch {
             plane.metrics.rejectedChecks.increment()
-            if tuples[path.key] == nil { entry.checkRejected() }
+            if tuples.find(path.key) == nil { entry.checkRejected() }
         }
     }
 
     private func owner(of ufrag: LocalUfrag, on path: MediaPath) -> (any TransportEntry, [UInt8])? {
-        if let tuple = tuples[path.key], tuple.ufrag == ufrag { return (tuple.entry, tuple.password) }
+        if let member = tuples.find(path.key)?.member(ufrag: ufrag) { return (member.entry, member.password) }
         guard let entry = plane.directory.entry(ufrag: ufrag), let password = entry.transport.password(of: ufrag) else {
             return nil
         }
@@ -51,21 +51,17 @@ extension MediaPort {
         case .owned(index): sessions[ObjectIdentifier(entry)]?.tupleValidated(path, at: now)
         case .owned(let worker) where path.isStream: move(path, of: entry, to: worker)
         case .owned(let worker): if isNew { plane.send(.validated(entry, path), to: worker) }
-        case .ended: tuples[path.key] = nil
+        case .ended: tuples.remove(entry, at: path.key)
         }
     }
 
-    /// Keeps the tuple for its session; true when this worker did not know them together.
+    /// Keeps the tuple for the session; true when this worker did not know them together.
     private func note(
         _ entry: any TransportEntry, _ ufrag: LocalUfrag, _ password: [UInt8], on path: MediaPath, at now: MonotonicTime
     ) -> Bool {
-        if let tuple = tuples[path.key], tuple.entry === entry, tuple.ufrag == ufrag {
-            (tuple.path, tuple.lastCheck) = (path, now)
-            return false
-        }
-        let tuple = PeerTuple(entry: entry, path: path, ufrag: ufrag, password: password, now: now)
-        tuple.session = sessions[ObjectIdentifier(entry)]
-        tuples[path.key] = tuple
+        let member = TupleMember(
+            entry, session: sessions[ObjectIdentifier(entry)], ufrag: ufrag, password: password, now: now)
+        guard tuples.note(member, on: path) else { return false }
         startRounds()
         rebound[path.key] = nil
         // The first check with the credentials of a restart ends those before (RFC 8445 §9).
@@ -95,10 +91,8 @@ extension MediaPort {
         session.session = sessionMaker.makeSession(for: entry, on: session)
         sessions[ObjectIdentifier(entry)] = session
         startRounds()
-        for tuple in tuples.values where tuple.entry === entry {
-            tuple.session = session
-            session.tupleValidated(tuple.path, at: now)
-        }
+        tuples.own(entry, by: session)
+        for tuple in tuples.tuples(of: entry) { session.tupleValidated(tuple.path, at: now) }
         return session
     }
 
@@ -122,10 +116,9 @@ extension MediaPort {
     func forget(_ session: PeerTransport) {
         sessions[ObjectIdentifier(session.entry)] = nil
         plane.directory.remove(sources: session.sources, of: session.entry)
-        for tuple in tuples.values where tuple.entry === session.entry && tuple.path.isStream {
-            connections.removeValue(forKey: tuple.path.remote)?.closeAfterFlush()
+        for path in tuples.removeAll(of: session.entry) where path.isStream {
+            connections.removeValue(forKey: path.remote)?.closeAfterFlush()
         }
-        tuples = tuples.filter { $0.value.entry !== session.entry }
         gathering.removeAll { $0 === session }
     }
 }

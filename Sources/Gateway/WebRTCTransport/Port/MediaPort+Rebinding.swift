@@ -29,11 +29,42 @@ extension MediaPort {
     /// Tries a packet with a session of ours. What is not genuine is put back as it was: decryption may have changed it in place.
     private func isGenuine(_ datagram: UnsafeMutableRawBufferPointer, of entry: any TransportEntry, at now: MonotonicTime) -> Bool
     {
-        guard let session = sessions[ObjectIdentifier(entry)], datagram.count <= attempt.count else { return false }
+        guard let session = sessions[ObjectIdentifier(entry)] else { return false }
+        return attempting(datagram) { session.receiveRebound(datagram, at: now) }
+    }
+
+    private func attempting(_ datagram: UnsafeMutableRawBufferPointer, _ isGenuine: () -> Bool) -> Bool {
+        guard datagram.count <= attempt.count else { return false }
         attempt.copyMemory(from: UnsafeRawBufferPointer(datagram))
-        if session.receiveRebound(datagram, at: now) { return true }
+        if isGenuine() { return true }
         datagram.copyMemory(from: UnsafeRawBufferPointer(rebasing: attempt[..<datagram.count]))
         return false
+    }
+
+    /// Several sessions were checked on the tuple: the packet goes to those whose source it names, or else to the first that finds
+    /// it genuine. No member can keep a packet from another.
+    func receiveShared(
+        _ datagram: UnsafeMutableRawBufferPointer, _ tuple: PeerTuple, on path: MediaPath, at now: MonotonicTime
+    ) {
+        let members = [tuple.first] + tuple.others
+        let named = UnsafeRawBufferPointer(datagram).ssrc.map { plane.directory.entries(source: $0) } ?? []
+        func isNamed(_ member: TupleMember) -> Bool { named.contains { $0 === member.entry } }
+        for member in members.filter(isNamed) + members.filter({ !isNamed($0) }) where member.session != nil {
+            guard isGenuine(datagram, of: member, on: path, at: now) else { continue }
+            if member === tuple.first { tuple.lastGenuine = now }
+            return
+        }
+        let far = members.filter { $0.session == nil }
+        for member in far.contains(where: isNamed) ? far.filter(isNamed) : far {
+            passOn(UnsafeRawBufferPointer(datagram), of: member, tuple, on: path, at: now)
+        }
+    }
+
+    private func isGenuine(
+        _ datagram: UnsafeMutableRawBufferPointer, of member: TupleMember, on path: MediaPath, at now: MonotonicTime
+    ) -> Bool {
+        guard let session = member.session else { return false }
+        return attempting(datagram) { session.receiveMedia(datagram, on: path, at: now) }
     }
 
     /// Gives a packet to the session's worker; false when it has none any more.
@@ -61,7 +92,7 @@ extension MediaPort {
 
     /// A genuine packet of the session came over this tuple.
     func learn(_ path: MediaPath, of entry: any TransportEntry) {
-        guard tuples[path.key] == nil else { return }
+        guard tuples.find(path.key) == nil else { return }
         if rebound.count >= Self.maximumRebound { rebound.removeAll(keepingCapacity: true) }
         rebound[path.key] = entry
         startRounds()

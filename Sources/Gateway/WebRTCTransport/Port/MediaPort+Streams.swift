@@ -16,15 +16,13 @@ extension MediaPort {
 
     /// Goes on with a connection whose session is ours.
     func adopt(_ detached: DetachedConnection, of entry: any TransportEntry) {
+        // The session may have ended while its connection was on the way, which closes with its descriptor.
+        guard let session = sessions[ObjectIdentifier(entry)], let credentials = entry.transport.newestCredentials else { return }
         let connection = adopt(TCPStream(loop: loop, resuming: detached))
         connection.authenticated()
-        guard let session = sessions[ObjectIdentifier(entry)], let credentials = entry.transport.newestCredentials else {
-            return connection.close()
-        }
-        let tuple = PeerTuple(
-            entry: entry, path: connection.path, ufrag: credentials.ufrag, password: credentials.password, now: loop.now)
-        tuple.session = session
-        tuples[connection.path.key] = tuple
+        let member = TupleMember(
+            entry, session: session, ufrag: credentials.ufrag, password: credentials.password, now: loop.now)
+        _ = tuples.note(member, on: connection.path)
         startRounds()
         session.tupleValidated(connection.path, at: loop.now)
     }
@@ -37,7 +35,7 @@ extension MediaPort {
             endBatch()
         } onClosed: { [unowned self] in
             connections[path.remote] = nil
-            tuples[path.key] = nil
+            tuples.remove(path.key)
         }
         connections[path.remote] = connection
         return connection
@@ -45,13 +43,15 @@ extension MediaPort {
 
     /// The session of this connection lives on another worker: the descriptor goes there, with its unread bytes.
     func move(_ path: MediaPath, of entry: any TransportEntry, to worker: Int) {
-        guard let connection = connections[path.remote], !connection.isMoving else { return }
+        // One that others are on as well stays with them.
+        guard let connection = connections[path.remote], !connection.isMoving, tuples.find(path.key)?.others.isEmpty == true
+        else { return }
         connection.isMoving = true
         moves.append(
             loop.schedule(after: .zero) { [unowned self] in
                 moves.removeFirst()
                 connections[path.remote] = nil
-                tuples[path.key] = nil
+                tuples.remove(path.key)
                 guard let detached = connection.detach() else { return connection.close() }
                 plane.send(.connection(entry, detached), to: worker)
             })

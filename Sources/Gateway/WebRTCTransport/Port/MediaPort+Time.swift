@@ -25,7 +25,10 @@ extension MediaPort {
         roundCount += 1
         let isSlow = roundCount % 2 == 0
         for session in sessions.values { session.tick(at: loop.now, isSlow: isSlow) }
-        if roundCount % Self.roundsPerSweep == 0 { forgetUnusedTuples(at: loop.now) }
+        if roundCount % Self.roundsPerSweep == 0 {
+            tuples.sweep(at: loop.now, lifetime: Self.tupleLifetime)
+            rebound = rebound.filter { $0.value.transport.current != .ended }
+        }
         if tuples.isEmpty, sessions.isEmpty, rebound.isEmpty { rounds = nil }
     }
 
@@ -36,13 +39,6 @@ extension MediaPort {
             isMissing = true
         }
         if !isMissing { repairs = nil }
-    }
-
-    private func forgetUnusedTuples(at now: MonotonicTime) {
-        tuples = tuples.filter { _, tuple in
-            tuple.entry.transport.current != .ended && (tuple.session != nil || now - tuple.lastCheck < Self.tupleLifetime)
-        }
-        rebound = rebound.filter { $0.value.transport.current != .ended }
     }
 
     private static let roundInterval: Duration = .milliseconds(50)

@@ -18,11 +18,7 @@ public final class MediaPort {
     /// Who makes the sessions of each purpose. Set before the loop runs.
     public var sessionMakers: [TransportPurpose: any TransportSessionMaker] = [:]
 
-    var tuples: [TupleKey: PeerTuple] = [:] {
-        didSet { lastTuple = nil }
-    }
-    /// The tuple of the last packet of media: those of a frame come one after the other.
-    private var lastTuple: (key: TupleKey, tuple: PeerTuple)?
+    var tuples = TupleTable()
     /// ICE-TCP connections by their peer.
     var connections: [SocketAddress: ICEConnection] = [:]
     /// Connections that leave for other workers at the end of this turn.
@@ -133,34 +129,48 @@ public final class MediaPort {
     }
 
     private func receiveDTLS(_ datagram: UnsafeRawBufferPointer, on path: MediaPath, at now: MonotonicTime) {
-        guard let tuple = tuples[path.key] else {
+        guard let tuple = tuples.find(path.key) else {
             if pass(datagram, on: path) { return }
             return plane.metrics.unverifiedDTLS.increment()
         }
-        if let session = tuple.session, session.entry === tuple.entry { return session.receiveDTLS(datagram, on: path, at: now) }
-        switch tuple.entry.transport.current {
+        let others = tuple.others
+        // Whose handshake is done drops what is another's; while it is not, it alone shall have the tuple.
+        let isShared = !others.isEmpty && tuple.first.entry.transport.isReady
+        hand(datagram, to: tuple.first, on: path, at: now)
+        for member in others where isShared { hand(datagram, to: member, on: path, at: now) }
+    }
+
+    private func hand(_ datagram: UnsafeRawBufferPointer, to member: TupleMember, on path: MediaPath, at now: MonotonicTime) {
+        if let session = member.session { return session.receiveDTLS(datagram, on: path, at: now) }
+        switch member.entry.transport.current {
         case .owned(let worker) where worker != index:
-            forward(datagram, of: tuple.entry, isValidated: true, on: path, to: worker, at: now)
-        case .pending where !tuple.entry.transport.peer.isDTLSClient && datagram.isClientHello:
-            claim(tuple.entry, on: path, at: now)?.receiveDTLS(datagram, on: path, at: now)
-        case .ended: tuples[path.key] = nil
+            forward(datagram, of: member.entry, isValidated: true, on: path, to: worker, at: now)
+        case .pending where !member.entry.transport.peer.isDTLSClient && datagram.isClientHello:
+            claim(member.entry, on: path, at: now)?.receiveDTLS(datagram, on: path, at: now)
+        case .ended: tuples.remove(member.entry, at: path.key)
         default: break
         }
     }
 
     private func receiveMedia(_ datagram: UnsafeMutableRawBufferPointer, on path: MediaPath, at now: MonotonicTime) {
-        guard let tuple = tuple(of: path.key) else { return receiveRebound(datagram, on: path, at: now) }
-        if let session = tuple.session { return session.receiveMedia(datagram, on: path, at: now) }
-        if case .owned(let worker) = tuple.entry.transport.current, worker != index {
-            forward(UnsafeRawBufferPointer(datagram), of: tuple.entry, isValidated: true, on: path, to: worker, at: now)
+        guard let tuple = tuples.find(path.key) else {
+            return receiveRebound(datagram, on: path, at: now)
+        }
+        guard tuple.others.isEmpty else { return receiveShared(datagram, tuple, on: path, at: now) }
+        if let session = tuple.first.session {
+            if session.receiveMedia(datagram, on: path, at: now) { tuple.lastGenuine = now }
+        } else {
+            passOn(UnsafeRawBufferPointer(datagram), of: tuple.first, tuple, on: path, at: now)
         }
     }
 
-    private func tuple(of key: TupleKey) -> PeerTuple? {
-        if let lastTuple, lastTuple.key == key { return lastTuple.tuple }
-        guard let tuple = tuples[key] else { return nil }
-        lastTuple = (key, tuple)
-        return tuple
+    /// Media of a session of another worker. Whether it is genuine shows there; one that is heard at all is taken to be heard here.
+    func passOn(
+        _ datagram: UnsafeRawBufferPointer, of member: TupleMember, _ tuple: PeerTuple, on path: MediaPath, at now: MonotonicTime
+    ) {
+        guard case .owned(let worker) = member.entry.transport.current, worker != index else { return }
+        forward(datagram, of: member.entry, isValidated: true, on: path, to: worker, at: now)
+        if member === tuple.first, now - member.entry.transport.lastHeard <= PeerTuple.hold { tuple.lastGenuine = now }
     }
 
     // MARK: - Other workers
@@ -197,7 +207,7 @@ public final class MediaPort {
         guard let first = datagram.first, let entry = slot.entry, let session = sessions[ObjectIdentifier(entry)] else { return }
         switch DatagramKind(firstByte: first) {
         case .dtls: session.receiveDTLS(UnsafeRawBufferPointer(datagram), on: slot.path, at: slot.arrival)
-        case .media where slot.isValidated: session.receiveMedia(datagram, on: slot.path, at: slot.arrival)
+        case .media where slot.isValidated: _ = session.receiveMedia(datagram, on: slot.path, at: slot.arrival)
         case .media: receiveForeignRebound(datagram, slot, from: worker)
         default: break
         }
