@@ -9,7 +9,7 @@ public struct TransportConfiguration: Sendable {
     /// STUN and TURN servers handed out by Link headers.
     public var iceServers: [ICEServer] = []
     /// Nothing genuine from a peer for this long ends its session.
-    public var silence: Duration = .seconds(10)
+    public var silence: Duration = .seconds(30)
     /// A session that nobody claimed by then is gone.
     public var pendingLifetime: Duration = .seconds(15)
     /// DTLS must be done this long after it began.

@@ -70,5 +70,8 @@ public final class TransportPlane: Sendable {
         return sender.send(message)
     }
 
+    /// The kernel decides to which worker a peer's datagrams come.
+    func sendToAll(_ message: TransportMessage) { for worker in doors.indices { send(message, to: worker) } }
+
     func ring(from: Int, to: Int) -> DatagramRing { doors[to].ring(from: from) }
 }

@@ -40,7 +40,7 @@ extension ConfigurationTable {
                     "Refuses a PATCH without If-Match (RFC 9725 §4.3.1) instead of taking it for the current ICE session."),
                 Key(
                     "whip.consentTimeout", \.whip.consentTimeout, .restart, in: .seconds(5) ... .seconds(120),
-                    "A publisher whose ICE consent (RFC 7675) is so old is gone."),
+                    "A peer of whom nothing genuine came for so long (RFC 7675) is gone."),
                 Key("whip.iceServers", \.whip.iceServers, .restart, "STUN and TURN URLs told to clients in Link fields."),
                 Key(
                     "whip.turnSecret", \.whip.turnSecret, .restart,

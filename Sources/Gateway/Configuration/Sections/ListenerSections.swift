@@ -35,7 +35,7 @@ public struct MediaSettings: Equatable, Sendable {
 /// WHIP (RFC 9725).
 public struct WHIPSettings: Equatable, Sendable {
     public var pendingTimeout = Duration.seconds(15)
-    public var consentTimeout = Duration.seconds(10)
+    public var consentTimeout = Duration.seconds(30)
     public var usesStrictETags = false
     public var iceServers: [String] = []
     public var turnSecret = Secret("")

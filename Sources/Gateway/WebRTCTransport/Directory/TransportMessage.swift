@@ -13,4 +13,6 @@ enum TransportMessage: Sendable {
     case perform(any TransportEntry, @Sendable ((any TransportSession)?) -> Void)
     /// An ICE-TCP connection whose session is yours, with the frames read and not yet handled.
     case connection(any TransportEntry, DetachedConnection)
+    /// A session of that path ended by silence: what its peer is answered with when it comes back.
+    case farewell([[UInt8]], MediaPath)
 }

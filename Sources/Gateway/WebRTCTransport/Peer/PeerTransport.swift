@@ -76,7 +76,9 @@ public final class PeerTransport {
     /// From a tuple without a check: genuine packets are taken, but nothing is sent there before its check.
     /// - Returns: whether it was one.
     func receiveRebound(_ packet: UnsafeMutableRawBufferPointer, at now: MonotonicTime) -> Bool {
-        guard now - entry.transport.lastHeard <= .seconds(10), unprotect(packet, at: now) else { return false }
+        guard now - entry.transport.lastHeard <= port.plane.configuration.silence, unprotect(packet, at: now) else {
+            return false
+        }
         entry.transport.heard(at: now)
         return true
     }
@@ -159,8 +161,15 @@ public final class PeerTransport {
         guard phase != .closed else { return }
         phase = .closed
         handshakeTimer?.cancel()
-        dtls?.close()
-        for datagram in dtls?.takeOutgoing() ?? [] { datagram.withUnsafeBytes { send($0) } }
+        let isSilent = reason == .connectionLost && !path.isStream
+        dtls?.close(copies: isSilent ? 1 + Farewells.recordCount : 1)
+        var records = dtls?.takeOutgoing() ?? []
+        if isSilent, records.count > 1 {
+            // Nobody may be there to hear the first.
+            port.plane.sendToAll(.farewell(Array(records[1...]), path))
+            records.removeSubrange(1...)
+        }
+        for datagram in records { datagram.withUnsafeBytes { send($0) } }
         session?.transportEnded(reason)
         _ = entry.transport.markEnded()
         port.forget(self)

@@ -64,6 +64,7 @@ extension MediaPort {
         guard tuples.note(member, on: path) else { return false }
         startRounds()
         rebound[path.key] = nil
+        farewells.remove(path.key)
         // The first check with the credentials of a restart ends those before (RFC 8445 §9).
         plane.directory.remove(entry.transport.confirm(ufrag))
         return true

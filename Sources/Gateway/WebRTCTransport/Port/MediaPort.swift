@@ -19,6 +19,8 @@ public final class MediaPort {
     public var sessionMakers: [TransportPurpose: any TransportSessionMaker] = [:]
 
     var tuples = TupleTable()
+    /// What peers of sessions that ended by silence are answered with.
+    var farewells = Farewells()
     /// ICE-TCP connections by their peer.
     var connections: [SocketAddress: ICEConnection] = [:]
     /// Connections that leave for other workers at the end of this turn.
@@ -154,6 +156,7 @@ public final class MediaPort {
 
     private func receiveMedia(_ datagram: UnsafeMutableRawBufferPointer, on path: MediaPath, at now: MonotonicTime) {
         guard let tuple = tuples.find(path.key) else {
+            if let record = farewells.answer(path.key, at: now) { record.withUnsafeBytes { send($0, on: path) } }
             return receiveRebound(datagram, on: path, at: now)
         }
         guard tuple.others.isEmpty else { return receiveShared(datagram, tuple, on: path, at: now) }
@@ -199,6 +202,7 @@ public final class MediaPort {
         case .end(let entry, let reason): end(entry, reason)
         case .perform(let entry, let body): body(sessions[ObjectIdentifier(entry)]?.session)
         case .connection(let entry, let detached): adopt(detached, of: entry)
+        case .farewell(let records, let path): farewells.add(records, for: path.key, at: loop.now)
         }
     }
 
