@@ -95,17 +95,45 @@ struct MediaFeedTests {
         #expect(store.find(999) == nil)
     }
 
+    /// As a store of before 2026-11 found them, whose every miss looked at all it had.
+    @Test mutating func `the store finds each packet of its blocks, however late or numbered anew, and none beside them`() throws
+    {
+        var store = RetransmissionStore()
+        var kept: [Int64] = []
+        var random = SplitMix64(seed: 9)
+        var number: Int64 = 0
+        for position in 0..<1_000 {
+            // Gaps, and packets that were overtaken.
+            number += [1, 3, -1, 2][Int(random.next() % 4)]
+            store.keep(try block(number, at: MonotonicTime(nanoseconds: Int64(position) * 10_000_000)))
+            kept = (kept + [number]).suffix(51)
+            if position == 500 {
+                store.removeAll()
+                (kept, number) = ([], 0)
+            }
+            for wanted in (number - 120)...(number + 3) { #expect((store.find(wanted) != nil) == kept.contains(wanted)) }
+        }
+    }
+
+    private static func sentAgain(of count: Int, _ budget: inout FeedbackBudget, at now: MonotonicTime) -> Int {
+        (0..<count).count { _ in
+            guard budget.admitsRetransmission(at: now) else { return false }
+            budget.retransmitted(at: now)
+            return true
+        }
+    }
+
     @Test func `feedback is bounded by what is sent`() {
         var budget = FeedbackBudget()
         let clock = FakeClock()
         for _ in 0..<100 { budget.sent(at: clock.now) }
-        #expect((0..<200).count { _ in budget.admitsRetransmission(at: clock.now) } == 84)
+        #expect(Self.sentAgain(of: 200, &budget, at: clock.now) == 84)
         let asked = (0..<3).map { _ in budget.admitsKeyframeRequest(at: clock.now) }
         #expect(asked == [true, false, false])
         clock.advance(by: .milliseconds(500))
         let isAdmitted = budget.admitsKeyframeRequest(at: clock.now)
         #expect(isAdmitted)
         clock.advance(by: .seconds(1))
-        #expect((0..<200).count { _ in budget.admitsRetransmission(at: clock.now) } == 74)
+        #expect(Self.sentAgain(of: 200, &budget, at: clock.now) == 74)
     }
 }

@@ -15,9 +15,13 @@ struct FeedbackBudget {
     /// A fifth of what is sent may be sent again, and a few packets more.
     mutating func admitsRetransmission(at now: MonotonicTime) -> Bool {
         roll(now)
-        guard retransmitted < Self.freeRetransmissions + sent / 5 else { return false }
+        return retransmitted < Self.freeRetransmissions + sent / 5
+    }
+
+    /// A packet was sent again.
+    mutating func retransmitted(at now: MonotonicTime) {
+        roll(now)
         retransmitted += 1
-        return true
     }
 
     mutating func admitsKeyframeRequest(at now: MonotonicTime) -> Bool {

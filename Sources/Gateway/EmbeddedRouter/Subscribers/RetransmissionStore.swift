@@ -1,3 +1,4 @@
+import RTP
 import Wire
 
 /// The blocks of one publication's video that went to the subscribers of one worker, for half a second: NACKs of all of them are
@@ -5,9 +6,14 @@ import Wire
 struct RetransmissionStore {
     private var blocks: [MediaBlock] = []
     private var head = 0
+    /// Of `blocks[0]`, counted from the store's beginning: what is indexed of blocks before it is gone.
+    private var firstBlock = 0
+    private var index = SequenceIndex(capacity: 4_096)
 
     /// Takes over a block that the worker has sent; gives back those that are too old or too many.
     mutating func keep(_ block: MediaBlock) {
+        let position = (firstBlock + blocks.count) * MediaBlock.maximumPackets
+        for (offset, packet) in block.packets.enumerated() { index.note(packet.sequenceNumber, at: position + offset) }
         blocks.append(block)
         let oldest = block.arrival - Self.period
         while head < blocks.count, blocks.count - head > Self.maximumBlocks || blocks[head].arrival < oldest {
@@ -17,21 +23,22 @@ struct RetransmissionStore {
         // The front is cut off at times, not at each block.
         guard head >= Self.maximumBlocks else { return }
         blocks.removeSubrange(..<head)
+        firstBlock += head
         head = 0
     }
 
     /// The packet with the publisher's `sequenceNumber`; nil when it is kept no longer or never came.
     func find(_ sequenceNumber: Int64) -> (block: MediaBlock, packet: MediaBlock.Packet)? {
-        for index in stride(from: blocks.count - 1, through: head, by: -1) {
-            let block = blocks[index]
-            if let packet = block.packets.first(where: { $0.sequenceNumber == sequenceNumber }) { return (block, packet) }
-        }
-        return nil
+        guard let position = index.position(of: sequenceNumber) else { return nil }
+        let (number, offset) = position.quotientAndRemainder(dividingBy: MediaBlock.maximumPackets)
+        guard number >= firstBlock + head else { return nil }
+        let block = blocks[number - firstBlock]
+        return (block, block.packets[offset])
     }
 
     mutating func removeAll() {
         for block in blocks[head...] { block.giveBack() }
-        (blocks, head) = ([], 0)
+        (firstBlock, blocks, head) = (firstBlock + blocks.count, [], 0)
     }
 
     static let period: Duration = .milliseconds(500)

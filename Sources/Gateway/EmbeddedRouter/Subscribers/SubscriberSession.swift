@@ -17,6 +17,9 @@ final class SubscriberSession: TransportSession {
     private var video: SubscriberTrack?
     private var audio: SubscriberTrack?
     private var budget = FeedbackBudget()
+    private var requests = RetransmissionRequests()
+    /// The next turn of what was asked for; nil while nothing waits.
+    private var requestTurn: TimerWatch?
     private var isReady = false
     /// Video starts at a keyframe, and again after a gap that the publisher's worker made.
     private var awaitsKeyframe = true
@@ -47,6 +50,7 @@ final class SubscriberSession: TransportSession {
 
     func transportEnded(_ reason: SessionEnd) {
         isReady = false
+        requestTurn = nil
         worker.detach(self)
     }
 
@@ -106,29 +110,38 @@ final class SubscriberSession: TransportSession {
             case .senderReport(let report): note(report.reports, at: now)
             case .pictureLoss(let request) where request.mediaSSRC == entry.sources.video: keyframeWanted(at: now)
             case .fullIntraRequest: keyframeWanted(at: now)
-            case .nack(let nack) where nack.mediaSSRC == entry.sources.video: retransmit(nack, at: now)
+            case .nack(let nack) where nack.mediaSSRC == entry.sources.video: requests.add(nack)
             default: break
             }
         }
+        if !requests.isEmpty, requestTurn == nil { serveRequests(at: now) }
     }
 
     private func keyframeWanted(at now: MonotonicTime) {
         if budget.admitsKeyframeRequest(at: now) { worker.requestKeyframe(for: self) }
     }
 
-    private func retransmit(_ nack: GenericNACK, at now: MonotonicTime) {
-        guard video != nil else { return }
-        var asked = 0
-        nack.forEachSequenceNumber { sequenceNumber in
-            asked += 1
-            guard asked <= Self.maximumRetransmissions, let number = video!.publisherNumber(of: sequenceNumber),
-                let (block, packet) = worker.kept(number, for: self), budget.admitsRetransmission(at: now),
-                let count = video!.writeRetransmission(packet, sentAs: sequenceNumber, of: block, into: worker.scratch),
-                transmit(count)
-            else { return }
-            statistics.retransmissions += 1
-            worker.plane.metrics.retransmissions.increment()
+    /// Sends again what was asked for, is kept and within the budget: a part at once, the rest in turns of its own.
+    private func serveRequests(at now: MonotonicTime) {
+        guard isReady, video != nil, budget.admitsRetransmission(at: now) else { return requests.removeAll() }
+        requests.serve { retransmit($0, at: now) }
+        guard !requests.isEmpty else { return }
+        requestTurn = transport.loop.schedule(after: RetransmissionRequests.turnInterval) { [unowned self] in
+            requestTurn = nil
+            serveRequests(at: transport.loop.now)
         }
+    }
+
+    private func retransmit(_ sequenceNumber: UInt16, at now: MonotonicTime) -> Bool {
+        guard budget.admitsRetransmission(at: now), let number = video!.publisherNumber(of: sequenceNumber),
+            let (block, packet) = worker.kept(number, for: self),
+            let count = video!.writeRetransmission(packet, sentAs: sequenceNumber, of: block, into: worker.scratch),
+            transmit(count)
+        else { return false }
+        budget.retransmitted(at: now)
+        statistics.retransmissions += 1
+        worker.plane.metrics.retransmissions.increment()
+        return true
     }
 
     private func note(_ blocks: [ReportBlock], at now: MonotonicTime) {
@@ -161,7 +174,5 @@ final class SubscriberSession: TransportSession {
         (sentByteCount, lastReport) = (0, now)
     }
 
-    /// Packets of one NACK that are looked for.
-    private static let maximumRetransmissions = 64
     private static let reportPeriod: Duration = .seconds(1)
 }

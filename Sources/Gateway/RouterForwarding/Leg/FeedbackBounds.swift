@@ -48,6 +48,9 @@ struct FeedbackBounds {
         retransmissionCredit = min(retransmissionCredit + byteCount / Self.retransmissionShare, 425_000)
     }
 
+    /// Whether anything may be sent again: without, nothing need be looked for.
+    var hasRetransmissionCredit: Bool { retransmissionCredit > 0 }
+
     /// Whether `byteCount` may be sent again.
     mutating func admitsRetransmission(byteCount: Int) -> Bool {
         guard retransmissionCredit >= byteCount else { return false }

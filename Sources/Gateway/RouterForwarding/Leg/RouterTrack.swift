@@ -12,6 +12,9 @@ final class RouterTrack {
     let queue: SendQueue
     /// Only where the router keeps `nack`.
     let ring: RetransmissionRing?
+    private var requests = RetransmissionRequests()
+    /// The next turn of what was asked for; nil while nothing waits.
+    private var requestTurn: TimerWatch?
     var numbering: TrackNumbering
     var bounds = FeedbackBounds()
     var report: ReportBlock?
@@ -64,26 +67,33 @@ final class RouterTrack {
 
     /// Remembers what goes out: for NACKs, and what they may cost.
     func keep(_ batch: WireBatch, at now: MonotonicTime) {
-        guard let ring, let highest = numbering.highestSent else { return }
-        ring.keep(batch, highest: highest, at: now)
+        guard let ring else { return }
+        ring.keep(batch, at: now)
         for index in 0..<batch.count { bounds.sent(byteCount: batch.byteCount(of: index)) }
     }
 
-    /// Sends again what is missed and still kept, within the bounds.
+    /// Sends again what is missed and still kept, within the bounds: a part at once, the rest in turns of its own.
     func retransmit(_ nack: GenericNACK, through socket: RouterSocket) {
-        guard let ring else { return }
-        var asked = 0
-        nack.forEachSequenceNumber { sequenceNumber in
-            asked += 1
-            guard asked <= Self.maximumRetransmissions, let packet = ring.packet(sequenceNumber, at: socket.loop.now),
-                bounds.admitsRetransmission(byteCount: packet.count)
-            else { return }
-            socket.sendAgain(packet, to: plan.rtp)
-        }
+        guard ring != nil else { return }
+        requests.add(nack)
+        if requestTurn == nil { serveRequests(through: socket) }
     }
 
-    /// Packets of one NACK that are looked for.
-    static let maximumRetransmissions = 64
+    private func serveRequests(through socket: RouterSocket) {
+        guard let ring else { return }
+        requests.serve { sequenceNumber in
+            guard bounds.hasRetransmissionCredit, let packet = ring.packet(sequenceNumber, at: socket.loop.now),
+                bounds.admitsRetransmission(byteCount: packet.count)
+            else { return false }
+            socket.sendAgain(packet, to: plan.rtp)
+            return true
+        }
+        guard !requests.isEmpty else { return }
+        requestTurn = socket.loop.schedule(after: RetransmissionRequests.turnInterval) { [unowned self, unowned socket] in
+            requestTurn = nil
+            serveRequests(through: socket)
+        }
+    }
 
     /// - Parameter timestamp: the publisher's unwrapped RTP time of the moment `ntp`.
     func senderReport(ntp: UInt64, timestamp: Int64) -> SenderReport {
