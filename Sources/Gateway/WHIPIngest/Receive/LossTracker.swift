@@ -46,7 +46,7 @@ struct LossTracker {
                 restart(at: sequenceNumber)
                 return .restarted
             }
-            for number in (highest + 1)..<sequenceNumber { note(missing: number, at: now) }
+            note(missing: (highest + 1)..<sequenceNumber, at: now)
             mark(sequenceNumber)
             self.highest = sequenceNumber
             return .inOrder
@@ -105,13 +105,16 @@ struct LossTracker {
     /// Nobody will be asked: what is missing stays so.
     mutating func forget() { missing.removeAll(keepingCapacity: true) }
 
-    private mutating func note(missing number: Int64, at now: MonotonicTime) {
-        clear(number)
-        if missing.count >= Self.maximumMissing {
-            missing.removeFirst()
-            givenUp += 1
+    private mutating func note(missing numbers: Range<Int64>, at now: MonotonicTime) {
+        guard !numbers.isEmpty else { return }
+        // The oldest go together: one by one, each would move all the others.
+        let surplus = min(missing.count, max(0, missing.count + numbers.count - Self.maximumMissing))
+        missing.removeFirst(surplus)
+        givenUp += surplus
+        for number in numbers {
+            clear(number)
+            missing.append(Missing(sequenceNumber: number, noticedAt: now))
         }
-        missing.append(Missing(sequenceNumber: number, noticedAt: now))
     }
 
     private mutating func restart(at number: Int64) {
