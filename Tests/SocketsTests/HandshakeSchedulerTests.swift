@@ -25,6 +25,20 @@ struct HandshakeSchedulerTests {
         #expect(scheduler.counters.delayed == 6)
     }
 
+    @Test func `a loop that has had handshakes is freed`() throws {
+        weak var freed: EventLoop?
+        do {
+            let loop = try EventLoop()
+            freed = loop
+            var done = 0
+            // The second one waits for its turn, by a timer.
+            HandshakeScheduler.of(loop).perform(.anonymous, from: .loopback) { Self.burn(.milliseconds(4)) }
+            HandshakeScheduler.of(loop).perform(.anonymous, from: .loopback) { done += 1 }
+            #expect(loop.run(until: { done == 1 }, within: .seconds(20)))
+        }
+        #expect(freed == nil)
+    }
+
     @Test func `who answered us goes before who only said hello`() throws {
         let loop = try EventLoop()
         let scheduler = HandshakeScheduler.of(loop)

@@ -29,7 +29,8 @@ public final class HandshakeScheduler {
         var since: MonotonicTime
     }
 
-    private let loop: EventLoop
+    /// Keeps this object.
+    private unowned let loop: EventLoop
     private var budget = HandshakeBudget()
     private var waiting = HandshakePriority.allCases.map { _ in FairQueue<Step>() }
     private var timer: TimerWatch?
