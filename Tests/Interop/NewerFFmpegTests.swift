@@ -22,6 +22,25 @@ extension Interop {
             gateway.stop()
         }
 
+        /// In its default role a DTLS record after the handshake made it crawl; and it reads a NACK only when it stands alone.
+        @Test(.timeLimit(.minutes(2)), arguments: [100, 150])
+        func `publishes by WHIP over a long way, and recovers what that loses`(milliseconds: Int) throws {
+            let path = try DistantPath(delay: .milliseconds(milliseconds))
+            let gateway = try Gateway(configuration: path.advertisement)
+            try path.lead(udpTo: gateway.mediaPort)
+            let encoder = try Self.publish(to: gateway.quickstart, options: [])
+            let capture = try gateway.captureWHIP()
+            try path.tell("loss 1 up")
+            #expect(encoder.status(within: .seconds(60)) == 0, "\(encoder.output)\n\(gateway.log.suffix(4_000))")
+            capture.finish()
+            let (dropped, told) = (try path.counts.up.dropped, try #require(try gateway.endedSessions().first).media.video)
+            let frames = try MediaFile.frameDigests(capture.file.path).count
+            print("ffmpeg 9 by WHIP, \(2 * milliseconds) ms: \(frames) frames in \(Self.seconds) s; \(dropped) dropped, \(told)")
+            #expect(frames >= (Self.seconds - 4) * 30, "\(encoder.output)\n\(gateway.log.suffix(4_000))")
+            #expect(told.recovered > 0 && told.lost * 4 <= told.recovered, "\(told)")
+            gateway.stop()
+        }
+
         static func publish(to quickstart: Quickstart, options: [String]) throws -> ProgramRun {
             let line = [
                 "ffmpeg", "-hide_banner", "-nostdin", "-nostats", "-v", "info", "-re", "-f", "lavfi", "-i",

@@ -45,7 +45,7 @@ extension Interop {
             gateway.stop()
         }
 
-        private static func publish(to gateway: Gateway) throws -> ProgramRun {
+        static func publish(to gateway: Gateway, seconds: Int = seconds) throws -> ProgramRun {
             let file = Workspace.temporaryFile(suffix: ".mkv")
             _ = try ProgramRun.output(
                 of: [

@@ -189,13 +189,16 @@ class Peer:
 
     def hello(self, ciphers=None):
         """Begins DTLS anew; the first flight."""
-        context = self.certificate._create_ssl_context(
-            [p for p in SRTP_PROFILES if p.openssl_profile == b'SRTP_AEAD_AES_128_GCM'])
+        context = self.context()
         if ciphers:
             context.set_cipher_list(ciphers)
         self.ssl = SSL.Connection(context)
         self.ssl.set_connect_state()
         return self.step()
+
+    def context(self):
+        return self.certificate._create_ssl_context(
+            [p for p in SRTP_PROFILES if p.openssl_profile == b'SRTP_AEAD_AES_128_GCM'])
 
     def step(self):
         """Goes on with what was received; what is to be sent, None once all is done."""

@@ -1,0 +1,89 @@
+import Foundation
+import Testing
+
+extension Interop {
+    /// Encoders far away: delay, loss and cuts between them and the real program.
+    @Suite struct Distance {
+        /// One way; a record after its handshake makes ffmpeg's socket blocking, and it crawls from then on.
+        @Test(.timeLimit(.minutes(2)), arguments: [0, 100, 150, 300])
+        func `a passive encoder hears no DTLS after its handshake, however long the way`(milliseconds: Int) throws {
+            let path = try DistantPath(delay: .milliseconds(milliseconds))
+            let gateway = try Gateway(configuration: path.advertisement)
+            try path.lead(udpTo: gateway.mediaPort)
+            let client = try Self.passive(seconds: 4, at: gateway)
+            #expect(client.status(within: .seconds(60)) == 0, "\(client.output) \(gateway.log.suffix(2_000))")
+            let told = try JSONDecoder().decode(Passive.self, from: Data(client.lastLine.utf8))
+            #expect(told.strays == 0, "\(told)")
+            #expect(try gateway.endedSessions().first?.media.video.packets ?? 0 >= told.frames)
+            gateway.stop()
+        }
+
+        @Test(.timeLimit(.minutes(2)))
+        func `an encoder that reads only NACKs that stand alone recovers what the way loses`() throws {
+            let path = try DistantPath(delay: .milliseconds(20), seed: 4)
+            let gateway = try Gateway(configuration: path.advertisement)
+            try path.lead(udpTo: gateway.mediaPort)
+            let client = try Self.passive(seconds: 8, at: gateway)
+            expect("the encoder is connected", within: .seconds(40)) { client.output.contains("connected") }
+            try path.tell("loss 5 up")
+            letPass(.seconds(6))
+            try path.tell("loss 0")
+            #expect(client.status(within: .seconds(60)) == 0, "\(client.output) \(gateway.log.suffix(2_000))")
+            let (dropped, media) = (try path.counts.up.dropped, try #require(try gateway.endedSessions().first).media.video)
+            print("ffmpeg-shaped: \(dropped) dropped, \(media)")
+            #expect(media.recovered > 0 && media.lost <= 1, "\(media) of \(dropped) dropped")
+            gateway.stop()
+        }
+
+        @Test(.timeLimit(.minutes(2)))
+        func `an outage of 12 s ends no publish`() throws {
+            let path = try DistantPath()
+            let gateway = try Gateway(configuration: path.advertisement)
+            try path.lead(udpTo: gateway.mediaPort)
+            let client = try OBSShaped.publish(to: gateway, seconds: 24)
+            try Self.awaitMedia(at: gateway)
+            try path.tell("cut")
+            letPass(.seconds(12))
+            try path.tell("heal")
+            let before = try gateway.metrics().sum("stagedoor_rx_packets_total")
+            try expect("media goes on", within: .seconds(20)) {
+                try gateway.metrics().sum("stagedoor_rx_packets_total") > before + 200
+            }
+            #expect(client.status(within: .seconds(60)) == 0, "\(client.output) \(gateway.log.suffix(2_000))")
+            #expect(gateway.log.split(separator: "\n").count { $0.contains("\"whip_ended\"") } == 1)
+            gateway.stop()
+        }
+
+        @Test(.timeLimit(.minutes(2)))
+        func `a publisher that comes back after its session ended by silence is told to connect anew`() throws {
+            let path = try DistantPath()
+            let gateway = try Gateway(configuration: "whip: {consentTimeout: 5s}\n" + path.advertisement)
+            try path.lead(udpTo: gateway.mediaPort)
+            let client = try OBSShaped.publish(to: gateway, seconds: 90)
+            try Self.awaitMedia(at: gateway)
+            try path.tell("cut")
+            expect("the session ends", within: .seconds(30)) { gateway.log.contains("\"whip_ended\"") }
+            #expect(client.isRunning, "it knows nothing of that")
+            try path.tell("heal")
+            // Its DELETE is of a session that is no more.
+            #expect(client.status(within: .seconds(30)) != nil, "\(client.output)")
+            #expect(client.lastLine.contains("\"closed\": true"), "\(client.output)")
+            gateway.stop()
+        }
+
+        private static func awaitMedia(at gateway: Gateway) throws {
+            try expect("media flows", within: .seconds(30)) { try gateway.metrics().sum("stagedoor_rx_packets_total") > 200 }
+        }
+
+        private static func passive(seconds: Int, at gateway: Gateway) throws -> ProgramRun {
+            let (url, token) = try WHIP.endpoint(gateway)
+            return try WHIP.client("whip_ffmpeg.py", ["\(seconds)", url, token])
+        }
+
+        /// What the passive client says it did.
+        private struct Passive: Decodable {
+            var frames: Int
+            var strays: Int
+        }
+    }
+}
