@@ -42,6 +42,48 @@ struct DataDirectoryTests {
         }
     }
 
+    @Test func `a directory that everybody may write into is not taken, nor is one inside`() throws {
+        let files = FileManager.default
+        // Whatever the umask of whoever runs this.
+        try files.createDirectory(atPath: path, withIntermediateDirectories: true)
+        try files.setAttributes([.posixPermissions: 0o1777], ofItemAtPath: path)
+        #expect(throws: DataDirectoryError.open(path)) { _ = try DataDirectory(at: path) }
+        try files.setAttributes([.posixPermissions: 0o775], ofItemAtPath: path)
+        let directory = try DataDirectory(at: path)
+        #expect(try files.attributesOfItem(atPath: path)[.posixPermissions] as? Int == 0o700)
+        try files.createDirectory(atPath: path + "/sdp", withIntermediateDirectories: true)
+        try files.setAttributes([.posixPermissions: 0o777], ofItemAtPath: path + "/sdp")
+        #expect(throws: DataDirectoryError.open(path + "/sdp")) { try directory.makeFolder("sdp") }
+    }
+
+    @Test(.enabled(if: geteuid() == 0, "only root makes what is another user's"))
+    func `a directory that somebody else made is not taken`() throws {
+        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+        try #require(chown(path, 65_534, 65_534) == 0)
+        #expect(throws: DataDirectoryError.foreign(path, owner: 65_534)) { _ = try DataDirectory(at: path) }
+    }
+
+    @Test func `links are not followed: to a directory, to the lock, to a file's draft`() throws {
+        let files = FileManager.default
+        let target = path + "-target"
+        try files.createDirectory(atPath: target, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o755])
+        try files.createSymbolicLink(atPath: path, withDestinationPath: target)
+        for name in [path, path + "/"] {
+            #expect(throws: DataDirectoryError.link(path)) { _ = try DataDirectory(at: name) }
+        }
+        #expect(try files.attributesOfItem(atPath: target)[.posixPermissions] as? Int == 0o755)
+
+        let victim = target + "/victim"
+        try "as it was".write(toFile: victim, atomically: true, encoding: .utf8)
+        try files.createSymbolicLink(atPath: target + "/lock", withDestinationPath: victim)
+        #expect(throws: DataDirectoryError.failed("open \(target)/lock", errno: ELOOP)) { _ = try DataDirectory(at: target) }
+        try files.createSymbolicLink(atPath: target + "/a.new", withDestinationPath: victim)
+        #expect(throws: DataDirectoryError.failed("open \(target)/a.new", errno: ELOOP)) {
+            try AtomicFile.write([], to: target + "/a")
+        }
+        #expect(try String(contentsOfFile: victim, encoding: .utf8) == "as it was")
+    }
+
     @Test func `says what it could not do`() {
         #expect(throws: DataDirectoryError.failed("create /proc/none", errno: ENOENT)) { _ = try DataDirectory(at: "/proc/none") }
     }

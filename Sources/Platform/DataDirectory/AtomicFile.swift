@@ -28,7 +28,7 @@ public enum AtomicFile {
     }
 
     private static func fill(_ path: String, with bytes: [UInt8], isDurable: Bool) throws(DataDirectoryError) {
-        let descriptor = unsafe open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
+        let descriptor = unsafe open(path, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw .failed("open \(path)", errno: errno) }
         defer { close(descriptor) }
         if let failure = write(bytes, to: descriptor) ?? (isDurable ? synchronise(descriptor) : nil) {

@@ -2,13 +2,16 @@ internal import Glibc
 
 /// The directory that one running Stagedoor owns: mode 0700, locked, its files 0600 and replaced atomically.
 ///
+/// It is ours: nobody else made it, could write into it, or led us to it by a link. Who finds its place taken so is told.
+///
 /// The lock is a flock(2) on `lock`, held as long as this value lives, and freed by the kernel however the process ends.
 @safe public struct DataDirectory: ~Copyable, Sendable {
     public let path: String
     private let lockDescriptor: CInt
 
     /// Creates the directory if it is missing and takes its lock.
-    /// - Throws: `.heldBy` with the holder's process id when another Stagedoor runs on it, `.failed` for what the system refuses.
+    /// - Throws: `.heldBy` with the holder's process id when another Stagedoor runs on it, `.foreign`, `.open` and `.link` for a
+    ///   directory that is not safe, `.failed` for what the system refuses.
     public init(at path: String) throws(DataDirectoryError) {
         try Self.makeDirectory(path)
         lockDescriptor = try Self.takeLock(path + "/lock")
@@ -18,8 +21,8 @@ internal import Glibc
     /// Goes on with the directory of a process that hands over its lock: both hold it until one ends.
     /// - Parameter lock: an open descriptor of its lock file, which is duplicated.
     public init(at path: String, sharing lock: CInt) throws(DataDirectoryError) {
-        lockDescriptor = fcntl(lock, F_DUPFD_CLOEXEC, 0)
-        guard lockDescriptor >= 0 else { throw .failed("share \(path)/lock", errno: errno) }
+        try Self.makeDirectory(path)
+        lockDescriptor = try Self.share(lock, path + "/lock")
         self.path = path
     }
 
@@ -41,11 +44,34 @@ internal import Glibc
 
     private static func makeDirectory(_ path: String) throws(DataDirectoryError) {
         guard unsafe mkdir(path, 0o700) == 0 || errno == EEXIST else { throw .failed("create \(path)", errno: errno) }
-        guard unsafe chmod(path, 0o700) == 0 else { throw .failed("restrict \(path)", errno: errno) }
+        // A slash at the end would have a link followed.
+        let name = path.count > 1 && path.hasSuffix("/") ? String(path.dropLast()) : path
+        let descriptor = unsafe open(name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+        guard descriptor >= 0 else {
+            throw isLink(name) ? .link(name) : .failed("open \(name)", errno: errno)
+        }
+        defer { close(descriptor) }
+        try restrict(descriptor, name)
+    }
+
+    /// What others could write into until now may hold what they put there: that is for the operator to look at.
+    private static func restrict(_ descriptor: CInt, _ path: String) throws(DataDirectoryError) {
+        var status = stat()
+        guard unsafe fstat(descriptor, &status) == 0 else { throw .failed("look at \(path)", errno: errno) }
+        guard status.st_uid == geteuid() else { throw .foreign(path, owner: status.st_uid) }
+        guard status.st_mode & S_IWOTH == 0 else { throw .open(path) }
+        guard fchmod(descriptor, 0o700) == 0 else { throw .failed("restrict \(path)", errno: errno) }
+    }
+
+    private static func isLink(_ path: String) -> Bool {
+        let code = errno
+        defer { errno = code }
+        var status = stat()
+        return unsafe lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFLNK
     }
 
     private static func takeLock(_ path: String) throws(DataDirectoryError) -> CInt {
-        let descriptor = unsafe open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+        let descriptor = unsafe open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw .failed("open \(path)", errno: errno) }
         guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
             let holder = readHolder(descriptor)
@@ -58,6 +84,12 @@ internal import Glibc
             close(descriptor)
             throw error
         }
+        return descriptor
+    }
+
+    private static func share(_ lock: CInt, _ path: String) throws(DataDirectoryError) -> CInt {
+        let descriptor = fcntl(lock, F_DUPFD_CLOEXEC, 0)
+        guard descriptor >= 0 else { throw .failed("share \(path)", errno: errno) }
         return descriptor
     }
 
