@@ -17,7 +17,7 @@ private final class FakeDriver: RouterDriver {
     var announced: [Announcement] = []
     var updated: [Announcement] = []
     var withdrawn: [(id: String, generation: UInt64, reason: String)] = []
-    var lost: [String] = []
+    var lost: [ParticipantKey] = []
     var leases = 0
 
     init(_ name: String) { self.name = name }
@@ -33,7 +33,7 @@ private final class FakeDriver: RouterDriver {
         withdrawn.append((announcement.participantID, announcement.generation, reason))
     }
     func checkHealth(reply: @escaping (Bool) -> Void) { reply(isAlive) }
-    func renewLease(_ participants: [Announcement], reply: @escaping ([String]) -> Void) {
+    func renewLease(_ participants: [Announcement], reply: @escaping ([ParticipantKey]) -> Void) {
         leases += 1
         defer { lost = [] }
         reply(lost)
@@ -62,7 +62,7 @@ private final class ControlBench {
     @discardableResult
     func publish(_ participant: String, stage: String, generation: UInt64 = 1) -> (ForwardingID, Announcement) {
         serial += 1
-        let id = ForwardingID(participantID: participant, serial: serial)
+        let id = ForwardingID(participant: ParticipantKey(participant, onStage: stage), serial: serial)
         let announcement = Announcement(
             grant: PublishGrant(participantID: participant, stageARN: "arn:" + stage, stageID: stage, credentialHash: ""),
             sessionID: "st", generation: generation, ingestProtocol: .whip, acceptsKeyframeRequests: true,
@@ -90,6 +90,20 @@ struct RouterControlTests {
         #expect(bench.wait { bench.opened == 60 })
         for stage in 0..<30 { #expect(bench.home(of: "p\(stage)-0") === bench.home(of: "p\(stage)-1")) }
         #expect(bench.routers.allSatisfy { !$0.announced.isEmpty })
+    }
+
+    @Test func `equal participant ids on two stages are two participants`() throws {
+        let bench = try ControlBench()
+        let (one, announcement) = bench.publish("p", stage: "s")
+        #expect(bench.wait { bench.opened == 1 })
+        bench.publish("p", stage: "other")
+        #expect(bench.wait { bench.opened == 2 })
+        // The first one is still known: what it changes, and its end, reach its router.
+        bench.control.sender.send(.changed(one, announcement))
+        bench.control.sender.send(.ended(one, reason: "left", keepsAnnounce: false))
+        #expect(bench.wait { bench.routers.contains { !$0.withdrawn.isEmpty } })
+        #expect(bench.routers.flatMap(\.updated).map(\.grant.stageID) == ["s"])
+        #expect(Set(bench.control.participants.keys) == [ParticipantKey("p", onStage: "other")])
     }
 
     @Test func `a dead router's stages move within six seconds, with a higher generation, and stay`() throws {
@@ -172,7 +186,7 @@ struct RouterControlTests {
         bench.publish("p", stage: "s")
         #expect(bench.wait { bench.opened == 1 })
         let home = try #require(bench.home(of: "p"))
-        home.lost = ["p", "unknown"]
+        home.lost = [ParticipantKey("p", onStage: "s"), ParticipantKey("unknown", onStage: "s")]
         #expect(bench.wait { bench.opened == 2 })
         #expect(home.announced[1].generation == home.announced[0].generation + 1)
     }

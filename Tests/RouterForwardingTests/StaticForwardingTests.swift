@@ -46,7 +46,7 @@ struct StaticForwardingTests {
             files.write(sdp, for: participant)
         }
         let stream = try Stream(loop: loop, router: router, units: units, framesPerSecond: rate)
-        let description = try #require(files.path(of: "p"))
+        let description = try #require(files.path(of: ParticipantKey("p", onStage: "s")))
         let output = directory.appending(path: "received")
         let receiver = try Self.start(
             ["-protocol_whitelist", "file,udp,rtp,srtp", "-i", description, "-map", "0:v"]

@@ -28,7 +28,7 @@ struct StaticRouterTests {
 
     @Test func `a description exists before any media, and is completed by the format`() throws {
         let router = StaticRouter(.init()) { _, _ in }
-        let text = try #require(router.reserve(for: "arn", participantID: "p1"))
+        let text = try #require(router.reserve(for: "arn", ParticipantKey("p1", onStage: "s")))
         let early = try SessionDescription(parsing: Array(text.utf8))
         #expect(early.media.map(\.port) == [5004, 5006])
         #expect(early.media[0].formatParameters(of: 96)?["packetization-mode"] == "1")
@@ -46,6 +46,15 @@ struct StaticRouterTests {
         #expect(video["sprop-parameter-sets"] == "Z0LAHw==,aM4=")
         #expect(session.media[1].formatParameters(of: 111)?["sprop-stereo"] == "1")
         #expect(session.media[1].attributes.first(RTPMap.self)?.attributeValue == "111 opus/48000/2")
+    }
+
+    @Test func `equal participant ids on two stages have ports and descriptions of their own`() throws {
+        let (one, other) = (ParticipantKey("p", onStage: "s1"), ParticipantKey("p", onStage: "s2"))
+        var pairs = PortPairs(5004...5015)
+        #expect(pairs.assign(to: one.name) != pairs.assign(to: other.name))
+        let files = DescriptionFiles(directory: "/d")
+        #expect(files.path(of: one) == "/d/s1-p.sdp")
+        #expect(files.path(of: other) == "/d/s2-p.sdp")
     }
 
     @Test func `an offer names feedback, multiplexing and the key`() throws {
@@ -68,12 +77,15 @@ struct StaticRouterTests {
         var template = Array("/tmp/sdp-XXXXXX".utf8CString)
         let directory = try #require(mkdtemp(&template).map { String(cString: $0) })
         let files = DescriptionFiles(directory: directory)
-        #expect(files.write("v=0\r\n", for: "p-1"))
+        #expect(files.write("v=0\r\n", for: ParticipantKey("p-1", onStage: "s1")))
         var status = stat()
-        #expect(stat("\(directory)/p-1.sdp", &status) == 0)
+        #expect(stat("\(directory)/s1-p-1.sdp", &status) == 0)
         #expect(status.st_mode & 0o777 == 0o600)
-        for name in ["", "..", "a/b", String(repeating: "a", count: 65)] { #expect(!files.write("", for: name)) }
-        unlink("\(directory)/p-1.sdp")
+        for name in ["", "..", "a/b", String(repeating: "a", count: 65)] {
+            #expect(!files.write("", for: ParticipantKey(name, onStage: "s1")))
+            #expect(!files.write("", for: ParticipantKey("p", onStage: name)))
+        }
+        unlink("\(directory)/s1-p-1.sdp")
         rmdir(directory)
     }
 

@@ -173,6 +173,9 @@ struct EndpointTests {
         #expect(gateway.post(Self.offer, token: "p0").status == .created)
         #expect(gateway.plane.directory.pendingCount == PendingSessions.maximumPerStage)
         #expect(gateway.post(Self.offer, token: "late@other").status == .created)
+        // The same participant id on another stage is somebody else.
+        #expect(gateway.post(Self.offer, token: "p1@other").status == .created)
+        #expect(gateway.plane.directory.pendingCount == PendingSessions.maximumPerStage + 2)
     }
 
     @Test func `30: too many requests from one address are answered 429 with Retry-After`() throws {

@@ -1,3 +1,4 @@
+import Admission
 import RTCP
 import TestSupport
 import Testing
@@ -146,20 +147,21 @@ struct ReceiverFeedbackTests {
 struct TakeoverGuardTests {
     @Test func `the incumbent stays after three takeovers between different addresses in a minute`() {
         var flaps = TakeoverGuard()
+        let (p, elsewhere) = (ParticipantKey("p", onStage: "s"), ParticipantKey("p", onStage: "another"))
         let (a, b) = (IPAddress("192.0.2.1")!, IPAddress("192.0.2.2")!)
         let start = MonotonicTime(nanoseconds: 1)
         for index in 0..<3 {
-            let result10 = flaps.allows("p", from: a, now: start)
+            let result10 = flaps.allows(p, from: a, now: start)
             #expect(result10)
-            flaps.record("p", from: index % 2 == 0 ? a : b, by: index % 2 == 0 ? b : a, now: start)
+            flaps.record(p, from: index % 2 == 0 ? a : b, by: index % 2 == 0 ? b : a, now: start)
         }
-        let result11 = flaps.allows("p", from: a, now: start + .seconds(1))
+        let result11 = flaps.allows(p, from: a, now: start + .seconds(1))
         #expect(!result11)
-        let result12 = flaps.allows("p", from: b, now: start + .seconds(1))
+        let result12 = flaps.allows(p, from: b, now: start + .seconds(1))
         #expect(result12, "the incumbent itself may come again")
-        let result13 = flaps.allows("p", from: a, now: start + .seconds(61))
+        let result13 = flaps.allows(p, from: a, now: start + .seconds(61))
         #expect(result13)
-        let result14 = flaps.allows("q", from: a, now: start)
+        let result14 = flaps.allows(elsewhere, from: a, now: start)
         #expect(result14)
     }
 }

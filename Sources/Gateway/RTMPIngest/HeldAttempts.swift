@@ -1,3 +1,4 @@
+import Admission
 import EventLoop
 import Wire
 
@@ -11,7 +12,7 @@ public final class HeldAttempts: Sendable {
     }
 
     private struct Content {
-        var held: [String: [Held]] = [:]
+        var held: [ParticipantKey: [Held]] = [:]
         var lastNumber = 0
     }
 
@@ -21,25 +22,25 @@ public final class HeldAttempts: Sendable {
 
     /// - Parameter goOn: called on any thread whenever the participant's lease is given back by a publish of this process.
     /// - Returns: the attempt's number, to leave with; nil when enough are waiting already.
-    func enter(_ participantID: String, goOn: @escaping @Sendable () -> Void) -> Int? {
+    func enter(_ participant: ParticipantKey, goOn: @escaping @Sendable () -> Void) -> Int? {
         content.withLock { content in
-            guard content.held[participantID, default: []].count < Self.maximumPerParticipant else { return nil }
+            guard content.held[participant, default: []].count < Self.maximumPerParticipant else { return nil }
             content.lastNumber += 1
-            content.held[participantID, default: []].append(Held(number: content.lastNumber, goOn: goOn))
+            content.held[participant, default: []].append(Held(number: content.lastNumber, goOn: goOn))
             return content.lastNumber
         }
     }
 
-    func leave(_ participantID: String, _ number: Int) {
+    func leave(_ participant: ParticipantKey, _ number: Int) {
         content.withLock { content in
-            content.held[participantID]?.removeAll { $0.number == number }
-            if content.held[participantID]?.isEmpty == true { content.held[participantID] = nil }
+            content.held[participant]?.removeAll { $0.number == number }
+            if content.held[participant]?.isEmpty == true { content.held[participant] = nil }
         }
     }
 
     /// The participant's lease was given back: who waits for it need not wait for the next look.
-    func released(_ participantID: String) {
-        for held in content.withLock({ $0.held[participantID] ?? [] }) { held.goOn() }
+    func released(_ participant: ParticipantKey) {
+        for held in content.withLock({ $0.held[participant] ?? [] }) { held.goOn() }
     }
 }
 

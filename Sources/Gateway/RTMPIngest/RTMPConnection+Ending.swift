@@ -54,7 +54,7 @@ extension RTMPConnection {
         ended.pipeline.end(reason)
         ingest.environment.leases.release(ended.lease)
         ended.holder.ended()
-        ingest.environment.heldAttempts.released(ended.lease.participantID)
+        ingest.environment.heldAttempts.released(ended.lease.participant)
         ingest.publishEnded(self, ended.pipeline.counters)
         ingest.host?.publishEnded(ended.pipeline.publication, reason)
         let counters = ended.pipeline.counters
@@ -69,8 +69,8 @@ extension RTMPConnection {
 
     /// Forgets an attempt that is over; answers to it will find none.
     func dropAttempt() {
-        if let held = attempt?.heldNumber, let participantID = attempt?.grant?.participantID {
-            ingest.environment.heldAttempts.leave(participantID, held)
+        if let held = attempt?.heldNumber, let participant = attempt?.grant?.participant {
+            ingest.environment.heldAttempts.leave(participant, held)
         }
         attempt?.poll?.cancel()
         attempt = nil

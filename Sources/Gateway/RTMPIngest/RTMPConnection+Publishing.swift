@@ -109,16 +109,16 @@ extension RTMPConnection {
 
     /// The key is live: the attempt waits unanswered until the incumbent shows that it is alive, or not (O41).
     private func hold(behind incumbent: any LeaseHolder) {
-        guard let participantID = attempt?.grant?.participantID, let number = attempt?.number else { return }
+        guard let participant = attempt?.grant?.participant, let number = attempt?.number else { return }
         attempt?.incumbent = incumbent
         attempt?.takeover = Takeover(began: ingest.loop.now, silence: settings.takeoverSilence)
         guard attempt?.heldNumber == nil else { return lookAtIncumbent(after: Takeover.firstPollInterval) }
         let send = ingest.sender(for: id, publish: number)
-        guard let held = ingest.environment.heldAttempts.enter(participantID, goOn: { _ = send(.incumbentEnded) }) else {
+        guard let held = ingest.environment.heldAttempts.enter(participant, goOn: { _ = send(.incumbentEnded) }) else {
             return refuseInUse()
         }
         attempt?.heldNumber = held
-        log(.info, "rtmp_publish_held", ["participant": .string(participantID)])
+        log(.info, "rtmp_publish_held", ["participant": .string(participant.participantID)])
         lookAtIncumbent()
     }
 

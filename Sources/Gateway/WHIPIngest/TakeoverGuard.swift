@@ -1,3 +1,4 @@
+import Admission
 import Wire
 
 /// The flap guard of DESIGN 7: after 3 takeovers between different addresses in 60 s the incumbent stays.
@@ -7,17 +8,17 @@ struct TakeoverGuard: Sendable {
         var address: IPAddress
     }
 
-    private var takeovers = FadingTable<String, [Takeover]>(maximumCount: maximumParticipants, lifetime: window)
+    private var takeovers = FadingTable<ParticipantKey, [Takeover]>(maximumCount: maximumParticipants, lifetime: window)
 
     /// Whether a session from `address` may still take over `participant`.
-    func allows(_ participant: String, from address: IPAddress, now: MonotonicTime) -> Bool {
+    func allows(_ participant: ParticipantKey, from address: IPAddress, now: MonotonicTime) -> Bool {
         guard var recent = takeovers.glimpse(of: participant) else { return true }
         recent.removeAll { now - $0.time > Self.window }
         return recent.count < Self.maximumTakeovers || recent.last?.address == address
     }
 
     /// A takeover from one address by another happened; one between equal addresses is an encoder that restarted.
-    mutating func record(_ participant: String, from old: IPAddress, by new: IPAddress, now: MonotonicTime) {
+    mutating func record(_ participant: ParticipantKey, from old: IPAddress, by new: IPAddress, now: MonotonicTime) {
         guard old != new else { return }
         let recent = (takeovers.value(of: participant, at: now) ?? []) + [Takeover(time: now, address: new)]
         takeovers.set(recent.suffix(Self.maximumRemembered), for: participant, at: now)

@@ -1,3 +1,4 @@
+import Admission
 import Foundation
 import HTTP
 import JSON
@@ -21,7 +22,8 @@ struct OperatorAPI {
         case ("sessions", 2): return only(request, sessions)
         case ("sessions", 3): return only(request, session(segments[2]))
         case ("stages", 4) where segments[3] == "metrics": return only(request, metrics(ofStage: segments[2], request))
-        case ("participants", 4) where segments[3] == "sdp": return only(request, description(of: segments[2]))
+        case ("stages", 6) where segments[3] == "participants" && segments[5] == "sdp":
+            return only(request, description(of: ParticipantKey(segments[4], onStage: segments[2])))
         default: return nil
         }
     }
@@ -88,8 +90,8 @@ struct OperatorAPI {
     private func badRequest(_ detail: String) -> HTTPResponse { ProblemDocument(.badRequest, detail: detail).response() }
 
     /// The description as receivers read it; the file is written as soon as the participant has ports.
-    private func description(of participantID: String) -> HTTPResponse {
-        guard let path = descriptions.path(of: participantID),
+    private func description(of participant: ParticipantKey) -> HTTPResponse {
+        guard let path = descriptions.path(of: participant),
             let text = try? Data(contentsOf: URL(fileURLWithPath: path))
         else { return ProblemDocument(.notFound, detail: "This participant goes to no static router.").response() }
         return HTTPResponse(.ok, headers: ["Content-Type": "application/sdp", "Cache-Control": "no-store"], body: [UInt8](text))

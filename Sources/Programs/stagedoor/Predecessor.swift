@@ -99,7 +99,7 @@ final class Predecessor {
         guard let grant = owners.removeValue(forKey: lease), grant.ingestConfigurationARN == nil,
             !platform.leases.isHeldHere(StageParticipant(grant.participantID, of: grant.stageARN))
         else { return }
-        for router in services.staticRouters { router.release(grant.participantID) }
+        for router in services.staticRouters { router.release(grant.participant.name) }
     }
 
     private func pass(_ foreign: ForeignRequest) {

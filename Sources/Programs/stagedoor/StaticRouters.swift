@@ -1,3 +1,4 @@
+import Admission
 import DataDirectory
 import EventLoop
 import Glibc
@@ -33,7 +34,8 @@ enum StaticRouters {
 /// Gives every ingest configuration its ports and its description before any media comes: quickstart's is the first.
 final class StaticReservations {
     private let routers: [StaticRouter]
-    private var reserved: Set<String> = []
+    /// The stage of each, by the configuration's ARN; nil where a process before us described it, and it may be live.
+    private var reserved: [String: String?] = [:]
 
     init(_ routers: [StaticRouter]) { self.routers = routers }
 
@@ -43,20 +45,26 @@ final class StaticReservations {
             for router in routers where router.configuration.name == reservation.router {
                 router.adopt(reservation.port, of: reservation.owner)
             }
-            if reservation.owner.hasPrefix("arn:") { reserved.insert(reservation.owner) }
+            if reservation.owner.hasPrefix("arn:") { reserved[reservation.owner] = .some(nil) }
         }
     }
 
     /// Follows what was created and deleted since the last time.
     func follow(_ state: PlatformState) {
         let configurations = state.ingestConfigurations.values.sorted { ($0.createdAt, $0.arn) < ($1.createdAt, $1.arn) }
-        for configuration in configurations where reserved.insert(configuration.arn).inserted {
-            for router in routers { router.reserve(for: configuration.arn, participantID: configuration.participantID) }
+        for configuration in configurations {
+            let former = reserved.updateValue(configuration.stageARN, forKey: configuration.arn)
+            guard former != .some(nil), former != configuration.stageARN else { continue }
+            for router in routers { router.reserve(for: configuration.arn, participant(of: configuration)) }
         }
-        for arn in reserved where state.ingestConfigurations[arn] == nil {
+        for arn in reserved.keys where state.ingestConfigurations[arn] == nil {
             for router in routers { router.release(arn) }
-            reserved.remove(arn)
+            reserved[arn] = nil
         }
+    }
+
+    private func participant(of configuration: IngestConfiguration) -> ParticipantKey {
+        ParticipantKey(configuration.participantID, onStage: ResourceName.identifier(inARN: configuration.stageARN))
     }
 }
 
@@ -64,7 +72,7 @@ final class StaticReservations {
 ///
 /// Of the descriptions of one participant that wait, the newest is written.
 final class DescriptionWriter: Sendable {
-    private let waiting = Lock<[String: String]>([:])
+    private let waiting = Lock<[ParticipantKey: String]>([:])
     private let sender = Lock<MailboxSender<Void>?>(nil)
 
     init(directory: String) throws {
@@ -79,10 +87,10 @@ final class DescriptionWriter: Sendable {
         while sender.withLock({ $0 == nil }) { sched_yield() }
     }
 
-    var write: @Sendable (String, String) -> Void {
-        { [self] participantID, sdp in
+    var write: @Sendable (ParticipantKey, String) -> Void {
+        { [self] participant, sdp in
             let isFirst = waiting.withLock { waiting in
-                defer { waiting[participantID] = sdp }
+                defer { waiting[participant] = sdp }
                 return waiting.isEmpty
             }
             if isFirst { sender.withLock { $0 }?.send(()) }
@@ -94,8 +102,8 @@ final class DescriptionWriter: Sendable {
             defer { waiting = [:] }
             return waiting
         }
-        for (participantID, sdp) in descriptions where !files.write(sdp, for: participantID) {
-            Log.event(.error, "description_not_written", ["participant": .string(participantID)])
+        for (participant, sdp) in descriptions where !files.write(sdp, for: participant) {
+            Log.event(.error, "description_not_written", ["participant": .string(participant.participantID)])
         }
         // Publishers come in groups: those of the next 10 ms share one wake-up.
         var time = timespec(tv_sec: 0, tv_nsec: 10_000_000)

@@ -1,4 +1,4 @@
-import Admission
+public import Admission
 import JSON
 import OpenSSL
 public import SRTP
@@ -33,7 +33,7 @@ public final class AnnounceDriver: RouterDriver {
     private let gatewayID: String
     private let http: any RouterHTTP
     /// Where each participant's announce lives at the router, and the description it was given.
-    private var announced: [String: (location: String, plan: LegPlan)] = [:]
+    private var announced: [ParticipantKey: (location: String, plan: LegPlan)] = [:]
     private var bootID: String?
 
     static let answerDeadline = Duration.seconds(2)
@@ -57,17 +57,17 @@ public final class AnnounceDriver: RouterDriver {
     }
 
     /// Where the participant's announce lives at the router.
-    func location(of participantID: String) -> String? { announced[participantID]?.location }
+    func location(of participant: ParticipantKey) -> String? { announced[participant]?.location }
 
     public func update(_ announcement: Announcement) {
-        guard let (location, plan) = announced[announcement.participantID] else { return }
+        guard let (location, plan) = announced[announcement.participant] else { return }
         var body = announcement.changes
         body["sdp"] = .string(description(of: announcement, plan).text)
         http.send(request("PATCH", location, body), deadline: Self.answerDeadline) { _ in }
     }
 
     public func withdraw(_ announcement: Announcement, reason: String) {
-        guard let (location, _) = announced.removeValue(forKey: announcement.participantID) else { return }
+        guard let (location, _) = announced.removeValue(forKey: announcement.participant) else { return }
         let query = "?generation=\(announcement.generation)&reason=\(reason)"
         http.send(request("DELETE", location + query), deadline: Self.answerDeadline) { _ in }
     }
@@ -78,7 +78,7 @@ public final class AnnounceDriver: RouterDriver {
         }
     }
 
-    public func renewLease(_ participants: [Announcement], reply: @escaping ([String]) -> Void) {
+    public func renewLease(_ participants: [Announcement], reply: @escaping ([ParticipantKey]) -> Void) {
         let body: JSONObject = [
             "participants": .integer(Int64(participants.count)), "hash": .string(Self.hash(participants)),
         ]
@@ -98,13 +98,13 @@ public final class AnnounceDriver: RouterDriver {
     }
 
     /// All of them when the router has begun anew, else those that its answer does not list.
-    private func lost(_ participants: [Announcement], by answer: JSONValue) -> [String] {
+    private func lost(_ participants: [Announcement], by answer: JSONValue) -> [ParticipantKey] {
         let boot = answer["bootId"]?.string
         defer { bootID = boot }
-        if let bootID, boot != bootID { return participants.map(\.participantID) }
+        if let bootID, boot != bootID { return participants.map(\.participant) }
         guard let known = answer["participants"]?.array else { return [] }
         let held = Set(known.compactMap(\.string))
-        return participants.map(\.participantID).filter { !held.contains($0) }
+        return participants.map(\.participant).filter { !held.contains($0.participantID) }
     }
 }
 
@@ -165,7 +165,7 @@ extension AnnounceDriver {
             (track.rtp, track.rtcp, track.isNACKed) = (answer.rtp, answer.rtcp, answer.isNACKed)
             return track
         }
-        announced[announcement.participantID] = (location, plan)
+        announced[announcement.participant] = (location, plan)
         return plan
     }
 

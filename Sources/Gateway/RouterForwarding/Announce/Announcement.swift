@@ -27,6 +27,7 @@ public struct Announcement: Sendable, Equatable {
     }
 
     public var participantID: String { grant.participantID }
+    var participant: ParticipantKey { grant.participant }
 
     /// The tracks in the order of the description's m-lines.
     var tracks: [TrackID] { [.video, .audio].filter { formats[$0] != nil } }
@@ -55,5 +56,5 @@ public protocol RouterDriver: AnyObject {
     func withdraw(_ announcement: Announcement, reason: String)
     func checkHealth(reply: @escaping (Bool) -> Void)
     /// Renews the gateway's lease; answers the participants that the router has lost.
-    func renewLease(_ participants: [Announcement], reply: @escaping (_ lost: [String]) -> Void)
+    func renewLease(_ participants: [Announcement], reply: @escaping (_ lost: [ParticipantKey]) -> Void)
 }

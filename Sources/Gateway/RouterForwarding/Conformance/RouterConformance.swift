@@ -158,7 +158,7 @@ extension RouterConformance {
             Finding(
                 section: 3, rule: "POST of a lower generation is refused with 409", isMet: isRefused,
                 detail: isRefused ? "" : "\(lower)"))
-        let location = driver.location(of: announcement.participantID) ?? url
+        let location = driver.location(of: announcement.participant) ?? url
         let change: JSONObject = ["generation": .integer(Int64(held - 1)), "pli": true, "muted": []]
         let patched = ask("PATCH", location, change)
         note(3, "PATCH of a lower generation is refused with 409", patched?.status == 409, patched)
@@ -169,7 +169,7 @@ extension RouterConformance {
     }
 
     private func checkEnd() {
-        let location = driver.location(of: announcement.participantID) ?? url
+        let location = driver.location(of: announcement.participant) ?? url
         let change: JSONObject = ["generation": .integer(Int64(announcement.generation)), "pli": false, "muted": ["audio"]]
         let patched = ask("PATCH", location, change)
         note(2, "PATCH is answered by 2xx", patched.map { 200...299 ~= $0.status } ?? false, patched)

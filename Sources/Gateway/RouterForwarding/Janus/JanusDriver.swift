@@ -1,4 +1,4 @@
-import Admission
+public import Admission
 import JSON
 import OpenSSL
 import SRTP
@@ -38,7 +38,7 @@ public final class JanusDriver: RouterDriver {
     private let configuration: Configuration
     private let http: any RouterHTTP
     /// Participant → mountpoint.
-    private var mountpoints: [String: Mountpoint] = [:]
+    private var mountpoints: [ParticipantKey: Mountpoint] = [:]
     /// Requests whose mountpoints we do not know yet.
     private var creating = 0
 
@@ -52,7 +52,7 @@ public final class JanusDriver: RouterDriver {
     }
 
     public func announce(_ announcement: Announcement, reply: @escaping (Result<LegPlan, AnnounceFailure>) -> Void) {
-        let former = mountpoints.removeValue(forKey: announcement.participantID)
+        let former = mountpoints.removeValue(forKey: announcement.participant)
         let mark = configuration.ownership.mark(stageID: announcement.grant.stageID, generation: announcement.generation)
         let secret = configuration.ownership.secret(of: mark)
         let keys = configuration.isProtected && mayCarryKeys ? SRTPKeys.random(.aes128CMSHA1_80) : nil
@@ -65,7 +65,7 @@ public final class JanusDriver: RouterDriver {
             guard let stream = data["stream"], let id = stream["id"]?.integer else {
                 return reply(.failure(.unacceptable(data["error"]?.string ?? "no mountpoint was made")))
             }
-            mountpoints[announcement.participantID] = Mountpoint(id: id, secret: secret)
+            mountpoints[announcement.participant] = Mountpoint(id: id, secret: secret)
             if let former { destroy(former) }
             guard let plan = plan(for: announcement, stream["ports"]?.array ?? [], keys) else {
                 return reply(.failure(.unacceptable("the mountpoint's ports are not the router's to name")))
@@ -78,7 +78,7 @@ public final class JanusDriver: RouterDriver {
     public func update(_ announcement: Announcement) {}
 
     public func withdraw(_ announcement: Announcement, reason: String) {
-        if let mountpoint = mountpoints.removeValue(forKey: announcement.participantID) { destroy(mountpoint) }
+        if let mountpoint = mountpoints.removeValue(forKey: announcement.participant) { destroy(mountpoint) }
     }
 
     public func checkHealth(reply: @escaping (Bool) -> Void) {
@@ -90,12 +90,12 @@ public final class JanusDriver: RouterDriver {
     }
 
     /// Janus has no leases; a list of its mountpoints shows what its restart lost, and what a restart of ours left behind.
-    public func renewLease(_ participants: [Announcement], reply: @escaping ([String]) -> Void) {
+    public func renewLease(_ participants: [Announcement], reply: @escaping ([ParticipantKey]) -> Void) {
         request(["request": "list"]) { [weak self] data in
             guard let self, let list = data?["list"]?.array else { return reply([]) }
             destroyOrphans(in: list)
             let known = Set(list.compactMap { $0["id"]?.integer })
-            reply(participants.map(\.participantID).filter { self.mountpoints[$0].map { !known.contains($0.id) } ?? false })
+            reply(participants.map(\.participant).filter { self.mountpoints[$0].map { !known.contains($0.id) } ?? false })
         }
     }
 

@@ -1,18 +1,19 @@
+public import Admission
 public import EventLoop
 import Synchronization
 public import Wire
 
 /// One publication's forwarding, for as long as it lives.
 public struct ForwardingID: Sendable, Hashable {
-    public var participantID: String
+    public var participant: ParticipantKey
     /// Tells publications of one participant apart, on whichever workers they are: a takeover may go from one to another.
     public var serial: UInt64
 }
 
 extension ForwardingID {
     /// The next publication of a participant.
-    init(participantID: String) {
-        self.init(participantID: participantID, serial: Self.count.wrappingAdd(1, ordering: .relaxed).newValue)
+    init(_ participant: ParticipantKey) {
+        self.init(participant: participant, serial: Self.count.wrappingAdd(1, ordering: .relaxed).newValue)
     }
 
     private static let count = Atomic<UInt64>(0)

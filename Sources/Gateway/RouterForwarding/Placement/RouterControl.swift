@@ -23,7 +23,7 @@ public final class RouterControl {
     private let placements: any PlacementStore
     private let replicas: Int
     let routers: [String: Router]
-    private(set) var participants: [String: ForwardedParticipant] = [:]
+    private(set) var participants: [ParticipantKey: ForwardedParticipant] = [:]
     private var mailbox: Mailbox<ForwardingEvent>?
     private var timers: [TimerWatch] = []
     private var isAvailable = true
@@ -59,8 +59,8 @@ public final class RouterControl {
         switch event {
         case .started(let id, let announcement, let worker):
             let participant = ForwardedParticipant(id, announcement, worker: worker, replicas: replicas)
-            if let former = participants[id.participantID] { participant.continues(former) }
-            participants[id.participantID] = participant
+            if let former = participants[id.participant] { participant.continues(former) }
+            participants[id.participant] = participant
             for replica in 0..<replicas { place(participant, replica) }
         case .changed(let id, let announcement):
             if let participant = current(id) { change(participant, to: announcement) }
@@ -77,7 +77,7 @@ public final class RouterControl {
 
     private func end(_ participant: ForwardedParticipant, _ reason: String) {
         for replica in 0..<replicas { withdraw(participant, replica, reason) }
-        participants[participant.id.participantID] = nil
+        participants[participant.id.participant] = nil
     }
 
     /// A takeover keeps the announce, if the successor comes.
@@ -89,7 +89,7 @@ public final class RouterControl {
     }
 
     private func current(_ id: ForwardingID) -> ForwardedParticipant? {
-        participants[id.participantID].flatMap { $0.id == id ? $0 : nil }
+        participants[id.participant].flatMap { $0.id == id ? $0 : nil }
     }
 
     private func change(_ participant: ForwardedParticipant, to announcement: Announcement) {
@@ -214,10 +214,10 @@ extension RouterControl {
             participant.worker.send(.open(participant.id, replica: replica, plan))
             onStory(
                 .announced(
-                    participantID: participant.id.participantID, router: router,
+                    participantID: participant.id.participant.participantID, router: router,
                     generation: participant.replicas[replica].generation))
         case .failure(let failure):
-            onStory(.announceFailed(participantID: participant.id.participantID, router: router, failure))
+            onStory(.announceFailed(participantID: participant.id.participant.participantID, router: router, failure))
             failed(failure, participant, replica, router)
         }
     }
@@ -281,15 +281,15 @@ extension RouterControl {
         for (name, router) in routers where !router.health.isDead {
             let held = participants.values.flatMap { $0.announcements(at: name) }
             router.driver.renewLease(held) { [weak self] lost in
-                for participantID in lost { self?.routerLost(participantID, name) }
+                for participant in lost { self?.routerLost(participant, name) }
             }
         }
     }
 
-    private func routerLost(_ participantID: String, _ router: String) {
-        guard let participant = participants[participantID] else { return }
+    private func routerLost(_ lost: ParticipantKey, _ router: String) {
+        guard let participant = participants[lost] else { return }
         for replica in 0..<replicas where participant.replicas[replica].router == router && participant.replicas[replica].isLive {
-            onStory(.lost(participantID: participantID, router: router))
+            onStory(.lost(participantID: lost.participantID, router: router))
             announceAgain(participant, replica)
         }
     }

@@ -1,4 +1,4 @@
-import Admission
+public import Admission
 import EventLoop
 import OpenSSL
 public import SRTP
@@ -28,25 +28,25 @@ public final class StaticRouter: Sendable {
 
     public let configuration: Configuration
     private let pairs: Lock<PortPairs>
-    private let publish: @Sendable (_ participantID: String, _ sdp: String) -> Void
+    private let publish: @Sendable (_ participant: ParticipantKey, _ sdp: String) -> Void
 
-    public init(_ configuration: Configuration, publish: @escaping @Sendable (String, String) -> Void) {
+    public init(_ configuration: Configuration, publish: @escaping @Sendable (ParticipantKey, String) -> Void) {
         (self.configuration, self.publish) = (configuration, publish)
         pairs = Lock(PortPairs(configuration.ports))
     }
 
     /// Assigns ports and publishes the description that exists before any media does.
-    /// - Parameter owner: the ingest configuration's ARN, or the participant.
+    /// - Parameter owner: the ingest configuration's ARN.
     /// - Returns: nil when all ports are taken.
     @discardableResult
-    public func reserve(for owner: String, participantID: String) -> String? {
+    public func reserve(for owner: String, _ participant: ParticipantKey) -> String? {
         guard let ports = pairs.withLock({ $0.assign(to: owner) }) else { return nil }
-        let text = description(of: participantID, ports, plan: nil, formats: [:]).text
-        publish(participantID, text)
+        let text = description(of: participant.participantID, ports, plan: nil, formats: [:]).text
+        publish(participant, text)
         return text
     }
 
-    /// Gives the ports back: the ingest configuration was deleted, or the participant of a token left.
+    /// Gives the ports back: the ingest configuration was deleted, or the participant of a token (`ParticipantKey.name`) left.
     public func release(_ owner: String) { pairs.withLock { $0.release(owner) } }
 
     /// The first port of each owner, for a process that goes on with this router.
@@ -59,7 +59,7 @@ public final class StaticRouter: Sendable {
     /// - Returns: nil when all ports are taken.
     public func attach(_ publication: Publication, socket: RouterSocket) -> RouterLeg? {
         let grant = publication.grant
-        let owner = grant.ingestConfigurationARN ?? grant.participantID
+        let owner = grant.ingestConfigurationARN ?? grant.participant.name
         guard let ports = pairs.withLock({ $0.assign(to: owner) }) else { return nil }
         let plan = plan(for: grant.participantID, ports)
         let leg = RouterLeg(publication: publication, socket: socket)
@@ -73,8 +73,8 @@ public final class StaticRouter: Sendable {
     }
 
     private func describe(_ publication: Publication, _ ports: StaticPorts, _ plan: LegPlan) {
-        let participantID = publication.grant.participantID
-        publish(participantID, description(of: participantID, ports, plan: plan, formats: publication.formats).text)
+        let participant = publication.grant.participant
+        publish(participant, description(of: participant.participantID, ports, plan: plan, formats: publication.formats).text)
     }
 
     private func plan(for participantID: String, _ ports: StaticPorts) -> LegPlan {

@@ -49,7 +49,7 @@ public final class SessionDirectory: Sendable {
 
 /// Sessions whose POST was answered and that nobody has claimed: one per participant, 24 per stage.
 struct PendingSessions: Sendable {
-    private var byParticipant: [String: SessionEntry] = [:]
+    private var byParticipant: [ParticipantKey: SessionEntry] = [:]
     private var countByStage: [String: Int] = [:]
 
     var count: Int { byParticipant.count }
@@ -57,17 +57,17 @@ struct PendingSessions: Sendable {
 
     mutating func add(_ entry: SessionEntry) -> (Bool, SessionEntry?) {
         let stage = entry.grant.stageID
-        let replaced = byParticipant[entry.grant.participantID]
+        let replaced = byParticipant[entry.grant.participant]
         if replaced == nil, countByStage[stage, default: 0] >= Self.maximumPerStage { return (false, nil) }
         if let replaced { remove(replaced) }
-        byParticipant[entry.grant.participantID] = entry
+        byParticipant[entry.grant.participant] = entry
         countByStage[stage, default: 0] += 1
         return (true, replaced)
     }
 
     mutating func remove(_ entry: SessionEntry) {
-        guard byParticipant[entry.grant.participantID] === entry else { return }
-        byParticipant[entry.grant.participantID] = nil
+        guard byParticipant[entry.grant.participant] === entry else { return }
+        byParticipant[entry.grant.participant] = nil
         let left = countByStage[entry.grant.stageID, default: 1] - 1
         countByStage[entry.grant.stageID] = left == 0 ? nil : left
     }

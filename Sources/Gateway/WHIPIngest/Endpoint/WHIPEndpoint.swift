@@ -187,7 +187,7 @@ public final class WHIPEndpoint {
             let incumbent = (holder as? SessionEntry)?.source.ip
             entry.content.withLock { $0.incumbent = incumbent }
             let isAllowed = plane.takeovers.withLock {
-                $0.allows(entry.grant.participantID, from: entry.source.ip, now: loop.now)
+                $0.allows(entry.grant.participant, from: entry.source.ip, now: loop.now)
             }
             guard isAllowed else { return refuse(number, Refusal(.takeoverFlapping)) }
         case .refused(let refusal): return refuse(number, refusal)

@@ -72,7 +72,7 @@ final class WHIPSession: TransportSession {
         guard let incumbent = entry.content.withLock({ $0.incumbent }) else { return }
         let now = transport.loop.now
         plane.takeovers.withLock {
-            $0.record(entry.grant.participantID, from: incumbent, by: entry.source.ip, now: now)
+            $0.record(entry.grant.participant, from: incumbent, by: entry.source.ip, now: now)
         }
     }
 
