@@ -161,7 +161,10 @@ let modules: [Module] = [
             "commit", "stage", "follow", "announce", "once", "participants", "session", "participant", "event", "closed",
             "append",
         ].map { "Scripts/\($0).lua" }),
-    gateway("Handover", ["Wire", "EventLoop", "Sockets", "HTTP", "Refusals", "Admission", "MediaContract", "Store"]),
+    gateway("HandoverCodec", ["Wire", "EventLoop", "Sockets", "HTTP"]),
+    gateway(
+        "Handover",
+        ["Wire", "EventLoop", "Sockets", "HTTP", "Refusals", "Admission", "MediaContract", "Store", "HandoverCodec"]),
 
     Module(
         name: "stagedoor", layer: "Programs", folder: "stagedoor", kind: .executable,
@@ -172,7 +175,7 @@ let modules: [Module] = [
             "GatewayConfiguration", "Store", "Redis", "ClusterStore", "Cluster",
             "Admission", "DataDirectory", "StageHub", "MediaContract", "Transcoding", "RouterForwarding", "RTMPIngest",
             "WebRTCTransport", "WHIPIngest", "EmbeddedRouter", "Events",
-            "ControlPlane", "Monitoring", "Console", "Handover",
+            "ControlPlane", "Monitoring", "Console", "Handover", "HandoverCodec",
             "JWT", "Signatures", "JSON",
         ],
         products: [argumentParser], hasTests: false),

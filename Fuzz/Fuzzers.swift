@@ -19,6 +19,7 @@ struct Fuzzer: Sendable, CustomTestStringConvertible {
         Fuzzer("FLV", FLVFuzz.run),
         Fuzzer("H264", H264Fuzz.run),
         Fuzzer("HTTPRequest", HTTPRequestFuzz.run),
+        Fuzzer("Handover", HandoverFuzz.run),
         Fuzzer("JSON", JSONFuzz.run),
         Fuzzer("JWT", JWTFuzz.run),
         Fuzzer("MediaContract", MediaContractFuzz.run),

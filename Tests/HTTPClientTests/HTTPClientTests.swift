@@ -84,6 +84,13 @@ struct HTTPClientTests {
         #expect(bench.seen.requests.first?.headers["X-One"] == "1")
     }
 
+    @Test(arguments: ["/a/../../b", "/a/./b", "/%2e%2e/b", "/a//b"])
+    func `asks for the path that it was given`(_ path: String) throws {
+        let bench = try Bench()
+        #expect(try #require(bench.send(bench.request(path))).get().status == 200)
+        #expect(bench.seen.requests.map(\.target) == [path])
+    }
+
     @Test func `does not follow redirects`() throws {
         let bench = try Bench()
         let response = try #require(bench.send(bench.request("/moved"))).get()

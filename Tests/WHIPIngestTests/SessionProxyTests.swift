@@ -1,5 +1,7 @@
 import EventLoop
+import Glibc
 import HTTP
+import HTTPServer
 import TestSupport
 import Testing
 import Wire
@@ -19,12 +21,14 @@ private final class StubNeighbours: NeighbourDirectory {
 @Suite("WHIP sessions of other nodes", .ownThread, .timeLimit(.minutes(5)))
 struct SessionProxyTests {
     private let neighbours = StubNeighbours()
+    private let key = Secret("what all nodes have")
     private let owner: TestGateway
     private let other: TestGateway
 
     init() throws {
-        owner = try TestGateway { $0.node = "owner" }
-        other = try TestGateway(neighbours: neighbours) { $0.node = "other" }
+        let key = key
+        owner = try TestGateway(neighbours: neighbours) { ($0.node, $0.sessionKey) = ("owner", key) }
+        other = try TestGateway(neighbours: neighbours) { ($0.node, $0.sessionKey) = ("other", key) }
         neighbours.addresses.withLock { $0["owner"] = String(owner.url.dropLast("/whip".count)) }
     }
 
@@ -71,6 +75,66 @@ struct SessionProxyTests {
         #expect(response.status == .notFound)
     }
 
+    @Test(arguments: ["/../../../v1/drain", "%2F..%2Fx", "/", "?x", "-0", "a"])
+    func `a path that is more than a session's id goes to no node`(_ more: String) throws {
+        defer { stop() }
+        let session = try location()
+        let answer = Lock<[String]>([])
+        let impostor = try PathRecorder(answer)
+        defer { impostor.stop() }
+        neighbours.addresses.withLock { $0["owner"] = "http://127.0.0.1:\(impostor.port)" }
+        let response = other.request(.delete, session + more, headers: ["Authorization": "Bearer alice"])
+        #expect(more == "?x" || response.status == .notFound)
+        // What is asked for is the id's path and nothing else.
+        #expect(answer.withLock { $0 } == (more == "?x" ? [session] : []))
+    }
+
+    @Test func `who has not the session's token is told so without asking its node`() throws {
+        defer { stop() }
+        let session = try location()
+        let asked = Lock<[String]>([])
+        let impostor = try PathRecorder(asked)
+        defer { impostor.stop() }
+        neighbours.addresses.withLock { $0["owner"] = "http://127.0.0.1:\(impostor.port)" }
+        #expect(other.request(.patch, session).status == .unauthorized)
+        #expect(other.request(.patch, session, headers: ["Authorization": "Bearer mallory"]).status == .forbidden)
+        let guessed = session.dropLast() + (session.hasSuffix("0") ? "1" : "0")
+        #expect(other.request(.patch, String(guessed), headers: ["Authorization": "Bearer alice"]).status == .forbidden)
+        #expect(
+            other.request(
+                .patch, session, headers: ["Authorization": "Bearer alice"], body: [UInt8](repeating: 0xFF, count: 65_537)
+            ).status == .contentTooLarge)
+        #expect(asked.withLock { $0 } == [])
+    }
+
+    @Test func `encoders that one node passes on do not share a rate, and only nodes are believed whose request it is`() throws {
+        defer { stop() }
+        let session = try location()
+        let headers: HTTPHeaders = ["Authorization": "Bearer mallory", "X-Forwarded-For": "203.0.113.9"]
+        func answered(by gateway: TestGateway, _ headers: HTTPHeaders, from source: String, _ count: Int) -> Set<Int> {
+            Set((0..<count).map { _ in gateway.request(.patch, session, headers: headers, from: source).status.code })
+        }
+        func passed(for encoder: String, key: Secret, at now: WallTime = EventLoop.wallNow()) throws -> HTTPHeaders {
+            let hop = NodeHop(passing: .patch, session, from: try #require(SocketAddress(encoder)), key: key, now: now)
+            var signed = headers
+            signed["Stagedoor-Hop"] = hop.value
+            return signed
+        }
+        let node = "192.0.2.2:1000"
+        // One encoder, by way of the other node, has used its rate up; a second one by the same way has its own.
+        #expect(answered(by: owner, try passed(for: "198.51.100.1:1", key: key), from: node, 400) == [403, 429])
+        #expect(answered(by: owner, try passed(for: "198.51.100.2:1", key: key), from: node, 10) == [403])
+        // Who signs with another key, or said it long ago, is counted as what it is.
+        let stranger = "203.0.113.5:1000"
+        for number in 0..<400 {
+            let forged = try passed(for: "198.51.101.\(number % 250):1", key: Secret("a guess"))
+            _ = owner.request(.patch, session, headers: forged, from: stranger)
+        }
+        #expect(answered(by: owner, headers, from: stranger, 5).contains(429))
+        let stale = try passed(for: "198.51.100.3:1", key: key, at: EventLoop.wallNow() + .seconds(-120))
+        #expect(answered(by: owner, stale, from: stranger, 5).contains(429))
+    }
+
     @Test func `a node that does not answer is told from a session that is unknown`() throws {
         defer { stop() }
         let session = try location()
@@ -97,5 +161,37 @@ struct SessionProxyTests {
     private func stop() {
         owner.stop()
         other.stop()
+    }
+}
+
+/// A node that writes down what it is asked for, and answers 204.
+private final class PathRecorder: Sendable {
+    let port: UInt16
+    private let thread: WorkerThread
+    private let door: MailboxSender<Void>
+
+    init(_ paths: Lock<[String]>) throws {
+        let ready = Lock<(UInt16, MailboxSender<Void>)?>(nil)
+        thread = try WorkerThread.start(name: "recorder") {
+            guard let loop = try? EventLoop(), let mailbox = try? Mailbox<Void>(loop: loop, receive: { _ in loop.stop() }) else {
+                return
+            }
+            let server = HTTPServer(loop: loop, configuration: HTTPServerConfiguration()) { request, exchange in
+                paths.withLock { $0.append(request.target) }
+                exchange.respond(HTTPResponse(.noContent))
+            }
+            guard let address = try? server.listen(on: SocketAddress(.loopback, port: 0)) else { return }
+            ready.withLock { $0 = (address.port, mailbox.sender) }
+            loop.run()
+            withExtendedLifetime(server) {}
+        }
+        while ready.withLock({ $0 == nil }) { usleep(200) }
+        guard let (port, door) = ready.withLock({ $0 }) else { preconditionFailure("waited for") }
+        (self.port, self.door) = (port, door)
+    }
+
+    func stop() {
+        door.send(())
+        thread.join()
     }
 }

@@ -1,8 +1,9 @@
 public import Admission
+public import HandoverCodec
 public import MediaContract
 public import Store
 
-/// What the two processes of a hand-over tell each other, one message of a socket each (DESIGN 4).
+/// What the two processes of a hand-over tell each other (DESIGN 4), encoded by `MessageCodec`.
 ///
 /// ```
 /// successor                      predecessor
@@ -16,12 +17,13 @@ public import Store
 /// end, request, terminate     →
 ///                             ←  lease, released, history, progress, response, left
 /// ```
-/// A connection that closes before `left` gives everything back to the predecessor, if that still lives.
+/// A connection that closes before `left` gives everything back to the predecessor once the successor is gone, if it still lives
+/// itself. Leases go on in the successor once the predecessor is gone. Neither goes by the connection's end alone.
 ///
 /// A successor may itself be succeeded while it has a predecessor: what is told travels along the chain, link by link.
 public enum HandoverMessage: Codable, Sendable {
     /// Rises when a message changes its meaning: processes that differ here drain in place of a hand-over.
-    public static let version = 2
+    public static let version = 3
 
     case hello(version: Int, process: Int32)
     case refused(String)
@@ -41,7 +43,7 @@ public enum HandoverMessage: Codable, Sendable {
     /// What an encoder has still to be told by whoever admits it.
     case refusal(HandedRefusal)
     /// Live sessions of the sender and of those before it, as `/v1/sessions` tells them; the list ends with the last part.
-    case sessions([String], isLast: Bool)
+    case sessions([PeerBytes], isLast: Bool)
     case progress([HolderProgress])
     /// The publish of this lease has to end.
     case end(PublishLease, HandedEnd)
@@ -64,9 +66,12 @@ public struct HandoverOffer: Codable, Sendable, Equatable {
     public var workers: Int
     /// How many descriptors follow.
     public var descriptors: Int
+    /// By which the sender's session ids are bound to their tokens: the successor asks it before it passes a request on.
+    public var sessionKey: [UInt8]
 
-    public init(generation: UInt8, workers: Int, descriptors: Int) {
+    public init(generation: UInt8, workers: Int, descriptors: Int, sessionKey: [UInt8]) {
         (self.generation, self.workers, self.descriptors) = (generation, workers, descriptors)
+        self.sessionKey = sessionKey
     }
 }
 
@@ -78,6 +83,8 @@ public struct SocketRole: Codable, Sendable, Hashable {
         case lock
         /// The successor's end of the pair for datagrams of a worker's sessions.
         case datagrams
+        /// At its end when a process is gone: 0 is the sender's, which has the other end; further ones are of those before it.
+        case life
     }
 
     public var kind: Kind

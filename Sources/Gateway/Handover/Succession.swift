@@ -1,5 +1,6 @@
 public import EventLoop
 import Foundation
+import HandoverCodec
 public import Sockets
 public import Store
 
@@ -24,6 +25,7 @@ public final class Succession {
     public let offer: HandoverOffer
     public private(set) var sockets: [SocketRole: OwnedDescriptor] = [:]
     private let descriptor: OwnedDescriptor
+    private var frames = MessageFrames()
 
     /// Receives the descriptors. The predecessor serves on.
     public init(directory: String) throws {
@@ -34,13 +36,13 @@ public final class Succession {
         }
         guard DescriptorMessage.peerUser(of: descriptor) == getuid() else { throw HandoverError.stranger }
         try Self.send(.hello(version: HandoverMessage.version, process: getpid()), over: descriptor)
-        guard case (.offer(let offer), _) = try Self.receive(over: descriptor) else { throw HandoverError.unexpected }
+        guard case (.offer(let offer), _) = try Self.receive(over: descriptor, &frames) else { throw HandoverError.unexpected }
         guard offer.generation < 64, (1...256).contains(offer.workers), offer.descriptors <= Self.maximumDescriptors else {
             throw HandoverError.unexpected
         }
         self.offer = offer
         while sockets.count < offer.descriptors {
-            guard case (.sockets(let roles), let descriptors) = try Self.receive(over: descriptor),
+            guard case (.sockets(let roles), let descriptors) = try Self.receive(over: descriptor, &frames),
                 roles.count == descriptors.count, !roles.isEmpty
             else { throw HandoverError.unexpected }
             for (role, descriptor) in zip(roles, descriptors) { sockets[role] = descriptor }
@@ -52,7 +54,7 @@ public final class Succession {
         try Self.send(.prepare, over: descriptor)
         var inventory = Inventory()
         while true {
-            switch try Self.receive(over: descriptor).0 {
+            switch try Self.receive(over: descriptor, &frames).0 {
             case .living(let participants): inventory.living.formUnion(participants)
             case .reservation(let reservation): inventory.reservations.append(reservation)
             case .prepared: return inventory
@@ -66,25 +68,35 @@ public final class Succession {
     public func takePlace(_ adopt: (HandoverMessage) -> Void) throws {
         try Self.send(.ready, over: descriptor)
         while true {
-            let (message, _) = try Self.receive(over: descriptor)
+            let (message, _) = try Self.receive(over: descriptor, &frames)
             if case .yours = message { return }
             adopt(message)
         }
     }
 
-    /// The connection as it goes on while the predecessor has sessions.
-    public func channel(on loop: EventLoop) -> HandoverChannel { HandoverChannel(loop: loop, descriptor: descriptor) }
-
-    private static func send(_ message: HandoverMessage, over socket: OwnedDescriptor) throws {
-        try DescriptorMessage(message, []).send(over: socket)
+    /// The connection as it goes on while the predecessor has sessions. It follows that process and those before it.
+    public func channel(on loop: EventLoop) -> HandoverChannel {
+        let channel = HandoverChannel(loop: loop, descriptor: descriptor)
+        for (role, line) in sockets where role.kind == .life { channel.follow(line) }
+        return channel
     }
 
-    private static func receive(over socket: OwnedDescriptor) throws -> (HandoverMessage, [OwnedDescriptor]) {
-        guard MessageSocket.waitForMessage(on: socket, within: patience) else { throw HandoverError.late }
-        guard let received = try DescriptorMessage.receive(over: socket) else { throw HandoverError.gone }
-        let message = try HandoverMessage(received.bytes)
-        if case .refused(let reason) = message { throw HandoverError.refused(reason) }
-        return (message, received.descriptors)
+    private static func send(_ message: HandoverMessage, over socket: OwnedDescriptor) throws {
+        guard let encoded = MessageCodec.encode(message) else { throw HandoverError.unexpected }
+        for frame in MessageFrames.cut(encoded) { try frame.send(over: socket) }
+    }
+
+    private static func receive(
+        over socket: OwnedDescriptor, _ frames: inout MessageFrames
+    ) throws -> (HandoverMessage, [OwnedDescriptor]) {
+        while true {
+            guard MessageSocket.waitForMessage(on: socket, within: patience) else { throw HandoverError.late }
+            guard let frame = try DescriptorMessage.receive(over: socket) else { throw HandoverError.gone }
+            guard let (bytes, descriptors) = try frames.append(frame) else { continue }
+            let message = try MessageCodec.decode(HandoverMessage.self, from: bytes)
+            if case .refused(let reason) = message { throw HandoverError.refused(reason) }
+            return (message, descriptors)
+        }
     }
 }
 

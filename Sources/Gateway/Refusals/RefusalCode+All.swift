@@ -12,6 +12,6 @@ extension RefusalCode {
         .unsupportedSetup, .unsupportedTransport, .unsupportedSection, .tooManyLayers, .missingToken,
         .unsupportedContentType, .bodyTooLarge, .unknownSession, .foreignSession, .preconditionRequired,
         .preconditionFailed, .malformedFragment, .methodNotAllowed, .tooManyRequests, .tooManyPending, .wrongFingerprint,
-        .noSRTPProfile, .participantNotLive, .tooManySubscribers, .nothingReceived,
+        .noSRTPProfile, .sessionOutOfReach, .participantNotLive, .tooManySubscribers, .nothingReceived,
     ]
 }

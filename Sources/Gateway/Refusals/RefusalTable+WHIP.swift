@@ -65,6 +65,9 @@ extension RefusalCode {
     public static let wrongFingerprint = RefusalCode(
         1131, "wrong_fingerprint", .rejected, 403,
         "The DTLS certificate is not the one whose fingerprint stood in the offer.")
+    public static let sessionOutOfReach = RefusalCode(
+        1136, "session_out_of_reach", .rejected, 503,
+        "The process or node that has this session does not answer: try again in a moment.")
     public static let noSRTPProfile = RefusalCode(
         1132, "no_srtp_profile", .rejected, 422,
         "DTLS agreed on no SRTP profile: enable AEAD_AES_128_GCM or AES128_CM_HMAC_SHA1_80.")

@@ -1,3 +1,4 @@
+import OpenSSL
 public import Wire
 
 /// How the sessions of the media port are made and kept. Checked by the configuration that it comes from.
@@ -20,6 +21,8 @@ public struct TransportConfiguration: Sendable {
     public var node = "n1"
     /// Below 64: tells this process's sessions from those of the one before.
     public var generation: UInt8 = 0
+    /// Binds session ids to their tokens; the same for every process that may be asked for a session.
+    public var sessionKey = Secret(Random.bytes(count: 32))
 
     public init(advertisedAddresses: [SocketAddress], tcpPort: UInt16? = nil) {
         (self.advertisedAddresses, self.tcpPort) = (advertisedAddresses, tcpPort)

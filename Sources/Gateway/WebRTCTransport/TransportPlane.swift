@@ -31,7 +31,9 @@ public final class TransportPlane: Sendable {
     /// The transport of a new session, with credentials of its own. `add` it before its 201 is written.
     public func makeState(for peer: PeerDescription, token: Secret, now: MonotonicTime) -> TransportState {
         TransportState(
-            id: SessionIdentifier.make(node: configuration.node, generation: configuration.generation), peer: peer,
+            id: SessionIdentifier.make(
+                node: configuration.node, generation: configuration.generation, for: token, key: configuration.sessionKey),
+            peer: peer,
             certificate: certificates.current(at: now), tokenHash: Digest.sha256(token.reveal()),
             credentials: ICECredentials.make(mint), now: now)
     }

@@ -36,6 +36,8 @@ final class HTTPTransfer {
 
     private func setTarget() {
         unsafe ccurl_set_string(easy, CURLOPT_URL, request.url)
+        // A path is asked for as it was judged: libcurl would resolve `..` in it.
+        unsafe ccurl_set_long(easy, CURLOPT_PATH_AS_IS, 1)
         unsafe ccurl_set_string(easy, CURLOPT_PROTOCOLS_STR, "http,https")
         unsafe ccurl_set_string(easy, CURLOPT_CUSTOMREQUEST, request.method)
         unsafe ccurl_set_string(easy, CURLOPT_PROXY, "")

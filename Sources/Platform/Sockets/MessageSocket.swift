@@ -40,6 +40,9 @@ public enum MessageSocket {
         return unsafe poll(&entry, 1, CInt(clamping: limit.components.seconds * 1_000)) > 0
     }
 
+    /// Ends the connection for both sides at once, whoever has duplicates of the descriptor; what was sent before is still read.
+    public static func shutDown(_ socket: OwnedDescriptor) { _ = shutdown(socket.number, CInt(SHUT_RDWR)) }
+
     private static func make() throws(SystemError) -> OwnedDescriptor {
         let kind = CInt(SOCK_SEQPACKET.rawValue) | CInt(SOCK_NONBLOCK.rawValue) | CInt(SOCK_CLOEXEC.rawValue)
         let number = socket(AF_UNIX, kind, 0)

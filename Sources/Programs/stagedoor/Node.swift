@@ -37,6 +37,7 @@ final class Node {
     private let load: LoadGuard
     private let inheritance: Inheritance?
     private let generation: UInt8
+    private let sessionKey: Secret
     private var predecessor: Predecessor?
     private var handover: NodeHandover?
 
@@ -57,13 +58,14 @@ final class Node {
         try LogOutput.start(configuration.logging)
         loop = try EventLoop()
         certificates = try ServerCertificates(configuration, directory: directory)
+        sessionKey = try SessionKey.load(configuration.cluster, inherited: inheritance?.succession.offer.sessionKey)
         let inventory = try inheritance?.succession.prepare()
         store = try NodeStore(
             configuration, endpoints: StageEndpoints(configuration, listeners: listeners), directory: directory,
             isQuickstart: source.isQuickstart, sparing: inventory?.living ?? [])
         services = try NodeServices(
             configuration, listeners: listeners, workerCount: workerCount, store: store, directory: directory,
-            certificates: certificates, generation: generation)
+            certificates: certificates, generation: generation, sessionKey: sessionKey)
         reservations = StaticReservations(services.staticRouters)
         reservations.adopt(inventory?.reservations ?? [])
         reservations.follow(store.store.state)
@@ -171,7 +173,7 @@ final class Node {
             parts: NodeHandover.Parts(
                 services: services, platform: platform, workers: workers, drain: drain, admin: admin, events: events,
                 notifier: notifier,
-                generation: generation,
+                generation: generation, sessionKey: sessionKey,
                 sockets: { [unowned self] in
                     let lock = directory.duplicateLock()
                     return listeners.handedOver + (lock < 0 ? [] : [(SocketRole(.lock), OwnedDescriptor(lock))])

@@ -2,7 +2,9 @@ import Admission
 import EventLoop
 import Foundation
 import GatewayLogging
+import HTTP
 import Handover
+import HandoverCodec
 import JSON
 import MediaContract
 import RouterForwarding
@@ -34,7 +36,7 @@ extension NodeHandover {
         case .storeSuspended: if phase == .preparing { tellInventory() }
         case .storeResumed(let result): resumed(result)
         case .workerDone(let step): if step == self.step { workerDone() }
-        case .history(let writes): channel?.send(.history(writes))
+        case .history(let writes): channel?.send(writes) { .history($0) }
         case .lease(.changed(let handed)): channel?.send(.lease(handed))
         case .lease(.released(let lease)): channel?.send(.released(lease))
         case .refusal(let handed): channel?.send(.refusal(handed))
@@ -54,8 +56,16 @@ extension NodeHandover {
             links.append(ours)
             sockets.append((SocketRole(.datagrams, worker: worker), theirs))
         }
+        guard let (ours, theirs) = try? DescriptorMessage.makePair() else { return channel?.close() ?? () }
+        channel?.follow(ours)
+        for (number, line) in ([theirs] + (parts.predecessor()?.lifeLines ?? [])).enumerated() {
+            sockets.append((SocketRole(.life, worker: number), line))
+        }
         channel?.send(
-            .offer(HandoverOffer(generation: parts.generation, workers: parts.workers.count, descriptors: sockets.count)))
+            .offer(
+                HandoverOffer(
+                    generation: parts.generation, workers: parts.workers.count, descriptors: sockets.count,
+                    sessionKey: parts.sessionKey.reveal())))
         for start in stride(from: 0, to: sockets.count, by: DescriptorMessage.maximumDescriptors) {
             let part = sockets[start...].prefix(DescriptorMessage.maximumDescriptors)
             channel?.send(.sockets(part.map(\.0)), part.map(\.1))
@@ -71,10 +81,7 @@ extension NodeHandover {
     }
 
     private func tellInventory() {
-        let living = Array(parts.platform.leases.living)
-        for start in stride(from: 0, to: living.count, by: Self.entriesPerMessage) {
-            channel?.send(.living(Array(living[start...].prefix(Self.entriesPerMessage))))
-        }
+        channel?.send(Array(parts.platform.leases.living)) { .living($0) }
         tellReservations()
         channel?.send(.prepared)
     }
@@ -128,32 +135,27 @@ extension NodeHandover {
         }
     }
 
+    /// What is told again and again waits for nobody.
     private func tellProgress() {
+        guard let channel, !channel.isBehind else { return }
         let entries = parts.platform.leases.progress.map { HolderProgress(lease: $0.lease, nanoseconds: $0.at.nanoseconds) }
-        for start in stride(from: 0, to: entries.count, by: Self.entriesPerMessage) {
-            channel?.send(.progress(Array(entries[start...].prefix(Self.entriesPerMessage))))
-        }
+        channel.send(entries) { .progress($0) }
         if loop.now - toldSessions >= Self.sessionsInterval { tellSessions() }
     }
 
-    /// Sessions as text, because each process knows members of its own; as many in a message as fit.
+    /// Sessions as text, because each process knows members of its own. One too long to be told is left out.
     private func tellSessions() {
         toldSessions = loop.now
-        var (part, length): ([String], Int) = ([], 0)
-        let texts = parts.sessions().map { String(decoding: $0.serialized(), as: UTF8.self) }
-        for text in texts where text.utf8.count <= Self.maximumSessionsLength {
-            if length + text.utf8.count > Self.maximumSessionsLength {
-                channel?.send(.sessions(part, isLast: false))
-                (part, length) = ([], 0)
-            }
-            part.append(text)
-            length += text.utf8.count
-        }
-        channel?.send(.sessions(part, isLast: true))
+        let texts = parts.sessions().map { PeerBytes($0.serialized()) }
+        channel?.send(texts.filter { $0.bytes.count <= Self.maximumSessionLength }) { .sessions($0, isLast: false) }
+        channel?.send(.sessions([], isLast: true))
     }
 
     private func answer(_ number: Int, _ handed: HandedRequest) {
-        guard let request = handed.request else { return channel?.close() ?? () }
+        guard let request = handed.request else {
+            channel?.send(.response(number: number, HandedResponse(HTTPResponse(.badRequest))))
+            return
+        }
         let sender = mailbox?.sender
         parts.workers.tell(
             .answer(request) { _ = sender?.send(.answered(number, HandedResponse($0))) }, worker: 0)
@@ -161,21 +163,36 @@ extension NodeHandover {
 
     // MARK: - Back
 
-    /// The successor is gone: whatever it had is ours again, and was never closed here.
+    /// The connection is over. Until the successor is known to be gone, what it has is still its own.
     func closed() {
         step += 1
         deadline = nil
         progress = nil
-        channel = nil
         links = []
         switch phase {
-        case .offered: phase = .alone
-        case .succeeded where isTerminating || parts.drain.isOver: return parts.drain.terminate()
-        case .succeeded where isBypassed: return parts.drain.abandon()
+        case .offered:
+            (phase, channel) = (.alone, nil)
+            rolledBack()
+        case .succeeded where isTerminating || parts.drain.isOver: parts.drain.terminate()
+        case .succeeded where isBypassed: parts.drain.abandon()
         default:
-            phase = .returning
-            resumeStore()
+            // One that serves and has closed all the same goes on without us, and its listeners and store are lost to us.
+            if phase == .succeeded {
+                deadline = loop.schedule(after: Self.farewell) { [unowned self] in parts.drain.abandon() }
+            }
+            phase = .parting
         }
+    }
+
+    /// The successor is gone: whatever it had is ours again, and was never closed here.
+    func gone() {
+        guard phase == .parting else { return }
+        (phase, channel, deadline) = (.returning, nil, nil)
+        resumeStore()
+        rolledBack()
+    }
+
+    private func rolledBack() {
         Log.event(.warning, "handover_rolled_back", ["live": .integer(parts.services.gate.livePublishes)])
     }
 
@@ -207,9 +224,10 @@ extension NodeHandover {
         }
     }
 
-    private static let entriesPerMessage = 64
     private static let progressInterval: Duration = .milliseconds(250)
     private static let sessionsInterval: Duration = .seconds(1)
-    /// Quotes are escaped on the way, and a message holds 64 KiB.
-    private static let maximumSessionsLength = 16 * 1024
+    /// Bytes of one session's JSON.
+    private static let maximumSessionLength = 16 * 1024
+    /// A process that ends closes everything within milliseconds; a loaded machine gets more.
+    private static let farewell: Duration = .seconds(5)
 }

@@ -23,8 +23,9 @@ final class NodeHandover {
         var admin: AdminSite
         var events: EventPlane
         var notifier: ServiceNotifier?
-        /// The generation of our sessions.
+        /// The generation of our sessions, and what binds their ids to tokens.
         var generation: UInt8
+        var sessionKey: Secret
         /// Everything a successor gets but the pairs for datagrams, which are made anew each time.
         var sockets: () -> [(SocketRole, OwnedDescriptor)]
         var tellHolder: () -> Void
@@ -34,7 +35,8 @@ final class NodeHandover {
         var predecessor: () -> Predecessor?
     }
 
-    enum Phase { case alone, offered, preparing, leaving, succeeded, returning }
+    /// While `parting` the connection is over and the successor may still live.
+    enum Phase { case alone, offered, preparing, leaving, succeeded, parting, returning }
 
     /// Why nobody can take our place now; nil when somebody can.
     var obstacle: () -> String? = { nil }
@@ -112,6 +114,7 @@ final class NodeHandover {
         (self.channel, phase) = (channel, .offered)
         channel.onMessage = { [unowned self] message, _ in receive(message) }
         channel.onClosed = { [unowned self] in closed() }
+        channel.onGone = { [unowned self] in gone() }
         deadline = loop.schedule(after: Self.patience) { [unowned self] in self.channel?.close() }
     }
 

@@ -64,7 +64,8 @@ struct NodeServices: Sendable {
 
     init(
         _ configuration: StagedoorConfiguration, listeners: Listeners, workerCount: Int, store: NodeStore,
-        directory: borrowing DataDirectory, certificates: ServerCertificates, generation: UInt8
+        directory: borrowing DataDirectory, certificates: ServerCertificates, generation: UInt8,
+        sessionKey: Secret
     ) throws {
         self.configuration = configuration
         metrics = MetricsRegistry()
@@ -103,8 +104,7 @@ struct NodeServices: Sendable {
         let (board, metrics) = (board, metrics)
         transport = try listeners.media.first.map { socket in
             var settings = try TransportConfiguration(configuration, media: socket.localAddress)
-            settings.generation = generation
-            settings.node = store.node
+            (settings.node, settings.generation, settings.sessionKey) = (store.node, generation, sessionKey)
             return try TransportPlane(configuration: settings, workerCount: workerCount, metrics: TransportMetrics(metrics))
         }
         whip = transport.map { transport in

@@ -3,11 +3,14 @@ import EventLoop
 import GatewayLogging
 import HTTP
 import Handover
+import HandoverCodec
 import JSON
 import MediaContract
+import Refusals
 import RouterForwarding
 import Sockets
 import Store
+import WebRTCTransport
 import Wire
 
 /// The process before us, as long as it has sessions: their leases, their history, and requests for them. On the control loop.
@@ -42,7 +45,11 @@ final class Predecessor {
         services.foreignRequests.open(requests?.sender)
         channel.onMessage = { [unowned self] message, _ in receive(message) }
         channel.onClosed = { [unowned self] in closed() }
+        channel.onGone = { [unowned self] in gone() }
     }
+
+    /// Of it and those before it, for whoever takes our place.
+    var lifeLines: [OwnedDescriptor] { channel.lifeLines }
 
     /// The node goes away, and with it its older process.
     func terminate() { channel.send(.terminate) }
@@ -72,9 +79,9 @@ final class Predecessor {
         }
     }
 
-    private func note(_ texts: [String], isLast: Bool) {
-        guard toldSessions.count + texts.count <= OverviewReport.maximumSessions else { return channel.close() }
-        toldSessions += texts.compactMap { try? JSONValue(parsing: $0) }
+    private func note(_ texts: [PeerBytes], isLast: Bool) {
+        let room = OverviewReport.maximumSessions - toldSessions.count
+        toldSessions += texts.prefix(room).compactMap { try? JSONValue(parsing: $0.bytes) }
         if isLast { (sessions, toldSessions) = (toldSessions, []) }
     }
 
@@ -103,26 +110,35 @@ final class Predecessor {
     }
 
     private func pass(_ foreign: ForeignRequest) {
-        guard let handed = HandedRequest(foreign.request), !channel.isClosed else {
-            return foreign.reply(ProblemDocument(.notFound, detail: "The session's process has ended.").response())
-        }
         lastNumber += 1
+        guard waiting.count < Self.maximumWaiting,
+            channel.send(.request(number: lastNumber, HandedRequest(foreign.request)))
+        else { return refuse(foreign.reply) }
         waiting[lastNumber] = foreign.reply
-        channel.send(.request(number: lastNumber, handed))
+    }
+
+    private func refuse(_ reply: (HTTPResponse) -> Void) {
+        reply(Problem.response(Refusal(.sessionOutOfReach), headers: ["Retry-After": "2"]))
+    }
+
+    /// Nothing is told any more. Its sessions may go on: nobody else gets their leases yet.
+    private func closed() {
+        services.foreignRequests.open(nil)
+        let unanswered = waiting.values
+        waiting = [:]
+        for reply in unanswered { refuse(reply) }
     }
 
     /// What it did not give back itself died with it.
-    private func closed() {
-        services.foreignRequests.open(nil)
+    private func gone() {
         for lease in Array(holders.keys) {
             platform.leases.release(lease)
             forget(lease)
         }
-        for reply in waiting.values {
-            reply(ProblemDocument(.notFound, detail: "The session's process has ended.").response())
-        }
-        waiting = [:]
         Log.event(isComplete ? .info : .warning, "predecessor_ended", ["orderly": .bool(isComplete)])
         onEnded()
     }
+
+    /// Requests whose answers are awaited, at most.
+    private static let maximumWaiting = 256
 }

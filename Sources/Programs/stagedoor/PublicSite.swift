@@ -7,6 +7,7 @@ import HTTPServer
 import OpenSSL
 import Sockets
 import WHIPIngest
+import WebRTCTransport
 
 /// What one worker serves on the public HTTP and HTTPS listeners. Confined to the worker.
 final class PublicSite {
@@ -28,11 +29,12 @@ final class PublicSite {
         self.watch = watch
         let foreign = try ForeignAnswers(loop: loop, requests: services.foreignRequests)
         whip?.predecessor = { foreign.pass($0, $1) }
-        if let cluster = services.cluster {
+        if let cluster = services.cluster, let transport = services.transport {
             var tls = HTTPClientTLS()
             tls.certificateAuthority = services.configuration.cluster.certificateAuthority
             let neighbours = LivingNeighbours(leases: cluster.leases, gate: services.gate)
-            whip?.proxy = SessionProxy(loop: loop, directory: neighbours, tls: tls)
+            whip?.proxy = SessionProxy(
+                loop: loop, directory: neighbours, key: transport.configuration.sessionKey, tls: tls)
         }
         self.foreign = foreign
         server = HTTPServer(loop: loop, configuration: HTTPServerConfiguration(services.configuration.http, services)) {

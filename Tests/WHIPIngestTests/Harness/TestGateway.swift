@@ -34,9 +34,10 @@ final class TestGateway: Sendable {
 
     /// - Parameter ip: where media and HTTP are served.
     /// - Parameter neighbours: other nodes, for one of a cluster.
+    /// - Parameter predecessor: gets the requests that a process before this one would answer.
     init(
         workers: Int = 1, at ip: IPAddress = .loopback, neighbours: (any NeighbourDirectory)? = nil,
-        configure: (inout TransportConfiguration) -> Void = { _ in }
+        predecessor: Lock<[HTTPRequest]>? = nil, configure: (inout TransportConfiguration) -> Void = { _ in }
     ) throws {
         let sockets = try BoundSocket.group(.udp, SocketAddress(ip, port: 0), count: workers)
         address = SocketAddress(ip, port: sockets[0].localAddress.port)
@@ -53,7 +54,7 @@ final class TestGateway: Sendable {
         threads = try (0..<workers).map { index in
             let (socket, door) = (sockets[index], doors[index])
             return try WorkerThread.start(name: "worker-\(index)") {
-                Self.run(index, socket, plane, door, output, ports, neighbours)
+                Self.run(index, socket, plane, door, output, ports, neighbours, predecessor)
             }
         }
         for door in doors { while door.withLock({ $0 }) == nil { usleep(200) } }
@@ -61,7 +62,7 @@ final class TestGateway: Sendable {
 
     private static func run(
         _ index: Int, _ socket: BoundSocket, _ plane: WHIPPlane, _ door: Lock<MailboxSender<Command>?>, _ output: ForwardedMedia,
-        _ ports: Lock<Ports>, _ neighbours: (any NeighbourDirectory)?
+        _ ports: Lock<Ports>, _ neighbours: (any NeighbourDirectory)?, _ predecessor: Lock<[HTTPRequest]>?
     ) {
         do {
             let loop = try EventLoop()
@@ -70,7 +71,16 @@ final class TestGateway: Sendable {
             let host = RecordingHost(worker: index, output)
             sessions.host = host
             let endpoint = try WHIPEndpoint(loop: loop, plane: plane, authorizer: StubAuthorizer(), servesPublishPage: true)
-            endpoint.proxy = neighbours.map { SessionProxy(loop: loop, directory: $0) }
+            endpoint.proxy = neighbours.map {
+                SessionProxy(loop: loop, directory: $0, key: plane.transport.configuration.sessionKey)
+            }
+            if let predecessor {
+                endpoint.predecessor = { request, respond in
+                    predecessor.withLock { $0.append(request) }
+                    respond(HTTPResponse(.noContent))
+                    return true
+                }
+            }
             let mailbox = try Mailbox<Command>(loop: loop) { command in
                 switch command {
                 case .stop: loop.stop()

@@ -15,7 +15,7 @@ public struct PlatformKey: Sendable {
     }
 
     /// A key for one purpose: HMAC-SHA-256 of the purpose with the platform's key.
-    func derived(for purpose: String) -> Secret {
+    public func derived(for purpose: String) -> Secret {
         Secret(HMAC.sha256(key: secret.reveal(), Array("stagedoor \(purpose) 1".utf8)))
     }
 }

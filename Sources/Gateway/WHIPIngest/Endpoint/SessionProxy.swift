@@ -1,12 +1,14 @@
 public import EventLoop
 import HTTP
 public import HTTPClient
-import Wire
+import Refusals
+import WebRTCTransport
+public import Wire
 
 /// What a node does for WHIP requests that are another node's: those of a session go there and their answer comes back; a POST
 /// is sent on. Confined to its loop.
 public final class SessionProxy {
-    /// Marks a request that another node passed on: it is passed on no further.
+    /// Marks a request that another node passed on (`NodeHop`): it is passed on no further.
     static let hopHeader = "Stagedoor-Hop"
     /// Time for the other node's answer; encoders wait longer.
     private static let deadline = Duration.seconds(3)
@@ -16,22 +18,37 @@ public final class SessionProxy {
     private let client: HTTPClient
     private let tls: HTTPClientTLS
     private let directory: any NeighbourDirectory
+    private let key: Secret
 
-    public init(loop: EventLoop, directory: any NeighbourDirectory, tls: HTTPClientTLS = HTTPClientTLS()) {
-        (client, self.directory, self.tls) = (HTTPClient(loop: loop), directory, tls)
+    /// - Parameter key: what all nodes have, and nobody else.
+    public init(loop: EventLoop, directory: any NeighbourDirectory, key: Secret, tls: HTTPClientTLS = HTTPClientTLS()) {
+        (client, self.directory, self.key, self.tls) = (HTTPClient(loop: loop), directory, key, tls)
+    }
+
+    /// A request that a node has passed on comes from whoever sent it there; anybody else's word for that counts nothing.
+    func asTheEncoderSent(_ request: HTTPRequest, now: WallTime) -> HTTPRequest {
+        guard let value = request.headers[Self.hopHeader], let hop = NodeHop(value), hop.isGenuine(request, key: key, now: now)
+        else { return request }
+        var request = request
+        request.source = hop.source
+        return request
     }
 
     /// Has a request for a session answered by the node that made it, later on this loop.
     ///
     /// The node's name comes with the request, but its address from the directory alone.
     /// - Returns: false when that node is not alive, or the request has come from another node; then `respond` is not called.
-    func pass(_ request: HTTPRequest, toNode node: String, _ respond: @escaping (HTTPResponse) -> Void) -> Bool {
+    func pass(
+        _ request: HTTPRequest, _ id: String, toNode node: String, _ respond: @escaping (HTTPResponse) -> Void
+    ) -> Bool {
         guard !request.headers.contains(Self.hopHeader), let address = directory.address(ofNode: node) else { return false }
-        var passed = HTTPClientRequest(method: request.method.rawValue, url: address + request.path, body: request.body)
+        let path = WHIPResource.sessionPrefix + id
+        let hop = NodeHop(passing: request.method, path, from: request.source, key: key, now: EventLoop.wallNow())
+        var passed = HTTPClientRequest(method: request.method.rawValue, url: address + path, body: request.body)
         for name in ["Authorization", "Content-Type", "If-Match", "Origin", "User-Agent"] {
             if let value = request.headers[name] { passed.headers.append((name, value)) }
         }
-        passed.headers += [(Self.hopHeader, "1"), ("X-Forwarded-For", "\(request.source.ip)")]
+        passed.headers.append((Self.hopHeader, hop.value))
         (passed.deadline, passed.tls) = (Self.deadline, tls)
         client.send(passed) { respond(Self.response($0)) }
         return true
@@ -39,8 +56,7 @@ public final class SessionProxy {
 
     private static func response(_ result: Result<HTTPClientResponse, HTTPClientError>) -> HTTPResponse {
         guard case .success(let answer) = result else {
-            return ProblemDocument(.serviceUnavailable, detail: "The session's node does not answer.").response(
-                headers: ["Retry-After": "2"])
+            return Problem.response(Refusal(.sessionOutOfReach))
         }
         var response = HTTPResponse(HTTPStatus(answer.status), body: answer.body)
         for (name, value) in answer.headers where !hopByHop.contains(name) { response.headers.add(name, value) }

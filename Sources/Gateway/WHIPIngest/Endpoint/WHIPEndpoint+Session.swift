@@ -1,6 +1,7 @@
 import EventLoop
 import HTTP
 import Refusals
+import SDP
 import WebRTCTransport
 import Wire
 
@@ -23,6 +24,28 @@ extension WHIPEndpoint {
                 respond(try plane.transport.patch(request, entry))
             } catch { respond(Problem.response(error)) }
         }
+    }
+
+    func isHere(_ place: SessionIdentifier.Place) -> Bool {
+        let settings = plane.transport.configuration
+        return place.node == settings.node && place.generation == settings.generation
+    }
+
+    /// Has a request answered where its session is: by another process of this node, or by another node. Strangers, and bodies
+    /// that would be refused there, go nowhere.
+    func passOn(
+        _ request: HTTPRequest, _ id: String, to place: SessionIdentifier.Place, _ respond: @escaping (HTTPResponse) -> Void
+    ) {
+        let settings = plane.transport.configuration
+        let refuse = { (code: RefusalCode) in respond(Problem.response(Refusal(code))) }
+        guard rates.allows(request.source.ip, now: loop.now) else { return refuse(.tooManyRequests) }
+        guard request.body.count <= SessionDescription.maximumByteCount else { return refuse(.bodyTooLarge) }
+        guard let token = request.presentedToken else { return refuse(.missingToken) }
+        guard SessionIdentifier.isSealed(id, for: token, key: settings.sessionKey) else { return refuse(.foreignSession) }
+        let isTaken =
+            place.node == settings.node
+            ? predecessor(request, respond) : proxy?.pass(request, id, toNode: place.node, respond) ?? false
+        if !isTaken { refuse(.unknownSession) }
     }
 
     private func find(_ request: HTTPRequest, _ id: String) -> Result<SessionEntry, Refusal> {

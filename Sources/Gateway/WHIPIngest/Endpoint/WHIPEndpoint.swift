@@ -46,12 +46,15 @@ public final class WHIPEndpoint {
     /// Answers a request for one of our resources, now or later on this loop.
     /// - Returns: false when the path is none of ours; then `respond` is not called.
     public func handle(_ request: HTTPRequest, respond: @escaping (HTTPResponse) -> Void) -> Bool {
+        let request = proxy?.asTheEncoderSent(request, now: EventLoop.wallNow()) ?? request
         let answer = { (response: HTTPResponse) in respond(CrossOrigin.allow(response, for: request)) }
         guard let resource = WHIPResource(path: request.path, servesPublishPage: servesPublishPage) else { return false }
         // The root is ours for POST alone: other programs' pages may live there.
         if resource == .root, request.method != .post, request.method != .options { return false }
-        if case .session(let id) = resource, request.method == .patch || request.method == .delete, isPassed(request, id, respond)
+        if case .session(let id) = resource, request.method == .patch || request.method == .delete,
+            let place = SessionIdentifier.Place(of: id), !isHere(place)
         {
+            passOn(request, id, to: place, answer)
             return true
         }
         switch (request.method, resource) {
@@ -68,15 +71,6 @@ public final class WHIPEndpoint {
         default: answer(Problem.response(Refusal(.methodNotAllowed), headers: ["Allow": resource.allowedMethods]))
         }
         return true
-    }
-
-    /// Has a request answered where its session is: by another process of this node, or by another node.
-    private func isPassed(_ request: HTTPRequest, _ id: String, _ respond: @escaping (HTTPResponse) -> Void) -> Bool {
-        let settings = plane.transport.configuration
-        guard let place = SessionIdentifier.Place(of: id) else { return false }
-        if place.node == settings.node { return place.generation != settings.generation && predecessor(request, respond) }
-        guard let proxy, rates.allows(request.source.ip, now: loop.now) else { return false }
-        return proxy.pass(request, toNode: place.node) { respond(CrossOrigin.allow($0, for: request)) }
     }
 
     // MARK: - POST

@@ -14,13 +14,16 @@ enum WHIPResource: Equatable {
         case "/whip", "/whip/": self = .endpoint
         case "/publish" where servesPublishPage: self = .publishPage
         default:
-            let prefix = "/whip/sessions/"
+            let prefix = Self.sessionPrefix
             guard path.hasPrefix(prefix), path.utf8.count <= prefix.utf8.count + SessionIdentifier.maximumLength else {
                 return nil
             }
             self = .session(String(path.dropFirst(prefix.count)))
         }
     }
+
+    /// Of every session's path; its id follows.
+    static let sessionPrefix = "/whip/sessions/"
 
     var isSession: Bool { if case .session = self { true } else { false } }
 
