@@ -16,6 +16,12 @@ struct HTTPResponseTests {
         #expect(text(response, isLast: true) == head + "Connection: close\r\n\r\nv=0")
     }
 
+    @Test func `say a reason of their own in place of the status's, on one line`() {
+        var response = HTTPResponse(.unauthorized)
+        response.reason = "SD-1010: The token\r\nhas expired"
+        #expect(text(response).hasPrefix("HTTP/1.1 401 SD-1010: The token  has expired\r\nContent-Length: 0\r\n"))
+    }
+
     @Test(arguments: [204, 304])
     func `have no body where none may be`(_ code: Int) {
         #expect(!text(HTTPResponse(HTTPStatus(code), body: [65])).contains("Content-Length"))

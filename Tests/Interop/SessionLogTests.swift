@@ -51,6 +51,29 @@ extension Interop {
         }
 
         @Test(.timeLimit(.minutes(10)))
+        func `a refused POST of WHIP has its code, its sentence and the encoder, and no token`() throws {
+            let gateway = try Gateway()
+            let token = "nobodyKnowsThisToken0123456789"
+            let offer = ["-H", "Content-Type: application/sdp", "--data-binary", "v=0", try #require(gateway.quickstart.whipURL)]
+            for credential in [[], ["-H", "Authorization: Bearer \(token)"]] {
+                let arguments = ["curl", "-sS", "-i", "--max-time", "20", "-A", "OBS-Studio/32"] + credential + offer
+                let answer = try ProgramRun.output(of: arguments, within: .seconds(60))
+                #expect(answer.contains(#/HTTP/1\.1 401 SD-1(120|009):/#), "\(answer)")
+            }
+            try expect("both refusals are in the log", within: .seconds(60)) {
+                try Self.lines(of: gateway.log).count { $0["event"] as? String == "whip_refused" } == 2
+            }
+            let refusals = try Self.lines(of: gateway.log).filter { $0["event"] as? String == "whip_refused" }
+            #expect(refusals.map { $0["code"] as? String } == ["SD-1120", "SD-1009"])
+            for refusal in refusals {
+                #expect((refusal["sentence"] as? String)?.contains("token") == true)
+                #expect(refusal["user_agent"] as? String == "OBS-Studio/32" && refusal["remote"] is String)
+            }
+            #expect(!gateway.log.contains(token))
+            gateway.stop()
+        }
+
+        @Test(.timeLimit(.minutes(10)))
         func `on a terminal the log is text for people`() throws {
             let folder = Workspace.temporaryFile(suffix: ".data")
             let settings = Workspace.temporaryFile(suffix: ".yaml")

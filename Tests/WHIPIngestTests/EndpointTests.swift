@@ -66,6 +66,7 @@ struct EndpointTests {
         let response = gateway.request(.post, "/whip", headers: headers, body: body)
         #expect(response.status.code == status, "\(name)")
         #expect(response.headers["Content-Type"] == "application/problem+json", "\(name)")
+        #expect(response.reason?.wholeMatch(of: /SD-\d{4}: .+/) != nil, "\(name)")
         #expect(response.headers["Access-Control-Allow-Origin"] == "*")
         #expect(status != 401 || response.headers["WWW-Authenticate"]?.hasPrefix("Bearer realm=") == true)
         #expect(gateway.leases.liveCount == 0 && gateway.plane.directory.count == 0)

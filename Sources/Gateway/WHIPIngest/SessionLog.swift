@@ -1,5 +1,6 @@
 import Admission
 import GatewayLogging
+import Refusals
 import Wire
 
 /// One line per change of a session's state; never called for media.
@@ -12,6 +13,19 @@ enum SessionLog {
                 "stage": .string(entry.grant.stageID),
                 "remote": .address(entry.source), "user_agent": .string(entry.userAgent),
             ])
+    }
+
+    /// A POST was refused: what its encoder was told, and never its token.
+    static func refused(_ refusal: Refusal, from source: SocketAddress, userAgent: String, of grant: PublishGrant?) {
+        var fields: LogFields = [
+            "code": .string(refusal.code.identifier), "sentence": .string(refusal.sentence), "remote": .address(source),
+            "user_agent": .string(userAgent),
+        ]
+        if let grant {
+            fields["participant"] = .string(grant.participantID)
+            fields["stage"] = .string(grant.stageID)
+        }
+        Log.event(.info, "whip_refused", fields)
     }
 
     static func started(_ entry: SessionEntry, peer: SocketAddress) {

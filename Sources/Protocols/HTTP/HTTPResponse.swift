@@ -1,6 +1,8 @@
 /// One response (RFC 9112 §4).
 public struct HTTPResponse: Equatable, Sendable {
     public var status: HTTPStatus
+    /// The reason phrase (RFC 9112 §4), where it says more than the status's own: some clients show nothing else of an answer.
+    public var reason: String?
     public var headers: HTTPHeaders
     public var body: [UInt8]
     /// Whether the connection is closed afterwards, whatever the client wants.
@@ -43,7 +45,9 @@ extension HTTPResponse {
     private func head(framing: Framing, date: String?, isLast: Bool) -> [UInt8] {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(256 + body.count)
-        bytes += Array("HTTP/1.1 \(status)\r\n".utf8)
+        bytes += Array("HTTP/1.1 \(status.code) ".utf8)
+        bytes += (reason ?? status.phrase).utf8.map { $0.isFieldValueCharacter ? $0 : 0x20 }
+        bytes += [0x0D, 0x0A]
         if let date { Self.write("Date", date, into: &bytes) }
         for field in headers.fields where !Self.isFraming(field.name) { Self.write(field.name, field.value, into: &bytes) }
         switch framing {

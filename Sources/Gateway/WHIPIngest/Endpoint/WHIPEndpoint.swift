@@ -88,22 +88,29 @@ public final class WHIPEndpoint {
     }
 
     private func post(_ request: HTTPRequest, _ respond: @escaping (HTTPResponse) -> Void) {
-        guard rates.allows(request.source.ip, now: loop.now) else { return respond(Problem.response(Refusal(.tooManyRequests))) }
-        guard request.contentType?.matches("application/sdp") == true else {
-            return respond(Problem.response(Refusal(.unsupportedContentType), headers: ["Accept-Post": "application/sdp"]))
+        let userAgent = String(request.headers["User-Agent"]?.prefix(256) ?? "")
+        let token: Secret
+        do throws(Refusal) { token = try presentedToken(of: request) } catch {
+            SessionLog.refused(error, from: request.source, userAgent: userAgent, of: nil)
+            let headers: HTTPHeaders = error.code == .unsupportedContentType ? ["Accept-Post": "application/sdp"] : [:]
+            return respond(Problem.response(error, headers: headers))
         }
-        guard request.body.count <= SessionDescription.maximumByteCount else {
-            return respond(Problem.response(Refusal(.bodyTooLarge)))
-        }
-        guard let token = request.presentedToken else { return respond(Problem.response(Refusal(.missingToken))) }
         if let redirection = proxy?.redirection(of: request) { return respond(redirection) }
         nextNumber += 1
         let number = nextNumber
         let asked = PublishRequest(
-            credential: .token(token), ingestProtocol: .whip, source: request.source,
-            userAgent: String(request.headers["User-Agent"]?.prefix(256) ?? ""))
+            credential: .token(token), ingestProtocol: .whip, source: request.source, userAgent: userAgent)
         waiting[number] = PendingPost(body: request.body, request: asked, token: token, respond: respond)
         mailbox?.ask { answer in authorizer.authorize(asked) { _ = answer(.authorized(number, $0)) } }
+    }
+
+    /// The token of a POST, unless the request itself is refused before anybody looks at tokens and offers.
+    private func presentedToken(of request: HTTPRequest) throws(Refusal) -> Secret {
+        guard rates.allows(request.source.ip, now: loop.now) else { throw Refusal(.tooManyRequests) }
+        guard request.contentType?.matches("application/sdp") == true else { throw Refusal(.unsupportedContentType) }
+        guard request.body.count <= SessionDescription.maximumByteCount else { throw Refusal(.bodyTooLarge) }
+        guard let token = request.presentedToken else { throw Refusal(.missingToken) }
+        return token
     }
 
     private func receive(_ reply: Reply) {
@@ -116,6 +123,7 @@ public final class WHIPEndpoint {
 
     private func refuse(_ number: Int, _ refusal: Refusal) {
         guard let post = waiting.removeValue(forKey: number) else { return }
+        SessionLog.refused(refusal, from: post.request.source, userAgent: post.request.userAgent, of: post.grant)
         if let entry = post.entry {
             plane.transport.end(entry, .refused(refusal))
         } else {

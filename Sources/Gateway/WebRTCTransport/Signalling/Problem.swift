@@ -3,6 +3,8 @@ import JSON
 public import Refusals
 
 /// A refusal as WHIP and WHEP clients read it: problem document, and the header fields its status demands.
+///
+/// The reason phrase repeats it, because ffmpeg (but for a 401) prints the status line, and nothing of the body.
 public enum Problem {
     public static func response(_ refusal: Refusal, headers: HTTPHeaders = [:]) -> HTTPResponse {
         var headers = headers
@@ -15,7 +17,9 @@ public enum Problem {
         let document = ProblemDocument(
             HTTPStatus(refusal.code.httpStatus), title: refusal.code.name.replacing("_", with: " "), detail: refusal.text,
             extensions: ["code": .string(refusal.code.identifier)])
-        return document.response(headers: headers)
+        var response = document.response(headers: headers)
+        response.reason = refusal.text
+        return response
     }
 
     /// RFC 6750 §3: without credentials no error is named; with them it is, and why.
