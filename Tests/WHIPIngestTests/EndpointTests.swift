@@ -1,6 +1,8 @@
+import EventLoop
 import Foundation
 import HTTP
 import JSON
+import Refusals
 import SDP
 import TestSupport
 import Testing
@@ -162,6 +164,37 @@ struct EndpointTests {
         #expect(gateway.request(.delete, location, headers: headers).status == .ok)
         #expect(gateway.request(.delete, location, headers: headers).status == .notFound)
         #expect(gateway.leases.liveCount == 0)
+    }
+
+    @Test func `a session that we ended tells its publisher why, and may be deleted for a minute`() throws {
+        let gateway = try TestGateway()
+        defer { gateway.stop() }
+        let location = gateway.post(Self.offer, token: "alice").headers["Location"] ?? ""
+        let id = String(location.split(separator: "/").last ?? "")
+        let (own, foreign): (HTTPHeaders, HTTPHeaders) = (["Authorization": "Bearer alice"], ["Authorization": "Bearer mallory"])
+        #expect(gateway.request(.get, location, headers: own).status == .noContent, "it lives")
+        let entry = try #require(gateway.plane.directory.entry(id: id))
+        gateway.plane.transport.end(entry, .refused(Refusal(.participantDisconnected)))
+        #expect(eventually { gateway.plane.directory.entry(id: id) == nil })
+        let told = gateway.request(.get, location, headers: own)
+        #expect(told.status == .ok)
+        #expect(try JSONValue(parsing: told.body)["verdict"]?.string?.hasPrefix("SD-1007: ") == true)
+        #expect(gateway.request(.get, location, headers: foreign).status == .noContent)
+        #expect(gateway.request(.get, location).status == .noContent)
+        #expect(gateway.request(.delete, location, headers: foreign).status == .forbidden)
+        #expect(gateway.request(.delete, location, headers: own).status == .ok)
+        let now = EventLoop.monotonicNow()
+        #expect(gateway.plane.directory.cutEntry(id: id, now: now + .seconds(50)) != nil)
+        #expect(gateway.plane.directory.cutEntry(id: id, now: now + .seconds(61)) == nil)
+    }
+
+    @Test func `a new session is told what the one before was warned of`() throws {
+        let gateway = try TestGateway()
+        defer { gateway.stop() }
+        let told = gateway.post(Self.offer, token: RecordingHost.warned)
+        #expect(told.status == .created && told.headers["Stagedoor-Warning"] == RecordingHost.warning)
+        #expect(told.headers["Access-Control-Expose-Headers"]?.contains("Stagedoor-Warning") == true)
+        #expect(gateway.post(Self.offer, token: "alice").headers["Stagedoor-Warning"] == nil)
     }
 
     @Test func `a stage holds a bounded number of sessions that wait, and one per participant`() throws {

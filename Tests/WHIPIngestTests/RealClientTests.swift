@@ -1,4 +1,7 @@
+import Admission
+import EventLoop
 import Foundation
+import Refusals
 import StageHub
 import TestSupport
 import Testing
@@ -56,6 +59,38 @@ struct RealClientTests {
         let stream = try #require(gateway.output["chromium"])
         #expect(stream.video.count > 100 && stream.keyframes >= 1 && stream.audio.count > 100, "\(client)")
         #expect(stream.ended == .unpublished)
+    }
+
+    @Test(.enabled(if: hasChromium))
+    func `a browser without H.264 is told so by our own page`() throws {
+        let gateway = try TestGateway()
+        defer { gateway.stop() }
+        let page = gateway.url.replacing("/whip", with: "/publish")
+        let told = try Self.run("publish_page.py", [page, "chromium", "error"], environment: ["WITHOUT_H264": "1"])
+        #expect(told.contains("422 SD-1101: The offer has no H.264 video track: enable H.264"), "\(told)")
+    }
+
+    @Test(.enabled(if: hasChromium), arguments: ["kick", "takeover"])
+    func `our own page says at once why a publish was ended`(_ how: String) throws {
+        let gateway = try TestGateway(workers: 2)
+        defer { gateway.stop() }
+        let page = gateway.url.replacing("/whip", with: "/publish")
+        let told = Lock("")
+        let browser = Thread {
+            let output = (try? Self.run("publish_page.py", [page, "chromium", "ended:"])) ?? "no script"
+            told.withLock { $0 = output }
+        }
+        browser.start()
+        #expect(eventually(within: 60) { (gateway.output["chromium"]?.video.count ?? 0) > 30 }, "\(told.withLock { $0 })")
+        if how == "kick" {
+            let holder = gateway.leases.content.withLock { $0.holders["chromium"]?.holder }
+            holder?.end(.disconnected(Refusal(.participantDisconnected)))
+        } else {
+            _ = try #require(try TestClient.connected("chromium", to: gateway))
+        }
+        #expect(eventually(within: 60) { !told.withLock { $0 }.isEmpty })
+        let words = how == "kick" ? "ended: SD-1007: The participant was disconnected" : "ended: Another session of the same"
+        #expect(told.withLock { $0 }.contains(words), "\(told.withLock { $0 })")
     }
 
     /// The folder of a Debian forky chroot with ffmpeg 9 (Debian 12's has no WHIP); without it these are skipped.

@@ -39,7 +39,10 @@ public final class WHIPPlane: Sendable {
     func finish(_ entry: SessionEntry, _ reason: SessionEnd) {
         let advertised = transport.configuration.advertisedAddresses.map(\.description).joined(separator: ", ")
         let now = EventLoop.wallNow()
-        entry.content.withLock { $0.story.conclude(at: now, reason, advertised: "UDP " + advertised) }
+        entry.content.withLock {
+            $0.story.conclude(at: now, reason, advertised: "UDP " + advertised)
+            $0.ending = (reason, EventLoop.monotonicNow())
+        }
         // Its story is asked for from here on, and has its verdict.
         directory.remove(entry)
         transport.remove(entry)

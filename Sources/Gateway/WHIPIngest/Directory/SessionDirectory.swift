@@ -1,6 +1,7 @@
 import Admission
 import EventLoop
 import WebRTCTransport
+import Wire
 
 /// Where all workers find publishers' sessions by id, for PATCH and DELETE; those that nobody claimed, and those that ended.
 public final class SessionDirectory: Sendable {
@@ -15,6 +16,13 @@ public final class SessionDirectory: Sendable {
     /// Sessions that ended lately, oldest first: their stories are still to be told.
     public var recentlyFinished: [SessionEntry] { finished.withLock { $0 } }
     public func finishedEntry(id: String) -> SessionEntry? { finished.withLock { $0.last { $0.id == id } } }
+    /// A session that was ended from here within the last minute: its publisher may still want to know why, and to delete it.
+    func cutEntry(id: String, now: MonotonicTime) -> SessionEntry? {
+        guard let entry = finishedEntry(id: id), let ending = entry.content.withLock({ $0.ending }),
+            ending.reason != .closed, now - ending.time <= Self.afterlife
+        else { return nil }
+        return entry
+    }
     public var count: Int { byID.count }
 
     /// Makes a new session findable. Call it before its 201 is written.
@@ -45,6 +53,7 @@ public final class SessionDirectory: Sendable {
     public var pendingCount: Int { pending.withLock { $0.count } }
 
     static let maximumFinished = 256
+    static let afterlife = Duration.seconds(60)
 }
 
 /// Sessions whose POST was answered and that nobody has claimed: one per participant, 24 per stage.

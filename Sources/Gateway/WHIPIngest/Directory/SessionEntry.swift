@@ -14,6 +14,7 @@ public final class SessionEntry: Sendable {
         var story = SessionStory()
         /// Nil before the first media.
         var figures: MediaFigures?
+        var ending: (reason: SessionEnd, time: MonotonicTime)?
     }
 
     public let transport: TransportState

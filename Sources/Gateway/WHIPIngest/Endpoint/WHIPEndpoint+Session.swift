@@ -1,17 +1,18 @@
 import EventLoop
 import HTTP
+import JSON
 import Refusals
 import SDP
 import WebRTCTransport
 import Wire
 
-/// PATCH and DELETE of a session (RFC 9725 §4.3, §4.5). They compare the token with the session's own; its expiry is not asked.
+/// PATCH, DELETE and GET of a session (RFC 9725 §4.2, §4.3, §4.5). They compare the token with the session's own; its expiry is not asked.
 extension WHIPEndpoint {
     func delete(_ request: HTTPRequest, _ id: String, _ respond: (HTTPResponse) -> Void) {
-        switch find(request, id) {
+        switch find(request, id, orCut: true) {
         case .failure(let refusal): respond(Problem.response(refusal))
         case .success(let entry):
-            plane.transport.end(entry, .closed)
+            plane.transport.end(entry, .closed)  // one that we ended stays as it is: the encoder only tidies up
             respond(HTTPResponse(.ok))  // 200: OBS warns at anything else
         }
     }
@@ -37,7 +38,10 @@ extension WHIPEndpoint {
         _ request: HTTPRequest, _ id: String, to place: SessionIdentifier.Place, _ respond: @escaping (HTTPResponse) -> Void
     ) {
         let settings = plane.transport.configuration
-        let refuse = { (code: RefusalCode) in respond(Problem.response(Refusal(code))) }
+        let refuse = { (code: RefusalCode) in
+            // A GET of what is not there, or somebody else's, says as little as one without a token.
+            respond(request.method == .get ? HTTPResponse(.noContent) : Problem.response(Refusal(code)))
+        }
         guard rates.allows(request.source.ip, now: loop.now) else { return refuse(.tooManyRequests) }
         guard request.body.count <= SessionDescription.maximumByteCount else { return refuse(.bodyTooLarge) }
         guard let token = request.presentedToken else { return refuse(.missingToken) }
@@ -48,10 +52,23 @@ extension WHIPEndpoint {
         if !isTaken { refuse(.unknownSession) }
     }
 
-    private func find(_ request: HTTPRequest, _ id: String) -> Result<SessionEntry, Refusal> {
+    /// GET with the session's token: empty while it lives, and for a minute after we ended it why.
+    func ending(_ request: HTTPRequest, _ id: String) -> HTTPResponse {
+        switch find(request, id, orCut: true) {
+        case .success(let entry):
+            guard let verdict = entry.story.verdict else { return HTTPResponse(.noContent) }
+            return HTTPResponse(.ok, json: ["verdict": .string(verdict)], headers: ["Cache-Control": "no-store"])
+        // What is not there, or somebody else's, says as little as a GET without a token.
+        case .failure: return HTTPResponse(.noContent)
+        }
+    }
+
+    /// - Parameter orCut: takes a session too that we have just ended.
+    private func find(_ request: HTTPRequest, _ id: String, orCut: Bool = false) -> Result<SessionEntry, Refusal> {
         guard rates.allows(request.source.ip, now: loop.now) else { return .failure(Refusal(.tooManyRequests)) }
         guard let token = request.presentedToken else { return .failure(Refusal(.missingToken)) }
-        guard let entry = plane.directory.entry(id: id) else { return .failure(Refusal(.unknownSession)) }
+        let cut = orCut ? plane.directory.cutEntry(id: id, now: loop.now) : nil
+        guard let entry = plane.directory.entry(id: id) ?? cut else { return .failure(Refusal(.unknownSession)) }
         guard entry.transport.belongs(to: token) else {
             return .failure(Refusal(.foreignSession))
         }

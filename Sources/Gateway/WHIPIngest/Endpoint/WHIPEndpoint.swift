@@ -51,8 +51,7 @@ public final class WHIPEndpoint {
         guard let resource = WHIPResource(path: request.path, servesPublishPage: servesPublishPage) else { return false }
         // The root is ours for POST alone: other programs' pages may live there.
         if resource == .root, request.method != .post, request.method != .options { return false }
-        if case .session(let id) = resource, request.method == .patch || request.method == .delete,
-            let place = SessionIdentifier.Place(of: id), !isHere(place)
+        if case .session(let id) = resource, Self.isPassedOn(request), let place = SessionIdentifier.Place(of: id), !isHere(place)
         {
             passOn(request, id, to: place, answer)
             return true
@@ -64,6 +63,7 @@ public final class WHIPEndpoint {
                     request, allowed: resource.allowedMethods, isSession: resource.isSession,
                     linkHeaders: plane.transport.linkHeaders(for: nil)))
         case (.get, .publishPage), (.head, .publishPage): answer(PublishPage.response)
+        case (.get, .session(let id)) where request.presentedToken != nil: answer(ending(request, id))
         case (.get, _), (.head, _): answer(HTTPResponse(.noContent))
         case (.post, .endpoint), (.post, .root): post(request, answer)
         case (.patch, .session(let id)): patch(request, id, answer)
@@ -71,6 +71,15 @@ public final class WHIPEndpoint {
         default: answer(Problem.response(Refusal(.methodNotAllowed), headers: ["Allow": resource.allowedMethods]))
         }
         return true
+    }
+
+    /// A GET without a token learns nothing of a session, wherever it is.
+    private static func isPassedOn(_ request: HTTPRequest) -> Bool {
+        switch request.method {
+        case .patch, .delete: true
+        case .get: request.presentedToken != nil
+        default: false
+        }
     }
 
     // MARK: - POST
