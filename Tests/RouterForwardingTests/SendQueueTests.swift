@@ -105,6 +105,34 @@ struct SendQueueTests {
         #expect(clock.now - start <= .milliseconds(200))
     }
 
+    /// The encoder's way was blocked for five seconds: 150 frames of 9 packets come at once. A default socket buffer holds 90.
+    @Test func `what a stalled encoder had to say comes a little at a time`() {
+        let start = clock.now
+        for frame in 0..<150 {
+            fill(Array(repeating: 1200, count: 9), from: UInt16(frame * 9))
+            queue.send(batch, spread: .milliseconds(8), isLongFrame: false, at: clock.now)
+        }
+        var counts = [output.datagrams.count]
+        while queue.isPacing {
+            queue.drain(at: clock.advance(by: .milliseconds(1)))
+            counts.append(output.datagrams.count)
+        }
+        #expect(counts[0] <= SendQueue.pacingThreshold)
+        let inTenMilliseconds = zip(counts, counts.dropFirst(10)).map { $1 - $0 }
+        #expect(inTenMilliseconds.allSatisfy { $0 <= 64 }, "\(inTenMilliseconds.max() ?? 0)")
+        #expect(sequenceNumbers == Array(0..<1_350) && queue.droppedPackets == 0)
+        #expect(clock.now - start <= SendQueue.maximumCatchUp)
+    }
+
+    @Test func `frames that come two at a time go at once`() {
+        for frame in 0..<60 {
+            fill(Array(repeating: 1200, count: 30), from: UInt16(frame * 30))
+            queue.send(batch, spread: .milliseconds(8), isLongFrame: false, at: clock.now)
+            #expect(output.datagrams.count == (frame + 1) * 30)
+            if frame % 2 == 1 { clock.advance(by: .milliseconds(66)) }
+        }
+    }
+
     @Test func `what a full socket refuses is kept and goes out later`() {
         output.room = 2
         fill([100, 100, 100, 40])

@@ -3,8 +3,10 @@ import Wire
 
 /// One track's way to its destination: runs of equal packets at once, long frames paced, what the socket refuses kept.
 ///
-/// A frame of 64 packets and more goes in chunks of 16 spread over half a frame interval, 8 ms at most. What waits is copied
-/// into the worker's pool; the rate rises so that no queue lasts beyond 100 ms; what a full socket keeps back for 500 ms is dropped.
+/// A frame of 64 packets and more goes in chunks of 16 spread over half a frame interval, 8 ms at most. Frames that come all at
+/// once, because the encoder's way was blocked for seconds, are spread so one behind the other: a receiver whose socket buffer
+/// is the default one holds some 90 packets. What waits is copied into the worker's pool; the rate rises so that no queue lasts
+/// beyond 100 ms, or 400 ms when it catches up; what a full socket keeps back for 500 ms is dropped.
 final class SendQueue {
     struct Note { var queued: MonotonicTime }
 
@@ -12,6 +14,7 @@ final class SendQueue {
     static let chunk = 16
     static let maximumSpread = Duration.milliseconds(8)
     static let maximumBacklog = Duration.milliseconds(100)
+    static let maximumCatchUp = Duration.milliseconds(400)
     static let maximumAge = Duration.milliseconds(500)
 
     let destination: SocketAddress
@@ -26,6 +29,11 @@ final class SendQueue {
     /// When the queue shall be empty, and when it was drained last.
     private var deadline = MonotonicTime.zero
     private var drained = MonotonicTime.zero
+    /// Packets of frames that are not long, since `recentStart`, which is `maximumSpread` ago at most.
+    private var recentCount = 0
+    private var recentStart = MonotonicTime.zero
+    /// More came at once than a receiver takes; until the queue is empty.
+    private var isCatchingUp = false
     private let batch: WireBatch
 
     /// - Parameter batch: scratch of the worker's for draining, not the one that `send` is given.
@@ -39,20 +47,29 @@ final class SendQueue {
     /// Sends the batch's packets, or keeps those whose time has not come.
     /// - Parameter spread: over how long a long frame may be spread; half a frame interval.
     func send(_ batch: WireBatch, spread: Duration, isLongFrame: Bool, at now: MonotonicTime) {
+        let isPaced = isLongFrame || batch.count >= Self.pacingThreshold
+        let room = isPaced ? Self.chunk : roomForFrame(of: batch.count, at: now)
         var sent = 0
-        if queue.isEmpty, !isBlocked {
-            let isPaced = isLongFrame || batch.count >= Self.pacingThreshold
-            sent = transmit(batch, upTo: isPaced ? min(Self.chunk, batch.count) : batch.count)
-        }
+        if queue.isEmpty, !isBlocked { sent = transmit(batch, upTo: min(room, batch.count)) }
         guard sent < batch.count else { return }
         if queue.isEmpty { (drained, deadline) = (now, now) }
         for index in sent..<batch.count {
             let pieces = batch.pieces(of: index..<(index + 1))
             queue.append(pieces[0], pieces[1], note: Note(queued: now))
         }
-        deadline = max(deadline, now + spread)
-        if let oldest = queue.first?.note.queued { deadline = min(deadline, oldest + Self.maximumBacklog) }
+        deadline = isCatchingUp ? max(deadline, now) + spread : max(deadline, now + spread)
+        let limit = isCatchingUp ? Self.maximumCatchUp : Self.maximumBacklog
+        if let oldest = queue.first?.note.queued { deadline = min(deadline, oldest + limit) }
         if !isBlocked { output.pace(self) }
+    }
+
+    /// How much of a frame may go at once, after those that came just before it.
+    private func roomForFrame(of count: Int, at now: MonotonicTime) -> Int {
+        if now - recentStart >= Self.maximumSpread { (recentStart, recentCount) = (now, 0) }
+        defer { recentCount += count }
+        let room = max(0, Self.pacingThreshold - recentCount)
+        if count > room { isCatchingUp = true }
+        return room
     }
 
     /// Sends what is due; called every millisecond while `isPacing`, and when the socket is writable again.
@@ -67,6 +84,7 @@ final class SendQueue {
             queue.removeFirst(sent)
             quota -= batch.count
         }
+        if queue.isEmpty { isCatchingUp = false }
     }
 
     /// Whether `drain` has work that only time brings.
@@ -79,7 +97,10 @@ final class SendQueue {
         if isPacing { output.pace(self) }
     }
 
-    func removeAll() { queue.removeAll() }
+    func removeAll() {
+        queue.removeAll()
+        isCatchingUp = false
+    }
 
     /// Whole chunks, as many as the time since the last ones demands, of the time that was left then.
     private func quota(at now: MonotonicTime) -> Int {
