@@ -126,6 +126,23 @@ struct MediaReceiverTests {
                 == MediaFigures.Track(received: 4, lost: 1, recovered: 0, jitter: receiver.figures.audio.jitter))
     }
 
+    @Test func `the publish and the session count the same loss, whatever made it`() throws {
+        let (receiver, _) = try receiver("obs-32.2.2-ldc0.21.0")
+        // Three packets missing, then an outage beyond the books, then two that are asked for until the end.
+        let numbers = Array(0..<10) + Array(13..<100) + Array(1_100..<1_150) + Array(1_152..<1_160)
+        for (index, number) in numbers.enumerated() {
+            let time = Int64(index) * 30
+            feed(
+                receiver, packet(96, ssrc: 4_005_686_104, number: UInt16(number), timestamp: UInt32(number) * 90, [0x41, 1]),
+                at: time)
+            _ = receiver.feedback(at: Self.time(time + 5))
+        }
+        receiver.conclude()
+        #expect(receiver.figures.video.lost == 3 + 1_000 + 2)
+        #expect(receiver.publication?.counters.lost.value == 1_005)
+        #expect(receiver.publication?.counters.roundTrip == nil && receiver.figures.roundTrip == nil)
+    }
+
     @Test func `a layer that answers no request is asked no more`() throws {
         let (receiver, _) = try receiver("obs-32.2.2-ldc0.21.0")
         var asked = 0

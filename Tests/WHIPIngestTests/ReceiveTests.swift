@@ -23,7 +23,7 @@ struct LossTrackerTests {
         #expect(result3 == [])
         let asked = stride(from: 111, through: 1_500, by: 100).flatMap { tracker.requests(at: Self.time(Int64($0))) }
         #expect(asked == [3, 3, 3, 3])
-        let result4 = tracker.takeGivenUp()
+        let result4 = tracker.takeLost()
         #expect(result4 == 1)
     }
 
@@ -39,7 +39,7 @@ struct LossTrackerTests {
         #expect(result7 == .duplicate)
     }
 
-    @Test func `learns the round trip from answers`() {
+    @Test func `learns the round trip from answers`() throws {
         var tracker = LossTracker()
         for number in Int64(0)..<400 {
             let start = number * 100
@@ -50,7 +50,7 @@ struct LossTrackerTests {
                 _ = tracker.received(extended, at: Self.time(start + 35))
             }
         }
-        #expect(tracker.roundTrip < .milliseconds(25))
+        #expect(try #require(tracker.roundTrip) < .milliseconds(25))
     }
 
     @Test func `begins anew after a jump beyond its bookkeeping`() {
@@ -59,6 +59,17 @@ struct LossTrackerTests {
         let result8 = tracker.received(5_000, at: Self.time(1))
         #expect(result8 == .restarted)
         #expect(tracker.missingCount == 0)
+        let lost = tracker.takeLost()
+        #expect(lost == 4_998, "the jump is a loss")
+    }
+
+    @Test func `does not know the round trip before the first answer to a first request`() {
+        var tracker = LossTracker()
+        for number in [1, 3] as [Int64] { _ = tracker.received(number, at: Self.time(0)) }
+        for time in [11, 111] as [Int64] { _ = tracker.requests(at: Self.time(time)) }
+        let arrival = tracker.received(2, at: Self.time(140))
+        #expect(arrival == .late(wasAsked: true, age: .milliseconds(140)))
+        #expect(tracker.roundTrip == nil, "which of the two requests was answered?")
     }
 
     @Test func `holds at most 512 missing packets`() {

@@ -24,10 +24,12 @@ struct LossTracker {
     private var highest: Int64?
     /// One bit per number of the last 2,048: came.
     private var seen = [UInt64](repeating: 0, count: windowByWords)
-    /// Smoothed time from a NACK to its packet.
-    private(set) var roundTrip: Duration = .milliseconds(100)
-    /// Packets given up since it was last taken.
-    private(set) var givenUp = 0
+    /// Smoothed time from a NACK to its packet; nil before the first.
+    private(set) var roundTrip: Duration?
+    /// Packets that never came: given up, or left out by a jump.
+    private(set) var lost = 0
+    /// How many of `lost` have been taken.
+    private var taken = 0
     /// Packets that a NACK brought.
     private(set) var recovered = 0
 
@@ -42,7 +44,7 @@ struct LossTracker {
         if sequenceNumber > highest {
             let gap = sequenceNumber - highest - 1
             guard gap <= Self.maximumGap else {
-                givenUp += missing.count
+                lost += missing.count + Int(gap)
                 restart(at: sequenceNumber)
                 return .restarted
             }
@@ -63,30 +65,31 @@ struct LossTracker {
         guard let askedAt = packet.askedAt else { return .late(wasAsked: false, age: now - packet.noticedAt) }
         recovered += 1
         if packet.tries == 1 {
-            roundTrip = roundTrip * 7 / 8 + (now - askedAt) / 8
-            roundTrip = max(.milliseconds(10), min(roundTrip, .milliseconds(500)))
+            let sample = max(.milliseconds(10), min(now - askedAt, .milliseconds(500)))
+            roundTrip = roundTrip.map { $0 * 7 / 8 + sample / 8 } ?? sample
         }
         return .late(wasAsked: true, age: now - packet.noticedAt)
     }
 
     /// Gives up what has been missing for too long, or was asked for in vain.
     mutating func expire(at now: MonotonicTime) {
-        let before = missing.count
+        let (before, pause) = (missing.count, roundTrip ?? Self.assumedRoundTrip)
         missing.removeAll {
-            now - $0.noticedAt > Self.patience || $0.tries >= Self.maximumTries && now - ($0.askedAt ?? now) > roundTrip * 2
+            now - $0.noticedAt > Self.patience || $0.tries >= Self.maximumTries && now - ($0.askedAt ?? now) > pause * 2
         }
-        givenUp += before - missing.count
+        lost += before - missing.count
     }
 
     /// Appends the numbers to ask for now: reordered ones get 10 ms or 3 packets, then one try per round trip, 5 at most in 1 s.
     mutating func due(at now: MonotonicTime, into numbers: inout [UInt16]) {
         expire(at: now)
         guard !missing.isEmpty, let highest else { return }
+        let pause = roundTrip ?? Self.assumedRoundTrip
         for index in missing.indices where numbers.count < Self.maximumPerRequest {
             let packet = missing[index]
             guard packet.tries < Self.maximumTries else { continue }
             if let askedAt = packet.askedAt {
-                guard now - askedAt >= roundTrip else { continue }
+                guard now - askedAt >= pause else { continue }
             } else {
                 guard now - packet.noticedAt >= Self.reorderTime || highest - packet.sequenceNumber >= 3 else { continue }
             }
@@ -96,21 +99,24 @@ struct LossTracker {
         }
     }
 
-    /// How many were given up since the last call: beyond NACK there is only a keyframe.
-    mutating func takeGivenUp() -> Int {
-        defer { givenUp = 0 }
-        return givenUp
+    /// How many were lost since the last call: beyond NACK there is only a keyframe.
+    mutating func takeLost() -> Int {
+        defer { taken = lost }
+        return lost - taken
     }
 
-    /// Nobody will be asked: what is missing stays so.
-    mutating func forget() { missing.removeAll(keepingCapacity: true) }
+    /// The session is over: what is missing now never comes.
+    mutating func giveUp() {
+        lost += missing.count
+        missing.removeAll()
+    }
 
     private mutating func note(missing numbers: Range<Int64>, at now: MonotonicTime) {
         guard !numbers.isEmpty else { return }
         // The oldest go together: one by one, each would move all the others.
         let surplus = min(missing.count, max(0, missing.count + numbers.count - Self.maximumMissing))
         missing.removeFirst(surplus)
-        givenUp += surplus
+        lost += surplus
         for number in numbers {
             clear(number)
             missing.append(Missing(sequenceNumber: number, noticedAt: now))
@@ -146,6 +152,8 @@ struct LossTracker {
     private static let maximumGap = Int64(maximumMissing)
     private static let maximumTries = 5
     private static let maximumPerRequest = 128
+    /// Between two requests for a packet, until one was answered.
+    private static let assumedRoundTrip: Duration = .milliseconds(100)
     private static let reorderTime: Duration = .milliseconds(10)
     private static let patience: Duration = .seconds(1)
 }

@@ -8,7 +8,7 @@ public struct MediaFigures: Sendable, Equatable {
     public struct Track: Sendable, Equatable {
         /// Retransmissions included, duplicates not.
         public var received = 0
-        /// Missing for good, or until now.
+        /// Given up: what is still asked for is not among them. The session's counters have the same figure.
         public var lost = 0
         /// Lost on the way and brought by a retransmission that was asked for.
         public var recovered = 0
@@ -46,7 +46,7 @@ extension MediaReceiver {
         var figures = MediaFigures()
         for source in books.sources where source.role == .media {
             source.add(to: source.track.kind == .video ? \.video : \.audio, of: &figures)
-            if source.losses.recovered > 0 { figures.roundTrip = source.losses.roundTrip }
+            figures.roundTrip = source.losses.roundTrip ?? figures.roundTrip
         }
         return figures
     }
@@ -55,7 +55,7 @@ extension MediaReceiver {
 extension RTPSource {
     fileprivate func add(to track: WritableKeyPath<MediaFigures, MediaFigures.Track>, of figures: inout MediaFigures) {
         figures[keyPath: track].received += statistics.received
-        figures[keyPath: track].lost += statistics.lost
+        figures[keyPath: track].lost += losses.lost
         figures[keyPath: track].recovered += losses.recovered
         let jitter = Duration.nanoseconds(Int64(statistics.jitter) * 1_000_000_000 / clockRate)
         figures[keyPath: track].jitter = max(figures[keyPath: track].jitter, jitter)

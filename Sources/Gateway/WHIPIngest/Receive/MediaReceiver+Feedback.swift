@@ -55,8 +55,8 @@ extension MediaReceiver {
             for index in books.sources.indices where books.sources[index].statistics.received > 0 {
                 blocks.append(books.sources[index].statistics.report(of: books.sources[index].ssrc, at: now))
                 // Retransmissions tell how long the way is; before any, the handshake did.
-                if books.sources[index].losses.recovered > 0 {
-                    publication?.counters.measured(roundTrip: books.sources[index].losses.roundTrip)
+                if let roundTrip = books.sources[index].losses.roundTrip {
+                    publication?.counters.measured(roundTrip: roundTrip)
                 }
             }
         }
@@ -76,26 +76,18 @@ extension MediaReceiver {
     /// NACK for the forwarded layer and audio, never for a layer that does not answer: whole datagrams, and parts of a compound.
     private func lossRequests(at now: MonotonicTime) -> (alone: [[UInt8]], parts: ByteWriter) {
         var (alone, parts) = ([[UInt8]](), ByteWriter())
-        for index in books.sources.indices where books.sources[index].losses.missingCount > 0 {
+        for index in books.sources.indices where books.sources[index].role == .media {
             let isVideo = books.sources[index].track.kind == .video
-            guard books.sources[index].role == .media, !isVideo || books.sources[index].track.layer == books.selector.current
-            else {
-                books.sources[index].losses.forget()
-                continue
-            }
+            let goesOn = !isVideo || books.sources[index].track.layer == books.selector.current
             var numbers: [UInt16] = []
             let section = isVideo ? offer.video : offer.audio
-            if section?.hasFeedback("nack") == true {
+            if goesOn, section?.hasFeedback("nack") == true {
                 books.sources[index].losses.due(at: now, into: &numbers)
             } else {
-                // Nobody can be asked (Opus of most encoders): what was only reordered still comes.
+                // Nobody is asked (Opus of most encoders, layers that rest): what was only reordered still comes.
                 books.sources[index].losses.expire(at: now)
             }
-            let givenUp = books.sources[index].losses.takeGivenUp()
-            if givenUp > 0 {
-                publication?.counters.lost.add(givenUp)
-                if isVideo { books.keyframes.want() }
-            }
+            if countLost(of: index) > 0, isVideo, goesOn { books.keyframes.want() }
             guard !numbers.isEmpty, books.sources[index].isAnswering else { continue }
             books.sources[index].unansweredRequests += numbers.count
             metrics.nacks.increment(by: numbers.count)
@@ -109,6 +101,21 @@ extension MediaReceiver {
             alone.append(datagram.bytes)
         }
         return (alone, parts)
+    }
+
+    /// Counts what a source has lost since it was last asked.
+    private func countLost(of index: Int) -> Int {
+        let lost = books.sources[index].losses.takeLost()
+        if lost > 0 { publication?.counters.lost.add(lost) }
+        return lost
+    }
+
+    /// The publish is over: what is still missing has never come.
+    func conclude() {
+        for index in books.sources.indices where books.sources[index].role == .media {
+            books.sources[index].losses.giveUp()
+            _ = countLost(of: index)
+        }
     }
 
     /// The media source of a layer, once something came from it.

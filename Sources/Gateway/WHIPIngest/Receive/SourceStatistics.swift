@@ -16,8 +16,6 @@ struct SourceStatistics {
 
     var jitter: UInt32 { UInt32(truncatingIfNeeded: jitterBySixteen >> 4) }
     var expected: Int { base.map { Int(highest - $0 + 1) } ?? 0 }
-    /// Retransmissions count as received: this is what is missing for good.
-    var lost: Int { max(0, expected - received) }
 
     mutating func received(_ sequenceNumber: Int64, timestamp: UInt32, arrival: MonotonicTime, clockRate: Int64) {
         if base == nil { (base, highest) = (sequenceNumber, sequenceNumber) }

@@ -97,6 +97,7 @@ final class WHIPSession: TransportSession {
     func transportEnded(_ reason: SessionEnd) { perform(lifecycle.ended(reason)) }
 
     private func tearDown(_ reason: SessionEnd) {
+        receiver.conclude()
         if let publication {
             publication.end(PublicationEnd(reason))
             sessions.host?.publishEnded(publication, PublicationEnd(reason))
