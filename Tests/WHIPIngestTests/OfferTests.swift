@@ -76,6 +76,21 @@ struct OfferTests {
         }
     }
 
+    /// Firefox, OBS, ffmpeg, GStreamer and aiortc know nothing of it.
+    @Test(arguments: OfferFixture.all)
+    func `Chromium alone is told where to begin with its bitrate`(_ fixture: OfferFixture) throws {
+        guard let accepted = try? Self.accepted(fixture.name) else { return }
+        let formats = accepted.answer(Self.local).media.flatMap { $0.attributes.all(FormatParameters.self) }
+        let told = formats.filter { $0["x-google-start-bitrate"] == "2000" }.map(\.payloadType)
+        #expect(told == (fixture.name.hasPrefix("chromium") ? [accepted.video.payloadType] : []))
+    }
+
+    @Test func `a profile is refused by the name that encoders give it`() throws {
+        let offer = try SessionDescription(parsing: OfferFixture.named("ffmpeg-9.0.2-copy-high").body)
+        let refusal = #expect(throws: Refusal.self) { try AcceptedOffer(negotiating: offer) }
+        #expect(refusal?.sentence == "The offer has H.264 in High profile only: set the encoder's profile to baseline.")
+    }
+
     @Test func `OBS's simulcast is accepted whole`() throws {
         let accepted = try Self.accepted("obs-32.2.2-ldc0.21.0-simulcast3")
         #expect(accepted.video.rids == ["0", "1", "2"])
