@@ -1,3 +1,4 @@
+import H264
 import Wire
 
 extension ContractFault {
@@ -5,7 +6,7 @@ extension ContractFault {
     func words(under rules: ContractRules) -> String {
         switch self {
         case .videoCodec(let name): "\(name) video (allowed: H.264)"
-        case .profile(let idc): "\(Self.profileName(idc)) profile (allowed: \(Self.admitted(rules)))"
+        case .profile(let idc): "\(SequenceParameterSet.profileName(idc)) profile (allowed: \(Self.admitted(rules)))"
         case .interlaced: "interlaced video (allowed: progressive)"
         case .sliceGroups: "slice groups (FMO; allowed: none)"
         case .arbitrarySliceOrder: "arbitrary slice order (allowed: none)"
@@ -26,19 +27,6 @@ extension ContractFault {
         case .frameRate(let rate): "\(Self.short(rate)) frames a second (\(Self.frameRates(rules)))"
         case .keyframeInterval(let seconds):
             "keyframe every \(Self.short(seconds)) s (at most \(Self.short(rules.maximumKeyframeInterval.inSeconds)))"
-        }
-    }
-
-    private static func profileName(_ idc: UInt8) -> String {
-        switch idc {
-        case 66: "Baseline"
-        case 77: "Main"
-        case 88: "Extended"
-        case 100: "High"
-        case 110: "High 10"
-        case 122: "High 4:2:2"
-        case 244: "High 4:4:4"
-        default: "unknown (\(idc))"
         }
     }
 

@@ -34,6 +34,20 @@ public struct SequenceParameterSet: Equatable, Sendable, BitwiseCopyable {
 
     public var isConstrainedBaseline: Bool { profileIDC == Self.baseline && constraintFlags & 0x40 != 0 }
 
+    /// What encoders call a profile_idc in their settings (annex A.2).
+    public static func profileName(_ idc: UInt8) -> String {
+        switch idc {
+        case baseline: "Baseline"
+        case main: "Main"
+        case extended: "Extended"
+        case high: "High"
+        case 110: "High 10"
+        case 122: "High 4:2:2"
+        case 244: "High 4:4:4"
+        default: "unknown (\(idc))"
+        }
+    }
+
     public static let baseline: UInt8 = 66
     public static let main: UInt8 = 77
     public static let extended: UInt8 = 88

@@ -152,7 +152,7 @@ public final class WHIPEndpoint {
     private func authorized(_ number: Int, _ grant: PublishGrant) {
         guard var post = waiting[number] else { return }
         post.grant = grant
-        post.offerDigest = OfferSettings.digest(of: post.body)
+        post.offerDigest = OfferSettings.digest(of: post.body, by: post.request.userAgent)
         if let refusal = host?.rememberedRefusal(for: grant, post.request, offer: post.offerDigest) {
             waiting[number] = post
             return refuse(number, refusal)

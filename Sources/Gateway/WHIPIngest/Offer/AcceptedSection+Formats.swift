@@ -1,3 +1,4 @@
+import H264
 import Refusals
 import SDP
 
@@ -14,9 +15,10 @@ extension AcceptedSection {
         guard let best = ranked.min(by: { ($0.rank, $0.index) < ($1.rank, $1.index) })?.candidate else { throw Refusal(.noH264) }
         let profile = profileLevelID(best.parameters)
         if let accepted = rules.acceptedProfiles, !accepted.contains(UInt8(profile >> 16)) {
+            let name = SequenceParameterSet.profileName(UInt8(profile >> 16))
             throw Refusal(
                 .wrongProfileOffered,
-                sentence: "The offer has H.264 in profile \(profile >> 16) only: set the encoder's profile to baseline.")
+                sentence: "The offer has H.264 in \(name) profile only: set the encoder's profile to baseline.")
         }
         return (best.map, answered(best.map.payloadType, best.parameters, profile), hex(profile))
     }
