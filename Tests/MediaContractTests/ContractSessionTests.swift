@@ -9,9 +9,11 @@ struct ContractSessionTests {
     private let publisher = ContractPublisher(credential: "abc", source: .loopback, product: "FMLE/3.0 (compatible; FMSc/1.0)")
 
     private func publish(
-        _ stream: SyntheticStream, at desk: ContractDesk, from start: Double, pictures: Int = 90
+        _ stream: SyntheticStream, at desk: ContractDesk, from start: Double, pictures: Int = 90,
+        _ prepare: (ContractSession) -> Void = { _ in }
     ) -> (session: ContractSession, refusal: Refusal?) {
         let session = ContractSession(desk: desk, ingest: .whip, publisher: publisher)
+        prepare(session)
         for number in 0..<pictures {
             let time = start + Double(number) / 30
             for (index, unit) in stream.accessUnit(number).enumerated() {
@@ -63,6 +65,39 @@ struct ContractSessionTests {
         let live = publish(SyntheticStream(), at: desk, from: 10)
         #expect(live.session.timePassed(moment(10 + 86_400))?.code == .durationExceeded)
         #expect(desk.rememberedRefusal(for: publisher, at: moment(10 + 86_401)) == nil)
+    }
+
+    @Test
+    func `an encoder that heeds no request is warned of its long keyframe interval, and told once more at its next attempt`() {
+        let desk = ContractDesk()
+        var stream = SyntheticStream()
+        stream.keyframeInterval = 250
+        var warnings: [ContractWarning] = []
+        let asked = publish(stream, at: desk, from: 10, pictures: 520) { $0.onWarning = { warnings.append($0) } }
+        #expect(asked.refusal == nil && warnings.isEmpty, "who sends a keyframe when asked may take its time")
+        let deaf = publish(stream, at: desk, from: 10, pictures: 520) {
+            $0.onWarning = { warnings.append($0) }
+            $0.keyframesCannotBeRequested()
+        }
+        #expect(deaf.refusal == nil)
+        let words = "keyframe every 8.3 s (at most 2): in OBS (Settings > Output, mode Advanced) set Keyframe Interval = 2 s."
+        #expect(warnings.map(\.sentence) == [words])
+        #expect(desk.rememberedRefusal(for: publisher, at: moment(40)) == nil, "it is no reason to refuse")
+        #expect(desk.rememberedWarning(for: publisher, at: moment(40)) == words)
+        #expect(desk.rememberedWarning(for: publisher, at: moment(41)) == nil)
+    }
+
+    @Test
+    func `a warning is forgotten when the encoder has changed, and after an hour`() {
+        var mended = publisher
+        mended.product += " other"
+        for (other, time) in [(mended, 40.0), (publisher, 3_700)] {
+            let desk = ContractDesk()
+            var stream = SyntheticStream()
+            stream.keyframeInterval = 250
+            _ = publish(stream, at: desk, from: 10, pictures: 520) { $0.keyframesCannotBeRequested() }
+            #expect(desk.rememberedWarning(for: other, at: moment(time)) == nil)
+        }
     }
 
     @Test

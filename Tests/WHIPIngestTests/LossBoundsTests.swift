@@ -37,7 +37,7 @@ struct LossBoundsTests {
             let number = isLate ? plain.highest - step : plain.highest + max(1, step)
             _ = tracker.received(number, at: now)
             plain.received(number)
-            #expect(tracker.missingCount == plain.missing.count && tracker.givenUp == plain.givenUp)
+            #expect(tracker.missingCount == plain.missing.count && tracker.lost == plain.givenUp)
         }
     }
 

@@ -8,6 +8,7 @@ public final class ContractDesk: Sendable {
     private struct State {
         var rules: ContractRules
         var memory = RememberedRefusals()
+        var warnings = RememberedWarnings()
         /// Who is told of violations, once another process admits.
         var relay: (@Sendable (HandedRefusal) -> Void)?
     }
@@ -40,6 +41,19 @@ public final class ContractDesk: Sendable {
     /// Seconds for Retry-After while a credential is barred for repeated violations.
     public func retryAfter(credential: String, at now: MonotonicTime) -> Int? {
         state.withLock { $0.memory.retryAfter(credential: credential, at: now) }
+    }
+
+    /// What this encoder's last publish was warned of, once; nil too when anything about it has changed since.
+    public func rememberedWarning(for publisher: ContractPublisher, at now: MonotonicTime) -> String? {
+        let attempt = attempt(of: publisher)
+        return state.withLock { $0.warnings.take(attempt, at: now) }
+    }
+
+    func warned(_ publisher: ContractPublisher, of warning: ContractWarning, at now: MonotonicTime) {
+        // Others warn by an operator's choice, or of a browser's first small pictures.
+        guard warning.fault.rule.defaultAction == .warn else { return }
+        let attempt = attempt(of: publisher)
+        state.withLock { $0.warnings.warned(attempt, warning.sentence, at: now) }
     }
 
     func violated(_ publisher: ContractPublisher, _ refusal: Refusal, at now: MonotonicTime) {

@@ -57,7 +57,7 @@ extension ContractMonitor {
         {
             found(.frameRate(framesPerSecond: rate), at: now)
         }
-        guard ingest == .rtmp else { return }
+        guard mustKeepKeyframeInterval else { return }
         if let seconds = video.cadence.keyframeInterval, isTooLong(seconds) {
             found(.keyframeInterval(seconds: seconds), at: now)
         } else if let fault = keyframeFaultFromSettings {
@@ -65,9 +65,9 @@ extension ContractMonitor {
         }
     }
 
-    /// What x264 says of its own keyframe interval, once the frame rate is known; only RTMP encoders must keep one.
+    /// What x264 says of its own keyframe interval, once the frame rate is known.
     var keyframeFaultFromSettings: ContractFault? {
-        guard ingest == .rtmp, rules[.keyframeInterval] != .off, let frames = video.settings?.keyframeInterval,
+        guard mustKeepKeyframeInterval, rules[.keyframeInterval] != .off, let frames = video.settings?.keyframeInterval,
             video.cadence.keyframeInterval == nil, let rate = video.frameRate, rate > 0, rate.isFinite
         else { return nil }
         let seconds = Double(frames) / rate

@@ -13,6 +13,9 @@ public struct ContractMonitor {
     public private(set) var hasNews = false
     /// The publish must end: the rest of its media is not judged.
     public private(set) var isOver = false
+    /// RTMP's encoders cannot be asked for a keyframe: they must send one every few seconds. So must those of WHIP that do not
+    /// heed requests.
+    var mustKeepKeyframeInterval: Bool
 
     let family: EncoderFamily
     var video: VideoState
@@ -28,6 +31,7 @@ public struct ContractMonitor {
     /// - Parameter product: flashVer or User-Agent: it decides the names of settings in sentences.
     public init(rules: ContractRules, ingest: Ingest, product: String) {
         (self.rules, self.ingest) = (rules, ingest)
+        mustKeepKeyframeInterval = ingest == .rtmp
         family = EncoderFamily(product: product)
         video = VideoState(bitrateLimit: rules.maximumVideoBitrate)
     }
@@ -40,6 +44,9 @@ public struct ContractMonitor {
         video.limitsChanged(bitrateLimit: rules.maximumVideoBitrate)
         if let configuration = audio.configuration { judge(configuration, at: nextCheck) }
     }
+
+    /// WHIP: requests for keyframes are not offered, or not heeded. What follows is judged as RTMP's.
+    public mutating func keyframesCannotBeRequested() { mustKeepKeyframeInterval = true }
 
     /// What has come up since the last call, in order.
     public mutating func takeNews() -> [ContractNews] {

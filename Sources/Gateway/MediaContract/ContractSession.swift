@@ -86,6 +86,9 @@ public final class ContractSession {
         return look(at: arrival) { $0.rtpPayload(payload, sequenceNumber: sequenceNumber, at: moment) }
     }
 
+    /// The encoder does not send keyframes when asked.
+    public func keyframesCannotBeRequested() { monitor.keyframesCannotBeRequested() }
+
     /// One Opus packet.
     /// - Parameter timestamp: unwrapped, 48 kHz.
     public func audioPayload(byteCount: Int, timestamp: Int64, arrival: MonotonicTime) -> Refusal? {
@@ -122,7 +125,9 @@ public final class ContractSession {
         guard monitor.hasNews else { return nil }
         for item in monitor.takeNews() {
             switch item {
-            case .warning(let warning): onWarning?(warning)
+            case .warning(let warning):
+                desk.warned(publisher, of: warning, at: now)
+                onWarning?(warning)
             case .disconnect(let refusal, let faults):
                 self.faults = faults
                 // A new stream after the longest duration is what is wanted, not a mistake to be told again.

@@ -25,7 +25,8 @@ extension SessionRecord {
         return object
     }
 
-    private var warningsJSON: JSONValue {
+    /// What the contract warned of, oldest first.
+    public var warningsJSON: JSONValue {
         .array(
             warnings.map { warning in
                 [

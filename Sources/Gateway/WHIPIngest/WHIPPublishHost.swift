@@ -8,6 +8,8 @@ public protocol WHIPPublishHost: AnyObject {
     /// Asked when the token is found good, before the lease is claimed: a refusal that this encoder has still to hear.
     /// - Parameter offer: a digest of the offer's settings; an encoder whose offer changed has changed a setting.
     func rememberedRefusal(for grant: PublishGrant, _ request: PublishRequest, offer: String) -> Refusal?
+    /// Asked when a session is made: what the encoder's last publish was warned of, once; nil when its settings have changed since.
+    func rememberedWarning(for grant: PublishGrant, _ request: PublishRequest, offer: String) -> String?
     /// The profile_idc values that an offer for this grant's stage may name; nil leaves the profile to the parameter sets.
     func acceptedProfiles(for grant: PublishGrant) -> Set<UInt8>?
     /// Seconds after which a refused encoder may try again; nil when it may at once.
@@ -28,6 +30,8 @@ public protocol WHIPPublishHost: AnyObject {
 public protocol PacketInspector: AnyObject {
     /// One packet of the forwarded layer, in order of arrival, late and retransmitted ones too; duplicates are left out.
     func inspect(_ packet: MediaPacket, of track: TrackID, arrival: MonotonicTime) -> Refusal?
+    /// The encoder cannot be asked for keyframes: requests are not offered, or it does not heed them. Called once.
+    func keyframesCannotBeRequested()
     /// Called about once a second: what takes too long.
     func timePassed(_ now: MonotonicTime) -> Refusal?
 }

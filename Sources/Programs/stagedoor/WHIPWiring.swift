@@ -33,6 +33,10 @@ extension PublicationHost: WHIPPublishHost {
         services.contract.rememberedRefusal(for: ContractPublisher(grant, request, offer: offer), at: loop.now)
     }
 
+    func rememberedWarning(for grant: PublishGrant, _ request: PublishRequest, offer: String) -> String? {
+        services.contract.rememberedWarning(for: ContractPublisher(grant, request, offer: offer), at: loop.now)
+    }
+
     func acceptedProfiles(for grant: PublishGrant) -> Set<UInt8>? {
         services.contract.rules(forStageTags: grant.stageTags).offeredProfiles
     }

@@ -167,6 +167,11 @@ final class RecordingHost: WHIPPublishHost {
     init(worker: Int, _ output: ForwardedMedia) { (self.worker, self.output) = (worker, output) }
 
     func rememberedRefusal(for grant: PublishGrant, _ request: PublishRequest, offer: String) -> Refusal? { nil }
+    /// A participant whose last publish was warned of something.
+    static let (warned, warning) = ("warned", "keyframe every 8.3 s")
+    func rememberedWarning(for grant: PublishGrant, _ request: PublishRequest, offer: String) -> String? {
+        grant.participantID == Self.warned ? Self.warning : nil
+    }
     func acceptedProfiles(for grant: PublishGrant) -> Set<UInt8>? { ContractRules().offeredProfiles }
     func retryAfter(for grant: PublishGrant) -> Int? { nil }
 

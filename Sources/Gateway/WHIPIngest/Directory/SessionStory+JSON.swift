@@ -1,5 +1,6 @@
 import Admission
 public import JSON
+import Monitoring
 import WebRTCTransport
 import Wire
 
@@ -35,7 +36,9 @@ extension WHIPPlane {
         object["state"] = .string(live == nil ? "ended" : entry.current == .pending ? "pending" : "live")
         object["source"] = .string(entry.source.description)
         object["userAgent"] = .string(entry.userAgent)
-        object["story"] = entry.story.json
+        var story = entry.story.json.object
+        story?["warnings"] = board?.session(id: id)?.warningsJSON ?? []
+        object["story"] = story.map { .object($0) }
         object["media"] = entry.figures?.json
         return .object(object)
     }

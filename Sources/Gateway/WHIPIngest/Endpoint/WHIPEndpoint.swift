@@ -215,9 +215,13 @@ public final class WHIPEndpoint {
         guard let post = waiting.removeValue(forKey: number) else { return }
         entry.note(.posted)
         SessionLog.posted(entry)
-        post.respond(
-            plane.transport.created(entry, location: "/whip/sessions/\(entry.id)") { entry.offer.answer($0) })
+        var response = plane.transport.created(entry, location: "/whip/sessions/\(entry.id)") { entry.offer.answer($0) }
+        response.headers[Self.warningHeader] = host?.rememberedWarning(for: entry.grant, post.request, offer: post.offerDigest)
+        post.respond(response)
     }
+
+    /// On a 201: what was wrong with the encoder's last publish, though no reason to refuse this one.
+    private static let warningHeader = "Stagedoor-Warning"
 
     // MARK: - Time
 

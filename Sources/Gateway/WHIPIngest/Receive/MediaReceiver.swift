@@ -61,6 +61,8 @@ final class MediaReceiver {
     var hasNews: Bool { books.hasNews }
     var isMissingPackets: Bool { books.sources.contains { $0.losses.missingCount > 0 } }
     var canRequestKeyframe: Bool { !books.keyframes.isDeaf && offer.video.hasFeedback("nack pli") }
+    /// Its keyframes come in its own time alone.
+    var ignoresKeyframeRequests: Bool { books.keyframes.ignoresRequests || !offer.video.hasFeedback("nack pli") }
     func wantKeyframe() { books.keyframes.want() }
     func limitBitrate(_ bitsPerSecond: Int?) { bitrateLimit = min(maximumBitrate, bitsPerSecond ?? maximumBitrate) }
     func takeNews() -> PacketNews { books.takeNews() }

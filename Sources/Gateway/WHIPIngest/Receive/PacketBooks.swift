@@ -109,7 +109,7 @@ struct PacketBooks {
                     pixelCount: pixelCount, at: now)
             else { return }
         }
-        noteKeyframe(inspection, in: &booking)
+        noteKeyframe(inspection, in: &booking, at: now)
         booking.mayStartPublish = !gate.isOpen
         video.goesOn(&booking)
     }
@@ -120,10 +120,10 @@ struct PacketBooks {
     }
 
     /// Finds the first packet of an IDR access unit; keeps its parameter sets.
-    private mutating func noteKeyframe(_ inspection: PayloadInspection, in booking: inout Booking) {
+    private mutating func noteKeyframe(_ inspection: PayloadInspection, in booking: inout Booking, at now: MonotonicTime) {
         if inspection.hasParameterSet { booking.hasNewFormat = parameterSets.note(inspection) }
         if inspection.hasIDR {
-            keyframes.keyframeCame()
+            keyframes.keyframeCame(at: now)
             booking.hasIDR = true
         }
         guard inspection.startsKeyframe, keyframeTimestamp != booking.packet.timestamp else { return }

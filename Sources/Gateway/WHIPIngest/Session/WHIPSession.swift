@@ -18,6 +18,7 @@ final class WHIPSession: TransportSession {
     private(set) var publication: Publication?
     private var inspector: (any PacketInspector)?
     private var lastFigures: MonotonicTime = .zero
+    private var hasToldOfKeyframes = false
     private let wishes: SinkWishes
 
     init(entry: SessionEntry, transport: PeerTransport, sessions: WHIPSessions) {
@@ -151,7 +152,15 @@ final class WHIPSession: TransportSession {
             lastFigures = now
             noteFigures()
         }
+        if isSlow { tellOfKeyframes() }
         for datagram in receiver.feedback(at: now) { transport.sendControl(datagram) }
+    }
+
+    /// The contract wants regular keyframes of an encoder that sends none when asked.
+    private func tellOfKeyframes() {
+        guard !hasToldOfKeyframes, receiver.ignoresKeyframeRequests else { return }
+        hasToldOfKeyframes = true
+        inspector?.keyframesCannotBeRequested()
     }
 
     private func noteFigures() {

@@ -5,7 +5,8 @@ public enum CrossOrigin {
     public static func allow(_ response: HTTPResponse, for request: HTTPRequest) -> HTTPResponse {
         var response = response
         response.headers["Access-Control-Allow-Origin"] = "*"
-        response.headers["Access-Control-Expose-Headers"] = "Location, Link, ETag, Accept-Post, Accept-Patch, Retry-After"
+        response.headers["Access-Control-Expose-Headers"] =
+            "Location, Link, ETag, Accept-Post, Accept-Patch, Retry-After, Stagedoor-Warning"
         return response
     }
 
