@@ -16,7 +16,7 @@ WIDTH ?= 6
 # One build serves the tests and the programs that they start: optimised, with internal names visible to tests.
 TEST_FLAGS := $(FLAGS) --scratch-path .build/test -c release -Xswiftc -enable-testing
 
-.PHONY: run test program build bench fuzz soak asan tsan interop format lint image deps test-deps interop-deps
+.PHONY: run test program build bench fuzz soak asan tsan interop format lint image versions deps test-deps interop-deps
 
 run: program  ## Starts Stagedoor with a stage, a stream key and a token, and prints lines to copy.
 	.build/release/stagedoor serve --quickstart --data $(DATA)
@@ -60,8 +60,13 @@ format:
 lint:
 	scripts/lint
 
-image:  ## Builds docker/Dockerfile; without a container engine by chroot, and tries what it made.
+image:  ## Builds docker/Dockerfile by docker or podman (scripts/install-engine installs podman).
 	docker/build-image
+
+versions: deps  ## What this build stands on: Debian's sources, the image's bases, Swift packages with those that they need.
+	@for stamp in .deps/stamp-*; do echo "$${stamp#*stamp-} $$(cut -d ' ' -f 2 $$stamp)"; done
+	@sed -n 's/^ARG [A-Z]*=\(.*@sha256:.*\)/\1/p' docker/Dockerfile
+	@swift package --manifest-cache none show-dependencies
 
 deps:
 	@scripts/install-deps

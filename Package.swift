@@ -289,12 +289,12 @@ func isUsed(_ product: String) -> Bool {
 
 var dependencies: [Package.Dependency] = []
 if isUsed("ArgumentParser") {
-    dependencies.append(.package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"))
+    dependencies.append(.package(url: "https://github.com/apple/swift-argument-parser", exact: "1.8.2"))
 }
-if isUsed("GRDB") { dependencies.append(.package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0")) }
-if isUsed("Yams") { dependencies.append(.package(url: "https://github.com/jpsim/Yams", from: "6.2.2")) }
+if isUsed("GRDB") { dependencies.append(.package(url: "https://github.com/groue/GRDB.swift", exact: "7.10.0")) }
+if isUsed("Yams") { dependencies.append(.package(url: "https://github.com/jpsim/Yams", exact: "6.2.2")) }
 if isUsed("Configuration") {
-    dependencies.append(.package(url: "https://github.com/apple/swift-configuration", from: "1.4.0", traits: ["YAML"]))
+    dependencies.append(.package(url: "https://github.com/apple/swift-configuration", exact: "1.4.0", traits: ["YAML"]))
 }
 
 let package = Package(

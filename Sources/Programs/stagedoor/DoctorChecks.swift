@@ -111,7 +111,7 @@ enum DoctorChecks {
     /// Debian's libsrtp2 on NSS costs four times the same library on OpenSSL and collapses with many sessions.
     private static func libraries(_ configuration: StagedoorConfiguration) -> [Finding] {
         LibraryCheck.warnings.map(Finding.warning)
-            + (LibraryCheck.warnings.isEmpty ? [.fine("libraries of .deps are in use")] : [])
+            + [.fine("libraries: \(LibraryVersions.inUse.joined(separator: ", "))")]
     }
 
     private static func number(in path: String) -> Int? {

@@ -114,7 +114,12 @@ final class Node {
         try offerPlace(admin: admin, events: events, notifier: notifier, report: report)
         watchSignals()
         if source.isQuickstart { try writeQuickstart() }
-        Log.event(.info, "started", ["version": .string(Version.current), "workers": .integer(workers.count)])
+        Log.event(
+            .info, "started",
+            [
+                "version": .string(Version.current), "workers": .integer(workers.count),
+                "libraries": .strings(LibraryVersions.inUse),
+            ])
         StartupWarnings.log(mediaSockets: listeners.media.count, workers: workers.count)
         StartupWarnings.log(advertised: services.transport?.configuration.advertisedAddresses ?? [])
         notifier?.send("READY=1")
