@@ -50,9 +50,11 @@ asan: test-deps  ## The tests, real clients included, under the address sanitize
 tsan: test-deps  ## The tests, real clients included, under the thread sanitizer; scripts/sanitize names what is left out.
 	scripts/sanitize thread $(FLAGS)
 
-interop: test interop-deps  ## The tests again with the programs that take long to install: OBS, ffmpeg 9, simple-whip-client.
+interop: test interop-deps image  ## The tests again with what takes long to install: OBS, ffmpeg 9, containers, Valkey.
 	STAGEDOOR_INTEROP=all swift test $(TEST_FLAGS) --skip-build --filter InteropTests \
 		--experimental-maximum-parallelization-width $(WIDTH)
+	STAGEDOOR_REDIS_SERVER=$(CURDIR)/scripts/valkey-server swift test $(TEST_FLAGS) --skip-build \
+		--filter '^(Redis|Cluster|ClusterStore)Tests|Interop/Cluster' --experimental-maximum-parallelization-width $(WIDTH)
 
 format:
 	swift format -i -r -p Package.swift Sources Tests $(wildcard Fuzz Benchmarks)
@@ -74,3 +76,4 @@ test-deps:
 	@scripts/install-deps --test
 interop-deps: test-deps
 	@scripts/install-interop
+	@scripts/install-engine

@@ -62,6 +62,18 @@ extension Interop {
             #expect(said.contains("1 rule files found"))
         }
 
+        /// Against the schemas of the API itself, at both ends of what is supported; nothing is applied to a cluster.
+        @Test(
+            .timeLimit(.minutes(10)), .enabled(if: Forky.isAsked, "needs kubernetes-validate: run `make interop`"),
+            arguments: ["1.29", "1.37"])
+        func `the Kubernetes API's schemas take the manifests, and no unknown field`(_ version: String) throws {
+            let folder = Workspace.package.appending(path: "docker/kubernetes")
+            let files = try FileManager.default.contentsOfDirectory(atPath: folder.path).map { folder.appending(path: $0).path }
+            let program = Workspace.package.appending(path: ".deps/venv-engine/bin/kubernetes-validate").path
+            let said = try ProgramRun.output(of: [program, "--strict", "-k", version] + files, within: .seconds(60))
+            #expect(said.matches(of: /passed for resource/).count == 8, "\(said)")
+        }
+
         @Test(.timeLimit(.minutes(10)))
         func `systemd takes the units`() throws {
             let root = Workspace.temporaryFile(suffix: ".root")

@@ -3,7 +3,7 @@ import Testing
 
 extension Interop {
     /// The C libraries that scripts/install-deps builds of Debian's sources.
-    @Suite(.serialized) struct Libraries {
+    @Suite struct Libraries {
         /// libswresample calls nothing that FORTIFY could check.
         private static let built = [
             ("libsrtp2", true), ("libnice", true), ("libavcodec", true), ("libavutil", true), ("libswresample", false),

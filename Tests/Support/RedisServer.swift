@@ -3,7 +3,8 @@ public import Wire
 
 /// Debian's redis-server on a port of its own, with its data in a folder of its own. It ends with its object.
 ///
-/// Debian's package redis-server would start a service; the program itself, under another name, is in redis-tools.
+/// Debian's package redis-server would start a service; the program itself, under another name, is in redis-tools. The variable
+/// STAGEDOOR_REDIS_SERVER names another program to start in its place, such as scripts/valkey-server.
 public final class RedisServer {
     public private(set) var port: UInt16 = 0
     public var address: SocketAddress { SocketAddress(.loopback, port: port) }
@@ -12,6 +13,7 @@ public final class RedisServer {
     public var log: String { (try? String(contentsOf: folder.appending(path: "log"), encoding: .utf8)) ?? "" }
 
     private let folder: URL
+    private let program: URL
     private let configuration: [String]
     private let isSentinel: Bool
     private var process: Process?
@@ -21,8 +23,13 @@ public final class RedisServer {
     public init(_ configuration: [String] = [], isSentinel: Bool = false) throws {
         folder = FileManager.default.temporaryDirectory.appending(path: "stagedoor-redis-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        try FileManager.default.createSymbolicLink(
-            at: folder.appending(path: "redis-server"), withDestinationURL: URL(fileURLWithPath: "/usr/bin/redis-check-rdb"))
+        if let other = ProcessInfo.processInfo.environment["STAGEDOOR_REDIS_SERVER"] {
+            program = URL(fileURLWithPath: other)
+        } else {
+            program = folder.appending(path: "redis-server")
+            try FileManager.default.createSymbolicLink(
+                at: program, withDestinationURL: URL(fileURLWithPath: "/usr/bin/redis-check-rdb"))
+        }
         self.configuration =
             ["bind 127.0.0.1", "dir \(folder.path)", "logfile \(folder.path)/log", "daemonize no"]
             + (isSentinel ? [] : ["save \"\"", "repl-diskless-sync-delay 0"]) + configuration
@@ -38,7 +45,7 @@ public final class RedisServer {
     /// Starts it again, with the data of its append-only file if it has one.
     public func start() throws {
         let process = Process()
-        process.executableURL = folder.appending(path: "redis-server")
+        process.executableURL = program
         process.arguments = [configurationFile.path] + (isSentinel ? ["--sentinel"] : [])
         (process.standardInput, process.standardOutput) = (FileHandle.nullDevice, FileHandle.nullDevice)
         process.standardError = FileHandle.nullDevice

@@ -2,7 +2,8 @@
 """aiortc_whip.py SECONDS URL TOKEN [FILE]: a WHIP publisher on aiortc; FILE `clock` sends clock_picture.py's pictures and a tone.
 
 Prints one line per event: the POST's status, connection states, what was sent, keyframes asked for, the DELETE's status.
-Environment: ORDER=av|va|v (order of m-lines), CODEC=H264|VP8, WRONG=fingerprint|password (a fault of the client's).
+Environment: ORDER=av|va|v (order of m-lines), CODEC=H264|VP8, WRONG=fingerprint|password (a fault of the client's),
+TURN=1 (asks for the TURN servers by a first session, and publishes with them; prints the kind of the candidates in use).
 """
 import asyncio
 import math
@@ -15,7 +16,8 @@ from urllib.parse import urljoin
 
 import aiohttp
 import av
-from aiortc import AudioStreamTrack, RTCPeerConnection, RTCRtpSender, RTCSessionDescription, VideoStreamTrack
+from aiortc import (AudioStreamTrack, RTCConfiguration, RTCIceServer, RTCPeerConnection, RTCRtpSender, RTCSessionDescription,
+                    VideoStreamTrack)
 from aiortc.contrib.media import MediaPlayer
 
 import clock_picture
@@ -78,16 +80,40 @@ def forge(sdp, attribute):
     return re.sub('(a=%s)(..)' % attribute, lambda match: match[1] + ('AB' if match[2] != 'AB' else 'CD'), sdp)
 
 
+async def turn_servers(url, headers):
+    """Those of an answer's Link fields (RFC 9725, 4.6)."""
+    connection = RTCPeerConnection()
+    add_tracks(connection, None)
+    await connection.setLocalDescription(await connection.createOffer())
+    async with aiohttp.ClientSession() as http:
+        async with http.post(url, data=connection.localDescription.sdp, headers={**headers, 'Content-Type': 'application/sdp'}) as response:
+            links = response.headers.getall('Link', [])
+            await http.delete(urljoin(str(response.url), response.headers['Location']), headers=headers)
+    await connection.close()
+    servers = []
+    for link in links:
+        if match := re.match('<(turn:[^>]*)>.*username="([^"]*)"; credential="([^"]*)"', link):
+            servers.append(RTCIceServer(match[1], match[2], match[3]))
+    print('TURN', *(server.urls for server in servers), flush=True)
+    return servers[:1]
+
+
+def candidates_in_use(connection):
+    ice = connection.getTransceivers()[0].sender.transport.transport._connection
+    return ' '.join(sorted({pair.local_candidate.type for pair in ice._nominated.values()}))
+
+
 async def main():
     signal.pthread_sigmask(signal.SIG_SETMASK, [])
     signal.alarm(int(float(sys.argv[1])) + 90)
     seconds, url, token = float(sys.argv[1]), sys.argv[2], sys.argv[3]
     keyframe_requests = count_keyframe_requests()
-    connection = RTCPeerConnection()
+    headers = {'Authorization': 'Bearer ' + token}
+    servers = await turn_servers(url, headers) if 'TURN' in os.environ else None
+    connection = RTCPeerConnection(RTCConfiguration(iceServers=servers))
     add_tracks(connection, sys.argv[4] if len(sys.argv) > 4 else None)
     connection.on('connectionstatechange', lambda: print('state', connection.connectionState, flush=True))
     await connection.setLocalDescription(await connection.createOffer())
-    headers = {'Authorization': 'Bearer ' + token}
     async with aiohttp.ClientSession() as http:
         offer = connection.localDescription.sdp
         if 'WRONG' in os.environ:  # it has three hashes of one certificate
@@ -104,6 +130,8 @@ async def main():
         print('session', session, flush=True)
         await connection.setRemoteDescription(RTCSessionDescription(forge(body, 'ice-pwd:'), 'answer'))
         await asyncio.sleep(seconds)
+        if servers:
+            print('candidates', candidates_in_use(connection), flush=True)
         for report in (await connection.getStats()).values():
             if report.type == 'outbound-rtp':
                 print('sent', report.kind, report.packetsSent, report.bytesSent)
