@@ -166,17 +166,21 @@ let modules: [Module] = [
         "Handover",
         ["Wire", "EventLoop", "Sockets", "HTTP", "Refusals", "Admission", "MediaContract", "Store", "HandoverCodec"]),
 
+    gateway(
+        "Node",
+        [
+            "CShim", "Wire", "OpenSSL", "EventLoop", "Sockets", "HTTP", "HTTPServer", "HTTPClient", "SRTP", "JSON",
+            "GatewayLogging",
+            "GatewayMetrics", "DataDirectory", "Refusals", "GatewayConfiguration", "Store", "Redis", "ClusterStore", "Cluster",
+            "Admission", "StageHub", "MediaContract", "Transcoding", "RouterForwarding", "RTMPIngest", "WebRTCTransport",
+            "WHIPIngest", "EmbeddedRouter", "Events", "ControlPlane", "Monitoring", "Console", "Handover", "HandoverCodec",
+        ]),
+
     Module(
         name: "stagedoor", layer: "Programs", folder: "stagedoor", kind: .executable,
         uses: [
-            "CShim", "Wire", "OpenSSL", "EventLoop", "Sockets", "HTTP", "HTTPServer", "HTTPClient", "SRTP", "GatewayLogging",
-            "GatewayMetrics",
-            "Refusals",
-            "GatewayConfiguration", "Store", "Redis", "ClusterStore", "Cluster",
-            "Admission", "DataDirectory", "StageHub", "MediaContract", "Transcoding", "RouterForwarding", "RTMPIngest",
-            "WebRTCTransport", "WHIPIngest", "EmbeddedRouter", "Events",
-            "ControlPlane", "Monitoring", "Console", "Handover", "HandoverCodec",
-            "JWT", "Signatures", "JSON",
+            "Wire", "JWT", "EventLoop", "DataDirectory", "Refusals", "GatewayConfiguration", "Store", "Redis", "ClusterStore",
+            "Node",
         ],
         products: [argumentParser], hasTests: false),
     Module(

@@ -1,5 +1,6 @@
 import ArgumentParser
 import GatewayConfiguration
+import Node
 
 /// Reads and validates a configuration and prints what would be in force, secrets left out.
 struct Check: ParsableCommand {

@@ -1,5 +1,5 @@
 import ArgumentParser
-import GatewayConfiguration
+import Node
 
 /// Looks at the machine as a support engineer would, before or beside a running gateway.
 struct Doctor: ParsableCommand {
@@ -17,24 +17,4 @@ struct Doctor: ParsableCommand {
         print("\(failures) failed, \(warnings) to look at")
         if failures > 0 { throw ExitCode.failure }
     }
-}
-
-/// One thing the doctor saw.
-struct Finding: Sendable {
-    enum Level: Sendable { case fine, warning, failure }
-
-    var level: Level
-    var text: String
-
-    var mark: String {
-        switch level {
-        case .fine: "ok  "
-        case .warning: "look"
-        case .failure: "FAIL"
-        }
-    }
-
-    static func fine(_ text: String) -> Finding { Finding(level: .fine, text: text) }
-    static func warning(_ text: String) -> Finding { Finding(level: .warning, text: text) }
-    static func failure(_ text: String) -> Finding { Finding(level: .failure, text: text) }
 }

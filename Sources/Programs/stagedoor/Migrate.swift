@@ -3,6 +3,7 @@ import ClusterStore
 import DataDirectory
 import Foundation
 import GatewayConfiguration
+import Node
 import Redis
 
 /// Moves a platform between the files of one gateway and the servers of a cluster.

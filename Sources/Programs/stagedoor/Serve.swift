@@ -1,7 +1,6 @@
 import ArgumentParser
-import Foundation
 import GatewayConfiguration
-import Wire
+import Node
 
 /// Runs the gateway until SIGTERM.
 struct Serve: ParsableCommand {
@@ -26,32 +25,5 @@ struct Serve: ParsableCommand {
         let inheritance = takeOver ? try Inheritance.claim(in: configuration.store.directory) : nil
         let node = try Node(configuration, source: source, inheritance: inheritance)
         try node.run()
-    }
-}
-
-/// Where the configuration comes from, at the start and at every reload.
-struct ConfigurationSource {
-    var path: String?
-    /// The data directory of the command line, which wins.
-    var directory: String?
-    var isQuickstart: Bool
-
-    func read() throws -> StagedoorConfiguration {
-        var configuration = try ConfigurationFile.load(path)
-        if let directory { configuration.store.directory = directory }
-        if isQuickstart { QuickstartDefaults.apply(to: &configuration) }
-        return configuration
-    }
-}
-
-/// What quickstart sets: pages to try things with.
-enum QuickstartDefaults {
-    static func apply(to configuration: inout StagedoorConfiguration) {
-        configuration.watch.hasPublishPage = true
-        // Ctrl-C is to be the end, not the beginning of half an hour.
-        if configuration.drain == DrainSettings() {
-            (configuration.drain.grace, configuration.drain.timeout) = (.zero, .zero)
-            configuration.drain.closesPerSecond = 10_000
-        }
     }
 }

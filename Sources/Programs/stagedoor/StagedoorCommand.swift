@@ -1,4 +1,5 @@
 import ArgumentParser
+import Node
 
 /// The gateway: `serve` runs it, the other words look at it.
 @main
@@ -8,8 +9,4 @@ struct StagedoorCommand: ParsableCommand {
         abstract: "A WHIP, RTMP and RTMPS ingest gateway for stages.",
         version: "stagedoor \(Version.current)",
         subcommands: [Serve.self, Check.self, Doctor.self, Errors.self, Token.self, Migrate.self])
-}
-
-enum Version {
-    static let current = "0.1.0"
 }

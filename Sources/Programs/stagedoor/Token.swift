@@ -1,9 +1,7 @@
 import ArgumentParser
 import EventLoop
 import Foundation
-import JSON
 import JWT
-import OpenSSL
 import Store
 import Wire
 
@@ -64,7 +62,7 @@ extension Token {
         }
     }
 
-    /// Prints what a token says and what is wrong with it.
+    /// Prints what a token says and what is wrong with it; fails when a gateway would not take it.
     struct Inspect: ParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Prints what a token says; reads it from standard input, so that no shell keeps it.")
@@ -73,37 +71,11 @@ extension Token {
         var key: String?
 
         func run() throws {
-            let text = (readLine() ?? "").trimmingCharacters(in: .whitespaces)
-            let findings = try inspect(Array(text.utf8))
-            for line in findings { print(line) }
+            let token = Secret((readLine() ?? "").trimmingCharacters(in: .whitespaces))
+            let publicKey = try key.map { try [UInt8](Data(contentsOf: URL(fileURLWithPath: $0))) }
+            let inspection = TokenInspection(token, publicKey: publicKey, now: EventLoop.wallNow())
+            for line in inspection.lines + inspection.faults { print(line) }
+            if !inspection.faults.isEmpty { throw ExitCode.failure }
         }
-
-        private func inspect(_ text: [UInt8]) throws -> [String] {
-            let token: CompactToken
-            let claims: ParticipantClaims
-            do {
-                token = try CompactToken(parsing: text)
-                claims = try ParticipantClaims(parsing: token.payload)
-            } catch {
-                print("no participant token: \(error)")
-                throw ExitCode.failure
-            }
-            var lines = [
-                "key          \(token.keyID)", "stage        \(claims.stageARN)", "participant  \(claims.participantID)",
-                "user         \(claims.userID)", "publish      \(claims.allowsPublish)", "subscribe    \(claims.allowsSubscribe)",
-                "events       \(claims.eventsURL)", "whip         \(claims.whipURL)",
-                "issued       \(Self.date(claims.issuedAt))", "expires      \(Self.date(claims.expiresAt))",
-            ]
-            lines += claims.attributes.sorted { $0.key < $1.key }.map { "attribute    \($0.key)=\($0.value)" }
-            lines.append("now          \(claims.validity(at: EventLoop.wallNow().secondsSince1970))")
-            if let key {
-                let publicKey = try ES384PublicKey(pem: [UInt8](Data(contentsOf: URL(fileURLWithPath: key))))
-                let isGenuine = publicKey.isValid(token.signature, over: token.signingInput)
-                lines.append("signature    \(isGenuine ? "genuine" : "WRONG: another key signed it, or it was changed")")
-            }
-            return lines
-        }
-
-        private static func date(_ seconds: Int64) -> String { Date(timeIntervalSince1970: Double(seconds)).ISO8601Format() }
     }
 }

@@ -1,10 +1,10 @@
 import Admission
 import Cluster
-import ClusterStore
+public import ClusterStore
 import EventLoop
 import Foundation
-import GatewayConfiguration
-import Redis
+public import GatewayConfiguration
+public import Redis
 import Store
 import WHIPIngest
 import Wire
@@ -47,7 +47,7 @@ struct LivingNeighbours: NeighbourDirectory {
 extension RedisSettings {
     /// - Parameter node: what `CLIENT LIST` shows.
     /// - Throws: when a file of certificates or keys cannot be used.
-    init(_ settings: GatewayConfiguration.ClusterSettings, node: String) throws {
+    public init(_ settings: GatewayConfiguration.ClusterSettings, node: String) throws {
         let endpoints = settings.redis.map { RedisEndpoint(host: $0.host, port: $0.port) }
         let user = settings.user.isEmpty ? nil : settings.user
         let credential = settings.password.isEmpty ? nil : RedisCredential(user: user, password: settings.password)
@@ -63,7 +63,7 @@ extension RedisSettings {
 
 extension PlatformKey {
     /// Reads the key that all nodes have.
-    init(file: String) throws {
+    public init(file: String) throws {
         guard let bytes = FileManager.default.contents(atPath: file) else {
             throw StartupError.cluster("cluster.platformKeyFile: \(file) cannot be read")
         }
@@ -77,7 +77,7 @@ extension PlatformKey {
 }
 
 extension RedisStoreSettings {
-    init(_ configuration: StagedoorConfiguration, redis: RedisSettings, node: String, key: PlatformKey) {
+    public init(_ configuration: StagedoorConfiguration, redis: RedisSettings, node: String, key: PlatformKey) {
         self.init(redis: redis, platformKey: key, node: node)
         (keyPrefix, retention) = (configuration.cluster.keyPrefix, configuration.events.retention)
     }

@@ -3,7 +3,7 @@ import ControlPlane
 import DataDirectory
 import EventLoop
 import Foundation
-import GatewayConfiguration
+public import GatewayConfiguration
 import GatewayLogging
 import GatewayMetrics
 import Handover
@@ -18,7 +18,7 @@ import WebRTCTransport
 import Wire
 
 /// One running gateway: the control loop on the main thread, its workers, and the order in which they start and stop.
-final class Node {
+public final class Node {
     private let configuration: StagedoorConfiguration
     private let directory: DataDirectory
     private let listeners: Listeners
@@ -42,7 +42,7 @@ final class Node {
     private var handover: NodeHandover?
 
     /// - Parameter inheritance: of a running process, whose place is taken.
-    init(_ configuration: StagedoorConfiguration, source: ConfigurationSource, inheritance: Inheritance? = nil) throws {
+    public init(_ configuration: StagedoorConfiguration, source: ConfigurationSource, inheritance: Inheritance? = nil) throws {
         umask(0o077)
         (self.configuration, self.source, self.inheritance) = (configuration, source, inheritance)
         generation = inheritance?.generation ?? 0
@@ -77,7 +77,7 @@ final class Node {
     }
 
     /// Serves until a signal's drain is over; returns when every session is over and everything is written.
-    func run() throws {
+    public func run() throws {
         routers = try RouterPlane(
             configuration, loop: loop, ownListeners: listeners.addresses, services: services,
             directory: directory)

@@ -1,9 +1,9 @@
 import Foundation
-import GatewayConfiguration
+public import GatewayConfiguration
 
-enum ConfigurationFile {
+public enum ConfigurationFile {
     /// The file, the environment over it, the defaults below it.
-    static func load(_ path: String?) throws -> StagedoorConfiguration {
+    public static func load(_ path: String?) throws -> StagedoorConfiguration {
         let environment = ProcessInfo.processInfo.environment
         guard let path else { return try ConfigurationLoader.load(yaml: nil, environment: environment) }
         return try ConfigurationLoader.load(path: path, environment: environment)

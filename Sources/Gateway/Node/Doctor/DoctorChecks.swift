@@ -1,14 +1,14 @@
 import CShim
 import EventLoop
 import Foundation
-import GatewayConfiguration
+public import GatewayConfiguration
 import OpenSSL
 import Sockets
 import Wire
 
 /// The doctor's questions, one function each.
-enum DoctorChecks {
-    static let all: [@Sendable (StagedoorConfiguration) -> [Finding]] = [
+public enum DoctorChecks {
+    public static let all: [@Sendable (StagedoorConfiguration) -> [Finding]] = [
         listeners, advertisedAddresses, certificates, receiveBuffers, descriptors, clock, processors, libraries, cluster,
     ]
 

@@ -4,11 +4,11 @@ import Handover
 import Sockets
 
 /// What a process starts with that takes a running one's place: everything that may not be there twice.
-struct Inheritance {
+public struct Inheritance {
     let succession: Succession
 
     /// Nil when nobody runs on the directory: then there is no place to take, and the start is an ordinary one.
-    static func claim(in directory: String) throws -> Inheritance? {
+    public static func claim(in directory: String) throws -> Inheritance? {
         do {
             return Inheritance(succession: try Succession(directory: directory))
         } catch HandoverError.nobody {

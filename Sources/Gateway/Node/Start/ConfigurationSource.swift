@@ -1,0 +1,32 @@
+public import GatewayConfiguration
+
+/// Where the configuration comes from, at the start and at every reload.
+public struct ConfigurationSource {
+    let path: String?
+    /// The data directory of the command line, which wins.
+    let directory: String?
+    let isQuickstart: Bool
+
+    public init(path: String?, directory: String?, isQuickstart: Bool) {
+        (self.path, self.directory, self.isQuickstart) = (path, directory, isQuickstart)
+    }
+
+    public func read() throws -> StagedoorConfiguration {
+        var configuration = try ConfigurationFile.load(path)
+        if let directory { configuration.store.directory = directory }
+        if isQuickstart { QuickstartDefaults.apply(to: &configuration) }
+        return configuration
+    }
+}
+
+/// What quickstart sets: pages to try things with.
+enum QuickstartDefaults {
+    static func apply(to configuration: inout StagedoorConfiguration) {
+        configuration.watch.hasPublishPage = true
+        // Ctrl-C is to be the end, not the beginning of half an hour.
+        if configuration.drain == DrainSettings() {
+            (configuration.drain.grace, configuration.drain.timeout) = (.zero, .zero)
+            configuration.drain.closesPerSecond = 10_000
+        }
+    }
+}

@@ -1,0 +1,34 @@
+public import EventLoop
+public import Sockets
+public import Wire
+
+/// Why the node does not start, in words for whoever typed the command.
+public enum StartupError: Error, CustomStringConvertible {
+    case cannotListen(key: String, address: SocketAddress, transport: BoundSocket.Transport, reason: SystemError)
+    case router(String)
+    case certificate(String)
+    case advertise(String)
+    case worker(String)
+    case store
+    /// What makes this node one of several.
+    case cluster(String)
+    /// Another program was to take our place and did not start.
+    case successor(String)
+    /// A socket that systemd hands in under this name.
+    case activation(String)
+
+    public var description: String {
+        switch self {
+        case .cannotListen(let key, let address, let transport, let reason):
+            "\(key): cannot listen on \(address) (\(transport)): \(reason)"
+                + (PortHolder.describe(transport, port: address.port).map { "; held by \($0)" } ?? "")
+        case .router(let text), .certificate(let text), .advertise(let text), .successor(let text),
+            .cluster(let text):
+            text
+        case .activation(let name):
+            "LISTEN_FDNAMES: “\(name)” is none of \(SocketActivation.names.keys.sorted().joined(separator: ", ")), or no open socket"
+        case .store: "the store did not run its seeding transaction"
+        case .worker(let text): "a worker could not start: \(text)"
+        }
+    }
+}
