@@ -4,7 +4,7 @@ public import HTTP
 public enum ConsolePages {
     /// Nil when the request is for none of them.
     public static func response(to request: HTTPRequest) -> HTTPResponse? {
-        guard let page = page(at: request.path) else { return nil }
+        guard let page = pages[request.path] else { return nil }
         guard request.method == .get || request.method == .head else {
             return ProblemDocument(.methodNotAllowed).response(headers: ["Allow": "GET, HEAD"])
         }
@@ -17,18 +17,18 @@ public enum ConsolePages {
             ], body: page.bytes)
     }
 
-    private static func page(at path: String) -> (type: String, bytes: [UInt8])? {
-        switch path {
-        case "/": ("text/html; charset=utf-8", PackageResources.console_html)
-        case "/console/console.css": ("text/css; charset=utf-8", PackageResources.console_css)
-        case "/console/api.js": (script, PackageResources.api_js)
-        case "/console/console.js": (script, PackageResources.console_js)
-        case "/console/signature.js": (script, PackageResources.signature_js)
-        case "/console/sparkline.js": (script, PackageResources.sparkline_js)
-        case "/console/views.js": (script, PackageResources.views_js)
-        default: nil
-        }
-    }
+    /// Where they are.
+    public static var paths: [String] { pages.keys.sorted() }
+
+    private static let pages: [String: (type: String, bytes: [UInt8])] = [
+        "/": ("text/html; charset=utf-8", PackageResources.console_html),
+        "/console/console.css": ("text/css; charset=utf-8", PackageResources.console_css),
+        "/console/api.js": (script, PackageResources.api_js),
+        "/console/console.js": (script, PackageResources.console_js),
+        "/console/signature.js": (script, PackageResources.signature_js),
+        "/console/sparkline.js": (script, PackageResources.sparkline_js),
+        "/console/views.js": (script, PackageResources.views_js),
+    ]
 
     private static let script = "text/javascript; charset=utf-8"
 

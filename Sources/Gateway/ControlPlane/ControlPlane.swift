@@ -49,8 +49,8 @@ public final class ControlPlane {
     }
 
     /// Whether the path is one of the API's.
-    public static func serves(_ request: HTTPRequest) -> Bool {
-        request.path.hasPrefix("/tags/") || Operation(rawValue: String(request.path.dropFirst())) != nil
+    public static func serves(_ path: String) -> Bool {
+        path.hasPrefix("/tags/") || Operation(rawValue: String(path.dropFirst())) != nil
     }
 
     /// Checks that the request may be made at all; for other addresses of the admin listener.

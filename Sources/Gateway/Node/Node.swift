@@ -1,51 +1,48 @@
 import Admission
 import ControlPlane
 import DataDirectory
-import EventLoop
+public import EventLoop
 import Foundation
 public import GatewayConfiguration
 import GatewayLogging
 import GatewayMetrics
 import Handover
+import HTTPServer
 import MediaContract
 import Monitoring
 import OpenSSL
 import RouterForwarding
 import Sockets
 import Store
-import WHIPIngest
 import WebRTCTransport
 import Wire
 
-/// One running gateway: the control loop on the main thread, its workers, and the order in which they start and stop.
+/// One running gateway: the control loop on the main thread, and the services around it.
 public final class Node {
+    /// The control loop, on the thread that made the node.
+    public let loop: EventLoop
     private let configuration: StagedoorConfiguration
+    private let source: ConfigurationSource
+    private let inheritance: Inheritance?
     private let directory: DataDirectory
     private let listeners: Listeners
     private let certificates: ServerCertificates
-    private let loop: EventLoop
     private let store: NodeStore
-    private var services: NodeServices
-    private var routers: RouterPlane?
-    private var cluster: ClusterPlane?
+    private let shared: SharedParts
     private let reservations: StaticReservations
-    private var workers: WorkerGroup
-    private var signals: [Watch] = []
-    private let drain: NodeDrain
-    private let source: ConfigurationSource
+    private var services = ServiceStack()
+    private var drain: NodeDrain?
     private var reload: NodeReload?
-    private let load: LoadGuard
-    private let inheritance: Inheritance?
-    private let generation: UInt8
-    private let sessionKey: Secret
+    private var hook: AuthorizeHook?
     private var predecessor: Predecessor?
     private var handover: NodeHandover?
+    private var notifier: ServiceNotifier?
 
+    /// The ground on which services stand: files, ports, keys. Nothing is read from a socket yet.
     /// - Parameter inheritance: of a running process, whose place is taken.
     public init(_ configuration: StagedoorConfiguration, source: ConfigurationSource, inheritance: Inheritance? = nil) throws {
         umask(0o077)
         (self.configuration, self.source, self.inheritance) = (configuration, source, inheritance)
-        generation = inheritance?.generation ?? 0
         let path = configuration.store.directory
         directory = try inheritance?.openDirectory(at: path) ?? DataDirectory(at: path)
         let configuredCount = configuration.workers.count > 0 ? configuration.workers.count : CPUAllowance.granted
@@ -58,100 +55,208 @@ public final class Node {
         try LogOutput.start(configuration.logging)
         loop = try EventLoop()
         certificates = try ServerCertificates(configuration, directory: directory)
-        sessionKey = try SessionKey.load(configuration.cluster, inherited: inheritance?.succession.offer.sessionKey)
         let inventory = try inheritance?.succession.prepare()
         store = try NodeStore(
             configuration, endpoints: StageEndpoints(configuration, listeners: listeners), directory: directory,
             isQuickstart: source.isQuickstart, sparing: inventory?.living ?? [])
-        services = try NodeServices(
-            configuration, listeners: listeners, workerCount: workerCount, store: store, directory: directory,
-            certificates: certificates, generation: generation, sessionKey: sessionKey)
-        reservations = StaticReservations(services.staticRouters)
+        shared = try SharedParts(
+            configuration, listeners: listeners, workerCount: workerCount, generation: inheritance?.generation ?? 0,
+            sessionKey: SessionKey.load(configuration.cluster, inherited: inheritance?.succession.offer.sessionKey),
+            store: store, directory: directory, certificates: certificates)
+        reservations = StaticReservations(shared.staticRouters)
         reservations.adopt(inventory?.reservations ?? [])
-        reservations.follow(store.store.state)
-        workers = try WorkerGroup(loop: loop, count: workerCount)
-        load = LoadGuard(loop: loop, services: services, settings: configuration.overload)
-        drain = NodeDrain(loop: loop, gate: services.gate, workers: workers, settings: configuration.drain) {
-            [whip = services.whip] in whip?.directory.pendingCount ?? 0
+        reservations.follow(store.membership.store.state)
+    }
+
+    /// Starts the services in this order; they end in the reverse one, as those do that run when one of them fails.
+    public func start() throws {
+        try services.start { services in
+            // Configuration, history, leases: whoever is ended may still have something to write there.
+            services.add(store)
+            // The first look is a second away, and by then the door has to know its measure.
+            let load = makeLoadGuard()
+            // Asks stage routers where media goes, before there is any.
+            let routers = try makeRouters()
+            // The other nodes hear of us; a publish here is one everywhere.
+            if case .member(let platform) = store.membership { services.add(try makeClusterPart(platform, load, routers)) }
+            // From here on encoders and viewers are served, by a process that takes a place only after `takePlace`.
+            let workers = services.add(try startWorkers(routers))
+            // What workers have to say is told to webhooks and readers.
+            let events = services.add(try EventPlane(configuration, loop: loop, store: store))
+            let drain = makeDrain(workers)
+            let report = makeReport(load, drain, routers)
+            // Tells that we are ready, which is true since the workers are.
+            let admin = services.add(try makeAdmin(events, report, drain))
+            // Puts a changed file into force, in everything above.
+            reload = makeReload { [unowned self] in apply($0, workers, load, drain, admin) }
+            // Another authority is asked, where one is configured: on this loop, which turns from now on.
+            hook = try makeHook()
+            // Everything is there to serve with: the process whose place we take lets go of it.
+            try takePlace(workers, drain)
+            // The service manager hears last that we are there, and first that we go.
+            if let notifier = ServiceNotifier(loop: loop) { self.notifier = services.add(notifier) }
+            // And somebody may take our place.
+            try offerPlace(workers, drain, admin, events, report)
+            self.drain = drain
         }
     }
 
     /// Serves until a signal's drain is over; returns when every session is over and everything is written.
-    public func run() throws {
-        routers = try RouterPlane(
-            configuration, loop: loop, ownListeners: listeners.addresses, services: services,
-            directory: directory)
-        services.forwarding = routers?.control.sender
-        cluster = try services.cluster.map { platform in
-            try ClusterPlane(
-                loop: loop, platform: platform, url: listeners.clusterURL(configuration), services: services, load: load,
-                routers: routers?.control)
-        }
-        try workers.start(listeners, services: services, areSuspended: inheritance != nil)
-        let events = try EventPlane(configuration, loop: loop, store: store)
-        let report = OverviewReport(
-            services: services, sampler: SessionSampler(loop: loop, board: services.board, metrics: services.metrics),
-            load: load, drain: drain, routers: routers?.control)
-        report.older = { [unowned self] in predecessor?.sessions ?? [] }
-        let admin = try AdminSite(
-            loop: loop, socket: listeners.admin, services: services,
-            settings: ControlPlaneSettings(configuration, store: store),
-            events: events,
-            operators: OperatorAPI(
-                whip: services.whip, descriptions: DescriptionFiles(directory: directory.path + "/sdp"), report: report),
-            reservations: reservations,
-            drain: drain)
-        defer { admin.drain() }
-        reload = NodeReload(
-            loop: loop, source: source, running: configuration, certificates: certificates, metrics: services.metrics,
-            apply: { [unowned self] in apply($0, to: admin) })
-        let hook = try services.hooked.map { authorizer in
-            try AuthorizeHook(loop: loop, settings: .init(configuration.authorize), answering: authorizer)
-        }
-        defer { withExtendedLifetime(hook) {} }
-        try takePlace()
-        let notifier = ServiceNotifier(loop: loop)
-        try offerPlace(admin: admin, events: events, notifier: notifier, report: report)
-        watchSignals()
+    public func serve() throws {
         if source.isQuickstart { try writeQuickstart() }
         Log.event(
             .info, "started",
             [
-                "version": .string(Version.current), "workers": .integer(workers.count),
+                "version": .string(Version.current), "workers": .integer(shared.workerCount),
                 "libraries": .strings(LibraryVersions.inUse),
             ])
-        StartupWarnings.log(mediaSockets: listeners.media.count, workers: workers.count)
-        StartupWarnings.log(advertised: services.transport?.configuration.advertisedAddresses ?? [])
+        StartupWarnings.log(mediaSockets: listeners.media.count, workers: shared.workerCount)
+        StartupWarnings.log(advertised: shared.webRTC.transport?.configuration.advertisedAddresses ?? [])
         notifier?.send("READY=1")
         loop.run()
-        notifier?.send("STOPPING=1")
-        workers.stop()
-        cluster?.close()
-        store.close()
+        services.stop()
         Log.event(.info, "stopped")
         Log.stop()
     }
 
-    private func watchSignals() {
-        for number in [SIGTERM, SIGINT] {
-            signals.append(
-                loop.watchSignal(number) { [unowned self] in drain.terminate() })
+    // MARK: - What signals ask for
+
+    /// Drains, then returns from `serve`; asked again, returns at once.
+    public func terminate() { drain?.terminate() }
+
+    /// Reads configuration and certificates anew.
+    public func reload(because reason: String) { reload?.reload(because: reason) }
+
+    /// Has the program that is now on disk take our place.
+    public func startSuccessor() {
+        guard let handover else {
+            return Log.event(.warning, "handover_refused", ["because": "a node of a cluster is drained: SIGTERM"])
         }
-        signals.append(loop.watchSignal(SIGHUP) { [unowned self] in reload?.reload(because: "SIGHUP") })
-        signals.append(
-            loop.watchSignal(SIGUSR2) { [unowned self] in
-                guard let handover else {
-                    return Log.event(.warning, "handover_refused", ["because": "a node of a cluster is drained: SIGTERM"])
-                }
-                handover.startSuccessor()
-            })
+        handover.startSuccessor()
+    }
+}
+
+// MARK: - What the services are made from
+
+extension Node {
+    private func makeLoadGuard() -> LoadGuard {
+        let meter = LoadMeter(loop: loop, lag: shared.instruments.lag)
+        return LoadGuard(
+            loop: loop, gate: shared.admission.gate, metrics: shared.instruments.metrics, settings: configuration.overload,
+            measure: meter.measure)
     }
 
-    /// Everything is there to serve with: the process whose place we take lets go of it.
-    private func takePlace() throws {
-        guard let inheritance, let platform = services.alone else { return }
+    private func makeRouters() throws -> RouterPlane? {
+        try RouterPlane(
+            configuration, loop: loop, ownListeners: listeners.addresses,
+            RouterPlane.Environment(
+                membership: store.membership, gate: shared.admission.gate, outOfReach: shared.admission.outOfReach,
+                metrics: shared.routerMetrics),
+            directory: directory)
+    }
+
+    private func makeClusterPart(_ platform: ClusterPlatform, _ load: LoadGuard, _ routers: RouterPlane?) throws -> ClusterPlane {
+        try ClusterPlane(
+            loop: loop, platform: platform,
+            addresses: ClusterPlane.Addresses(
+                node: listeners.clusterURL(configuration), public: configuration.cluster.publicURL),
+            gate: shared.admission.gate, metrics: shared.instruments.metrics, load: load, routers: routers?.control,
+            embedded: shared.webRTC.embedded)
+    }
+
+    private func startWorkers(_ routers: RouterPlane?) throws -> WorkerGroup {
+        let workers = try WorkerGroup(loop: loop, count: shared.workerCount)
+        let environment = WorkerEnvironment(
+            configuration, shared, membership: store.membership, forwarding: routers?.control.sender)
+        try workers.start(listeners, environment, areSuspended: inheritance != nil)
+        return workers
+    }
+
+    private func makeDrain(_ workers: WorkerGroup) -> NodeDrain {
+        NodeDrain(loop: loop, gate: shared.admission.gate, workers: workers, settings: configuration.drain) {
+            [webRTC = shared.webRTC] in webRTC.pendingCount
+        }
+    }
+
+    private func makeReport(_ load: LoadGuard, _ drain: NodeDrain, _ routers: RouterPlane?) -> OverviewReport {
+        let board = shared.records.board
+        return OverviewReport(
+            sampler: SessionSampler(loop: loop, board: board, metrics: shared.instruments.metrics),
+            OverviewReport.Environment(
+                configuration: configuration, gate: shared.admission.gate, board: board, store: store.membership.store,
+                contract: shared.contract.desk, load: { load.report }, phase: { drain.phase },
+                routers: { routers?.control.status ?? [] }, older: { [unowned self] in predecessor?.sessions ?? [] }))
+    }
+
+    private func makeAdmin(_ events: EventPlane, _ report: OverviewReport, _ drain: NodeDrain) throws -> AdminSite {
+        let (platform, instruments) = (store.membership.store, shared.instruments)
+        let readiness = Readiness(shared.admission.gate, store.membership, configuration.cluster)
+        let revocations = Revocations(shared, store.membership)
+        return try AdminSite(
+            loop: loop, socket: listeners.admin,
+            AdminSite.Environment(
+                settings: configuration.admin, metricsSettings: configuration.metrics,
+                server: HTTPServerConfiguration(configuration.admin, trustedProxies: configuration.trustedProxies),
+                health: HealthEndpoints(
+                    heartbeats: instruments.heartbeats, readiness: { readiness.checks },
+                    metrics: { instruments.metrics.exposition() }),
+                api: try ControlPlane(
+                    loop: loop, settings: ControlPlaneSettings(configuration, store: store), store: platform,
+                    leases: store.membership.leases, authority: store.authority, isWatching: revocations.isWatching),
+                events: events,
+                operators: OperatorAPI(
+                    whip: shared.webRTC.whip, descriptions: DescriptionFiles(directory: directory.path + "/sdp"),
+                    report: report),
+                drain: drain, reports: instruments.watch(loop, name: "control") + [revocations.watch(on: loop)],
+                operated: { [reservations] in
+                    reservations.follow(platform.state)
+                    revocations.follow()
+                }))
+    }
+
+    private func makeReload(_ apply: @escaping (NodeReload.Change) -> Void) -> NodeReload {
+        NodeReload(
+            loop: loop, source: source, running: configuration, certificates: certificates,
+            metrics: shared.instruments.metrics, apply: apply)
+    }
+
+    private func apply(
+        _ change: NodeReload.Change, _ workers: WorkerGroup, _ load: LoadGuard, _ drain: NodeDrain, _ admin: AdminSite
+    ) {
+        if let tls = change.tls { workers.tell(.replaceTLS(tls)) }
+        let configuration = change.configuration
+        Log.setLevel(LogLevel(name: configuration.logging.level.rawValue) ?? .info)
+        shared.contract.desk.apply(ContractRules(configuration.contract))
+        load.apply(configuration.overload)
+        shared.admission.gate.requireTLS(configuration.rtmp.requiresTLS)
+        drain.apply(configuration.drain)
+        admin.apply(ControlPlaneSettings(configuration, store: store))
+    }
+
+    private func makeHook() throws -> AuthorizeHook? {
+        try shared.admission.hooked.map { authorizer in
+            try AuthorizeHook(loop: loop, settings: .init(configuration.authorize), answering: authorizer)
+        }
+    }
+
+    private func writeQuickstart() throws {
+        guard let seed = store.quickstart else { return }
+        let file = QuickstartFile(
+            seed, listeners: listeners, configuration: configuration, token: try store.mintQuickstartToken(),
+            watchToken: try store.mintWatchToken(), certificatePath: certificates.authorityPath)
+        try directory.write(file.json, to: "quickstart.json")
+        print(file.guide)
+        fflush(nil)
+    }
+}
+
+// MARK: - The process before us, and the one after us
+
+extension Node {
+    private func takePlace(_ workers: WorkerGroup, _ drain: NodeDrain) throws {
+        guard let inheritance, case .alone(let platform) = store.membership else { return }
         let predecessor = try Predecessor(
-            loop: loop, channel: inheritance.succession.channel(on: loop), services: services, platform: platform)
+            loop: loop, channel: inheritance.succession.channel(on: loop), services: HandoverServices(shared), platform: platform)
         try inheritance.succession.takePlace { predecessor.receive($0) }
         for worker in 0..<workers.count { workers.tell(.passForeign(inheritance.datagrams(worker: worker)), worker: worker) }
         workers.tell(.resume)
@@ -165,20 +270,18 @@ public final class Node {
             handover?.countPredecessors()
         }
         self.predecessor = predecessor
-        Log.event(.info, "took_over", ["live": .integer(services.gate.foreignPublishes)])
+        Log.event(.info, "took_over", ["live": .integer(shared.admission.gate.foreignPublishes)])
     }
 
-    /// Waits for a process that takes our place.
     private func offerPlace(
-        admin: AdminSite, events: EventPlane, notifier: ServiceNotifier?, report: OverviewReport
+        _ workers: WorkerGroup, _ drain: NodeDrain, _ admin: AdminSite, _ events: EventPlane, _ report: OverviewReport
     ) throws {
-        guard let platform = services.alone else { return }
+        guard case .alone(let platform) = store.membership else { return }
         let handover = try NodeHandover(
             loop: loop, directory: directory.path,
             parts: NodeHandover.Parts(
-                services: services, platform: platform, workers: workers, drain: drain, admin: admin, events: events,
-                notifier: notifier,
-                generation: generation, sessionKey: sessionKey,
+                services: HandoverServices(shared), platform: platform, workers: workers, drain: drain, admin: admin,
+                events: events, notifier: notifier, generation: shared.generation, sessionKey: shared.sessionKey,
                 sockets: { [unowned self] in
                     let lock = directory.duplicateLock()
                     return listeners.handedOver + (lock < 0 ? [] : [(SocketRole(.lock), OwnedDescriptor(lock))])
@@ -189,30 +292,9 @@ public final class Node {
             if let predecessor, predecessor.count >= NodeHandover.maximumPredecessors {
                 return "\(predecessor.count) processes before this one still have streams"
             }
-            return services.gate.isLeaving ? "it is draining" : nil
+            return shared.admission.gate.isLeaving ? "it is draining" : nil
         }
         self.handover = handover
-    }
-
-    private func apply(_ change: NodeReload.Change, to admin: AdminSite) {
-        if let tls = change.tls { workers.tell(.replaceTLS(tls)) }
-        let configuration = change.configuration
-        Log.setLevel(LogLevel(name: configuration.logging.level.rawValue) ?? .info)
-        services.contract.apply(ContractRules(configuration.contract))
-        load.apply(configuration.overload)
-        services.gate.requireTLS(configuration.rtmp.requiresTLS)
-        drain.apply(configuration.drain)
-        admin.apply(ControlPlaneSettings(configuration, store: store))
-    }
-
-    private func writeQuickstart() throws {
-        guard let seed = store.quickstart else { return }
-        let file = QuickstartFile(
-            seed, listeners: listeners, configuration: configuration, token: try store.mintQuickstartToken(),
-            watchToken: try store.mintWatchToken(), certificatePath: certificates.authorityPath)
-        try directory.write(file.json, to: "quickstart.json")
-        print(file.guide)
-        fflush(nil)
     }
 }
 

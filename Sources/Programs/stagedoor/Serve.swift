@@ -24,6 +24,9 @@ struct Serve: ParsableCommand {
         }
         let inheritance = takeOver ? try Inheritance.claim(in: configuration.store.directory) : nil
         let node = try Node(configuration, source: source, inheritance: inheritance)
-        try node.run()
+        try node.start()
+        let signals = Signals(to: node)
+        try node.serve()
+        withExtendedLifetime(signals) {}
     }
 }

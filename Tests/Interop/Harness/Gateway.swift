@@ -59,7 +59,7 @@ final class Gateway {
     /// Before the first publish the formats are not known; a receiver that has to be there first is told the ports alone.
     var sessionDescription: URL {
         get throws {
-            let written = data.appending(path: "sdp/\(quickstart.stageId ?? "")-\(quickstart.participantId).sdp")
+            let written = data.appending(path: "sdp/\(quickstart.participantId).sdp")
             if FileManager.default.fileExists(atPath: written.path) { return written }
             return try description(firstPort: routerPorts.lowerBound)
         }
@@ -89,7 +89,7 @@ final class Gateway {
     /// Starts a receiver of what the WHIP token's holder publishes, as soon as it does.
     func captureWHIP() throws -> Capture {
         let participant = try #require(quickstart.whipParticipantId)
-        let written = data.appending(path: "sdp/\(quickstart.stageId ?? "")-\(participant).sdp")
+        let written = data.appending(path: "sdp/\(participant).sdp")
         expect("a WHIP publish\n\(log.suffix(4_000))", within: .seconds(60)) {
             FileManager.default.fileExists(atPath: written.path)
         }

@@ -10,130 +10,98 @@ import Sockets
 import Store
 import Wire
 
-/// What the control loop serves on the admin listener. Confined to it.
-final class AdminSite {
-    private let server: HTTPServer
-    private let api: ControlPlane
-    private let reports: [Watch]
+/// What the control loop serves on the admin listener: `AdminRoutes` says what and to whom. Confined to it.
+final class AdminSite: NodeService {
+    /// What it answers from.
+    struct Environment {
+        var settings: AdminSettings
+        var metricsSettings: MetricsSettings
+        var server: HTTPServerConfiguration
+        var health: HealthEndpoints
+        var api: ControlPlane
+        var events: EventPlane
+        var operators: OperatorAPI
+        var drain: NodeDrain
+        /// Kept as long as it serves: its loop is measured.
+        var reports: [Watch]
+        /// Called after each operation that went well, which may have made or deleted something.
+        var operated: () -> Void
+    }
 
-    init(
-        loop: EventLoop, socket: BoundSocket?, services: NodeServices, settings: ControlPlaneSettings, events: EventPlane,
-        operators: OperatorAPI, reservations: StaticReservations, drain: NodeDrain
-    ) throws {
-        let health = HealthEndpoints(
-            heartbeats: services.heartbeats, readiness: { services.readiness }, metrics: { services.metrics.exposition() })
-        let api = try ControlPlane(
-            loop: loop, settings: settings, store: services.store, leases: services.leases, authority: services.authority,
-            isWatching: services.isWatching)
-        self.api = api
-        let isOpen = services.configuration.admin.listen.isLoopback
-        let metrics = services.configuration.metrics
-        server = HTTPServer(loop: loop, configuration: HTTPServerConfiguration(services.configuration.admin, services)) {
-            request, exchange in
-            let isHealth = HealthEndpoints.paths.contains(request.path)
-            if let refusal = api.hostRefusal(of: request, isHealth: isHealth) { return exchange.respond(refusal) }
-            if request.path == "/metrics" { operators.report.countReceived() }
-            if let response = health.response(to: request) {
-                // Off loopback, metrics are for those who may: they tell who is live.
-                if !isOpen, request.path == "/metrics", !metrics.admits(request),
-                    let refusal = api.refusal(of: request, isReading: true)
-                {
-                    return exchange.respond(refusal)
-                }
-                return exchange.respond(response)
-            }
-            if let page = ConsolePages.response(to: request) { return exchange.respond(page) }
-            if let response = api.consoleSession(request) { return exchange.respond(response) }
-            if let order = DrainOrder(request) {
-                if let refusal = api.refusal(of: request, isReading: order == .tell) { return exchange.respond(refusal) }
-                return exchange.respond(drain.answer(order))
-            }
-            if request.path == "/v1/events" {
-                if let refusal = api.refusal(of: request, isReading: true) { return exchange.respond(refusal) }
-                return events.stream(request, exchange)
-            }
-            if request.path.hasPrefix("/v1/") {
-                if let refusal = api.refusal(of: request, isReading: true) { return exchange.respond(refusal) }
-                if let response = operators.response(to: request) { return exchange.respond(response) }
-            }
-            if ControlPlane.serves(request) {
-                return api.handle(request) { response in
-                    if response.status == .ok {
-                        reservations.follow(services.store.state)
-                        services.endRevoked()
-                    }
-                    exchange.respond(response)
-                }
-            }
-            exchange.respond(ProblemDocument(.notFound, detail: "Nothing is served at \(request.path)."))
-        }
-        reports = [
-            services.heartbeats.join(loop, name: "control"),
-            services.watchRevocations(on: loop),
-            LoopMetrics.watch(loop, name: "control", in: services.metrics, lag: services.lag),
-        ]
+    private let environment: Environment
+    private let routes = AdminRoutes(pages: ConsolePages.paths, isOperation: ControlPlane.serves)
+    private var server: HTTPServer?
+
+    init(loop: EventLoop, socket: BoundSocket?, _ environment: Environment) throws {
+        self.environment = environment
+        let server = HTTPServer(loop: loop, configuration: environment.server) { [unowned self] in answer($0, $1) }
+        self.server = server
         if let socket { try server.listen(on: socket) }
     }
 
-    func apply(_ settings: ControlPlaneSettings) { api.apply(settings) }
+    func apply(_ settings: ControlPlaneSettings) { environment.api.apply(settings) }
 
-    func drain() { server.drain() }
+    func stop() { server?.drain() }
 
     /// Leaves new connections to the process that takes our place.
-    func suspend() { server.suspend() }
-    func resume() { server.resume() }
-}
+    func suspend() { server?.suspend() }
+    func resume() { server?.resume() }
 
-extension ControlPlaneSettings {
-    /// - Parameter quickstart: its key is one more.
-    init(_ configuration: StagedoorConfiguration, store: NodeStore) {
-        var keys = configuration.accessKeys.sorted { $0.key < $1.key }.map { _, key in
-            AccessKey(id: key.id, secret: key.secret, isReadOnly: key.isReadOnly)
+    private func answer(_ request: HTTPRequest, _ exchange: HTTPExchange) {
+        let isHealth = HealthEndpoints.paths.contains(request.path)
+        if let refusal = environment.api.hostRefusal(of: request, isHealth: isHealth) { return exchange.respond(refusal) }
+        switch routes.match(request) {
+        case .found(let action, let caller, let taken):
+            if let refusal = refusal(of: request, from: caller) { return exchange.respond(refusal) }
+            perform(action, taken, request, exchange)
+        case .notAllowed(let caller, let allowed):
+            if let refusal = refusal(of: request, from: caller) { return exchange.respond(refusal) }
+            let list = allowed.map(\.rawValue).joined(separator: ", ")
+            exchange.respond(ProblemDocument(.methodNotAllowed).response(headers: ["Allow": list]))
+        case .unknown(let caller):
+            if let refusal = refusal(of: request, from: caller) { return exchange.respond(refusal) }
+            exchange.respond(ProblemDocument(.notFound, detail: "Nothing is served at \(request.path)."))
         }
-        if let seed = store.quickstart { keys.append(AccessKey(id: seed.accessKeyID, secret: seed.secretAccessKey)) }
-        self.init(names: store.names, endpoints: store.endpoints, accessKeys: keys)
-        demandsSignature = configuration.admin.auth == .sigv4 || !configuration.admin.listen.isLoopback
-        hosts = Set(configuration.admin.hosts)
-        (rates.resources, rates.tokens) = (configuration.rates.resources, configuration.rates.tokens)
-        (rates.publicKeys, rates.tags) = (configuration.rates.publicKeys, configuration.rates.tags)
-        (quotas.stages, quotas.publicKeys) = (configuration.quotas.stages, configuration.quotas.publicKeys)
-        quotas.ingestConfigurations = configuration.quotas.ingestConfigurations
-    }
-}
-
-extension MetricsSettings {
-    /// Whether a request for the metrics needs no signature: it shows the bearer token, or comes from one of the networks.
-    func admits(_ request: HTTPRequest) -> Bool {
-        if networks.contains(where: { $0.contains(request.source.ip) }) { return true }
-        guard !token.isEmpty, let shown = request.bearerToken else { return false }
-        return shown == token
-    }
-}
-
-extension HTTPServerConfiguration {
-    init(_ settings: AdminSettings, _ services: NodeServices) {
-        self.init()
-        trustedProxies = services.configuration.trustedProxies
-        maximumBodyLength = { _ in 1 << 20 }
-        requestTimeout = settings.requestTimeout
-        maximumConnections = settings.maximumConnections
-        maximumConnectionsPerAddress = settings.maximumConnections
-    }
-}
-
-extension NodeServices {
-    /// Why this node refuses new publishes that others may take; nil where it needs no servers to let them in.
-    private var clusterFault: String? {
-        guard let cluster, configuration.cluster.degraded == .refuse else { return nil }
-        return cluster.fault.withLock { $0 }
     }
 
-    /// What `/readyz` asks.
-    var readiness: [HealthEndpoints.Check] {
-        [
-            HealthEndpoints.Check("draining", failing: gate.isLeaving ? "the node goes away" : nil),
-            HealthEndpoints.Check("cluster", failing: clusterFault),
-            HealthEndpoints.Check("overload", failing: gate.closure == .overloaded ? "new publishes are refused" : nil),
-        ]
+    private func refusal(of request: HTTPRequest, from caller: AdminCaller) -> HTTPResponse? {
+        let api = environment.api
+        switch caller {
+        case .anybody, .judgedByAPI: return nil
+        case .metricsReader:
+            if environment.settings.listen.isLoopback || environment.metricsSettings.admits(request) { return nil }
+            return api.refusal(of: request, isReading: true)
+        case .reader: return api.refusal(of: request, isReading: true)
+        case .writer: return api.refusal(of: request, isReading: false)
+        }
+    }
+
+    private func perform(_ action: AdminAction, _ taken: [String], _ request: HTTPRequest, _ exchange: HTTPExchange) {
+        let (api, operators) = (environment.api, environment.operators)
+        switch action {
+        case .events: environment.events.stream(request, exchange)
+        case .operation:
+            api.handle(request) { [operated = environment.operated] response in
+                if response.status == .ok { operated() }
+                exchange.respond(response)
+            }
+        case .health: respond(environment.health.response(to: request), exchange)
+        case .metrics:
+            operators.report.countReceived()
+            respond(environment.health.response(to: request), exchange)
+        case .page: respond(ConsolePages.response(to: request), exchange)
+        case .consoleSession: respond(api.consoleSession(request), exchange)
+        case .drain(let order): exchange.respond(environment.drain.answer(order))
+        case .overview: exchange.respond(operators.overview)
+        case .sessions: exchange.respond(operators.sessions)
+        case .session: exchange.respond(operators.session(taken[0]))
+        case .stageMetrics: exchange.respond(operators.metrics(ofStage: taken[0], request))
+        case .description: exchange.respond(operators.description(of: taken))
+        }
+    }
+
+    /// - Parameter response: nil where the table has a path that its owner does not know.
+    private func respond(_ response: HTTPResponse?, _ exchange: HTTPExchange) {
+        exchange.respond(response ?? ProblemDocument(.notFound).response())
     }
 }

@@ -7,23 +7,26 @@ import HTTPServer
 import Store
 
 /// The control loop's side of events: one dispatcher for each webhook, and the readers of `GET /v1/events`.
-final class EventPlane {
+final class EventPlane: NodeService {
     private let hub: EventStreamHub
+    /// Where the store has our mailbox.
+    private let woken: Lock<MailboxSender<Void>?>
     private let dispatchers: [WebhookDispatcher]
     private var mailbox: Mailbox<Void>?
     private var readers: [ObjectIdentifier: EventStreamHub.Subscription] = [:]
 
     init(_ configuration: StagedoorConfiguration, loop: EventLoop, store: NodeStore) throws {
-        hub = try EventStreamHub(loop: loop, store: store.store, names: store.names)
+        woken = store.onEvents
+        hub = try EventStreamHub(loop: loop, store: store.membership.store, names: store.names)
         dispatchers = try configuration.webhooks.sorted { $0.key < $1.key }.map { name, settings in
             var target = WebhookTarget(name: name, url: settings.url, secret: settings.secret)
             (target.timeout, target.certificateAuthority) = (settings.timeout, settings.certificateAuthority)
             return try WebhookDispatcher(
-                loop: loop, target: target, names: store.names, store: store.outbox,
+                loop: loop, target: target, names: store.names, store: store.membership.outbox,
                 send: WebhookDispatcher.sender(to: target, loop: loop))
         }
         mailbox = try Mailbox(loop: loop) { [unowned self] in wake() }
-        store.onEvents.withLock { $0 = mailbox?.sender }
+        woken.withLock { $0 = mailbox?.sender }
     }
 
     /// Serves `GET /v1/events` as server-sent events, from `Last-Event-ID` on.
@@ -38,6 +41,9 @@ final class EventPlane {
         readers[key] = hub.subscribe(lastEventID: request.headers["Last-Event-ID"]) { stream.send($0) }
         stream.onClosed = { [weak self] in self?.readers[key] = nil }
     }
+
+    /// What nobody has taken waits in the store for the next start.
+    func stop() { woken.withLock { $0 = nil } }
 
     /// Another process delivers from now on.
     func suspend() { for dispatcher in dispatchers { dispatcher.suspend() } }

@@ -14,26 +14,7 @@ struct OperatorAPI {
     let descriptions: DescriptionFiles
     let report: OverviewReport
 
-    /// Nil when the path is none of ours.
-    func response(to request: HTTPRequest) -> HTTPResponse? {
-        guard let segments = request.pathSegments, segments.first == "v1", segments.count >= 2 else { return nil }
-        switch (segments[1], segments.count) {
-        case ("overview", 2): return only(request, document(report.json))
-        case ("sessions", 2): return only(request, sessions)
-        case ("sessions", 3): return only(request, session(segments[2]))
-        case ("stages", 4) where segments[3] == "metrics": return only(request, metrics(ofStage: segments[2], request))
-        case ("stages", 6) where segments[3] == "participants" && segments[5] == "sdp":
-            return only(request, description(of: ParticipantKey(segments[4], onStage: segments[2])))
-        default: return nil
-        }
-    }
-
-    private func only(_ request: HTTPRequest, _ response: @autoclosure () -> HTTPResponse) -> HTTPResponse {
-        guard request.method == .get || request.method == .head else {
-            return ProblemDocument(.methodNotAllowed).response(headers: ["Allow": "GET, HEAD"])
-        }
-        return response()
-    }
+    var overview: HTTPResponse { document(report.json) }
 
     private func document(_ json: JSONValue) -> HTTPResponse {
         HTTPResponse(.ok, json: json, headers: ["Cache-Control": "no-store"])
@@ -41,7 +22,7 @@ struct OperatorAPI {
 
     /// Those that are live and those that ended lately. WHIP sessions that never came to publish are among the ended ones: they
     /// are what somebody asks about.
-    private var sessions: HTTPResponse {
+    var sessions: HTTPResponse {
         let overview = report.json
         let unpublished = whip?.directory.recentlyFinished.reversed().filter { report.session($0.id) == nil } ?? []
         return document([
@@ -51,7 +32,7 @@ struct OperatorAPI {
     }
 
     /// What is known of a publish, and for WHIP its way from the POST on.
-    private func session(_ id: String) -> HTTPResponse {
+    func session(_ id: String) -> HTTPResponse {
         var object = report.session(id)
         if let whip = whip?.sessionJSON(id: id)?.object {
             for name in ["state", "story", "media"] { object?[name] = whip[name] }
@@ -64,7 +45,7 @@ struct OperatorAPI {
     }
 
     /// `?metricName=…&participantId=…&minutes=…` choose among the series.
-    private func metrics(ofStage id: String, _ request: HTTPRequest) -> HTTPResponse {
+    func metrics(ofStage id: String, _ request: HTTPRequest) -> HTTPResponse {
         var filter = StageHistory.Filter()
         for item in request.queryItems.items {
             switch item.name {
@@ -90,8 +71,12 @@ struct OperatorAPI {
     private func badRequest(_ detail: String) -> HTTPResponse { ProblemDocument(.badRequest, detail: detail).response() }
 
     /// The description as receivers read it; the file is written as soon as the participant has ports.
-    private func description(of participant: ParticipantKey) -> HTTPResponse {
-        guard let path = descriptions.path(of: participant),
+    /// - Parameter names: the stage's id and the participant's, or the participant's alone.
+    func description(of names: [String]) -> HTTPResponse {
+        let path =
+            names.count == 2
+            ? descriptions.path(of: ParticipantKey(names[1], onStage: names[0])) : descriptions.path(ofFirst: names[0])
+        guard let path,
             let text = try? Data(contentsOf: URL(fileURLWithPath: path))
         else { return ProblemDocument(.notFound, detail: "This participant goes to no static router.").response() }
         return HTTPResponse(.ok, headers: ["Content-Type": "application/sdp", "Cache-Control": "no-store"], body: [UInt8](text))

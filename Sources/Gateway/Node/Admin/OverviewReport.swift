@@ -12,36 +12,43 @@ import Wire
 
 /// `GET /v1/overview`: everything that the console shows, in one bounded document. Lives on the control loop.
 final class OverviewReport {
-    private let services: NodeServices
-    private let sampler: SessionSampler
-    private let load: LoadGuard
-    private let drain: NodeDrain
-    private let routers: RouterControl?
-    private let startedAt = EventLoop.wallNow()
-    /// Live sessions of the processes before us.
-    var older: () -> [JSONValue] = { [] }
-
-    init(services: NodeServices, sampler: SessionSampler, load: LoadGuard, drain: NodeDrain, routers: RouterControl?) {
-        (self.services, self.sampler, self.load) = (services, sampler, load)
-        (self.drain, self.routers) = (drain, routers)
+    /// What it looks at.
+    struct Environment {
+        var configuration: StagedoorConfiguration
+        var gate: AdmissionGate
+        var board: SessionBoard
+        var store: any PlatformStore
+        var contract: ContractDesk
+        var load: () -> LoadGuard.Report
+        /// Of the drain.
+        var phase: () -> String
+        var routers: () -> [RouterControl.Status]
+        /// Live sessions of the processes before us.
+        var older: () -> [JSONValue]
     }
 
+    private let environment: Environment
+    private let sampler: SessionSampler
+    private let startedAt = EventLoop.wallNow()
+
+    init(sampler: SessionSampler, _ environment: Environment) { (self.sampler, self.environment) = (sampler, environment) }
+
     var json: JSONValue {
-        let live = services.board.live.sorted { ($0.began, $0.id) < ($1.began, $1.id) }
+        let live = environment.board.live.sorted { ($0.began, $0.id) < ($1.began, $1.id) }
         return [
             "node": node, "limits": limits, "stages": .array(stages(live)),
-            "sessions": .array(sessions(live)), "liveSessions": .integer(Int64(live.count + services.gate.foreignPublishes)),
-            "ended": .array(services.board.ended.suffix(Self.maximumEnded).reversed().map { .object($0.json()) }),
-            "refused": .array(services.board.refused.suffix(Self.maximumRefused).reversed().map(\.json)),
+            "sessions": .array(sessions(live)), "liveSessions": .integer(Int64(live.count + environment.gate.foreignPublishes)),
+            "ended": .array(environment.board.ended.suffix(Self.maximumEnded).reversed().map { .object($0.json()) }),
+            "refused": .array(environment.board.refused.suffix(Self.maximumRefused).reversed().map(\.json)),
             "routers": .array(routerList),
         ]
     }
 
     /// Live sessions as another process of this node is to tell them.
-    var sessions: [JSONValue] { sessions(services.board.live) }
+    var sessions: [JSONValue] { sessions(environment.board.live) }
 
     private func sessions(_ live: [SessionRecord]) -> [JSONValue] {
-        let older = older().map { session in
+        let older = environment.older().map { session in
             guard var object = session.object else { return session }
             object["process"] = "older"
             return .object(object)
@@ -59,13 +66,13 @@ final class OverviewReport {
 
     /// A stage's history in the names of CloudWatch; nil when there is no such stage, now or lately.
     func metrics(ofStage id: String, _ filter: StageHistory.Filter) -> JSONValue? {
-        guard let stage = services.store.state.stages.values.first(where: { $0.id == id }) else { return nil }
+        guard let stage = environment.store.state.stages.values.first(where: { $0.id == id }) else { return nil }
         return sampler.history.json(ofStage: id, stageARN: stage.arn, filter)
     }
 
     func session(_ id: String) -> JSONObject? {
-        services.board.session(id: id).map { $0.json(sampler.sample(of: $0)) }
-            ?? older().first { $0["sessionId"]?.string == id }?.object
+        environment.board.session(id: id).map { $0.json(sampler.sample(of: $0)) }
+            ?? environment.older().first { $0["sessionId"]?.string == id }?.object
     }
 
     /// Sessions that are told in full; more of them are counted.
@@ -81,13 +88,15 @@ extension OverviewReport {
         var node: JSONObject = [
             "version": .string(Version.current), "host": .string(ProcessInfo.processInfo.hostName),
             "time": .string(CivilTime(now).rfc3339), "uptimeSeconds": .integer((now - startedAt).components.seconds),
-            "phase": .string(drain.phase), "region": .string(services.configuration.platform.region),
-            "grantedCPUs": .integer(Int64(CPUAllowance.granted)), "livePublishes": .integer(Int64(services.gate.livePublishes)),
+            "phase": .string(environment.phase()), "region": .string(environment.configuration.platform.region),
+            "grantedCPUs": .integer(Int64(CPUAllowance.granted)),
+            "livePublishes": .integer(Int64(environment.gate.livePublishes)),
             "maximumDescriptors": .integer(Int64(ProcessMetrics.maximumDescriptorCount)),
         ]
-        if let closure = services.gate.closure { node["closure"] = .string("\(closure)") }
-        if let reason = load.reason { node["overloadedBy"] = .string(reason.rawValue) }
-        let load = load.last
+        if let closure = environment.gate.closure { node["closure"] = .string("\(closure)") }
+        let report = environment.load()
+        if let reason = report.reason { node["overloadedBy"] = .string(reason.rawValue) }
+        let load = report.last
         node["cpu"] = .number(load.cpu)
         node["loopLagMilliseconds"] = .number(load.loopLag.inSeconds * 1_000)
         node["descriptors"] = .number(load.descriptors)
@@ -96,12 +105,12 @@ extension OverviewReport {
     }
 
     private var limits: JSONValue {
-        let (contract, overload) = (services.contract.rules(forStageTags: [:]), load.settings)
+        let (contract, overload) = (environment.contract.rules(forStageTags: [:]), environment.load().settings)
         return [
             "cpu": .number(Double(overload.cpu) / 100), "loopLagMilliseconds": .integer(overload.loopLag.milliseconds),
             "descriptors": .number(Double(overload.descriptors) / 100), "memoryBytes": .integer(Int64(overload.memory.bytes)),
             "maximumPublishers": .integer(Int64(overload.maximumPublishers)),
-            "publishersPerStage": .integer(Int64(services.configuration.quotas.publishersPerStage)),
+            "publishersPerStage": .integer(Int64(environment.configuration.quotas.publishersPerStage)),
             "videoBitsPerSecond": .integer(Int64(contract.maximumVideoBitrate)),
         ]
     }
@@ -109,8 +118,8 @@ extension OverviewReport {
     /// Stages with publishers first, then the newest ones.
     private func stages(_ live: [SessionRecord]) -> [JSONValue] {
         var counts = live.reduce(into: [String: Int]()) { $0[$1.grant.stageARN, default: 0] += 1 }
-        for session in older() { if let arn = session["stageArn"]?.string { counts[arn, default: 0] += 1 } }
-        let all = services.store.state.stages.values.sorted {
+        for session in environment.older() { if let arn = session["stageArn"]?.string { counts[arn, default: 0] += 1 } }
+        let all = environment.store.state.stages.values.sorted {
             let (left, right) = (counts[$0.arn] ?? 0, counts[$1.arn] ?? 0)
             return left != right ? left > right : ($0.createdAt, $0.arn) > ($1.createdAt, $1.arn)
         }
@@ -124,8 +133,8 @@ extension OverviewReport {
     }
 
     private var routerList: [JSONValue] {
-        let asked = Dictionary(uniqueKeysWithValues: (routers?.status ?? []).map { ($0.name, $0) })
-        return services.configuration.routers.sorted { $0.key < $1.key }.map { name, settings in
+        let asked = Dictionary(uniqueKeysWithValues: environment.routers().map { ($0.name, $0) })
+        return environment.configuration.routers.sorted { $0.key < $1.key }.map { name, settings in
             var router: JSONObject = ["name": .string(name), "driver": .string(settings.driver.rawValue)]
             let status = asked[name]
             router["health"] = .string(status.map { $0.isDead ? "dead" : $0.isEligible ? "healthy" : "failing" } ?? "unasked")

@@ -13,7 +13,15 @@ import Store
 import Wire
 
 /// The control loop's side of a cluster: this node's part in it, what it tells the others of itself, and what operators see.
-final class ClusterPlane {
+final class ClusterPlane: NodeService {
+    /// Where others reach this node.
+    struct Addresses {
+        /// Its public HTTP, as the other nodes see it.
+        var node: String
+        /// As encoders see it that are sent on.
+        var `public`: String
+    }
+
     private let node: ClusterNode
     private let platform: ClusterPlatform
     private let gate: AdmissionGate
@@ -24,15 +32,14 @@ final class ClusterPlane {
     private var known: Set<String> = []
 
     init(
-        loop: EventLoop, platform: ClusterPlatform, url: String, services: NodeServices, load: LoadGuard,
-        routers: RouterControl?
+        loop: EventLoop, platform: ClusterPlatform, addresses: Addresses, gate: AdmissionGate, metrics: MetricsRegistry,
+        load: LoadGuard, routers: RouterControl?, embedded: EmbeddedRouterPlane?
     ) throws {
         node = try ClusterNode(loop: loop, leases: platform.leases, redis: platform.redis)
-        (self.platform, gate, self.load, self.routers) = (platform, services.gate, load, routers)
-        embedded = services.embedded
-        (node.record.nodeURL, node.record.publicURL) = (url, services.configuration.cluster.publicURL)
+        (self.platform, self.gate, self.load, self.routers, self.embedded) = (platform, gate, load, routers, embedded)
+        (node.record.nodeURL, node.record.publicURL) = (addresses.node, addresses.public)
         node.onStateChange = { [unowned self] in changed($0) }
-        ClusterMetrics.register(platform, in: services.metrics)
+        ClusterMetrics.register(platform, in: metrics)
         tell()
         node.start()
         reports = loop.schedule(after: .seconds(1), repeating: .seconds(1), tolerance: .milliseconds(200)) { [unowned self] in
@@ -40,7 +47,7 @@ final class ClusterPlane {
         }
     }
 
-    func close() {
+    func stop() {
         reports?.cancel()
         node.close()
     }
@@ -48,19 +55,11 @@ final class ClusterPlane {
     /// Puts what we are into the next heartbeat.
     private func tell() {
         var record = node.record
-        (record.load, record.publishers, record.isDraining) = (pressure, gate.livePublishes, gate.isLeaving)
+        (record.load, record.publishers, record.isDraining) = (load.report.pressure(at: gate), gate.livePublishes, gate.isLeaving)
         record.viewers = Set(embedded?.viewers.map { "\(ResourceName.identifier(inARN: $0.stageARN))/\($0.participantID)" } ?? [])
         record.routers = Set(routers?.status.filter { !$0.isDead }.map(\.name) ?? [])
         if record != node.record { node.record = record }
         noteNodes()
-    }
-
-    /// 1 where new publishes are refused.
-    private var pressure: Double {
-        guard gate.takesPublishes else { return 1 }
-        let settings = load.settings
-        let room = settings.maximumPublishers > 0 ? Double(gate.livePublishes) / Double(settings.maximumPublishers) : 0
-        return min(0.99, max(room, load.last.cpu / (Double(settings.cpu) / 100)))
     }
 
     private func changed(_ state: RedisState) {

@@ -17,30 +17,23 @@ struct ClusterPlatform: Sendable {
     /// Why the servers cannot be had; nil while they answer.
     let fault = Lock<String?>("not connected yet")
 
+    var neighbours: Neighbours { Neighbours(leases.nodes, of: leases.settings.nodeID) }
+
     /// The stage routers that the heartbeats of other nodes call alive.
-    var routersSeenByOthers: Set<String> {
-        leases.nodes.filter { $0.id != leases.settings.nodeID }.reduce(into: []) { $0.formUnion($1.routers) }
-    }
+    var routersSeenByOthers: Set<String> { neighbours.routers }
 }
 
 /// The other nodes as WHIP's resources see them.
 struct LivingNeighbours: NeighbourDirectory {
-    let leases: ClusterLeases
+    let platform: ClusterPlatform
     let gate: AdmissionGate
 
-    func address(ofNode node: String) -> String? {
-        guard node != leases.settings.nodeID else { return nil }
-        return leases.nodes.first { $0.id == node && !$0.nodeURL.isEmpty }?.nodeURL
-    }
+    func address(ofNode node: String) -> String? { platform.neighbours.address(ofNode: node) }
 
-    /// Of those that stay and are not full the one that has least to do.
+    /// Nil where the encoder is to stay: here is room.
     func betterEndpoint(isSecure: Bool) -> String? {
         guard gate.isLeaving || !gate.takesPublishes else { return nil }
-        let nodes = leases.nodes.filter { node in
-            node.id != leases.settings.nodeID && !node.isDraining && node.load < 1 && !node.publicURL.isEmpty
-                && (!isSecure || node.publicURL.hasPrefix("https://"))
-        }
-        return nodes.min { $0.load < $1.load }?.publicURL
+        return platform.neighbours.roomiest(isSecure: isSecure)
     }
 }
 

@@ -16,7 +16,7 @@ import Wire
 final class NodeHandover {
     /// What of the node takes part.
     struct Parts {
-        var services: NodeServices
+        var services: HandoverServices
         var platform: EmbeddedPlatform
         var workers: WorkerGroup
         var drain: NodeDrain

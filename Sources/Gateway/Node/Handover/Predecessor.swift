@@ -22,7 +22,7 @@ final class Predecessor {
     /// How many processes before this one have sessions: it, and those before it.
     private(set) var count = 1
 
-    private let services: NodeServices
+    private let services: HandoverServices
     private let platform: EmbeddedPlatform
     private let channel: HandoverChannel
     private var holders: [PublishLease: RemoteHolder] = [:]
@@ -36,7 +36,7 @@ final class Predecessor {
     private var lastNumber = 0
     private var isComplete = false
 
-    init(loop: EventLoop, channel: HandoverChannel, services: NodeServices, platform: EmbeddedPlatform) throws {
+    init(loop: EventLoop, channel: HandoverChannel, services: HandoverServices, platform: EmbeddedPlatform) throws {
         (self.services, self.platform, self.channel) = (services, platform, channel)
         ends = try Mailbox(loop: loop) { [unowned self] lease, reason in
             self.channel.send(.end(lease, HandedEnd(reason)))

@@ -5,26 +5,40 @@ import GatewayLogging
 import GatewayMetrics
 import Wire
 
-/// Measures what the process uses, once a second, and keeps the door shut while it is too much. On the control loop.
+/// Looks at what the process uses, once a second, and keeps the door shut while it is too much. On the control loop.
 final class LoadGuard {
-    private let loop: EventLoop
-    private let gate: AdmissionGate
-    private let lag: GreatestLag
-    private var watch: LoadWatch
-    /// What was measured last.
-    private(set) var last = NodeLoad()
-    private(set) var settings: OverloadSettings
-    private var timer: TimerWatch?
-    private var lastCPU = ProcessMetrics.cpuSeconds
-    private var lastLook: MonotonicTime
-    /// Asked once: it takes reading four files.
-    private let processorCount = Double(CPUAllowance.granted)
+    /// What operators and other nodes are told.
+    struct Report {
+        /// What was measured last.
+        var last: NodeLoad
+        /// What is over its limit.
+        var reason: LoadWatch.Measure?
+        var settings: OverloadSettings
 
-    init(loop: EventLoop, services: NodeServices, settings: OverloadSettings) {
-        (self.loop, gate, lag, self.settings) = (loop, services.gate, services.lag, settings)
-        (watch, lastLook) = (LoadWatch(LoadWatch.Limits(settings)), loop.now)
+        /// How full the node is, for those who look for one with room: 1 where new publishes are refused.
+        func pressure(at gate: AdmissionGate) -> Double {
+            guard gate.takesPublishes else { return 1 }
+            let share = settings.maximumPublishers > 0 ? Double(gate.livePublishes) / Double(settings.maximumPublishers) : 0
+            return min(0.99, max(share, last.cpu / (Double(settings.cpu) / 100)))
+        }
+    }
+
+    private let gate: AdmissionGate
+    private let measure: () -> NodeLoad
+    private var watch: LoadWatch
+    private var last = NodeLoad()
+    private var settings: OverloadSettings
+    private var timer: TimerWatch?
+
+    /// - Parameter measure: asked once a second; what it counts, it counts since the last time.
+    init(
+        loop: EventLoop, gate: AdmissionGate, metrics: MetricsRegistry, settings: OverloadSettings,
+        measure: @escaping () -> NodeLoad
+    ) {
+        (self.gate, self.measure, self.settings) = (gate, measure, settings)
+        watch = LoadWatch(LoadWatch.Limits(settings))
         for closure in AdmissionGate.Closure.allCases {
-            services.metrics.reading(
+            metrics.reading(
                 "stagedoor_admission_closed", "1 while new publishes are refused for that reason.", ["reason": "\(closure)"]
             ) { [gate] in gate.closure == closure ? 1 : 0 }
         }
@@ -32,8 +46,7 @@ final class LoadGuard {
         apply(settings)
     }
 
-    /// What is over its limit.
-    var reason: LoadWatch.Measure? { watch.reason }
+    var report: Report { Report(last: last, reason: watch.reason, settings: settings) }
 
     func apply(_ settings: OverloadSettings) {
         self.settings = settings
@@ -41,7 +54,8 @@ final class LoadGuard {
         gate.limitPublishes(to: settings.maximumPublishers > 0 ? settings.maximumPublishers : .max)
     }
 
-    private func look() {
+    /// Measures, and shuts or opens the door for new publishes.
+    func look() {
         let wasOverloaded = watch.isOverloaded
         let load = measure()
         last = load
@@ -56,8 +70,21 @@ final class LoadGuard {
                 "descriptors": .number(load.descriptors), "memory": .integer(load.memory),
             ])
     }
+}
 
-    private func measure() -> NodeLoad {
+/// Measures this process. On the control loop.
+final class LoadMeter {
+    private let loop: EventLoop
+    private let lag: GreatestLag
+    private var lastCPU = ProcessMetrics.cpuSeconds
+    private var lastLook: MonotonicTime
+    /// Asked once: it takes reading four files.
+    private let processorCount = Double(CPUAllowance.granted)
+
+    init(loop: EventLoop, lag: GreatestLag) { (self.loop, self.lag, lastLook) = (loop, lag, loop.now) }
+
+    /// What was used since the last time.
+    func measure() -> NodeLoad {
         let (cpu, now) = (ProcessMetrics.cpuSeconds, loop.now)
         let elapsed = max((now - lastLook).inSeconds, 0.001)
         defer { (lastCPU, lastLook) = (cpu, now) }

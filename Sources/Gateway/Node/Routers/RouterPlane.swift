@@ -12,13 +12,21 @@ import Wire
 
 /// The control loop's side of forwarding: a driver for each `announce` and `janus` router, and the placement of stages on them.
 final class RouterPlane {
+    /// What of the node takes part.
+    struct Environment {
+        var membership: Membership
+        var gate: AdmissionGate
+        var outOfReach: StagesOutOfReach
+        var metrics: RouterMetrics
+    }
+
     let control: RouterControl
     private var reach: TimerWatch?
 
     /// Nil when the configuration names no router that is asked: then there is nothing to place.
     init?(
-        _ configuration: StagedoorConfiguration, loop: EventLoop, ownListeners: Set<SocketAddress>, services: NodeServices,
-        directory: borrowing DataDirectory
+        _ configuration: StagedoorConfiguration, loop: EventLoop, ownListeners: Set<SocketAddress>,
+        _ environment: Environment, directory: borrowing DataDirectory
     ) throws {
         let client = HTTPClient(loop: loop)
         let usesJanus = configuration.routers.values.contains { $0.driver == .janus }
@@ -29,19 +37,19 @@ final class RouterPlane {
         }
         guard !drivers.isEmpty else { return nil }
         control = try RouterControl(
-            loop: loop, drivers: drivers, placements: try Self.placements(loop, services),
+            loop: loop, drivers: drivers, placements: try Self.placements(loop, environment.membership),
             replicas: configuration.forwarding.replicas)
-        control.onStory = { [metrics = services.routerMetrics] story in
+        control.onStory = { [metrics = environment.metrics] story in
             metrics.note(story)
             story.log()
         }
         // A receiver that cannot be asked always counts as alive: it takes what comes.
         guard configuration.routers.values.allSatisfy({ $0.driver == .announce || $0.driver == .janus }) else { return }
-        control.onAvailabilityChanged = { [gate = services.gate] isAvailable in
+        control.onAvailabilityChanged = { [gate = environment.gate] isAvailable in
             gate.set(.noRouter, !isAvailable)
             Log.event(isAvailable ? .info : .error, "routers_available", ["available": .bool(isAvailable)])
         }
-        if let cluster = services.cluster { watchReach(loop, cluster, services.outOfReach) }
+        if case .member(let cluster) = environment.membership { watchReach(loop, cluster, environment.outOfReach) }
     }
 
     /// Once a second: which routers are dead for this node alone.
@@ -55,9 +63,9 @@ final class RouterPlane {
         }
     }
 
-    private static func placements(_ loop: EventLoop, _ services: NodeServices) throws -> any PlacementStore {
-        guard let cluster = services.cluster else { return LocalPlacements() }
-        return try SharedPlacements(loop: loop, store: services.store) { cluster.routersSeenByOthers.contains($0) }
+    private static func placements(_ loop: EventLoop, _ membership: Membership) throws -> any PlacementStore {
+        guard case .member(let cluster) = membership else { return LocalPlacements() }
+        return try SharedPlacements(loop: loop, store: cluster.store) { cluster.routersSeenByOthers.contains($0) }
     }
 
     private static func driver(

@@ -4,7 +4,7 @@ import Wire
 
 /// Tells systemd what we do (sd_notify(3)): ready, alive, going. Nil where no one asked. On the control loop, whose turning is
 /// what the watchdog watches.
-final class ServiceNotifier {
+final class ServiceNotifier: NodeService {
     private let descriptor: CInt
     private var address = sockaddr_un()
     private let length: socklen_t
@@ -33,6 +33,8 @@ final class ServiceNotifier {
         send("MAINPID=\(process)")
         watchdog = nil
     }
+
+    func stop() { send("STOPPING=1") }
 
     func send(_ state: String) {
         let text = Array(state.utf8)

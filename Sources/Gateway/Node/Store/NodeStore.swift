@@ -1,4 +1,5 @@
 import Admission
+import Cluster
 import ClusterStore
 import DataDirectory
 import EventLoop
@@ -9,15 +10,8 @@ import Store
 import Wire
 
 /// The store as this node opens it, the keys it keeps in it, and quickstart's seed when asked for.
-final class NodeStore {
-    /// Where configuration and history are.
-    enum Kind {
-        case embedded(EmbeddedStore)
-        /// Shared by the nodes of a cluster.
-        case shared(RedisStore, RedisSettings)
-    }
-
-    let kind: Kind
+final class NodeStore: NodeService {
+    let membership: Membership
     /// The node's name among others of its platform.
     let node: String
     let names: ResourceName
@@ -27,8 +21,6 @@ final class NodeStore {
     let quickstart: Quickstart?
     /// Woken when participant events have been written; set once the control loop reads it.
     let onEvents = Lock<MailboxSender<Void>?>(nil)
-    /// Called on the store's thread when another node has changed the configuration.
-    let onChange = Lock<@Sendable () -> Void>({})
 
     /// What the seeding transaction finds or makes.
     private struct Seed {
@@ -51,41 +43,46 @@ final class NodeStore {
                 history: EndpointHistory(endpoints, in: &transaction, now: now),
                 quickstart: isQuickstart ? Quickstart(in: &transaction, names: names, now: now) : nil)
         }
-        let (onEvents, onChange) = (onEvents, onChange)
-        let tell: @Sendable () -> Void = { _ = onEvents.withLock { $0 }?.send(()) }
+        let tell: @Sendable () -> Void = { [onEvents] in _ = onEvents.withLock { $0 }?.send(()) }
         if configuration.cluster.isConfigured {
             node = try NodeName.load(configuration.cluster.node, from: directory)
-            kind = try Self.openShared(
-                configuration, node: node, directory: directory.path, seeding: seeding,
-                onChange: { onChange.withLock { $0 }() }, onEvents: tell)
+            membership = .member(
+                try Self.join(
+                    configuration, node: node, names: names, directory: directory.path, seeding: seeding, onEvents: tell))
         } else {
             node = NodeName.ofOneAlone
-            kind = .embedded(
-                try EmbeddedStore(
-                    directory: directory.path, webhooks: configuration.webhooks.keys.sorted(),
-                    retention: configuration.events.retention, sparing: living, seeding: seeding, onEvents: { _ in tell() }))
+            let store = try EmbeddedStore(
+                directory: directory.path, webhooks: configuration.webhooks.keys.sorted(),
+                retention: configuration.events.retention, sparing: living, seeding: seeding, onEvents: { _ in tell() })
+            membership = .alone(
+                EmbeddedPlatform(store: store, leases: EmbeddedLeases(store: store, limits: configuration.quotas.limits)))
         }
         guard let seed else { throw StartupError.store }
         (self.names, self.endpoints, authority, quickstart) = (names, endpoints, seed.authority, seed.quickstart)
         rules = TokenRules(endpoints: seed.history, authority: seed.authority)
     }
 
-    private static func openShared(
-        _ configuration: StagedoorConfiguration, node: String, directory: String,
-        seeding: (inout StateTransaction) throws -> Void, onChange: @escaping @Sendable () -> Void,
-        onEvents: @escaping @Sendable () -> Void
-    ) throws -> Kind {
+    private static func join(
+        _ configuration: StagedoorConfiguration, node: String, names: ResourceName, directory: String,
+        seeding: (inout StateTransaction) throws -> Void, onEvents: @escaping @Sendable () -> Void
+    ) throws -> ClusterPlatform {
         let redis = try RedisSettings(configuration.cluster, node: node)
         let settings = RedisStoreSettings(
             configuration, redis: redis, node: node, key: try PlatformKey(file: configuration.cluster.platformKeyFile))
+        // Called on the store's thread when another node has changed the configuration; leases are made after the store.
+        let onChange = Lock<@Sendable () -> Void>({})
         var observers = RedisStore.Observers()
-        observers.onChange = { _ in onChange() }
+        observers.onChange = { _ in onChange.withLock { $0 }() }
         (observers.onEvents, observers.onLocalEvents) = (onEvents, { _ in onEvents() })
         observers.onNotice = { ClusterNotices.log($0) }
         let store = try RedisStore(
             settings, directory: directory, webhooks: configuration.webhooks.keys.sorted(), seeding: seeding,
             observers: observers)
-        return .shared(store, redis)
+        let leases = ClusterLeases(
+            settings: Cluster.ClusterSettings(configuration, node: node),
+            platform: ClusterLeases.Platform(store: store, names: names))
+        onChange.withLock { $0 = { leases.stateChanged() } }
+        return ClusterPlatform(store: store, leases: leases, redis: redis)
     }
 
     /// A publish and subscribe token for quickstart's participant, good for a day.
@@ -104,25 +101,13 @@ final class NodeStore {
         return try authority.mint(request, stageARN: quickstart.stage.arn, endpoints: endpoints, now: EventLoop.wallNow()).token
     }
 
-    var store: any PlatformStore {
-        switch kind {
-        case .embedded(let store): store
-        case .shared(let store, _): store
-        }
-    }
+    func stop() { membership.close() }
+}
 
-    /// Where events wait for webhooks: each node delivers what it recorded.
-    var outbox: any PlatformStore {
-        switch kind {
-        case .embedded(let store): store
-        case .shared(let store, _): store.local
-        }
-    }
-
-    func close() {
-        switch kind {
-        case .embedded(let store): store.close()
-        case .shared(let store, _): store.close()
-        }
+extension QuotaSettings {
+    fileprivate var limits: EmbeddedLeases.Limits {
+        var limits = EmbeddedLeases.Limits()
+        (limits.publishersPerStage, limits.publishers) = (publishersPerStage, publishers)
+        return limits
     }
 }

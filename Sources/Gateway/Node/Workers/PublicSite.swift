@@ -1,3 +1,4 @@
+import Admission
 import EmbeddedRouter
 import EventLoop
 import GatewayConfiguration
@@ -6,38 +7,53 @@ import HTTPClient
 import HTTPServer
 import OpenSSL
 import Sockets
+import Store
 import WHIPIngest
 import WebRTCTransport
 
 /// What one worker serves on the public HTTP and HTTPS listeners. Confined to the worker.
 final class PublicSite {
+    /// What of the node takes part.
+    struct Environment: Sendable {
+        let authorizer: any Authorizer
+        let webRTC: SharedWebRTC
+        let stages: StageBoard
+        let foreignRequests: ForeignRequests
+        let neighbours: LivingNeighbours?
+        /// The PEM file of whom they are trusted by; empty: the system's.
+        let certificateAuthority: String
+        let hasPublishPage: Bool
+        let server: HTTPServerConfiguration
+        let tls: TLSContext
+    }
+
     private let server: HTTPServer
     private let whip: WHIPEndpoint?
     private let watch: WatchEndpoint?
     private let foreign: ForeignAnswers
 
-    init(loop: EventLoop, sockets: WorkerSockets, services: NodeServices, host: PublicationHost) throws {
-        let whip = try services.whip.map { plane in
+    init(loop: EventLoop, sockets: WorkerSockets, _ environment: Environment, host: PublicationHost) throws {
+        let whip = try environment.webRTC.whip.map { plane in
             try WHIPEndpoint(
-                loop: loop, plane: plane, authorizer: services.authorizer,
-                servesPublishPage: services.configuration.watch.hasPublishPage)
+                loop: loop, plane: plane, authorizer: environment.authorizer, servesPublishPage: environment.hasPublishPage)
         }
         whip?.host = host
-        let whep = try services.embedded.map { try WHEPEndpoint(loop: loop, plane: $0) }
+        let whep = try environment.webRTC.embedded.map { try WHEPEndpoint(loop: loop, plane: $0) }
         self.whip = whip
-        let watch = try services.embedded.map { try WatchEndpoint(loop: loop, board: services.stages, plane: $0) }
+        let watch = try environment.webRTC.embedded.map {
+            try WatchEndpoint(loop: loop, board: environment.stages, plane: $0)
+        }
         self.watch = watch
-        let foreign = try ForeignAnswers(loop: loop, requests: services.foreignRequests)
+        let foreign = try ForeignAnswers(loop: loop, requests: environment.foreignRequests)
         whip?.predecessor = { foreign.pass($0, $1) }
-        if let cluster = services.cluster, let transport = services.transport {
+        if let neighbours = environment.neighbours, let transport = environment.webRTC.transport {
             var tls = HTTPClientTLS()
-            tls.certificateAuthority = services.configuration.cluster.certificateAuthority
-            let neighbours = LivingNeighbours(leases: cluster.leases, gate: services.gate)
+            tls.certificateAuthority = environment.certificateAuthority
             whip?.proxy = SessionProxy(
                 loop: loop, directory: neighbours, key: transport.configuration.sessionKey, tls: tls)
         }
         self.foreign = foreign
-        server = HTTPServer(loop: loop, configuration: HTTPServerConfiguration(services.configuration.http, services)) {
+        server = HTTPServer(loop: loop, configuration: environment.server) {
             request, exchange in
             if whip?.handle(request, respond: { exchange.respond($0) }) == true { return }
             if whep?.handle(request, respond: { exchange.respond($0) }) == true { return }
@@ -45,7 +61,7 @@ final class PublicSite {
             exchange.respond(ProblemDocument(.notFound, detail: "Nothing is served at \(request.path)."))
         }
         if let socket = sockets.http { try server.listen(on: socket) }
-        if let socket = sockets.https { try server.listen(on: socket, tls: services.tls) }
+        if let socket = sockets.https { try server.listen(on: socket, tls: environment.tls) }
     }
 
     func replaceTLS(_ context: TLSContext) { server.replaceTLS(context) }
@@ -66,16 +82,32 @@ final class PublicSite {
     }
 }
 
+extension PublicSite.Environment {
+    init(_ configuration: StagedoorConfiguration, _ shared: SharedParts, membership: Membership) {
+        (authorizer, webRTC) = (shared.admission.authorizer, shared.webRTC)
+        (stages, foreignRequests, tls) = (shared.records.stages, shared.foreignRequests, shared.tls)
+        neighbours =
+            if case .member(let cluster) = membership {
+                LivingNeighbours(platform: cluster, gate: shared.admission.gate)
+            } else { nil }
+        certificateAuthority = configuration.cluster.certificateAuthority
+        hasPublishPage = configuration.watch.hasPublishPage
+        server = HTTPServerConfiguration(public: configuration, trust: shared.admission.trust)
+    }
+}
+
 extension HTTPServerConfiguration {
-    init(_ settings: HTTPSettings, _ services: NodeServices) {
+    /// Of the public listeners.
+    init(public configuration: StagedoorConfiguration, trust: AddressTrust) {
         self.init()
+        let settings = configuration.http
         let length = settings.maximumBodySize.bytes
         maximumBodyLength = { _ in length }
         requestTimeout = settings.requestTimeout
         idleTimeout = settings.idleTimeout
         maximumConnections = settings.maximumConnections
-        maximumConnectionsPerAddress = services.configuration.limits.connectionsPerAddress
-        trustedProxies = services.configuration.trustedProxies
-        trust = services.trust
+        maximumConnectionsPerAddress = configuration.limits.connectionsPerAddress
+        trustedProxies = configuration.trustedProxies
+        self.trust = trust
     }
 }

@@ -16,21 +16,35 @@ import Wire
 
 /// Connects each publication of one worker with its routers, the contract and the reports. Confined to the worker.
 final class PublicationHost: RTMPPublishHost {
-    let services: NodeServices
+    /// What of the node takes part.
+    struct Environment: Sendable {
+        let gate: AdmissionGate
+        let trust: AddressTrust
+        let leases: any LeaseControl
+        let contract: SharedContract
+        let records: SharedRecords
+        let staticRouters: [StaticRouter]
+        let replicas: Int
+        /// Where routers that are asked hear of publications; nil without such routers.
+        let forwarding: MailboxSender<ForwardingEvent>?
+    }
+
+    let environment: Environment
     let loop: EventLoop
     private let socket: RouterSocket
     private let forwarder: RouterForwarder?
     /// This worker's part of the embedded router; nil without it.
     var subscribers: EmbeddedRouterWorker?
 
-    init(services: NodeServices, loop: EventLoop, socket: RouterSocket) throws {
-        (self.services, self.loop, self.socket) = (services, loop, socket)
-        let replicas = services.configuration.forwarding.replicas
-        forwarder = try services.forwarding.map { try RouterForwarder(socket: socket, replicas: replicas, control: $0) }
+    init(_ environment: Environment, loop: EventLoop, socket: RouterSocket) throws {
+        (self.environment, self.loop, self.socket) = (environment, loop, socket)
+        forwarder = try environment.forwarding.map {
+            try RouterForwarder(socket: socket, replicas: environment.replicas, control: $0)
+        }
     }
 
     func rememberedRefusal(for grant: PublishGrant, _ request: PublishRequest) -> Refusal? {
-        services.contract.rememberedRefusal(for: ContractPublisher(grant, request), at: loop.now)
+        environment.contract.desk.rememberedRefusal(for: ContractPublisher(grant, request), at: loop.now)
     }
 
     func makeInspector(
@@ -43,32 +57,32 @@ final class PublicationHost: RTMPPublishHost {
     func makeContract(
         for grant: PublishGrant, _ lease: PublishLease, _ publisher: ContractPublisher, ingest: ContractMonitor.Ingest
     ) -> ContractSession {
-        let session = ContractSession(desk: services.contract, ingest: ingest, publisher: publisher)
-        session.onWarning = { [warnings = services.contractWarnings, leases = services.leases, board = services.board] warning in
-            warnings.note(warning, grant)
-            leases.publishWarned(lease, rule: warning.fault.rule.rawValue, sentence: warning.sentence)
-            board.note(lease, warnedBy: warning.fault.rule.rawValue, warning.sentence)
+        let session = ContractSession(desk: environment.contract.desk, ingest: ingest, publisher: publisher)
+        session.onWarning = { [environment] warning in
+            environment.contract.warnings.note(warning, grant)
+            environment.leases.publishWarned(lease, rule: warning.fault.rule.rawValue, sentence: warning.sentence)
+            environment.records.board.note(lease, warnedBy: warning.fault.rule.rawValue, warning.sentence)
         }
         return session
     }
 
     func publishBegan(_ publication: Publication) {
-        services.gate.publishBegan()
-        let sessions = services.sessions[publication.ingestProtocol]
+        environment.gate.publishBegan()
+        let sessions = environment.records.gauges[publication.ingestProtocol]
         sessions.increment()
         let source = publication.origin?.source.ip
-        if let source { services.trust.publishBegan(source, at: loop.now) }
+        if let source { environment.trust.publishBegan(source, at: loop.now) }
         publication.add(
-            PublishEndWatch { [gate = services.gate, trust = services.trust] in
+            PublishEndWatch { [gate = environment.gate, trust = environment.trust] in
                 gate.publishEnded()
                 sessions.decrement()
                 if let source { trust.publishEnded(source, at: EventLoop.monotonicNow()) }
             })
-        services.board.follow(publication)
-        services.stages.attach(publication)
+        environment.records.board.follow(publication)
+        environment.records.stages.attach(publication)
         subscribers?.publishBegan(publication)
         forwarder?.attach(publication)
-        for router in services.staticRouters where router.attach(publication, socket: socket) == nil {
+        for router in environment.staticRouters where router.attach(publication, socket: socket) == nil {
             Log.event(.warning, "router_ports_exhausted", ["participant": .string(publication.grant.participantID)])
         }
     }

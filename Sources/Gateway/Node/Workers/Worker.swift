@@ -59,7 +59,7 @@ enum WorkerOrder: Sendable {
 /// One worker: a thread, its loop, and everything that lives on it. Confined: built and used on that thread.
 final class Worker {
     let loop: EventLoop
-    private let services: NodeServices
+    private let environment: WorkerEnvironment
     private let rtmp: RTMPIngest
     private let routers: RouterSocket
     private let stage: PublicationHost
@@ -72,25 +72,22 @@ final class Worker {
     private var orders: Mailbox<WorkerOrder>?
 
     /// - Parameter isSuspended: whether another process accepts and reads until `.resume`.
-    init(_ sockets: WorkerSockets, services: NodeServices, isSuspended: Bool) throws {
-        self.services = services
+    init(_ sockets: WorkerSockets, _ environment: WorkerEnvironment, isSuspended: Bool) throws {
+        self.environment = environment
         loop = try EventLoop()
         loop.moderatesWakeUps = true
-        routers = try RouterSocket(loop: loop, metrics: services.routerMetrics)
-        stage = try PublicationHost(services: services, loop: loop, socket: routers)
-        let transcoder = try AudioTranscoder(loop: loop, pool: services.transcoding, settings: services.opusSettings)
-        rtmp = try RTMPIngest(loop: loop, environment: services.rtmp, transcoder: transcoder)
+        routers = try RouterSocket(loop: loop, metrics: environment.routerMetrics)
+        stage = try PublicationHost(environment.publications, loop: loop, socket: routers)
+        let transcoder = try AudioTranscoder(loop: loop, pool: environment.rtmp.transcoding, settings: environment.rtmp.opus)
+        rtmp = try RTMPIngest(loop: loop, environment: environment.rtmp.environment, transcoder: transcoder)
         rtmp.host = stage
-        rtmp.tls = services.tls
+        rtmp.tls = environment.tls
         orders = try Mailbox(loop: loop) { [unowned self] in carryOut($0) }
         let name = "worker-\(sockets.index)"
         let handshakes = HandshakeScheduler.of(loop)
-        (handshakes.limits.perSecond, handshakes.limits.trust) = (services.configuration.tls.handshakesPerSecond, services.trust)
-        reports = [
-            services.heartbeats.join(loop, name: name),
-            LoopMetrics.watch(loop, name: name, in: services.metrics, lag: services.lag),
-        ]
-        HandshakeMetrics.watch(loop, name: name, in: services.metrics)
+        (handshakes.limits.perSecond, handshakes.limits.trust) = (environment.handshakesPerSecond, environment.trust)
+        reports = environment.instruments.watch(loop, name: name)
+        HandshakeMetrics.watch(loop, name: name, in: environment.instruments.metrics)
         try openWHIP(sockets)
         if let socket = sockets.rtmp { try openRTMP(socket, worker: sockets.index, name: name) }
         guard isSuspended else { return }
@@ -100,13 +97,13 @@ final class Worker {
 
     /// RTMP connections are shared out: each keeps its worker as busy as the next one.
     private func openRTMP(_ socket: BoundSocket, worker index: Int, name: String) throws {
-        let shares = services.rtmpShares
+        let shares = environment.rtmp.shares
         let door = try ConnectionDoor(loop: loop, worker: index, of: shares) { [unowned self] in rtmp.accept($0) }
         let listener = try TCPListener(loop: loop, socket: socket) { door.accept($0) }
         listener.onExhausted = { Log.strangerEvent(.error, "accept_failed", ["listener": "rtmp", "errno": .integer(Int($0))]) }
         listeners.append(listener)
         rtmpDoor = door
-        services.metrics.reading("stagedoor_rtmp_connections", "RTMP connections that are open.", ["loop": name]) {
+        environment.instruments.metrics.reading("stagedoor_rtmp_connections", "RTMP connections that are open.", ["loop": name]) {
             Double(shares.count(ofWorker: index))
         }
     }
@@ -123,16 +120,17 @@ final class Worker {
     }
 
     private func openWHIP(_ sockets: WorkerSockets) throws {
-        if let socket = sockets.media, let plane = services.transport {
+        if let socket = sockets.media, let plane = environment.webRTC.transport {
             let port = try MediaPort(loop: loop, index: sockets.index, socket: socket, plane: plane)
             whip = WHIPSessions(port: port)
             whip?.host = stage
             media = port
-            if let plane = services.embedded { stage.subscribers = try EmbeddedRouterWorker(port: port, plane: plane) }
-            reports.append(MediaSocketMetrics.watch(port, on: loop, name: "worker-\(sockets.index)", in: services.metrics))
+            if let plane = environment.webRTC.embedded { stage.subscribers = try EmbeddedRouterWorker(port: port, plane: plane) }
+            reports.append(
+                MediaSocketMetrics.watch(port, on: loop, name: "worker-\(sockets.index)", in: environment.instruments.metrics))
             if let socket = sockets.mediaTCP { listeners.append(try TCPListener(loop: loop, socket: socket) { port.accept($0) }) }
         }
-        site = try PublicSite(loop: loop, sockets: sockets, services: services, host: stage)
+        site = try PublicSite(loop: loop, sockets: sockets, environment.site, host: stage)
     }
 
     var sender: MailboxSender<WorkerOrder>? { orders?.sender }

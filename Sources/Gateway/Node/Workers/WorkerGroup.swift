@@ -3,7 +3,7 @@ import Foundation
 import Sockets
 
 /// The node's workers, as the control loop sees them.
-final class WorkerGroup {
+final class WorkerGroup: NodeService {
     let count: Int
     private let loop: EventLoop
     private var threads: [WorkerThread] = []
@@ -23,13 +23,13 @@ final class WorkerGroup {
 
     /// Starts every worker and waits until all of them serve.
     /// - Parameter areSuspended: whether they leave all sockets to another process until `.resume`.
-    func start(_ listeners: Listeners, services: NodeServices, areSuspended: Bool = false) throws {
+    func start(_ listeners: Listeners, _ environment: WorkerEnvironment, areSuspended: Bool = false) throws {
         guard let news = mailbox?.sender else { return }
         for index in 0..<count {
             let sockets = WorkerSockets(index: index, listeners)
             let thread = try WorkerThread.start(name: "worker-\(index)") {
                 do {
-                    let worker = try Worker(sockets, services: services, isSuspended: areSuspended)
+                    let worker = try Worker(sockets, environment, isSuspended: areSuspended)
                     guard let sender = worker.sender else { return }
                     news.send(.ready(index, sender))
                     worker.run()
@@ -40,8 +40,10 @@ final class WorkerGroup {
             threads.append(thread)
         }
         let isReady = loop.run(until: { [unowned self] in failure != nil || orders.count == count }, within: .seconds(30))
-        if let failure { throw StartupError.worker(failure) }
-        if !isReady { throw StartupError.worker("not ready within 30 s") }
+        guard failure == nil, isReady else {
+            stop()
+            throw StartupError.worker(failure ?? "not ready within 30 s")
+        }
     }
 
     func tell(_ order: WorkerOrder) {
@@ -53,7 +55,8 @@ final class WorkerGroup {
     /// Ends all sessions and waits for the threads.
     func stop() {
         tell(.stop)
-        for thread in threads { thread.join() }
+        // One that did not become ready has nobody who listens: it is not waited for.
+        for (index, thread) in threads.enumerated() where orders[index] != nil { thread.join() }
     }
 
     private func receive(_ news: News) {

@@ -1,7 +1,11 @@
 public import Admission
 import DataDirectory
+import Glibc
 
 /// `DIR/sdp/{stageId}-{participantId}.sdp`: what receivers read that cannot be asked. Mode 0600, never half a file.
+///
+/// `DIR/sdp/{participantId}.sdp` is a link to it, for people and scripts. A participant's id is its own on its stage alone: of two
+/// stages that have the same one, the first has the link.
 public struct DescriptionFiles: Sendable {
     private let directory: String
 
@@ -10,10 +14,13 @@ public struct DescriptionFiles: Sendable {
 
     /// Nil for names that are not a stage's and a participant's: letters, digits, `-` and `_`, at most 64, none missing.
     public func path(of participant: ParticipantKey) -> String? {
-        let areNames = [participant.stageID, participant.participantID].allSatisfy { name in
-            1...64 ~= name.utf8.count && name.utf8.allSatisfy { Self.nameBytes.contains($0) }
-        }
-        return areNames ? "\(directory)/\(participant.name).sdp" : nil
+        guard Self.isName(participant.stageID), Self.isName(participant.participantID) else { return nil }
+        return "\(directory)/\(participant.name).sdp"
+    }
+
+    /// The link's path; nil for what is no participant's id.
+    public func path(ofFirst participantID: String) -> String? {
+        Self.isName(participantID) ? "\(directory)/\(participantID).sdp" : nil
     }
 
     /// Blocks while the disk is busy: not for a media loop. Nothing of it need outlive the machine: a publish writes its
@@ -21,8 +28,15 @@ public struct DescriptionFiles: Sendable {
     /// - Returns: false when it could not be written.
     @discardableResult
     public func write(_ sdp: String, for participant: ParticipantKey) -> Bool {
-        guard let path = path(of: participant) else { return false }
-        return (try? AtomicFile.exchange(Array(sdp.utf8), at: path)) != nil
+        guard let path = path(of: participant), let link = path(ofFirst: participant.participantID) else { return false }
+        guard (try? AtomicFile.exchange(Array(sdp.utf8), at: path)) != nil else { return false }
+        // Whoever has it keeps it.
+        _ = symlink("\(participant.name).sdp", link)
+        return true
+    }
+
+    private static func isName(_ text: String) -> Bool {
+        1...64 ~= text.utf8.count && text.utf8.allSatisfy { nameBytes.contains($0) }
     }
 
     private static let nameBytes = Set("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)

@@ -4,7 +4,7 @@ import GatewayConfiguration
 import GatewayMetrics
 import WebRTCTransport
 
-extension NodeServices {
+extension SharedWebRTC {
     /// The embedded router's shared part; nil when the configuration names no router with that driver, or there is no media port.
     static func makeEmbeddedRouter(
         _ configuration: StagedoorConfiguration, _ transport: TransportPlane?, authorizer: any SubscribeAuthorizer,

@@ -1,0 +1,119 @@
+import HTTP
+
+/// Who is answered at an address of the admin listener, among those who reached it under a name of ours: a foreign page that
+/// leads a browser here is refused before anything else.
+enum AdminCaller: Equatable {
+    /// Whoever reaches the listener.
+    case anybody
+    /// On loopback anybody; elsewhere readers, a bearer of `metrics.token`, and `metrics.networks`: metrics tell who is live.
+    case metricsReader
+    /// Where signatures are demanded, a key of any kind.
+    case reader
+    /// Where signatures are demanded, a key that may change things.
+    case writer
+    /// What may be asked depends on the operation, which the API reads.
+    case judgedByAPI
+}
+
+/// What is answered there.
+enum AdminAction: Equatable {
+    /// `/livez` and `/readyz`.
+    case health
+    case metrics
+    case page
+    /// Signing in to the console, and out.
+    case consoleSession
+    case drain(DrainOrder)
+    case events
+    case overview
+    case sessions
+    /// One session, by its id.
+    case session
+    /// The metrics of a stage, by its id.
+    case stageMetrics
+    /// The description for static receivers, by the participant's id, before which the stage's may stand.
+    case description
+    /// An operation of the control API.
+    case operation
+}
+
+/// The addresses of the admin listener. A value: whoever serves asks what a request means, and who may make it.
+struct AdminRoutes {
+    struct Route: Equatable {
+        /// Segments of the path; `*` takes any one.
+        var path: String
+        var methods: [HTTPMethod]
+        var caller: AdminCaller
+        var action: AdminAction
+
+        init(_ path: String, _ methods: [HTTPMethod], for caller: AdminCaller, _ action: AdminAction) {
+            (self.path, self.methods, self.caller, self.action) = (path, methods, caller, action)
+        }
+    }
+
+    enum Match: Equatable {
+        /// What `*` of the path took comes along.
+        case found(AdminAction, for: AdminCaller, [String])
+        /// The path is known, the method is not; who may not ask at all learns nothing of that.
+        case notAllowed(for: AdminCaller, allowed: [HTTPMethod])
+        case unknown(for: AdminCaller)
+    }
+
+    let routes: [Route]
+    /// Whether a path is one of the control API's, which has its own words for wrong methods.
+    let isOperation: (_ path: String) -> Bool
+
+    /// - Parameter pages: the console's paths.
+    init(pages: [String], isOperation: @escaping (_ path: String) -> Bool) {
+        self.isOperation = isOperation
+        routes = Self.fixed + pages.map { Route($0, [.get, .head], for: .anybody, .page) }
+    }
+
+    private static let fixed = [
+        Route("/livez", [.get, .head], for: .anybody, .health),
+        Route("/readyz", [.get, .head], for: .anybody, .health),
+        Route("/metrics", [.get, .head], for: .metricsReader, .metrics),
+        // The console asks before it has a session; signing in is what is judged there.
+        Route("/v1/console/session", [.get, .post, .delete], for: .anybody, .consoleSession),
+        Route("/v1/drain", [.get], for: .reader, .drain(.tell)),
+        Route("/v1/drain", [.post], for: .writer, .drain(.begin)),
+        Route("/v1/drain", [.delete], for: .writer, .drain(.cancel)),
+        Route("/v1/undrain", [.post], for: .writer, .drain(.cancel)),
+        Route("/v1/events", [.get], for: .reader, .events),
+        Route("/v1/overview", [.get, .head], for: .reader, .overview),
+        Route("/v1/sessions", [.get, .head], for: .reader, .sessions),
+        Route("/v1/sessions/*", [.get, .head], for: .reader, .session),
+        Route("/v1/stages/*/metrics", [.get, .head], for: .reader, .stageMetrics),
+        Route("/v1/participants/*/sdp", [.get, .head], for: .reader, .description),
+        Route("/v1/stages/*/participants/*/sdp", [.get, .head], for: .reader, .description),
+    ]
+
+    func match(_ request: HTTPRequest) -> Match {
+        var allowed: [HTTPMethod] = []
+        var caller: AdminCaller?
+        for route in routes {
+            guard let taken = route.taken(from: request) else { continue }
+            if route.methods.contains(request.method) { return .found(route.action, for: route.caller, taken) }
+            allowed += route.methods
+            caller = caller ?? route.caller
+        }
+        if let caller { return .notAllowed(for: caller, allowed: allowed) }
+        if isOperation(request.path) { return .found(.operation, for: .judgedByAPI, []) }
+        // What is under /v1/ and what is not is told to those who may read it.
+        return .unknown(for: request.path.hasPrefix("/v1/") ? .reader : .anybody)
+    }
+}
+
+extension AdminRoutes.Route {
+    /// What `*` takes of the request's path; nil when the path is another one.
+    fileprivate func taken(from request: HTTPRequest) -> [String]? {
+        guard path.contains("*") else { return request.path == path ? [] : nil }
+        let wanted = path.dropFirst().split(separator: "/")
+        guard let segments = request.pathSegments, segments.count == wanted.count else { return nil }
+        var taken: [String] = []
+        for (segment, pattern) in zip(segments, wanted) {
+            if pattern == "*" { taken.append(segment) } else if segment != pattern { return nil }
+        }
+        return taken
+    }
+}

@@ -1,0 +1,24 @@
+import Admission
+import EventLoop
+import GatewayConfiguration
+import HTTPServer
+
+/// What `/readyz` asks.
+struct Readiness: Sendable {
+    let gate: AdmissionGate
+    /// Nil where the node needs no servers to let publishes in.
+    let cluster: ClusterPlatform?
+
+    init(_ gate: AdmissionGate, _ membership: Membership, _ settings: ClusterSettings) {
+        self.gate = gate
+        cluster = if case .member(let platform) = membership, settings.degraded == .refuse { platform } else { nil }
+    }
+
+    var checks: [HealthEndpoints.Check] {
+        [
+            HealthEndpoints.Check("draining", failing: gate.isLeaving ? "the node goes away" : nil),
+            HealthEndpoints.Check("cluster", failing: cluster?.fault.withLock { $0 }),
+            HealthEndpoints.Check("overload", failing: gate.closure == .overloaded ? "new publishes are refused" : nil),
+        ]
+    }
+}

@@ -1,0 +1,139 @@
+import Admission
+import Wire
+
+/// How the node goes away: by a signal, which ends the process, by the API, which can take it back, or because another process
+/// has its place.
+///
+/// A value without clock and socket: every input returns what is to be done, in this order. `DrainPlan` has the times.
+struct DrainMachine {
+    enum Action: Equatable {
+        /// `/readyz` says that the node goes away, or no longer.
+        case leave(Bool)
+        /// New publishes are refused, or taken again.
+        case refusePublishes(Bool)
+        /// Encoders that understand it are asked to connect elsewhere.
+        case requestReconnect
+        /// So many more streams are ended, the oldest first.
+        case close(count: Int)
+        /// The process before us is told to go too.
+        case terminatePredecessor
+        /// `turn` is asked for ten times a second, or no longer.
+        case take(turns: Bool)
+        /// The process after us is told that our last session has ended.
+        case tellSuccessor
+        /// The process ends.
+        case stop
+        case log(Event)
+    }
+
+    enum Event: Equatable {
+        case started(endsProcess: Bool)
+        case cancelled
+        case finished
+        /// A second signal came.
+        case cutShort
+        /// Nobody reads for our sessions any more.
+        case abandoned
+    }
+
+    /// Who is there, at a turn.
+    struct Census: Equatable {
+        var live = 0
+        /// WHIP sessions that are answered and not connected yet.
+        var pending = 0
+        /// Live publishes of the processes before us.
+        var foreign = 0
+        /// Whether a process before us has sessions.
+        var hasPredecessor = false
+    }
+
+    /// Taken by the next drain.
+    private(set) var settings: DrainPlan.Settings
+    /// Streams may outlive a take-over for so long.
+    private(set) var outlivingLimit: Duration
+    private var plan: DrainPlan?
+    private var endsProcess = false
+    /// A process after us has our place; ours lives on for its sessions.
+    private var isSucceeded = false
+
+    init(_ settings: DrainPlan.Settings, outlivingLimit: Duration) {
+        (self.settings, self.outlivingLimit) = (settings, outlivingLimit)
+    }
+
+    mutating func apply(_ settings: DrainPlan.Settings, outlivingLimit: Duration) {
+        (self.settings, self.outlivingLimit) = (settings, outlivingLimit)
+    }
+
+    /// Nil while the node serves.
+    var phase: DrainPlan.Phase? { plan?.phase }
+
+    /// Everything is over, and the process may end.
+    var isOver: Bool { phase == .finished }
+
+    /// A signal: drains, then ends the process; a second one ends it at once.
+    mutating func terminate(_ census: Census, at now: MonotonicTime) -> [Action] {
+        guard !endsProcess else { return [.log(.cutShort), .stop] }
+        endsProcess = true
+        let first: [Action] = census.hasPredecessor ? [.terminatePredecessor] : []
+        if isOver { return first + [.stop] }
+        if isSucceeded { plan = nil }
+        return first + begin(census, at: now)
+    }
+
+    mutating func begin(_ census: Census, at now: MonotonicTime) -> [Action] {
+        guard plan == nil else { return [] }
+        plan = DrainPlan(settings, at: now)
+        return [.leave(true), .log(.started(endsProcess: endsProcess)), .take(turns: true)] + turn(census, at: now)
+    }
+
+    /// Takes publishes again. A signal's drain is not taken back.
+    mutating func cancel() -> [Action] {
+        guard plan != nil, !endsProcess else { return [] }
+        plan = nil
+        return [.take(turns: false), .leave(false), .refusePublishes(false), .log(.cancelled)]
+    }
+
+    /// A process after us has our place: live streams go on until their end, and then so does this process.
+    mutating func outlive(at now: MonotonicTime) -> [Action] {
+        isSucceeded = true
+        // It refuses at once and waits long.
+        plan = DrainPlan(
+            DrainPlan.Settings(grace: .zero, timeout: outlivingLimit, closesPerSecond: settings.closesPerSecond), at: now)
+        return [.take(turns: true)]
+    }
+
+    /// The process after us has died: we serve as before.
+    mutating func comeBack() -> [Action] {
+        guard isSucceeded else { return [] }
+        (isSucceeded, plan) = (false, nil)
+        return [.take(turns: false)]
+    }
+
+    /// The process after us has died, and its place had another one: nobody reads for our sessions any more.
+    func abandon() -> [Action] { [.log(.abandoned), .stop] }
+
+    mutating func turn(_ census: Census, at now: MonotonicTime) -> [Action] {
+        let liveCount = count(census)
+        return plan?.turn(liveCount: liveCount, at: now).flatMap(actions) ?? []
+    }
+
+    /// Whom the end waits for.
+    private func count(_ census: Census) -> Int {
+        guard isSucceeded else { return census.live + census.foreign }
+        // To the process before us we are the only way: while it has sessions we stay.
+        let foreign = census.hasPredecessor ? max(1, census.foreign) : census.foreign
+        return census.live + foreign + census.pending
+    }
+
+    private func actions(_ action: DrainPlan.Action) -> [Action] {
+        switch action {
+        case .refusePublishes:
+            // Streams that outlive us are not to notice.
+            return [.refusePublishes(true)] + (!isSucceeded || endsProcess ? [.requestReconnect] : [])
+        case .close(let count): return [.close(count: count)]
+        case .finish:
+            return [.take(turns: false), .log(.finished)] + (isSucceeded ? [.tellSuccessor] : [])
+                + (endsProcess || isSucceeded ? [.stop] : [])
+        }
+    }
+}

@@ -1,0 +1,36 @@
+import Admission
+import ControlPlane
+import GatewayConfiguration
+import GatewayMetrics
+import HTTPServer
+import Monitoring
+import Sockets
+import Store
+
+/// Who may publish here and who may watch, for every thread.
+struct SharedAdmission: Sendable {
+    let gate: AdmissionGate
+    /// The gate, with what it decides counted: whom encoders' credentials are shown to.
+    let authorizer: any Authorizer
+    /// Where another authority is asked; nil without `authorize.url`.
+    let hooked: HookedAuthorizer?
+    let tokens: TokenVerifier
+    let trust = AddressTrust()
+    let outOfReach: StagesOutOfReach
+
+    /// - Throws: when the threads that verify tokens cannot be had.
+    init(_ configuration: StagedoorConfiguration, _ store: NodeStore, metrics: MetricsRegistry) throws {
+        let (platform, leases) = (store.membership.store, store.membership.leases)
+        var limits = TokenVerifier.Limits()
+        (limits.threads, limits.failuresPerMinute) = (configuration.workers.verifiers, configuration.limits.failuresPerMinute)
+        tokens = try TokenVerifier(store: platform, authority: store.authority, rules: store.rules, limits: limits)
+        let authorizer = StoreAuthorizer(store: platform, reports: leases, tokens: tokens.authorizer(reports: leases))
+        hooked = configuration.authorize.url.isEmpty ? nil : HookedAuthorizer(behind: authorizer)
+        let judge: any Authorizer = if let hooked { hooked } else { authorizer }
+        let outOfReach = StagesOutOfReach(store: platform, replicas: configuration.forwarding.replicas)
+        self.outOfReach = outOfReach
+        gate = AdmissionGate(before: judge) { outOfReach.contains($0) }
+        gate.requireTLS(configuration.rtmp.requiresTLS)
+        self.authorizer = MeteredAuthorizer(gate, metrics: metrics)
+    }
+}
