@@ -1,0 +1,88 @@
+import ControlPlane
+import Console
+import HTTP
+import Testing
+
+@testable import Node
+
+@Suite
+struct AdminRoutesTests {
+    private let routes = AdminRoutes(pages: ConsolePages.paths, isOperation: ControlPlane.serves)
+
+    private func match(_ method: HTTPMethod, _ target: String) throws -> AdminRoutes.Match {
+        let parsed = try #require(HTTPRequestTarget(target))
+        return routes.match(HTTPRequest(method: method, target: parsed, rawTarget: target, headers: [:], body: []))
+    }
+
+    @Test(arguments: [
+        (HTTPMethod.get, "/livez", AdminAction.health, AdminCaller.anybody, [String]()),
+        (.head, "/readyz", .health, .anybody, []),
+        (.get, "/metrics", .metrics, .metricsReader, []),
+        (.get, "/", .page, .ownHost, []),
+        (.get, "/console/console.js", .page, .ownHost, []),
+        (.post, "/v1/console/session", .consoleSession, .anybody, []),
+        (.get, "/v1/drain", .drain(.tell), .reader, []),
+        (.post, "/v1/drain", .drain(.begin), .writer, []),
+        (.delete, "/v1/drain", .drain(.cancel), .writer, []),
+        (.post, "/v1/undrain", .drain(.cancel), .writer, []),
+        (.get, "/v1/events", .events, .reader, []),
+        (.get, "/v1/overview", .overview, .reader, []),
+        (.get, "/v1/sessions", .sessions, .reader, []),
+        (.get, "/v1/sessions/n1-0-7", .session, .reader, ["n1-0-7"]),
+        (.get, "/v1/sessions/a%2Fb", .session, .reader, ["a/b"]),
+        (.get, "/v1/stages/s1/metrics?minutes=5", .stageMetrics, .reader, ["s1"]),
+        (.head, "/v1/participants/p1/sdp", .description, .reader, ["p1"]),
+        (.post, "/CreateStage", .operation, .judgedByAPI, []),
+        (.get, "/CreateStage", .operation, .judgedByAPI, []),
+        (.delete, "/tags/arn", .operation, .judgedByAPI, []),
+    ])
+    func `an address has one meaning, for whom it says`(
+        method: HTTPMethod, target: String, action: AdminAction, caller: AdminCaller, taken: [String]
+    ) throws {
+        #expect(try match(method, target) == .found(action, for: caller, taken))
+    }
+
+    @Test(arguments: [
+        (HTTPMethod.post, "/livez", AdminCaller.anybody, "GET, HEAD"), (.put, "/metrics", .metricsReader, "GET, HEAD"),
+        (.post, "/", .ownHost, "GET, HEAD"), (.put, "/v1/console/session", .anybody, "GET, POST, DELETE"),
+        (.put, "/v1/drain", .reader, "GET, POST, DELETE"), (.get, "/v1/undrain", .writer, "POST"),
+        (.head, "/v1/events", .reader, "GET"), (.post, "/v1/overview", .reader, "GET, HEAD"),
+        (.delete, "/v1/sessions/x", .reader, "GET, HEAD"),
+    ])
+    func `another method is told which ones there are, who may not ask at all is not`(
+        method: HTTPMethod, target: String, caller: AdminCaller, allowed: String
+    ) throws {
+        let match = try match(method, target)
+        guard case .notAllowed(caller, let methods) = match else { return #expect(Bool(false), "\(match)") }
+        #expect(methods.map(\.rawValue).joined(separator: ", ") == allowed)
+    }
+
+    @Test(arguments: [
+        ("/v1/", AdminCaller.reader), ("/v1/nothing", .reader), ("/v1/sessions/a/b", .reader), ("/v1/sessions/", .reader),
+        ("/v1/stages/s1", .reader), ("/v1/sessions/%ff", .reader), ("/nothing", .anybody), ("/livez/", .anybody),
+        ("/console/other.js", .anybody), ("/%6civez", .anybody),
+    ])
+    func `what is under v1 and what is not is told to readers alone`(target: String, caller: AdminCaller) throws {
+        let match = try match(.get, target)
+        if target == "/v1/sessions/" {
+            #expect(match == .found(.session, for: .reader, [""]), "an id that no session has")
+        } else {
+            #expect(match == .unknown(for: caller))
+        }
+    }
+
+    @Test
+    func `nothing that changes something is anybody's or a reader's`() {
+        for route in routes.routes where !Set(route.methods).isSubset(of: [.get, .head]) {
+            #expect(route.caller == .writer || route.action == .consoleSession, "\(route.path)")
+        }
+    }
+
+    @Test
+    func `no two rows answer one method of one path`() {
+        var seen: Set<String> = []
+        for route in routes.routes {
+            for method in route.methods { #expect(seen.insert("\(method) \(route.path)").inserted, "\(method) \(route.path)") }
+        }
+    }
+}

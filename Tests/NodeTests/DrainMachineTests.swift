@@ -1,0 +1,130 @@
+import Admission
+import Testing
+import Wire
+
+@testable import Node
+
+@Suite
+struct DrainMachineTests {
+    private typealias Action = DrainMachine.Action
+    private typealias Census = DrainMachine.Census
+
+    private static let start = MonotonicTime.zero
+    private static let oneLive = Census(live: 1)
+
+    private func machine(grace: Duration = .seconds(10), timeout: Duration = .seconds(60)) -> DrainMachine {
+        DrainMachine(
+            DrainPlan.Settings(grace: grace, timeout: timeout, closesPerSecond: 1), outlivingLimit: .seconds(3_600))
+    }
+
+    private func at(_ seconds: Int) -> MonotonicTime { Self.start + .seconds(seconds) }
+
+    @Test
+    func `a signal with nothing live ends the process in one go`() {
+        var machine = machine()
+        let actions = machine.terminate(Census(), at: Self.start)
+        let wanted: [Action] = [
+            .leave(true), .log(.started(endsProcess: true)), .take(turns: true), .refusePublishes(true), .requestReconnect,
+            .take(turns: false), .log(.finished), .stop,
+        ]
+        #expect(actions == wanted)
+        #expect(machine.isOver)
+    }
+
+    @Test
+    func `with a live stream it waits for the grace, then refuses, then closes at the deadline`() {
+        var machine = machine()
+        let first: [Action] = [.leave(true), .log(.started(endsProcess: true)), .take(turns: true)]
+        #expect(machine.terminate(Self.oneLive, at: Self.start) == first)
+        #expect(machine.turn(Self.oneLive, at: at(9)) == [])
+        #expect(machine.turn(Self.oneLive, at: at(10)) == [.refusePublishes(true), .requestReconnect])
+        #expect(machine.turn(Self.oneLive, at: at(60)) == [.close(count: 1)])
+        #expect(machine.turn(Census(), at: at(61)) == [.take(turns: false), .log(.finished), .stop])
+    }
+
+    @Test
+    func `a second signal ends the process at once`() {
+        var machine = machine()
+        _ = machine.terminate(Self.oneLive, at: Self.start)
+        #expect(machine.terminate(Self.oneLive, at: at(1)) == [.log(.cutShort), .stop])
+    }
+
+    @Test
+    func `what the API began does not end the process, and is taken back`() {
+        var machine = machine(grace: .zero)
+        let begun: [Action] = [
+            .leave(true), .log(.started(endsProcess: false)), .take(turns: true), .refusePublishes(true), .requestReconnect,
+        ]
+        #expect(machine.begin(Self.oneLive, at: Self.start) == begun)
+        #expect(machine.begin(Self.oneLive, at: at(1)) == [], "it drains already")
+        #expect(machine.turn(Census(), at: at(2)) == [.take(turns: false), .log(.finished)])
+        #expect(machine.cancel() == [.take(turns: false), .leave(false), .refusePublishes(false), .log(.cancelled)])
+        #expect(machine.phase == nil)
+        #expect(machine.cancel() == [])
+    }
+
+    @Test
+    func `a signal's drain is not taken back, a signal ends what the API began`() {
+        var signalled = machine()
+        _ = signalled.terminate(Self.oneLive, at: Self.start)
+        #expect(signalled.cancel() == [])
+
+        var drained = machine()
+        _ = drained.begin(Census(), at: Self.start)
+        #expect(drained.terminate(Census(), at: at(1)) == [.stop], "everything is over already")
+
+        var draining = machine(grace: .zero)
+        _ = draining.begin(Self.oneLive, at: Self.start)
+        #expect(draining.terminate(Self.oneLive, at: at(1)) == [])
+        #expect(draining.turn(Census(), at: at(2)) == [.take(turns: false), .log(.finished), .stop])
+    }
+
+    @Test
+    func `whose place is taken refuses at once, asks nobody to go, and ends with its last session`() {
+        var machine = machine()
+        #expect(machine.outlive(at: Self.start) == [.take(turns: true)])
+        #expect(machine.turn(Self.oneLive, at: at(1)) == [.refusePublishes(true)])
+        #expect(machine.turn(Census(pending: 1), at: at(2)) == [], "an answered WHIP session may come yet")
+        #expect(machine.turn(Census(), at: at(3)) == [.take(turns: false), .log(.finished), .tellSuccessor, .stop])
+    }
+
+    @Test
+    func `it is the way to the process before it and stays while that one has sessions`() {
+        var machine = machine()
+        _ = machine.outlive(at: Self.start)
+        #expect(machine.turn(Census(hasPredecessor: true), at: at(1)) == [.refusePublishes(true)])
+        #expect(machine.turn(Census(), at: at(2)).last == .stop)
+    }
+
+    @Test
+    func `a signal is told to the process before us, and to ours when its place is taken`() {
+        var machine = machine()
+        _ = machine.outlive(at: Self.start)
+        _ = machine.turn(Self.oneLive, at: at(1))
+        let census = Census(live: 1, hasPredecessor: true)
+        let actions = machine.terminate(census, at: at(2))
+        #expect(actions == [.terminatePredecessor, .leave(true), .log(.started(endsProcess: true)), .take(turns: true)])
+        #expect(machine.turn(census, at: at(12)) == [.refusePublishes(true), .requestReconnect])
+    }
+
+    @Test
+    func `when the successor dies we serve as before`() {
+        var machine = machine()
+        #expect(machine.comeBack() == [], "nobody had our place")
+        _ = machine.outlive(at: Self.start)
+        #expect(machine.comeBack() == [.take(turns: false)])
+        #expect(machine.phase == nil)
+        #expect(machine.turn(Census(), at: at(1)) == [])
+    }
+
+    @Test
+    func `new settings are the next drain's`() {
+        var machine = machine()
+        _ = machine.begin(Self.oneLive, at: Self.start)
+        machine.apply(
+            DrainPlan.Settings(grace: .zero, timeout: .zero, closesPerSecond: 1), outlivingLimit: .seconds(1))
+        #expect(machine.turn(Self.oneLive, at: at(5)) == [])
+        _ = machine.cancel()
+        #expect(machine.begin(Self.oneLive, at: at(6)).contains(.close(count: 1)))
+    }
+}

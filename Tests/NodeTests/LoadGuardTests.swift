@@ -1,0 +1,100 @@
+import Admission
+import EventLoop
+import GatewayConfiguration
+import GatewayMetrics
+import Refusals
+import Testing
+
+@testable import Node
+
+@Suite
+struct LoadGuardTests {
+    private struct Anybody: Authorizer {
+        func authorize(_ request: PublishRequest, reply: @escaping @Sendable (Result<PublishGrant, Refusal>) -> Void) {}
+    }
+
+    /// A guard whose measure the test says.
+    private final class Bench {
+        let gate = AdmissionGate(before: Anybody())
+        let guarded: LoadGuard
+
+        init(_ settings: OverloadSettings = OverloadSettings()) throws {
+            let box = Box()
+            guarded = LoadGuard(
+                loop: try EventLoop(), gate: gate, metrics: MetricsRegistry(), settings: settings, measure: { box.load })
+            self.box = box
+        }
+
+        private let box: Box
+        private final class Box { var load = NodeLoad() }
+
+        func look(_ load: NodeLoad, times: Int) {
+            box.load = load
+            for _ in 0..<times { guarded.look() }
+        }
+    }
+
+    @Test
+    func `the door shuts when a measure stays over its limit, and says which`() throws {
+        let bench = try Bench()
+        bench.look(NodeLoad(cpu: 2), times: 2)
+        #expect(bench.gate.takesPublishes, "two looks may be a storm of handshakes")
+        bench.look(NodeLoad(cpu: 2), times: 1)
+        #expect(bench.gate.closure == .overloaded)
+        #expect(bench.guarded.report.reason == .cpu)
+        #expect(bench.guarded.report.last.cpu == 2)
+    }
+
+    @Test
+    func `it opens again when everything has been well below for a while`() throws {
+        let bench = try Bench()
+        bench.look(NodeLoad(descriptors: 1), times: 3)
+        #expect(bench.guarded.report.reason == .descriptors)
+        bench.look(NodeLoad(), times: 4)
+        #expect(bench.gate.closure == .overloaded)
+        bench.look(NodeLoad(), times: 1)
+        #expect(bench.gate.closure == nil)
+        #expect(bench.guarded.report.reason == nil)
+    }
+
+    @Test
+    func `another reason keeps the door shut when the load has gone`() throws {
+        let bench = try Bench()
+        bench.look(NodeLoad(cpu: 2), times: 3)
+        bench.gate.set(.noRouter, true)
+        bench.look(NodeLoad(), times: 5)
+        #expect(bench.gate.closure == .noRouter)
+    }
+
+    @Test
+    func `new limits are in force at the next look, and bound the number of publishes at once`() throws {
+        let bench = try Bench()
+        var settings = OverloadSettings()
+        (settings.cpu, settings.maximumPublishers) = (20, 1)
+        bench.guarded.apply(settings)
+        bench.gate.publishBegan()
+        #expect(!bench.gate.takesPublishes, "full")
+        #expect(bench.gate.closure == nil, "which is no closure")
+        settings.maximumPublishers = 0
+        bench.guarded.apply(settings)
+        #expect(bench.gate.takesPublishes, "0 is no bound")
+        bench.look(NodeLoad(cpu: 0.3), times: 3)
+        #expect(bench.gate.closure == .overloaded)
+    }
+
+    @Test
+    func `who looks for a node with room sees the greater of streams and CPU, and 1 where nobody is let in`() throws {
+        var settings = OverloadSettings()
+        (settings.cpu, settings.maximumPublishers) = (50, 4)
+        let bench = try Bench(settings)
+        #expect(bench.guarded.report.pressure(at: bench.gate) == 0)
+        bench.gate.publishBegan()
+        #expect(bench.guarded.report.pressure(at: bench.gate) == 0.25)
+        bench.look(NodeLoad(cpu: 0.2), times: 1)
+        #expect(bench.guarded.report.pressure(at: bench.gate) == 0.4)
+        bench.look(NodeLoad(cpu: 0.9), times: 1)
+        #expect(bench.guarded.report.pressure(at: bench.gate) == 0.99, "it still takes publishes")
+        bench.gate.set(.draining, true)
+        #expect(bench.guarded.report.pressure(at: bench.gate) == 1)
+    }
+}

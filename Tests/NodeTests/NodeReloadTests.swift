@@ -1,0 +1,89 @@
+import DataDirectory
+import EventLoop
+import Foundation
+import GatewayConfiguration
+import GatewayMetrics
+import TestSupport
+import Testing
+
+@testable import Node
+
+@Suite
+struct NodeReloadTests {
+    /// A file, and what a reload of it would put into force.
+    private final class Bench {
+        private let folder: TemporaryDirectory
+        private let source: ConfigurationSource
+        private var reload: NodeReload?
+        private(set) var changes: [NodeReload.Change] = []
+
+        init(_ file: String) throws {
+            folder = try TemporaryDirectory()
+            source = ConfigurationSource(
+                path: folder.path + "/stagedoor.yaml", directory: folder.path + "/data", isQuickstart: false)
+            try write(file)
+            let running = try source.read()
+            let directory = try DataDirectory(at: folder.path + "/data")
+            reload = NodeReload(
+                loop: try EventLoop(), source: source, running: running,
+                certificates: try ServerCertificates(running, directory: directory), metrics: MetricsRegistry(),
+                apply: { [unowned self] in changes.append($0) })
+        }
+
+        func write(_ file: String) throws {
+            try file.write(toFile: folder.path + "/stagedoor.yaml", atomically: true, encoding: .utf8)
+        }
+
+        /// What the file puts into force; nil when it is refused.
+        func load(_ file: String) throws -> NodeReload.Change? {
+            try write(file)
+            let before = changes.count
+            reload?.reload(because: "a test")
+            return changes.count > before ? changes.last : nil
+        }
+    }
+
+    @Test
+    func `an unchanged file puts the same into force, and no new certificate`() throws {
+        let bench = try Bench("overload: {cpu: 85}")
+        let change = try #require(try bench.load("overload: {cpu: 85}"))
+        #expect(change.configuration.overload.cpu == 85)
+        #expect(change.tls == nil)
+    }
+
+    @Test
+    func `what can change while running does, the rest stays as it is`() throws {
+        let bench = try Bench("overload: {cpu: 85}\nworkers: {verifiers: 1}")
+        let change = try #require(try bench.load("overload: {cpu: 70}\nworkers: {verifiers: 2}"))
+        #expect(change.configuration.overload.cpu == 70)
+        #expect(change.configuration.workers.verifiers == 1, "which waits for a restart")
+        let again = try #require(try bench.load("overload: {cpu: 60}\nworkers: {verifiers: 2}"))
+        #expect(again.configuration.overload.cpu == 60)
+        #expect(again.configuration.workers.verifiers == 1)
+    }
+
+    @Test(arguments: [
+        "overload: {cpu: 1000}", "overload: {cpus: 70}", "overload: [", "overload: {cpu: 70}\nstore: {directory: 3, nothing: 4}",
+    ])
+    func `one fault, and nothing changes`(file: String) throws {
+        let bench = try Bench("overload: {cpu: 85}")
+        #expect(try bench.load(file) == nil)
+        #expect(try bench.load("overload: {cpu: 80}")?.configuration.overload.cpu == 80, "and a mended file is taken")
+    }
+
+    @Test
+    func `certificates that cannot be read keep the rest of the file from changing anything`() throws {
+        let bench = try Bench("overload: {cpu: 85}")
+        let broken = "overload: {cpu: 70}\ncertificates: {a: {certificate: /nothing/a.pem, privateKey: /nothing/a.key}}"
+        #expect(try bench.load(broken) == nil)
+        #expect(bench.changes.isEmpty)
+    }
+
+    @Test
+    func `another lowest TLS version makes a new context of the same certificate`() throws {
+        let bench = try Bench("tls: {minimumVersion: \"1.2\"}")
+        let change = try #require(try bench.load("tls: {minimumVersion: \"1.3\"}"))
+        #expect(change.tls != nil)
+        #expect(try bench.load("tls: {minimumVersion: \"1.3\"}")?.tls == nil)
+    }
+}

@@ -1,0 +1,84 @@
+import Admission
+import EventLoop
+import GatewayConfiguration
+import GatewayMetrics
+import JSON
+import MediaContract
+import Monitoring
+import Refusals
+import Store
+import TestSupport
+import Testing
+import Wire
+
+@testable import Node
+
+@Suite
+struct OverviewReportTests {
+    private struct Anybody: Authorizer {
+        func authorize(_ request: PublishRequest, reply: @escaping @Sendable (Result<PublishGrant, Refusal>) -> Void) {}
+    }
+
+    /// A report of a node without sessions of its own.
+    private final class Bench {
+        private let folder: TemporaryDirectory
+        private let store: EmbeddedStore
+        let gate = AdmissionGate(before: Anybody())
+        let report: OverviewReport
+        static let names = ResourceName()
+        static let quiet = names.arn(.stage, "quiet")
+        static let busy = names.arn(.stage, "busy")
+
+        init(load: LoadGuard.Report = .init(last: NodeLoad(), reason: nil, settings: OverloadSettings()), older: [JSONValue] = [])
+            throws
+        {
+            folder = try TemporaryDirectory()
+            store = try EmbeddedStore(
+                directory: folder.path,
+                seeding: { transaction in
+                    for (arn, second) in [(Bench.busy, 1), (Bench.quiet, 2)] {
+                        transaction.put(Stage(arn: arn, name: "", createdAt: WallTime(secondsSince1970: Int64(second))))
+                    }
+                })
+            let metrics = MetricsRegistry()
+            let board = SessionBoard(metrics: metrics)
+            report = OverviewReport(
+                sampler: SessionSampler(loop: try EventLoop(), board: board, metrics: metrics),
+                OverviewReport.Environment(
+                    configuration: StagedoorConfiguration(), gate: gate, board: board, store: store,
+                    contract: ContractDesk(rules: ContractRules()), load: { load }, phase: { "serving" }, routers: { [] },
+                    older: { older }))
+        }
+
+        deinit { store.close() }
+    }
+
+    @Test
+    func `sessions of older processes are told as such, and counted for their stage`() throws {
+        let bench = try Bench(older: [["sessionId": "a", "stageArn": .string(Bench.busy)]])
+        bench.gate.setForeignPublishes(1)
+        let json = bench.report.json
+        #expect(json["liveSessions"] == 1)
+        #expect(json["sessions"]?.array?.map { $0["process"] } == ["older"])
+        #expect(bench.report.session("a")?["stageArn"]?.string == Bench.busy)
+        #expect(bench.report.session("b") == nil)
+        #expect(json["stages"]?.array?.map { $0["arn"]?.string } == [Bench.busy, Bench.quiet], "those with publishers first")
+        #expect(
+            try Bench().report.json["stages"]?.array?.map { $0["arn"]?.string } == [Bench.quiet, Bench.busy], "then new ones")
+    }
+
+    @Test
+    func `it says what refuses publishes, and by which measure`() throws {
+        var settings = OverloadSettings()
+        settings.cpu = 70
+        let bench = try Bench(load: .init(last: NodeLoad(cpu: 0.75), reason: .cpu, settings: settings))
+        #expect(bench.report.json["node"]?["closure"] == nil)
+        bench.gate.set(.overloaded, true)
+        let json = bench.report.json
+        #expect(json["node"]?["closure"] == "overloaded")
+        #expect(json["node"]?["overloadedBy"] == "cpu")
+        #expect(json["node"]?["cpu"] == .number(0.75))
+        #expect(json["limits"]?["cpu"] == .number(0.7))
+        #expect(json["node"]?["phase"] == "serving")
+    }
+}

@@ -1,0 +1,92 @@
+import EventLoop
+import GatewayConfiguration
+import Glibc
+import Handover
+import Sockets
+import Testing
+import Wire
+
+@testable import Node
+
+/// What is looked at before anything is served: sockets, addresses, the machine.
+@Suite
+struct StartTests {
+    private func quiet() -> StagedoorConfiguration {
+        var configuration = StagedoorConfiguration()
+        configuration.http.listen = .off
+        configuration.https.listen = .off
+        configuration.rtmp.listen = .off
+        configuration.media.listen = .off
+        configuration.admin.listen = .off
+        return configuration
+    }
+
+    private static let anyPort = SocketAddress(.loopback, port: 0)
+
+    @Test
+    func `a taken port is named, and who has it`() throws {
+        let held = try BoundSocket(.udp, Self.anyPort)
+        var configuration = quiet()
+        configuration.media.listen = ListenAddress(held.localAddress)
+        let error = #expect(throws: StartupError.self) { try Listeners(configuration, workers: 1) }
+        let words = error?.description ?? ""
+        #expect(words.hasPrefix("media.listen: cannot listen on \(held.localAddress) (udp): "))
+        #expect(words.contains("; held by ") && words.contains("(pid \(getpid()))"), "\(words)")
+    }
+
+    @Test
+    func `sockets that are given and asked for are taken, one for each worker`() throws {
+        let first = try BoundSocket.group(.tcp, Self.anyPort, count: 1)
+        var configuration = quiet()
+        configuration.http.listen = ListenAddress(first[0].localAddress)
+        let listeners = try Listeners(configuration, workers: 2) { kind in
+            kind == .http ? GivenSockets(kind, [OwnedDescriptor(dup(first[0].descriptor.number))], areBinding: false) : nil
+        }
+        #expect(listeners.publicHTTP.map(\.localAddress) == [first[0].localAddress, first[0].localAddress])
+        #expect(listeners.addresses == [first[0].localAddress])
+    }
+
+    @Test
+    func `sockets of another address than the configuration's are left, unless the operator gave them`() throws {
+        let first = try BoundSocket.group(.tcp, Self.anyPort, count: 1)
+        let other = try BoundSocket.group(.tcp, Self.anyPort, count: 1)
+        var configuration = quiet()
+        configuration.http.listen = ListenAddress(first[0].localAddress)
+        for areBinding in [false, true] {
+            let listeners = try Listeners(configuration, workers: 1) { kind in
+                guard kind == .http else { return nil }
+                return GivenSockets(kind, [OwnedDescriptor(dup(other[0].descriptor.number))], areBinding: areBinding)
+            }
+            #expect(listeners.publicHTTP[0].localAddress == (areBinding ? other : first)[0].localAddress)
+        }
+    }
+
+    @Test
+    func `systemd's sockets are for the process it names, under names of ours`() throws {
+        #expect(try SocketActivation.take(from: [:]).isEmpty)
+        #expect(try SocketActivation.take(from: ["LISTEN_PID": "1", "LISTEN_FDS": "1", "LISTEN_FDNAMES": "http"]).isEmpty)
+        #expect(throws: StartupError.self) {
+            try SocketActivation.take(from: ["LISTEN_PID": "\(getpid())", "LISTEN_FDS": "1", "LISTEN_FDNAMES": "gopher"])
+        }
+    }
+
+    @Test
+    func `addresses are told in the operator's order, each once`() throws {
+        let (first, second) = (try #require(IPAddress("192.0.2.7")), try #require(IPAddress("192.0.2.8")))
+        #expect(
+            try AdvertisedAddresses.list([.address(second), .address(first), .address(second)], bound: .anyV4)
+                == [second, first])
+        #expect(try AdvertisedAddresses.list([], bound: first) == [first], "what the port is bound to")
+        #expect(throws: StartupError.self) { try AdvertisedAddresses.list([.name("nothing.invalid")], bound: .anyV4) }
+    }
+
+    @Test
+    func `the doctor finds a certificate that cannot be read, and a listener that is off`() {
+        var configuration = quiet()
+        (configuration.tls.certificate, configuration.tls.privateKey) = ("/nothing/a.pem", "/nothing/a.key")
+        let findings = DoctorChecks.all.flatMap { $0(configuration) }
+        #expect(findings.contains { $0.level == .failure && $0.text.hasPrefix("tls.certificate: ") })
+        #expect(findings.contains { $0.level == .fine && $0.text == "http.listen is off" })
+        #expect(Finding.failure("x").mark == "FAIL")
+    }
+}
