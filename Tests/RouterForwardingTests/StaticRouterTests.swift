@@ -1,3 +1,4 @@
+import Foundation
 import Glibc
 import Admission
 import SDP
@@ -53,8 +54,8 @@ struct StaticRouterTests {
         var pairs = PortPairs(5004...5015)
         #expect(pairs.assign(to: one.name) != pairs.assign(to: other.name))
         let files = DescriptionFiles(directory: "/d")
-        #expect(files.path(of: one) == "/d/s1-p.sdp")
-        #expect(files.path(of: other) == "/d/s2-p.sdp")
+        #expect(files.path(of: one) == "/d/s1/p.sdp")
+        #expect(files.path(of: other) == "/d/s2/p.sdp")
     }
 
     @Test func `an offer names feedback, multiplexing and the key`() throws {
@@ -73,20 +74,23 @@ struct StaticRouterTests {
         #expect(video.attributes.first(Source.self)?.value == "p1")
     }
 
-    @Test func `files are private, and only participants have one`() throws {
+    @Test func `files are private, only participants have one, and the first stage has the short name`() throws {
         var template = Array("/tmp/sdp-XXXXXX".utf8CString)
         let directory = try #require(mkdtemp(&template).map { String(cString: $0) })
+        defer { try? FileManager.default.removeItem(atPath: directory) }
         let files = DescriptionFiles(directory: directory)
-        #expect(files.write("v=0\r\n", for: ParticipantKey("p-1", onStage: "s1")))
+        for stage in ["s1", "s2"] { #expect(files.write(stage, for: ParticipantKey("p-1", onStage: stage))) }
         var status = stat()
-        #expect(stat("\(directory)/s1-p-1.sdp", &status) == 0)
+        #expect(stat("\(directory)/s1/p-1.sdp", &status) == 0)
         #expect(status.st_mode & 0o777 == 0o600)
+        let short = try #require(files.path(ofFirst: "p-1"))
+        #expect(short == "\(directory)/p-1.sdp")
+        #expect(try String(contentsOfFile: short, encoding: .utf8) == "s1")
         for name in ["", "..", "a/b", String(repeating: "a", count: 65)] {
             #expect(!files.write("", for: ParticipantKey(name, onStage: "s1")))
             #expect(!files.write("", for: ParticipantKey("p", onStage: name)))
+            #expect(files.path(ofFirst: name) == nil)
         }
-        unlink("\(directory)/s1-p-1.sdp")
-        rmdir(directory)
     }
 
     @Test(arguments: [("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foobar", "Zm9vYmFy")])

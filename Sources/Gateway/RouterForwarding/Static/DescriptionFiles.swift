@@ -2,7 +2,7 @@ public import Admission
 import DataDirectory
 import Glibc
 
-/// `DIR/sdp/{stageId}-{participantId}.sdp`: what receivers read that cannot be asked. Mode 0600, never half a file.
+/// `DIR/sdp/{stageId}/{participantId}.sdp`: what receivers read that cannot be asked. Mode 0600, never half a file.
 ///
 /// `DIR/sdp/{participantId}.sdp` is a link to it, for people and scripts. A participant's id is its own on its stage alone: of two
 /// stages that have the same one, the first has the link.
@@ -15,7 +15,7 @@ public struct DescriptionFiles: Sendable {
     /// Nil for names that are not a stage's and a participant's: letters, digits, `-` and `_`, at most 64, none missing.
     public func path(of participant: ParticipantKey) -> String? {
         guard Self.isName(participant.stageID), Self.isName(participant.participantID) else { return nil }
-        return "\(directory)/\(participant.name).sdp"
+        return "\(directory)/\(participant.stageID)/\(participant.participantID).sdp"
     }
 
     /// The link's path; nil for what is no participant's id.
@@ -29,9 +29,10 @@ public struct DescriptionFiles: Sendable {
     @discardableResult
     public func write(_ sdp: String, for participant: ParticipantKey) -> Bool {
         guard let path = path(of: participant), let link = path(ofFirst: participant.participantID) else { return false }
+        mkdir("\(directory)/\(participant.stageID)", 0o700)
         guard (try? AtomicFile.exchange(Array(sdp.utf8), at: path)) != nil else { return false }
         // Whoever has it keeps it.
-        _ = symlink("\(participant.name).sdp", link)
+        _ = symlink("\(participant.stageID)/\(participant.participantID).sdp", link)
         return true
     }
 
