@@ -18,8 +18,8 @@ struct AdminRoutesTests {
         (HTTPMethod.get, "/livez", AdminAction.health, AdminCaller.anybody, [String]()),
         (.head, "/readyz", .health, .anybody, []),
         (.get, "/metrics", .metrics, .metricsReader, []),
-        (.get, "/", .page, .ownHost, []),
-        (.get, "/console/console.js", .page, .ownHost, []),
+        (.get, "/", .page, .anybody, []),
+        (.get, "/console/console.js", .page, .anybody, []),
         (.post, "/v1/console/session", .consoleSession, .anybody, []),
         (.get, "/v1/drain", .drain(.tell), .reader, []),
         (.post, "/v1/drain", .drain(.begin), .writer, []),
@@ -32,6 +32,7 @@ struct AdminRoutesTests {
         (.get, "/v1/sessions/a%2Fb", .session, .reader, ["a/b"]),
         (.get, "/v1/stages/s1/metrics?minutes=5", .stageMetrics, .reader, ["s1"]),
         (.head, "/v1/participants/p1/sdp", .description, .reader, ["p1"]),
+        (.get, "/v1/stages/s1/participants/p1/sdp", .description, .reader, ["s1", "p1"]),
         (.post, "/CreateStage", .operation, .judgedByAPI, []),
         (.get, "/CreateStage", .operation, .judgedByAPI, []),
         (.delete, "/tags/arn", .operation, .judgedByAPI, []),
@@ -44,7 +45,7 @@ struct AdminRoutesTests {
 
     @Test(arguments: [
         (HTTPMethod.post, "/livez", AdminCaller.anybody, "GET, HEAD"), (.put, "/metrics", .metricsReader, "GET, HEAD"),
-        (.post, "/", .ownHost, "GET, HEAD"), (.put, "/v1/console/session", .anybody, "GET, POST, DELETE"),
+        (.post, "/", .anybody, "GET, HEAD"), (.put, "/v1/console/session", .anybody, "GET, POST, DELETE"),
         (.put, "/v1/drain", .reader, "GET, POST, DELETE"), (.get, "/v1/undrain", .writer, "POST"),
         (.head, "/v1/events", .reader, "GET"), (.post, "/v1/overview", .reader, "GET, HEAD"),
         (.delete, "/v1/sessions/x", .reader, "GET, HEAD"),
