@@ -18,8 +18,8 @@ final class APIBench {
     let path: String
 
     init(
-        isWatching: @escaping @Sendable (StageParticipant) -> Bool = { _ in false },
-        _ change: (inout ControlPlaneSettings) -> Void = { _ in }
+        _ change: (inout ControlPlaneSettings) -> Void = { _ in },
+        isWatching: @escaping @Sendable (StageParticipant) -> Bool = { _ in false }
     ) throws {
         path = NSTemporaryDirectory() + "/stagedoor-api-" + UUID().uuidString
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)

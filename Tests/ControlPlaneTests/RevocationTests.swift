@@ -1,5 +1,6 @@
 import Admission
 import EventLoop
+import HTTP
 import JSON
 import OpenSSL
 import Refusals

@@ -121,13 +121,6 @@ struct PublisherTapTests {
         tap.ended(.takenOver)
         #expect(plane.taps[tap.live.key] == next)
     }
-
-    @Test func `places are counted and freed`() {
-        for _ in 0..<50 { #expect(plane.takePlace()) }
-        #expect(!plane.takePlace())
-        plane.freePlace()
-        #expect(plane.takePlace() && !plane.takePlace())
-    }
 }
 
 final class AskedEncoder: MediaSource {
