@@ -35,18 +35,16 @@ extension Interop {
         }
 
         private static func port(of listener: String, _ gateway: Gateway) throws -> Int {
-            switch listener {
-            case "http": try #require(URL(string: try #require(gateway.quickstart.whipURL))?.port)
-            case "https": Int(try gateway.securePort())
-            case "admin": try #require(URL(string: try #require(gateway.quickstart.adminURL))?.port)
-            default: try #require(URL(string: gateway.quickstart.rtmpURL)?.port)
-            }
+            if listener == "https" { return try gateway.securePort() }
+            let quickstart = gateway.quickstart
+            let url = ["http": quickstart.whipURL, "admin": quickstart.adminURL, "rtmp": quickstart.rtmpURL][listener] ?? nil
+            return try #require(url.flatMap { URL(string: $0)?.port })
         }
 
         @Test(.timeLimit(.minutes(2)))
         func `junk from strangers fills no log, and its counter is exact`() throws {
             let gateway = try Gateway(configuration: "workers: {count: 1}")
-            let port = try #require(URL(string: gateway.quickstart.rtmpURL)?.port).asPort
+            let port = UInt16(try Self.port(of: "rtmp", gateway))
             for _ in 0..<3_000 {
                 let connection = try RawConnection(port: port)
                 connection.send(Array("GET / HTTP/1.1\r\nHost: a\r\n\r\n".utf8))
