@@ -76,7 +76,10 @@ struct HandshakeSchedulerTests {
     }
 
     @Test func `the line has an end`() throws {
-        let scheduler = HandshakeScheduler.of(try EventLoop())
+        let loop = try EventLoop()
+        // It does not keep its loop.
+        defer { withExtendedLifetime(loop) {} }
+        let scheduler = HandshakeScheduler.of(loop)
         scheduler.perform(.anonymous, from: .loopback) { Self.burn(.milliseconds(4)) }
         let accepted = (0..<5_000).filter { _ in scheduler.perform(.anonymous, from: .loopback) {} }
         #expect(accepted.count == HandshakeScheduler.maximumWaiting)
