@@ -111,7 +111,8 @@ struct MediaFeedTests {
                 store.removeAll()
                 (kept, number) = ([], 0)
             }
-            for wanted in (number - 120)...(number + 3) { #expect((store.find(wanted) != nil) == kept.contains(wanted)) }
+            let wanted = (number - 120)...(number + 3)
+            #expect(wanted.allSatisfy { (store.find($0) != nil) == kept.contains($0) })
         }
     }
 
