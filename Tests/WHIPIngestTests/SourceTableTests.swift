@@ -1,3 +1,4 @@
+import Admission
 import TestSupport
 import Testing
 import Wire
@@ -31,9 +32,9 @@ struct SourceTableTests {
         var guardian = TakeoverGuard()
         expectFading(maximum: TakeoverGuard.maximumParticipants, lifetime: TakeoverGuard.window) { source, now in
             for address in 0..<UInt32(TakeoverGuard.maximumTakeovers) {
-                guardian.record("\(source)", from: .v4(address), by: .v4(address + 1), now: now)
+                guardian.record(ParticipantKey("\(source)", onStage: "s"), from: .v4(address), by: .v4(address + 1), now: now)
             }
-            return !guardian.allows("\(source)", from: .v4(99), now: now)
+            return !guardian.allows(ParticipantKey("\(source)", onStage: "s"), from: .v4(99), now: now)
         } count: {
             guardian.participantCount(at: $0)
         }

@@ -21,7 +21,7 @@ public struct HandedRefusal: Codable, Sendable, Equatable {
 extension RememberedRefusals {
     /// What is remembered of one credential; nil when nothing is left to say.
     func handed(_ credential: String) -> HandedRefusal? {
-        guard let memory = memories[credential], let refused = memory.refused else { return nil }
+        guard let memory = memories.glimpse(of: credential), let refused = memory.refused else { return nil }
         return HandedRefusal(
             credential: credential, source: "\(refused.attempt.source)", product: refused.attempt.product,
             rules: refused.attempt.rules, number: refused.refusal.code.number, sentence: refused.refusal.sentence,

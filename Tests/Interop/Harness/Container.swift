@@ -20,7 +20,7 @@ final class Container {
             ["run", "--detach", "--name", name] + Self.advised + variables + options + [image] + command, within: .seconds(60))
     }
 
-    deinit { try? Self.engine(["rm", "--force", "--time", "0", "--volumes", name], within: .seconds(60)) }
+    deinit { _ = try? Self.engine(["rm", "--force", "--time", "0", "--volumes", name], within: .seconds(60)) }
 
     /// A gateway with a stage, a key and a token, whose admin listener and metrics may be asked from outside.
     static func quickstart(_ options: [String] = [], settings: [String: String] = [:]) throws -> Container {

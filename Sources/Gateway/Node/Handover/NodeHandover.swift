@@ -2,6 +2,7 @@ import EventLoop
 import Foundation
 import GatewayLogging
 import Handover
+import HandoverCodec
 import JSON
 import MediaContract
 import Sockets

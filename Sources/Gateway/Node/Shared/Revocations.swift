@@ -1,4 +1,5 @@
 import Admission
+import Cluster
 import EmbeddedRouter
 import EventLoop
 import Store

@@ -28,7 +28,7 @@ public struct DescriptionFiles: Sendable {
     /// - Returns: false when it could not be written.
     @discardableResult
     public func write(_ sdp: String, for participant: ParticipantKey) -> Bool {
-        guard let path = path(of: participant), let link = path(ofFirst: participant.participantID) else { return false }
+        guard let path = path(of: participant), let link = self.path(ofFirst: participant.participantID) else { return false }
         mkdir("\(directory)/\(participant.stageID)", 0o700)
         guard (try? AtomicFile.exchange(Array(sdp.utf8), at: path)) != nil else { return false }
         // Whoever has it keeps it.
