@@ -156,7 +156,7 @@ struct WatchEndpointTests {
         #expect(site.viewers.bearers.map(\.participantID) == ["viewer"])
         site.viewers.end(refusedBy: ViewerBookTests.Judge(refused: ["viewer"]))
         #expect(site.wait { client.isClosed })
-        #expect(client.text.contains("event: refused") && client.text.contains("SD-1016"))
+        #expect(client.text.contains("event: refused") && client.text.contains("SD-1007"))
         #expect(site.board.watcherCount == 0 && site.viewers.count == 0)
     }
 

@@ -27,6 +27,7 @@ struct AdminRoutesTests {
         (.post, "/v1/undrain", .drain(.cancel), .writer, []),
         (.get, "/v1/events", .events, .reader, []),
         (.get, "/v1/overview", .overview, .reader, []),
+        (.get, "/v1/overv%69ew", .overview, .reader, []),
         (.get, "/v1/sessions", .sessions, .reader, []),
         (.get, "/v1/sessions/n1-0-7", .session, .reader, ["n1-0-7"]),
         (.get, "/v1/sessions/a%2Fb", .session, .reader, ["a/b"]),
@@ -61,7 +62,7 @@ struct AdminRoutesTests {
     @Test(arguments: [
         ("/v1/", AdminCaller.reader), ("/v1/nothing", .reader), ("/v1/sessions/a/b", .reader), ("/v1/sessions/", .reader),
         ("/v1/stages/s1", .reader), ("/v1/sessions/%ff", .reader), ("/nothing", .anybody), ("/livez/", .anybody),
-        ("/console/other.js", .anybody), ("/%6civez", .anybody),
+        ("/console/other.js", .anybody),
     ])
     func `what is under v1 and what is not is told to readers alone`(target: String, caller: AdminCaller) throws {
         let match = try match(.get, target)

@@ -31,7 +31,8 @@ public final class WHIPPlane: Sendable {
     /// Called several times a second.
     public func endPending(refusedBy standing: any TokenStanding) {
         for entry in directory.pendingEntries {
-            if let refusal = entry.grant.bearer.flatMap(standing.refusal) { transport.end(entry, .refused(refusal)) }
+            guard let refusal = entry.grant.bearer.flatMap({ standing.refusal(of: $0) }) else { continue }
+            transport.end(entry, .refused(refusal))
         }
     }
 

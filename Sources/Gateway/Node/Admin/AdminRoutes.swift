@@ -40,7 +40,7 @@ enum AdminAction: Equatable {
 /// The addresses of the admin listener. A value: whoever serves asks what a request means, and who may make it.
 struct AdminRoutes {
     struct Route: Equatable {
-        /// Segments of the path; `*` takes any one.
+        /// Segments of the path, as they are when decoded; `*` takes any one.
         var path: String
         var methods: [HTTPMethod]
         var caller: AdminCaller
@@ -107,8 +107,7 @@ struct AdminRoutes {
 extension AdminRoutes.Route {
     /// What `*` takes of the request's path; nil when the path is another one.
     fileprivate func taken(from request: HTTPRequest) -> [String]? {
-        guard path.contains("*") else { return request.path == path ? [] : nil }
-        let wanted = path.dropFirst().split(separator: "/")
+        let wanted = path.dropFirst().split(separator: "/", omittingEmptySubsequences: false)
         guard let segments = request.pathSegments, segments.count == wanted.count else { return nil }
         var taken: [String] = []
         for (segment, pattern) in zip(segments, wanted) {

@@ -60,7 +60,7 @@ final class AdminSite: NodeService {
             exchange.respond(ProblemDocument(.methodNotAllowed).response(headers: ["Allow": list]))
         case .unknown(let caller):
             if let refusal = refusal(of: request, from: caller) { return exchange.respond(refusal) }
-            exchange.respond(ProblemDocument(.notFound, detail: "Nothing is served at \(request.path)."))
+            respond(nil, to: request, exchange)
         }
     }
 
@@ -85,12 +85,12 @@ final class AdminSite: NodeService {
                 if response.status == .ok { operated() }
                 exchange.respond(response)
             }
-        case .health: respond(environment.health.response(to: request), exchange)
+        case .health: respond(environment.health.response(to: request), to: request, exchange)
         case .metrics:
             operators.report.countReceived()
-            respond(environment.health.response(to: request), exchange)
-        case .page: respond(ConsolePages.response(to: request), exchange)
-        case .consoleSession: respond(api.consoleSession(request), exchange)
+            respond(environment.health.response(to: request), to: request, exchange)
+        case .page: respond(ConsolePages.response(to: request), to: request, exchange)
+        case .consoleSession: respond(api.consoleSession(request), to: request, exchange)
         case .drain(let order): exchange.respond(environment.drain.answer(order))
         case .overview: exchange.respond(operators.overview)
         case .sessions: exchange.respond(operators.sessions)
@@ -100,8 +100,9 @@ final class AdminSite: NodeService {
         }
     }
 
-    /// - Parameter response: nil where the table has a path that its owner does not know.
-    private func respond(_ response: HTTPResponse?, _ exchange: HTTPExchange) {
-        exchange.respond(response ?? ProblemDocument(.notFound).response())
+    /// - Parameter response: nil when nothing is there: the owner of a path may be stricter about its spelling than the table.
+    private func respond(_ response: HTTPResponse?, to request: HTTPRequest, _ exchange: HTTPExchange) {
+        let nothing = ProblemDocument(.notFound, detail: "Nothing is served at \(request.path).")
+        exchange.respond(response ?? nothing.response())
     }
 }
