@@ -161,10 +161,13 @@ struct ClusterLeasesTests {
         nodes[0].leases.release(first)
         nodes[1].leases.release(second)
         #expect(waitUntil { session(asking: nodes[2]) == nil })
-        let ended = nodes.flatMap { $0.history.withLock { $0 } }.compactMap { write in
-            if case .sessionEnded(_, let session, _) = write { session } else { nil }
-        }
-        #expect(ended == [first.stageSessionID])
+        #expect(
+            waitUntil {
+                let ended = nodes.flatMap { $0.history.withLock { $0 } }.compactMap { write in
+                    if case .sessionEnded(_, let session, _) = write { session } else { nil }
+                }
+                return ended == [first.stageSessionID]
+            }, "the node that ends it tells of it, a moment after the others see it gone")
         #expect(try #require(TestClaim("p", at: nodes[1]).settled().lease).stageSessionID != first.stageSessionID)
     }
 }

@@ -7,10 +7,12 @@ extension Interop {
     struct ContainerImage {
         @Test(.timeLimit(.minutes(3)))
         func `starts at once, healthy, as its own user, without rights`() throws {
-            let container = try Container(settings: ["LOGGING_LEVEL": "info"])
+            let container = try Container()
+            let begin = ContinuousClock.now
             expect("it is healthy\n\(container.log)", within: .seconds(30)) {
                 (try? container.execute(["/opt/stagedoor/bin/stagedoor-health"])) != nil
             }
+            print("container: healthy \(begin.duration(to: .now)) after the engine had started it")
             #expect(try container.inspect("{{json .Config.Healthcheck.Test}}").contains("stagedoor-health"))
             let status = try String(contentsOfFile: "/proc/\(container.pid)/status", encoding: .utf8)
             #expect(
@@ -35,7 +37,7 @@ extension Interop {
             #expect(first.streamKey == second.streamKey && first.stageArn == second.stageArn && first.stageArn != nil)
         }
 
-        /// Ends under load: five streams and a viewer, a drain of 8 s, 20 s to stop.
+        /// Ends with a live stream: 1 s of grace, a drain of 8 s, and 20 s until the engine would kill it.
         @Test(.timeLimit(.minutes(5)))
         func `takes streams from outside by every protocol, shows them, and drains when it is stopped`() throws {
             let container = try Container.quickstart(settings: ["DRAIN_GRACE": "1s", "DRAIN_TIMEOUT": "8s"])

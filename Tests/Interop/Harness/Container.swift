@@ -20,7 +20,10 @@ final class Container {
             ["run", "--detach", "--name", name] + Self.advised + variables + options + [image] + command, within: .seconds(60))
     }
 
-    deinit { _ = try? Self.engine(["rm", "--force", "--time", "0", "--volumes", name], within: .seconds(60)) }
+    deinit {
+        kill()
+        _ = try? Self.engine(["rm", "--force", "--volumes", name], within: .seconds(60))
+    }
 
     /// A gateway with a stage, a key and a token, whose admin listener and metrics may be asked from outside.
     static func quickstart(_ options: [String] = [], settings: [String: String] = [:]) throws -> Container {
@@ -35,24 +38,24 @@ final class Container {
     /// The admin listener at a port of this machine's loopback: it takes no other names (`admin.hosts`).
     var admin: String {
         get throws {
-            let place = try Self.engine(["port", name, "8088/tcp"], within: .seconds(20))
+            let place = try Self.engine(["port", name, "8088/tcp"], within: .seconds(60))
             return "http://\(place.trimmingCharacters(in: .whitespacesAndNewlines))"
         }
     }
     /// The number of its first process on this machine.
     var pid: pid_t { get throws { try #require(pid_t(try inspect("{{.State.Pid}}"))) } }
     var isRunning: Bool { (try? inspect("{{.State.Running}}")) == "true" }
-    var log: String { (try? Self.engine(["logs", name], within: .seconds(20))) ?? "" }
+    var log: String { (try? Self.engine(["logs", name], within: .seconds(60))) ?? "" }
 
     func inspect(_ format: String) throws -> String {
-        try Self.engine(["inspect", "--format", format, name], within: .seconds(20))
+        try Self.engine(["inspect", "--format", format, name], within: .seconds(60))
             .trimmingCharacters(in: .whitespacesAndNewlines)
     }
 
     /// What quickstart wrote, once every listener accepts.
     func readQuickstart() throws -> Quickstart {
         var written: String?
-        expect("it starts\n\(log)", within: .seconds(30)) {
+        expect("it starts\n\(log)", within: .seconds(60)) {
             written = try? execute(["cat", "/var/lib/stagedoor/quickstart.json"])
             return written != nil && log.contains(#""event":"started""#)
         }
@@ -64,12 +67,12 @@ final class Container {
             try ProgramRun.output(
                 of: [
                     "curl", "-sSf", "--max-time", "5", "-H", "Authorization: Bearer \(Self.metricsToken)", "\(try admin)/metrics",
-                ], within: .seconds(10)))
+                ], within: .seconds(60)))
     }
 
     /// A command in the container, as its user.
     @discardableResult
-    func execute(_ words: [String]) throws -> String { try Self.engine(["exec", name] + words, within: .seconds(30)) }
+    func execute(_ words: [String]) throws -> String { try Self.engine(["exec", name] + words, within: .seconds(60)) }
 
     func start() throws { try Self.engine(["start", name], within: .seconds(60)) }
 
@@ -80,6 +83,8 @@ final class Container {
             try Self.engine(["stop", "--time", "\(seconds)", name], within: .seconds(seconds + 20))
         }
     }
+
+    func kill() { _ = try? Self.engine(["kill", name], within: .seconds(60)) }
 
     /// What the machine's engine says (docker/engine).
     @discardableResult
