@@ -4,7 +4,7 @@ import Wire
 
 @testable import RouterForwarding
 
-@Suite("Feedback bounds (DESIGN 6.3)")
+@Suite("Feedback bounds")
 struct FeedbackBoundsTests {
     let clock = FakeClock()
 

@@ -82,7 +82,7 @@ private final class ControlBench {
     }
 }
 
-@Suite("Placement and failover (DESIGN 6.4)", .ownThread, .timeLimit(.minutes(1)))
+@Suite("Placement and failover", .ownThread, .timeLimit(.minutes(1)))
 struct RouterControlTests {
     @Test func `a stage's participants go to one router, stages to all`() throws {
         let bench = try ControlBench()
@@ -135,7 +135,7 @@ struct RouterControlTests {
         let key = PlacementKey(stageID: "s", replica: 0)
         bench.placements.placement(of: key) { record in
             let generation = (record?.generation ?? 0) + 1
-            bench.placements.replace(key, record, with: Placement(router: next.name, generation: generation)) { _ in }
+            bench.placements.replace(key, record, with: PlacementRecord(router: next.name, generation: generation)) { _ in }
         }
         #expect(bench.wait { bench.opened == 4 && bench.closed == 2 })
         #expect(Set(next.announced.map(\.participantID)) == ["p0", "p1"])
@@ -175,7 +175,7 @@ struct RouterControlTests {
         #expect(bench.wait { !bench.stories.isEmpty })
         for router in bench.routers { router.failure = nil }
         #expect(bench.wait { bench.opened == 1 })
-        var placed: Placement?
+        var placed: PlacementRecord?
         bench.placements.placement(of: PlacementKey(stageID: "s", replica: 0)) { placed = $0 }
         let first = try #require(placed).generation
         #expect(try #require(bench.home(of: "p")).announced[0].generation >= first + 1000)

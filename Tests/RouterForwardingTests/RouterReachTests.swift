@@ -3,7 +3,7 @@ import Wire
 
 @testable import RouterForwarding
 
-@Suite("Routers that one gateway alone cannot reach (DESIGN 6.4)")
+@Suite("Routers that one gateway alone cannot reach")
 struct RouterReachTests {
     @Test func `a router that has just died is nobody's fault yet`() {
         var reach = RouterReach()

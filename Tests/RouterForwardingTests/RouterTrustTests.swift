@@ -6,7 +6,7 @@ import Wire
 
 @testable import RouterForwarding
 
-@Suite("Trust in routers (DESIGN 6.6)")
+@Suite("Trust in routers")
 struct RouterTrustTests {
     static let trust = RouterTrust(
         networks: [IPNetwork("10.1.0.0/16")!, IPNetwork("127.0.0.1")!, IPNetwork("fd00::/8")!, IPNetwork("224.0.0.0/4")!],

@@ -3,7 +3,7 @@ import SDP
 public import StageHub
 public import Wire
 
-/// What a router is told of one participant's media, as an RFC 8866 offer (DESIGN.md 6.1) or, for `static`, as a file.
+/// What a router is told of one participant's media, as an RFC 8866 offer or, for `static`, as a file.
 public struct RouterDescription: Sendable, Equatable {
     /// One m-line.
     public struct Track: Sendable, Equatable {

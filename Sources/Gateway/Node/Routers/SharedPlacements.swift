@@ -2,7 +2,7 @@ import EventLoop
 import RouterForwarding
 import Store
 
-/// Placements in the store that all nodes of a platform share (DESIGN 6.4). Confined to the control loop.
+/// Placements in the store that all nodes of a platform share. Confined to the control loop.
 final class SharedPlacements: PlacementStore {
     private let store: any PlatformStore
     /// Whether another node sees the router alive, as its heartbeat says.
@@ -16,12 +16,12 @@ final class SharedPlacements: PlacementStore {
         mailbox = try Mailbox(loop: loop) { [unowned self] number, answer in waiting.removeValue(forKey: number)?(answer) }
     }
 
-    func placement(of key: PlacementKey, reply: @escaping (RouterForwarding.Placement?) -> Void) {
-        reply(store.state.placements[Store.Placement.Key(key)].map { RouterForwarding.Placement($0) })
+    func placement(of key: PlacementKey, reply: @escaping (PlacementRecord?) -> Void) {
+        reply(store.state.placements[Store.Placement.Key(key)].map { PlacementRecord($0) })
     }
 
     func replace(
-        _ key: PlacementKey, _ expected: RouterForwarding.Placement?, with new: RouterForwarding.Placement,
+        _ key: PlacementKey, _ expected: PlacementRecord?, with new: PlacementRecord,
         reply: @escaping (PlacementAnswer) -> Void
     ) {
         if let expected, isSeenByOthers(expected.router) { return reply(.stillSeenByOthers) }
@@ -32,10 +32,10 @@ final class SharedPlacements: PlacementStore {
             let key = Store.Placement.Key(key)
             let known = transaction.state.placements[key]
             // Another gateway's move came first: that one holds.
-            if let known, expected != RouterForwarding.Placement(known) { return known }
+            if let known, expected != PlacementRecord(known) { return known }
             return transaction.place(key, on: new.router, expected: known, now: EventLoop.wallNow())
         } reply: { (result: Result<Store.Placement, any Error>) in
-            let answer = (try? result.get()).map { PlacementAnswer.current(RouterForwarding.Placement($0)) }
+            let answer = (try? result.get()).map { PlacementAnswer.current(PlacementRecord($0)) }
             sender?.send((number, answer ?? .unavailable))
         }
     }
@@ -45,6 +45,6 @@ extension Store.Placement.Key {
     fileprivate init(_ key: PlacementKey) { self.init(stageID: key.stageID, replica: key.replica) }
 }
 
-extension RouterForwarding.Placement {
+extension PlacementRecord {
     fileprivate init(_ placement: Store.Placement) { self.init(router: placement.router, generation: placement.generation) }
 }

@@ -7,7 +7,7 @@ public struct StaticPorts: Sendable, Equatable, Hashable {
     static let width = 4
 }
 
-/// Gives out port pairs: the lowest free one, and the same again for who had one (DESIGN.md 6.5).
+/// Gives out port pairs: the lowest free one, and the same one again to whoever had one.
 struct PortPairs: Sendable {
     private let range: ClosedRange<UInt16>
     private var owners: [String: StaticPorts] = [:]

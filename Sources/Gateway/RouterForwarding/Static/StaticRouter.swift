@@ -5,7 +5,7 @@ public import SRTP
 public import StageHub
 public import Wire
 
-/// The `static` driver: a receiver that cannot be asked, told where media will come by a file (DESIGN.md 6.5).
+/// The `static` driver: a receiver that cannot be asked, told by a file where media will come.
 ///
 /// Shared by all threads; ports are kept per ingest configuration, or per participant where there is none. Descriptions go to
 /// `publish`, which runs on the caller's thread and must not block it: give it a mailbox to whoever writes files.

@@ -1,6 +1,6 @@
 public import Wire
 
-/// What a router's answer may name (DESIGN.md 6.6): a hijacked router must not aim our media at others.
+/// What a router's answer may name: a hijacked router must not aim our media at others.
 public struct RouterTrust: Sendable, Equatable {
     /// `media` of the configuration; by default what the router's URL resolved to.
     public var networks: [IPNetwork]

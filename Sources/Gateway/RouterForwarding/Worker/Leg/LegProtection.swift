@@ -9,7 +9,7 @@ final class ProtectionSlots {
     deinit { bytes.deallocate() }
 }
 
-/// SRTP of one leg (DESIGN.md 6.2): one key for all its tracks, fresh with every announce, so that no two packets ever share
+/// SRTP of one leg: one key for all its tracks, fresh with every announce, so that no two packets ever share
 /// key, SSRC and index.
 final class LegProtection {
     private var outbound: SRTPOutbound

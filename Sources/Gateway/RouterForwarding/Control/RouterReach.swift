@@ -1,7 +1,7 @@
 public import Wire
 
 /// Which routers are dead for this gateway alone: another one's heartbeat still sees them, so their stages stay where they are
-/// and new publishes for them are refused here (DESIGN.md 6.4).
+/// and new publishes for them are refused here.
 public struct RouterReach {
     /// Heartbeats are up to 3 s old, and the others may need as long to see that a router has really died.
     static let patience = Duration.seconds(6)

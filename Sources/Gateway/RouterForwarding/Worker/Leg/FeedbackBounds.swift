@@ -1,6 +1,6 @@
 import Wire
 
-/// What one track's router may ask of us (DESIGN.md 6.3): plain RTP can be forged, so that nothing here may amplify or starve.
+/// What one track's router may ask of us. Plain RTP can be forged: nothing that it asks may amplify traffic or starve the track.
 struct FeedbackBounds {
     static let keyframeInterval = Duration.milliseconds(500)
     /// Keyframe requests that pass without a budget, at the start of a track.

@@ -2,7 +2,7 @@ import RTP
 import StageHub
 import Wire
 
-/// Keeps a publish's media until the router has answered: from the latest IDR on, at most one GOP, 2 s and 4 MB (DESIGN.md 5).
+/// Keeps a publish's media until the router has answered: from the latest IDR on, at most one GOP, 2 s and 4 MB.
 ///
 /// Audio of the same time is kept with it. Beyond the limits video is dropped up to the next IDR, audio from the front.
 final class StartGate {

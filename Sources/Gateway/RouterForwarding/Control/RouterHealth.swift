@@ -1,6 +1,6 @@
 import Wire
 
-/// Whether a router lives (DESIGN.md 6.4): dead after three failed checks, one a second, and 3 s without any RTCP.
+/// Whether a router lives: dead after three failed checks, one a second, and 3 s without any RTCP.
 ///
 /// A router that comes back is used again after three good checks in a row, and never takes back what moved away.
 struct RouterHealth {

@@ -2,7 +2,7 @@ public import Admission
 public import StageHub
 public import Wire
 
-/// What a router is told of one participant (DESIGN.md 6.1). Made on the worker, sent by the control loop.
+/// What a router is told of one participant. Made on the worker, sent by the control loop.
 public struct Announcement: Sendable, Equatable {
     public var grant: PublishGrant
     /// The stage session.
@@ -40,7 +40,7 @@ public enum AnnounceFailure: Error, Equatable, Sendable {
     case refused(status: Int)
     /// 409: the router holds a higher generation.
     case staleGeneration
-    /// The answer breaks the trust rules of DESIGN.md 6.6, or is no answer; the text says which, for the log.
+    /// The answer names what is not the router's (`RouterTrust`), or is no answer; the text says which, for the log.
     case unacceptable(String)
 }
 

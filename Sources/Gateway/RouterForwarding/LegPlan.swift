@@ -21,7 +21,7 @@ public struct TrackPlan: Sendable, Equatable {
     }
 }
 
-/// One announce of one participant to one router: fresh SSRCs and keys for each (DESIGN.md 6.2).
+/// One announce of one participant to one router: fresh SSRCs and keys for each.
 public struct LegPlan: Sendable, Equatable {
     /// RTCP's canonical name, the same for all tracks: the participant.
     public var cname: String

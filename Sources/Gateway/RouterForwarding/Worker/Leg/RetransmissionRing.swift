@@ -1,7 +1,7 @@
 import RTP
 import Wire
 
-/// The very bytes sent in the last 250 ms, protected ones included, to answer NACKs from (DESIGN.md 6.2): never encrypted again.
+/// The very bytes sent in the last 250 ms, protected ones included, to answer NACKs from: never encrypted again.
 final class RetransmissionRing {
     static let maximumAge = Duration.milliseconds(250)
     static let maximumByteCount = 1_000_000

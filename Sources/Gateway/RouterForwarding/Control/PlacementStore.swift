@@ -1,5 +1,5 @@
-/// Which router has a stage, as all gateways see it (DESIGN.md 6.4): one record per stage and replica.
-public struct Placement: Sendable, Equatable {
+/// Which router has a stage, as all gateways see it: one record per stage and replica.
+public struct PlacementRecord: Sendable, Equatable {
     /// The name in the configuration.
     public var router: String
     /// max(last + 1, wall clock in ms), below 2^53.
@@ -8,7 +8,7 @@ public struct Placement: Sendable, Equatable {
     public init(router: String, generation: UInt64) { (self.router, self.generation) = (router, generation) }
 }
 
-/// A stage and the how-manieth of its routers.
+/// A stage, and which of its routers is meant: 0 is the first.
 public struct PlacementKey: Sendable, Hashable {
     public var stageID: String
     public var replica: Int
@@ -19,7 +19,7 @@ public struct PlacementKey: Sendable, Hashable {
 /// What became of a compare-and-swap.
 public enum PlacementAnswer: Sendable, Equatable {
     /// The record as it stands now: ours, or another gateway's move that came first.
-    case current(Placement)
+    case current(PlacementRecord)
     /// Other gateways still see the router: the stage stays, and new publishes are refused here.
     case stillSeenByOthers
     case unavailable
@@ -27,22 +27,22 @@ public enum PlacementAnswer: Sendable, Equatable {
 
 /// Where placements are kept. Confined to the control loop; answers may come at once or later, exactly once.
 public protocol PlacementStore: AnyObject {
-    func placement(of key: PlacementKey, reply: @escaping (Placement?) -> Void)
+    func placement(of key: PlacementKey, reply: @escaping (PlacementRecord?) -> Void)
     /// Writes `new` if the record still is `expected` (nil: if there is none).
     func replace(
-        _ key: PlacementKey, _ expected: Placement?, with new: Placement, reply: @escaping (PlacementAnswer) -> Void)
+        _ key: PlacementKey, _ expected: PlacementRecord?, with new: PlacementRecord, reply: @escaping (PlacementAnswer) -> Void)
 }
 
 /// Placements of one gateway alone.
 public final class LocalPlacements: PlacementStore {
-    private var records: [PlacementKey: Placement] = [:]
+    private var records: [PlacementKey: PlacementRecord] = [:]
 
     public init() {}
 
-    public func placement(of key: PlacementKey, reply: @escaping (Placement?) -> Void) { reply(records[key]) }
+    public func placement(of key: PlacementKey, reply: @escaping (PlacementRecord?) -> Void) { reply(records[key]) }
 
     public func replace(
-        _ key: PlacementKey, _ expected: Placement?, with new: Placement, reply: @escaping (PlacementAnswer) -> Void
+        _ key: PlacementKey, _ expected: PlacementRecord?, with new: PlacementRecord, reply: @escaping (PlacementAnswer) -> Void
     ) {
         if records[key] == expected { records[key] = new }
         reply(records[key].map { .current($0) } ?? .unavailable)

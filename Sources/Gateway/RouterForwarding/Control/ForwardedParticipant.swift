@@ -1,0 +1,116 @@
+import Admission
+import Wire
+
+/// What the control loop knows of a participant's latest publication: what is announced of it, where, and as which generation.
+struct ForwardedParticipant: Sendable {
+    /// Its announce at one of the routers of its stage.
+    struct Replica: Sendable {
+        var state = State.unplaced
+        /// The router that was announced to last; nil before the first, and when that router has died.
+        var router: String?
+        /// The router that has answered an announce and was not told its end. Another one than `router` only until that is told.
+        var standing: String?
+        /// Of its last announce; 0 before the first.
+        var generation: UInt64 = 0
+        var failures = 0
+        /// The number of the open question to the store of placements: only its answer counts.
+        var question: Int?
+    }
+
+    enum State: Sendable, Equatable {
+        /// Nothing is under way: before the first step, or when only a successor will announce again.
+        case unplaced
+        /// The store is asked which router has the stage.
+        case looking(avoiding: String?)
+        /// The store is asked to write that router down.
+        case moving(to: String)
+        /// The router is asked.
+        case announcing
+        /// The router has answered.
+        case live
+        case waiting(until: MonotonicTime)
+    }
+
+    let id: ForwardingID
+    /// As the worker tells it; the lease's generation in it.
+    var announcement: Announcement
+    var replicas: [Replica]
+    /// The highest of any announce of the participant; 0 before the first. Two announces never have the same.
+    var generation: UInt64 = 0
+    /// The publication was taken over: its announce waits that long for the successor.
+    var successorBy: MonotonicTime?
+
+    init(_ id: ForwardingID, _ announcement: Announcement, replicas count: Int) {
+        (self.id, self.announcement) = (id, announcement)
+        replicas = Array(repeating: Replica(), count: count)
+    }
+
+    var stageID: String { announcement.grant.stageID }
+
+    /// Takes over from an earlier publication of the participant: generations go on rising, and what stands is ours to end.
+    mutating func continues(_ former: ForwardedParticipant) {
+        generation = former.generation
+        for index in replicas.indices { replicas[index].standing = former.replicas[index].standing }
+    }
+
+    /// Chooses the generation of the next announce: above the record's, the lease's, and the last one.
+    mutating func begin(_ replica: Int, at record: PlacementRecord) {
+        generation = min(
+            Generation.maximum, max(record.generation, announcement.generation, generation == 0 ? 0 : generation + 1))
+        (replicas[replica].router, replicas[replica].generation) = (record.router, generation)
+        replicas[replica].state = .announcing
+    }
+
+    mutating func succeeded(_ replica: Int) {
+        (replicas[replica].state, replicas[replica].failures) = (.live, 0)
+        replicas[replica].standing = replicas[replica].router
+    }
+
+    /// - Returns: how long to wait before the next attempt: 1, 2, 4, 8 s.
+    mutating func failed(_ replica: Int, _ failure: AnnounceFailure, at wall: WallTime) -> Duration {
+        if failure == .staleGeneration {
+            // Somebody's clock ran ahead of ours once: go on above it.
+            let clock = UInt64(max(0, wall.millisecondsSince1970))
+            generation = min(Generation.maximum - 1, max(generation + 1000, clock))
+        }
+        replicas[replica].failures += 1
+        let doubled = PlacementMachine.retryDelay * (1 << min(replicas[replica].failures - 1, 3))
+        return min(doubled, PlacementMachine.maximumRetryDelay)
+    }
+
+    /// The router has died, and what it held with it.
+    mutating func leave(_ replica: Int) {
+        (replicas[replica].router, replicas[replica].standing, replicas[replica].failures) = (nil, nil, 0)
+    }
+
+    /// The announcement as this replica's router knows it.
+    func announcement(for replica: Int) -> Announcement {
+        var announcement = announcement
+        announcement.generation = replicas[replica].generation
+        return announcement
+    }
+
+    /// With which it is withdrawn, from whatever router: none refuses it.
+    var withdrawal: Announcement {
+        var announcement = announcement
+        announcement.generation = generation
+        return announcement
+    }
+
+    func isLive(at router: String) -> Bool { replicas.contains { $0.router == router && $0.state == .live } }
+
+    /// Routers that the other replicas have, are about to have, or have not left yet.
+    func routersTaken(besides replica: Int) -> Set<String> {
+        var taken: Set<String> = []
+        for (index, other) in replicas.enumerated() where index != replica {
+            taken.formUnion([other.router, other.standing].compactMap { $0 })
+            if case .moving(let router) = other.state { taken.insert(router) }
+        }
+        return taken
+    }
+
+    /// What is live at a router, as it was announced there.
+    func announcements(at router: String) -> [Announcement] {
+        replicas.indices.filter { replicas[$0].router == router && replicas[$0].state == .live }.map(announcement(for:))
+    }
+}

@@ -1,0 +1,473 @@
+import Admission
+import Wire
+
+/// Which router each stage goes to, and that its publications get there: placement, announces, leases, health, failover.
+///
+/// A value without clock, socket or chance: every input returns what is to be done, always the same in the same order, and
+/// `deadline` says when to call `timePassed`. A stage stays with its router until that is dead, for itself and for all that was
+/// announced there; everything else that fails is tried again.
+struct PlacementMachine: Sendable {
+    private struct Router: Sendable {
+        let hasHealth: Bool
+        var health = RouterHealth()
+        var isChecking = false
+    }
+
+    /// An announce that nobody waits for any more. What it leaves at the router is ended when it is answered.
+    private struct Abandoned: Sendable {
+        var router: String
+        var reason: String
+        /// The router holds another announce, whatever the answer is.
+        var standsAnyway: Bool
+        /// The highest that the router may hold.
+        var generation: UInt64
+    }
+
+    /// By participant: the latest publication of each.
+    private(set) var participants: [ParticipantKey: ForwardedParticipant] = [:]
+    private var routers: [String: Router]
+    private var abandoned: [PlacementAnnounce.ID: Abandoned] = [:]
+    private let replicas: Int
+    private var isAvailable = true
+    private var lastQuestion = 0
+    private var healthAt: MonotonicTime
+    private var leasesAt: MonotonicTime
+    /// Nobody waits for an earlier moment.
+    private var waitingUntil: MonotonicTime?
+
+    static let leaseInterval = Duration.seconds(5)
+    static let retryDelay = Duration.seconds(1)
+    static let maximumRetryDelay = Duration.seconds(8)
+    /// A publication that was taken over keeps its announces that long: the successor has to come through its handshake.
+    static let successorPatience = Duration.seconds(10)
+
+    /// - Parameters:
+    ///   - routers: by name, whether the router can be asked for its health.
+    ///   - now: health is asked for at once.
+    init(routers: [String: Bool], replicas: Int, now: MonotonicTime) {
+        self.routers = routers.mapValues { Router(hasHealth: $0) }
+        (self.replicas, healthAt, leasesAt) = (replicas, now, now + Self.leaseInterval)
+    }
+
+    /// When `timePassed` has something to do at the latest.
+    var deadline: MonotonicTime { min(healthAt, leasesAt, waitingUntil ?? healthAt) }
+
+    mutating func timePassed(_ now: MonotonicTime) -> [PlacementAction] {
+        var actions: [PlacementAction] = []
+        if let waitingUntil, now >= waitingUntil { actions += goOnWaiting(now) }
+        if now >= healthAt {
+            healthAt = now + RouterHealth.checkInterval
+            actions += checkHealth()
+        }
+        if now >= leasesAt {
+            leasesAt = now + Self.leaseInterval
+            actions += followPlacements() + renewLeases()
+        }
+        return actions
+    }
+
+    /// Does what was waited for, and finds the next moment.
+    private mutating func goOnWaiting(_ now: MonotonicTime) -> [PlacementAction] {
+        waitingUntil = nil
+        var actions: [PlacementAction] = []
+        for participant in inOrder {
+            if let end = participant.successorBy {
+                if now >= end { actions += self.end(participant, "takenOver") } else { wake(at: end) }
+            }
+            for (index, replica) in participant.replicas.enumerated() {
+                guard case .waiting(let until) = replica.state else { continue }
+                let slot = PlacementSlot(id: participant.id, replica: index)
+                if now >= until { actions += place(slot) } else { wake(at: until) }
+            }
+        }
+        return actions
+    }
+
+    private mutating func wake(at moment: MonotonicTime) { waitingUntil = min(moment, waitingUntil ?? moment) }
+
+    /// Whether nothing is announced, and no answer is awaited.
+    var isIdle: Bool { participants.isEmpty && abandoned.isEmpty }
+
+    /// What comes of it does not depend on chance.
+    private var inOrder: [ForwardedParticipant] {
+        participants.values.sorted { $0.id.participant.name < $1.id.participant.name }
+    }
+}
+
+// MARK: - Publications
+
+extension PlacementMachine {
+    /// A publication has formats to announce. One of the same participant that was there before is succeeded, not ended.
+    mutating func started(_ id: ForwardingID, _ announcement: Announcement) -> [PlacementAction] {
+        var participant = ForwardedParticipant(id, announcement, replicas: replicas)
+        if let former = participants[id.participant] {
+            // Its worker may tell of it late: the successor's has told already.
+            guard former.id.serial < id.serial else { return [] }
+            participant.continues(former)
+            for slot in slots(of: former) { abandon(slot, of: former, "takenOver", standsAnyway: false) }
+        }
+        inheritAbandoned(&participant)
+        participants[id.participant] = participant
+        return slots(of: participant).flatMap { place($0) }
+    }
+
+    /// Formats, mute or keyframe requests turned out different.
+    mutating func changed(_ id: ForwardingID, _ announcement: Announcement) -> [PlacementAction] {
+        guard let former = current(id) else { return [] }
+        participants[id.participant]?.announcement = announcement
+        return slots(of: former).filter { self[$0]?.state == .live }.flatMap { bringUpToDate($0, since: former.announcement) }
+    }
+
+    /// RTCP came from a replica's router.
+    mutating func feedbackCame(of slot: PlacementSlot, at moment: MonotonicTime) {
+        guard let router = self[slot]?.router else { return }
+        routers[router]?.health.feedbackCame(at: moment)
+    }
+
+    /// - Parameter keepsAnnounce: the publication was taken over; its announces wait for the successor.
+    mutating func ended(
+        _ id: ForwardingID, _ reason: String, keepsAnnounce: Bool, _ now: MonotonicTime
+    ) -> [PlacementAction] {
+        guard let participant = current(id) else { return [] }
+        guard keepsAnnounce else { return end(participant, reason) }
+        let end = now + Self.successorPatience
+        participants[id.participant]?.successorBy = end
+        wake(at: end)
+        for slot in slots(of: participant) where self[slot]?.state != .announcing && self[slot]?.state != .live { rest(slot) }
+        return []
+    }
+
+    private mutating func end(_ participant: ForwardedParticipant, _ reason: String) -> [PlacementAction] {
+        participants[participant.id.participant] = nil
+        var actions: [PlacementAction] = []
+        for slot in slots(of: participant) {
+            let replica = participant.replicas[slot.replica]
+            let isAsked = replica.state == .announcing && replica.standing == replica.router
+            abandon(slot, of: participant, reason, standsAnyway: isAsked)
+            guard let router = replica.standing, !isAsked else { continue }
+            actions.append(.withdraw(participant.withdrawal, at: router, reason: reason))
+        }
+        return actions
+    }
+
+    private func current(_ id: ForwardingID) -> ForwardedParticipant? {
+        participants[id.participant].flatMap { $0.id == id ? $0 : nil }
+    }
+
+    private func slots(of participant: ForwardedParticipant) -> [PlacementSlot] {
+        participant.replicas.indices.map { PlacementSlot(id: participant.id, replica: $0) }
+    }
+
+    /// Nil for a publication that is not its participant's latest; then nothing is set.
+    private subscript(_ slot: PlacementSlot) -> ForwardedParticipant.Replica? {
+        get { current(slot.id)?.replicas[slot.replica] }
+        set {
+            guard current(slot.id) != nil, let newValue else { return }
+            participants[slot.id.participant]?.replicas[slot.replica] = newValue
+        }
+    }
+}
+
+// MARK: - Placement
+
+extension PlacementMachine {
+    /// Asks for the stage's router, to announce there.
+    private mutating func place(_ slot: PlacementSlot, avoiding avoided: String? = nil) -> [PlacementAction] {
+        guard let participant = current(slot.id), participant.successorBy == nil else { return rest(slot) }
+        self[slot]?.state = .looking(avoiding: avoided)
+        return [.look(ask(slot), key(of: slot, participant))]
+    }
+
+    /// The store's answer to the latest question of its slot.
+    mutating func looked(
+        _ question: PlacementQuestion, _ record: PlacementRecord?, _ now: MonotonicTime, wall: WallTime
+    ) -> [PlacementAction] {
+        switch answered(question)?.state {
+        case .looking(let avoided):
+            if let record, record.router != avoided, routers[record.router]?.health.isDead == false,
+                !isTaken(record.router, besides: question.slot)
+            {
+                return announce(question.slot, at: record)
+            }
+            return move(question.slot, from: record, avoiding: avoided, now, wall)
+        case .live: return record.map { follow($0, question.slot) } ?? []
+        default: return []
+        }
+    }
+
+    mutating func moved(
+        _ question: PlacementQuestion, _ answer: PlacementAnswer, _ now: MonotonicTime
+    ) -> [PlacementAction] {
+        guard case .moving = answered(question)?.state else { return [] }
+        guard case .current(let record) = answer, routers[record.router] != nil,
+            !isTaken(record.router, besides: question.slot)
+        else {
+            return wait(question.slot, until: now + Self.retryDelay)
+        }
+        return announce(question.slot, at: record)
+    }
+
+    private mutating func move(
+        _ slot: PlacementSlot, from record: PlacementRecord?, avoiding avoided: String?, _ now: MonotonicTime, _ wall: WallTime
+    ) -> [PlacementAction] {
+        guard let participant = current(slot.id) else { return [] }
+        guard let router = candidate(for: slot, participant, avoiding: avoided) else {
+            let waiting = wait(slot, until: now + Self.retryDelay)
+            // Nobody else: the router that did not answer gets another chance.
+            if let record, routers[record.router]?.health.isDead == false { return waiting }
+            return waiting + [.tell(.noRouter(stageID: participant.stageID))]
+        }
+        let generation = Generation.next(after: record?.generation, wallMilliseconds: wall.millisecondsSince1970)
+        self[slot]?.state = .moving(to: router)
+        let next = PlacementRecord(router: router, generation: generation)
+        return [.move(ask(slot), key(of: slot, participant), from: record, to: next)]
+    }
+
+    /// The best router by rendezvous that is alive and has no other replica of the stage.
+    private func candidate(
+        for slot: PlacementSlot, _ participant: ForwardedParticipant, avoiding avoided: String?
+    ) -> String? {
+        let taken = participant.routersTaken(besides: slot.replica)
+        let names = eligibleRouters.filter { $0 != avoided && !taken.contains($0) }
+        return Rendezvous.ranking(of: names, for: participant.stageID).first
+    }
+
+    /// Two publications may have moved two replicas of their stage to one router: a participant is never there twice.
+    private func isTaken(_ router: String, besides slot: PlacementSlot) -> Bool {
+        current(slot.id)?.routersTaken(besides: slot.replica).contains(router) == true
+    }
+
+    /// Another gateway may have moved a stage while its router was well here, or a move was lost: the record holds.
+    private mutating func followPlacements() -> [PlacementAction] {
+        var actions: [PlacementAction] = []
+        for participant in inOrder where participant.successorBy == nil {
+            for slot in slots(of: participant) where self[slot]?.state == .live {
+                actions.append(.look(ask(slot), key(of: slot, participant)))
+            }
+        }
+        return actions
+    }
+
+    private mutating func follow(_ record: PlacementRecord, _ slot: PlacementSlot) -> [PlacementAction] {
+        guard self[slot]?.router != record.router, routers[record.router]?.health.isEligible == true,
+            !isTaken(record.router, besides: slot)
+        else { return [] }
+        return [.close(slot)] + announce(slot, at: record)
+    }
+
+    /// - Returns: nothing to do: `timePassed` goes on with it.
+    private mutating func wait(_ slot: PlacementSlot, until moment: MonotonicTime) -> [PlacementAction] {
+        guard current(slot.id)?.successorBy == nil else { return rest(slot) }
+        self[slot]?.state = .waiting(until: moment)
+        wake(at: moment)
+        return []
+    }
+
+    /// Only a successor will announce again.
+    @discardableResult
+    private mutating func rest(_ slot: PlacementSlot) -> [PlacementAction] {
+        self[slot]?.state = .unplaced
+        self[slot]?.question = nil
+        return []
+    }
+
+    private mutating func ask(_ slot: PlacementSlot) -> PlacementQuestion {
+        lastQuestion += 1
+        let question = PlacementQuestion(slot: slot, number: lastQuestion)
+        self[slot]?.question = question.number
+        return question
+    }
+
+    /// Nil for an answer that came too late.
+    private mutating func answered(_ question: PlacementQuestion) -> ForwardedParticipant.Replica? {
+        guard let replica = self[question.slot], replica.question == question.number else { return nil }
+        self[question.slot]?.question = nil
+        return replica
+    }
+
+    private func key(of slot: PlacementSlot, _ participant: ForwardedParticipant) -> PlacementKey {
+        PlacementKey(stageID: participant.stageID, replica: slot.replica)
+    }
+}
+
+// MARK: - Announces
+
+extension PlacementMachine {
+    private mutating func announce(_ slot: PlacementSlot, at record: PlacementRecord) -> [PlacementAction] {
+        var actions: [PlacementAction] = []
+        guard var participant = current(slot.id) else { return [] }
+        if let standing = participant.replicas[slot.replica].standing, standing != record.router {
+            actions.append(.withdraw(participant.withdrawal, at: standing, reason: "moved"))
+            participant.replicas[slot.replica].standing = nil
+        }
+        participant.begin(slot.replica, at: record)
+        participants[slot.id.participant] = participant
+        let announcement = participant.announcement(for: slot.replica)
+        return actions + [.announce(PlacementAnnounce(slot: slot, router: record.router, announcement: announcement))]
+    }
+
+    mutating func answered(
+        _ announce: PlacementAnnounce, _ result: Result<LegPlan, AnnounceFailure>, _ now: MonotonicTime, wall: WallTime
+    ) -> [PlacementAction] {
+        if let entry = abandoned.removeValue(forKey: announce.id) { return settle(announce, entry, result) }
+        guard self[announce.slot]?.state == .announcing else { return [] }
+        let participant = announce.slot.id.participant
+        switch result {
+        case .success(let plan):
+            participants[participant]?.succeeded(announce.slot.replica)
+            let generation = announce.announcement.generation
+            let story = RouterControl.Story.announced(
+                participantID: participant.participantID, router: announce.router, generation: generation)
+            return [.open(announce.slot, plan), .tell(story)] + bringUpToDate(announce.slot, since: announce.announcement)
+        case .failure(let failure):
+            let story = RouterControl.Story.announceFailed(
+                participantID: participant.participantID, router: announce.router, failure)
+            return [.tell(story)] + failed(announce, failure, now, wall)
+        }
+    }
+
+    /// A router that does not answer is left at once by a stage that has nobody live there.
+    private mutating func failed(
+        _ announce: PlacementAnnounce, _ failure: AnnounceFailure, _ now: MonotonicTime, _ wall: WallTime
+    ) -> [PlacementAction] {
+        let (slot, router) = (announce.slot, announce.router)
+        guard let delay = participants[slot.id.participant]?.failed(slot.replica, failure, at: wall) else { return [] }
+        let waiting = wait(slot, until: now + delay)
+        guard failure == .noAnswer else { return waiting }
+        let stageID = participants[slot.id.participant]?.stageID
+        let hasLive = participants.values.contains { $0.stageID == stageID && $0.isLive(at: router) }
+        let actions = checked(false, router, now, isCheck: false)
+        // Its death has moved the stage.
+        guard routers[router]?.health.isDead == false, !hasLive else { return actions }
+        return actions + place(slot, avoiding: router)
+    }
+
+    /// Tells the router what is different from what it was told. Tracks do not change within an announce.
+    private mutating func bringUpToDate(_ slot: PlacementSlot, since told: Announcement) -> [PlacementAction] {
+        guard let participant = current(slot.id), let router = self[slot]?.router else { return [] }
+        let announcement = participant.announcement(for: slot.replica)
+        if announcement.tracks != told.tracks { return place(slot) }
+        var told = told
+        told.generation = announcement.generation
+        return told == announcement ? [] : [.update(announcement, at: router)]
+    }
+
+    /// The router's answer is awaited by nobody from now on, if there is one to come.
+    private mutating func abandon(
+        _ slot: PlacementSlot, of participant: ForwardedParticipant, _ reason: String, standsAnyway: Bool
+    ) {
+        let replica = participant.replicas[slot.replica]
+        guard replica.state == .announcing, let router = replica.router else { return }
+        abandoned[PlacementAnnounce.ID(slot: slot, generation: replica.generation)] = Abandoned(
+            router: router, reason: reason, standsAnyway: standsAnyway, generation: replica.generation)
+    }
+
+    /// What earlier publications of the participant have left in flight: generations rise above it, and what stands is the next
+    /// one's to end.
+    private mutating func inheritAbandoned(_ participant: inout ForwardedParticipant) {
+        for (id, entry) in abandoned where id.slot.id.participant == participant.id.participant {
+            participant.generation = max(participant.generation, entry.generation)
+            let isKnown = participant.replicas.contains { $0.standing == entry.router }
+            guard entry.standsAnyway, isKnown || participant.replicas[id.slot.replica].standing == nil else { continue }
+            if !isKnown { participant.replicas[id.slot.replica].standing = entry.router }
+            abandoned[id]?.standsAnyway = false
+        }
+    }
+
+    /// What the router holds of it is the present publication's to end, if that is there too, or is ended with the last answer.
+    private mutating func settle(
+        _ announce: PlacementAnnounce, _ entry: Abandoned, _ result: Result<LegPlan, AnnounceFailure>
+    ) -> [PlacementAction] {
+        if case .failure = result, !entry.standsAnyway { return [] }
+        let (participant, router) = (announce.slot.id.participant, announce.router)
+        let replicas = participants[participant]?.replicas ?? []
+        if let index = replicas.firstIndex(where: { $0.router == router || $0.standing == router }) {
+            participants[participant]?.replicas[index].standing = router
+            return []
+        }
+        if let later = abandoned.first(where: { $0.key.slot.id.participant == participant && $0.value.router == router }) {
+            abandoned[later.key]?.standsAnyway = true
+            abandoned[later.key]?.generation = max(entry.generation, later.value.generation)
+            return []
+        }
+        var announcement = announce.announcement
+        announcement.generation = entry.generation
+        return [.withdraw(announcement, at: router, reason: entry.reason)]
+    }
+}
+
+// MARK: - Health and leases
+
+extension PlacementMachine {
+    private mutating func checkHealth() -> [PlacementAction] {
+        let asked = routers.keys.sorted().filter { routers[$0]?.hasHealth == true && routers[$0]?.isChecking == false }
+        for name in asked { routers[name]?.isChecking = true }
+        return asked.map { .checkHealth(router: $0) }
+    }
+
+    /// - Parameter isCheck: the answer to `checkHealth`; false for an announce without one.
+    mutating func checked(
+        _ isGood: Bool, _ name: String, _ now: MonotonicTime, isCheck: Bool = true
+    ) -> [PlacementAction] {
+        guard var router = routers[name], router.hasHealth else { return [] }
+        if isCheck { router.isChecking = false }
+        let wasDead = router.health.isDead
+        let hasDied = router.health.checked(isGood: isGood, at: now)
+        routers[name] = router
+        var actions: [PlacementAction] = []
+        if wasDead, !router.health.isDead { actions.append(.tell(.returned(router: name))) }
+        actions += availability()
+        return hasDied ? actions + died(name) : actions
+    }
+
+    private mutating func died(_ name: String) -> [PlacementAction] {
+        var actions: [PlacementAction] = [.tell(.died(router: name))]
+        for participant in inOrder {
+            for slot in slots(of: participant) where participant.replicas[slot.replica].router == name {
+                abandon(slot, of: participant, "moved", standsAnyway: false)
+                participants[participant.id.participant]?.leave(slot.replica)
+                actions += [.close(slot)] + place(slot)
+            }
+        }
+        return actions
+    }
+
+    private mutating func availability() -> [PlacementAction] {
+        let isAvailableNow = routers.values.contains { $0.health.isPromising }
+        guard isAvailableNow != isAvailable else { return [] }
+        isAvailable = isAvailableNow
+        return [.availabilityChanged(isAvailable)]
+    }
+
+    private func renewLeases() -> [PlacementAction] {
+        let participants = inOrder
+        return routers.keys.sorted().filter { routers[$0]?.health.isDead == false }.map { name in
+            .renewLease(router: name, participants.flatMap { $0.announcements(at: name) })
+        }
+    }
+
+    /// A router does not hold any more what was announced to it.
+    mutating func lost(_ keys: [ParticipantKey], _ router: String) -> [PlacementAction] {
+        var actions: [PlacementAction] = []
+        for participant in keys.compactMap({ participants[$0] }) {
+            for slot in slots(of: participant)
+            where participant.replicas[slot.replica].router == router && participant.replicas[slot.replica].state == .live {
+                actions.append(.tell(.lost(participantID: participant.id.participant.participantID, router: router)))
+                actions += place(slot)
+            }
+        }
+        return actions
+    }
+
+    /// Routers that take new stages now.
+    var eligibleRouters: [String] { routers.filter { $0.value.health.isEligible }.keys.sorted() }
+
+    /// In the order of their names.
+    var status: [RouterControl.Status] {
+        routers.sorted { $0.key < $1.key }.map { name, router in
+            RouterControl.Status(
+                name: name, isDead: router.health.isDead, isEligible: router.health.isEligible,
+                participantCount: participants.values.count { $0.isLive(at: name) })
+        }
+    }
+}

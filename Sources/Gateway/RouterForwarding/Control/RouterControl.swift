@@ -1,0 +1,134 @@
+import Admission
+public import EventLoop
+import StageHub
+import Wire
+
+/// Runs a `PlacementMachine` on the control loop: asks the store, the routers and the workers, and brings it their answers.
+///
+/// Confined to the control loop. Workers tell it of their publications; encoders never notice what it does.
+public final class RouterControl {
+    public var onStory: (Story) -> Void = { _ in }
+    /// Whether new publishes have a router to go to: told when it changes; true at first.
+    public var onAvailabilityChanged: (Bool) -> Void = { _ in }
+
+    private let loop: EventLoop
+    private let placements: any PlacementStore
+    private let drivers: [String: any RouterDriver]
+    private var machine: PlacementMachine
+    /// Whose legs are told, until they end.
+    private var workers: [ForwardingID: MailboxSender<LegCommand>] = [:]
+    private var mailbox: Mailbox<ForwardingEvent>?
+    private var timer: TimerWatch?
+    private var waiting: [PlacementAction] = []
+    private var isPerforming = false
+
+    /// - Parameter drivers: with different names.
+    /// - Throws: when the kernel gives no more descriptors.
+    public init(
+        loop: EventLoop, drivers: [any RouterDriver], placements: any PlacementStore, replicas: Int = 1
+    ) throws(SystemError) {
+        (self.loop, self.placements) = (loop, placements)
+        self.drivers = Dictionary(drivers.map { ($0.name, $0) }) { first, _ in first }
+        machine = PlacementMachine(routers: self.drivers.mapValues(\.hasHealth), replicas: replicas, now: loop.now)
+        mailbox = try Mailbox(loop: loop) { [unowned self] in receive($0) }
+        timer = loop.schedule(after: .zero) { [unowned self] in perform(machine.timePassed(loop.now)) }
+    }
+
+    /// For the workers' forwarders.
+    public var sender: MailboxSender<ForwardingEvent> {
+        guard let mailbox else { preconditionFailure("made in init") }
+        return mailbox.sender
+    }
+
+    /// Routers that take new stages now.
+    var eligibleRouters: [String] { machine.eligibleRouters }
+
+    /// In the order of their names.
+    public var status: [Status] { machine.status }
+
+    private func receive(_ event: ForwardingEvent) {
+        switch event {
+        case .started(let id, let announcement, let worker):
+            workers[id] = worker
+            perform(machine.started(id, announcement))
+        case .changed(let id, let announcement): perform(machine.changed(id, announcement))
+        case .feedback(let id, let replica, let moment):
+            machine.feedbackCame(of: PlacementSlot(id: id, replica: replica), at: moment)
+        case .ended(let id, let reason, let keepsAnnounce):
+            workers[id] = nil
+            perform(machine.ended(id, reason, keepsAnnounce: keepsAnnounce, loop.now))
+        }
+    }
+}
+
+// MARK: - Running
+
+extension RouterControl {
+    /// An answer may come while its question is still being asked: what follows from it waits its turn.
+    private func perform(_ actions: [PlacementAction]) {
+        waiting += actions
+        guard !isPerforming else { return }
+        isPerforming = true
+        while !waiting.isEmpty {
+            let next = waiting
+            waiting = []
+            for action in next { perform(action) }
+        }
+        isPerforming = false
+        timer?.rearm(after: max(.zero, machine.deadline - loop.now))
+    }
+
+    private func perform(_ action: PlacementAction) {
+        switch action {
+        case .look(let question, let key): look(question, key)
+        case .move(let question, let key, let record, let next): move(question, key, from: record, to: next)
+        case .announce(let announce): self.announce(announce)
+        case .update(let announcement, let router): drivers[router]?.update(announcement)
+        case .withdraw(let announcement, let router, let reason):
+            drivers[router]?.withdraw(announcement, reason: reason)
+        case .checkHealth(let router): checkHealth(router)
+        case .renewLease(let router, let held): renewLease(router, held)
+        case .open(let slot, let plan): workers[slot.id]?.send(.open(slot.id, replica: slot.replica, plan))
+        case .close(let slot): workers[slot.id]?.send(.close(slot.id, replica: slot.replica))
+        case .tell(let story): onStory(story)
+        case .availabilityChanged(let isAvailable): onAvailabilityChanged(isAvailable)
+        }
+    }
+
+    private func look(_ question: PlacementQuestion, _ key: PlacementKey) {
+        placements.placement(of: key) { [weak self] record in
+            guard let self else { return }
+            perform(machine.looked(question, record, loop.now, wall: EventLoop.wallNow()))
+        }
+    }
+
+    private func move(
+        _ question: PlacementQuestion, _ key: PlacementKey, from record: PlacementRecord?, to next: PlacementRecord
+    ) {
+        placements.replace(key, record, with: next) { [weak self] answer in
+            guard let self else { return }
+            perform(machine.moved(question, answer, loop.now))
+        }
+    }
+
+    private func announce(_ announce: PlacementAnnounce) {
+        drivers[announce.router]?.announce(announce.announcement) { [weak self] result in
+            guard let self else { return }
+            perform(machine.answered(announce, result, loop.now, wall: EventLoop.wallNow()))
+        }
+    }
+
+    private func checkHealth(_ router: String) {
+        drivers[router]?.checkHealth { [weak self] isGood in
+            guard let self else { return }
+            perform(machine.checked(isGood, router, loop.now))
+        }
+    }
+
+    private func renewLease(_ router: String, _ held: [Announcement]) {
+        drivers[router]?.renewLease(held) { [weak self] lost in
+            guard let self, !lost.isEmpty else { return }
+            perform(machine.lost(lost, router))
+        }
+    }
+}
