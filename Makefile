@@ -23,6 +23,7 @@ run: program  ## Starts Stagedoor with a stage, a stream key and a token, and pr
 
 test: test-deps  ## Builds everything once and passes every test: what happens is judged, never how fast.
 	swift build $(TEST_FLAGS) --build-tests
+	STAGEDOOR_ALLOCATIONS=1 swift test $(TEST_FLAGS) --skip-build --no-parallel --filter 'AllocationTests|allocate|allocation'
 	swift test $(TEST_FLAGS) --skip-build --experimental-maximum-parallelization-width $(WIDTH)
 
 program: deps

@@ -35,7 +35,7 @@ struct MonitorCostTests {
         }
     }
 
-    @Test
+    @Test(.countsAllocations)
     func `packets that break no rule allocate nothing`() throws {
         let payloads = payloads()
         var monitor = ContractMonitor(rules: ContractRules(), ingest: .whip, product: "")

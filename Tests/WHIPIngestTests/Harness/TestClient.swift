@@ -107,8 +107,8 @@ final class TestClient {
         let end = Date().addingTimeInterval(0.1)
         while Date() < end {
             guard let datagram = sockets[index].receive(within: 20) else { continue }
-            if datagram.first! < 4 { return stun.read(datagram) == .success }
-            handle(datagram, from: index)
+            // Answers to what others sent from here say nothing of ours.
+            if datagram.first! >= 4 { handle(datagram, from: index) } else if stun.read(datagram) == .success { return true }
         }
         return false
     }

@@ -71,6 +71,7 @@ final class TestGateway: Sendable {
             let host = RecordingHost(worker: index, output)
             sessions.host = host
             let endpoint = try WHIPEndpoint(loop: loop, plane: plane, authorizer: StubAuthorizer(), servesPublishPage: true)
+            endpoint.host = host
             endpoint.proxy = neighbours.map {
                 SessionProxy(loop: loop, directory: $0, key: plane.transport.configuration.sessionKey)
             }
