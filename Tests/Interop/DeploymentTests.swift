@@ -39,7 +39,7 @@ extension Interop {
         func `every variable and every file that compose names is there`(_ name: String, _: String, _ mountCount: Int) throws {
             let file = try String(contentsOf: Workspace.package.appending(path: "docker/\(name)"), encoding: .utf8)
             let example = try String(contentsOf: Self.compose.appending(path: "environment.example"), encoding: .utf8)
-            for variable in Set(file.matches(of: /\$\{([A-Z_]+)[:}]/).map { String($0.output.1) }) {
+            for variable in Set(file.matches(of: /\$\{([A-Z_]+)(?::\?|\})/).map { String($0.output.1) }) {
                 #expect(example.contains("\n\(variable)="), "\(variable)")
             }
             let mounts = file.matches(of: /"(\.[^:"]+):/).map { String($0.output.1) }

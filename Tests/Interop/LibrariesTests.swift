@@ -22,7 +22,11 @@ extension Interop {
         @Test(.timeLimit(.minutes(1)))
         func `the log and the doctor name the versions that are loaded`() throws {
             let gateway = try Gateway()
-            let started = try #require(gateway.log.split(separator: "\n").first { $0.contains(#""event":"started""#) })
+            var started = ""
+            expect("it says that it has started", within: .seconds(20)) {
+                started = gateway.log.split(separator: "\n").first { $0.contains(#""event":"started""#) }.map(String.init) ?? ""
+                return !started.isEmpty
+            }
             gateway.stop()
             let doctor = try ProgramRun([try Workspace.program("stagedoor"), "doctor"])
             #expect(doctor.status(within: .seconds(20)) != nil)
