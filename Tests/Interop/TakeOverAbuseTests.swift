@@ -12,6 +12,7 @@ extension Interop {
             try expect("live streams", within: .seconds(60)) { try gateway.live() == 2 }
             // A session of quickstart's token, that nobody claims.
             #expect(try WHIPPost.send(to: gateway).hasPrefix("201"))
+            expect("its line in the log", within: .seconds(20)) { gateway.count(of: "whip_posted") == 3 }
             let line = try #require(gateway.log.split(separator: "\n").last { $0.contains("\"whip_posted\"") })
             let own = try #require(line.firstMatch(of: /"session":"(n1-0-[0-9a-f]+)"/)).output.1
             let foreign = try #require(gateway.log.firstMatch(of: /"session":"(n1-0-[0-9a-f]+)"/)).output.1
@@ -40,7 +41,9 @@ extension Interop {
             #expect(try send(own, 65_537, token: token) == 413)
             #expect(try send(own, 0, token: token, method: "DELETE") == 200)
 
-            #expect(try gateway.signed("v1/overview").contains("\"liveSessions\":2"))
+            try expect("both are told as live\n\(gateway.signed("v1/overview").prefix(600))", within: .seconds(20)) {
+                try gateway.signed("v1/overview").contains("\"liveSessions\":2")
+            }
             whip.send(SIGINT)
             let sent = try whip.report(WHIPSent.self, within: .seconds(60))
             #expect(sent.deleted == 2 && sent.endedByServer == 0, "\(whip.lastLine)")
