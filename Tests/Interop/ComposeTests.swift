@@ -13,7 +13,7 @@ extension Interop {
                 "compose.yaml", publicAddress: "172.30.3.1", services: ["stagedoor", "janus", "coturn", "prometheus"])
             let publishers = try platform.makePublishers(["rtmp", "whip", "turn"], at: "http://127.0.0.1:8088")
             let rtmp = try Encoder.ffmpeg(.long, to: "rtmp://127.0.0.1:1935/app/\(publishers[0].streamKey)", seconds: 60)
-            expect("RTMP\n\(rtmp.output)", within: .seconds(30)) {
+            expect("RTMP\n\(rtmp.output)", within: .seconds(60)) {
                 platform.log("stagedoor").contains("rtmp_publish_granted")
             }
             let url = "http://\(platform.publicAddress):8080/whip"
@@ -41,11 +41,11 @@ extension Interop {
                 "compose.cluster.yaml", publicAddress: "172.30.4.1", services: ["gateway-a", "gateway-b", "valkey", "janus"])
             let publisher = try platform.makePublishers(["shared"], at: "http://127.0.0.1:8088")[0]
             let first = try Encoder.ffmpeg(.long, to: "rtmp://127.0.0.1:1936/app/\(publisher.streamKey)", seconds: 60)
-            expect("b takes what a made\n\(first.output)", within: .seconds(30)) {
+            expect("b takes what a made\n\(first.output)", within: .seconds(60)) {
                 platform.log("gateway-b").contains("rtmp_publish_granted")
             }
-            try Container.engine(["kill", platform.container("gateway-b")], within: .seconds(20))
-            #expect(first.status(within: .seconds(30)) != nil)
+            try Container.engine(["kill", platform.container("gateway-b")], within: .seconds(60))
+            #expect(first.status(within: .seconds(60)) != nil)
             expect("a hears of it", within: .seconds(60)) { platform.log("gateway-a").contains("cluster_node_left") }
             let second = try Encoder.ffmpeg(.p30, to: "rtmp://127.0.0.1:1935/app/\(publisher.streamKey)", seconds: 5)
             #expect(second.status(within: .seconds(60)) == 0, "\(second.output)\n\(platform.log("gateway-a").suffix(3_000))")
@@ -56,7 +56,7 @@ extension Interop {
             let line = ["curl", "-sS", "--max-time", "5", "http://127.0.0.1:9090/api/v1/\(question)"]
             var said = ""
             expect("Prometheus: \(question)", within: .seconds(60)) {
-                said = (try? ProgramRun.output(of: line, within: .seconds(10))) ?? ""
+                said = (try? ProgramRun.output(of: line, within: .seconds(60))) ?? ""
                 return said.contains(word)
             }
             #expect(said.contains(word), "\(said.prefix(2_000))")

@@ -5,7 +5,7 @@ extension Interop {
     /// Encoders far away: delay, loss and cuts between them and the real program.
     @Suite struct Distance {
         /// One way; a record after its handshake makes ffmpeg's socket blocking, and it crawls from then on.
-        @Test(.timeLimit(.minutes(2)), arguments: [0, 100, 150, 300])
+        @Test(.timeLimit(.minutes(10)), arguments: [0, 100, 150, 300])
         func `a passive encoder hears no DTLS after its handshake, however long the way`(milliseconds: Int) throws {
             let path = try DistantPath(delay: .milliseconds(milliseconds))
             let gateway = try Gateway(configuration: path.advertisement)
@@ -18,13 +18,13 @@ extension Interop {
             gateway.stop()
         }
 
-        @Test(.timeLimit(.minutes(2)))
+        @Test(.timeLimit(.minutes(10)))
         func `an encoder that reads only NACKs that stand alone recovers what the way loses`() throws {
             let path = try DistantPath(delay: .milliseconds(20), seed: 4)
             let gateway = try Gateway(configuration: path.advertisement)
             try path.lead(udpTo: gateway.mediaPort)
             let client = try Self.passive(seconds: 8, at: gateway)
-            expect("the encoder is connected", within: .seconds(40)) { client.output.contains("connected") }
+            expect("the encoder is connected", within: .seconds(60)) { client.output.contains("connected") }
             try path.tell("loss 5 up")
             letPass(.seconds(6))
             try path.tell("loss 0")
@@ -35,7 +35,7 @@ extension Interop {
             gateway.stop()
         }
 
-        @Test(.timeLimit(.minutes(2)))
+        @Test(.timeLimit(.minutes(10)))
         func `an outage of 12 s ends no publish`() throws {
             let path = try DistantPath()
             let gateway = try Gateway(configuration: path.advertisement)
@@ -46,7 +46,7 @@ extension Interop {
             letPass(.seconds(12))
             try path.tell("heal")
             let before = try gateway.metrics().sum("stagedoor_rx_packets_total")
-            try expect("media goes on", within: .seconds(20)) {
+            try expect("media goes on", within: .seconds(60)) {
                 try gateway.metrics().sum("stagedoor_rx_packets_total") > before + 200
             }
             #expect(client.status(within: .seconds(60)) == 0, "\(client.output) \(gateway.log.suffix(2_000))")
@@ -54,7 +54,7 @@ extension Interop {
             gateway.stop()
         }
 
-        @Test(.timeLimit(.minutes(2)))
+        @Test(.timeLimit(.minutes(10)))
         func `a publisher that comes back after its session ended by silence is told to connect anew`() throws {
             let path = try DistantPath()
             let gateway = try Gateway(configuration: "whip: {consentTimeout: 5s}\n" + path.advertisement)
@@ -62,17 +62,17 @@ extension Interop {
             let client = try OBSShaped.publish(to: gateway, seconds: 90)
             try Self.awaitMedia(at: gateway)
             try path.tell("cut")
-            expect("the session ends", within: .seconds(30)) { gateway.log.contains("\"whip_ended\"") }
+            expect("the session ends", within: .seconds(60)) { gateway.log.contains("\"whip_ended\"") }
             #expect(client.isRunning, "it knows nothing of that")
             try path.tell("heal")
             // Its DELETE is of a session that is no more.
-            #expect(client.status(within: .seconds(30)) != nil, "\(client.output)")
+            #expect(client.status(within: .seconds(60)) != nil, "\(client.output)")
             #expect(client.lastLine.contains("\"closed\": true"), "\(client.output)")
             gateway.stop()
         }
 
         private static func awaitMedia(at gateway: Gateway) throws {
-            try expect("media flows", within: .seconds(30)) { try gateway.metrics().sum("stagedoor_rx_packets_total") > 200 }
+            try expect("media flows", within: .seconds(60)) { try gateway.metrics().sum("stagedoor_rx_packets_total") > 200 }
         }
 
         private static func passive(seconds: Int, at gateway: Gateway) throws -> ProgramRun {

@@ -23,7 +23,7 @@ extension Interop {
         }
 
         /// In its default role a DTLS record after the handshake made it crawl; and it reads a NACK only when it stands alone.
-        @Test(.timeLimit(.minutes(2)), arguments: [100, 150])
+        @Test(.timeLimit(.minutes(10)), arguments: [100, 150])
         func `publishes by WHIP over a long way, and recovers what that loses`(milliseconds: Int) throws {
             let path = try DistantPath(delay: .milliseconds(milliseconds))
             let gateway = try Gateway(configuration: path.advertisement)

@@ -68,7 +68,7 @@ extension Interop {
                 for connection in connections { connection.send(Self.header(from: address) + RTMPBytes.c0c1) }
                 return connections
             }
-            func refused() -> Int { gateway.count(of: "rtmp_too_many_from_address") }
+            func refused() -> Int { gateway.strangers("rtmp_too_many_from_address") }
             let first = try come(from: [203, 0, 113, 9])
             expect("strangers have their share", within: .seconds(60)) { refused() == 16 }
             let rtmp = try Proxy(to: gateway.quickstart.rtmpURL)

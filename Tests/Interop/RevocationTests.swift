@@ -3,7 +3,7 @@ import Testing
 
 extension Interop {
     /// What a viewer loses when its right is taken away, with aiortc as the viewer and the AWS CLI as the operator.
-    @Suite(.serialized) struct Revocation {
+    @Suite struct Revocation {
         /// A participant who may only watch.
         private struct Viewer: Decodable {
             struct Token: Decodable {
@@ -34,12 +34,12 @@ extension Interop {
                 events = try ProgramRun(["curl", "-sSN", "--max-time", "90", "-H", "Authorization: Bearer \(token)", page])
                 let (whep, events) = (whep, events)
                 expect("it sees", within: .seconds(60)) { whep.output.contains("first picture") }
-                expect("it is told", within: .seconds(20)) { events.output.contains("event: present") }
+                expect("it is told", within: .seconds(60)) { events.output.contains("event: present") }
             }
 
             func expectEnd(_ code: String) {
-                expect("the picture ends", within: .seconds(20)) { whep.output.contains("state 0 closed") }
-                expect("the events end with the reason", within: .seconds(20)) { !events.isRunning }
+                expect("the picture ends", within: .seconds(60)) { whep.output.contains("state 0 closed") }
+                expect("the events end with the reason", within: .seconds(60)) { !events.isRunning }
                 #expect(events.output.contains("event: refused") && events.output.contains(code), "\(events.output)")
             }
 
@@ -49,11 +49,11 @@ extension Interop {
             }
         }
 
-        @Test(.timeLimit(.minutes(3)))
+        @Test(.timeLimit(.minutes(10)))
         func `a participant that only watches is disconnected, and its token is refused from then on`() throws {
             let gateway = try Gateway()
             let encoder = try Encoder.ffmpeg(.long, to: gateway.quickstart.publishURL)
-            expect("it publishes", within: .seconds(30)) { gateway.log.contains("rtmp_publish_granted") }
+            expect("it publishes", within: .seconds(60)) { gateway.log.contains("rtmp_publish_granted") }
             let (viewer, other) = (try Viewer.make(gateway), try Viewer.make(gateway))
             let watching = try Watching(gateway, viewer.token)
             let staying = try Watching(gateway, other.token)
@@ -64,7 +64,7 @@ extension Interop {
                 WHIP.python, Workspace.package.appending(path: "Tests/Interop/Clients/aiortc_whep.py").path, "0", viewer.token,
                 try gateway.whepURL(gateway.quickstart.participantId),
             ])
-            _ = again.status(within: .seconds(30))
+            _ = again.status(within: .seconds(60))
             #expect(again.output.contains("POST 0 403") && again.output.contains("SD-1007"), "\(again.output)")
             #expect(encoder.isRunning && staying.events.isRunning && !staying.whep.output.contains("closed"))
             _ = try gateway.aws("delete-stage", ["--arn", stage])
@@ -74,17 +74,17 @@ extension Interop {
             gateway.stop()
         }
 
-        @Test(.timeLimit(.minutes(3)))
+        @Test(.timeLimit(.minutes(10)))
         func `a viewer is disconnected through another node`() throws {
             let platform = try Platform(2)
             let (node, other) = (platform.nodes[0], platform.nodes[1])
             let encoder = try Encoder.ffmpeg(.long, to: node.quickstart.publishURL)
-            expect("it publishes", within: .seconds(30)) { node.log.contains("rtmp_publish_granted") }
+            expect("it publishes", within: .seconds(60)) { node.log.contains("rtmp_publish_granted") }
             let viewer = try Viewer.make(node)
             let watching = try Watching(node, viewer.token)
             let stage = try #require(node.quickstart.stageArn)
             // The other node learns by heartbeat who watches here.
-            expect("it is found", within: .seconds(30)) {
+            expect("it is found", within: .seconds(60)) {
                 (try? other.aws("disconnect-participant", ["--stage-arn", stage, "--participant-id", viewer.participantId]))
                     != nil
             }
@@ -95,11 +95,11 @@ extension Interop {
             platform.stop()
         }
 
-        @Test(.timeLimit(.minutes(2)))
+        @Test(.timeLimit(.minutes(10)))
         func `one token has its share of places, and its newest displaces its oldest that is not connected`() throws {
             let gateway = try Gateway()
             let encoder = try Encoder.ffmpeg(.long, to: gateway.quickstart.publishURL)
-            expect("it publishes", within: .seconds(30)) { gateway.log.contains("rtmp_publish_granted") }
+            expect("it publishes", within: .seconds(60)) { gateway.log.contains("rtmp_publish_granted") }
             let url = try gateway.whepURL(gateway.quickstart.participantId)
             let script = Workspace.package.appending(path: "Tests/Interop/Clients/aiortc_whep.py").path
             let greedy = try ProgramRun([

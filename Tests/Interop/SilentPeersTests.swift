@@ -3,11 +3,11 @@ import Testing
 
 extension Interop {
     /// 2,000 peers that connect and say nothing, and as many in their place when they are cut off: nobody honest is kept out.
-    @Suite(.serialized) struct SilentPeers {
+    @Suite struct SilentPeers {
         /// As many connections as each listener takes, one worker having all of them.
         static let count = 2_000
 
-        @Test(.timeLimit(.minutes(3)), arguments: ["http", "https", "rtmp", "admin"])
+        @Test(.timeLimit(.minutes(10)), arguments: ["http", "https", "rtmp", "admin"])
         func `2,000 silent peers at a listener, an honest encoder and an honest viewer get in`(_ listener: String) throws {
             let gateway = try Gateway(configuration: "workers: {count: 1}")
             let silent = try ProgramRun([
@@ -15,7 +15,7 @@ extension Interop {
                 "\(try Self.port(of: listener, gateway))", "\(Self.count)",
             ])
             expect("they stand", within: .seconds(60)) { silent.output.contains("standing") }
-            let encoder = try Encoder.ffmpeg(.long, to: gateway.quickstart.publishURL)
+            let encoder = try Encoder.ffmpeg(.long, to: gateway.quickstart.publishURL, seconds: 400)
             let token = try #require(gateway.quickstart.whipToken)
             expect("the encoder publishes", within: .seconds(60)) { gateway.log.contains("rtmp_publish_granted") }
             for number in 0..<10 {
@@ -41,24 +41,25 @@ extension Interop {
             return try #require(url.flatMap { URL(string: $0)?.port })
         }
 
-        @Test(.timeLimit(.minutes(2)))
+        @Test(.timeLimit(.minutes(10)))
         func `junk from strangers fills no log, and its counter is exact`() throws {
             let gateway = try Gateway(configuration: "workers: {count: 1}")
             let port = UInt16(try Self.port(of: "rtmp", gateway))
-            for _ in 0..<3_000 {
-                let connection = try RawConnection(port: port)
-                connection.send(Array("GET / HTTP/1.1\r\nHost: a\r\n\r\n".utf8))
-                #expect(connection.ending(within: .seconds(20)).0 != .stillOpen)
+            // Batches of what one address may have at once.
+            for _ in 0..<20 {
+                let connections = try (0..<50).map { _ in try RawConnection(port: port) }
+                for connection in connections { connection.send(Array("GET / HTTP/1.1\r\nHost: a\r\n\r\n".utf8)) }
+                for connection in connections { #expect(connection.ending(within: .seconds(60)).0 != .stillOpen) }
             }
-            try expect("every one is counted", within: .seconds(20)) {
-                try gateway.metrics().sum("stagedoor_rtmp_protocol_errors_total") == 3_000
+            try expect("every one is counted", within: .seconds(60)) {
+                try gateway.metrics().sum("stagedoor_rtmp_protocol_errors_total") == 1_000
             }
             func told() -> Int {
                 let sums = gateway.log.matches(of: /"event":"lines_left_out","of":"rtmp_protocol_error","count":(\d+)/)
                 return sums.compactMap { Int($0.output.1) }.reduce(0, +)
             }
             func lines() -> Int { gateway.log.matches(of: /"event":"rtmp_protocol_error"/).count }
-            expect("lines and sums are all there were", within: .seconds(20)) { lines() + told() == 3_000 }
+            expect("lines and sums are all there were", within: .seconds(60)) { lines() + told() == 1_000 }
             #expect(told() > 0)
             gateway.stop()
         }

@@ -20,7 +20,7 @@ extension Interop {
 
         @Test(.timeLimit(.minutes(10)), arguments: atMediaPort)
         func `at the media port`(abuse: String) throws {
-            let gateway = try Gateway(configuration: "workers: {count: 4}")
+            let gateway = try Gateway(configuration: "workers: {count: 4}\nwhip: {consentTimeout: 10s}")
             let metrics = "\(try #require(gateway.quickstart.adminURL))/metrics"
             try Self.expectAnswered(gateway, "whip_abuse.py", abuse, [metrics, try gateway.makeToken()])
         }

@@ -142,7 +142,7 @@ struct TCPStreamLimitsTests {
 
     /// Descriptors of this process whose peer has that address.
     private func descriptors(connectedTo address: SocketAddress) -> [CInt] {
-        (0..<CInt(1_024)).filter { number in
+        (0..<CInt(16_384)).filter { number in
             var storage = sockaddr_in()
             var length = socklen_t(MemoryLayout<sockaddr_in>.size)
             let status = withUnsafeMutablePointer(to: &storage) { pointer in

@@ -63,12 +63,12 @@ final class ComposePlatform {
                 "ps", "--all", "--filter", label, "--filter", "label=com.docker.compose.project=\(project)", "--format",
                 "{{.Names}}",
             ],
-            within: .seconds(20))
+            within: .seconds(60))
         return try #require(names.split(separator: "\n").first.map(String.init), "\(service)")
     }
 
     func log(_ service: String) -> String {
-        (try? Container.engine(["logs", container(service)], within: .seconds(20))) ?? ""
+        (try? Container.engine(["logs", container(service)], within: .seconds(60))) ?? ""
     }
 
     /// Waits for a gateway's control API at `admin`, and makes publishers through it.

@@ -59,7 +59,7 @@ final class DistantPath {
     private static func line(_ index: Int, of run: ProgramRun) throws -> Data {
         func lines() -> [Substring] { run.output.split(separator: "\n", omittingEmptySubsequences: false) }
         // The last piece is a line that is still being written.
-        expect("an answer of the path", within: .seconds(20)) { lines().count > index + 1 || !run.isRunning }
+        expect("an answer of the path", within: .seconds(60)) { lines().count > index + 1 || !run.isRunning }
         let all = lines()
         return Data(try #require(all.indices.contains(index) ? all[index] : nil, "\(run.output)").utf8)
     }

@@ -30,6 +30,6 @@ final class OutsideNetwork {
     }
 
     private static func ip(_ arguments: String...) throws {
-        _ = try ProgramRun.output(of: ["ip"] + arguments, within: .seconds(10))
+        _ = try ProgramRun.output(of: ["ip"] + arguments, within: .seconds(60))
     }
 }

@@ -49,6 +49,13 @@ extension Gateway {
     /// How often the log tells of an event.
     func count(of event: String) -> Int { log.components(separatedBy: "\"\(event)\"").count - 1 }
 
+    /// How often strangers caused an event: ten lines a second are written, and how many more came stands in one line after them.
+    func strangers(_ event: String) -> Int {
+        let told = log.components(separatedBy: "\"event\":\"\(event)\"").count - 1
+        let sums = log.components(separatedBy: "\"lines_left_out\",\"of\":\"\(event)\",\"count\":").dropFirst()
+        return told + sums.reduce(0) { $0 + (Int($1.prefix { $0.isNumber }) ?? 0) }
+    }
+
     /// Live publishes of both protocols.
     func live() throws -> Int {
         Int(try metrics().sum("stagedoor_sessions", "state=\"live\""))
