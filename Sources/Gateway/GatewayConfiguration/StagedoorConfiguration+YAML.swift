@@ -9,7 +9,7 @@ extension StagedoorConfiguration {
         # Times are written 250ms, 5s, 30m, 24h, 14d; sizes 1500B, 64KiB, 8MiB, 1GiB.
         # `stagedoor check --config FILE` reads a file, says what is wrong, and prints what is in force. A SIGHUP, or a change of the
         # file, applies every key not marked (restart).
-        # Made from Sources/Gateway/Configuration; the tests say when it is not.
+        # Made from Sources/Gateway/GatewayConfiguration; the tests say when it is not.
 
 
         """ + ConfigurationTable.sections.map { StagedoorConfiguration().text(of: $0, isSample: true) }.joined(separator: "\n")
