@@ -11,7 +11,8 @@ FLAGS := --explicit-target-dependency-import-check error -Xlinker -rpath -Xlinke
 
 DATA ?= .stagedoor
 SECONDS ?= 60
-# How many tests go on side by side. Most wait for media in real time, so this is more than there are cores.
+# How many tests with real programs go on side by side: most wait for media in real time, so this is more than there are cores.
+# Unit tests go one at a time: allocations, variables and child processes are the whole process'.
 WIDTH ?= 6
 # One build serves the tests and the programs that they start: optimised, with internal names visible to tests.
 TEST_FLAGS := $(FLAGS) --scratch-path .build/test -c release -Xswiftc -enable-testing
@@ -23,8 +24,8 @@ run: program  ## Starts Stagedoor with a stage, a stream key and a token, and pr
 
 test: test-deps  ## Builds everything once and passes every test: what happens is judged, never how fast.
 	swift build $(TEST_FLAGS) --build-tests
-	STAGEDOOR_ALLOCATIONS=1 swift test $(TEST_FLAGS) --skip-build --no-parallel --filter 'AllocationTests|allocate|allocation'
-	swift test $(TEST_FLAGS) --skip-build --experimental-maximum-parallelization-width $(WIDTH)
+	swift test $(TEST_FLAGS) --skip-build --no-parallel --skip '^InteropTests'
+	swift test $(TEST_FLAGS) --skip-build --filter '^InteropTests' --experimental-maximum-parallelization-width $(WIDTH)
 
 program: deps
 	swift build $(FLAGS) -c release --product stagedoor

@@ -8,7 +8,7 @@ import Wire
 
 private typealias Story = PlatformHistoryTests
 
-@Suite("History that waits for the platform", .ownThread, .timeLimit(.minutes(10)))
+@Suite("History that waits for the platform", .timeLimit(.minutes(10)))
 struct HistoryQueueTests {
     @Test
     func `what happens while the database is away is there once it is back, also after a restart of the node`() async throws {

@@ -8,7 +8,7 @@ import Wire
 
 @testable import ClusterStore
 
-@Suite("The history of a platform", .ownThread, .timeLimit(.minutes(10)))
+@Suite("The history of a platform", .timeLimit(.minutes(10)))
 struct PlatformHistoryTests {
     static let arn = ResourceName().arn(.stage, "one")
     static let now = ClusterBench.now

@@ -5,7 +5,7 @@ import Wire
 
 @testable import ClusterStore
 
-@Suite("Moving a platform between files and database", .ownThread, .timeLimit(.minutes(10)))
+@Suite("Moving a platform between files and database", .timeLimit(.minutes(10)))
 struct PlatformMigrationTests {
     private static let arn = PlatformHistoryTests.arn
 

@@ -50,7 +50,7 @@ private final class PlatformBench {
     }
 }
 
-@Suite("One process's view of a platform", .ownThread, .timeLimit(.minutes(10)))
+@Suite("One process's view of a platform", .timeLimit(.minutes(10)))
 struct PlatformTests {
     private let bench: PlatformBench
     private let stage = ClusterBench.stage("one")

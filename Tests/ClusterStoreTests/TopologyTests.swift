@@ -7,7 +7,7 @@ import Wire
 
 @testable import ClusterStore
 
-@Suite("The store on more than one server", .ownThread, .timeLimit(.minutes(10)), .serialized)
+@Suite("The store on more than one server", .timeLimit(.minutes(10)), .serialized)
 struct TopologyTests {
     private static func settings(_ topology: RedisSettings.Topology, _ node: String) -> RedisStoreSettings {
         var settings = RedisStoreSettings(redis: RedisSettings(topology), platformKey: ClusterBench.key, node: node)

@@ -8,7 +8,7 @@ import Testing
 import Wire
 
 /// The server silent, killed, or with part of its memory gone (note 23 of the design): media that flows goes on.
-@Suite("Leases of a platform, the server away and back", .ownThread, .timeLimit(.minutes(10)), .serialized)
+@Suite("Leases of a platform, the server away and back", .timeLimit(.minutes(10)), .serialized)
 struct ClusterOutageTests {
     /// Times of the design, a fifth as long; the grace is what tests wait in.
     private static func quick(_ settings: inout ClusterSettings) {

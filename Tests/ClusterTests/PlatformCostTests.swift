@@ -7,7 +7,7 @@ import Testing
 import Wire
 
 /// What the platform costs its server: the figures of docs/scaling.md, counted by the server itself.
-@Suite("Cost of the platform", .ownThread, .timeLimit(.minutes(10)), .serialized)
+@Suite("Cost of the platform", .timeLimit(.minutes(10)), .serialized)
 struct PlatformCostTests {
     private static let stages = (0..<100).map { "stage\($0)" }
 

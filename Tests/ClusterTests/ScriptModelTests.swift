@@ -7,7 +7,7 @@ import Wire
 @testable import Cluster
 
 /// Random operations carried out by the real scripts on a real server and by the model: the same answers.
-@Suite("Scripts of the platform, against their model", .ownThread, .timeLimit(.minutes(10)))
+@Suite("Scripts of the platform, against their model", .timeLimit(.minutes(10)))
 struct ScriptModelTests {
     /// One call after the other, with the server's clock in the test's hand.
     final class Bed {

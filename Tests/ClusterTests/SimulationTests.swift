@@ -1,12 +1,11 @@
 import Foundation
-import TestSupport
 import Testing
 import Wire
 
 @testable import Cluster
 
 /// A platform under deaths, a partition and a silent server, on the real machines (docs/scaling.md).
-@Suite("Simulation of a platform", .ownThread, .timeLimit(.minutes(20)))
+@Suite("Simulation of a platform", .timeLimit(.minutes(20)))
 struct SimulationTests {
     /// STAGEDOOR_SIMULATION=full: 1,000 nodes and 100,000 encoders; build it optimised.
     private static var plan: Simulation.Plan {

@@ -1,13 +1,12 @@
 import Admission
 import EventLoop
 import StageHub
-import TestSupport
 import Testing
 import Wire
 
 @testable import EmbeddedRouter
 
-@Suite("Stage board", .ownThread, .timeLimit(.minutes(1)))
+@Suite("Stage board", .timeLimit(.minutes(1)))
 struct StageBoardTests {
     let loop: EventLoop
     let board = StageBoard()

@@ -1,11 +1,10 @@
 import EventLoop
 import GatewayLogging
 import Glibc
-import TestSupport
 import Testing
 import Wire
 
-@Suite("Log writer", .ownThread, .timeLimit(.minutes(1)))
+@Suite("Log writer", .timeLimit(.minutes(1)))
 struct LogWriterTests {
     private static func pipe() throws -> (read: CInt, write: CInt) {
         var ends: [CInt] = [0, 0]

@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 import Wire
 
-@Suite("HTTP server: proxies, TLS, events, draining", .ownThread, .timeLimit(.minutes(2)), .serialized)
+@Suite("HTTP server: proxies, TLS, events, draining", .timeLimit(.minutes(2)), .serialized)
 struct HTTPServerFeatureTests {
     static let close = "Host: localhost\r\nConnection: close\r\n"
     static let proxyHeader: [UInt8] = [
@@ -151,7 +151,7 @@ struct HTTPServerFeatureTests {
     }
 }
 
-@Suite("Health endpoints", .ownThread, .timeLimit(.minutes(1)))
+@Suite("Health endpoints", .timeLimit(.minutes(1)))
 struct HealthEndpointsTests {
     private func answer(_ endpoints: HealthEndpoints, _ path: String, _ method: HTTPMethod = .get) throws -> HTTPResponse {
         let target = try #require(HTTPRequestTarget(path))

@@ -5,7 +5,7 @@ import Testing
 import Wire
 
 /// Streams made by x264 at test time, fed as RTMP and as WHIP would carry them.
-@Suite("ContractMonitor with x264", .ownThread, .serialized)
+@Suite("ContractMonitor with x264", .serialized)
 struct EncodedStreamTests {
     /// Noise, which costs every bit that the encoder may spend.
     static let noise = "nullsrc=s=480x270:r=30,format=gray,noise=alls=100:allf=t,format=yuv420p"

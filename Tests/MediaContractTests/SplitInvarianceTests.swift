@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// One stream, cut in every way that RTMP and WebRTC know: what is found, and at which picture, stays the same.
-@Suite("ContractMonitor, any split", .ownThread, .serialized)
+@Suite("ContractMonitor, any split", .serialized)
 struct SplitInvarianceTests {
     /// What came up, by the picture that brought it.
     struct Finding: Equatable {

@@ -7,7 +7,7 @@ import Testing
 @testable import Monitoring
 
 /// Five publishes and a refusal a second beside steady streams: what an operator is shown stays bounded.
-@Suite("Monitoring, a day long", .ownThread, .serialized)
+@Suite("Monitoring, a day long", .serialized)
 struct DayLongTests {
     @Test(.timeLimit(.minutes(10)))
     func `churn leaves neither memory nor metrics behind`() throws {

@@ -11,7 +11,7 @@ import Wire
 @testable import RTMPIngest
 
 /// The media path allocates nothing once it has warmed up: a malloc costs as much as parsing a packet, and locks.
-@Suite("RTMP's way into the hub, allocations", .serialized, .countsAllocations)
+@Suite("RTMP's way into the hub, allocations", .serialized)
 struct AllocationTests {
     /// Takes packets and keeps nothing.
     private final class CountingSink: MediaSink {

@@ -11,7 +11,7 @@ import Wire
 @testable import RTMPIngest
 
 /// A stream at 30 fps with Opus, as long as a shift of it lasts: clocks keep together, nothing is lost, nothing grows.
-@Suite("RTMP's way into the hub, a day long", .ownThread, .serialized)
+@Suite("RTMP's way into the hub, a day long", .serialized)
 struct DayLongTests {
     /// Follows numbers and times and keeps no packet.
     private final class Auditor: MediaSink {

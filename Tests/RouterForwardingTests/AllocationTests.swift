@@ -9,7 +9,7 @@ import Wire
 @testable import RouterForwarding
 
 /// From the hub to the wire: numbering, SRTP, the ring for NACKs and the send queue allocate nothing once they have warmed up.
-@Suite("RouterLeg, allocations", .serialized, .countsAllocations)
+@Suite("RouterLeg, allocations", .serialized)
 struct AllocationTests {
     enum Variant: CaseIterable { case plain, nacked, protected }
 

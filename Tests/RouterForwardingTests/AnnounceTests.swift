@@ -4,7 +4,6 @@ import Foundation
 import JSON
 import SDP
 import StageHub
-import TestSupport
 import Testing
 import Wire
 
@@ -30,7 +29,7 @@ private final class RecordingHTTP: RouterHTTP {
     }
 }
 
-@Suite("Announce to the example router", .ownThread, .serialized, .timeLimit(.minutes(1)))
+@Suite("Announce to the example router", .serialized, .timeLimit(.minutes(1)))
 struct AnnounceTests {
     @Test func `a router written from the specification alone gets both tracks, reports and the end`() throws {
         let router = try ExampleRouter()

@@ -58,7 +58,7 @@ private final class Janus {
 }
 
 @Suite(
-    "Janus Streaming", .ownThread, .serialized, .timeLimit(.minutes(2)),
+    "Janus Streaming", .serialized, .timeLimit(.minutes(2)),
     .enabled(if: FileManager.default.fileExists(atPath: "/usr/bin/janus")))
 struct JanusTests {
     private static func makeGateway(key: UInt8 = 7) throws -> Gateway {

@@ -6,7 +6,6 @@ import SDP
 import SRTP
 import Sockets
 import StageHub
-import TestSupport
 import Testing
 import Wire
 
@@ -79,7 +78,7 @@ private final class ProtectedRouters: RouterHTTP {
     }
 }
 
-@Suite("Keys toward routers", .ownThread, .timeLimit(.minutes(1)))
+@Suite("Keys toward routers", .timeLimit(.minutes(1)))
 struct KeyUseTests {
     /// With GCM a repeated (key, SSRC, index) breaks both secrecy and authenticity (RFC 7714 §8.4).
     @Test func `no key, SSRC and index is used twice, over takeover, failover and NACKs of everything`() throws {

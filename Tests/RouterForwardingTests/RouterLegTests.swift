@@ -5,13 +5,12 @@ import RTP
 import SRTP
 import Sockets
 import StageHub
-import TestSupport
 import Testing
 import Wire
 
 @testable import RouterForwarding
 
-@Suite("Router leg on real sockets", .ownThread, .timeLimit(.minutes(1)))
+@Suite("Router leg on real sockets", .timeLimit(.minutes(1)))
 struct RouterLegTests {
     @Test func `keeps the GOP until the router is known, then forwards with its own numbers`() throws {
         let bench = try Bench()

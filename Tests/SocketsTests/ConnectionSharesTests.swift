@@ -1,12 +1,11 @@
 import EventLoop
 import Glibc
-import TestSupport
 import Testing
 import Wire
 
 @testable import Sockets
 
-@Suite("ConnectionShares", .ownThread, .timeLimit(.minutes(1)))
+@Suite("ConnectionShares", .timeLimit(.minutes(1)))
 struct ConnectionSharesTests {
     /// Workers on one loop, and the streams that each of them has.
     private final class Workers {

@@ -1,11 +1,10 @@
 import EventLoop
 import Glibc
 import Sockets
-import TestSupport
 import Testing
 import Wire
 
-@Suite("Passing descriptors", .ownThread, .timeLimit(.minutes(1)))
+@Suite("Passing descriptors", .timeLimit(.minutes(1)))
 struct DescriptorMessageTests {
     @Test func `a listener goes on under another descriptor, with the connections that waited`() throws {
         let loop = try EventLoop()

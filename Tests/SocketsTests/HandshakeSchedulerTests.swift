@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 import Wire
 
-@Suite("Handshakes in turn", .ownThread, .timeLimit(.minutes(1)))
+@Suite("Handshakes in turn", .timeLimit(.minutes(1)))
 struct HandshakeSchedulerTests {
     /// A step that costs so much CPU.
     static func burn(_ cost: Duration) {

@@ -1,11 +1,10 @@
 import EventLoop
 import Glibc
 import Sockets
-import TestSupport
 import Testing
 import Wire
 
-@Suite("TCP listener", .ownThread, .timeLimit(.minutes(1)))
+@Suite("TCP listener", .timeLimit(.minutes(1)))
 struct TCPListenerTests {
     @Test func `what it accepts sends at once and finds out that a peer is gone`() throws {
         let loop = try EventLoop()

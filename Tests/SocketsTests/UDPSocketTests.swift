@@ -1,11 +1,10 @@
 import EventLoop
 import Glibc
 import Sockets
-import TestSupport
 import Testing
 import Wire
 
-@Suite("UDP sockets", .ownThread, .timeLimit(.minutes(1)))
+@Suite("UDP sockets", .timeLimit(.minutes(1)))
 struct UDPSocketTests {
     static let loopback = SocketAddress(.loopback, port: 0)
 

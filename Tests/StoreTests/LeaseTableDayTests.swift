@@ -7,7 +7,7 @@ import Wire
 @testable import Store
 
 /// Five publishes a second on twenty stages: the table holds who is live and nobody else, and its story adds up.
-@Suite("Lease table, a day long", .ownThread, .serialized)
+@Suite("Lease table, a day long", .serialized)
 struct LeaseTableDayTests {
     private final class Holder: LeaseHolder {
         var lastProgress: MonotonicTime { .zero }

@@ -1,6 +1,5 @@
 import Glibc
 import Synchronization
-public import Testing
 
 /// Counts what the Swift runtime allocates on this thread, through the runtime's own hook for instruments.
 public enum AllocationCounter {
@@ -11,9 +10,6 @@ public enum AllocationCounter {
     private static let counted = Atomic<Int>(0)
     private static let countingThread = Atomic<UInt>(0)
     private static let original = Atomic<UInt>(0)
-    /// Whether this process runs such tests alone. The hook is the whole process': other threads' retains and releases would go
-    /// through it while it is switched on and off, and end somewhere else.
-    public static let isAlone = getenv("STAGEDOOR_ALLOCATIONS") != nil
 
     /// How many objects `body` allocates: classes, arrays' storage, boxes, escaping closures.
     public static func count(_ body: () throws -> Void) throws -> Int {
@@ -42,12 +38,5 @@ public enum AllocationCounter {
         }
         try body()
         return counted.load(ordering: .relaxed)
-    }
-}
-
-extension Trait where Self == ConditionTrait {
-    /// The test counts allocations: `make test` runs such tests by themselves, one at a time, before all others.
-    public static var countsAllocations: Self {
-        .enabled(if: AllocationCounter.isAlone, "runs by itself, before all others: see `make test`")
     }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 public import Wire
 
 /// Debian's redis-server on a port of its own, with its data in a folder of its own. It ends with its object.
@@ -49,7 +50,7 @@ public final class RedisServer {
         process.arguments = [configurationFile.path] + (isSentinel ? ["--sentinel"] : [])
         (process.standardInput, process.standardOutput) = (FileHandle.nullDevice, FileHandle.nullDevice)
         process.standardError = FileHandle.nullDevice
-        try process.run()
+        try Self.spawning.withLock { _ in try process.run() }
         self.process = process
         let end = ContinuousClock.now.advanced(by: .seconds(60))
         while !answers {
@@ -105,13 +106,16 @@ public final class RedisServer {
         return said.hasPrefix("PONG") || said.hasPrefix("NOAUTH")
     }
 
+    /// Foundation's `Process` starts one program at a time: two threads at once crashed in it.
+    private static let spawning = Mutex(())
+
     private static func output(of arguments: [String]) throws -> String {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
         process.arguments = arguments
         let pipe = Pipe()
         (process.standardInput, process.standardOutput, process.standardError) = (FileHandle.nullDevice, pipe, pipe)
-        try process.run()
+        try Self.spawning.withLock { _ in try process.run() }
         let bytes = pipe.readToEnd()
         process.waitUntilExit()
         let text = String(decoding: bytes, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)

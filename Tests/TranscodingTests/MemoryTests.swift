@@ -6,7 +6,7 @@ import Testing
 
 /// Resident memory is the whole process's: measured when asked for, with `--filter TranscodingMemoryTests`, and not beside other tests.
 @Suite(
-    "Transcoding, memory", .ownThread, .serialized,
+    "Transcoding, memory", .serialized,
     .enabled(if: ProcessInfo.processInfo.environment["STAGEDOOR_MEASURE"] != nil, "set STAGEDOOR_MEASURE to measure"))
 struct TranscodingMemoryTests {
     /// Resident kilobytes of this process.

@@ -9,7 +9,7 @@ import Wire
 @testable import WHIPIngest
 
 /// A stream of 90 packets a second of which one in 997 is lost for good: numbers and times go on over every wrap.
-@Suite("Media receiver, a day long", .ownThread, .serialized)
+@Suite("Media receiver, a day long", .serialized)
 struct DayLongTests {
     private final class Auditor: MediaSink {
         private(set) var packetCount = 0

@@ -6,7 +6,7 @@ import Wire
 @testable import WHIPIngest
 @testable import WebRTCTransport
 
-@Suite("Peers that come back after the end", .ownThread, .timeLimit(.minutes(5)))
+@Suite("Peers that come back after the end", .timeLimit(.minutes(5)))
 struct FarewellTests {
     private static func key(_ port: UInt16) -> TupleKey { MediaPath(remote: SocketAddress(.loopback, port: port)).key }
 

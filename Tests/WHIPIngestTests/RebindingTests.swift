@@ -1,11 +1,10 @@
-import TestSupport
 import Testing
 import Wire
 
 @testable import WHIPIngest
 @testable import WebRTCTransport
 
-@Suite("NAT rebinding on four workers", .ownThread, .timeLimit(.minutes(5)))
+@Suite("NAT rebinding on four workers", .timeLimit(.minutes(5)))
 struct RebindingTests {
     /// As long as real clients take to their next check.
     static let silence = Duration.seconds(3)

@@ -4,14 +4,13 @@ import Foundation
 import HTTP
 import RTCP
 import StageHub
-import TestSupport
 import Testing
 import Wire
 
 @testable import WHIPIngest
 @testable import WebRTCTransport
 
-@Suite("WHIP sessions on real sockets", .ownThread, .timeLimit(.minutes(5)))
+@Suite("WHIP sessions on real sockets", .timeLimit(.minutes(5)))
 struct SessionTests {
     @Test func `a publisher's packets reach the hub with their own numbers and gaps`() throws {
         let gateway = try TestGateway()
@@ -213,7 +212,7 @@ struct SessionTests {
     }
 }
 
-@Suite("WHIP sessions over four workers", .ownThread, .timeLimit(.minutes(5)))
+@Suite("WHIP sessions over four workers", .timeLimit(.minutes(5)))
 struct WorkerTests {
     @Test func `sixteen sessions are spread, each with one owner`() throws {
         let gateway = try TestGateway(workers: 4)
