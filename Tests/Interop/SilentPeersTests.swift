@@ -43,9 +43,8 @@ extension Interop {
 
         @Test(.timeLimit(.minutes(10)))
         func `junk from strangers fills no log, and its counter is exact`() throws {
-            let gateway = try Gateway(configuration: "workers: {count: 1}")
+            let gateway = try Gateway(configuration: "workers: {count: 1}\nlimits: {connectionsPerAddress: 2000}")
             let port = UInt16(try Self.port(of: "rtmp", gateway))
-            // Batches of what one address may have at once.
             for _ in 0..<20 {
                 let connections = try (0..<50).map { _ in try RawConnection(port: port) }
                 for connection in connections { connection.send(Array("GET / HTTP/1.1\r\nHost: a\r\n\r\n".utf8)) }
