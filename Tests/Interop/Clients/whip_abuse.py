@@ -312,7 +312,8 @@ def gone_without_a_word():
     start = time.time()
     check('its place is free in the end', eventually(lambda: live_sessions() < live, 60))
     check('and not before 9 s', time.time() - start > 9, '%.1f s' % (time.time() - start))
-    check('its session is not there any more', peer.delete() == 404)
+    # For a minute after an end of ours the encoder's own goodbye is answered.
+    check('its DELETE is answered all the same', peer.delete() == 200)
 
 
 signal.pthread_sigmask(signal.SIG_SETMASK, [])
