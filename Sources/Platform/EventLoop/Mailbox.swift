@@ -11,7 +11,7 @@ public final class Mailbox<Message: Sendable> {
 
     let receive: (Message) -> Void
     private var watch: DescriptorWatch?
-    /// Swapped with the filled array, so that neither loses its capacity.
+    /// The last delivery's array, emptied, until the next delivery puts another in its place: its capacity is not used again.
     private var spare: [Message] = []
 
     /// - Parameter maximumMessages: how many may wait; further ones are refused at `send`.
@@ -40,7 +40,7 @@ public final class Mailbox<Message: Sendable> {
         spare = messages
     }
 
-    /// A box that was flooded once does not keep that memory.
+    /// Between two deliveries a box that was flooded keeps no more than that.
     private static var maximumKeptCapacity: Int { 1_024 }
 }
 
@@ -72,7 +72,7 @@ public struct MailboxSender<Message: Sendable>: Sendable {
         return isAccepted
     }
 
-    /// Exchanges what waits for the empty array that is given.
+    /// Puts what waits in the place of `messages`; the box goes on with an array without capacity.
     fileprivate func take(_ messages: inout [Message]) {
         signal.lower()
         messages = content.withLock { content in

@@ -35,7 +35,7 @@ public final class MediaPort {
     /// Workers that got datagrams from the batch at hand.
     private var wokenWorkers: Set<Int> = []
     private var mailbox: Mailbox<TransportMessage>?
-    /// Every 100 ms while there are tuples; nil while there are none.
+    /// Every 50 ms while there are tuples or sessions; nil while there are none.
     var rounds: TimerWatch?
     var roundCount = 0
     /// The kernel's drops that are in the metric.
