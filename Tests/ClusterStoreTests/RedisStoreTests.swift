@@ -10,7 +10,7 @@ import Wire
 
 @testable import ClusterStore
 
-@Suite("The store of many gateways (DESIGN 7)", .timeLimit(.minutes(10)))
+@Suite("The store of many gateways", .timeLimit(.minutes(10)))
 struct RedisStoreTests {
     @Test
     func `every record survives, is seen at the other node and by one that comes later`() async throws {

@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 import Wire
 
-@Suite("Leases of a platform, three nodes and a real server (DESIGN 7)", .timeLimit(.minutes(10)), .serialized)
+@Suite("Leases of a platform, three nodes and a real server", .timeLimit(.minutes(10)), .serialized)
 struct ClusterLeasesTests {
     private func platform(
         _ server: RedisServer, stages: [String] = ["one"], _ adjust: (inout ClusterSettings) -> Void = { _ in }

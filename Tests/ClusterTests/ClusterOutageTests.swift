@@ -7,10 +7,10 @@ import TestSupport
 import Testing
 import Wire
 
-/// The server silent, killed, or with part of its memory gone (note 23 of the design): media that flows goes on.
+/// The server silent, killed, or with part of its memory gone (docs/design.md 7.4): media that flows goes on.
 @Suite("Leases of a platform, the server away and back", .timeLimit(.minutes(10)), .serialized)
 struct ClusterOutageTests {
-    /// Times of the design, a fifth as long; the grace is what tests wait in.
+    /// The product's times, a fifth as long; the grace is what tests wait in.
     private static func quick(_ settings: inout ClusterSettings) {
         (settings.leaseLifetime, settings.renewalInterval) = (.seconds(2), .milliseconds(600))
         (settings.heartbeatLifetime, settings.heartbeatInterval) = (.seconds(2), .milliseconds(200))

@@ -3,7 +3,7 @@ import Wire
 
 @testable import Cluster
 
-@Suite("Silence of the server (note 23)")
+@Suite("Silence of the server")
 struct OutageTests {
     private let start = MonotonicTime(nanoseconds: 1_000_000_000)
 

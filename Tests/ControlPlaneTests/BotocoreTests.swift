@@ -72,7 +72,7 @@ final class ServedAPI: Sendable {
     }
 }
 
-@Suite("Control API before botocore (ledger M)", .serialized)
+@Suite("Control API before botocore", .serialized)
 struct BotocoreTests {
     @Test(.timeLimit(.minutes(2)))
     func `boto3 and the AWS CLI walk the guide`() throws {

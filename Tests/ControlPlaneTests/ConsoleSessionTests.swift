@@ -7,7 +7,7 @@ import Wire
 
 @testable import ControlPlane
 
-@Suite("Console sessions (design note 24)")
+@Suite("Console sessions")
 struct ConsoleSessionTests {
     private static let path = "/v1/console/session"
 

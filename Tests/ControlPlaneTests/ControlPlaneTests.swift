@@ -65,7 +65,7 @@ final class APIBench {
     }
 }
 
-@Suite("Control API (ledger M)")
+@Suite("Control API")
 struct ControlPlaneTests {
     @Test
     func `a stage lives from creation to deletion`() throws {

@@ -54,7 +54,7 @@ private final class Bench {
     }
 }
 
-@Suite("Events out (ledger G)")
+@Suite("Events out")
 struct EventDeliveryTests {
     @Test
     func `the envelope is EventBridge's`() throws {

@@ -4,7 +4,7 @@ import Wire
 
 @testable import Events
 
-@Suite("Webhook queue (design note 27)")
+@Suite("Webhook queue")
 struct WebhookQueueTests {
     static func event(_ sequence: Int64, of participant: String) -> ParticipantEvent {
         var event = ParticipantEvent(

@@ -10,7 +10,7 @@ import Wire
 
 @testable import Handover
 
-@Suite("Handover channel (DESIGN 4)")
+@Suite("Handover channel")
 struct HandoverChannelTests {
     let loop: EventLoop
     let near: HandoverChannel

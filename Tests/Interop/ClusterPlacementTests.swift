@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 extension Interop {
-    /// Nodes that share stage routers keep each stage whole: one record says where it is (DESIGN 6.4).
+    /// Nodes that share stage routers keep each stage whole: one record says where it is (docs/design.md 6.4).
     @Suite struct ClusterPlacement {
         @Test(.timeLimit(.minutes(10)))
         func `a stage of two nodes is at one router, and moves whole when that one dies`() throws {

@@ -1,4 +1,4 @@
-/// The clips of the media contract (DESIGN 8), good and bad ones.
+/// The clips of the media contract (docs/media-contract.md), good and bad ones.
 extension ContractClip {
     static let good = [
         ContractClip("720p30 with 2 s between keyframes", picture("1280x720") + sound() + baseline + aac),

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 extension Interop {
-    /// A new process takes the place of a running one, and gives it back (DESIGN 4).
+    /// A new process takes the place of a running one, and gives it back (docs/design.md 4.6).
     @Suite struct TakeOver {
         /// The demand is fifty of each; the machine that CI has gets fewer, so that what gets lost was not lost by its load.
         private static let streams = ProcessInfo.processInfo.environment["INTEROP_STREAMS"].flatMap(Int.init) ?? 20

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 extension Interop {
-    /// One token, two encoders: the newest wins (DESIGN.md 7).
+    /// One token, two encoders: the newest wins (docs/design.md 7.3).
     @Suite struct WHIPTakeover {
         /// Make before break: the first one forwards until the second's DTLS is done, and the router sees a higher generation of
         /// the same participant, never its end.

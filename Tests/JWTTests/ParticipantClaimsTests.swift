@@ -4,7 +4,7 @@ import Testing
 
 @testable import JWT
 
-@Suite("Participant token claims (ledger B05 to B18)")
+@Suite("Participant token claims")
 struct ParticipantClaimsTests {
     static let claims = ParticipantClaims(
         participantID: "xyZ_-9", stageARN: "arn:aws:ivs:us-east-1:000000000000:stage/abc", stageID: "abc",

@@ -6,7 +6,7 @@ import Wire
 
 @testable import MediaContract
 
-/// What one process has to tell is told by the process after it (DESIGN 4).
+/// What one process has to tell is told by the process after it (docs/design.md 4.6).
 @Suite("Remembered refusals change hands")
 struct HandedRefusalTests {
     private let publisher = ContractPublisher(credential: "hash", source: .v4(0xC000_0201), product: "OBS")

@@ -6,7 +6,7 @@ import Wire
 
 @testable import Monitoring
 
-@Suite("Metrics of stages in the names of CloudWatch (ledger H)")
+@Suite("Metrics of stages in the names of CloudWatch")
 struct StageHistoryTests {
     private func metrics(_ bench: MonitoringBench, _ filter: StageHistory.Filter = StageHistory.Filter()) -> [JSONValue] {
         bench.sampler.history.json(ofStage: "abc", stageARN: "arn", filter)["metrics"]?.array ?? []

@@ -8,7 +8,7 @@ import Wire
 
 @testable import RTMPIngest
 
-@Suite("A live key (O41)")
+@Suite("A live key")
 struct LiveKeyTests {
     private func live(_ bench: IngestBench) -> FakeEncoder {
         let encoder = bench.connect(from: "192.0.2.1:1")

@@ -4,7 +4,7 @@ import Wire
 
 @testable import Sockets
 
-@Suite("Datagram link (DESIGN 4)")
+@Suite("Datagram link")
 struct DatagramLinkTests {
     let loop: EventLoop
     let near: DatagramLink

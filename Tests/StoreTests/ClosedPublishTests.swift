@@ -5,7 +5,7 @@ import Wire
 
 @testable import Store
 
-@Suite("Publishes that somebody else ends, and the queue for the platform (DESIGN 7)")
+@Suite("Publishes that somebody else ends, and the queue for the platform")
 struct ClosedPublishTests {
     let directory: TemporaryDirectory
     static let now = WallTime(secondsSince1970: 1_800_000_000)

@@ -16,7 +16,7 @@ private final class Holder: LeaseHolder {
     func end(_ reason: LeaseEnd) { ends.withLock { $0.append(reason) } }
 }
 
-@Suite("Embedded leases (DESIGN 7)")
+@Suite("Embedded leases")
 struct EmbeddedLeasesTests {
     let directory: TemporaryDirectory
     let store: EmbeddedStore

@@ -18,7 +18,7 @@ extension EmbeddedStore {
     }
 }
 
-@Suite("Embedded store (DESIGN 7)")
+@Suite("Embedded store")
 struct EmbeddedStoreTests {
     let directory: TemporaryDirectory
     static let now = WallTime(secondsSince1970: 1_800_000_000)

@@ -7,7 +7,7 @@ import Wire
 
 @testable import Store
 
-@Suite("Stream keys at the door (ledger C04 to C11)")
+@Suite("Stream keys at the door")
 struct StoreAuthorizerTests {
     let directory: TemporaryDirectory
     let store: EmbeddedStore

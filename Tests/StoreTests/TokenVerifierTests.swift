@@ -150,7 +150,7 @@ extension Bench {
     }
 }
 
-@Suite("Participant tokens at the door (ledger B, DESIGN 7)")
+@Suite("Participant tokens at the door")
 struct TokenVerifierTests {
     private let bench: Bench
 

@@ -4,7 +4,7 @@ import Wire
 
 @testable import WHIPIngest
 
-@Suite("Simulcast layer selection (design note 20)")
+@Suite("Simulcast layer selection")
 struct LayerSelectorTests {
     static let sizes = [1_280 * 720, 640 * 360, 320 * 180]
 

@@ -51,7 +51,7 @@ struct OfferTests {
         }
     }
 
-    /// The lines of field list 1.1 that an answer alone can break.
+    /// What encoders stumble over in an answer.
     private func checkAnswer(_ answer: SessionDescription, to offer: SessionDescription, isDTLSClient: Bool) {
         #expect(answer.attributes.contains("ice-lite"))
         #expect(answer.media.map(\.media) == offer.media.map(\.media))

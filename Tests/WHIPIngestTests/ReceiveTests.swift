@@ -6,7 +6,7 @@ import Wire
 
 @testable import WHIPIngest
 
-@Suite("Loss tracking (design note 18)")
+@Suite("Loss tracking")
 struct LossTrackerTests {
     static func time(_ milliseconds: Int64) -> MonotonicTime {
         MonotonicTime(nanoseconds: 1_000_000_000 + milliseconds * 1_000_000)
@@ -179,7 +179,7 @@ struct KeyframeProbeTests {
     }
 }
 
-@Suite("Flap guard (DESIGN 7)")
+@Suite("Flap guard")
 struct TakeoverGuardTests {
     @Test func `the incumbent stays after three takeovers between different addresses in a minute`() {
         var flaps = TakeoverGuard()

@@ -15,7 +15,8 @@ public final class AdmissionGate: Authorizer {
     private let maximumPublishes = Atomic<Int>(.max)
     private let requiresTLS = Atomic<Bool>(false)
 
-    /// - Parameter isOutOfReach: whether this node alone cannot send to the stage's router (DESIGN.md 6.4); asked on any thread.
+    /// - Parameter isOutOfReach: whether this node alone cannot send to the stage's router (docs/design.md 6.4); asked on
+    ///   any thread.
     public init(
         before authorizer: any Authorizer, isOutOfReach: @escaping @Sendable (_ stageID: String) -> Bool = { _ in false }
     ) {
@@ -40,7 +41,7 @@ public final class AdmissionGate: Authorizer {
     public enum Closure: Int, Sendable, CaseIterable {
         case draining = 1
         case overloaded = 2
-        /// No stage router is alive (DESIGN.md 6.4).
+        /// No stage router is alive (docs/design.md 6.4).
         case noRouter = 4
 
         var code: RefusalCode {

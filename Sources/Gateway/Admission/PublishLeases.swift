@@ -1,7 +1,7 @@
 public import Refusals
 public import Wire
 
-/// The right to publish as one participant, held by one session of one node (DESIGN 7).
+/// The right to publish as one participant, held by one session of one node (docs/design.md 7.2).
 public struct PublishLease: Sendable, Codable, Hashable {
     public var participantID: String
     public var stageID: String
@@ -35,7 +35,8 @@ public enum LeaseEnd: Sendable, Equatable {
 
 public enum ClaimAnswer: Sendable {
     case granted(PublishLease)
-    /// Another session publishes as this participant: the caller applies O41 and claims again with `takeOver`.
+    /// Another session publishes as this participant: the caller waits until it shows life or
+    /// 2 s have passed without it, and claims again with `takeOver` (docs/design.md 7.3).
     case held(by: any LeaseHolder)
     case refused(Refusal)
 }

@@ -5,7 +5,7 @@ public import Store
 import Synchronization
 public import Wire
 
-/// The leases of one node of a platform, whose nodes share them on a Redis or Valkey (DESIGN 7).
+/// The leases of one node of a platform, whose nodes share them on a Redis or Valkey (docs/design.md 7.4).
 ///
 /// For any thread. Who holds what here is known here; who may is decided on the control loop by a `ClusterNode`, which asks the
 /// server first. Live media never waits for it, and never ends because the server is away.

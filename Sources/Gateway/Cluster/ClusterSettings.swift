@@ -1,4 +1,4 @@
-/// One node's part in the platform, and the times of its leases (DESIGN 7).
+/// One node's part in the platform, and the times of its leases (docs/design.md 7.4).
 public struct ClusterSettings: Sendable {
     /// The name of this node; no other node of the platform has it.
     public var nodeID: String

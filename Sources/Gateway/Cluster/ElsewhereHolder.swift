@@ -2,7 +2,7 @@ import Admission
 import Synchronization
 import Wire
 
-/// A live publish of another node, as a claim sees it that waits for it (O41). For any thread.
+/// A live publish of another node, as a claim sees it that waits for it (docs/design.md 7.3). For any thread.
 ///
 /// Its node is asked for news as long as this object lives.
 final class ElsewhereHolder: LeaseHolder {

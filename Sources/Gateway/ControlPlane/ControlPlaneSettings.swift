@@ -15,7 +15,7 @@ public struct ControlPlaneSettings: Sendable {
         }
     }
 
-    /// Requests per second of each operation (ledger I02 to I05).
+    /// Requests per second of each operation, for each access key.
     public struct Rates: Sendable {
         public var resources = 5
         public var tokens = 50
@@ -25,7 +25,7 @@ public struct ControlPlaneSettings: Sendable {
         public init() {}
     }
 
-    /// How many resources there may be (ledger I10 to I18).
+    /// How many resources there may be.
     public struct Quotas: Sendable {
         public var stages = 1_000
         public var ingestConfigurations = 100

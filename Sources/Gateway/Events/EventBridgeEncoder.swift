@@ -3,7 +3,7 @@ import OpenSSL
 public import Store
 import Wire
 
-/// Participant events in the envelope and words of EventBridge (ledger G03 to G09), and our own Participant Publish Warning.
+/// Participant events in the envelope and words of EventBridge, as IVS sends them, and our own Participant Publish Warning.
 public struct EventBridgeEncoder: Sendable {
     public static let detailType = "IVS Stage Update"
 

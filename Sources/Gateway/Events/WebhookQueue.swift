@@ -1,7 +1,7 @@
 public import Store
 public import Wire
 
-/// The events that one receiver has not taken: in order for each participant, one of them in flight (design note 27).
+/// The events that one receiver has not taken: in order for each participant, one of them in flight (docs/design.md 7.7).
 ///
 /// Pure: given the time, it says what to send now and when to ask again. A receiver that keeps failing slows down only itself.
 public struct WebhookQueue: Sendable {

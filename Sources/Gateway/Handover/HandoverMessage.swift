@@ -3,7 +3,7 @@ public import HandoverCodec
 public import MediaContract
 public import Store
 
-/// What the two processes of a hand-over tell each other (DESIGN 4), encoded by `MessageCodec`.
+/// What the two processes of a hand-over tell each other (docs/design.md 4.6), encoded by `MessageCodec`.
 ///
 /// ```
 /// successor                      predecessor

@@ -1,6 +1,6 @@
 import Wire
 
-/// The leaky bucket of DESIGN 8: drains at 1.01 × limit, holds 1.2 s × limit, on media time.
+/// The bitrate rule, a leaky bucket (docs/design.md 8): drains at 1.01 × limit, holds 1.2 s × limit, on media time.
 ///
 /// CBR encoders with a buffer of one or two seconds burst far over their rate for a while (8.0 Mbit/s reach 9.8 over 2 s); a
 /// clock 100 ppm fast would fill any bucket that drains at the limit itself. False timestamps buy nothing: once media time has

@@ -76,7 +76,7 @@ public final class ContractDesk: Sendable {
     }
 }
 
-/// Giving what is remembered to a new process of this gateway, and taking it from an old one (DESIGN 4).
+/// Giving what is remembered to a new process of this gateway, and taking it from an old one (docs/design.md 4.6).
 extension ContractDesk {
     /// From now on another process admits: all that encoders have still to be told goes there, and what is added to it.
     /// - Parameter relay: called on any thread, in order; it must not wait.

@@ -1,7 +1,7 @@
 import Refusals
 public import Wire
 
-/// The media contract for one publish, RTMP and WHIP alike: fed with what arrives, it answers findings (DESIGN 8).
+/// The media contract for one publish, RTMP and WHIP alike: fed with what arrives, it answers findings (docs/design.md 8).
 ///
 /// Pure: no clock, no I/O; nothing is allocated for packets that break no rule. After every input ask `hasNews`.
 public struct ContractMonitor {

@@ -1,6 +1,6 @@
 import H264
 
-/// The rules of the media contract (DESIGN 8), by the names that configuration, metrics and events use.
+/// The rules of the media contract (docs/media-contract.md), by the names that configuration, metrics and events use.
 public enum ContractRule: String, CaseIterable, Codable, Sendable {
     case videoCodec, videoProfile, bFrames, maximumResolution, minimumResolution, videoBitrate
     case audioCodec, audioFormat, tracks, duration

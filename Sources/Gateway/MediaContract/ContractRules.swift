@@ -1,4 +1,5 @@
-/// The media contract's limits and actions, as configuration and a stage's tags set them. The defaults are DESIGN 8's table.
+/// The media contract's limits and actions, as configuration and a stage's tags set them. The defaults are
+/// those of docs/media-contract.md.
 public struct ContractRules: Equatable, Codable, Sendable {
     /// Width times height after cropping.
     public var maximumPixelCount = 921_600

@@ -1,8 +1,8 @@
 import Refusals
 import Wire
 
-/// What one process of a gateway has still to tell an encoder, on its way to the process that will be asked (DESIGN 4). Times are
-/// those of the machine's monotonic clock, which both processes read, in nanoseconds.
+/// What one process of a gateway has still to tell an encoder, on its way to the process that will be asked (docs/design.md 4.6).
+/// Times are those of the machine's monotonic clock, which both processes read, in nanoseconds.
 public struct HandedRefusal: Codable, Sendable, Equatable {
     /// The credential's hash.
     var credential: String

@@ -1,7 +1,7 @@
 public import Refusals
 public import Wire
 
-/// What encoders were told when a stream of theirs was ended in mid-stream, for their next attempt (DESIGN 8).
+/// What encoders were told when a stream of theirs was ended in mid-stream, for their next attempt (docs/design.md 8).
 ///
 /// OBS shows only what it is told while connecting. So the first attempt afterwards gets the same words, once; the one after
 /// it is admitted and judged on what it sends. Only the third violation of a credential in five minutes refuses for a time.

@@ -64,7 +64,7 @@ extension StageHistory {
 }
 
 extension StageHistory.Participant {
-    /// `no-rid` for video without simulcast; else `hi`, `mid`, `low` by size (ledger H04, O16).
+    /// `no-rid` for video without simulcast; else `hi`, `mid`, `low` by size, as IVS names layers.
     var layerNames: [(layer: Int, name: String)] {
         let active = video.indices.filter { !video[$0].isEmpty }
         guard active.count > 1 else { return active.map { ($0, "no-rid") } }

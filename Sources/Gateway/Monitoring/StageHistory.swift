@@ -2,7 +2,7 @@ import Admission
 import StageHub
 import Wire
 
-/// What stages and their publishers were like over the last three hours, in the terms of IVS's CloudWatch metrics (ledger H).
+/// What stages and their publishers were like over the last three hours, in the terms of IVS's CloudWatch metrics.
 ///
 /// Bounded in stages and participants; whoever was silent longest is forgotten first.
 public struct StageHistory {

@@ -2,7 +2,7 @@ import Admission
 import EventLoop
 import Wire
 
-/// The publish attempts that wait on live keys, process-wide: at most two on one (DESIGN.md 7, O41).
+/// The publish attempts that wait on live keys, process-wide: at most two on one (docs/design.md 7.3).
 public final class HeldAttempts: Sendable {
     static let maximumPerParticipant = 2
 
@@ -44,7 +44,7 @@ public final class HeldAttempts: Sendable {
     }
 }
 
-/// What becomes of an attempt on a key that somebody else holds (DESIGN.md 7, O41). A value without a clock.
+/// What becomes of an attempt on a key that somebody else holds (docs/design.md 7.3). A value without a clock.
 struct Takeover: Equatable {
     enum Decision: Equatable {
         /// The incumbent has completed another frame: it is alive.

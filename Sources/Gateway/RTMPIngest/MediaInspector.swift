@@ -2,7 +2,7 @@ public import AAC
 public import Refusals
 public import Wire
 
-/// Where the media contract looks at one publish (DESIGN.md 8). Confined to the publish's worker.
+/// Where the media contract looks at one publish (docs/design.md 8). Confined to the publish's worker.
 ///
 /// Each call may answer with the refusal that ends the publish; nil lets it go on. Bytes are valid until the call returns.
 /// Media times are the timeline's; what has none of its own comes with that of the track's last frame.

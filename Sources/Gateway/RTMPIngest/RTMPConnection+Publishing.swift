@@ -7,7 +7,7 @@ import Refusals
 import StageHub
 import Wire
 
-/// From `connect` to a live publish (DESIGN.md 7).
+/// From `connect` to a live publish (docs/design.md 7.3).
 extension RTMPConnection {
     private static let applicationName = "app"
 
@@ -107,7 +107,7 @@ extension RTMPConnection {
         }
     }
 
-    /// The key is live: the attempt waits unanswered until the incumbent shows that it is alive, or not (O41).
+    /// The key is live: the attempt waits unanswered until the incumbent shows that it is alive, or not (docs/design.md 7.3).
     private func hold(behind incumbent: any LeaseHolder) {
         guard let participant = attempt?.grant?.participant, let number = attempt?.number else { return }
         attempt?.incumbent = incumbent

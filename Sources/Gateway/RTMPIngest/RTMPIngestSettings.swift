@@ -1,6 +1,6 @@
 public import Wire
 
-/// How the RTMP front end waits, and what it holds before it knows a peer (design note 22).
+/// How the RTMP front end waits, and what it holds before it knows a peer (docs/design.md 7.5).
 public struct RTMPIngestSettings: Sendable {
     /// From accepting to the end of the handshake, TLS included.
     public var handshakeTimeout = Duration.seconds(5)
@@ -10,7 +10,7 @@ public struct RTMPIngestSettings: Sendable {
     public var decisionTimeout = Duration.seconds(30)
     /// Without media for this long a publish ends.
     public var silenceTimeout = Duration.seconds(10)
-    /// How long the incumbent of a key must be silent for a new attempt to take over (DESIGN.md 7, O41).
+    /// How long the incumbent of a key must be silent for a new attempt to take over (docs/design.md 7.3).
     public var takeoverSilence = Duration.seconds(2)
     /// Between words of refusal and FIN: encoders read slowly.
     public var lingering = Duration.milliseconds(500)

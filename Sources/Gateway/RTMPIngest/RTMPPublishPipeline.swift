@@ -11,7 +11,7 @@ public import Wire
 public final class RTMPPublishPipeline {
     public let publication: Publication
     public var counters: PipelineCounters { counted }
-    /// Called whenever a frame with advancing media time has come: proof that this publisher is alive (DESIGN.md 7, O41).
+    /// Called whenever a frame with advancing media time has come: proof that this publisher is alive (docs/design.md 7.3).
     var onProgress: ((MonotonicTime) -> Void)?
     /// Called once, when both tracks have been forwarded for long enough to call this a publish.
     var onStart: (() -> Void)?

@@ -1,4 +1,5 @@
-/// What a stream must be to get onto a stage (1040 to 1069, DESIGN 8). The monitor puts the measured values into the sentence.
+/// What a stream must be to get onto a stage (1040 to 1069, docs/design.md 8). The monitor puts the measured
+/// values into the sentence.
 extension RefusalCode {
     public static let videoCodec = RefusalCode(
         1040, "video_codec", .rejected, 422, event: "INVALID_VIDEO_CODEC",

@@ -1,6 +1,6 @@
 public import Wire
 
-/// One session's map from media time to our wall clock, the same for all its tracks (DESIGN.md 5). Confined to its worker.
+/// One session's map from media time to our wall clock, the same for all its tracks (docs/design.md 5.3). Confined to its worker.
 ///
 /// An ingest feeds it one way: RTMP places stamps, WHIP shows packets and the publisher's sender reports. Sinks ask what RTP
 /// time the present moment has, and write sender reports from that, never from a packet's arrival.

@@ -1,7 +1,7 @@
 import RTP
 public import Wire
 
-/// A track's numbers toward one receiver: the publisher's plus constants, so that gaps stay gaps (DESIGN.md 6.2).
+/// A track's numbers toward one receiver: the publisher's plus constants, so that gaps stay gaps (docs/design.md 6.2).
 ///
 /// The extended sequence number never goes back: when the publisher changes or jumps, the constants are
 /// chosen anew and the output goes on behind the highest sent, at the RTP time that has passed meanwhile.

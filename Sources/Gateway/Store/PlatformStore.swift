@@ -1,4 +1,4 @@
-/// What all gateways of a platform agree on (DESIGN 7): configuration by transactions, history by appended events.
+/// What all gateways of a platform agree on (docs/design.md 7.4): configuration by transactions, history by appended events.
 ///
 /// Reading the configuration never waits. Everything else is answered later, on the store's thread, exactly once.
 public protocol PlatformStore: Sendable {

@@ -1,4 +1,4 @@
-/// Keeps decoded audio at the media time that its stamps claim (DESIGN 5): pure arithmetic, no clock.
+/// Keeps decoded audio at the media time that its stamps claim (docs/design.md 5.4): pure arithmetic, no clock.
 ///
 /// Audio is counted in samples; the stamps of RTMP are rounded to milliseconds, jitter, and follow another clock than the
 /// sound card. A lasting error over 10 ms is worked off by stretching or squeezing at most 0.2 %, one over 100 ms at once.

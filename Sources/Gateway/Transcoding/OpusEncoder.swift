@@ -47,7 +47,7 @@ final class OpusEncoder {
     }
 }
 
-/// How Opus is made; the defaults are DESIGN 5's.
+/// How Opus is made; the defaults are those of docs/design.md 5.4.
 public struct OpusSettings: Equatable, Sendable {
     public var stereoBitsPerSecond = 96_000
     public var monoBitsPerSecond = 64_000

@@ -1,7 +1,7 @@
 import Admission
 import Wire
 
-/// The flap guard of DESIGN 7: after 3 takeovers between different addresses in 60 s the incumbent stays.
+/// The flap guard (docs/design.md 7.3): after 3 takeovers between different addresses in 60 s the incumbent stays.
 struct TakeoverGuard: Sendable {
     private struct Takeover {
         var time: MonotonicTime

@@ -24,7 +24,7 @@ public protocol WHIPPublishHost: AnyObject {
     func publishEnded(_ publication: Publication, _ reason: PublicationEnd)
 }
 
-/// Where the media contract looks at one WHIP publish (DESIGN.md 8). Confined to the publish's worker.
+/// Where the media contract looks at one WHIP publish (docs/design.md 8). Confined to the publish's worker.
 ///
 /// Each call may answer with the refusal that ends the publish. Bytes are valid until the call returns.
 public protocol PacketInspector: AnyObject {

@@ -2,7 +2,7 @@ import DTLS
 import EventLoop
 import Wire
 
-/// The DTLS certificate, renewed daily for new sessions (design note 28); a session keeps the one its answer named.
+/// The DTLS certificate, renewed daily for new sessions (docs/design.md 7.8); a session keeps the one its answer named.
 final class CertificateRotation: Sendable {
     private struct Content {
         var certificate: DTLSCertificate

@@ -2,7 +2,7 @@ import CCurl
 public import EventLoop
 import Wire
 
-/// Outbound HTTP on a loop, by libcurl's multi interface: webhooks, announces, Janus, hooks, other nodes (DESIGN 3).
+/// Outbound HTTP on a loop, by libcurl's multi interface: webhooks, announces, Janus, hooks, other nodes (docs/design.md 3).
 ///
 /// Verified TLS, deadlines, capped answers, no redirects, no proxies from the environment. Confined to its loop.
 @safe

@@ -1,7 +1,7 @@
 public import JSON
 
 extension ParticipantClaims {
-    /// The payload as key-pair tokens have it, members in the order of the ledger.
+    /// The payload as key-pair tokens have it, members in the order in which IVS documents them.
     public var payload: JSONObject {
         var object: JSONObject = [
             "exp": .integer(expiresAt), "iat": .integer(issuedAt), "jti": .string(participantID),

@@ -1,4 +1,4 @@
-/// What a participant token says: who may do what on which stage, from when to when (ledger B05 to B18).
+/// What a participant token says: who may do what on which stage, from when to when.
 public struct ParticipantClaims: Equatable, Sendable {
     /// Characters of `jti`, at most.
     public static let maximumParticipantIDLength = 64

@@ -1,4 +1,4 @@
-/// What a peer may make us keep (design note 22): little before it is known, more once it publishes.
+/// What a peer may make us keep (docs/design.md 7.5): little before it is known, more once it publishes.
 public struct ChunkLimits: Sendable {
     public var messageLength: UInt32
     /// The declared lengths of all messages under way.

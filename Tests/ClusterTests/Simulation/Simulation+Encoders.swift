@@ -60,7 +60,7 @@ extension Simulation {
         queue.put(.look(encoder: encoder, watch: watch, began: now), at: now + Self.second / 4)
     }
 
-    /// O41: refused as soon as the incumbent makes progress, in its place once it was silent for two seconds.
+    /// Refused as soon as the incumbent makes progress, in its place once it was silent for two seconds (docs/design.md 7.3).
     func look(_ encoder: Int, _ watch: Int, _ began: Int64) {
         let node = encoders[encoder].node
         guard nodes[node].isAlive, let progress = nodes[node].watches[watch], !encoders[encoder].isLive else { return }

@@ -1,4 +1,4 @@
-/// What one node says to another. All of it is in a record too: a lost message costs one renewal at most (DESIGN 7).
+/// What one node says to another. All of it is in a record too: a lost message costs one renewal at most (docs/design.md 7.4).
 package enum NodeMessage: Hashable, Sendable {
     /// Do you hold this lease, and does it make progress?
     case ask(Question)

@@ -6,7 +6,7 @@ package struct NodeClaim: Sendable {
     package var key: LeaseKey
     package var set: String
     package var credential: String
-    /// The caller has seen the incumbent and may take its place (O41).
+    /// The caller has seen the incumbent and may take its place (docs/design.md 7.3).
     package var takesOver: Bool
     /// Its credential is proof enough without the platform (`ClusterSettings.admitsTokensWhileAway`).
     package var isToken: Bool

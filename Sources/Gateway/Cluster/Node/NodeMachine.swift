@@ -1,9 +1,9 @@
 package import Wire
 
-/// One node's leases, claims and care for other nodes (DESIGN 7). Pure: no clock, no sockets, no randomness.
+/// One node's leases, claims and care for other nodes (docs/design.md 7.4). Pure: no clock, no sockets, no randomness.
 ///
-/// Every input returns what is to be done, always the same in the same order, and `deadline` says when to call `timePassed`. Only what was *read* ends live media: a
-/// higher generation, or the word that it has to end. A renewal that failed never does.
+/// Every input returns what is to be done, always the same in the same order, and `deadline` says when to call `timePassed`. Only
+/// what was *read* ends live media: a higher generation, or the word that it has to end. A renewal that failed never does.
 package struct NodeMachine: Sendable {
     package let settings: ClusterSettings
     let sources: Sources

@@ -4,7 +4,7 @@ import Signatures
 import Store
 import Wire
 
-/// Who may ask: the right name, from no foreign web page, signed by one of the access keys or signed in (design note 24).
+/// Who may ask: the right name, from no foreign web page, signed by one of the access keys or signed in (docs/design.md 7.6).
 struct AdminAccess {
     private let settings: ControlPlaneSettings
     private let verifier: SignatureV4Verifier

@@ -2,7 +2,7 @@ import JSON
 
 /// The members of one request structure, each taken with the model's constraints. Members nobody asks for are ignored.
 struct Input: Sendable {
-    /// Bytes of names and values of attributes together, at most (ledger B17).
+    /// Bytes of names and values of attributes together, at most.
     static let maximumAttributesLength = 1_024
     static let maximumTags = 50
 

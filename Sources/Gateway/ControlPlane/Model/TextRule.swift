@@ -25,7 +25,7 @@ struct TextRule: Sendable {
     static let storageARNOrEmpty = TextRule(length: 0...128) { text in
         text.isEmpty || isARN(text) { $0 == "storage-configuration" }
     }
-    /// The model's own pattern allows one letter before the slash, which no ARN has (ledger O12).
+    /// The model's own pattern allows one letter before the slash, which no ARN has.
     static let resourceARN = TextRule(length: 1...128) { text in
         isARN(text) { kind in !kind.isEmpty && kind.utf8.allSatisfy { isLower($0) || $0 == 0x2D } }
     }

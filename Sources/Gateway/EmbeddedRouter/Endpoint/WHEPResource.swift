@@ -1,7 +1,7 @@
 import HTTP
 import WebRTCTransport
 
-/// The resources of WHEP by their paths (DESIGN 2.4).
+/// The resources of WHEP by their paths (docs/design.md 2.4).
 enum WHEPResource: Equatable {
     /// `/whep/{stageId}/{participantId}`.
     case participant(WatchedKey)

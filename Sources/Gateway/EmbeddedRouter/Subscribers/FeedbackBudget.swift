@@ -1,6 +1,6 @@
 import Wire
 
-/// What one subscriber may ask for: its receiver is anybody's, and neither amplifies nor drives the encoder (DESIGN 6.3).
+/// What one subscriber may ask for: its receiver is anybody's, and neither amplifies nor drives the encoder (docs/design.md 5.7).
 struct FeedbackBudget {
     private var windowStart = MonotonicTime.zero
     private var sent = 0

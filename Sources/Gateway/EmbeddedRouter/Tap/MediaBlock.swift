@@ -3,7 +3,7 @@ import Synchronization
 import Wire
 
 /// Up to sixteen packets of one run, copied once by the publisher's worker and read by every worker that has subscribers
-/// (design note 26).
+/// (docs/design.md 5.7).
 ///
 /// Safe to share: its publisher's worker alone writes it, before it is lent; then nobody writes until `isFree` says that the
 /// last reader is done (an acquiring load after the readers' releasing subtractions), and only that worker fills it again.
@@ -40,7 +40,8 @@ final class MediaBlock: Sendable {
 
     var isFree: Bool { readers.load(ordering: .acquiring) == 0 }
 
-    /// Copies at most `maximumPackets`. Capacity is kept from one filling to the next: a pool that has warmed up does not allocate.
+    /// Copies at most `maximumPackets`. Capacity is kept from one filling to the next: a pool that has warmed up does not
+    /// allocate.
     func fill(
         _ source: Slice<UnsafeBufferPointer<MediaPacket>>, of run: MediaRun, isKeyframe: Bool, epoch: UInt32, clock: ClockReading?
     ) {

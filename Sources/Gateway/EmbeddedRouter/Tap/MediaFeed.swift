@@ -4,7 +4,7 @@ import Wire
 
 /// References to blocks on their way from one publication's worker to one worker that has subscribers of it.
 ///
-/// A reader that lags half a second gets nothing until the next keyframe; it never delays the publisher (design note 26).
+/// A reader that lags half a second gets nothing until the next keyframe; it never delays the publisher (docs/design.md 5.7).
 final class MediaFeed: Sendable {
     /// Safe to share: one thread writes the slots in [tail, tail + capacity) that the other is done with and then moves `tail`
     /// with release; the other takes slots in [head, tail) after an acquiring load and then moves `head` with release.

@@ -9,7 +9,7 @@ import Sockets
 import Store
 import Wire
 
-/// Gives this process's place to a successor, step by step, and takes it back when that one ends too early (DESIGN 4).
+/// Gives this process's place to a successor, step by step, and takes it back when that one ends too early (docs/design.md 4.6).
 /// On the control loop.
 ///
 /// Until the successor is ready nothing is missing here but the store's files and the admin listener, which wait. After that our

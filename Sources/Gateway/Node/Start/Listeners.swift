@@ -18,7 +18,7 @@ struct GivenSockets {
     }
 }
 
-/// Every socket of the node, bound before any is read (DESIGN 4): one of each kind per worker.
+/// Every socket of the node, bound before any is read (docs/design.md 4.2): one of each kind per worker.
 struct Listeners {
     var publicHTTP: [BoundSocket] = []
     var publicHTTPS: [BoundSocket] = []

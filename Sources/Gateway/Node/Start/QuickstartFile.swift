@@ -1,7 +1,7 @@
 import JSON
 import Wire
 
-/// What `DIR/quickstart.json` says (DESIGN 2.2). A member whose feature is off is absent; the URLs carry no key.
+/// What `DIR/quickstart.json` says (docs/design.md 2.2). A member whose feature is off is absent; the URLs carry no key.
 struct QuickstartFile {
     var whipURL: String?
     var whipToken: Secret?

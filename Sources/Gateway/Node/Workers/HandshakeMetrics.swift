@@ -2,7 +2,7 @@ import EventLoop
 import GatewayMetrics
 import Sockets
 
-/// What TLS and DTLS handshakes cost on a worker, and how long they wait for their turn (DESIGN 4).
+/// What TLS and DTLS handshakes cost on a worker, and how long they wait for their turn (docs/design.md 4.5).
 enum HandshakeMetrics {
     static func watch(_ loop: EventLoop, name: String, in registry: MetricsRegistry) {
         let labels: MetricLabels = ["loop": name]

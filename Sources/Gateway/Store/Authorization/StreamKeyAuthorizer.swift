@@ -2,7 +2,7 @@ import Admission
 import Refusals
 import Wire
 
-/// Decides about RTMP by stream key, from memory: key → ingest configuration → stage (ledger C01 to C11).
+/// Decides about RTMP by stream key, from memory: key → ingest configuration → stage.
 struct StreamKeyAuthorizer: Sendable {
     let store: any PlatformStore
     /// Told of refusals that leave an event: the key is genuine, what was done with it is not.

@@ -2,7 +2,7 @@ public import Admission
 import EventLoop
 public import Wire
 
-/// Giving the leases to a new process of this gateway, and taking them from an old one (DESIGN 4).
+/// Giving the leases to a new process of this gateway, and taking them from an old one (docs/design.md 4.6).
 extension EmbeddedLeases {
     /// Participants that the history shows as connected and that are.
     public var living: Set<LivingParticipant> {

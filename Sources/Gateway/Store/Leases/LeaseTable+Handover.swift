@@ -1,7 +1,7 @@
 import Admission
 import Wire
 
-/// The table leaves for another process, or comes from one (DESIGN 4: one of them admits at a time).
+/// The table leaves for another process, or comes from one (docs/design.md 4.6: one of them admits at a time).
 extension LeaseTable {
     func handed(_ entry: Held) -> HandedLease? {
         guard let session = sessions[entry.grant.stageARN] else { return nil }

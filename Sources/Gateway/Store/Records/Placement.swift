@@ -1,4 +1,4 @@
-/// Which router carries a stage, by compare-and-swap (DESIGN 6.4): one record for each stage and replica.
+/// Which router carries a stage, by compare-and-swap (docs/design.md 6.4): one record for each stage and replica.
 public struct Placement: Hashable, Sendable {
     public struct Key: Hashable, Sendable {
         public var stageID: String

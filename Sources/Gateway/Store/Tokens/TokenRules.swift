@@ -2,7 +2,7 @@ import JWT
 import Refusals
 import Wire
 
-/// Every rule about tokens but the signature, over the state of this moment (ledger B, DESIGN 7).
+/// Every rule about tokens but the signature, over the state of this moment (docs/design.md 7.1).
 public struct TokenRules: Sendable {
     public enum EndpointCheck: Sendable {
         /// `events_url` and `whip_url` must be endpoints of the last 14 days.

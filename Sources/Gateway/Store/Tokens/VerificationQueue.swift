@@ -1,6 +1,7 @@
 import Wire
 
-/// The line in front of the verification threads: fair by source, and closed for sources that keep failing (note 14).
+/// The line in front of the verification threads: fair by source, and closed for sources that keep failing
+/// (docs/design.md 7.1).
 struct VerificationQueue<Job> {
     /// One source: an IPv4 address, or an IPv6 /64.
     struct Source: Hashable {

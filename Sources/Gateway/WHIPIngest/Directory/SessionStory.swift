@@ -2,7 +2,7 @@ import Refusals
 public import WebRTCTransport
 public import Wire
 
-/// A WHIP session's way from POST to first picture, each step with its time: what support would ask for (field list 10, no. 15).
+/// A WHIP session's way from POST to first picture, each step with its time: what support would ask for.
 public struct SessionStory: Sendable, Equatable {
     public enum Step: String, Sendable, CaseIterable {
         /// The POST was answered 201.

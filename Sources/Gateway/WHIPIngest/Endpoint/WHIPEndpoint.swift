@@ -189,7 +189,7 @@ public final class WHIPEndpoint {
             request: post.request, offer: offer, offerDigest: post.offerDigest, plane: plane)
     }
 
-    /// The newest session wins, but only once its DTLS is done: an incumbent keeps the lease until then (DESIGN 7).
+    /// The newest session wins, but only once its DTLS is done: an incumbent keeps the lease until then (docs/design.md 7.3).
     private func claimed(_ number: Int, _ answer: ClaimAnswer) {
         guard let entry = waiting[number]?.entry else { return }
         switch answer {

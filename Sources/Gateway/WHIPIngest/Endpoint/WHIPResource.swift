@@ -1,6 +1,6 @@
 import WebRTCTransport
 
-/// The resources of WHIP by their paths (DESIGN 2.4).
+/// The resources of WHIP by their paths (docs/design.md 2.4).
 enum WHIPResource: Equatable {
     /// `/`, the global form that IVS users type.
     case root

@@ -16,7 +16,7 @@ extension AcceptedOffer {
         peer = try PeerDescription(negotiating: offer, bundleMids: bundleMids)
     }
 
-    /// One video track with H.264 and at most one audio track (ledger E04, RFC 9725 §4.4.1).
+    /// One video track with H.264 and at most one audio track (RFC 9725 §4.4.1).
     private static func checkTracks(_ offer: SessionDescription) throws(Refusal) {
         let kinds = offer.media.map(\.media)
         if let other = kinds.first(where: { $0 != "video" && $0 != "audio" }) {

@@ -1,6 +1,6 @@
 import Wire
 
-/// When to ask a WHIP encoder for a keyframe (DESIGN 8, design note 19): never periodically, and not for ever.
+/// When to ask a WHIP encoder for a keyframe (docs/design.md 5.6): never periodically, and not for ever.
 struct KeyframeRequests {
     private var isWanted = false
     private var lastSent: MonotonicTime?

@@ -1,7 +1,7 @@
 import StageHub
 import Wire
 
-/// Which simulcast layer is forwarded (design note 20): the largest whose packets came in the last 500 ms, changed only at a
+/// Which simulcast layer is forwarded (docs/design.md 5.6): the largest whose packets came in the last 500 ms, changed only at a
 /// keyframe of the new one, with sequence numbers and timestamps that go on.
 struct LayerSelector {
     private struct Layer {

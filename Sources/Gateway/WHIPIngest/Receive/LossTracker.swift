@@ -1,6 +1,6 @@
 import Wire
 
-/// What is missing of one source, and when to ask for it again (RFC 4585 §6.2.1, design note 18).
+/// What is missing of one source, and when to ask for it again (RFC 4585 §6.2.1, docs/design.md 5.6).
 ///
 /// Bounded: 2,048 packets are looked back upon, 512 may be missing. No allocation per packet while nothing is missing.
 struct LossTracker {

@@ -4,7 +4,7 @@ import RTP
 import StageHub
 import Wire
 
-/// What we tell the publisher (RFC 4585, design note 18), and what its reports tell us.
+/// What we tell the publisher (RFC 4585, docs/design.md 5.6), and what its reports tell us.
 extension MediaReceiver {
     /// Sender reports feed the timeline and our report blocks. Feedback about us does not exist: we send no media.
     func receiveControl(_ compound: UnsafeRawBufferPointer, at now: MonotonicTime) {
@@ -126,7 +126,7 @@ extension MediaReceiver {
         }
     }
 
-    /// A track that falls silent while the session lives is muted, not ended (ledger E24).
+    /// A track that falls silent while the session lives is muted, not ended.
     private func noteSilence(at now: MonotonicTime) {
         for (slot, track) in [TrackID.video, .audio].enumerated()
         where !isMuted[slot] && lastForwarded[slot] != .zero && now - lastForwarded[slot] >= Self.muteSilence {

@@ -1,6 +1,6 @@
 import WebRTCTransport
 
-/// The life of one owned WHIP session (RFC 9725 §4.2, §4.5; DESIGN 7). Pure: no clock, no I/O.
+/// The life of one owned WHIP session (RFC 9725 §4.2, §4.5; docs/design.md 7.3). Pure: no clock, no I/O.
 struct SessionLifecycle: ~Copyable {
     enum Action: Equatable {
         case none

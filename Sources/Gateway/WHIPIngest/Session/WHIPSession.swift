@@ -68,7 +68,7 @@ final class WHIPSession: TransportSession {
         }
     }
 
-    /// Who keeps taking a participant from somebody else is told to stop (DESIGN 7).
+    /// Who keeps taking a participant from somebody else is told to stop (docs/design.md 7.3).
     private func recordTakeover() {
         guard let incumbent = entry.content.withLock({ $0.incumbent }) else { return }
         let now = transport.loop.now

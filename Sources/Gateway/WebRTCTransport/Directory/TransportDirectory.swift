@@ -1,14 +1,14 @@
 import EventLoop
 import STUN
 
-/// Where all workers find the sessions of the media port: by ufrag for checks, by source for rebinding (DESIGN 4).
+/// Where all workers find the sessions of the media port: by ufrag for checks, by source for rebinding (docs/design.md 4.2).
 final class TransportDirectory: Sendable {
     private let byUfrag = ShardedTable<LocalUfrag, any TransportEntry>()
     private let bySource = SourceTable()
 
     /// The session that a check with our `ufrag` belongs to.
     func entry(ufrag: LocalUfrag) -> (any TransportEntry)? { byUfrag[ufrag] }
-    /// The sessions that have this media source, for SRTP from tuples without a check (design note 17).
+    /// The sessions that have this media source, for SRTP from tuples without a check (docs/design.md 4.4).
     func entries(source: UInt32) -> [any TransportEntry] { bySource[source] }
 
     func add(_ credentials: ICECredentials, for entry: any TransportEntry) { byUfrag[credentials.ufrag] = entry }

@@ -156,7 +156,7 @@ public final class PeerTransport {
         return now - entry.transport.lastHeard > configuration.silence
     }
 
-    /// DTLS is closed so that OBS reconnects or stops cleanly; ICE is left to itself (field list 1.7).
+    /// DTLS is closed so that OBS reconnects or stops cleanly; ICE is left to itself.
     public func end(_ reason: SessionEnd) {
         guard phase != .closed else { return }
         phase = .closed

@@ -3,8 +3,8 @@ import GatewayMetrics
 public import Sockets
 import Wire
 
-/// Two processes of one node and one media port (DESIGN 4): the newer one reads, and passes on what is none of its own; the older
-/// one takes that as just received and answers through its own duplicate of the socket.
+/// Two processes of one node and one media port (docs/design.md 4.6): the newer one reads, and passes on what is none of
+/// its own; the older one takes that as just received and answers through its own duplicate of the socket.
 extension MediaPort {
     /// Another process reads from now on; what it passes on comes over `link`.
     public func suspend(readingFrom link: OwnedDescriptor) {

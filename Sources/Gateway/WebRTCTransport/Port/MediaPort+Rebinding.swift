@@ -2,7 +2,8 @@ import GatewayMetrics
 import Sockets
 import Wire
 
-/// SRTP from tuples without a check: a NAT gave the client another port, and its next check is seconds away (design note 17).
+/// SRTP from tuples without a check: a NAT gave the client another port, and its next check is seconds away
+/// (docs/design.md 4.4).
 ///
 /// Until that check nothing is sent there. What a stranger may have tried is bounded; a tuple that has carried one genuine packet
 /// is known from then on, so that a whole stream passes.
@@ -41,8 +42,8 @@ extension MediaPort {
         return false
     }
 
-    /// Several sessions were checked on the tuple: the packet goes to those whose source it names, or else to the first that finds
-    /// it genuine. No member can keep a packet from another.
+    /// Several sessions were checked on the tuple: the packet goes to those whose source it names, or else to the first that
+    /// finds it genuine. No member can keep a packet from another.
     func receiveShared(
         _ datagram: UnsafeMutableRawBufferPointer, _ tuple: PeerTuple, on path: MediaPath, at now: MonotonicTime
     ) {

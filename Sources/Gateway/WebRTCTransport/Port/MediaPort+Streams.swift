@@ -2,7 +2,7 @@ import EventLoop
 public import Sockets
 import Wire
 
-/// ICE-TCP on the port number of the UDP socket (RFC 6544, DESIGN 4).
+/// ICE-TCP on the port number of the UDP socket (RFC 6544, docs/design.md 4.3).
 extension MediaPort {
     /// Takes an accepted connection of the media port's TCP listener.
     public func accept(_ connection: AcceptedConnection) {

@@ -1,7 +1,7 @@
 import STUN
 import Wire
 
-/// One validated tuple on one worker, with the sessions whose checks came from it (DESIGN 4).
+/// One validated tuple on one worker, with the sessions whose checks came from it (docs/design.md 4.2).
 ///
 /// Mostly that is one. A check says nothing of who really sends from an address, so that another session's takes the tuple from
 /// nobody: both are its members, and whoever was heard there lately goes first.

@@ -1,6 +1,6 @@
 import Wire
 
-/// At most 200 packets a second and worker are tried without a validated tuple (design note 17).
+/// At most 200 packets a second and worker are tried on tuples of which nothing genuine is known (docs/design.md 4.4).
 struct RebindingBudget {
     private var windowStart: MonotonicTime = .zero
     private var count = 0

@@ -96,7 +96,7 @@ extension TransportState {
 }
 
 extension HTTPRequest {
-    /// The bearer token; some encoders leave the word `Bearer` out (field list 32).
+    /// The bearer token; some encoders leave the word `Bearer` out.
     public var presentedToken: Secret? {
         if let bearerToken { return bearerToken }
         guard let value = headers["Authorization"], !value.isEmpty, !value.contains(" ") else { return nil }
