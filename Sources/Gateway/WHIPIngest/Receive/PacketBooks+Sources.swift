@@ -57,6 +57,6 @@ extension PacketBooks {
         return sources.count - 1
     }
 
-    /// Those the offer names and eight more (docs/design.md 5.6).
+    /// Of one session, those that its offer names included (docs/design.md 5.6).
     private static let maximumSources = 12
 }
