@@ -3,7 +3,7 @@ import Foundation
 
 /// Notices that files have changed, through symbolic links too: Kubernetes swaps a link beside the file, editors rename over it.
 ///
-/// Looking at a handful of files every other second costs nothing and, unlike inotify, works on every kind of mount.
+/// Looking at a handful of files every second costs nothing and, unlike inotify, works on every kind of mount.
 final class FileChanges {
     /// What to look at; may change.
     var paths: [String] { didSet { if paths != oldValue { seen = Self.signature(of: paths) } } }
