@@ -8,7 +8,8 @@ public protocol WHIPPublishHost: AnyObject {
     /// Asked when the token is found good, before the lease is claimed: a refusal that this encoder has still to hear.
     /// - Parameter offer: a digest of the offer's settings; an encoder whose offer changed has changed a setting.
     func rememberedRefusal(for grant: PublishGrant, _ request: PublishRequest, offer: String) -> Refusal?
-    /// Asked when a session is made: what the encoder's last publish was warned of, once; nil when its settings have changed since.
+    /// Asked when a session is made: what the encoder's last publish was warned of, once; nil when its settings have changed
+    /// since.
     func rememberedWarning(for grant: PublishGrant, _ request: PublishRequest, offer: String) -> String?
     /// The profile_idc values that an offer for this grant's stage may name; nil leaves the profile to the parameter sets.
     func acceptedProfiles(for grant: PublishGrant) -> Set<UInt8>?

@@ -48,7 +48,8 @@ struct Listeners {
         admin = try group(.admin, configuration.admin.listen, "admin.listen", 1).first
     }
 
-    /// The given sockets when they are what is asked for; any port will do for port 0, and any address when the operator gave them.
+    /// The given sockets when they are what is asked for; any port will do for port 0, and any address when the operator gave
+    /// them.
     ///
     /// One for each worker, or one alone: workers can share a TCP listener. A UDP socket they cannot: the kernel would not keep a
     /// peer on one of them, so that one worker has all media.
