@@ -94,11 +94,13 @@ struct RouterControlTests {
 
     @Test func `equal participant ids on two stages are two participants`() throws {
         let bench = try ControlBench()
-        let (one, announcement) = bench.publish("p", stage: "s")
+        let (one, told) = bench.publish("p", stage: "s")
         #expect(bench.wait { bench.opened == 1 })
         bench.publish("p", stage: "other")
         #expect(bench.wait { bench.opened == 2 })
         // The first one is still known: what it changes, and its end, reach its router.
+        var announcement = told
+        announcement.muted = [.video]
         bench.control.sender.send(.changed(one, announcement))
         bench.control.sender.send(.ended(one, reason: "left", keepsAnnounce: false))
         #expect(bench.wait { bench.routers.contains { !$0.withdrawn.isEmpty } })
@@ -198,6 +200,7 @@ struct RouterControlTests {
         var (id, announcement) = bench.publish("p", stage: "s")
         #expect(bench.wait { bench.opened == 1 })
         let home = try #require(bench.home(of: "p"))
+        var announcement = told
         announcement.muted = [.video]
         bench.control.sender.send(.changed(id, announcement))
         #expect(bench.wait { home.updated.first?.muted == [.video] })
