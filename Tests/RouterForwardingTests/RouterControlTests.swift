@@ -200,7 +200,6 @@ struct RouterControlTests {
         var (id, announcement) = bench.publish("p", stage: "s")
         #expect(bench.wait { bench.opened == 1 })
         let home = try #require(bench.home(of: "p"))
-        var announcement = told
         announcement.muted = [.video]
         bench.control.sender.send(.changed(id, announcement))
         #expect(bench.wait { home.updated.first?.muted == [.video] })
