@@ -96,7 +96,7 @@ struct StaticForwardingTests {
     /// Whether the kernel dropped nothing at the port, as long as its socket is open.
     static func isLossless(_ port: UInt16) -> Bool {
         let digits = String(port, radix: 16, uppercase: true)
-        let lines = ["/proc/net/udp", "/proc/net/udp6"].compactMap { try? String(contentsOfFile: $0, encoding: .utf8) }
+        let lines = ["/proc/net/udp", "/proc/net/udp6"].map(kernelTable)
         let sockets = lines.joined().split(separator: "\n").filter { $0.contains(":\(digits) ") }
         return sockets.allSatisfy { $0.split(separator: " ").last == "0" }
     }
@@ -104,9 +104,7 @@ struct StaticForwardingTests {
     /// Whether some process has the UDP port.
     static func isBound(_ port: UInt16) -> Bool {
         let digits = String(port, radix: 16, uppercase: true)
-        return ["/proc/net/udp", "/proc/net/udp6"].contains { path in
-            (try? String(contentsOfFile: path, encoding: .utf8))?.contains(":\(digits) ") ?? false
-        }
+        return ["/proc/net/udp", "/proc/net/udp6"].contains { kernelTable($0).contains(":\(digits) ") }
     }
 }
 

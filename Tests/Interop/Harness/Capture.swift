@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// ffmpeg as a stage router: it reads the session description, and keeps what arrives as it is.
@@ -28,7 +29,7 @@ final class Capture {
     private static func isBound(_ port: UInt16, by run: ProgramRun) -> Bool {
         let suffix = String(port, radix: 16, uppercase: true)
         let needle = ":" + String(repeating: "0", count: 4 - suffix.count) + suffix + " 00000000:0000"
-        return (try? String(contentsOfFile: "/proc/\(run.pid)/net/udp", encoding: .utf8).contains(needle)) ?? false
+        return kernelTable("/proc/\(run.pid)/net/udp").contains(needle)
     }
 
     /// True once one of its threads sleeps in poll(2) or ppoll(2), as it does between packets.
