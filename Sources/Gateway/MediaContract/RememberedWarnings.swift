@@ -9,23 +9,18 @@ struct RememberedWarnings {
     }
 
     /// The last one of each credential.
-    private var warnings: [String: Warning] = [:]
+    private var warnings = FadingTable<String, Warning>(
+        maximumCount: RememberedRefusals.maximumCredentials, lifetime: lifetime)
 
     mutating func warned(_ attempt: RememberedRefusals.Attempt, _ sentence: String, at now: MonotonicTime) {
-        if warnings[attempt.credential] == nil, warnings.count >= RememberedRefusals.maximumCredentials {
-            warnings = warnings.filter { now - $0.value.time < Self.lifetime }
-            let oldest = warnings.min { $0.value.time < $1.value.time }
-            if warnings.count >= RememberedRefusals.maximumCredentials, let oldest { warnings[oldest.key] = nil }
-        }
-        warnings[attempt.credential] = Warning(attempt: attempt, sentence: sentence, time: now)
+        warnings.set(Warning(attempt: attempt, sentence: sentence, time: now), for: attempt.credential, at: now)
     }
 
     /// The warning of an encoder that begins anew with the same settings; it is spent by being told.
     mutating func take(_ attempt: RememberedRefusals.Attempt, at now: MonotonicTime) -> String? {
-        guard let warning = warnings.removeValue(forKey: attempt.credential), warning.attempt == attempt,
-            now - warning.time <= Self.lifetime
-        else { return nil }
-        return warning.sentence
+        guard let warning = warnings.glimpse(of: attempt.credential) else { return nil }
+        warnings.set(nil, for: attempt.credential, at: now)
+        return warning.attempt == attempt && now - warning.time <= Self.lifetime ? warning.sentence : nil
     }
 
     /// Live publishes are warned again every minute: an hour after the last time it is an old story.

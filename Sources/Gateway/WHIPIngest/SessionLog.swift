@@ -25,7 +25,7 @@ enum SessionLog {
             fields["participant"] = .string(grant.participantID)
             fields["stage"] = .string(grant.stageID)
         }
-        Log.event(.info, "whip_refused", fields)
+        Log.strangerEvent(.info, "whip_refused", fields)
     }
 
     static func started(_ entry: SessionEntry, peer: SocketAddress) {

@@ -13,13 +13,16 @@ struct Farewells {
     }
 
     private var byTuple: [TupleKey: Farewell] = [:]
+    /// In the order in which they end; some were answered to the end, or removed, before.
+    private var order: ArraySlice<(key: TupleKey, end: MonotonicTime)> = []
 
     /// The peer that was at `key` is answered from now on. When there are too many, the one that ends first goes.
     mutating func add(_ records: [[UInt8]], for key: TupleKey, at now: MonotonicTime) {
-        byTuple = byTuple.filter { $0.value.end > now }
-        if byTuple.count >= Self.maximumCount, let oldest = byTuple.min(by: { $0.value.end < $1.value.end })?.key {
-            byTuple[oldest] = nil
+        while let first = order.first, first.end <= now || byTuple.count >= Self.maximumCount {
+            order.removeFirst()
+            if byTuple[first.key]?.end == first.end { byTuple[first.key] = nil }
         }
+        order.append((key, now + Self.lifetime))
         byTuple[key] = Farewell(records: records.prefix(Self.recordCount), next: now, end: now + Self.lifetime)
     }
 

@@ -47,8 +47,16 @@ extension MediaPort {
     func receiveShared(
         _ datagram: UnsafeMutableRawBufferPointer, _ tuple: PeerTuple, on path: MediaPath, at now: MonotonicTime
     ) {
+        let source = UnsafeRawBufferPointer(datagram).ssrc
+        // The first one's own packets cost no more for who else was checked there.
+        if let source, tuple.first.session?.sources.contains(source) == true,
+            isGenuine(datagram, of: tuple.first, on: path, at: now)
+        {
+            tuple.lastGenuine = now
+            return
+        }
         let members = [tuple.first] + tuple.others
-        let named = UnsafeRawBufferPointer(datagram).ssrc.map { plane.directory.entries(source: $0) } ?? []
+        let named = source.map { plane.directory.entries(source: $0) } ?? []
         func isNamed(_ member: TupleMember) -> Bool { named.contains { $0 === member.entry } }
         for member in members.filter(isNamed) + members.filter({ !isNamed($0) }) where member.session != nil {
             guard isGenuine(datagram, of: member, on: path, at: now) else { continue }
