@@ -79,6 +79,8 @@ struct StaticRouterTests {
         let directory = try #require(mkdtemp(&template).map { String(cString: $0) })
         defer { try? FileManager.default.removeItem(atPath: directory) }
         let files = DescriptionFiles(directory: directory)
+        // As an earlier version left it.
+        try "old".write(toFile: "\(directory)/p-1.sdp", atomically: false, encoding: .utf8)
         for stage in ["s1", "s2"] { #expect(files.write(stage, for: ParticipantKey("p-1", onStage: stage))) }
         var status = stat()
         #expect(stat("\(directory)/s1/p-1.sdp", &status) == 0)

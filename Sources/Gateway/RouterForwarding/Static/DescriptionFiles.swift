@@ -31,9 +31,17 @@ public struct DescriptionFiles: Sendable {
         guard let path = path(of: participant), let link = self.path(ofFirst: participant.participantID) else { return false }
         mkdir("\(directory)/\(participant.stageID)", 0o700)
         guard (try? AtomicFile.exchange(Array(sdp.utf8), at: path)) != nil else { return false }
-        // Whoever has it keeps it.
-        _ = symlink("\(participant.stageID)/\(participant.participantID).sdp", link)
+        Self.lead(link, to: "\(participant.stageID)/\(participant.participantID).sdp")
         return true
+    }
+
+    /// Whoever has the link keeps it. Earlier versions wrote the description itself there, which nobody would renew.
+    private static func lead(_ link: String, to target: String) {
+        var status = stat()
+        guard symlink(target, link) != 0, lstat(link, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return }
+        let made = link + ".link"
+        unlink(made)
+        if symlink(target, made) == 0 { rename(made, link) }
     }
 
     private static func isName(_ text: String) -> Bool {
