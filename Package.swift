@@ -36,11 +36,11 @@ func platform(_ name: String, _ uses: [String], testUses: [String] = []) -> Modu
 }
 
 func gateway(
-    _ name: String, _ uses: [String], products: [Target.Dependency] = [], testUses: [String] = [],
+    _ name: String, _ uses: [String], strict: Bool = false, products: [Target.Dependency] = [], testUses: [String] = [],
     embedded: [String] = []
 ) -> Module {
     Module(
-        name: name, layer: "Gateway", uses: uses, products: products, testUses: testUses,
+        name: name, layer: "Gateway", uses: uses, products: products, testUses: testUses, isUnsafeChecked: strict,
         embedded: embedded)
 }
 
