@@ -1,17 +1,18 @@
 import CShim
 import Glibc
 
-/// The door of a loop: values sent from any thread are received, in order, on the loop's thread.
+/// How other threads reach a loop: values sent from any thread are received, in order, on the loop's thread.
 ///
 /// Wake-ups are coalesced: only the message that finds the box empty signals the eventfd. After the mailbox is gone its
-/// senders' messages go nowhere.
+/// senders' messages go nowhere. For questions that are answered, see ``ReplyBox``.
 public final class Mailbox<Message: Sendable> {
     /// Give this one to other threads.
     public let sender: MailboxSender<Message>
 
     let receive: (Message) -> Void
     private var watch: DescriptorWatch?
-    /// The last delivery's array, emptied, until the next delivery puts another in its place: its capacity is not used again.
+    /// The last delivery's array, emptied. The next delivery leaves it with the senders and takes theirs, so that a box in
+    /// steady use allocates nothing.
     private var spare: [Message] = []
 
     /// - Parameter maximumMessages: how many may wait; further ones are refused at `send`.
@@ -32,15 +33,15 @@ public final class Mailbox<Message: Sendable> {
     }
 
     private func deliver() {
-        var messages = spare
-        spare = []
-        sender.take(&messages)
+        var messages: [Message] = []
+        swap(&messages, &spare)
+        sender.exchange(&messages)
         for message in messages { receive(message) }
         messages.removeAll(keepingCapacity: messages.count <= Self.maximumKeptCapacity)
         spare = messages
     }
 
-    /// Between two deliveries a box that was flooded keeps no more than that.
+    /// An array that a flood made larger than that is not kept.
     private static var maximumKeptCapacity: Int { 1_024 }
 }
 
@@ -72,14 +73,10 @@ public struct MailboxSender<Message: Sendable>: Sendable {
         return isAccepted
     }
 
-    /// Puts what waits in the place of `messages`; the box goes on with an array without capacity.
-    fileprivate func take(_ messages: inout [Message]) {
+    /// Puts what waits in the place of `empty`, which is what the next messages are put into.
+    fileprivate func exchange(_ empty: inout [Message]) {
         signal.lower()
-        messages = content.withLock { content in
-            let waiting = content.messages
-            content.messages = []
-            return waiting
-        }
+        content.withLock { swap(&$0.messages, &empty) }
     }
 
     fileprivate func close() {
