@@ -136,7 +136,7 @@ extension ClusterAction.LocalEnd {
 
     var reason: LeaseEnd {
         guard case .ending(let ending) = self else { return .takenOver }
-        let code = RefusalCode.all.first { $0.number == ending.code } ?? .participantDisconnected
+        let code = RefusalCode(rawValue: ending.code) ?? .participantDisconnected
         return .disconnected(Refusal(code, sentence: ending.words.isEmpty ? Self.surplus : ending.words))
     }
 }

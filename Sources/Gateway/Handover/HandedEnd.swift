@@ -14,7 +14,7 @@ public struct HandedEnd: Codable, Sendable, Equatable {
 
     public var reason: LeaseEnd {
         guard let number else { return .takenOver }
-        let code = RefusalCode.all.first { $0.number == number } ?? .participantDisconnected
+        let code = RefusalCode(rawValue: number) ?? .participantDisconnected
         return .disconnected(Refusal(code, sentence: sentence))
     }
 }

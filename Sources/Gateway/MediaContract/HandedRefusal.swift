@@ -33,7 +33,7 @@ extension RememberedRefusals {
 
     /// Goes on with what another process remembered; what happened here since then is newer.
     mutating func adopt(_ handed: HandedRefusal, at now: MonotonicTime) {
-        guard let source = IPAddress(handed.source), let code = RefusalCode.all.first(where: { $0.number == handed.number }),
+        guard let source = IPAddress(handed.source), let code = RefusalCode(rawValue: handed.number),
             (memories.glimpse(of: handed.credential)?.refused?.at ?? .zero) < MonotonicTime(nanoseconds: handed.refusedAt)
         else { return }
         let attempt = Attempt(credential: handed.credential, source: source, product: handed.product, rules: handed.rules)

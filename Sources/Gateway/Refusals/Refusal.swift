@@ -1,6 +1,6 @@
 /// One reason to turn an encoder away, as the peer, the log, the event, the metric label and docs/errors.md all name it.
 ///
-/// The table itself is `RefusalCode`; a `Refusal` adds what was measured.
+/// The reason is a `RefusalCode`; a `Refusal` adds what was measured.
 public struct Refusal: Error, Sendable, Equatable {
     public var code: RefusalCode
     /// The sentence for the encoder: what was found, the limit, and the setting to change.

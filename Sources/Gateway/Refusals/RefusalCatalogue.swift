@@ -2,7 +2,7 @@
 public enum RefusalCatalogue {
     /// docs/errors.md, whole.
     public static var markdown: String {
-        let rows = RefusalCode.all.sorted { $0.number < $1.number }.map { code in
+        let rows = RefusalCode.allCases.map { code in
             let cells = [
                 code.identifier, "`\(code.name)`", "`\(code.rtmp.rawValue)`", String(code.httpStatus),
                 code.eventErrorCode.map { "`\($0)`" } ?? "", code.sentence.replacingPipes,

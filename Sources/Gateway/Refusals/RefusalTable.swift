@@ -1,75 +1,197 @@
-/// Who may come in (1000 to 1019), how they speak (1020 to 1039), what they send (1040 to 1069), what we cannot do now (1070 to 1099).
+/// What machines read of a refusal.
+struct RefusalRow {
+    /// The short name used as metric label and log field.
+    var name: String
+    var rtmp: RefusalCode.RTMPStatus
+    var httpStatus: Int
+    var eventErrorCode: String?
+
+    init(_ name: String, _ rtmp: RefusalCode.RTMPStatus, _ httpStatus: Int, event: String? = nil) {
+        (self.name, self.rtmp, self.httpStatus, eventErrorCode) = (name, rtmp, httpStatus, event)
+    }
+}
+
 extension RefusalCode {
-    // Who
-    public static let unknownStreamKey = RefusalCode(
-        1001, "unknown_stream_key", .denied, 401, event: "INVALID_STREAM_KEY",
-        "No ingest configuration has this stream key: copy the key again from the ingest configuration.")
-    public static let detachedStreamKey = RefusalCode(
-        1002, "detached_stream_key", .denied, 404,
-        "This stream key belongs to no stage: attach its ingest configuration to a stage (UpdateIngestConfiguration stageArn).")
-    public static let insecureProtocol = RefusalCode(
-        1003, "insecure_protocol", .denied, 403, event: "INVALID_PROTOCOL",
-        "This stream key takes RTMPS only: use the rtmps:// URL, or create the ingest configuration with insecureIngest.")
-    public static let streamKeyInUse = RefusalCode(
-        1004, "stream_key_in_use", .badName, 409, event: "REUSE_OF_STREAM_KEY",
-        "Another encoder is live with this stream key: stop it first, or use another ingest configuration.")
-    public static let stageFull = RefusalCode(
-        1005, "stage_full", .rejected, 503, event: "QUOTA_EXCEEDED",
-        "The stage already has its greatest number of publishers: end one of them, then try again.")
-    public static let takeoverFlapping = RefusalCode(
-        1006, "takeover_flapping", .badName, 409, event: "REUSE_OF_STREAM_KEY",
-        "Two encoders keep taking this participant from each other: stop one of them, then try again in a minute.")
-    public static let participantDisconnected = RefusalCode(
-        1007, "participant_disconnected", .rejected, 403,
-        "The participant was disconnected by the operator: ask for a new token, or attach the ingest configuration again.")
-    public static let stageDeleted = RefusalCode(
-        1008, "stage_deleted", .rejected, 404, "The stage does not exist any more: use one that does.")
-    public static let tokenMalformed = RefusalCode(
-        1009, "token_malformed", .denied, 401,
-        "The token is not a participant token: copy it again, whole, from CreateParticipantToken.")
-    public static let tokenExpired = RefusalCode(
-        1010, "token_expired", .denied, 401, "The token has expired: ask for a new one (CreateParticipantToken).")
-    public static let tokenRejected = RefusalCode(
-        1011, "token_rejected", .denied, 401,
-        "The token is not valid here: its key is unknown, its signature is wrong, or it is for other endpoints.")
-    public static let tokenCannotPublish = RefusalCode(
-        1012, "token_cannot_publish", .denied, 403, event: "INSUFFICIENT_CAPABILITIES",
-        "The token does not allow publishing: ask for one with the capability PUBLISH.")
-    public static let tooManyFailures = RefusalCode(
-        1013, "too_many_failures", .denied, 429, "Too many wrong credentials came from this address: try again in a minute.")
-    public static let authorityUnavailable = RefusalCode(
-        1014, "authority_unavailable", .rejected, 503,
-        "The service that decides about publishing does not answer: try again in a moment.")
-    public static let refusedByAuthority = RefusalCode(
-        1015, "refused_by_authority", .denied, 403, "The service that decides about publishing refused this credential.")
-    public static let tokenCannotSubscribe = RefusalCode(
-        1016, "token_cannot_subscribe", .denied, 403, event: "INSUFFICIENT_CAPABILITIES",
-        "The token does not allow subscribing: ask for one with the capability SUBSCRIBE.")
-    public static let tokenOfOtherStage = RefusalCode(
-        1017, "token_of_other_stage", .denied, 403, "The token is for another stage: ask for one of this stage.")
+    var row: RefusalRow {
+        switch self {
+        // Who may come in
+        case .unknownStreamKey: RefusalRow("unknown_stream_key", .denied, 401, event: "INVALID_STREAM_KEY")
+        case .detachedStreamKey: RefusalRow("detached_stream_key", .denied, 404)
+        case .insecureProtocol: RefusalRow("insecure_protocol", .denied, 403, event: "INVALID_PROTOCOL")
+        case .streamKeyInUse: RefusalRow("stream_key_in_use", .badName, 409, event: "REUSE_OF_STREAM_KEY")
+        case .stageFull: RefusalRow("stage_full", .rejected, 503, event: "QUOTA_EXCEEDED")
+        case .takeoverFlapping: RefusalRow("takeover_flapping", .badName, 409, event: "REUSE_OF_STREAM_KEY")
+        case .participantDisconnected: RefusalRow("participant_disconnected", .rejected, 403)
+        case .stageDeleted: RefusalRow("stage_deleted", .rejected, 404)
+        case .tokenMalformed: RefusalRow("token_malformed", .denied, 401)
+        case .tokenExpired: RefusalRow("token_expired", .denied, 401)
+        case .tokenRejected: RefusalRow("token_rejected", .denied, 401)
+        case .tokenCannotPublish: RefusalRow("token_cannot_publish", .denied, 403, event: "INSUFFICIENT_CAPABILITIES")
+        case .tooManyFailures: RefusalRow("too_many_failures", .denied, 429)
+        case .authorityUnavailable: RefusalRow("authority_unavailable", .rejected, 503)
+        case .refusedByAuthority: RefusalRow("refused_by_authority", .denied, 403)
+        case .tokenCannotSubscribe: RefusalRow("token_cannot_subscribe", .denied, 403, event: "INSUFFICIENT_CAPABILITIES")
+        case .tokenOfOtherStage: RefusalRow("token_of_other_stage", .denied, 403)
 
-    // How
-    public static let unknownApplication = RefusalCode(
-        1020, "unknown_application", .connectRejected, 404,
-        "The application name must be `app`: use rtmp://HOST/app as the server URL.")
-    public static let unsupportedAuthentication = RefusalCode(
-        1021, "unsupported_authentication", .connectRejected, 401,
-        "User and password schemes (authmod adobe, llnw) are not supported: remove them and use the stream key alone.")
-    public static let malformedRTMP = RefusalCode(
-        1022, "malformed_rtmp", .rejected, 400, event: "INVALID_INPUT", "The RTMP stream is malformed.")
-    public static let publishTimeout = RefusalCode(
-        1023, "publish_timeout", .rejected, 408, "The encoder connected but did not publish in time.")
+        // How encoders speak RTMP
+        case .unknownApplication: RefusalRow("unknown_application", .connectRejected, 404)
+        case .unsupportedAuthentication: RefusalRow("unsupported_authentication", .connectRejected, 401)
+        case .malformedRTMP: RefusalRow("malformed_rtmp", .rejected, 400, event: "INVALID_INPUT")
+        case .publishTimeout: RefusalRow("publish_timeout", .rejected, 408)
 
-    // Now
-    public static let draining = RefusalCode(
-        1070, "draining", .rejected, 503, "This gateway is draining: try again, another one will answer.")
-    public static let overloaded = RefusalCode(
-        1071, "overloaded", .rejected, 503, "This gateway is at its limit: try again in a moment.")
-    public static let noRouter = RefusalCode(
-        1072, "no_router", .rejected, 503, "No stage router can take the stream now: try again in a moment.")
-    public static let internalError = RefusalCode(
-        1073, "internal_error", .rejected, 500, event: "INTERNAL_SERVER_EXCEPTION", "The gateway failed: try again in a moment.")
-    public static let platformAway = RefusalCode(
-        1074, "platform_away", .rejected, 503,
-        "The gateways cannot agree on new publishers now: live streams go on, try again in a moment.")
+        // What a stream must be to get onto a stage
+        case .videoCodec: RefusalRow("video_codec", .rejected, 422, event: "INVALID_VIDEO_CODEC")
+        case .videoProfile: RefusalRow("video_profile", .rejected, 422, event: "INVALID_VIDEO_CODEC")
+        case .bFrames: RefusalRow("b_frames", .rejected, 422, event: "B_FRAME_PRESENT")
+        case .resolutionExceeded: RefusalRow("resolution_exceeded", .rejected, 422, event: "RESOLUTION_EXCEEDED")
+        case .resolutionTooSmall: RefusalRow("resolution_too_small", .rejected, 422, event: "INVALID_INPUT")
+        case .bitrateExceeded: RefusalRow("bitrate_exceeded", .rejected, 422, event: "BITRATE_EXCEEDED")
+        case .audioCodec: RefusalRow("audio_codec", .rejected, 422, event: "INVALID_AUDIO_CODEC")
+        case .audioFormat: RefusalRow("audio_format", .rejected, 422, event: "INVALID_AUDIO_CODEC")
+        case .missingTrack: RefusalRow("missing_track", .rejected, 422, event: "INVALID_INPUT")
+        case .durationExceeded: RefusalRow("duration_exceeded", .rejected, 422, event: "STREAM_DURATION_EXCEEDED")
+        case .interlacedVideo: RefusalRow("interlaced_video", .rejected, 422, event: "INVALID_VIDEO_CODEC")
+        case .sliceStructure: RefusalRow("slice_structure", .rejected, 422, event: "INVALID_VIDEO_CODEC")
+        case .repeatedViolation: RefusalRow("repeated_violation", .rejected, 429)
+
+        // What the gateway cannot do now
+        case .draining: RefusalRow("draining", .rejected, 503)
+        case .overloaded: RefusalRow("overloaded", .rejected, 503)
+        case .noRouter: RefusalRow("no_router", .rejected, 503)
+        case .internalError: RefusalRow("internal_error", .rejected, 500, event: "INTERNAL_SERVER_EXCEPTION")
+        case .platformAway: RefusalRow("platform_away", .rejected, 503)
+
+        // What a WHIP offer must be
+        case .malformedOffer: RefusalRow("malformed_offer", .rejected, 400, event: "INVALID_INPUT")
+        case .noH264: RefusalRow("no_h264", .rejected, 422, event: "INVALID_VIDEO_CODEC")
+        case .wrongProfileOffered: RefusalRow("wrong_profile_offered", .rejected, 422, event: "INVALID_VIDEO_CODEC")
+        case .noOpus: RefusalRow("no_opus", .rejected, 422, event: "INVALID_AUDIO_CODEC")
+        case .tooManyTracks: RefusalRow("too_many_tracks", .rejected, 422, event: "INVALID_INPUT")
+        case .tooManyStreams: RefusalRow("too_many_streams", .rejected, 422, event: "INVALID_INPUT")
+        case .inactiveTrack: RefusalRow("inactive_track", .rejected, 422, event: "INVALID_INPUT")
+        case .notBundled: RefusalRow("not_bundled", .rejected, 422, event: "INVALID_INPUT")
+        case .noRTCPMux: RefusalRow("no_rtcp_mux", .rejected, 422, event: "INVALID_INPUT")
+        case .unsupportedSetup: RefusalRow("unsupported_setup", .rejected, 422, event: "INVALID_INPUT")
+        case .unsupportedTransport: RefusalRow("unsupported_transport", .rejected, 422, event: "INVALID_INPUT")
+        case .unsupportedSection: RefusalRow("unsupported_section", .rejected, 422, event: "INVALID_INPUT")
+        case .tooManyLayers: RefusalRow("too_many_layers", .rejected, 422, event: "INVALID_INPUT")
+
+        // WHIP's requests and sessions
+        case .missingToken: RefusalRow("missing_token", .rejected, 401)
+        case .unsupportedContentType: RefusalRow("unsupported_content_type", .rejected, 415)
+        case .bodyTooLarge: RefusalRow("body_too_large", .rejected, 413)
+        case .unknownSession: RefusalRow("unknown_session", .rejected, 404)
+        case .foreignSession: RefusalRow("foreign_session", .rejected, 403)
+        case .preconditionRequired: RefusalRow("precondition_required", .rejected, 428)
+        case .preconditionFailed: RefusalRow("precondition_failed", .rejected, 412)
+        case .malformedFragment: RefusalRow("malformed_fragment", .rejected, 400)
+        case .methodNotAllowed: RefusalRow("method_not_allowed", .rejected, 405)
+        case .tooManyRequests: RefusalRow("too_many_requests", .rejected, 429)
+        case .tooManyPending: RefusalRow("too_many_pending", .rejected, 429)
+        case .wrongFingerprint: RefusalRow("wrong_fingerprint", .rejected, 403)
+        case .noSRTPProfile: RefusalRow("no_srtp_profile", .rejected, 422)
+        case .sessionOutOfReach: RefusalRow("session_out_of_reach", .rejected, 503)
+
+        // Subscribers of the embedded router
+        case .participantNotLive: RefusalRow("participant_not_live", .rejected, 404)
+        case .tooManySubscribers: RefusalRow("too_many_subscribers", .rejected, 503)
+        case .nothingReceived: RefusalRow("nothing_received", .rejected, 422)
+        }
+    }
+
+    /// What to do, in a sentence that names the setting to change; a `Refusal` may put what was measured in its place.
+    public var sentence: String {
+        switch self {
+        // Who may come in
+        case .unknownStreamKey: "No ingest configuration has this stream key: copy the key again from the ingest configuration."
+        case .detachedStreamKey:
+            "This stream key belongs to no stage: attach its ingest configuration to a stage (UpdateIngestConfiguration stageArn)."
+        case .insecureProtocol:
+            "This stream key takes RTMPS only: use the rtmps:// URL, or create the ingest configuration with insecureIngest."
+        case .streamKeyInUse: "Another encoder is live with this stream key: stop it first, or use another ingest configuration."
+        case .stageFull: "The stage already has its greatest number of publishers: end one of them, then try again."
+        case .takeoverFlapping:
+            "Two encoders keep taking this participant from each other: stop one of them, then try again in a minute."
+        case .participantDisconnected:
+            "The participant was disconnected by the operator: ask for a new token, or attach the ingest configuration again."
+        case .stageDeleted: "The stage does not exist any more: use one that does."
+        case .tokenMalformed: "The token is not a participant token: copy it again, whole, from CreateParticipantToken."
+        case .tokenExpired: "The token has expired: ask for a new one (CreateParticipantToken)."
+        case .tokenRejected:
+            "The token is not valid here: its key is unknown, its signature is wrong, or it is for other endpoints."
+        case .tokenCannotPublish: "The token does not allow publishing: ask for one with the capability PUBLISH."
+        case .tooManyFailures: "Too many wrong credentials came from this address: try again in a minute."
+        case .authorityUnavailable: "The service that decides about publishing does not answer: try again in a moment."
+        case .refusedByAuthority: "The service that decides about publishing refused this credential."
+        case .tokenCannotSubscribe: "The token does not allow subscribing: ask for one with the capability SUBSCRIBE."
+        case .tokenOfOtherStage: "The token is for another stage: ask for one of this stage."
+
+        // How encoders speak RTMP
+        case .unknownApplication: "The application name must be `app`: use rtmp://HOST/app as the server URL."
+        case .unsupportedAuthentication:
+            "User and password schemes (authmod adobe, llnw) are not supported: remove them and use the stream key alone."
+        case .malformedRTMP: "The RTMP stream is malformed."
+        case .publishTimeout: "The encoder connected but did not publish in time."
+
+        // What a stream must be to get onto a stage
+        case .videoCodec: "The video must be H.264: choose an H.264 (AVC) encoder."
+        case .videoProfile: "The H.264 profile must be Baseline or Constrained Baseline: set the encoder's profile to baseline."
+        case .bFrames: "The stream has B-frames, which real-time stages cannot show: set B-frames to 0 and look-ahead to off."
+        case .resolutionExceeded: "The picture is larger than 1280x720 in area: lower the output resolution."
+        case .resolutionTooSmall: "The picture's short side is below 160 lines: raise the output resolution."
+        case .bitrateExceeded: "The video bitrate is over the stage's limit: set a constant bitrate well below it."
+        case .audioCodec: "The audio must be AAC-LC (RTMP) or Opus: choose that audio encoder."
+        case .audioFormat: "The audio must be mono or stereo at 44.1 or 48 kHz: change the audio settings."
+        case .missingTrack: "RTMP streams must have both video and audio: add the one that is missing."
+        case .durationExceeded: "The stream has reached the longest duration allowed: start it again."
+        case .interlacedVideo: "The video is interlaced: deinterlace it and encode progressive frames."
+        case .sliceStructure: "The H.264 stream uses slice groups, arbitrary slice order or redundant pictures: turn these off."
+        case .repeatedViolation: "This encoder broke the stage's media rules three times in five minutes."
+
+        // What the gateway cannot do now
+        case .draining: "This gateway is draining: try again, another one will answer."
+        case .overloaded: "This gateway is at its limit: try again in a moment."
+        case .noRouter: "No stage router can take the stream now: try again in a moment."
+        case .internalError: "The gateway failed: try again in a moment."
+        case .platformAway: "The gateways cannot agree on new publishers now: live streams go on, try again in a moment."
+
+        // What a WHIP offer must be
+        case .malformedOffer: "The SDP offer is malformed."
+        case .noH264:
+            "The offer has no H.264 video track: enable H.264 in the encoder, and send video even where only audio matters."
+        case .wrongProfileOffered: "The offer has H.264 in a profile that is not accepted: set the encoder's profile to baseline."
+        case .noOpus: "The offer has an audio track without Opus: set the encoder's audio codec to Opus."
+        case .tooManyTracks: "The offer has more than one audio or video track: send one of each."
+        case .tooManyStreams: "The tracks of the offer belong to different MediaStreams: put them into one (a=msid)."
+        case .inactiveTrack: "A track of the offer sends nothing (recvonly, inactive or port 0): offer sendonly tracks only."
+        case .notBundled: "The offer does not bundle all its m-lines (a=group:BUNDLE): set bundlePolicy to max-bundle."
+        case .noRTCPMux: "The offer has an m-line without a=rtcp-mux: enable it."
+        case .unsupportedSetup: "The offer's a=setup is none of actpass, active and passive: offer actpass."
+        case .unsupportedTransport: "The offer's m-lines must use UDP/TLS/RTP/SAVPF (DTLS-SRTP with feedback)."
+        case .unsupportedSection: "The offer has an m-line that is neither audio nor video: leave it out."
+        case .tooManyLayers: "The offer has more than three simulcast layers: send three at most."
+
+        // WHIP's requests and sessions
+        case .missingToken: "The request has no bearer token: put the participant token into the encoder's settings."
+        case .unsupportedContentType: "The body must be application/sdp (POST) or application/trickle-ice-sdpfrag (PATCH)."
+        case .bodyTooLarge: "The body is larger than 64 KiB."
+        case .unknownSession: "There is no such session: it has ended or never was."
+        case .foreignSession: "The token is not the one this session was made with."
+        case .preconditionRequired: "The request needs an If-Match header with the session's ETag."
+        case .preconditionFailed: "The If-Match header names another ICE session: a newer one has begun."
+        case .malformedFragment: "The SDP fragment is malformed."
+        case .methodNotAllowed: "This resource does not know that method."
+        case .tooManyRequests: "Too many requests from this address: try again in a moment."
+        case .tooManyPending: "Too many sessions of this stage wait for media: try again in a moment."
+        case .wrongFingerprint: "The DTLS certificate is not the one whose fingerprint stood in the offer."
+        case .noSRTPProfile: "DTLS agreed on no SRTP profile: enable AEAD_AES_128_GCM or AES128_CM_HMAC_SHA1_80."
+        case .sessionOutOfReach: "The process or node that has this session does not answer: try again in a moment."
+
+        // Subscribers of the embedded router
+        case .participantNotLive: "Nobody of this id is live on this stage: watch a participant who is publishing now."
+        case .tooManySubscribers:
+            "The embedded router has its greatest number of subscribers (embedded.maximumSubscribers): end one of them, or use a stage router."
+        case .nothingReceived: "A track of the offer receives nothing (sendonly, inactive or port 0): offer recvonly tracks only."
+        }
+    }
 }
