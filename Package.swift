@@ -12,6 +12,8 @@ struct Module {
     var products: [Target.Dependency] = []
     /// Modules that only its tests use.
     var testUses: [String] = []
+    /// Files beside its tests that are no Swift.
+    var testExcludes: [String] = []
     var hasTests = true
     var isUnsafeChecked = false
     /// Pages and other files that become part of the binary.
@@ -37,11 +39,11 @@ func platform(_ name: String, _ uses: [String], testUses: [String] = []) -> Modu
 
 func gateway(
     _ name: String, _ uses: [String], strict: Bool = false, products: [Target.Dependency] = [], testUses: [String] = [],
-    embedded: [String] = []
+    testExcludes: [String] = [], embedded: [String] = []
 ) -> Module {
     Module(
-        name: name, layer: "Gateway", uses: uses, products: products, testUses: testUses, isUnsafeChecked: strict,
-        embedded: embedded)
+        name: name, layer: "Gateway", uses: uses, products: products, testUses: testUses, testExcludes: testExcludes,
+        isUnsafeChecked: strict, embedded: embedded)
 }
 
 let argumentParser = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
@@ -93,50 +95,56 @@ let modules: [Module] = [
     platform("HTTPClient", ["EventLoop", "CCurl", "Wire"], testUses: ["Sockets", "HTTP", "HTTPServer", "OpenSSL"]),
 
     gateway("Refusals", []),
-    gateway("Admission", ["Wire", "Refusals"]),
+    gateway("Settings", ["Wire"]),
+    gateway("Admission", ["Wire", "Refusals", "Settings"]),
     gateway(
-        "GatewayConfiguration", ["Wire"], products: [yams, swiftConfiguration]),
-    gateway("Store", ["Wire", "JSON", "JWT", "Refusals", "Admission", "EventLoop", "OpenSSL"], products: [grdb]),
+        "GatewayConfiguration", ["Wire", "Settings"], products: [yams, swiftConfiguration]),
+    gateway("Store", ["Wire", "Settings", "JSON", "JWT", "Refusals", "Admission", "EventLoop", "OpenSSL"], products: [grdb]),
     gateway("StageHub", ["Wire", "RTP", "Refusals", "Admission"]),
     gateway(
         "Monitoring",
         ["Wire", "JSON", "StageHub", "Admission", "Refusals", "EventLoop", "GatewayLogging", "GatewayMetrics"]),
-    gateway("MediaContract", ["Wire", "H264", "AAC", "Opus", "Refusals", "EventLoop"]),
-    gateway("Transcoding", ["Wire", "CAVCodec", "CSWResample", "COpus", "AAC", "EventLoop", "CShim"]),
+    gateway("MediaContract", ["Wire", "Settings", "H264", "AAC", "Opus", "Refusals", "EventLoop"]),
+    gateway("Transcoding", ["Wire", "Settings", "CAVCodec", "CSWResample", "COpus", "AAC", "EventLoop", "CShim"]),
     gateway(
         "RouterForwarding",
         [
             "Wire", "StageHub", "RTP", "RTCP", "H264", "SDP", "JSON", "SRTP", "OpenSSL", "EventLoop", "Sockets", "HTTPClient",
             "DataDirectory", "Admission",
             "Refusals", "GatewayLogging", "GatewayMetrics",
-        ]),
+        ], testExcludes: ["janus_viewer.py"]),
     gateway(
         "RTMPIngest",
         [
-            "Wire", "AMF0", "FLV", "RTMP", "H264", "AAC", "Opus", "RTP", "HTTP", "OpenSSL", "EventLoop", "Sockets", "StageHub",
+            "Wire", "Settings", "AMF0", "FLV", "RTMP", "H264", "AAC", "Opus", "RTP", "HTTP", "OpenSSL", "EventLoop", "Sockets",
+            "StageHub",
             "MediaContract",
             "Transcoding", "Admission", "Refusals", "Monitoring", "GatewayLogging", "GatewayMetrics",
         ]),
     gateway(
         "WebRTCTransport",
         [
-            "Wire", "SDP", "HTTP", "DTLS", "SRTP", "STUN", "OpenSSL", "EventLoop", "Sockets", "Refusals", "GatewayMetrics",
+            "Wire", "Settings", "SDP", "HTTP", "DTLS", "SRTP", "STUN", "OpenSSL", "EventLoop", "Sockets", "Refusals",
+            "GatewayMetrics",
         ]),
     gateway(
         "WHIPIngest",
         [
-            "Wire", "SDP", "HTTP", "HTTPClient", "RTP", "RTCP", "H264", "Opus", "JSON", "OpenSSL", "EventLoop", "WebRTCTransport",
+            "Wire", "Settings", "SDP", "HTTP", "HTTPClient", "RTP", "RTCP", "H264", "Opus", "JSON", "OpenSSL", "EventLoop",
+            "WebRTCTransport",
             "StageHub",
             "MediaContract", "Admission", "Refusals", "Monitoring", "GatewayLogging", "GatewayMetrics",
         ], testUses: ["DTLS", "SRTP", "STUN", "Sockets", "HTTPServer"], embedded: ["Pages/publish.html"]),
     gateway(
         "EmbeddedRouter",
         [
-            "Wire", "SDP", "HTTP", "JSON", "RTP", "RTCP", "OpenSSL", "EventLoop", "HTTPServer", "WebRTCTransport", "StageHub",
+            "Wire", "Settings", "SDP", "HTTP", "JSON", "RTP", "RTCP", "OpenSSL", "EventLoop", "HTTPServer", "WebRTCTransport",
+            "StageHub",
             "Admission", "Refusals", "GatewayLogging", "GatewayMetrics",
         ], embedded: ["Pages/watch.html", "Pages/watch.css", "Pages/watch.js", "Pages/viewer.js"]),
     gateway(
-        "Events", ["Wire", "JSON", "HTTP", "EventLoop", "Store", "HTTPClient", "OpenSSL"], testUses: ["Admission", "Refusals"]),
+        "Events", ["Wire", "Settings", "JSON", "HTTP", "EventLoop", "Store", "HTTPClient", "OpenSSL"],
+        testUses: ["Admission", "Refusals"]),
     gateway(
         "Console", ["HTTP"],
         embedded: [
@@ -145,17 +153,20 @@ let modules: [Module] = [
         ]),
     gateway(
         "ControlPlane",
-        ["Wire", "JSON", "HTTP", "OpenSSL", "Signatures", "EventLoop", "HTTPClient", "Admission", "Store", "Refusals"],
+        [
+            "Wire", "Settings", "JSON", "HTTP", "OpenSSL", "Signatures", "EventLoop", "HTTPClient", "Admission", "Store",
+            "Refusals",
+        ],
         testUses: ["HTTPServer", "Sockets"]),
 
     gateway(
-        "Cluster", ["Wire", "JSON", "EventLoop", "Redis", "Refusals", "Admission", "Store"],
+        "Cluster", ["Wire", "Settings", "JSON", "EventLoop", "Redis", "Refusals", "Admission", "Store"],
         embedded: [
             "common", "claim", "renew", "release", "end", "sweep", "idle", "look", "begin", "announce", "heartbeat", "bury",
             "nodes",
         ].map { "Scripts/\($0).lua" }),
     gateway(
-        "ClusterStore", ["Wire", "JSON", "OpenSSL", "EventLoop", "Redis", "Store"], testUses: ["Sockets"],
+        "ClusterStore", ["Wire", "Settings", "JSON", "OpenSSL", "EventLoop", "Redis", "Store"], testUses: ["Sockets"],
         embedded: [
             "commit", "stage", "follow", "announce", "once", "participants", "session", "participant", "event", "closed",
             "append",
@@ -163,14 +174,16 @@ let modules: [Module] = [
     gateway("HandoverCodec", ["Wire", "EventLoop", "Sockets", "HTTP"]),
     gateway(
         "Handover",
-        ["Wire", "EventLoop", "Sockets", "HTTP", "Refusals", "Admission", "MediaContract", "Store", "HandoverCodec"]),
+        ["Wire", "EventLoop", "Sockets", "HTTP", "Refusals", "Admission", "MediaContract", "Store", "HandoverCodec"],
+        testUses: ["Settings"]),
 
     gateway(
         "Node",
         [
             "CShim", "Wire", "OpenSSL", "EventLoop", "Sockets", "HTTP", "HTTPServer", "HTTPClient", "SRTP", "JSON",
             "GatewayLogging",
-            "GatewayMetrics", "DataDirectory", "Refusals", "GatewayConfiguration", "Store", "Redis", "ClusterStore", "Cluster",
+            "GatewayMetrics", "DataDirectory", "Refusals", "Settings", "GatewayConfiguration", "Store", "Redis", "ClusterStore",
+            "Cluster",
             "Admission", "StageHub", "MediaContract", "Transcoding", "RouterForwarding", "RTMPIngest", "WebRTCTransport",
             "WHIPIngest", "EmbeddedRouter", "Events", "ControlPlane", "Monitoring", "Console", "Handover", "HandoverCodec",
         ]),
@@ -178,7 +191,8 @@ let modules: [Module] = [
     Module(
         name: "stagedoor", layer: "Programs", kind: .executable,
         uses: [
-            "Wire", "JWT", "EventLoop", "DataDirectory", "Refusals", "GatewayConfiguration", "Store", "Redis", "ClusterStore",
+            "Wire", "JWT", "EventLoop", "DataDirectory", "Refusals", "Settings", "GatewayConfiguration", "Store", "Redis",
+            "ClusterStore",
             "Node",
         ],
         products: [argumentParser], hasTests: false),
@@ -187,7 +201,7 @@ let modules: [Module] = [
         uses: [
             "Wire", "FLV", "AMF0", "RTMP", "RTP", "RTCP", "H264", "SDP", "JSON", "HTTP", "CRTMP", "CNice", "DTLS", "SRTP", "STUN",
             "COpenSSL", "OpenSSL", "EventLoop", "Sockets", "HTTPClient", "MediaContract", "Refusals", "RouterForwarding", "JWT",
-            "Store", "CShim", "CAVCodec", "COpus", "StageHub", "Admission",
+            "Store", "Settings", "CShim", "CAVCodec", "COpus", "StageHub", "Admission",
         ],
         products: [argumentParser], hasTests: false),
 ]
@@ -249,7 +263,7 @@ func tests(of module: Module) -> Target {
     return .testTarget(
         name: "\(module.name)Tests",
         dependencies: uses.map { Target.Dependency(stringLiteral: $0) } + module.products,
-        path: "Tests/\(module.name)Tests",
+        path: "Tests/\(module.name)Tests", exclude: module.testExcludes,
         swiftSettings: swiftSettings(isUnsafeChecked: false, isTest: true))
 }
 

@@ -1,5 +1,6 @@
 // fuzz: module=MediaContract
 import MediaContract
+import Settings
 import Wire
 
 /// A session's worth of RTP payloads and access units cut from one input: the monitor ends at most once and says why.
@@ -7,7 +8,7 @@ enum MediaContractFuzz {
     static func run(_ bytes: UnsafeRawBufferPointer) {
         guard bytes.count > 2 else { return }
         let ingest: ContractMonitor.Ingest = bytes[0] & 1 == 0 ? .whip : .rtmp
-        var monitor = ContractMonitor(rules: ContractRules(), ingest: ingest, product: "FMLE/3.0 (compatible; FMSc/1.0)")
+        var monitor = ContractMonitor(rules: ContractSettings(), ingest: ingest, product: "FMLE/3.0 (compatible; FMSc/1.0)")
         var (offset, number, time) = (1, Int64(0), Int64(0))
         while offset + 2 < bytes.count {
             let (length, step) = (Int(bytes[offset]), Int64(Int8(bitPattern: bytes[offset + 1])))

@@ -1,10 +1,11 @@
 import Admission
+import Settings
 import Testing
 import Wire
 
 @Suite("Drain plan")
 struct DrainPlanTests {
-    static let settings = DrainPlan.Settings(grace: .seconds(5), timeout: .seconds(60), closesPerSecond: 10)
+    static let settings = DrainSettings(grace: .seconds(5), timeout: .seconds(60), closesPerSecond: 10)
     let start = MonotonicTime(nanoseconds: 1_000_000_000)
 
     @Test func `with nothing live it is over at once`() {

@@ -1,10 +1,16 @@
 import Admission
+import Settings
 import Testing
 import Wire
 
 @Suite("Load watch")
 struct LoadWatchTests {
-    var watch = LoadWatch(.init(cpu: 0.9, loopLag: .milliseconds(100), descriptors: 0.8, memory: 1_000))
+    var watch = {
+        var settings = OverloadSettings()
+        (settings.cpu, settings.loopLag) = (90, .milliseconds(100))
+        (settings.descriptors, settings.memory) = (80, ByteSize(bytes: 1_000))
+        return LoadWatch(settings)
+    }()
 
     static let overloads: [(NodeLoad, LoadWatch.Measure, Int)] = [
         (NodeLoad(cpu: 0.95), .cpu, 3), (NodeLoad(loopLag: .milliseconds(101)), .loopLag, 5),
@@ -38,7 +44,7 @@ struct LoadWatchTests {
     }
 
     @Test mutating func `without a bound memory closes nothing`() {
-        watch.limits.memory = nil
+        watch.limits.memory = ByteSize(bytes: 0)
         for _ in 0..<3 { watch.look(at: NodeLoad(memory: .max)) }
         #expect(!watch.isOverloaded)
     }

@@ -1,6 +1,7 @@
 import EventLoop
 import Foundation
 import Redis
+import Settings
 import Sockets
 import Store
 import TestSupport
@@ -24,7 +25,7 @@ final class ClusterBench: Sendable {
         let port = server.withLock { $0.port }
         var settings = RedisStoreSettings(
             redis: RedisSettings(.standalone([RedisEndpoint(host: "127.0.0.1", port: port)])), platformKey: key, node: node)
-        settings.startTimeout = .seconds(60)
+        settings.cluster.startTimeout = .seconds(60)
         return settings
     }
 

@@ -2,6 +2,7 @@ import EventLoop
 import Foundation
 import OpenSSL
 import Redis
+import Settings
 import Store
 import Synchronization
 import TestSupport
@@ -243,7 +244,7 @@ struct RedisStoreTests {
     func `a database that is not there is said at start, in words`() throws {
         let bench = try ClusterBench()
         var settings = bench.settings("a")
-        settings.startTimeout = .milliseconds(500)
+        settings.cluster.startTimeout = .milliseconds(500)
         bench.server.withLock { $0.kill() }
         let error = #expect(throws: StoreError.self) { try ClusterNode(settings) }
         #expect("\(try #require(error))".contains("cannot open the cluster's database"))

@@ -1,5 +1,6 @@
 import EventLoop
 import Redis
+import Settings
 import Store
 import TestSupport
 import Testing
@@ -11,7 +12,7 @@ import Wire
 struct TopologyTests {
     private static func settings(_ topology: RedisSettings.Topology, _ node: String) -> RedisStoreSettings {
         var settings = RedisStoreSettings(redis: RedisSettings(topology), platformKey: ClusterBench.key, node: node)
-        settings.startTimeout = .seconds(60)
+        settings.cluster.startTimeout = .seconds(60)
         return settings
     }
 

@@ -2,6 +2,7 @@ import Admission
 import Cluster
 import EventLoop
 import Refusals
+import Settings
 import Store
 import TestSupport
 import Testing
@@ -10,7 +11,7 @@ import Wire
 @Suite("Leases of a platform, three nodes and a real server", .timeLimit(.minutes(10)), .serialized)
 struct ClusterLeasesTests {
     private func platform(
-        _ server: RedisServer, stages: [String] = ["one"], _ adjust: (inout ClusterSettings) -> Void = { _ in }
+        _ server: RedisServer, stages: [String] = ["one"], _ adjust: (inout NodeSettings) -> Void = { _ in }
     ) throws -> [TestNode] {
         let nodes = try ["a", "b", "c"].map { try TestNode($0, on: server, stages: stages, adjust) }
         for node in nodes { try #require(node.waitUntilReady()) }
@@ -46,7 +47,7 @@ struct ClusterLeasesTests {
 
     @Test func `a redundant pair at two nodes is one publisher`() throws {
         let server = try RedisServer()
-        let nodes = try platform(server) { $0.publishersPerStage = 1 }
+        let nodes = try platform(server) { $0.quotas.publishersPerStage = 1 }
         defer { withExtendedLifetime((server, nodes)) {} }
         for node in nodes { node.change { $0.attach("pair", to: "one") } }
         #expect(TestClaim("primary", at: nodes[0], ingest: "pair").settled().lease != nil)
@@ -105,7 +106,9 @@ struct ClusterLeasesTests {
     @Test func `whoever is disconnected is told at once wherever it lives, and by its record otherwise`() throws {
         let server = try RedisServer()
         // Renewals are rare: what is told is told by the message.
-        let nodes = try platform(server) { ($0.leaseLifetime, $0.renewalInterval) = (.seconds(300), .seconds(100)) }
+        let nodes = try platform(server) {
+            ($0.cluster.leaseLifetime, $0.cluster.renewalInterval) = (.seconds(300), .seconds(100))
+        }
         defer { withExtendedLifetime((server, nodes)) {} }
         let claims = ["p", "q", "r"].map { TestClaim($0, at: nodes[0]).settled() }
         #expect(claims.allSatisfy { $0.lease != nil })
@@ -125,7 +128,7 @@ struct ClusterLeasesTests {
         let server = try RedisServer()
         defer { withExtendedLifetime(server) {} }
         let other = try TestNode("b", on: server, publishers: 7)
-        let node = try TestNode("a", on: server) { $0.maximumPublishers = 9 }
+        let node = try TestNode("a", on: server) { $0.quotas.publishers = 9 }
         #expect(waitUntil { node.leases.nodes.contains { $0.id == "b" && $0.publishers == 7 } })
         #expect(TestClaim("p", at: node).settled().lease != nil)
         #expect(TestClaim("q", at: node).settled().lease != nil)
@@ -151,7 +154,7 @@ struct ClusterLeasesTests {
 
     @Test func `sessions are the platform's: seen everywhere, and ended once when nobody publishes`() throws {
         let server = try RedisServer()
-        let nodes = try platform(server) { $0.sessionLinger = .seconds(1) }
+        let nodes = try platform(server) { $0.quotas.sessionLinger = .seconds(1) }
         defer { withExtendedLifetime((server, nodes)) {} }
         let first = try #require(TestClaim("p", at: nodes[0]).settled().lease)
         let second = try #require(TestClaim("q", at: nodes[1]).settled().lease)

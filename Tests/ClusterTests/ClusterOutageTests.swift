@@ -2,6 +2,7 @@ import Admission
 import Cluster
 import EventLoop
 import Refusals
+import Settings
 import Store
 import TestSupport
 import Testing
@@ -11,10 +12,10 @@ import Wire
 @Suite("Leases of a platform, the server away and back", .timeLimit(.minutes(10)), .serialized)
 struct ClusterOutageTests {
     /// The product's times, a fifth as long; the grace is what tests wait in.
-    private static func quick(_ settings: inout ClusterSettings) {
-        (settings.leaseLifetime, settings.renewalInterval) = (.seconds(2), .milliseconds(600))
-        (settings.heartbeatLifetime, settings.heartbeatInterval) = (.seconds(2), .milliseconds(200))
-        (settings.silence, settings.claimPatience) = (.milliseconds(1_200), .milliseconds(500))
+    private static func quick(_ settings: inout NodeSettings) {
+        (settings.cluster.leaseLifetime, settings.cluster.renewalInterval) = (.seconds(2), .milliseconds(600))
+        (settings.cluster.heartbeatLifetime, settings.cluster.heartbeatInterval) = (.seconds(2), .milliseconds(200))
+        (settings.cluster.silence, settings.cluster.claimPatience) = (.milliseconds(1_200), .milliseconds(500))
     }
 
     @Test func `a server that is silent for three lifetimes ends nothing, and what it forgot to renew is not taken`() throws {
@@ -22,7 +23,7 @@ struct ClusterOutageTests {
         let nodes = try ["a", "b"].map { name in
             try TestNode(name, on: server, limits: .impatient) {
                 Self.quick(&$0)
-                $0.grace = .seconds(600)
+                $0.cluster.grace = .seconds(600)
             }
         }
         defer { withExtendedLifetime((server, nodes)) {} }
@@ -50,13 +51,13 @@ struct ClusterOutageTests {
         let nodes = try ["a", "b"].map { name in
             try TestNode(name, on: server, limits: .impatient) {
                 Self.quick(&$0)
-                $0.grace = .seconds(600)
+                $0.cluster.grace = .seconds(600)
             }
         }
         defer { withExtendedLifetime((server, nodes)) {} }
         let brief = try TestNode("c", on: server, limits: .impatient) {
             Self.quick(&$0)
-            $0.grace = .seconds(3)
+            $0.cluster.grace = .seconds(3)
         }
         try #require(brief.waitUntilReady())
         for node in nodes { try #require(node.waitUntilReady()) }
@@ -83,7 +84,7 @@ struct ClusterOutageTests {
         let server = try RedisServer()
         let nodes = try ["a", "b"].map { name in
             try TestNode(name, on: server) {
-                ($0.publishersPerStage, $0.renewalInterval) = (2, .milliseconds(500))
+                ($0.quotas.publishersPerStage, $0.cluster.renewalInterval) = (2, .milliseconds(500))
             }
         }
         defer { withExtendedLifetime((server, nodes)) {} }
@@ -114,7 +115,7 @@ struct ClusterOutageTests {
         defer { withExtendedLifetime(server) {} }
         let node = try TestNode("a", on: server, limits: .impatient) {
             Self.quick(&$0)
-            $0.admitsTokensWhileAway = true
+            $0.cluster.degraded = .admit
         }
         try #require(node.waitUntilReady())
         node.change { $0.attach("ingest", to: "one") }
@@ -131,8 +132,8 @@ struct ClusterOutageTests {
         let server = try RedisServer()
         let nodes = try ["a", "b"].map { name in
             try TestNode(name, on: server) {
-                ($0.leaseLifetime, $0.heartbeatLifetime) = (.seconds(300), .seconds(300))
-                ($0.renewalInterval, $0.heartbeatInterval) = (.milliseconds(300), .milliseconds(200))
+                ($0.cluster.leaseLifetime, $0.cluster.heartbeatLifetime) = (.seconds(300), .seconds(300))
+                ($0.cluster.renewalInterval, $0.cluster.heartbeatInterval) = (.milliseconds(300), .milliseconds(200))
             }
         }
         defer { withExtendedLifetime((server, nodes)) {} }

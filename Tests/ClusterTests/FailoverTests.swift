@@ -2,6 +2,7 @@ import Admission
 import Cluster
 import Redis
 import Refusals
+import Settings
 import TestSupport
 import Testing
 
@@ -41,8 +42,10 @@ struct FailoverTests {
         let sentinels = group.sentinels.map { RedisEndpoint(host: "127.0.0.1", port: $0.port) }
         return try TestNode(name, on: .sentinel(primary: RedisFailoverGroup.name, sentinels: sentinels), limits: .impatient) {
             // Nobody is taken for dead, and who finds a server that may have forgotten waits for less than the other stands still.
-            ($0.leaseLifetime, $0.heartbeatLifetime, $0.grace) = (.seconds(300), .seconds(300), .seconds(2))
-            $0.renewalInterval = .milliseconds(500)
+            ($0.cluster.leaseLifetime, $0.cluster.heartbeatLifetime, $0.cluster.grace) = (
+                .seconds(300), .seconds(300), .seconds(2)
+            )
+            $0.cluster.renewalInterval = .milliseconds(500)
         }
     }
 

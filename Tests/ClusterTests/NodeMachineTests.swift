@@ -1,3 +1,4 @@
+import Settings
 import Testing
 import Wire
 
@@ -9,8 +10,8 @@ struct NodeMachineTests {
     private let session = SharedSession(id: "st-1", start: 7)
     private var now = MonotonicTime(nanoseconds: 1_000_000_000)
 
-    private func makeMachine(_ adjust: (inout ClusterSettings) -> Void = { _ in }) -> NodeMachine {
-        var settings = ClusterSettings(nodeID: "a")
+    private func makeMachine(_ adjust: (inout NodeSettings) -> Void = { _ in }) -> NodeMachine {
+        var settings = NodeSettings(nodeID: "a")
         adjust(&settings)
         return NodeMachine(
             settings: settings,

@@ -1,6 +1,7 @@
 import Admission
 import Cluster
 import EventLoop
+import Settings
 import Store
 import TestSupport
 import Testing
@@ -27,9 +28,9 @@ struct PlatformCostTests {
     /// A node that says as little as it can of itself, so that what is counted is what the test does.
     private func quietNode(_ server: RedisServer) throws -> TestNode {
         let node = try TestNode("a", on: server, stages: Self.stages) {
-            ($0.heartbeatInterval, $0.heartbeatLifetime) = (.seconds(3_600), .seconds(7_200))
-            ($0.renewalInterval, $0.leaseLifetime) = (.seconds(3_600), .seconds(7_200))
-            $0.publishersPerStage = 1_000
+            ($0.cluster.heartbeatInterval, $0.cluster.heartbeatLifetime) = (.seconds(3_600), .seconds(7_200))
+            ($0.cluster.renewalInterval, $0.cluster.leaseLifetime) = (.seconds(3_600), .seconds(7_200))
+            $0.quotas.publishersPerStage = 1_000
         }
         try #require(node.waitUntilReady())
         return node
@@ -66,7 +67,7 @@ struct PlatformCostTests {
     @Test func `a second costs one heartbeat, and a third of a renewal for each stage of each node`() throws {
         let server = try RedisServer()
         defer { withExtendedLifetime(server) {} }
-        let node = try TestNode("a", on: server, stages: Self.stages) { $0.publishersPerStage = 1_000 }
+        let node = try TestNode("a", on: server, stages: Self.stages) { $0.quotas.publishersPerStage = 1_000 }
         try #require(node.waitUntilReady())
         for number in 0..<2 {
             for stage in Self.stages { _ = TestClaim("p\(number)", at: node, stage: stage).settled() }
@@ -106,7 +107,7 @@ struct PlatformCostTests {
         let server = try RedisServer()
         defer { withExtendedLifetime(server) {} }
         let node = try TestNode("a", on: server, stages: Self.stages) {
-            ($0.renewalInterval, $0.publishersPerStage) = (.milliseconds(200), 1_000)
+            ($0.cluster.renewalInterval, $0.quotas.publishersPerStage) = (.milliseconds(200), 1_000)
         }
         try #require(node.waitUntilReady())
         for number in 0..<publishers {

@@ -1,5 +1,6 @@
 import EventLoop
 import Redis
+import Settings
 import TestSupport
 import Testing
 import Wire
@@ -31,7 +32,7 @@ struct ScriptModelTests {
             guard loop.run(until: { client.state.isConnected }, within: .seconds(60)) else { throw RedisError.away }
         }
 
-        func carryOut(_ call: ClusterCall, for settings: ClusterSettings, at now: Int64) throws -> ClusterAnswer? {
+        func carryOut(_ call: ClusterCall, for settings: NodeSettings, at now: Int64) throws -> ClusterAnswer? {
             var answer: RedisReply?
             client.send(RedisCommand("SET", "clock", RedisArgument(now * 1_000))) { _ in }
             let command = call.command(settings)

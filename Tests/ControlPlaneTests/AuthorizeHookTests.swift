@@ -1,6 +1,7 @@
 import Admission
 import EventLoop
 import Refusals
+import Settings
 import Testing
 import Wire
 
@@ -15,6 +16,12 @@ private struct Everybody: Authorizer {
 
 @Suite("Authorize hook")
 struct AuthorizeHookTests {
+    private let settings = {
+        var settings = AuthorizeSettings()
+        settings.url = "http://x"
+        return settings
+    }()
+
     private func answer(
         _ loop: EventLoop, _ authorizer: HookedAuthorizer
     ) -> Result<PublishGrant, Refusal>? {
@@ -37,7 +44,7 @@ struct AuthorizeHookTests {
     func `each answer has its meaning`(_ status: Int?, _ body: String, _ code: RefusalCode?) throws {
         let loop = try EventLoop()
         let authorizer = HookedAuthorizer(behind: Everybody())
-        let hook = try AuthorizeHook(loop: loop, settings: .init(url: "http://x"), answering: authorizer) { _, done in
+        let hook = try AuthorizeHook(loop: loop, settings: settings, answering: authorizer) { _, done in
             done(status.map { AuthorizeHook.Answer(status: $0, body: Array(body.utf8)) })
         }
         switch try #require(answer(loop, authorizer)) {
@@ -54,7 +61,7 @@ struct AuthorizeHookTests {
         let loop = try EventLoop()
         let authorizer = HookedAuthorizer(behind: Everybody())
         var asked = 0
-        let hook = try AuthorizeHook(loop: loop, settings: .init(url: "http://x"), answering: authorizer) { _, done in
+        let hook = try AuthorizeHook(loop: loop, settings: settings, answering: authorizer) { _, done in
             asked += 1
             done(nil)
         }
@@ -68,7 +75,7 @@ struct AuthorizeHookTests {
         let loop = try EventLoop()
         let authorizer = HookedAuthorizer(behind: Everybody())
         var asked = 0
-        var settings = AuthorizeHook.Settings(url: "http://x")
+        var settings = settings
         settings.cache = .seconds(60)
         let hook = try AuthorizeHook(loop: loop, settings: settings, answering: authorizer) { _, done in
             asked += 1

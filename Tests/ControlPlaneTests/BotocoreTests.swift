@@ -2,6 +2,7 @@ import EventLoop
 import Foundation
 import HTTP
 import HTTPServer
+import Settings
 import Store
 import TestSupport
 import Testing
@@ -20,7 +21,7 @@ final class ServedAPI: Sendable {
         thread = try WorkerThread.start(name: "api") {
             do {
                 let bench = try APIBench { settings in
-                    settings.demandsSignature = true
+                    settings.admin.auth = .sigv4
                     (settings.rates.resources, settings.rates.tokens) = (100_000, 100_000)
                     (settings.rates.publicKeys, settings.rates.tags) = (100_000, 100_000)
                     settings.quotas.ingestConfigurations = 1_000

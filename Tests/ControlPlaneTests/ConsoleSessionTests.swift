@@ -1,6 +1,7 @@
 import HTTP
 import JSON
 import OpenSSL
+import Settings
 import Store
 import Testing
 import Wire
@@ -14,7 +15,7 @@ struct ConsoleSessionTests {
     /// A plane that demands signatures, and one signed-in operator.
     private static func bench(_ change: (inout ControlPlaneSettings) -> Void = { _ in }) throws -> APIBench {
         try APIBench {
-            $0.demandsSignature = true
+            $0.admin.auth = .sigv4
             change(&$0)
         }
     }
@@ -106,7 +107,7 @@ struct ConsoleSessionTests {
 
     @Test func `a read-only key reads and changes nothing`() throws {
         let bench = try Self.bench {
-            $0.accessKeys = [.init(id: "AKIDEXAMPLE", secret: Secret("secret"), isReadOnly: true)]
+            $0.accessKeys[0].readOnly = true
         }
         let (cookie, token) = try Self.signIn(bench)
         let request = try Self.request(.post, "/v1/drain", ["Cookie": cookie, "X-Stagedoor-CSRF": token])

@@ -3,6 +3,7 @@ import Foundation
 import HTTP
 import JSON
 import OpenSSL
+import Settings
 import Store
 import Testing
 import Wire
@@ -27,7 +28,7 @@ final class APIBench {
             names: ResourceName(),
             endpoints: StageEndpoints(events: "wss://e", whip: "http://w", rtmp: "rtmp://r", rtmps: "rtmps://r"),
             accessKeys: [.init(id: "AKIDEXAMPLE", secret: Secret("secret"))])
-        settings.demandsSignature = false
+        settings.admin.auth = .none
         (settings.rates.resources, settings.rates.publicKeys, settings.rates.tags) = (1_000, 1_000, 1_000)
         change(&settings)
         var authority: TokenAuthority?
@@ -193,7 +194,7 @@ struct ControlPlaneTests {
 
     @Test
     func `without a signature nothing is served`() throws {
-        let bench = try APIBench { $0.demandsSignature = true }
+        let bench = try APIBench { $0.admin.auth = .sigv4 }
         let answer = try bench.call("ListStages")
         #expect(answer.status == .forbidden)
         #expect(answer.type == "MissingAuthenticationTokenException")

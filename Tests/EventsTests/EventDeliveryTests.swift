@@ -5,6 +5,7 @@ import HTTP
 import JSON
 import OpenSSL
 import Refusals
+import Settings
 import Store
 import Testing
 import Wire
@@ -91,9 +92,10 @@ struct EventDeliveryTests {
         let bench = try Bench()
         var taken: [String] = []
         var tries = 0
-        let target = WebhookTarget(name: "hook", url: "http://unused", secret: Secret("key"))
+        var settings = WebhookSettings()
+        settings.secret = Secret("key")
         let dispatcher = try WebhookDispatcher(
-            loop: bench.loop, target: target, names: ResourceName(), store: bench.store,
+            loop: bench.loop, name: "hook", settings: settings, names: ResourceName(), store: bench.store,
             wallNow: { WallTime(secondsSince1970: 5) }
         ) { headers, body, done in
             tries += 1

@@ -1,3 +1,4 @@
+import Settings
 import Testing
 import Wire
 
@@ -50,7 +51,7 @@ struct ConfigurationLoaderTests {
         #expect(configuration.routers.keys.sorted() == ["lab", "sfu"])
         #expect(configuration.routers["lab"]?.ports == PortRange(6000, 6003))
         #expect(configuration.advertise.addresses == [.address(IPAddress("192.0.2.1")!)])
-        #expect(configuration.watch.hasPublishPage)
+        #expect(configuration.watch.publishPage)
     }
 
     @Test func `variables win, and may add entries to maps`() throws {

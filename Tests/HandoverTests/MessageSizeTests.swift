@@ -3,6 +3,7 @@ import EventLoop
 import HTTP
 import HandoverCodec
 import Refusals
+import Settings
 import Sockets
 import TestSupport
 import Testing
@@ -138,7 +139,7 @@ struct MessageSizeTests {
     private func refusal(_ character: Character) -> HandedRefusal {
         HandedRefusal(
             credential: text("f", 64), source: "2001:db8:ffff:ffff:ffff:ffff:ffff:ffff", product: text(character, 256),
-            rules: ContractRules(), number: 1_042, sentence: text(character, 4_096), refusedAt: .max,
+            rules: ContractSettings(), number: 1_042, sentence: text(character, 4_096), refusedAt: .max,
             violations: [Int64](repeating: .max, count: 16), barredUntil: .max, barCount: .max)
     }
 

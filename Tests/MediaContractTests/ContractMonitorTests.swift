@@ -2,6 +2,7 @@ import AAC
 import H264
 import MediaContract
 import Refusals
+import Settings
 import TestSupport
 import Testing
 import Wire
@@ -11,7 +12,7 @@ struct ContractMonitorVideoTests {
     typealias Form = StreamFeeder.Form
 
     private func run(
-        _ stream: SyntheticStream, _ form: Form, pictures: Int = 120, rules: ContractRules = ContractRules(),
+        _ stream: SyntheticStream, _ form: Form, pictures: Int = 120, rules: ContractSettings = ContractSettings(),
         frameRate: Double = 30,
         product: String = "", seed: UInt64 = 1
     ) -> StreamFeeder {
@@ -184,13 +185,13 @@ struct ContractMonitorVideoTests {
         var stream = SyntheticStream()
         stream.sps.profileIDC = 100
         stream.sliceType = { $0 % 3 == 0 ? 5 : 6 }
-        var rules = ContractRules()
+        var rules = ContractSettings()
         (rules[.videoProfile], rules[.bFrames]) = (.warn, .off)
         let feeder = run(stream, .accessUnits, pictures: 3_600, rules: rules)
         #expect(feeder.faults.isEmpty)
         #expect(feeder.warnings.map(\.fault.rule) == [.videoProfile])
-        rules = ContractRules()
-        (rules.admittedProfiles, rules[.bFrames]) = ([.baseline, .high], .off)
+        rules = ContractSettings()
+        (rules.profile.limit, rules[.bFrames]) = ([.baseline, .high], .off)
         #expect(run(stream, .accessUnits, rules: rules).news == [])
     }
 
@@ -199,8 +200,8 @@ struct ContractMonitorVideoTests {
         var feeder = StreamFeeder(.accessUnits)
         let stream = SyntheticStream()
         for number in 0..<90 { feeder.feed(stream.accessUnit(number)) }
-        var rules = ContractRules()
-        rules.maximumPixelCount = 640 * 360
+        var rules = ContractSettings()
+        rules.maximumResolution.limit = 640 * 360
         feeder.monitor.apply(rules)
         for number in 90..<150 { feeder.feed(stream.accessUnit(number)) }
         #expect(feeder.faults.map(\.rule) == [.maximumResolution])

@@ -1,5 +1,6 @@
 import MediaContract
 import Refusals
+import Settings
 import TestSupport
 import Testing
 import Wire
@@ -46,8 +47,8 @@ struct ContractSessionTests {
     func `new rules reach live publishes within a tick, and forget what was remembered`() {
         let desk = ContractDesk()
         let live = publish(SyntheticStream(), at: desk, from: 10)
-        var rules = ContractRules()
-        rules.maximumPixelCount = 1_000
+        var rules = ContractSettings()
+        rules.maximumResolution.limit = 1_000
         desk.apply(rules)
         #expect(live.session.timePassed(moment(14)) == nil)
         let refusal = SyntheticStream().accessUnit(1)[0].withUnsafeBytes {
@@ -55,7 +56,7 @@ struct ContractSessionTests {
         }
         #expect(refusal == nil)
         #expect(live.session.timePassed(moment(17))?.code == .resolutionExceeded)
-        desk.apply(ContractRules())
+        desk.apply(ContractSettings())
         #expect(desk.rememberedRefusal(for: publisher, at: moment(18)) == nil)
     }
 
@@ -103,7 +104,7 @@ struct ContractSessionTests {
     @Test
     func `warnings come by the way`() {
         let desk = ContractDesk()
-        var rules = ContractRules()
+        var rules = ContractSettings()
         rules[.bFrames] = .warn
         desk.apply(rules)
         let session = ContractSession(desk: desk, ingest: .rtmp, publisher: publisher)

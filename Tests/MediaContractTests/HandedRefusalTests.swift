@@ -1,5 +1,6 @@
 import Foundation
 import Refusals
+import Settings
 import TestSupport
 import Testing
 import Wire
@@ -13,7 +14,7 @@ struct HandedRefusalTests {
     private let start = MonotonicTime(nanoseconds: 1_000_000_000_000)
 
     /// A desk that goes on with what another one tells, through what travels between processes.
-    private func successor(of desk: ContractDesk, rules: ContractRules = ContractRules()) -> ContractDesk {
+    private func successor(of desk: ContractDesk, rules: ContractSettings = ContractSettings()) -> ContractDesk {
         let (next, now) = (ContractDesk(rules: rules), start)
         desk.handOver { handed in
             guard let text = try? JSONEncoder().encode(handed),
@@ -49,8 +50,8 @@ struct HandedRefusalTests {
         var stranger = publisher
         stranger.product = "vMix"
         #expect(successor(of: old).rememberedRefusal(for: stranger, at: start) == nil)
-        var rules = ContractRules()
-        rules.maximumVideoBitrate = 1_000_000
+        var rules = ContractSettings()
+        rules.videoBitrate.limit = 1_000_000
         #expect(successor(of: old, rules: rules).rememberedRefusal(for: publisher, at: start) == nil)
         let new = ContractDesk()
         new.violated(publisher, Refusal(.resolutionExceeded), at: start + .seconds(1))

@@ -1,5 +1,6 @@
 import Foundation
 import MediaContract
+import Settings
 import TestSupport
 import Testing
 import Wire
@@ -38,7 +39,7 @@ struct MonitorCostTests {
     @Test
     func `packets that break no rule allocate nothing`() throws {
         let payloads = payloads()
-        var monitor = ContractMonitor(rules: ContractRules(), ingest: .whip, product: "")
+        var monitor = ContractMonitor(rules: ContractSettings(), ingest: .whip, product: "")
         var number: Int64 = 0
         run(&monitor, payloads, round: 0, number: &number)
         let count = try AllocationCounter.count { run(&monitor, payloads, round: 1, number: &number) }
@@ -51,7 +52,7 @@ struct MonitorCostTests {
     @Test
     func `a packet costs some tens of nanoseconds`() {
         let payloads = payloads()
-        var monitor = ContractMonitor(rules: ContractRules(), ingest: .whip, product: "")
+        var monitor = ContractMonitor(rules: ContractSettings(), ingest: .whip, product: "")
         var number: Int64 = 0
         var best = Double.infinity
         for round in 0..<50 {

@@ -1,4 +1,5 @@
 import Refusals
+import Settings
 import TestSupport
 import Testing
 import Wire
@@ -9,7 +10,7 @@ import Wire
 struct RememberedRefusalsTests {
     private let refusal = Refusal(.bFrames, sentence: "2 B-frames: set -bf 0.")
     private let attempt = RememberedRefusals.Attempt(
-        credential: "abc", source: .loopback, product: "FMLE/3.0", rules: ContractRules())
+        credential: "abc", source: .loopback, product: "FMLE/3.0", rules: ContractSettings())
     private let clock = FakeClock()
 
     @Test
@@ -29,11 +30,11 @@ struct RememberedRefusalsTests {
 
     @Test
     func `another product, source, limit or credential forgets it`() {
-        var rules = ContractRules()
+        var rules = ContractSettings()
         rules[.bFrames] = .warn
         let others: [RememberedRefusals.Attempt] = [
-            .init(credential: "abc", source: .loopback, product: "FMLE/3.1", rules: ContractRules()),
-            .init(credential: "abc", source: .v4(1), product: "FMLE/3.0", rules: ContractRules()),
+            .init(credential: "abc", source: .loopback, product: "FMLE/3.1", rules: ContractSettings()),
+            .init(credential: "abc", source: .v4(1), product: "FMLE/3.0", rules: ContractSettings()),
             .init(credential: "abc", source: .loopback, product: "FMLE/3.0", rules: rules),
         ]
         for other in others {
@@ -46,7 +47,8 @@ struct RememberedRefusalsTests {
         }
         var memory = RememberedRefusals()
         memory.violated(attempt, refusal, at: clock.now)
-        let stranger = RememberedRefusals.Attempt(credential: "x", source: .loopback, product: "FMLE/3.0", rules: ContractRules())
+        let stranger = RememberedRefusals.Attempt(
+            credential: "x", source: .loopback, product: "FMLE/3.0", rules: ContractSettings())
         let answer3 = memory.admit(stranger, at: clock.now)
         #expect(answer3 == nil)
         let answer4 = memory.admit(attempt, at: clock.now)
@@ -81,7 +83,7 @@ struct RememberedRefusalsTests {
         var memory = RememberedRefusals()
         expectFading(maximum: RememberedRefusals.maximumCredentials, lifetime: .seconds(300)) { source, now in
             let attempt = RememberedRefusals.Attempt(
-                credential: "\(source)", source: .loopback, product: "", rules: ContractRules())
+                credential: "\(source)", source: .loopback, product: "", rules: ContractSettings())
             memory.violated(attempt, refusal, at: now)
             return memory.admit(attempt, at: now) == refusal
         } count: {
@@ -135,20 +137,20 @@ struct PublishGateTests {
     }
 }
 
-@Suite("ContractRules")
+@Suite("ContractSettings")
 struct ContractRulesTests {
     @Test
     func `stage tags override limits and actions, and nonsense is named`() {
-        let (rules, ignored) = ContractRules().overridden(byStageTags: [
+        let (rules, ignored) = ContractSettings().overridden(byStageTags: [
             "stagedoor:maxVideoBitrate": "4000000", "stagedoor:maxResolution": "640x360", "stagedoor:rule.bFrames": "warn",
             "stagedoor:profiles": "baseline main", "stagedoor:maxDuration": "-1", "stagedoor:rule.x": "off", "other": "1",
             "stagedoor:maxFrameRate": "many",
         ])
-        #expect(rules.maximumVideoBitrate == 4_000_000)
-        #expect(rules.maximumPixelCount == 640 * 360)
+        #expect(rules.videoBitrate.limit == 4_000_000)
+        #expect(rules.maximumResolution.limit == 640 * 360)
         #expect(rules[.bFrames] == .warn)
-        #expect(rules.admittedProfiles == [.baseline, .main])
-        #expect(rules.maximumDuration == ContractRules().maximumDuration)
+        #expect(rules.profile.limit == [.baseline, .main])
+        #expect(rules.publishDuration.limit == ContractSettings().publishDuration.limit)
         #expect(ignored == ["stagedoor:maxDuration", "stagedoor:maxFrameRate", "stagedoor:rule.x"])
     }
 }

@@ -2,6 +2,7 @@ import AAC
 import H264
 import MediaContract
 import Refusals
+import Settings
 import TestSupport
 import Wire
 
@@ -22,7 +23,7 @@ struct StreamFeeder {
 
     /// - Parameter ingest: whose rules hold; by default those of the protocol that has this form.
     init(
-        _ form: Form, rules: ContractRules = ContractRules(), ingest: ContractMonitor.Ingest? = nil, product: String = "",
+        _ form: Form, rules: ContractSettings = ContractSettings(), ingest: ContractMonitor.Ingest? = nil, product: String = "",
         seed: UInt64 = 1, hasAudio: Bool = true
     ) {
         let usual: ContractMonitor.Ingest = form == .accessUnits ? .rtmp : .whip

@@ -1,4 +1,5 @@
 import Admission
+import Settings
 import Testing
 import Wire
 
@@ -13,8 +14,9 @@ struct DrainMachineTests {
     private static let oneLive = Census(live: 1)
 
     private func machine(grace: Duration = .seconds(10), timeout: Duration = .seconds(60)) -> DrainMachine {
-        DrainMachine(
-            DrainPlan.Settings(grace: grace, timeout: timeout, closesPerSecond: 1), outlivingLimit: .seconds(3_600))
+        var settings = DrainSettings(grace: grace, timeout: timeout, closesPerSecond: 1)
+        settings.takeOverTimeout = .seconds(3_600)
+        return DrainMachine(settings)
     }
 
     private func at(_ seconds: Int) -> MonotonicTime { Self.start + .seconds(seconds) }
@@ -121,8 +123,7 @@ struct DrainMachineTests {
     func `new settings are the next drain's`() {
         var machine = machine()
         _ = machine.begin(Self.oneLive, at: Self.start)
-        machine.apply(
-            DrainPlan.Settings(grace: .zero, timeout: .zero, closesPerSecond: 1), outlivingLimit: .seconds(1))
+        machine.settings = DrainSettings(grace: .zero, timeout: .zero, closesPerSecond: 1)
         #expect(machine.turn(Self.oneLive, at: at(5)) == [])
         _ = machine.cancel()
         #expect(machine.begin(Self.oneLive, at: at(6)).contains(.close(count: 1)))

@@ -1,8 +1,8 @@
 import Admission
 import EventLoop
-import GatewayConfiguration
 import GatewayMetrics
 import Refusals
+import Settings
 import Testing
 
 @testable import Node

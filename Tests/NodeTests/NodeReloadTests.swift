@@ -1,8 +1,8 @@
 import DataDirectory
 import EventLoop
 import Foundation
-import GatewayConfiguration
 import GatewayMetrics
+import Settings
 import TestSupport
 import Testing
 

@@ -1,11 +1,11 @@
 import Admission
 import EventLoop
-import GatewayConfiguration
 import GatewayMetrics
 import JSON
 import MediaContract
 import Monitoring
 import Refusals
+import Settings
 import Store
 import TestSupport
 import Testing
@@ -46,7 +46,7 @@ struct OverviewReportTests {
                 sampler: SessionSampler(loop: try EventLoop(), board: board, metrics: metrics),
                 OverviewReport.Environment(
                     configuration: StagedoorConfiguration(), gate: gate, board: board, store: store,
-                    contract: ContractDesk(rules: ContractRules()), load: { load }, phase: { "serving" }, routers: { [] },
+                    contract: ContractDesk(rules: ContractSettings()), load: { load }, phase: { "serving" }, routers: { [] },
                     older: { older }))
         }
 

@@ -1,5 +1,5 @@
-import GatewayConfiguration
 import JSON
+import Settings
 import Testing
 import Wire
 

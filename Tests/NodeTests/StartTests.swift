@@ -1,7 +1,7 @@
 import EventLoop
-import GatewayConfiguration
 import Glibc
 import Handover
+import Settings
 import Sockets
 import Testing
 import Wire

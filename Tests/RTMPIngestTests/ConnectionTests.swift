@@ -2,6 +2,7 @@ import AMF0
 import Admission
 import EventLoop
 import Refusals
+import Settings
 import StageHub
 import Testing
 import Wire
@@ -167,10 +168,16 @@ struct ConnectionTests {
 
 @Suite("RTMP deadlines and limits")
 struct ConnectionLimitTests {
-    private func settings(_ change: (inout RTMPIngestSettings) -> Void) -> RTMPIngestSettings {
-        var settings = RTMPIngestSettings()
+    private func settings(_ change: (inout RTMPSettings) -> Void) -> RTMPSettings {
+        var settings = RTMPSettings()
         change(&settings)
         return settings
+    }
+
+    private func limits(_ change: (inout LimitSettings) -> Void) -> LimitSettings {
+        var limits = LimitSettings()
+        change(&limits)
+        return limits
     }
 
     @Test func `ends a handshake that dribbles`() throws {
@@ -191,7 +198,7 @@ struct ConnectionLimitTests {
     }
 
     @Test func `ends a publish without media`() throws {
-        let bench = try IngestBench(settings { $0.silenceTimeout = .milliseconds(100) })
+        let bench = try IngestBench(settings { $0.idleTimeout = .milliseconds(100) })
         let encoder = bench.connect()
         encoder.connectAndPublish()
         #expect(bench.run(until: { encoder.isClosed }, within: .seconds(20)))
@@ -218,7 +225,7 @@ struct ConnectionLimitTests {
     }
 
     @Test func `takes no more from one address than allowed, publishing ones not counted`() throws {
-        let bench = try IngestBench(settings { $0.maximumUnauthenticatedPerAddress = 2 })
+        let bench = try IngestBench(limits: limits { $0.connectionsPerAddress = 2 })
         let first = bench.connect(from: "192.0.2.1:1")
         first.connectAndPublish()
         #expect(bench.run(until: { first.hasStarted }))
@@ -245,14 +252,14 @@ struct ConnectionLimitTests {
     }
 
     @Test func `lets the oldest stranger go over the limit`() throws {
-        let bench = try IngestBench(settings { $0.maximumUnauthenticatedConnections = 3 })
+        let bench = try IngestBench(limits: limits { $0.unauthenticatedConnections = 3 })
         let encoders = (1...5).map { bench.connect(from: "192.0.2.\($0):1") }
         #expect(encoders.map(\.isClosed) == [true, true, false, false, false])
         #expect(bench.ingest.environment.admission.count == 3)
     }
 
     @Test func `takes the peer from a trusted balancer, and nothing without its header`() throws {
-        let bench = try IngestBench(settings { $0.trustedProxies = [IPNetwork("10.0.0.0/8")].compactMap(\.self) })
+        let bench = try IngestBench(trustedProxies: [IPNetwork("10.0.0.0/8")].compactMap(\.self))
         let header: [UInt8] =
             [0x0D, 0x0A, 0x0D, 0x0A, 0x00, 0x0D, 0x0A, 0x51, 0x55, 0x49, 0x54, 0x0A, 0x21, 0x11, 0, 12]
             + [198, 51, 100, 7, 10, 0, 0, 2, 0x9C, 0x40, 0x07, 0x8F]

@@ -4,6 +4,7 @@ import EventLoop
 import GatewayMetrics
 import RTMP
 import Refusals
+import Settings
 import StageHub
 import Transcoding
 import Wire
@@ -135,12 +136,16 @@ final class IngestBench {
     let pool: TranscodingPool
     let ingest: RTMPIngest
 
-    init(_ settings: RTMPIngestSettings = RTMPIngestSettings(), keys: [String] = ["KEY"]) throws {
+    init(
+        _ settings: RTMPSettings = RTMPSettings(), limits: LimitSettings = LimitSettings(), trustedProxies: [IPNetwork] = [],
+        keys: [String] = ["KEY"]
+    ) throws {
         loop = try EventLoop()
         authorizer = TableAuthorizer(keys.reduce(into: [:]) { $0[$1] = Self.grant })
         pool = try TranscodingPool(threadCount: 1)
         let environment = RTMPIngestEnvironment(
-            settings: settings, authorizer: authorizer, leases: leases, metrics: MetricsRegistry())
+            settings: settings, limits: limits, trustedProxies: trustedProxies, authorizer: authorizer, leases: leases,
+            metrics: MetricsRegistry())
         ingest = try RTMPIngest(
             loop: loop, environment: environment, transcoder: try AudioTranscoder(loop: loop, pool: pool))
         ingest.host = host

@@ -2,6 +2,7 @@ import AMF0
 import Admission
 import EventLoop
 import Refusals
+import Settings
 import StageHub
 import Testing
 import Wire
@@ -32,7 +33,7 @@ struct LiveKeyTests {
     }
 
     @Test func `takes over when the first has been silent`() throws {
-        var settings = RTMPIngestSettings()
+        var settings = RTMPSettings()
         settings.takeoverSilence = .milliseconds(300)
         let bench = try IngestBench(settings)
         let first = live(bench)
@@ -76,7 +77,7 @@ struct LiveKeyTests {
     }
 
     @Test func `counts no time while a publish is held`() throws {
-        var settings = RTMPIngestSettings()
+        var settings = RTMPSettings()
         settings.publishTimeout = .milliseconds(200)
         settings.takeoverSilence = .milliseconds(600)
         let bench = try IngestBench(settings)

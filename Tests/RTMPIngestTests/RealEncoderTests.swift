@@ -4,6 +4,7 @@ import FLV
 import Foundation
 import H264
 import OpenSSL
+import Settings
 import Sockets
 import StageHub
 import TestSupport
@@ -72,8 +73,8 @@ struct RealEncoderTests {
         let listener: TCPListener
 
         init(tls: TLSContext? = nil) throws {
-            var settings = RTMPIngestSettings()
-            settings.silenceTimeout = .seconds(60)  // a busy machine may stop ffmpeg for longer than a network would
+            var settings = RTMPSettings()
+            settings.idleTimeout = .seconds(60)  // a busy machine may stop ffmpeg for longer than a network would
             let bench = try IngestBench(settings)
             bench.ingest.tls = tls
             self.bench = bench

@@ -2,6 +2,7 @@ import JSON
 import JWT
 import OpenSSL
 import Refusals
+import Settings
 import TestSupport
 import Testing
 import Wire
@@ -21,7 +22,7 @@ final class Bench: Sendable {
     let verifier: TokenVerifier
     let key: ES384PrivateKey
 
-    init(limits: TokenVerifier.Limits? = nil) throws {
+    init(limits: LimitSettings? = nil) throws {
         directory = try TemporaryDirectory()
         let key = try ES384PrivateKey.generate()
         self.key = key
@@ -36,7 +37,7 @@ final class Bench: Sendable {
         }
         let (authority, rules) = try #require(made)
         self.authority = authority
-        var open = TokenVerifier.Limits()
+        var open = LimitSettings()
         (open.waitingPerSource, open.failuresPerMinute) = (1_000, 1_000)
         verifier = try TokenVerifier(
             store: store, authority: authority, rules: rules, limits: limits ?? open, wallNow: { Self.now })

@@ -1,6 +1,7 @@
 import Admission
 import EventLoop
 import Refusals
+import Settings
 import TestSupport
 import Testing
 import Wire
@@ -85,9 +86,9 @@ struct EmbeddedLeasesTests {
 
     @Test
     func `a gateway at its limit of publishers says which setting that is`() throws {
-        var limits = EmbeddedLeases.Limits()
-        limits.publishers = 2
-        let leases = EmbeddedLeases(store: store, limits: limits)
+        var quotas = QuotaSettings()
+        quotas.publishers = 2
+        let leases = EmbeddedLeases(store: store, quotas: quotas)
         let answers = Lock<[ClaimAnswer]>([])
         for participant in ["p1", "p2", "p3"] {
             leases.claimPublish(grant(participant), protocol: .rtmp, holder: Holder(), takeOver: false) { answer in

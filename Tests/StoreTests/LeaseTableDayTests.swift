@@ -1,5 +1,6 @@
 import Admission
 import EventLoop
+import Settings
 import TestSupport
 import Testing
 import Wire
@@ -43,7 +44,7 @@ struct LeaseTableDayTests {
     func `every start has its stop, no stage has a thirteenth, and nothing stays`() {
         var generator = SplitMix64(seed: 24)
         let start = WallTime(secondsSince1970: 1_800_000_000)
-        var table = LeaseTable(limits: EmbeddedLeases.Limits(), sessions: [], lastGeneration: 0, now: start)
+        var table = LeaseTable(quotas: QuotaSettings(), sessions: [], lastGeneration: 0, now: start)
         var account = Account()
         var live: [(lease: PublishLease, endsAt: Int)] = []
         let holder = Holder()

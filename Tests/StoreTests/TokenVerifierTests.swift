@@ -4,6 +4,7 @@ import JSON
 import JWT
 import OpenSSL
 import Refusals
+import Settings
 import Testing
 import Wire
 
@@ -209,7 +210,7 @@ struct TokenVerifierTests {
 
     @Test
     func `a source that keeps failing is refused without work, others are not`() async throws {
-        var limits = TokenVerifier.Limits()
+        var limits = LimitSettings()
         limits.failuresPerMinute = 3
         let bench = try Bench(limits: limits)
         for _ in 0..<3 { #expect(await bench.verify(Array("x".utf8)).refusal?.code == .tokenMalformed) }

@@ -1,3 +1,4 @@
+import Settings
 import TestSupport
 import Testing
 import Wire
@@ -10,7 +11,7 @@ struct VerificationQueueTests {
     private let clock = FakeClock()
 
     @Test func `failures are forgotten by time alone, and newcomers are heard while their table is full`() {
-        var queue = Queue(limits: Queue.Limits())
+        var queue = Queue(limits: LimitSettings())
         expectFading(maximum: Queue.maximumSources, lifetime: Queue.window) { source, now in
             guard queue.add(0, from: .init(.v4(source)), at: now), let next = queue.next() else { return false }
             queue.finish(next.source, failed: true, at: now)
@@ -21,7 +22,7 @@ struct VerificationQueueTests {
     }
 
     @Test func `a source is closed by its failures for a minute`() {
-        var queue = Queue(limits: Queue.Limits())
+        var queue = Queue(limits: LimitSettings())
         let source = Queue.Source(.v4(1))
         for _ in 0..<20 {
             _ = queue.add(0, from: source, at: clock.now)

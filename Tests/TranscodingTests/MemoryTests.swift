@@ -1,4 +1,5 @@
 import Foundation
+import Settings
 import TestSupport
 import Testing
 
@@ -20,7 +21,7 @@ struct TranscodingMemoryTests {
         let audio = try EncodedAudio(filter: "sine=sample_rate=\(rate)", seconds: 1, rate: rate, channels: 2)
         func open(_ count: Int) throws -> [TranscodingSession] {
             try (0..<count).map { _ in
-                let session = TranscodingSession(audio.config, settings: OpusSettings())
+                let session = TranscodingSession(audio.config, settings: TranscodingSettings())
                 for (index, frame) in audio.frames.prefix(10).enumerated() {
                     var bytes: [UInt8] = []
                     try frame.withUnsafeBytes {

@@ -1,4 +1,5 @@
 import AAC
+import Settings
 import TestSupport
 import Testing
 
@@ -10,7 +11,7 @@ struct TranscodingSessionTests {
         _ audio: EncodedAudio, stamp: (Int) -> Int64?, corrupting: Set<Int> = []
     ) throws -> OpusListener {
         let channels = audio.config.channelCount ?? 2
-        let session = TranscodingSession(audio.config, settings: OpusSettings())
+        let session = TranscodingSession(audio.config, settings: TranscodingSettings())
         let listener = OpusListener(channels: channels)
         for (index, frame) in audio.frames.enumerated() {
             guard let stamp = stamp(index) else { continue }

@@ -4,6 +4,7 @@ import HTTP
 import JSON
 import Refusals
 import SDP
+import Settings
 import TestSupport
 import Testing
 import Wire
@@ -98,10 +99,8 @@ struct EndpointTests {
 
     @Test func `15: one Link per ICE server, on the 201 and on OPTIONS that is no preflight`() throws {
         let gateway = try TestGateway {
-            $0.iceServers = [
-                ICEServer(url: "stun:stun.example.com"),
-                ICEServer(url: "turn:turn.example.com?transport=udp", sharedSecret: Secret("s")),
-            ]
+            $0.whip.iceServers = ["stun:stun.example.com", "turn:turn.example.com?transport=udp"]
+            $0.whip.turnSecret = Secret("s")
         }
         defer { gateway.stop() }
         let links = gateway.post(Self.offer, token: "alice").headers.values(of: "Link")
@@ -136,7 +135,7 @@ struct EndpointTests {
     @Test(arguments: patches.indices)
     func `18 to 26: PATCH trickles and restarts under ETags`(_ index: Int) throws {
         let (name, type, tag, body, isStrict, status) = Self.patches[index]
-        let gateway = try TestGateway { $0.usesStrictETags = isStrict }
+        let gateway = try TestGateway { $0.whip.strictETags = isStrict }
         defer { gateway.stop() }
         let created = gateway.post(Self.offer, token: "alice")
         let (location, etag) = (created.headers["Location"] ?? "", created.headers["ETag"] ?? "")

@@ -1,3 +1,4 @@
+import Settings
 import StageHub
 import TestSupport
 import Testing
@@ -11,7 +12,7 @@ struct FarewellTests {
     private static func key(_ port: UInt16) -> TupleKey { MediaPath(remote: SocketAddress(.loopback, port: port)).key }
 
     @Test func `media that comes after an end by silence is answered by close_notify`() throws {
-        let gateway = try TestGateway(workers: 2) { $0.silence = .seconds(1) }
+        let gateway = try TestGateway(workers: 2) { $0.whip.consentTimeout = .seconds(1) }
         defer { gateway.stop() }
         let client = try #require(try TestClient.connected("sleeper", to: gateway))
         client.sendFrame(isKeyframe: true)

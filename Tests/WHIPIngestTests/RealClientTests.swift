@@ -2,6 +2,7 @@ import Admission
 import EventLoop
 import Foundation
 import Refusals
+import Settings
 import StageHub
 import TestSupport
 import Testing
@@ -41,7 +42,7 @@ struct RealClientTests {
 
     @Test(.enabled(if: hasPython), arguments: [false, true])
     func `the conformance script finds nothing`(_ isStrict: Bool) throws {
-        let gateway = try TestGateway { $0.usesStrictETags = isStrict }
+        let gateway = try TestGateway { $0.whip.strictETags = isStrict }
         defer { gateway.stop() }
         let report = try Self.run("whip_conformance.py", [gateway.url, "alice"] + (isStrict ? ["--strict-etags"] : []))
         #expect(report.contains("failed: 0") && !report.contains("FAIL"), "\(report)")

@@ -3,6 +3,7 @@ import GatewayMetrics
 import Foundation
 import HTTP
 import RTCP
+import Settings
 import StageHub
 import Testing
 import Wire
@@ -162,7 +163,7 @@ struct SessionTests {
     }
 
     @Test func `silence ends a session`() throws {
-        let gateway = try TestGateway { $0.silence = .seconds(2) }
+        let gateway = try TestGateway { $0.whip.consentTimeout = .seconds(2) }
         defer { gateway.stop() }
         let client = try #require(try TestClient.connected("quiet", to: gateway))
         client.sendFrame(isKeyframe: true)
@@ -180,7 +181,7 @@ struct SessionTests {
     }
 
     @Test func `a session that no check reaches says so`() throws {
-        let gateway = try TestGateway { $0.pendingLifetime = .milliseconds(500) }
+        let gateway = try TestGateway { $0.whip.pendingTimeout = .milliseconds(500) }
         defer { gateway.stop() }
         let client = try TestClient(token: "lost")
         client.post(to: gateway)
@@ -203,7 +204,7 @@ struct SessionTests {
     }
 
     @Test func `POSTs that replace one another and never connect leave no lease behind`() throws {
-        let gateway = try TestGateway { $0.pendingLifetime = .milliseconds(500) }
+        let gateway = try TestGateway { $0.whip.pendingTimeout = .milliseconds(500) }
         defer { gateway.stop() }
         for _ in 0..<3 { try #expect(TestClient(token: "again").post(to: gateway) == 201) }
         #expect(gateway.plane.directory.pendingCount == 1)

@@ -1,22 +1,10 @@
+public import Settings
 public import Wire
 
 /// How a node goes away without hurting anybody: not ready, then closed to new publishes, then live ones are ended a few at a time.
 ///
 /// Pure: whoever runs it asks at every turn how it goes on, and carries out the answer. With nothing live it is over at once.
 public struct DrainPlan: Sendable {
-    public struct Settings: Sendable, Equatable {
-        /// Balancers see that the node is not ready; publishes are still taken.
-        public var grace: Duration
-        /// Live streams may go on for so long, counted from the beginning.
-        public var timeout: Duration
-        /// Streams ended per second after that, 1 or more.
-        public var closesPerSecond: Int
-
-        public init(grace: Duration, timeout: Duration, closesPerSecond: Int) {
-            (self.grace, self.timeout, self.closesPerSecond) = (grace, timeout, max(1, closesPerSecond))
-        }
-    }
-
     public enum Phase: Sendable, Equatable {
         /// Not ready, still taking publishes.
         case grace
@@ -38,7 +26,7 @@ public struct DrainPlan: Sendable {
     public static let maximumLinger: Duration = .seconds(5)
 
     public private(set) var phase = Phase.grace
-    private let settings: Settings
+    private let settings: DrainSettings
     private let startedAt: MonotonicTime
     private var closingSince: MonotonicTime
     private var countAtDeadline = 0
@@ -46,7 +34,7 @@ public struct DrainPlan: Sendable {
     /// When the last stream was told to end.
     private var lastClose: MonotonicTime
 
-    public init(_ settings: Settings, at now: MonotonicTime) {
+    public init(_ settings: DrainSettings, at now: MonotonicTime) {
         (self.settings, startedAt, closingSince, lastClose) = (settings, now, now, now)
     }
 
@@ -75,7 +63,7 @@ public struct DrainPlan: Sendable {
         guard phase == .closing, liveCount > 0 else { return nil }
         // Everybody has been told: those that are left are told again until they are left behind.
         guard closedCount < countAtDeadline else { return liveCount }
-        let due = 1 + Int((now - closingSince).inSeconds * Double(settings.closesPerSecond))
+        let due = 1 + Int((now - closingSince).inSeconds * Double(max(1, settings.closesPerSecond)))
         let count = min(due - closedCount, liveCount)
         guard count > 0 else { return nil }
         (closedCount, lastClose) = (closedCount + count, now)

@@ -1,3 +1,4 @@
+public import Settings
 import Wire
 
 /// What the process uses at one moment, in the measures that bound admission.
@@ -21,18 +22,6 @@ public struct NodeLoad: Sendable, Equatable {
 /// Pure. It closes when a limit is passed at several looks in a row (one look alone may be a handshake storm or a pause of the
 /// machine, which delays loops of idle processes too) and opens again when everything has stayed a tenth below the limits for a while, so that it does not flap.
 public struct LoadWatch: Sendable {
-    public struct Limits: Sendable, Equatable {
-        public var cpu: Double
-        public var loopLag: Duration
-        public var descriptors: Double
-        /// Nil: no bound.
-        public var memory: Int?
-
-        public init(cpu: Double, loopLag: Duration, descriptors: Double, memory: Int?) {
-            (self.cpu, self.loopLag, self.descriptors, self.memory) = (cpu, loopLag, descriptors, memory)
-        }
-    }
-
     public enum Measure: String, Sendable, CaseIterable {
         case cpu, loopLag, descriptors, memory
     }
@@ -44,13 +33,13 @@ public struct LoadWatch: Sendable {
     /// What of a limit counts as well below it.
     static let easedShare = 0.9
 
-    public var limits: Limits
+    public var limits: OverloadSettings
     /// What is over its limit; nil while new publishes are taken.
     public private(set) var reason: Measure?
     private var looksOver = 0
     private var looksEased = 0
 
-    public init(_ limits: Limits) { self.limits = limits }
+    public init(_ limits: OverloadSettings) { self.limits = limits }
 
     public var isOverloaded: Bool { reason != nil }
 
@@ -68,10 +57,10 @@ public struct LoadWatch: Sendable {
 
     /// The first measure beyond that share of its limit.
     private func measure(of load: NodeLoad, beyond share: Double) -> Measure? {
-        if load.cpu > limits.cpu * share { return .cpu }
+        if load.cpu > Double(limits.cpu) / 100 * share { return .cpu }
         if load.loopLag.inSeconds > limits.loopLag.inSeconds * share { return .loopLag }
-        if load.descriptors > limits.descriptors * share { return .descriptors }
-        if let memory = limits.memory, Double(load.memory) > Double(memory) * share { return .memory }
+        if load.descriptors > Double(limits.descriptors) / 100 * share { return .descriptors }
+        if limits.memory.bytes > 0, Double(load.memory) > Double(limits.memory.bytes) * share { return .memory }
         return nil
     }
 }

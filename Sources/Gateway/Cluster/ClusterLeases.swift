@@ -1,6 +1,7 @@
 public import Admission
 import EventLoop
 public import Refusals
+import Settings
 public import Store
 import Synchronization
 public import Wire
@@ -32,7 +33,7 @@ public final class ClusterLeases: Sendable {
         }
     }
 
-    public let settings: ClusterSettings
+    public let settings: NodeSettings
     let platform: Platform
     let local: LocalLeases
     /// Nil until a `ClusterNode` serves, and after it closed.
@@ -41,7 +42,7 @@ public final class ClusterLeases: Sendable {
     /// Publishers of the other nodes, by their heartbeats.
     private let elsewhere = Atomic<Int>(0)
 
-    public init(settings: ClusterSettings, platform: Platform) {
+    public init(settings: NodeSettings, platform: Platform) {
         (self.settings, self.platform) = (settings, platform)
         local = LocalLeases(record: platform.record, wallNow: platform.wallNow)
     }
@@ -78,7 +79,7 @@ public final class ClusterLeases: Sendable {
     }
 
     /// Whether the platform takes more publishers: of the other nodes what they said some seconds ago.
-    private var hasRoom: Bool { local.count < settings.maximumPublishers - elsewhere.load(ordering: .relaxed) }
+    private var hasRoom: Bool { local.count < settings.quotas.publishers - elsewhere.load(ordering: .relaxed) }
 
     private static let full =
         "All gateways together are at their limit of publishers: end one of them, or raise quotas.publishers."

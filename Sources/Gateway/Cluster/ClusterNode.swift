@@ -2,6 +2,7 @@ import Admission
 public import EventLoop
 public import Redis
 import Refusals
+import Settings
 import Store
 import Wire
 
@@ -44,7 +45,7 @@ public final class ClusterNode {
     public func start() {
         leases.control.withLock { $0 = mailbox?.sender }
         client.start()
-        let keys = ClusterKeys(prefix: leases.settings.keyPrefix)
+        let keys = ClusterKeys(prefix: leases.settings.cluster.keyPrefix)
         subscription = client.subscribe(
             to: [keys.channel(ofNode: leases.settings.nodeID)],
             onChange: { [unowned self] change in heard(change) },
@@ -98,7 +99,7 @@ extension ClusterNode {
         switch action {
         case .call(let call): run(call)
         case .send(let message, let node):
-            let channel = ClusterKeys(prefix: leases.settings.keyPrefix).channel(ofNode: node)
+            let channel = ClusterKeys(prefix: leases.settings.cluster.keyPrefix).channel(ofNode: node)
             client.send(RedisCommand("PUBLISH", RedisArgument(channel), RedisArgument(message.serialized()))) { _ in }
         case .nodesChanged:
             leases.updateNodes(machine.nodes.map { NodeRecord(id: $0.key, parsing: $0.value) }.sorted { $0.id < $1.id })

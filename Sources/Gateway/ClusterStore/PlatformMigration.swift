@@ -1,4 +1,5 @@
 import EventLoop
+import Settings
 public import Store
 import Wire
 
@@ -32,7 +33,7 @@ public struct PlatformMigration: Sendable {
             try put(state.records, into: platform)
             report.records = state.records.count
             let forwarder = HistoryForwarder(
-                server: platform.loader.server, schema: platform.loader.schema, retention: settings.retention)
+                server: platform.loader.server, schema: platform.loader.schema, retention: settings.events.retention)
             let now = EventLoop.wallNow()
             let queue = "migration:\(try files.queueName())"
             var sequence: Int64 = 0

@@ -1,5 +1,6 @@
 import EventLoop
 import OpenSSL
+import Settings
 public import Store
 
 /// The store of a platform of many gateways, on Redis or Valkey, with a thread and a connection of its own.
@@ -45,7 +46,7 @@ public final class RedisStore: PlatformStore {
     ) throws(StoreError) {
         let door = StoreDoor()
         local = try EmbeddedStore(
-            directory: directory, webhooks: webhooks, retention: settings.retention, sparing: living,
+            directory: directory, webhooks: webhooks, retention: settings.events.retention, sparing: living,
             onQueued: { door.historyWaits() }, onEvents: observers.onLocalEvents)
         let process = "\(settings.node):\(Identifier.random(8))"
         let (snapshot, runIDs) = try PlatformOpening(settings, process: process).load(seeding: seeding)

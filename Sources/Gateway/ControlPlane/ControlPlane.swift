@@ -1,6 +1,7 @@
 public import EventLoop
 public import HTTP
 import JSON
+import Settings
 public import Store
 public import Wire
 

@@ -1,25 +1,14 @@
 import GatewayMetrics
 public import Admission
 import Refusals
+public import Settings
 import Synchronization
 public import WebRTCTransport
 import Wire
 
 /// What the embedded router's parts on all workers share: who is live, who subscribes, and the doors from worker to worker.
 public final class EmbeddedRouterPlane: Sendable {
-    public struct Configuration: Sendable {
-        /// Subscribers at a time, those not yet connected included: in all, and of one stage, address or token.
-        public var maximumSubscribers = 50
-        public var subscribersPerStage = 40
-        public var subscribersPerAddress = 32
-        public var subscribersPerToken = 16
-        /// How long a subscriber waits for a participant who left, before its session ends.
-        public var absence: Duration = .seconds(10)
-
-        public init() {}
-    }
-
-    public let configuration: Configuration
+    public let settings: EmbeddedSettings
     /// The subscribers' statistics, for whoever shows them.
     public let registry = SubscriberRegistry()
     let transport: TransportPlane
@@ -36,15 +25,15 @@ public final class EmbeddedRouterPlane: Sendable {
 
     /// - Parameter workerCount: how many `EmbeddedRouterWorker`s there will be.
     public init(
-        configuration: Configuration = Configuration(), transport: TransportPlane, authorizer: any SubscribeAuthorizer,
+        settings: EmbeddedSettings = EmbeddedSettings(), transport: TransportPlane, authorizer: any SubscribeAuthorizer,
         workerCount: Int, metrics: EmbeddedRouterMetrics
     ) {
-        (self.configuration, self.transport, self.authorizer) = (configuration, transport, authorizer)
+        (self.settings, self.transport, self.authorizer) = (settings, transport, authorizer)
         self.metrics = metrics
         subscribers = ViewerBook(
             .init(
-                total: configuration.maximumSubscribers, perStage: configuration.subscribersPerStage,
-                perAddress: configuration.subscribersPerAddress, perToken: configuration.subscribersPerToken))
+                total: settings.maximumSubscribers, perStage: settings.subscribersPerStage,
+                perAddress: settings.subscribersPerAddress, perToken: settings.subscribersPerToken))
         doors = (0..<workerCount).map { _ in RouterDoor() }
     }
 

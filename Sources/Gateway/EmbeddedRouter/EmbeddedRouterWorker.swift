@@ -1,5 +1,6 @@
 import Admission
 import EventLoop
+import Settings
 public import StageHub
 public import WebRTCTransport
 import Wire
@@ -131,7 +132,7 @@ public final class EmbeddedRouterWorker: TransportSessionMaker {
     private func sweep() {
         let now = loop.now
         let absent = watched.values.filter { $0.absentSince != nil }
-        for participant in absent where now - (participant.absentSince ?? now) > plane.configuration.absence {
+        for participant in absent where now - (participant.absentSince ?? now) > plane.settings.absence {
             for session in participant.sessions { session.end(.connectionLost) }
         }
         if !watched.values.contains(where: { $0.absentSince != nil }) { sweeper = nil }

@@ -2,6 +2,7 @@ public import EventLoop
 import HTTPClient
 import JSON
 import OpenSSL
+public import Settings
 public import Store
 public import Wire
 
@@ -15,7 +16,9 @@ public final class WebhookDispatcher {
     static let maximumLoaded = 1_000
 
     private let loop: EventLoop
-    private let target: WebhookTarget
+    /// The name under which its outbox is kept.
+    private let name: String
+    private let settings: WebhookSettings
     private let encoder: EventBridgeEncoder
     private let store: any PlatformStore
     private let client: StoreClient
@@ -33,10 +36,11 @@ public final class WebhookDispatcher {
 
     /// - Throws: when the system gives no more descriptors.
     public init(
-        loop: EventLoop, target: WebhookTarget, names: ResourceName, store: any PlatformStore,
+        loop: EventLoop, name: String, settings: WebhookSettings, names: ResourceName, store: any PlatformStore,
         wallNow: @escaping () -> WallTime = { EventLoop.wallNow() }, send: @escaping Send
     ) throws(SystemError) {
-        (self.loop, self.target, self.store, self.send, self.wallNow) = (loop, target, store, send, wallNow)
+        (self.loop, self.name, self.settings) = (loop, name, settings)
+        (self.store, self.send, self.wallNow) = (store, send, wallNow)
         encoder = EventBridgeEncoder(names: names)
         client = try StoreClient(loop: loop, store: store)
         load()
@@ -67,7 +71,7 @@ public final class WebhookDispatcher {
         guard hasMore, !isLoading, !isSuspended, queue.count < Self.maximumLoaded / 2 else { return }
         isLoading = true
         hasMore = false
-        let (name, after) = (target.name, loadedThrough)
+        let (name, after) = (name, loadedThrough)
         client.read {
             try $0.undelivered(to: name, after: after, limit: Self.maximumLoaded)
         } then: { [weak self] events in
@@ -83,7 +87,7 @@ public final class WebhookDispatcher {
             loadedThrough = event.sequence
             if encoder.encode(event) == nil { formless.append(event.sequence) } else { queue.add(event) }
         }
-        if !formless.isEmpty { store.record([.delivered(target: target.name, sequences: formless)]) }
+        if !formless.isEmpty { store.record([.delivered(target: name, sequences: formless)]) }
         advance()
     }
 
@@ -101,7 +105,7 @@ public final class WebhookDispatcher {
     private func start(_ event: ParticipantEvent) {
         guard let body = encoder.encode(event)?.serialized() else { return }
         let seconds = wallNow().secondsSince1970
-        send(WebhookSignature.headers(of: body, at: seconds, secret: target.secret), body) { [weak self] status in
+        send(WebhookSignature.headers(of: body, at: seconds, secret: settings.secret), body) { [weak self] status in
             self?.finished(event, isTaken: status.map { (200...299).contains($0) } ?? false)
         }
     }
@@ -110,7 +114,7 @@ public final class WebhookDispatcher {
         if isTaken {
             delivered += 1
             queue.taken(event)
-            store.record([.delivered(target: target.name, sequences: [event.sequence])])
+            store.record([.delivered(target: name, sequences: [event.sequence])])
         } else {
             failures += 1
             queue.failed(event, at: loop.now)
@@ -121,13 +125,13 @@ public final class WebhookDispatcher {
 
 extension WebhookDispatcher {
     /// Sends by libcurl on the loop: verified TLS, a deadline, no redirects.
-    public static func sender(to target: WebhookTarget, loop: EventLoop) -> Send {
+    public static func sender(to settings: WebhookSettings, loop: EventLoop) -> Send {
         let client = HTTPClient(loop: loop)
         return { headers, body, done in
-            var request = HTTPClientRequest(method: "POST", url: target.url, headers: headers, body: body)
-            request.deadline = target.timeout
+            var request = HTTPClientRequest(method: "POST", url: settings.url, headers: headers, body: body)
+            request.deadline = settings.timeout
             request.maximumBodyLength = 16 * 1024
-            request.tls.certificateAuthority = target.certificateAuthority
+            request.tls.certificateAuthority = settings.certificateAuthority
             client.send(request) { result in done(try? result.get().status) }
         }
     }

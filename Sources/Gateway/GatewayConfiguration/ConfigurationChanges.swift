@@ -1,3 +1,5 @@
+public import Settings
+
 /// What a reload changes: what can be applied while running, and what waits for a restart.
 public struct ConfigurationChanges: Equatable, Sendable {
     /// Keys that take effect at once; an added or removed entry of a map stands as `routers.a`.

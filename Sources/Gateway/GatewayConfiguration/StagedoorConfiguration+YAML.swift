@@ -1,3 +1,5 @@
+public import Settings
+
 /// The file's text, made from the table.
 extension StagedoorConfiguration {
     /// The annotated sample file: every key with its meaning, type, range, unit and default.

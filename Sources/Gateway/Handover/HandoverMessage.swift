@@ -23,7 +23,7 @@ public import Store
 /// A successor may itself be succeeded while it has a predecessor: what is told travels along the chain, link by link.
 public enum HandoverMessage: Codable, Sendable {
     /// Rises when a message changes its meaning: processes that differ here drain in place of a hand-over.
-    public static let version = 3
+    public static let version = 4
 
     case hello(version: Int, process: Int32)
     case refused(String)

@@ -1,12 +1,13 @@
 import EventLoop
 public import Refusals
+public import Settings
 import Synchronization
 public import Wire
 
 /// The contract as all workers share it: the rules in force, and what encoders have still to be told. For any thread.
 public final class ContractDesk: Sendable {
     private struct State {
-        var rules: ContractRules
+        var rules: ContractSettings
         var memory = RememberedRefusals()
         var warnings = RememberedWarnings()
         /// Who is told of violations, once another process admits.
@@ -16,10 +17,10 @@ public final class ContractDesk: Sendable {
     private let state: Lock<State>
     private let generation = Atomic<Int>(0)
 
-    public init(rules: ContractRules = ContractRules()) { state = Lock(State(rules: rules)) }
+    public init(rules: ContractSettings = ContractSettings()) { state = Lock(State(rules: rules)) }
 
     /// Puts new rules into force; live publishes take them up within a second.
-    public func apply(_ rules: ContractRules) {
+    public func apply(_ rules: ContractSettings) {
         state.withLock { $0.rules = rules }
         generation.add(1, ordering: .releasing)
     }
@@ -28,7 +29,7 @@ public final class ContractDesk: Sendable {
     public var rulesGeneration: Int { generation.load(ordering: .acquiring) }
 
     /// The rules for one stage.
-    public func rules(forStageTags tags: [String: String]) -> ContractRules {
+    public func rules(forStageTags tags: [String: String]) -> ContractSettings {
         state.withLock { $0.rules }.overridden(byStageTags: tags).rules
     }
 

@@ -1,4 +1,5 @@
 public import AAC
+import Settings
 import Wire
 
 /// What the monitor remembers of an audio track.
@@ -32,7 +33,7 @@ extension ContractMonitor {
     /// The sequence start of Opus by Enhanced RTMP.
     public mutating func opusConfiguration(channelCount: Int, at moment: MediaMoment) {
         mediaCame(at: moment.arrival)
-        guard channelCount > rules.maximumAudioChannelCount else { return }
+        guard channelCount > Self.maximumAudioChannelCount else { return }
         found(.audioFormat(sampleRate: 48_000, channelCount: channelCount), at: moment.arrival)
     }
 
@@ -41,7 +42,7 @@ extension ContractMonitor {
         mediaCame(at: moment.arrival)
         audio.isPresent = true
         guard !isOver, audio.meter.add(byteCount: byteCount, at: moment.mediaTime) else { return }
-        if Double(audio.meter.bitsPerSecond) > Double(rules.maximumAudioBitrate) * AudioMeter.tolerance {
+        if Double(audio.meter.bitsPerSecond) > Double(rules.audioBitrate.limit) * AudioMeter.tolerance {
             found(.audioBitrate(bitsPerSecond: audio.meter.bitsPerSecond), at: moment.arrival)
         }
     }
@@ -50,8 +51,8 @@ extension ContractMonitor {
         if !configuration.isLowComplexity { found(.audioCodec(name: Self.name(of: configuration)), at: now) }
         let channelCount = configuration.channelCount
         let isAdmitted =
-            rules.audioSampleRates.contains(configuration.sampleRate)
-            && channelCount.map { $0 <= rules.maximumAudioChannelCount } ?? true
+            Self.audioSampleRates.contains(configuration.sampleRate)
+            && channelCount.map { $0 <= Self.maximumAudioChannelCount } ?? true
         if configuration.isLowComplexity, !isAdmitted {
             found(.audioFormat(sampleRate: configuration.sampleRate, channelCount: channelCount ?? 0), at: now)
         }

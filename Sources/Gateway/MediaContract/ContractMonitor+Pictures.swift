@@ -1,4 +1,5 @@
 import H264
+import Settings
 import Wire
 
 extension ContractMonitor {
@@ -32,28 +33,28 @@ extension ContractMonitor {
 
     private func isAdmitted(_ sequence: SequenceParameterSet) -> Bool {
         switch sequence.profileIDC {
-        case SequenceParameterSet.baseline: sequence.isConstrainedBaseline || rules.admittedProfiles.contains(.baseline)
-        case SequenceParameterSet.main: rules.admittedProfiles.contains(.main)
-        case SequenceParameterSet.high: rules.admittedProfiles.contains(.high)
+        case SequenceParameterSet.baseline: sequence.isConstrainedBaseline || rules.profile.limit.contains(.baseline)
+        case SequenceParameterSet.main: rules.profile.limit.contains(.main)
+        case SequenceParameterSet.high: rules.profile.limit.contains(.high)
         default: false
         }
     }
 
     private mutating func judgeSize(_ width: Int, _ height: Int, at now: MonotonicTime) {
-        if width * height > rules.maximumPixelCount { found(.resolutionAbove(width: width, height: height), at: now) }
-        let isLargeEnough = min(width, height) >= rules.minimumShortSide
+        if width * height > rules.maximumResolution.limit { found(.resolutionAbove(width: width, height: height), at: now) }
+        let isLargeEnough = min(width, height) >= rules.minimumResolution.limit
         video.sizeSeen(isLargeEnough: isLargeEnough, at: now)
         guard !isLargeEnough else { return }
         // Browsers begin small and grow: on WHIP time decides, in `timePassed`.
         let isLasting = ingest == .rtmp
-        let action = isLasting || rules[.minimumResolution] == .off ? rules[.minimumResolution] : .warn
+        let action = isLasting || rules.minimumResolution.action == .off ? rules.minimumResolution.action : .warn
         found(.resolutionBelow(width: width, height: height), at: now, action: action)
     }
 
     private mutating func judgeCadence(at now: MonotonicTime) {
         if let rate = video.cadence.frameRate,
-            rate < rules.minimumFrameRate * Self.frameRateTolerance.lowerBound
-                || rate > rules.maximumFrameRate * Self.frameRateTolerance.upperBound
+            rate < Double(rules.frameRate.minimum) * Self.frameRateTolerance.lowerBound
+                || rate > Double(rules.frameRate.maximum) * Self.frameRateTolerance.upperBound
         {
             found(.frameRate(framesPerSecond: rate), at: now)
         }
@@ -67,14 +68,14 @@ extension ContractMonitor {
 
     /// What x264 says of its own keyframe interval, once the frame rate is known.
     var keyframeFaultFromSettings: ContractFault? {
-        guard mustKeepKeyframeInterval, rules[.keyframeInterval] != .off, let frames = video.settings?.keyframeInterval,
+        guard mustKeepKeyframeInterval, rules.keyframeInterval.action != .off, let frames = video.settings?.keyframeInterval,
             video.cadence.keyframeInterval == nil, let rate = video.frameRate, rate > 0, rate.isFinite
         else { return nil }
         let seconds = Double(frames) / rate
         return isTooLong(seconds) ? .keyframeInterval(seconds: seconds) : nil
     }
 
-    private func isTooLong(_ seconds: Double) -> Bool { seconds > rules.maximumKeyframeInterval.inSeconds * 1.1 }
+    private func isTooLong(_ seconds: Double) -> Bool { seconds > rules.keyframeInterval.limit.inSeconds * 1.1 }
 
     /// Rates are measured over three seconds: a picture more or less is no fault.
     static var frameRateTolerance: ClosedRange<Double> { 0.95...1.05 }

@@ -1,4 +1,5 @@
 import Refusals
+public import Settings
 public import Wire
 
 /// The media contract for one publish, RTMP and WHIP alike: fed with what arrives, it answers findings (docs/design.md 8).
@@ -8,7 +9,7 @@ public struct ContractMonitor {
     public enum Ingest: Sendable { case rtmp, whip }
 
     public let ingest: Ingest
-    public private(set) var rules: ContractRules
+    public private(set) var rules: ContractSettings
     /// There is something to take: `takeNews()`.
     public private(set) var hasNews = false
     /// The publish must end: the rest of its media is not judged.
@@ -27,21 +28,25 @@ public struct ContractMonitor {
 
     /// Deadlines are looked at this often while media flows.
     static let checkInterval = Duration.milliseconds(250)
+    /// WHIP: browsers begin small; below the minimum is a fault only when it lasted this long from the start.
+    static let rampUpTime = Duration.seconds(30)
+    static let audioSampleRates: Set<Int> = [44_100, 48_000]
+    static let maximumAudioChannelCount = 2
 
     /// - Parameter product: flashVer or User-Agent: it decides the names of settings in sentences.
-    public init(rules: ContractRules, ingest: Ingest, product: String) {
+    public init(rules: ContractSettings, ingest: Ingest, product: String) {
         (self.rules, self.ingest) = (rules, ingest)
         mustKeepKeyframeInterval = ingest == .rtmp
         family = EncoderFamily(product: product)
-        video = VideoState(bitrateLimit: rules.maximumVideoBitrate)
+        video = VideoState(bitrateLimit: rules.videoBitrate.limit)
     }
 
     /// Applies new limits at once; what the old ones found is forgotten, what is still so will be found again.
-    public mutating func apply(_ rules: ContractRules) {
+    public mutating func apply(_ rules: ContractSettings) {
         guard rules != self.rules else { return }
         self.rules = rules
         book.forget()
-        video.limitsChanged(bitrateLimit: rules.maximumVideoBitrate)
+        video.limitsChanged(bitrateLimit: rules.videoBitrate.limit)
         if let configuration = audio.configuration { judge(configuration, at: nextCheck) }
     }
 
@@ -59,9 +64,9 @@ public struct ContractMonitor {
         nextCheck = now + Self.checkInterval
         guard !isOver, let start = firstArrival else { return }
         let elapsed = now - start
-        if ingest == .rtmp, elapsed >= rules.trackDeadline { judgeTracks(at: now) }
-        if elapsed >= rules.maximumDuration { found(.duration(seconds: Int(elapsed.inSeconds)), at: now) }
-        if let size = video.tooSmallSinceStart(for: rules.rampUpTime, at: now), ingest == .whip {
+        if ingest == .rtmp, elapsed >= rules.tracks.limit { judgeTracks(at: now) }
+        if elapsed >= rules.publishDuration.limit { found(.duration(seconds: Int(elapsed.inSeconds)), at: now) }
+        if let size = video.tooSmallSinceStart(for: Self.rampUpTime, at: now), ingest == .whip {
             found(.resolutionBelow(width: size.width, height: size.height), at: now, isFinal: true)
         }
         if let deadline = book.deadline, now >= deadline { conclude(at: now) }

@@ -1,3 +1,4 @@
+import Settings
 import Wire
 
 /// Which setting cures a fault, in the words of the encoder's own settings.
@@ -5,7 +6,7 @@ struct EncoderAdvice {
     var family: EncoderFamily
     /// The stream carries x264's settings: OBS then names its settings otherwise than with a hardware encoder.
     var isX264: Bool
-    var rules: ContractRules
+    var rules: ContractSettings
 
     /// Where the settings are; empty where that goes without saying.
     var place: String {
@@ -36,15 +37,15 @@ struct EncoderAdvice {
         case .duration: "a new stream"
         case .audioBitrate:
             pick(
-                ffmpeg: "-b:a \(kilobits(rules.maximumAudioBitrate))k",
-                other: "the audio bitrate to \(kilobits(rules.maximumAudioBitrate))")
+                ffmpeg: "-b:a \(kilobits(rules.audioBitrate.limit))k",
+                other: "the audio bitrate to \(kilobits(rules.audioBitrate.limit))")
         case .frameRate: pick(obs: "FPS = 30 (Settings > Video)", ffmpeg: "-r 30", other: "30 frames a second")
         case .keyframeInterval: keyframeInterval
         }
     }
 
     private var profile: String {
-        let name = rules.admittedProfiles.contains(.main) ? "main" : "baseline"
+        let name = rules.profile.limit.contains(.main) ? "main" : "baseline"
         return pick(
             obs: "Profile = \(name)", ffmpeg: "-profile:v \(name)", vMix: "Profile = \(name)", larix: "AVC profile = \(name)",
             gStreamer: "caps video/x-h264,profile=constrained-\(name)", browser: "an H.264 codec with profile-level-id 42e01f",
@@ -66,14 +67,14 @@ struct EncoderAdvice {
 
     private var bitrate: String {
         // Encoders overshoot what they are set to: leave them three tenths.
-        let rate = kilobits(rules.maximumVideoBitrate) * 7 / 10
+        let rate = kilobits(rules.videoBitrate.limit) * 7 / 10
         return pick(
             obs: "Rate Control = CBR, Bitrate = \(rate) Kbps", ffmpeg: "-b:v \(rate)k -maxrate \(rate)k -bufsize \(rate)k",
             browser: "maxBitrate = \(rate)000", other: "a constant video bitrate of \(rate) kbit/s")
     }
 
     private var keyframeInterval: String {
-        let seconds = ContractFault.short(rules.maximumKeyframeInterval.inSeconds)
+        let seconds = ContractFault.short(rules.keyframeInterval.limit.inSeconds)
         return pick(
             obs: "Keyframe Interval = \(seconds) s", ffmpeg: "-force_key_frames 'expr:gte(t,n_forced*\(seconds))'",
             larix: "Keyframe frequency = \(seconds)", gStreamer: "key-int-max = \(seconds) times the frame rate",

@@ -1,3 +1,4 @@
+import Settings
 import Wire
 
 /// The faults found so far, when to tell them, and how often each was told.

@@ -1,4 +1,5 @@
 import Refusals
+import Settings
 import Wire
 
 /// What one process of a gateway has still to tell an encoder, on its way to the process that will be asked (docs/design.md 4.6).
@@ -8,7 +9,7 @@ public struct HandedRefusal: Codable, Sendable, Equatable {
     var credential: String
     var source: String
     var product: String
-    var rules: ContractRules
+    var rules: ContractSettings
     /// Of the refusal in the table.
     var number: Int
     var sentence: String

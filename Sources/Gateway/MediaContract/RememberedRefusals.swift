@@ -1,4 +1,5 @@
 public import Refusals
+public import Settings
 public import Wire
 
 /// What encoders were told when a stream of theirs was ended in mid-stream, for their next attempt (docs/design.md 8).
@@ -13,9 +14,9 @@ public struct RememberedRefusals {
         public var source: IPAddress
         /// flashVer, User-Agent and offer: a change means that somebody has changed a setting.
         public var product: String
-        public var rules: ContractRules
+        public var rules: ContractSettings
 
-        public init(credential: String, source: IPAddress, product: String, rules: ContractRules) {
+        public init(credential: String, source: IPAddress, product: String, rules: ContractSettings) {
             (self.credential, self.source, self.product, self.rules) = (credential, source, product, rules)
         }
     }

@@ -3,7 +3,6 @@ import ControlPlane
 import DataDirectory
 public import EventLoop
 import Foundation
-public import GatewayConfiguration
 import GatewayLogging
 import GatewayMetrics
 import Handover
@@ -12,6 +11,7 @@ import MediaContract
 import Monitoring
 import OpenSSL
 import RouterForwarding
+public import Settings
 import Sockets
 import Store
 import WebRTCTransport
@@ -226,7 +226,7 @@ extension Node {
         if let tls = change.tls { workers.tell(.replaceTLS(tls)) }
         let configuration = change.configuration
         Log.setLevel(LogLevel(name: configuration.logging.level.rawValue) ?? .info)
-        shared.contract.desk.apply(ContractRules(configuration.contract))
+        shared.contract.desk.apply(configuration.contract)
         load.apply(configuration.overload)
         shared.admission.gate.requireTLS(configuration.rtmp.requiresTLS)
         drain.apply(configuration.drain)
@@ -235,7 +235,7 @@ extension Node {
 
     private func makeHook() throws -> AuthorizeHook? {
         try shared.admission.hooked.map { authorizer in
-            try AuthorizeHook(loop: loop, settings: .init(configuration.authorize), answering: authorizer)
+            try AuthorizeHook(loop: loop, settings: configuration.authorize, answering: authorizer)
         }
     }
 
@@ -295,13 +295,5 @@ extension Node {
             return shared.admission.gate.isLeaving ? "it is draining" : nil
         }
         self.handover = handover
-    }
-}
-
-extension AuthorizeHook.Settings {
-    init(_ settings: AuthorizeSettings) {
-        self.init(url: settings.url)
-        (secret, timeout, cache) = (settings.secret, settings.timeout, settings.cache)
-        allowsOnFailure = settings.onFailure == .allow
     }
 }

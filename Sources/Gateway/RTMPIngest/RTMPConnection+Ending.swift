@@ -4,6 +4,7 @@ import GatewayLogging
 import Monitoring
 import RTMP
 import Refusals
+import Settings
 import StageHub
 
 /// How it ends.

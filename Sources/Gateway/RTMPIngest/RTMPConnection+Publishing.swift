@@ -4,6 +4,7 @@ import GatewayLogging
 import Monitoring
 import RTMP
 import Refusals
+import Settings
 import StageHub
 import Wire
 
@@ -170,7 +171,7 @@ extension RTMPConnection {
         pipeline.onStart = { [reports = ingest.environment.reports] in reports?.publishStarted(lease) }
         live = LivePublish(
             number: attempt.number, lease: lease, holder: holder, pipeline: pipeline,
-            silence: loop.schedule(after: settings.silenceTimeout) { [unowned self] in lookForSilence() },
+            silence: loop.schedule(after: settings.idleTimeout) { [unowned self] in lookForSilence() },
             tick: loop.schedule(after: .seconds(1), repeating: .seconds(1)) { [unowned self] in secondPassed() }, began: loop.now)
         ingest.publishBegan(self)
         ingest.host?.publishBegan(publication)
@@ -197,7 +198,7 @@ extension RTMPConnection {
 
     private func lookForSilence() {
         guard let live else { return }
-        let patience = settings.silenceTimeout - (ingest.loop.now - live.lastMedia)
+        let patience = settings.idleTimeout - (ingest.loop.now - live.lastMedia)
         if patience > .zero { return live.silence.rearm(after: patience) }
         log(.info, "rtmp_publish_silent")
         end(.connectionLost)

@@ -4,6 +4,7 @@ import GatewayMetrics
 import HTTP
 import RTMP
 import Refusals
+import Settings
 import StageHub
 import Wire
 

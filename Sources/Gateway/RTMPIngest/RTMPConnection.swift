@@ -5,6 +5,7 @@ import Monitoring
 import OpenSSL
 import RTMP
 import Refusals
+import Settings
 import StageHub
 import Wire
 
@@ -78,7 +79,7 @@ final class RTMPConnection {
         steps.append(PublishStep(step, at: EventLoop.wallNow()))
     }
 
-    var settings: RTMPIngestSettings { ingest.settings }
+    var settings: RTMPSettings { ingest.settings }
 
     /// Ends the connection when nothing better has replaced this deadline by then.
     func setDeadline(after delay: Duration) {

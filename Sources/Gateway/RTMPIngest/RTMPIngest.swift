@@ -4,6 +4,7 @@ import GatewayLogging
 import GatewayMetrics
 public import OpenSSL
 import RTMP
+import Settings
 import StageHub
 public import Transcoding
 import Wire
@@ -35,7 +36,7 @@ public final class RTMPIngest {
         mailbox = try Mailbox(loop: loop) { [unowned self] in receive($0) }
     }
 
-    var settings: RTMPIngestSettings { environment.settings }
+    var settings: RTMPSettings { environment.settings }
 
     /// Connections of this worker, and those of them that publish.
     public var connectionCount: Int { connections.count }
@@ -60,7 +61,7 @@ public final class RTMPIngest {
         connections.values.count { $0.requestReconnect(tcURL: tcURL) }
     }
 
-    func isTrustedProxy(_ address: IPAddress) -> Bool { settings.trustedProxies.contains { $0.contains(address) } }
+    func isTrustedProxy(_ address: IPAddress) -> Bool { environment.trustedProxies.contains { $0.contains(address) } }
 
     /// Takes a connection; nil when its address has too many. A balancer's is counted once it has said for whom it speaks.
     func accept(_ transport: any ConnectionTransport) -> RTMPConnection? {

@@ -1,11 +1,15 @@
 public import Admission
 public import GatewayMetrics
 public import Monitoring
+public import Settings
 public import Sockets
+public import Wire
 
 /// What all workers' RTMP front ends share.
 public struct RTMPIngestEnvironment: Sendable {
-    public var settings: RTMPIngestSettings
+    public var settings: RTMPSettings
+    /// Balancers that speak for others: they must begin with a PROXY protocol header, version 2.
+    public var trustedProxies: [IPNetwork]
     public var authorizer: any Authorizer
     public var leases: any PublishLeases
     public var reports: (any PublishReports)?
@@ -16,13 +20,14 @@ public struct RTMPIngestEnvironment: Sendable {
     public var metrics: MetricsRegistry
 
     public init(
-        settings: RTMPIngestSettings, authorizer: any Authorizer, leases: any PublishLeases,
-        reports: (any PublishReports)? = nil, metrics: MetricsRegistry, trust: AddressTrust? = nil
+        settings: RTMPSettings, limits: LimitSettings = LimitSettings(), trustedProxies: [IPNetwork] = [],
+        authorizer: any Authorizer, leases: any PublishLeases, reports: (any PublishReports)? = nil, metrics: MetricsRegistry,
+        trust: AddressTrust? = nil
     ) {
-        (self.settings, self.authorizer, self.leases) = (settings, authorizer, leases)
+        (self.settings, self.trustedProxies) = (settings, trustedProxies)
+        (self.authorizer, self.leases) = (authorizer, leases)
         (self.reports, self.metrics) = (reports, metrics)
         admission = ConnectionAdmission(
-            maximumCount: settings.maximumUnauthenticatedConnections,
-            maximumPerAddress: settings.maximumUnauthenticatedPerAddress, trust: trust)
+            maximumCount: limits.unauthenticatedConnections, maximumPerAddress: limits.connectionsPerAddress, trust: trust)
     }
 }

@@ -1,5 +1,6 @@
 public import AAC
 public import EventLoop
+public import Settings
 import Wire
 
 /// A worker's way to the transcoding threads: collects the frames of all its streams and hands them over together.
@@ -19,7 +20,7 @@ public final class AudioTranscoder {
 
     private let loop: EventLoop
     private let pool: TranscodingPool
-    private let settings: OpusSettings
+    private let settings: TranscodingSettings
     /// The thread that has most of this worker's streams.
     private let home: Int
     private var mailbox: Mailbox<PacketBatch>?
@@ -35,7 +36,8 @@ public final class AudioTranscoder {
     }
 
     /// - Throws: when the kernel gives no more descriptors.
-    public init(loop: EventLoop, pool: TranscodingPool, settings: OpusSettings = OpusSettings()) throws(SystemError) {
+    public init(loop: EventLoop, pool: TranscodingPool, settings: TranscodingSettings = TranscodingSettings()) throws(SystemError)
+    {
         (self.loop, self.pool, self.settings) = (loop, pool, settings)
         home = pool.makeHome()
         lanes = pool.senders.map { _ in Lane() }

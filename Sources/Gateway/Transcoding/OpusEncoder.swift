@@ -1,4 +1,5 @@
 import COpus
+import Settings
 
 /// libopus's encoder at 48 kHz, 20 ms a packet. Confined to one transcoding thread.
 final class OpusEncoder {
@@ -13,14 +14,14 @@ final class OpusEncoder {
     private let channelCount: Int
 
     /// - Throws: `.unsupportedConfiguration`.
-    init(channelCount: Int, settings: OpusSettings) throws(TranscodingError) {
+    init(channelCount: Int, settings: TranscodingSettings) throws(TranscodingError) {
         var status: CInt = 0
         guard
             let encoder = opus_encoder_create(
                 Int32(AudioAlignment.ticksPerSecond), CInt(channelCount), OPUS_APPLICATION_AUDIO, &status)
         else { throw .unsupportedConfiguration }
         (self.encoder, self.channelCount) = (encoder, channelCount)
-        let bitrate = channelCount == 1 ? settings.monoBitsPerSecond : settings.stereoBitsPerSecond
+        let bitrate = channelCount == 1 ? settings.monoBitrate : settings.stereoBitrate
         var lookAhead: Int32 = 0
         let isSet =
             opus_shim_set_bitrate(encoder, Int32(bitrate)) == OPUS_OK
@@ -45,14 +46,4 @@ final class OpusEncoder {
         output.removeLast(Self.maximumPacketByteCount - max(0, Int(count)))
         return max(0, Int(count))
     }
-}
-
-/// How Opus is made; the defaults are those of docs/design.md 5.4.
-public struct OpusSettings: Equatable, Sendable {
-    public var stereoBitsPerSecond = 96_000
-    public var monoBitsPerSecond = 64_000
-    /// 0 to 10: processor time against quality.
-    public var complexity = 1
-
-    public init() {}
 }

@@ -1,9 +1,10 @@
 import AAC
+import Settings
 
 /// What a worker hands to a transcoding thread at once: openings, frames and closings of any of its streams, in order.
 struct FrameBatch: Sendable {
     enum Event: Sendable {
-        case open(AudioSpecificConfig, OpusSettings)
+        case open(AudioSpecificConfig, TranscodingSettings)
         /// A raw AAC frame: where in `bytes`, and its media time in ticks of 48 kHz.
         case frame(Range<Int>, mediaTime: Int64)
         case close

@@ -1,4 +1,5 @@
 import AAC
+import Settings
 
 /// One stream's way from AAC to Opus, on its transcoding thread. Codecs are opened at the first frame and freed with it.
 final class TranscodingSession {
@@ -9,7 +10,7 @@ final class TranscodingSession {
     }
 
     private let config: AudioSpecificConfig
-    private let settings: OpusSettings
+    private let settings: TranscodingSettings
     private let channelCount: Int
     private var codecs: Codecs?
     private var alignment: AudioAlignment
@@ -20,7 +21,7 @@ final class TranscodingSession {
     private var samplesTime: Int64 = 0
     private(set) var failure: TranscodingError?
 
-    init(_ config: AudioSpecificConfig, settings: OpusSettings) {
+    init(_ config: AudioSpecificConfig, settings: TranscodingSettings) {
         (self.config, self.settings) = (config, settings)
         channelCount = min(config.channelCount ?? 2, 2)
         alignment = AudioAlignment(sampleRate: config.sampleRate)

@@ -1,4 +1,5 @@
 import EventLoop
+import Settings
 
 /// One transcoding thread: its loop, its mailbox, and the sessions that live on it.
 final class TranscodingThread {

@@ -116,3 +116,92 @@ private final class Receiver {
         return report
     }
 }
+
+/// Takes the RTP and RTCP of one participant's ports and keeps account of every source.
+struct PacketSink {
+    struct Source {
+        var account = SequenceAccount()
+        var bytes = 0
+        var payloadType: UInt8
+        /// Marked access units: RTP timestamp and time of sending of the newest one.
+        var marked: (timestamp: UInt32, sentAt: Int64)?
+    }
+
+    private(set) var sources: [UInt32: Source] = [:]
+    private(set) var senderReports = 0
+    private(set) var byes = 0
+    private(set) var malformed = 0
+    /// From the time of sending to the first and to the last packet of the access unit.
+    private(set) var firstPackets = Percentiles()
+    private(set) var lastPackets = Percentiles()
+
+    mutating func take(_ packet: UnsafeRawBufferPointer, now: MonotonicTime) {
+        guard packet.count >= 12 || (packet.count >= 8 && isRTCP(packet)), packet[0] >> 6 == 2 else {
+            malformed += 1
+            return
+        }
+        if isRTCP(packet) { return takeRTCP(packet) }
+        func number(_ offset: Int, _ count: Int) -> UInt32 { packet[offset..<offset + count].reduce(0) { $0 << 8 | UInt32($1) } }
+        let (ssrc, timestamp) = (number(8, 4), number(4, 4))
+        var source = sources[ssrc] ?? Source(payloadType: packet[1] & 0x7F)
+        source.account.add(UInt16(number(2, 2)))
+        source.bytes += packet.count
+        if let sentAt = LatencyMark.time(in: UnsafeRawBufferPointer(rebasing: packet[12...])) {
+            firstPackets.add(nanoseconds: now.nanoseconds - sentAt)
+            source.marked = (timestamp, sentAt)
+        }
+        if packet[1] & 0x80 != 0, let marked = source.marked, marked.timestamp == timestamp {
+            lastPackets.add(nanoseconds: now.nanoseconds - marked.sentAt)
+            source.marked = nil
+        }
+        sources[ssrc] = source
+    }
+
+    /// RTP and RTCP on one port are told apart by the second byte (RFC 5761 §4).
+    private func isRTCP(_ packet: UnsafeRawBufferPointer) -> Bool { (192...223).contains(packet[1]) }
+
+    private mutating func takeRTCP(_ compound: UnsafeRawBufferPointer) {
+        var offset = 0
+        while offset + 4 <= compound.count {
+            if compound[offset + 1] == 200 { senderReports += 1 }
+            if compound[offset + 1] == 203 { byes += 1 }
+            offset += 4 * (1 + (Int(compound[offset + 2]) << 8 | Int(compound[offset + 3])))
+        }
+    }
+}
+
+/// What happened to the packets of one RTP source, by their sequence numbers (RFC 3550 appendix A.1).
+struct SequenceAccount {
+    /// How far back a late packet is still told from a duplicate.
+    static let window = 1_024
+
+    private(set) var received = 0
+    private(set) var duplicates = 0
+    private(set) var reordered = 0
+    private var first: Int?
+    private var highest = 0
+    private var isSeen = [Bool](repeating: false, count: window)
+
+    /// Numbers that never came, up to the highest one.
+    var lost: Int { first.map { highest - $0 + 1 - received } ?? 0 }
+
+    mutating func add(_ sequenceNumber: UInt16) {
+        guard let first else {
+            (first, highest, received) = (Int(sequenceNumber), Int(sequenceNumber), 1)
+            isSeen[highest % Self.window] = true
+            return
+        }
+        let number = highest + Int(Int16(truncatingIfNeeded: Int(sequenceNumber) - highest))
+        if number > highest {
+            for skipped in max(highest + 1, number - Self.window + 1)...number { isSeen[skipped % Self.window] = false }
+            highest = number
+        } else if number < first || number <= highest - Self.window || isSeen[number % Self.window] {
+            duplicates += 1
+            return
+        } else {
+            reordered += 1
+        }
+        isSeen[number % Self.window] = true
+        received += 1
+    }
+}

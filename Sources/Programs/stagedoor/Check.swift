@@ -1,6 +1,7 @@
 import ArgumentParser
 import GatewayConfiguration
 import Node
+import Settings
 
 /// Reads and validates a configuration and prints what would be in force, secrets left out.
 struct Check: ParsableCommand {

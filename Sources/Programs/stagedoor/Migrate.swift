@@ -2,9 +2,9 @@ import ArgumentParser
 import ClusterStore
 import DataDirectory
 import Foundation
-import GatewayConfiguration
 import Node
 import Redis
+import Settings
 
 /// Moves a platform between the files of one gateway and the servers of a cluster.
 struct Migrate: ParsableCommand {
@@ -35,8 +35,9 @@ struct Migrate: ParsableCommand {
         let directory = try DataDirectory(at: path)
         let migration = PlatformMigration(
             RedisStoreSettings(
-                configuration, redis: try RedisSettings(configuration.cluster, node: "migration"), node: "migration",
-                key: try PlatformKey(file: configuration.cluster.platformKeyFile)))
+                redis: try RedisSettings(configuration.cluster, node: "migration"),
+                platformKey: try PlatformKey(file: configuration.cluster.platformKeyFile), node: "migration",
+                cluster: configuration.cluster, events: configuration.events))
         let report =
             from == .files
             ? try migration.importFiles(of: directory.path) : try migration.exportFiles(to: directory.path)

@@ -1,6 +1,6 @@
 import ArgumentParser
-import GatewayConfiguration
 import Node
+import Settings
 
 /// Runs the gateway until SIGTERM.
 struct Serve: ParsableCommand {

@@ -1,3 +1,4 @@
+import Settings
 import Wire
 
 @testable import Cluster
@@ -47,7 +48,7 @@ struct ModelServer {
     init(now: Int64) { self.now = now }
 
     /// - Parameter settings: of the node that calls.
-    mutating func carryOut(_ call: ClusterCall, for settings: ClusterSettings) -> ClusterAnswer {
+    mutating func carryOut(_ call: ClusterCall, for settings: NodeSettings) -> ClusterAnswer {
         calls += 1
         switch call {
         case .mark(let stages): nodeStages[settings.nodeID, default: []].formUnion(stages)
@@ -65,7 +66,7 @@ struct ModelServer {
             return .ended(stages[stage, default: Stage()].end(stage, participant, ending))
         case .sweep(let stage, let node): return stages[stage, default: Stage()].sweep(stage, node, now)
         case .idle(let stage):
-            return .idle(stages[stage, default: Stage()].endIdle(stage, after: settings.sessionLinger.milliseconds, now))
+            return .idle(stages[stage, default: Stage()].endIdle(stage, after: settings.quotas.sessionLinger.milliseconds, now))
         case .look(let stage, _): return .looked(stages[stage, default: Stage()].view(now))
         case .begin(let stage, let session, _):
             stages[stage, default: Stage()].begin(session, start: now)
@@ -77,8 +78,8 @@ struct ModelServer {
         return .done
     }
 
-    private mutating func beat(_ settings: ClusterSettings, _ record: String?, _ buries: Bool) -> [String] {
-        alive[settings.nodeID] = now + settings.heartbeatLifetime.milliseconds
+    private mutating func beat(_ settings: NodeSettings, _ record: String?, _ buries: Bool) -> [String] {
+        alive[settings.nodeID] = now + settings.cluster.heartbeatLifetime.milliseconds
         burials[settings.nodeID] = nil
         if let record { records[settings.nodeID] = record }
         guard buries else { return [] }

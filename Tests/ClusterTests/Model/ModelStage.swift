@@ -1,3 +1,4 @@
+import Settings
 import Wire
 
 @testable import Cluster
@@ -18,7 +19,7 @@ extension ModelServer.Stage {
     }
 
     mutating func claim(
-        _ claim: ClusterCall.ClaimArguments, _ settings: ClusterSettings, _ now: Int64
+        _ claim: ClusterCall.ClaimArguments, _ settings: NodeSettings, _ now: Int64
     ) -> ClusterAnswer.ClaimAnswer {
         let participant = claim.key.participantID
         let old = leases[participant]
@@ -29,7 +30,7 @@ extension ModelServer.Stage {
         }
         if old == nil, claim.grace == .unknown { return .wait }
         let others = leases.filter { $0.key != participant && (isLive($0.value, now) || claim.grace != .none) }
-        guard Set(others.values.map(\.set)).union([claim.set]).count <= settings.publishersPerStage else { return .full }
+        guard Set(others.values.map(\.set)).union([claim.set]).count <= settings.quotas.publishersPerStage else { return .full }
         let next = max(max(generation, old?.generation ?? 0) + 1, max(UInt64(now), claim.lowestGeneration))
         generation = next
         begin(claim.sessionID, start: now)
@@ -37,7 +38,7 @@ extension ModelServer.Stage {
         swept[participant] = nil
         let id = session?.shared.id ?? ""
         leases[participant] = Lease(
-            node: settings.nodeID, generation: next, expires: now + settings.leaseLifetime.milliseconds, set: claim.set,
+            node: settings.nodeID, generation: next, expires: now + settings.cluster.leaseLifetime.milliseconds, set: claim.set,
             credential: claim.credential, session: id,
             since: old.flatMap { isLive($0, now) ? $0.since : nil } ?? next)
         let displaced = old.flatMap { old in
@@ -59,7 +60,7 @@ extension ModelServer.Stage {
     }
 
     mutating func renew(
-        _ renewed: [ClusterCall.RenewedLease], _ settings: ClusterSettings, _ now: Int64
+        _ renewed: [ClusterCall.RenewedLease], _ settings: NodeSettings, _ now: Int64
     ) -> [ClusterAnswer.Renewal] {
         var revived: [String: UInt64] = [:]
         var isRetaken = false
@@ -81,11 +82,11 @@ extension ModelServer.Stage {
                     session: item.session.id, since: item.generation)
                 generation = max(generation, next)
             }
-            lease.expires = now + settings.leaseLifetime.milliseconds
+            lease.expires = now + settings.cluster.leaseLifetime.milliseconds
             leases[item.participantID] = lease
             begin(item.session.id, start: item.session.start)
         }
-        if isRetaken { endSurplus(settings.publishersPerStage, now) }
+        if isRetaken { endSurplus(settings.quotas.publishersPerStage, now) }
         if isAnyLive(now) { session?.idle = nil }
         return renewed.map { answer(to: $0, revived) }
     }

@@ -1,3 +1,4 @@
+import Settings
 import TestSupport
 import Wire
 
@@ -102,7 +103,7 @@ final class Simulation {
         nodes = (0..<plan.nodes).map { index in
             let sources = NodeMachine.Sources(
                 makeSessionID: { "st-\(index)" }, wallNow: { WallTime(secondsSince1970: Self.epoch / 1_000) })
-            let settings = ClusterSettings(nodeID: "n\(index)")
+            let settings = NodeSettings(nodeID: "n\(index)")
             return Node(machine: NodeMachine(settings: settings, sources: sources, now: .zero))
         }
         let stages = max(1, plan.encoders / plan.encodersPerStage)

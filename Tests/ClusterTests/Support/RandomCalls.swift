@@ -1,3 +1,4 @@
+import Settings
 import TestSupport
 
 @testable import Cluster
@@ -5,7 +6,7 @@ import TestSupport
 /// Calls as three nodes make them, with leases that they were granted, and with ones that they only think they have.
 struct RandomCalls {
     private var random: SplitMix64
-    private let nodes: [ClusterSettings]
+    private let nodes: [NodeSettings]
     private var granted: [RemoteLease: ClusterCall.RenewedLease] = [:]
     private(set) var kinds: Set<String> = []
     /// What was answered, by its name.
@@ -15,9 +16,9 @@ struct RandomCalls {
     init(seed: UInt64) {
         random = SplitMix64(seed: seed)
         nodes = ["a", "b", "c"].map { name in
-            var settings = ClusterSettings(nodeID: name)
-            (settings.leaseLifetime, settings.heartbeatLifetime) = (.milliseconds(300), .milliseconds(300))
-            (settings.sessionLinger, settings.publishersPerStage) = (.milliseconds(200), 3)
+            var settings = NodeSettings(nodeID: name)
+            (settings.cluster.leaseLifetime, settings.cluster.heartbeatLifetime) = (.milliseconds(300), .milliseconds(300))
+            (settings.quotas.sessionLinger, settings.quotas.publishersPerStage) = (.milliseconds(200), 3)
             return settings
         }
     }
@@ -25,7 +26,7 @@ struct RandomCalls {
     /// Milliseconds until the next call; now and then so long that everything has expired.
     mutating func pause() -> Int64 { chance(of: 30) ? 700 : Int64.random(in: 0...40, using: &random) }
 
-    mutating func next(_ number: Int) -> (ClusterCall, ClusterSettings) {
+    mutating func next(_ number: Int) -> (ClusterCall, NodeSettings) {
         let settings = pick(nodes)
         let call = call(number, settings)
         kinds.insert(String("\(call)".prefix { $0 != "(" }))
@@ -43,7 +44,7 @@ struct RandomCalls {
             session: session)
     }
 
-    private mutating func call(_ number: Int, _ settings: ClusterSettings) -> ClusterCall {
+    private mutating func call(_ number: Int, _ settings: NodeSettings) -> ClusterCall {
         let stage = pick(["one", "two"])
         switch Int.random(in: 0..<100, using: &random) {
         case 0..<30: return claim(number, stage)

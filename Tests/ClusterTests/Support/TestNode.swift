@@ -4,6 +4,7 @@ import EventLoop
 import Foundation
 import Redis
 import Refusals
+import Settings
 import Store
 import TestSupport
 import Wire
@@ -21,7 +22,7 @@ final class TestNode: Sendable {
 
     convenience init(
         _ name: String, on server: RedisServer, limits: RedisLimits = .ofBusyMachine, stages: [String] = ["one"],
-        publishers: Int = 0, _ adjust: (inout ClusterSettings) -> Void = { _ in }
+        publishers: Int = 0, _ adjust: (inout NodeSettings) -> Void = { _ in }
     ) throws {
         let topology = RedisSettings.Topology.standalone([RedisEndpoint(host: "127.0.0.1", port: server.port)])
         try self.init(name, on: topology, limits: limits, stages: stages, publishers: publishers, adjust)
@@ -29,9 +30,9 @@ final class TestNode: Sendable {
 
     init(
         _ name: String, on topology: RedisSettings.Topology, limits: RedisLimits, stages: [String] = ["one"],
-        publishers: Int = 0, _ adjust: (inout ClusterSettings) -> Void = { _ in }
+        publishers: Int = 0, _ adjust: (inout NodeSettings) -> Void = { _ in }
     ) throws {
-        var settings = ClusterSettings(nodeID: name)
+        var settings = NodeSettings(nodeID: name)
         adjust(&settings)
         var content = PlatformState()
         for stage in stages { content.put(.stage(Stage.named(stage))) }

@@ -6,6 +6,7 @@ import GatewayMetrics
 import HTTP
 import MediaContract
 import Refusals
+import Settings
 import Sockets
 import StageHub
 import Wire
@@ -173,7 +174,7 @@ final class RecordingHost: WHIPPublishHost {
     func rememberedWarning(for grant: PublishGrant, _ request: PublishRequest, offer: String) -> String? {
         grant.participantID == Self.warned ? Self.warning : nil
     }
-    func acceptedProfiles(for grant: PublishGrant) -> Set<UInt8>? { ContractRules().offeredProfiles }
+    func acceptedProfiles(for grant: PublishGrant) -> Set<UInt8>? { ContractSettings().offeredProfiles }
     func retryAfter(for grant: PublishGrant) -> Int? { nil }
 
     func makeInspector(

@@ -1,3 +1,4 @@
+import Settings
 import Wire
 
 /// One command as it is sent: a script with its keys and arguments, or a plain command on one key.
@@ -16,8 +17,8 @@ extension ClusterCall {
     /// The number under which renewals note that there are too many publishers.
     static let surplusCode = 1005
 
-    package func command(_ settings: ClusterSettings) -> ClusterCommand {
-        let keys = ClusterKeys(prefix: settings.keyPrefix)
+    package func command(_ settings: NodeSettings) -> ClusterCommand {
+        let keys = ClusterKeys(prefix: settings.cluster.keyPrefix)
         switch self {
         case .mark(let stages): return plain("SADD", keys.stages(ofNode: settings.nodeID), stages)
         case .unmark(let stage): return plain("SREM", keys.stages(ofNode: settings.nodeID), [stage])
@@ -26,7 +27,7 @@ extension ClusterCall {
         case .heartbeat(let record, let buries):
             return script(
                 .heartbeat, keys.nodes,
-                settings.nodeID, record ?? "", settings.heartbeatLifetime.text, buries ? "1" : "0",
+                settings.nodeID, record ?? "", settings.cluster.heartbeatLifetime.text, buries ? "1" : "0",
                 NodeMachine.burialPatience.text)
         case .bury(let node): return script(.bury, keys.nodes, node)
         case .nodes: return script(.nodes, keys.nodes)
@@ -34,17 +35,18 @@ extension ClusterCall {
         }
     }
 
-    private func stageCommand(_ settings: ClusterSettings, _ keys: ClusterKeys) -> ClusterCommand {
+    private func stageCommand(_ settings: NodeSettings, _ keys: ClusterKeys) -> ClusterCommand {
         switch self {
         case .claim(_, let claim):
             return script(
                 .claim, keys.stage(claim.key.stageID),
-                claim.key.participantID, settings.nodeID, claim.set, claim.credential, settings.leaseLifetime.text,
-                "\(settings.publishersPerStage)", "\(claim.takesOver)", claim.sessionID, "\(claim.lowestGeneration)",
+                claim.key.participantID, settings.nodeID, claim.set, claim.credential, settings.cluster.leaseLifetime.text,
+                "\(settings.quotas.publishersPerStage)", "\(claim.takesOver)", claim.sessionID, "\(claim.lowestGeneration)",
                 claim.grace.rawValue, claim.isOwnerSilent ? "1" : "0")
         case .renew(let stage, let leases):
             var command = script(
-                .renew, keys.stage(stage), settings.nodeID, settings.leaseLifetime.text, "\(settings.publishersPerStage)",
+                .renew, keys.stage(stage), settings.nodeID, settings.cluster.leaseLifetime.text,
+                "\(settings.quotas.publishersPerStage)",
                 "\(Self.surplusCode)")
             for lease in leases {
                 command.arguments += [
@@ -58,7 +60,7 @@ extension ClusterCall {
         case .end(let stage, let participant, let ending):
             return script(.end, keys.stage(stage), participant ?? "", "\(ending.code)", ending.words)
         case .sweep(let stage, let node): return script(.sweep, keys.stage(stage), node)
-        case .idle(let stage): return script(.idle, keys.stage(stage), settings.sessionLinger.text)
+        case .idle(let stage): return script(.idle, keys.stage(stage), settings.quotas.sessionLinger.text)
         case .look(let stage, _): return script(.look, keys.stage(stage))
         case .begin(let stage, let session, _): return script(.begin, keys.stage(stage), session)
         case .announce(let stage, let session): return script(.announce, keys.stage(stage), session)

@@ -8,7 +8,7 @@ package struct NodeClaim: Sendable {
     package var credential: String
     /// The caller has seen the incumbent and may take its place (docs/design.md 7.3).
     package var takesOver: Bool
-    /// Its credential is proof enough without the platform (`ClusterSettings.admitsTokensWhileAway`).
+    /// Its credential is proof enough without the platform (`ClusterSettings.degraded`).
     package var isToken: Bool
 
     var phase = Phase.new

@@ -1,3 +1,5 @@
+import Settings
+
 package import Wire
 
 /// Asking for leases: of the server, and of the owner of a live one.
@@ -7,7 +9,7 @@ extension NodeMachine {
 
     package mutating func claim(_ claim: NodeClaim, _ now: MonotonicTime) -> [ClusterAction] {
         var claim = claim
-        claim.patienceEnds = now + settings.claimPatience
+        claim.patienceEnds = now + settings.cluster.claimPatience
         claims[claim.number] = claim
         queues[claim.key, default: []].append(claim.number)
         return queues[claim.key]?.count == 1 ? begin(claim.number, now) : []
@@ -117,7 +119,7 @@ extension NodeMachine {
     mutating func away(_ number: Int, _ now: MonotonicTime) -> [ClusterAction] {
         guard let claim = claims[number] else { return [] }
         let sets = Set(held[claim.key.stageID, default: [:]].values.map(\.set)).union([claim.set])
-        guard settings.admitsTokensWhileAway, claim.isToken, sets.count <= settings.publishersPerStage else {
+        guard settings.cluster.degraded == .admit, claim.isToken, sets.count <= settings.quotas.publishersPerStage else {
             return [.refused(claim: number, .away)]
         }
         highestGeneration = max(highestGeneration + 1, UInt64(max(0, sources.wallNow().millisecondsSince1970)))

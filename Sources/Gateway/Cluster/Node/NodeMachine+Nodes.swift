@@ -1,3 +1,4 @@
+import Settings
 import Wire
 
 /// That this node lives, which others do, and what is left of those that have died.
@@ -9,7 +10,7 @@ extension NodeMachine {
     var nodesInterval: Duration { max(.seconds(3), .milliseconds(Int64(nodes.count) * 50)) }
 
     mutating func beat(_ now: MonotonicTime) -> [ClusterAction] {
-        heartbeatAt = now + settings.heartbeatInterval
+        heartbeatAt = now + settings.cluster.heartbeatInterval
         guard !outage.isAway else { return [] }
         let news = record == toldRecord ? nil : record
         var actions: [ClusterAction] = [.call(.heartbeat(record: news, buries: outage.grace(at: now) == .none))]

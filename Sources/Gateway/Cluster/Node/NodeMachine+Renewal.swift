@@ -1,4 +1,5 @@
 import Refusals
+import Settings
 package import Wire
 
 /// Keeping leases, giving them back, and losing them by what was read.
@@ -7,7 +8,7 @@ extension NodeMachine {
     package mutating func renewNow(_ now: MonotonicTime) -> [ClusterAction] { renewAll(now) }
 
     mutating func renewAll(_ now: MonotonicTime) -> [ClusterAction] {
-        renewalAt = now + settings.renewalInterval
+        renewalAt = now + settings.cluster.renewalInterval
         guard !outage.isAway else { return [] }
         return held.inOrder.map { stage, leases in
             .call(
@@ -24,7 +25,7 @@ extension NodeMachine {
     mutating func renewed(
         _ stage: String, _ leases: [ClusterCall.RenewedLease], _ results: [ClusterAnswer.Renewal], _ now: MonotonicTime
     ) -> [ClusterAction] {
-        if let last = lastRenewed[stage], now - last > settings.leaseLifetime { outage.begin(.expired, at: now) }
+        if let last = lastRenewed[stage], now - last > settings.cluster.leaseLifetime { outage.begin(.expired, at: now) }
         lastRenewed[stage] = now
         var actions: [ClusterAction] = []
         for (asked, result) in zip(leases, results) {
@@ -144,12 +145,12 @@ extension NodeMachine {
 
 extension NodeMachine {
     mutating func watchIdleness(of stage: String, _ now: MonotonicTime) {
-        if held[stage] == nil { idle[stage] = now + settings.sessionLinger }
+        if held[stage] == nil { idle[stage] = now + settings.quotas.sessionLinger }
     }
 
     mutating func askForIdleness(_ now: MonotonicTime) -> [ClusterAction] {
         let due = idle.filter { now >= $0.value }.keys.sorted()
-        for stage in due { idle[stage] = now + settings.renewalInterval }
+        for stage in due { idle[stage] = now + settings.cluster.renewalInterval }
         return due.map { .call(.idle(stage: $0)) }
     }
 

@@ -1,3 +1,5 @@
+import Settings
+
 package import Wire
 
 /// One node's leases, claims and care for other nodes (docs/design.md 7.4). Pure: no clock, no sockets, no randomness.
@@ -5,7 +7,7 @@ package import Wire
 /// Every input returns what is to be done, always the same in the same order, and `deadline` says when to call `timePassed`. Only
 /// what was *read* ends live media: a higher generation, or the word that it has to end. A renewal that failed never does.
 package struct NodeMachine: Sendable {
-    package let settings: ClusterSettings
+    package let settings: NodeSettings
     let sources: Sources
     package internal(set) var outage: Outage
     /// By stage, then by participant.
@@ -80,24 +82,24 @@ package struct NodeMachine: Sendable {
     }
 
     /// - Parameter now: the moment; heartbeats begin with the connection.
-    package init(settings: ClusterSettings, sources: Sources, now: MonotonicTime) {
+    package init(settings: NodeSettings, sources: Sources, now: MonotonicTime) {
         (self.settings, self.sources) = (settings, sources)
-        outage = Outage(silence: settings.silence, grace: settings.grace)
-        (renewalAt, heartbeatAt, nodesAt) = (now + settings.renewalInterval, now, now)
+        outage = Outage(silence: settings.cluster.silence, grace: settings.cluster.grace)
+        (renewalAt, heartbeatAt, nodesAt) = (now + settings.cluster.renewalInterval, now, now)
     }
 
     /// When `timePassed` has something to do at the latest.
     package var deadline: MonotonicTime {
         var first = min(renewalAt, heartbeatAt)
         for claim in claims.values { if case .waiting(let until) = claim.phase { first = min(first, until) } }
-        for question in questions.values { first = min(first, question.askedAt + settings.ownerPatience) }
+        for question in questions.values { first = min(first, question.askedAt + settings.cluster.ownerPatience) }
         for watch in watches.values { first = min(first, watch.asksAt) }
         return first
     }
 
     package mutating func timePassed(_ now: MonotonicTime) -> [ClusterAction] {
         var actions: [ClusterAction] = []
-        for (number, question) in questions.inOrder where now >= question.askedAt + settings.ownerPatience {
+        for (number, question) in questions.inOrder where now >= question.askedAt + settings.cluster.ownerPatience {
             actions += unanswered(number, question, now)
         }
         for (number, claim) in claims.inOrder {

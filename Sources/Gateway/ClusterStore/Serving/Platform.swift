@@ -1,5 +1,6 @@
 import EventLoop
 import Redis
+import Settings
 import Store
 import Wire
 
@@ -38,7 +39,7 @@ final class Platform {
         server: any PlatformServing, settings: RedisStoreSettings, process: String, continuing snapshot: Snapshot? = nil
     ) {
         let codec = RecordCodec(cipher: RecordCipher(settings.platformKey))
-        self.init(server: server, schema: KeySchema(prefix: settings.keyPrefix), codec: codec, node: process)
+        self.init(server: server, schema: KeySchema(prefix: settings.cluster.keyPrefix), codec: codec, node: process)
         guard let snapshot else { return }
         (replica, follower, toldRevision) = (snapshot.replica, snapshot.follower, snapshot.replica.revision)
         committer = Committer(

@@ -1,5 +1,6 @@
 import EventLoop
 import Redis
+import Settings
 import Store
 import Wire
 
@@ -36,7 +37,7 @@ struct PlatformOpening {
             let client = try WaitingClient(loop: loop, settings: settings.redis)
             defer { client.close() }
             client.start()
-            guard client.connect(within: settings.startTimeout) else { throw .failed(reason: client.trouble) }
+            guard client.connect(within: settings.cluster.startTimeout) else { throw .failed(reason: client.trouble) }
             connected(client.client.state.runIDs)
             let platform = Platform(server: client, settings: settings, process: process)
             try platform.verify()

@@ -1,5 +1,6 @@
 import EventLoop
 import Redis
+import Settings
 import Store
 import Wire
 
@@ -76,7 +77,7 @@ final class StoreThread {
         runIDs = beginning.runIDs
         platform.onChange = outlets.publish
         feed = HistoryFeed(
-            forwarder: HistoryForwarder(server: client, schema: platform.loader.schema, retention: settings.retention),
+            forwarder: HistoryForwarder(server: client, schema: platform.loader.schema, retention: settings.events.retention),
             local: local, door: door)
     }
 

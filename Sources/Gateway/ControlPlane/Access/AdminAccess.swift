@@ -1,5 +1,6 @@
 import HTTP
 import OpenSSL
+import Settings
 import Signatures
 import Store
 import Wire
@@ -14,15 +15,15 @@ struct AdminAccess {
         verifier = SignatureV4Verifier(region: settings.names.region)
     }
 
-    var demandsSignature: Bool { settings.demandsSignature }
+    var demandsSignature: Bool { settings.admin.demandsSignature }
     var region: String { settings.names.region }
     func knows(_ accessKeyID: String) -> Bool { settings.accessKeys.contains { $0.id == accessKeyID } }
-    func isReadOnly(_ accessKeyID: String) -> Bool { settings.accessKeys.first { $0.id == accessKeyID }?.isReadOnly ?? true }
+    func isReadOnly(_ accessKeyID: String) -> Bool { settings.accessKeys.first { $0.id == accessKeyID }?.readOnly ?? true }
 
     /// - Parameter isReading: whether the request changes nothing.
     func check(_ request: HTTPRequest, isReading: Bool, _ sessions: ConsoleSessions, now: WallTime) throws(APIError) {
         try checkOrigin(of: request)
-        guard settings.demandsSignature else { return }
+        guard settings.admin.demandsSignature else { return }
         let id: String
         if request.headers["Authorization"] == nil, let session = sessions.session(of: request, now: now) {
             // A key that was taken out of the configuration has no sessions any more.
@@ -76,10 +77,10 @@ struct AdminAccess {
 
     /// Loopback, whatever its spelling, and the configured names: a page that rebinds its own name to us has another one.
     private func isOurs(_ authority: String) -> Bool {
-        if let address = Self.address(in: authority) { return address.isLoopback || settings.hosts.contains("\(address)") }
+        if let address = Self.address(in: authority) { return address.isLoopback || settings.admin.hosts.contains("\(address)") }
         var host = authority.lowercased()
         if let colon = host.lastIndex(of: ":") { host = String(host[..<colon]) }
-        return host == "localhost" || settings.hosts.contains(host)
+        return host == "localhost" || settings.admin.hosts.contains(host)
     }
 
     /// The host of an authority that is an address, with or without a port; nil when it is a name.

@@ -1,3 +1,4 @@
+import Settings
 import Wire
 
 /// Requests per second for each operation: a bucket that holds one second's worth.
@@ -7,10 +8,10 @@ struct RateLimiter {
         var at: MonotonicTime
     }
 
-    private let rates: ControlPlaneSettings.Rates
+    private let rates: RateSettings
     private var buckets: [Operation: Bucket] = [:]
 
-    init(_ rates: ControlPlaneSettings.Rates) { self.rates = rates }
+    init(_ rates: RateSettings) { self.rates = rates }
 
     mutating func admit(_ operation: Operation, at now: MonotonicTime) -> Bool {
         let rate = Double(rate(of: operation))

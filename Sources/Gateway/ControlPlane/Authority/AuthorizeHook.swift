@@ -4,26 +4,14 @@ import HTTPClient
 import JSON
 import OpenSSL
 import Refusals
-public import Wire
+public import Settings
+import Wire
 
 /// `authorize: {url}`: an HTTP service that is asked before anybody publishes. Confined to its loop.
 ///
 /// `POST` of who wants to publish where, signed like webhooks. 2xx lets the encoder in, unless the answer is
 /// `{"allow": false}`; 401, 403 and 404 turn it away; anything else, or no answer in time, is a failure.
 public final class AuthorizeHook {
-    public struct Settings: Sendable {
-        public var url: String
-        /// Signs the question; empty leaves it unsigned.
-        public var secret = Secret("")
-        public var timeout = Duration.seconds(3)
-        /// How long a verdict is kept for the same credential and protocol.
-        public var cache = Duration.zero
-        /// Lets encoders in while the service fails; otherwise they are refused.
-        public var allowsOnFailure = false
-
-        public init(url: String) { self.url = url }
-    }
-
     /// How a question leaves and its answer comes back; nil when there was none.
     typealias Ask = (HTTPClientRequest, _ done: @escaping (Answer?) -> Void) -> Void
 
@@ -40,14 +28,16 @@ public final class AuthorizeHook {
     }
 
     private let loop: EventLoop
-    private let settings: Settings
+    private let settings: AuthorizeSettings
     private let ask: Ask
     private var breaker = CircuitBreaker()
     private var kept: FadingTable<String, Verdict>?
     private var mailbox: Mailbox<HookedAuthorizer.Question>?
 
     /// - Throws: when the system gives no more descriptors.
-    public convenience init(loop: EventLoop, settings: Settings, answering authorizer: HookedAuthorizer) throws(SystemError) {
+    public convenience init(loop: EventLoop, settings: AuthorizeSettings, answering authorizer: HookedAuthorizer)
+        throws(SystemError)
+    {
         let client = HTTPClient(loop: loop)
         try self.init(loop: loop, settings: settings, answering: authorizer) { request, done in
             client.send(request) { result in done((try? result.get()).map { Answer(status: $0.status, body: $0.body) }) }
@@ -55,7 +45,7 @@ public final class AuthorizeHook {
     }
 
     init(
-        loop: EventLoop, settings: Settings, answering authorizer: HookedAuthorizer, ask: @escaping Ask
+        loop: EventLoop, settings: AuthorizeSettings, answering authorizer: HookedAuthorizer, ask: @escaping Ask
     ) throws(SystemError) {
         (self.loop, self.settings, self.ask) = (loop, settings, ask)
         if settings.cache > .zero { kept = FadingTable(maximumCount: Self.maximumKept, lifetime: settings.cache) }
@@ -85,7 +75,7 @@ public final class AuthorizeHook {
     }
 
     private func answerFailure(_ question: HookedAuthorizer.Question) {
-        answer(question, settings.allowsOnFailure ? nil : Refusal(.authorityUnavailable))
+        answer(question, settings.onFailure == .allow ? nil : Refusal(.authorityUnavailable))
     }
 
     private func keep(_ refusal: Refusal?, for key: String) {

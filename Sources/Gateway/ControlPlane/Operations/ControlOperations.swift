@@ -1,5 +1,6 @@
 import EventLoop
 import JSON
+import Settings
 import Store
 import Wire
 

@@ -1,5 +1,6 @@
 import JSON
 import Refusals
+import Settings
 import Store
 import Wire
 

@@ -1,5 +1,6 @@
 import JSON
 import OpenSSL
+import Settings
 import Store
 
 extension ControlOperations {

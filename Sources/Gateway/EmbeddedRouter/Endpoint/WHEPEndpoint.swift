@@ -4,6 +4,7 @@ public import HTTP
 import OpenSSL
 import Refusals
 import SDP
+import Settings
 import WebRTCTransport
 import Wire
 
@@ -154,7 +155,7 @@ public final class WHEPEndpoint {
         let now = loop.now
         pending.removeAll { entry in
             guard entry.transport.current == .pending else { return true }
-            guard now - entry.transport.createdAt > plane.transport.configuration.pendingLifetime else { return false }
+            guard now - entry.transport.createdAt > plane.transport.configuration.whip.pendingTimeout else { return false }
             if entry.transport.endIfPending() { entry.finish(.connectionLost) }
             return true
         }

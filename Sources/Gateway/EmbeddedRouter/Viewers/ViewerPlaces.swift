@@ -6,11 +6,11 @@ import Wire
 /// token that has most there gives one up, if it still has no less than the newcomer's afterwards.
 struct ViewerPlaces {
     struct Limits: Sendable, Equatable {
-        var total = 50
-        var perStage = 40
+        var total: Int
+        var perStage: Int
         /// An IPv4 host or an IPv6 /64. Loopback is a proxy in front of us, or ourselves, and not counted.
-        var perAddress = 32
-        var perToken = 16
+        var perAddress: Int
+        var perToken: Int
     }
 
     /// The bound that keeps a viewer out.

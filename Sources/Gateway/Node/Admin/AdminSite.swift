@@ -2,10 +2,10 @@ import Admission
 import Console
 import ControlPlane
 import EventLoop
-import GatewayConfiguration
 import GatewayMetrics
 import HTTP
 import HTTPServer
+import Settings
 import Sockets
 import Store
 import Wire

@@ -1,9 +1,9 @@
 import EventLoop
 import Events
-import GatewayConfiguration
 import GatewayLogging
 import HTTP
 import HTTPServer
+import Settings
 import Store
 
 /// The control loop's side of events: one dispatcher for each webhook, and the readers of `GET /v1/events`.
@@ -19,11 +19,9 @@ final class EventPlane: NodeService {
         woken = store.onEvents
         hub = try EventStreamHub(loop: loop, store: store.membership.store, names: store.names)
         dispatchers = try configuration.webhooks.sorted { $0.key < $1.key }.map { name, settings in
-            var target = WebhookTarget(name: name, url: settings.url, secret: settings.secret)
-            (target.timeout, target.certificateAuthority) = (settings.timeout, settings.certificateAuthority)
-            return try WebhookDispatcher(
-                loop: loop, target: target, names: store.names, store: store.membership.outbox,
-                send: WebhookDispatcher.sender(to: target, loop: loop))
+            try WebhookDispatcher(
+                loop: loop, name: name, settings: settings, names: store.names, store: store.membership.outbox,
+                send: WebhookDispatcher.sender(to: settings, loop: loop))
         }
         mailbox = try Mailbox(loop: loop) { [unowned self] in wake() }
         woken.withLock { $0 = mailbox?.sender }

@@ -1,12 +1,12 @@
 import Admission
 import EventLoop
 import Foundation
-import GatewayConfiguration
 import GatewayMetrics
 import JSON
 import MediaContract
 import Monitoring
 import RouterForwarding
+import Settings
 import Store
 import Wire
 
@@ -111,7 +111,7 @@ extension OverviewReport {
             "descriptors": .number(Double(overload.descriptors) / 100), "memoryBytes": .integer(Int64(overload.memory.bytes)),
             "maximumPublishers": .integer(Int64(overload.maximumPublishers)),
             "publishersPerStage": .integer(Int64(environment.configuration.quotas.publishersPerStage)),
-            "videoBitsPerSecond": .integer(Int64(contract.maximumVideoBitrate)),
+            "videoBitsPerSecond": .integer(Int64(contract.videoBitrate.limit)),
         ]
     }
 

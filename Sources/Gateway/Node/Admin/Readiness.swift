@@ -1,7 +1,7 @@
 import Admission
 import EventLoop
-import GatewayConfiguration
 import HTTPServer
+import Settings
 
 /// What `/readyz` asks.
 struct Readiness: Sendable {

@@ -3,11 +3,11 @@ import Cluster
 import ClusterStore
 import EmbeddedRouter
 import EventLoop
-import GatewayConfiguration
 import GatewayLogging
 import GatewayMetrics
 import Redis
 import RouterForwarding
+import Settings
 import Sockets
 import Store
 import Wire

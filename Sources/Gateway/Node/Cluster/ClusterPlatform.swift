@@ -3,8 +3,8 @@ import Cluster
 public import ClusterStore
 import EventLoop
 import Foundation
-public import GatewayConfiguration
 public import Redis
+public import Settings
 import Store
 import WHIPIngest
 import Wire
@@ -40,7 +40,7 @@ struct LivingNeighbours: NeighbourDirectory {
 extension RedisSettings {
     /// - Parameter node: what `CLIENT LIST` shows.
     /// - Throws: when a file of certificates or keys cannot be used.
-    public init(_ settings: GatewayConfiguration.ClusterSettings, node: String) throws {
+    public init(_ settings: ClusterSettings, node: String) throws {
         let endpoints = settings.redis.map { RedisEndpoint(host: $0.host, port: $0.port) }
         let user = settings.user.isEmpty ? nil : settings.user
         let credential = settings.password.isEmpty ? nil : RedisCredential(user: user, password: settings.password)
@@ -66,22 +66,5 @@ extension PlatformKey {
             )
         }
         self = key
-    }
-}
-
-extension RedisStoreSettings {
-    public init(_ configuration: StagedoorConfiguration, redis: RedisSettings, node: String, key: PlatformKey) {
-        self.init(redis: redis, platformKey: key, node: node)
-        (keyPrefix, retention) = (configuration.cluster.keyPrefix, configuration.events.retention)
-    }
-}
-
-extension Cluster.ClusterSettings {
-    init(_ configuration: StagedoorConfiguration, node: String) {
-        self.init(nodeID: node)
-        keyPrefix = configuration.cluster.keyPrefix
-        publishersPerStage = configuration.quotas.publishersPerStage
-        maximumPublishers = configuration.quotas.publishers
-        admitsTokensWhileAway = configuration.cluster.degraded == .admit
     }
 }

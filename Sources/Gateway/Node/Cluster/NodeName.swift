@@ -1,7 +1,7 @@
 import DataDirectory
 import Foundation
-import GatewayConfiguration
 import OpenSSL
+import Settings
 import Wire
 
 /// The name of a node among those of its platform, which stands in the ids of WHIP sessions.

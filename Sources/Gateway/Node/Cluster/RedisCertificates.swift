@@ -1,6 +1,6 @@
 import Foundation
-import GatewayConfiguration
 import OpenSSL
+import Settings
 import Wire
 
 /// Whom this node trusts among the servers of its cluster, and what it shows them.
@@ -9,7 +9,7 @@ struct RedisCertificates {
     private let identity: Identity?
 
     /// - Throws: `StartupError.cluster`, which names the key whose file cannot be used.
-    init(_ settings: GatewayConfiguration.ClusterSettings) throws {
+    init(_ settings: ClusterSettings) throws {
         let authority = settings.redisCertificateAuthority
         authorities =
             authority.isEmpty

@@ -1,7 +1,7 @@
 import ClusterStore
 import EventLoop
-import GatewayConfiguration
 import Redis
+import Settings
 import Wire
 
 /// What a node of a cluster needs of others: a key, servers that answer, and a clock like theirs.

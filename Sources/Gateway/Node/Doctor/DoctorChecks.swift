@@ -1,8 +1,8 @@
 import CShim
 import EventLoop
 import Foundation
-public import GatewayConfiguration
 import OpenSSL
+public import Settings
 import Sockets
 import Wire
 

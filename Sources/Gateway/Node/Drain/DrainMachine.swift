@@ -1,4 +1,5 @@
 import Admission
+import Settings
 import Wire
 
 /// How the node goes away: by a signal, which ends the process, by the API, which can take it back, or because another process
@@ -48,21 +49,13 @@ struct DrainMachine {
     }
 
     /// Taken by the next drain.
-    private(set) var settings: DrainPlan.Settings
-    /// Streams may outlive a take-over for so long.
-    private(set) var outlivingLimit: Duration
+    var settings: DrainSettings
     private var plan: DrainPlan?
     private var endsProcess = false
     /// A process after us has our place; ours lives on for its sessions.
     private var isSucceeded = false
 
-    init(_ settings: DrainPlan.Settings, outlivingLimit: Duration) {
-        (self.settings, self.outlivingLimit) = (settings, outlivingLimit)
-    }
-
-    mutating func apply(_ settings: DrainPlan.Settings, outlivingLimit: Duration) {
-        (self.settings, self.outlivingLimit) = (settings, outlivingLimit)
-    }
+    init(_ settings: DrainSettings) { self.settings = settings }
 
     /// Nil while the node serves.
     var phase: DrainPlan.Phase? { plan?.phase }
@@ -98,7 +91,8 @@ struct DrainMachine {
         isSucceeded = true
         // It refuses at once and waits long.
         plan = DrainPlan(
-            DrainPlan.Settings(grace: .zero, timeout: outlivingLimit, closesPerSecond: settings.closesPerSecond), at: now)
+            DrainSettings(
+                grace: .zero, timeout: settings.takeOverTimeout, closesPerSecond: settings.closesPerSecond), at: now)
         return [.take(turns: true)]
     }
 

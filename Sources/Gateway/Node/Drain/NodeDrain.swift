@@ -1,9 +1,9 @@
 import Admission
 import EventLoop
-import GatewayConfiguration
 import GatewayLogging
 import HTTP
 import JSON
+import Settings
 import Wire
 
 /// Carries out what the `DrainMachine` says. On the control loop.
@@ -24,10 +24,10 @@ final class NodeDrain {
         loop: EventLoop, gate: AdmissionGate, workers: WorkerGroup, settings: DrainSettings, pending: @escaping () -> Int
     ) {
         (self.loop, self.gate, self.workers, self.pending) = (loop, gate, workers, pending)
-        machine = DrainMachine(DrainPlan.Settings(settings), outlivingLimit: settings.takeOverTimeout)
+        machine = DrainMachine(settings)
     }
 
-    func apply(_ new: DrainSettings) { machine.apply(DrainPlan.Settings(new), outlivingLimit: new.takeOverTimeout) }
+    func apply(_ settings: DrainSettings) { machine.settings = settings }
 
     /// A signal: drains, then stops the loop; a second one stops it at once.
     func terminate() { perform(machine.terminate(census, at: loop.now)) }
@@ -115,11 +115,5 @@ extension NodeDrain {
         return HTTPResponse(
             .ok, json: ["phase": .string(phase), "live": .integer(Int64(gate.livePublishes))],
             headers: ["Cache-Control": "no-store"])
-    }
-}
-
-extension DrainPlan.Settings {
-    init(_ settings: DrainSettings) {
-        self.init(grace: settings.grace, timeout: settings.timeout, closesPerSecond: settings.closesPerSecond)
     }
 }

@@ -1,8 +1,8 @@
 import Admission
 import EventLoop
-import GatewayConfiguration
 import GatewayLogging
 import GatewayMetrics
+import Settings
 import Wire
 
 /// Looks at what the process uses, once a second, and keeps the door shut while it is too much. On the control loop.
@@ -27,7 +27,6 @@ final class LoadGuard {
     private let measure: () -> NodeLoad
     private var watch: LoadWatch
     private var last = NodeLoad()
-    private var settings: OverloadSettings
     private var timer: TimerWatch?
 
     /// - Parameter measure: asked once a second; what it counts, it counts since the last time.
@@ -35,8 +34,8 @@ final class LoadGuard {
         loop: EventLoop, gate: AdmissionGate, metrics: MetricsRegistry, settings: OverloadSettings,
         measure: @escaping () -> NodeLoad
     ) {
-        (self.gate, self.measure, self.settings) = (gate, measure, settings)
-        watch = LoadWatch(LoadWatch.Limits(settings))
+        (self.gate, self.measure) = (gate, measure)
+        watch = LoadWatch(settings)
         for closure in AdmissionGate.Closure.allCases {
             metrics.reading(
                 "stagedoor_admission_closed", "1 while new publishes are refused for that reason.", ["reason": "\(closure)"]
@@ -46,11 +45,10 @@ final class LoadGuard {
         apply(settings)
     }
 
-    var report: Report { Report(last: last, reason: watch.reason, settings: settings) }
+    var report: Report { Report(last: last, reason: watch.reason, settings: watch.limits) }
 
     func apply(_ settings: OverloadSettings) {
-        self.settings = settings
-        watch.limits = LoadWatch.Limits(settings)
+        watch.limits = settings
         gate.limitPublishes(to: settings.maximumPublishers > 0 ? settings.maximumPublishers : .max)
     }
 
@@ -92,13 +90,5 @@ final class LoadMeter {
             cpu: (cpu - lastCPU) / elapsed / processorCount, loopLag: lag.take(),
             descriptors: Double(ProcessMetrics.openDescriptorCount) / Double(max(1, ProcessMetrics.maximumDescriptorCount)),
             memory: ProcessMetrics.residentBytes)
-    }
-}
-
-extension LoadWatch.Limits {
-    init(_ settings: OverloadSettings) {
-        self.init(
-            cpu: Double(settings.cpu) / 100, loopLag: settings.loopLag, descriptors: Double(settings.descriptors) / 100,
-            memory: settings.memory.bytes > 0 ? settings.memory.bytes : nil)
     }
 }

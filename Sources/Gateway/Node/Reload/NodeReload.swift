@@ -3,6 +3,7 @@ import GatewayConfiguration
 import GatewayLogging
 import GatewayMetrics
 import OpenSSL
+import Settings
 
 /// Takes up a changed file while running: all of it is read and checked before anything is changed. On the control loop.
 final class NodeReload {

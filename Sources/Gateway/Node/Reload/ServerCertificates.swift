@@ -1,8 +1,8 @@
 import DataDirectory
 import EventLoop
 import Foundation
-import GatewayConfiguration
 import OpenSSL
+import Settings
 import Wire
 
 /// The certificates that HTTPS and RTMPS show: the operator's files, or one signed by an authority of our own in `DIR/tls`.

@@ -1,7 +1,7 @@
 import DataDirectory
 import Foundation
-import GatewayConfiguration
 import OpenSSL
+import Settings
 import Wire
 
 /// The key in `DIR/mountpoint.key` by which this gateway knows its mountpoints on Janus servers again.

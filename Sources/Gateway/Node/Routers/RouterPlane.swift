@@ -3,10 +3,10 @@ import Cluster
 import DataDirectory
 import EventLoop
 import Foundation
-import GatewayConfiguration
 import GatewayLogging
 import HTTPClient
 import RouterForwarding
+import Settings
 import SRTP
 import Wire
 

@@ -2,10 +2,10 @@ import Admission
 import DataDirectory
 import EventLoop
 import Glibc
-import GatewayConfiguration
 import GatewayLogging
 import Handover
 import RouterForwarding
+import Settings
 import SRTP
 import Store
 import Wire

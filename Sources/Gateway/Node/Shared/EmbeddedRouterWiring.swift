@@ -1,7 +1,7 @@
 import Admission
 import EmbeddedRouter
-import GatewayConfiguration
 import GatewayMetrics
+import Settings
 import WebRTCTransport
 
 extension SharedWebRTC {
@@ -11,13 +11,8 @@ extension SharedWebRTC {
         workerCount: Int, metrics: MetricsRegistry
     ) -> EmbeddedRouterPlane? {
         guard let transport, configuration.routers.values.contains(where: { $0.driver == .embedded }) else { return nil }
-        var settings = EmbeddedRouterPlane.Configuration()
-        let bounds = configuration.embedded
-        settings.maximumSubscribers = bounds.maximumSubscribers
-        (settings.subscribersPerStage, settings.subscribersPerAddress, settings.subscribersPerToken) =
-            (bounds.subscribersPerStage, bounds.subscribersPerAddress, bounds.subscribersPerToken)
         return EmbeddedRouterPlane(
-            configuration: settings, transport: transport, authorizer: authorizer, workerCount: workerCount,
+            settings: configuration.embedded, transport: transport, authorizer: authorizer, workerCount: workerCount,
             metrics: EmbeddedRouterMetrics(metrics))
     }
 }

@@ -1,9 +1,9 @@
 import Admission
 import ControlPlane
-import GatewayConfiguration
 import GatewayMetrics
 import HTTPServer
 import Monitoring
+import Settings
 import Sockets
 import Store
 
@@ -21,9 +21,9 @@ struct SharedAdmission: Sendable {
     /// - Throws: when the threads that verify tokens cannot be had.
     init(_ configuration: StagedoorConfiguration, _ store: NodeStore, metrics: MetricsRegistry) throws {
         let (platform, leases) = (store.membership.store, store.membership.leases)
-        var limits = TokenVerifier.Limits()
-        (limits.threads, limits.failuresPerMinute) = (configuration.workers.verifiers, configuration.limits.failuresPerMinute)
-        tokens = try TokenVerifier(store: platform, authority: store.authority, rules: store.rules, limits: limits)
+        tokens = try TokenVerifier(
+            store: platform, authority: store.authority, rules: store.rules, limits: configuration.limits,
+            workers: configuration.workers)
         let authorizer = StoreAuthorizer(store: platform, reports: leases, tokens: tokens.authorizer(reports: leases))
         hooked = configuration.authorize.url.isEmpty ? nil : HookedAuthorizer(behind: authorizer)
         let judge: any Authorizer = if let hooked { hooked } else { authorizer }

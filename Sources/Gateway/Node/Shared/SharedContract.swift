@@ -1,6 +1,6 @@
-import GatewayConfiguration
 import GatewayMetrics
 import MediaContract
+import Settings
 
 /// The rules of the media contract and who is told of what broke them, for every thread.
 struct SharedContract: Sendable {
@@ -8,6 +8,6 @@ struct SharedContract: Sendable {
     let warnings: ContractWarnings
 
     init(_ settings: ContractSettings, metrics: MetricsRegistry) {
-        (desk, warnings) = (ContractDesk(rules: ContractRules(settings)), ContractWarnings(metrics))
+        (desk, warnings) = (ContractDesk(rules: settings), ContractWarnings(metrics))
     }
 }

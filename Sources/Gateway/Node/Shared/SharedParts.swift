@@ -1,8 +1,8 @@
 import DataDirectory
 import EventLoop
-import GatewayConfiguration
 import OpenSSL
 import RouterForwarding
+import Settings
 import Wire
 
 /// What exists once in a node and several threads use, in groups: a service takes the groups that it needs.

@@ -1,6 +1,6 @@
 import EventLoop
-import GatewayConfiguration
 import RTMPIngest
+import Settings
 import Sockets
 import Transcoding
 
@@ -9,7 +9,7 @@ struct SharedRTMP: Sendable {
     let environment: RTMPIngestEnvironment
     let shares: ConnectionShares
     let transcoding: TranscodingPool
-    let opus: OpusSettings
+    let opus: TranscodingSettings
 
     /// - Throws: when the threads cannot be had.
     init(
@@ -19,30 +19,11 @@ struct SharedRTMP: Sendable {
         let threads = configuration.transcoding.threads > 0 ? configuration.transcoding.threads : CPUAllowance.granted
         transcoding = try TranscodingPool(threadCount: threads)
         var environment = RTMPIngestEnvironment(
-            settings: RTMPIngestSettings(configuration), authorizer: admission.authorizer, leases: membership.leases,
-            reports: membership.leases, metrics: instruments.metrics, trust: admission.trust)
+            settings: configuration.rtmp, limits: configuration.limits, trustedProxies: configuration.trustedProxies,
+            authorizer: admission.authorizer, leases: membership.leases, reports: membership.leases, metrics: instruments.metrics,
+            trust: admission.trust)
         environment.board = records.board
         (self.environment, shares) = (environment, ConnectionShares(workerCount: workerCount))
-        opus = OpusSettings(configuration.transcoding)
-    }
-}
-
-extension OpusSettings {
-    init(_ settings: TranscodingSettings) {
-        self.init()
-        (stereoBitsPerSecond, monoBitsPerSecond) = (settings.stereoBitrate, settings.monoBitrate)
-        complexity = settings.complexity
-    }
-}
-
-extension RTMPIngestSettings {
-    init(_ configuration: StagedoorConfiguration) {
-        self.init()
-        handshakeTimeout = configuration.rtmp.handshakeTimeout
-        publishTimeout = configuration.rtmp.publishTimeout
-        silenceTimeout = configuration.rtmp.idleTimeout
-        trustedProxies = configuration.trustedProxies
-        maximumUnauthenticatedConnections = configuration.limits.unauthenticatedConnections
-        maximumUnauthenticatedPerAddress = configuration.limits.connectionsPerAddress
+        opus = configuration.transcoding
     }
 }

@@ -1,7 +1,7 @@
 import EmbeddedRouter
 import EventLoop
-import GatewayConfiguration
 import GatewayMetrics
+import Settings
 import Sockets
 import WHIPIngest
 import WebRTCTransport

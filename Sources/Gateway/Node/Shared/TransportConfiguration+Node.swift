@@ -1,4 +1,4 @@
-import GatewayConfiguration
+import Settings
 import WebRTCTransport
 import Wire
 
@@ -9,13 +9,6 @@ extension TransportConfiguration {
         let addresses = try AdvertisedAddresses.list(configuration.advertise.addresses, bound: media.ip)
         self.init(
             advertisedAddresses: addresses.map { SocketAddress($0, port: port) }, tcpPort: configuration.media.tcp ? port : nil)
-        let whip = configuration.whip
-        iceServers = whip.iceServers.map { url in
-            let isRelay = url.hasPrefix("turn") && !whip.turnSecret.isEmpty
-            return ICEServer(url: url, sharedSecret: isRelay ? whip.turnSecret : nil, lifetime: whip.turnLifetime)
-        }
-        silence = configuration.whip.consentTimeout
-        pendingLifetime = configuration.whip.pendingTimeout
-        usesStrictETags = configuration.whip.usesStrictETags
+        whip = configuration.whip
     }
 }

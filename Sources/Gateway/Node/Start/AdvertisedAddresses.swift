@@ -1,5 +1,5 @@
 import Foundation
-import GatewayConfiguration
+import Settings
 import Wire
 
 /// The addresses that WebRTC clients are told: what the operator says replaces what the interfaces have.

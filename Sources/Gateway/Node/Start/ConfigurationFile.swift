@@ -1,5 +1,6 @@
 import Foundation
-public import GatewayConfiguration
+import GatewayConfiguration
+public import Settings
 
 public enum ConfigurationFile {
     /// The file, the environment over it, the defaults below it.

@@ -1,4 +1,4 @@
-public import GatewayConfiguration
+public import Settings
 
 /// Where the configuration comes from, at the start and at every reload.
 public struct ConfigurationSource {
@@ -22,7 +22,7 @@ public struct ConfigurationSource {
 /// What quickstart sets: pages to try things with.
 enum QuickstartDefaults {
     static func apply(to configuration: inout StagedoorConfiguration) {
-        configuration.watch.hasPublishPage = true
+        configuration.watch.publishPage = true
         // Ctrl-C is to be the end, not the beginning of half an hour.
         if configuration.drain == DrainSettings() {
             (configuration.drain.grace, configuration.drain.timeout) = (.zero, .zero)

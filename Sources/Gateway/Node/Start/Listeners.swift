@@ -1,6 +1,6 @@
 import EventLoop
-import GatewayConfiguration
 import Handover
+import Settings
 import Sockets
 import Wire
 

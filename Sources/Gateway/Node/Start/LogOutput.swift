@@ -1,5 +1,5 @@
-import GatewayConfiguration
 import GatewayLogging
+import Settings
 
 enum LogOutput {
     /// Standard error; readable text on a terminal unless the configuration says otherwise.

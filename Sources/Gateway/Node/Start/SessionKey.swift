@@ -1,6 +1,6 @@
 import ClusterStore
-import GatewayConfiguration
 import OpenSSL
+import Settings
 import Wire
 
 /// The key by which WHIP sessions' ids are bound to their tokens: whoever is asked for a session of another node, or of the process

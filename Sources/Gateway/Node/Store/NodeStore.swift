@@ -3,9 +3,9 @@ import Cluster
 import ClusterStore
 import DataDirectory
 import EventLoop
-import GatewayConfiguration
 import Redis
 import Refusals
+import Settings
 import Store
 import Wire
 
@@ -55,7 +55,7 @@ final class NodeStore: NodeService {
                 directory: directory.path, webhooks: configuration.webhooks.keys.sorted(),
                 retention: configuration.events.retention, sparing: living, seeding: seeding, onEvents: { _ in tell() })
             membership = .alone(
-                EmbeddedPlatform(store: store, leases: EmbeddedLeases(store: store, limits: configuration.quotas.limits)))
+                EmbeddedPlatform(store: store, leases: EmbeddedLeases(store: store, quotas: configuration.quotas)))
         }
         guard let seed else { throw StartupError.store }
         (self.names, self.endpoints, authority, quickstart) = (names, endpoints, seed.authority, seed.quickstart)
@@ -68,7 +68,8 @@ final class NodeStore: NodeService {
     ) throws -> ClusterPlatform {
         let redis = try RedisSettings(configuration.cluster, node: node)
         let settings = RedisStoreSettings(
-            configuration, redis: redis, node: node, key: try PlatformKey(file: configuration.cluster.platformKeyFile))
+            redis: redis, platformKey: try PlatformKey(file: configuration.cluster.platformKeyFile), node: node,
+            cluster: configuration.cluster, events: configuration.events)
         // Called on the store's thread when another node has changed the configuration; leases are made after the store.
         let onChange = Lock<@Sendable () -> Void>({})
         var observers = RedisStore.Observers()
@@ -79,7 +80,7 @@ final class NodeStore: NodeService {
             settings, directory: directory, webhooks: configuration.webhooks.keys.sorted(), seeding: seeding,
             observers: observers)
         let leases = ClusterLeases(
-            settings: Cluster.ClusterSettings(configuration, node: node),
+            settings: NodeSettings(nodeID: node, cluster: configuration.cluster, quotas: configuration.quotas),
             platform: ClusterLeases.Platform(store: store, names: names))
         onChange.withLock { $0 = { leases.stateChanged() } }
         return ClusterPlatform(store: store, leases: leases, redis: redis)
@@ -102,12 +103,4 @@ final class NodeStore: NodeService {
     }
 
     func stop() { membership.close() }
-}
-
-extension QuotaSettings {
-    fileprivate var limits: EmbeddedLeases.Limits {
-        var limits = EmbeddedLeases.Limits()
-        (limits.publishersPerStage, limits.publishers) = (publishersPerStage, publishers)
-        return limits
-    }
 }

@@ -1,11 +1,11 @@
 import Admission
 import EmbeddedRouter
 import EventLoop
-import GatewayConfiguration
 import HTTP
 import HTTPClient
 import HTTPServer
 import OpenSSL
+import Settings
 import Sockets
 import Store
 import WHIPIngest
@@ -91,7 +91,7 @@ extension PublicSite.Environment {
                 LivingNeighbours(platform: cluster, gate: shared.admission.gate)
             } else { nil }
         certificateAuthority = configuration.cluster.certificateAuthority
-        hasPublishPage = configuration.watch.hasPublishPage
+        hasPublishPage = configuration.watch.publishPage
         server = HTTPServerConfiguration(public: configuration, trust: shared.admission.trust)
     }
 }

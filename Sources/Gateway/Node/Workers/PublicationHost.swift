@@ -1,7 +1,6 @@
 import Admission
 import EmbeddedRouter
 import EventLoop
-import GatewayConfiguration
 import GatewayLogging
 import GatewayMetrics
 import MediaContract
@@ -9,6 +8,7 @@ import Monitoring
 import RTMPIngest
 import Refusals
 import RouterForwarding
+import Settings
 import StageHub
 import Sockets
 import Store

@@ -1,7 +1,6 @@
 import Admission
 import EmbeddedRouter
 import EventLoop
-import GatewayConfiguration
 import GatewayLogging
 import GatewayMetrics
 import HTTP
@@ -9,6 +8,7 @@ import HTTPServer
 import OpenSSL
 import RTMPIngest
 import RouterForwarding
+import Settings
 import Sockets
 import StageHub
 import Transcoding

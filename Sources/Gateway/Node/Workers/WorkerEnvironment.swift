@@ -1,7 +1,7 @@
 import EventLoop
-import GatewayConfiguration
 import OpenSSL
 import RouterForwarding
+import Settings
 import Sockets
 
 /// What every worker is made from, whichever thread it runs on.

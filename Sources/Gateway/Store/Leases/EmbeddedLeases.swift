@@ -1,6 +1,7 @@
 public import Admission
 public import EventLoop
 public import Refusals
+public import Settings
 public import Wire
 
 /// The leases of one gateway, in memory. What follows from them (sessions, participants, events) goes to the history.
@@ -8,17 +9,6 @@ public import Wire
 /// One lock guards the table, and the history is told while it is held: that is what numbers events in the order in which
 /// the state changed. Holders are only called after it is released.
 public final class EmbeddedLeases: PublishLeases {
-    public struct Limits: Sendable {
-        /// Participants that may publish to one stage at once; a redundant pair counts once.
-        public var publishersPerStage = 12
-        /// Participants that may publish at once, on all stages.
-        public var publishers = 1_000
-        /// A stage session ends this long after its last publisher.
-        public var sessionLinger = Duration.seconds(180)
-
-        public init() {}
-    }
-
     let table: Lock<LeaseTable>
     /// Who is told what becomes of the leases, once another process has the table; looked at under the table's lock.
     let relay = Lock<(@Sendable (LeaseChange) -> Void)?>(nil)
@@ -27,13 +17,13 @@ public final class EmbeddedLeases: PublishLeases {
 
     /// Sessions that a former process left open go on if somebody publishes in time.
     public init(
-        store: EmbeddedStore, limits: Limits = Limits(),
+        store: EmbeddedStore, quotas: QuotaSettings = QuotaSettings(),
         wallNow: @escaping @Sendable () -> WallTime = { EventLoop.wallNow() }
     ) {
         (self.store, self.wallNow) = (store, wallNow)
         table = Lock(
             LeaseTable(
-                limits: limits, sessions: store.recovered.activeSessions,
+                quotas: quotas, sessions: store.recovered.activeSessions,
                 lastGeneration: store.recovered.highestGeneration, now: wallNow()))
     }
 

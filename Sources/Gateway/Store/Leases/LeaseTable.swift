@@ -1,5 +1,6 @@
 import Admission
 import Refusals
+import Settings
 import Wire
 
 /// Who publishes where, and the sessions that follow from it. Pure: the clock and the lock are its owner's.
@@ -54,11 +55,11 @@ struct LeaseTable {
     var held: [Key: Held] = [:]
     /// By stage ARN.
     var sessions: [String: Session] = [:]
-    private let limits: EmbeddedLeases.Limits
+    private let quotas: QuotaSettings
     var lastGeneration: UInt64
 
-    init(limits: EmbeddedLeases.Limits, sessions: [StageSession], lastGeneration: UInt64, now: WallTime) {
-        (self.limits, self.lastGeneration) = (limits, lastGeneration)
+    init(quotas: QuotaSettings, sessions: [StageSession], lastGeneration: UInt64, now: WallTime) {
+        (self.quotas, self.lastGeneration) = (quotas, lastGeneration)
         for session in sessions {
             self.sessions[session.stageARN] = Session(record: session, isRecorded: true, idleSince: now)
         }
@@ -76,7 +77,7 @@ struct LeaseTable {
             held[key] = incumbent
             return Outcome(answer: .granted(incumbent.lease), displaced: displaced)
         }
-        guard held.count < limits.publishers else {
+        guard held.count < quotas.publishers else {
             return Outcome(answer: .refused(Refusal(.overloaded, sentence: Self.full)))
         }
         guard hasRoom(for: grant) else { return Outcome(answer: .refused(Refusal(.stageFull))) }
@@ -144,7 +145,7 @@ struct LeaseTable {
 
     mutating func endIdleSessions(now: WallTime) -> [HistoryWrite] {
         var writes: [HistoryWrite] = []
-        for (arn, session) in sessions where session.publishers == 0 && now - session.idleSince >= limits.sessionLinger {
+        for (arn, session) in sessions where session.publishers == 0 && now - session.idleSince >= quotas.sessionLinger {
             sessions[arn] = nil
             guard session.isRecorded else { continue }
             writes.append(.sessionEnded(stageARN: arn, sessionID: session.record.sessionID, at: now))
@@ -169,7 +170,7 @@ extension LeaseTable {
         for entry in held.values where entry.grant.stageARN == grant.stageARN {
             publishers.insert(entry.grant.ingestConfigurationARN ?? entry.grant.participantID)
         }
-        return publishers.count <= limits.publishersPerStage
+        return publishers.count <= quotas.publishersPerStage
     }
 
     private mutating func nextGeneration(_ now: WallTime) -> UInt64 {

@@ -1,5 +1,6 @@
 package import Admission
 import EventLoop
+import Settings
 package import Wire
 
 /// The leases that sessions of this node hold, where all nodes of a platform decide together who may (Gateway/Cluster).
@@ -22,7 +23,7 @@ package final class LocalLeases: Sendable {
 
     package init(record: @escaping @Sendable ([HistoryWrite]) -> Void, wallNow: @escaping @Sendable () -> WallTime) {
         (self.record, self.wallNow) = (record, wallNow)
-        table = Lock(LeaseTable(limits: EmbeddedLeases.Limits(), sessions: [], lastGeneration: 0, now: wallNow()))
+        table = Lock(LeaseTable(quotas: QuotaSettings(), sessions: [], lastGeneration: 0, now: wallNow()))
     }
 
     package var entries: [Entry] {

@@ -3,20 +3,11 @@ public import EventLoop
 import JWT
 import OpenSSL
 public import Refusals
+public import Settings
 public import Wire
 
 /// Says what a participant token is worth: cheap rules first, P-384 on threads of its own, genuine tokens remembered.
 public final class TokenVerifier: Sendable {
-    public struct Limits: Sendable {
-        public var threads = 1
-        /// Requests of one source that may wait beside the one in work.
-        public var waitingPerSource = 4
-        /// Wrong tokens of one source after which it is refused without work, until its minute is over.
-        public var failuresPerMinute = 20
-
-        public init() {}
-    }
-
     public typealias Reply = @Sendable (Result<VerifiedToken, Refusal>) -> Void
 
     private struct Job: Sendable {
@@ -42,15 +33,13 @@ public final class TokenVerifier: Sendable {
 
     /// - Throws: when the system gives no more threads.
     public init(
-        store: any PlatformStore, authority: TokenAuthority, rules: TokenRules, limits: Limits = Limits(),
-        wallNow: @escaping @Sendable () -> WallTime = { EventLoop.wallNow() }
+        store: any PlatformStore, authority: TokenAuthority, rules: TokenRules, limits: LimitSettings = LimitSettings(),
+        workers: WorkerSettings = WorkerSettings(), wallNow: @escaping @Sendable () -> WallTime = { EventLoop.wallNow() }
     ) throws(SystemError) {
         (self.store, self.rules, self.wallNow) = (store, Lock(rules), wallNow)
         keys = VerificationKeys(authority: authority)
-        var bounds = VerificationQueue<Job>.Limits()
-        (bounds.waitingPerSource, bounds.failuresPerMinute) = (limits.waitingPerSource, limits.failuresPerMinute)
-        line = Lock(Line(queue: VerificationQueue(limits: bounds)))
-        for index in 0..<max(1, limits.threads) {
+        line = Lock(Line(queue: VerificationQueue(limits: limits)))
+        for index in 0..<max(1, workers.verifiers) {
             let thread = try WorkerThread.start(name: "tokens-\(index)") { [unowned self] in serve() }
             threads.withLock { $0.append(thread) }
         }

@@ -1,3 +1,4 @@
+import Settings
 import Wire
 
 /// The line in front of the verification threads: fair by source, and closed for sources that keep failing
@@ -10,12 +11,8 @@ struct VerificationQueue<Job> {
         init(_ address: IPAddress) { network = address.network }
     }
 
-    struct Limits {
-        var waitingPerSource = 4
-        var waiting = 1_024
-        var failuresPerMinute = 20
-    }
-
+    /// Jobs that may wait in all.
+    static var maximumWaiting: Int { 1_024 }
     /// Sources whose failures are counted, at most.
     static var maximumSources: Int { 20_000 }
     /// How long failures are counted together, and a source is closed by them.
@@ -28,13 +25,13 @@ struct VerificationQueue<Job> {
     private var failures = FadingTable<Source, (count: Int, since: MonotonicTime)>(
         maximumCount: maximumSources, lifetime: window)
     private var count = 0
-    private let limits: Limits
+    private let limits: LimitSettings
 
-    init(limits: Limits) { self.limits = limits }
+    init(limits: LimitSettings) { self.limits = limits }
 
     /// False when the source fails too often, has enough waiting, or everything is full.
     mutating func add(_ job: Job, from source: Source, at now: MonotonicTime) -> Bool {
-        guard !isClosed(to: source, at: now), count < limits.waiting else { return false }
+        guard !isClosed(to: source, at: now), count < Self.maximumWaiting else { return false }
         let mine = waiting[source]?.count ?? 0
         // One in work beside those that wait; before its turn the first of the line stands for it.
         guard mine < limits.waitingPerSource + (inWork.contains(source) ? 0 : 1) else { return false }

@@ -5,6 +5,7 @@ import Monitoring
 import OpenSSL
 import Refusals
 import SDP
+import Settings
 import WebRTCTransport
 import Wire
 
@@ -230,7 +231,7 @@ public final class WHIPEndpoint {
         let now = loop.now
         pending.removeAll { entry in
             guard entry.current == .pending else { return true }
-            guard now - entry.transport.createdAt > plane.transport.configuration.pendingLifetime else { return false }
+            guard now - entry.transport.createdAt > plane.transport.configuration.whip.pendingTimeout else { return false }
             if entry.transport.endIfPending() { entry.conclude(.connectionLost) }
             return true
         }

@@ -2,6 +2,7 @@ import DTLS
 public import EventLoop
 import GatewayMetrics
 import OpenSSL
+import Settings
 import SRTP
 import Wire
 
@@ -76,7 +77,7 @@ public final class PeerTransport {
     /// From a tuple without a check: genuine packets are taken, but nothing is sent there before its check.
     /// - Returns: whether it was one.
     func receiveRebound(_ packet: UnsafeMutableRawBufferPointer, at now: MonotonicTime) -> Bool {
-        guard now - entry.transport.lastHeard <= port.plane.configuration.silence, unprotect(packet, at: now) else {
+        guard now - entry.transport.lastHeard <= port.plane.configuration.whip.consentTimeout, unprotect(packet, at: now) else {
             return false
         }
         entry.transport.heard(at: now)
@@ -151,9 +152,9 @@ public final class PeerTransport {
     }
 
     private func isOverdue(at now: MonotonicTime) -> Bool {
-        let configuration = port.plane.configuration
-        if phase == .handshaking, now - createdAt > configuration.handshakeLifetime { return true }
-        return now - entry.transport.lastHeard > configuration.silence
+        let settings = port.plane.configuration.whip
+        if phase == .handshaking, now - createdAt > settings.handshakeTimeout { return true }
+        return now - entry.transport.lastHeard > settings.consentTimeout
     }
 
     /// DTLS is closed so that OBS reconnects or stops cleanly; ICE is left to itself.

@@ -1,15 +1,17 @@
 import OpenSSL
+import Settings
 import Wire
 
 /// Link headers for ICE servers, with TURN's time-limited credentials: user `expiry:name`, password HMAC-SHA1 of it in base64.
 enum TURNCredentials {
     /// One header field per server, URL first and values quoted: OBS splits on every comma.
-    static func link(_ server: ICEServer, user: String, now: WallTime) -> String {
-        guard let secret = server.sharedSecret else { return "<\(server.url)>; rel=\"ice-server\"" }
-        let name = "\(now.secondsSince1970 + server.lifetime.components.seconds):\(user)"
-        let password = base64(HMAC.sha1(key: secret.reveal(), Array(name.utf8)))
-        return
-            "<\(server.url)>; rel=\"ice-server\"; username=\"\(name)\"; credential=\"\(password)\"; credential-type=\"password\""
+    static func link(_ url: String) -> String { "<\(url)>; rel=\"ice-server\"" }
+
+    /// With credentials of the settings' secret for that user.
+    static func link(_ url: String, _ settings: WHIPSettings, user: String, now: WallTime) -> String {
+        let name = "\(now.secondsSince1970 + settings.turnLifetime.components.seconds):\(user)"
+        let password = base64(HMAC.sha1(key: settings.turnSecret.reveal(), Array(name.utf8)))
+        return "\(link(url)); username=\"\(name)\"; credential=\"\(password)\"; credential-type=\"password\""
     }
 
     static func base64(_ bytes: [UInt8]) -> String {

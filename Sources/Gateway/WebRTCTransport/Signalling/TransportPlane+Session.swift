@@ -5,6 +5,7 @@ public import HTTP
 import OpenSSL
 public import Refusals
 public import SDP
+import Settings
 import STUN
 public import Wire
 
@@ -30,8 +31,12 @@ extension TransportPlane {
     /// One Link header per ICE server, TURN's with credentials made for the session.
     /// - Parameter entry: nil for whoever has shown no token, and gets no credentials.
     public func linkHeaders(for entry: (any TransportEntry)?) -> [String] {
-        configuration.iceServers.filter { entry != nil || $0.sharedSecret == nil }.map { server in
-            TURNCredentials.link(server, user: entry?.transport.id.suffix(8).description ?? "", now: EventLoop.wallNow())
+        configuration.whip.iceServers.compactMap { url in
+            guard url.hasPrefix("turn"), !configuration.whip.turnSecret.isEmpty else { return TURNCredentials.link(url) }
+            return entry.map {
+                TURNCredentials.link(
+                    url, configuration.whip, user: $0.transport.id.suffix(8).description, now: EventLoop.wallNow())
+            }
         }
     }
 
@@ -56,7 +61,7 @@ extension TransportPlane {
     private func checkPrecondition(_ request: HTTPRequest, _ entry: any TransportEntry, isRestart: Bool) throws(Refusal) {
         let tags = request.headers.list(of: "If-Match")
         guard !tags.isEmpty else {
-            if configuration.usesStrictETags { throw Refusal(.preconditionRequired) }
+            if configuration.whip.strictETags { throw Refusal(.preconditionRequired) }
             metrics.missingETags.increment()
             return
         }

@@ -26,7 +26,7 @@ final class ChunkStreamStep: MediaStep {
     private let bytes: [UInt8]
 
     init() {
-        var writer = RTMP.ChunkWriter()
+        var writer = ChunkWriter()
         writer.chunkSize = 4_096
         var bytes: [UInt8] = []
         writer.write(type: 1, chunkStreamID: 2, payload: [0, 0, 16, 0], into: &bytes)

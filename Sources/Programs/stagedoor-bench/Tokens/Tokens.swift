@@ -1,4 +1,5 @@
 import ArgumentParser
+import COpenSSL
 import EventLoop
 import Foundation
 import JWT
@@ -39,20 +40,20 @@ struct Tokens: ParsableCommand {
         let directory = NSTemporaryDirectory() + "stagedoor-bench-tokens-\(getpid())"
         try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(atPath: directory) }
-        let desk = try TokenDesk(directory: directory, room: max(batch, 1))
-        guard let bare = BareES384(pem: desk.key.publicKey.pem) else { throw Failure(description: "the key was not taken") }
+        let bench = try TokenBench(directory: directory, room: max(batch, 1))
+        guard let bare = BareES384(pem: bench.key.publicKey.pem) else { throw Failure(description: "the key was not taken") }
         var report = Report(tokens: turns * batch)
         for _ in 0..<turns {
-            let tokens = try desk.freshTokens(batch)
+            let tokens = try bench.freshTokens(batch)
             let signed = try tokens.map { token in
                 let parts = try CompactToken(parsing: token.reveal())
                 return BareES384.Signed(message: parts.signingInput, signature: parts.signature)
             }
             report.bareMicroseconds += try Self.cost(of: batch) { signed.count { bare.isValid($0) } }
-            report.verifierMicroseconds += try Self.cost(of: batch) { desk.verify(tokens) }
-            report.cachedMicroseconds += try Self.cost(of: batch) { desk.verify(tokens) }
+            report.verifierMicroseconds += try Self.cost(of: batch) { bench.verify(tokens) }
+            report.cachedMicroseconds += try Self.cost(of: batch) { bench.verify(tokens) }
         }
-        let performed = desk.verifier.verificationCount
+        let performed = bench.verifier.verificationCount
         guard performed == report.tokens else { throw Failure(description: "\(performed) operations of \(report.tokens)") }
         report.ratio = report.bareMicroseconds / report.verifierMicroseconds
         report.bareMicroseconds /= Double(turns)
@@ -84,5 +85,49 @@ struct Tokens: ParsableCommand {
         var time = timespec()
         clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)
         return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
+    }
+}
+
+/// OpenSSL's own ES384 verification and nothing else: the floor that a token verifier is measured against.
+struct BareES384: ~Copyable {
+    /// A signature as OpenSSL takes it, with what it signs.
+    struct Signed {
+        var message: [UInt8]
+        var der: [UInt8]
+
+        /// - Parameter signature: raw R‖S, as a JWS carries it.
+        init(message: [UInt8], signature: [UInt8]) {
+            self.message = message
+            let pair = ECDSA_SIG_new()
+            defer { ECDSA_SIG_free(pair) }
+            let half = CInt(signature.count / 2)
+            signature.withUnsafeBufferPointer { raw in
+                _ = ECDSA_SIG_set0(
+                    pair, BN_bin2bn(raw.baseAddress, half, nil), BN_bin2bn(raw.baseAddress! + Int(half), half, nil))
+            }
+            var bytes: UnsafeMutablePointer<UInt8>?
+            let count = i2d_ECDSA_SIG(pair, &bytes)
+            der = Array(UnsafeBufferPointer(start: bytes, count: Int(count)))
+            CRYPTO_free(bytes, nil, 0)
+        }
+    }
+
+    private let key: OpaquePointer
+
+    /// - Parameter pem: a public key, SubjectPublicKeyInfo. Nil when it is none.
+    init?(pem: [UInt8]) {
+        let source = BIO_new_mem_buf(pem, CInt(pem.count))
+        defer { BIO_free(source) }
+        guard let key = PEM_read_bio_PUBKEY(source, nil, nil, nil) else { return nil }
+        self.key = key
+    }
+
+    deinit { EVP_PKEY_free(key) }
+
+    borrowing func isValid(_ signed: Signed) -> Bool {
+        let context = EVP_MD_CTX_new()
+        defer { EVP_MD_CTX_free(context) }
+        return EVP_DigestVerifyInit(context, nil, EVP_sha384(), nil, key) == 1
+            && EVP_DigestVerify(context, signed.der, signed.der.count, signed.message, signed.message.count) == 1
     }
 }

@@ -1,0 +1,104 @@
+import Settings
+
+extension ConfigurationTable {
+    static let listeners: [Section] = [
+        Section("http", "Public HTTP: WHIP, and the test publisher where it is on.", httpKeys("http", \.http)),
+        Section("https", "The same over TLS.", httpKeys("https", \.https)),
+        Section(
+            "rtmp", "RTMP and RTMPS on one port, told apart by their first byte.",
+            [
+                Key("rtmp.listen", \.rtmp.listen, .restart, "Where to listen."),
+                Key(
+                    "rtmp.requiresTLS", \.rtmp.requiresTLS, .live,
+                    "Refuses plain RTMP whatever an ingest configuration's insecureIngest says."),
+                Key(
+                    "rtmp.handshakeTimeout", \.rtmp.handshakeTimeout, .restart, in: .seconds(1) ... .seconds(60),
+                    "Time for the RTMP handshake, absolute."),
+                Key(
+                    "rtmp.publishTimeout", \.rtmp.publishTimeout, .restart, in: .seconds(1) ... .seconds(120),
+                    "Time from the connection to a granted publish, absolute; time in which we hold a publish is not counted."),
+                Key(
+                    "rtmp.idleTimeout", \.rtmp.idleTimeout, .restart, in: .seconds(2) ... .seconds(300),
+                    "A publisher that sends nothing for so long is gone."),
+                Key("rtmp.maximumConnections", \.rtmp.maximumConnections, .restart, in: 1...1_000_000, "Connections at once."),
+            ]),
+        Section(
+            "media", "ICE, DTLS and SRTP of every WHIP session on one port.",
+            [
+                Key("media.listen", \.media.listen, .restart, "Where to listen, UDP and TCP."),
+                Key("media.tcp", \.media.tcp, .restart, "Offers ICE over TCP on the same port, for networks that block UDP."),
+                Key(
+                    "media.receiveBuffer", \.media.receiveBuffer, .restart, in: .kibibytes(64) ... .mebibytes(256),
+                    "Kernel buffer of each worker's socket; the kernel's net.core.rmem_max bounds it."),
+            ]),
+        Section(
+            "whip", "WHIP sessions (RFC 9725).",
+            [
+                Key(
+                    "whip.pendingTimeout", \.whip.pendingTimeout, .restart, in: .seconds(5) ... .seconds(60),
+                    "Time from the offer to the end of the DTLS handshake."),
+                Key(
+                    "whip.strictETags", \.whip.strictETags, .restart,
+                    "Refuses a PATCH without If-Match (RFC 9725 §4.3.1) instead of taking it for the current ICE session."),
+                Key(
+                    "whip.consentTimeout", \.whip.consentTimeout, .restart, in: .seconds(5) ... .seconds(120),
+                    "A peer of whom nothing genuine came for so long (RFC 7675) is gone."),
+                Key("whip.iceServers", \.whip.iceServers, .restart, "STUN and TURN URLs told to clients in Link fields."),
+                Key(
+                    "whip.turnSecret", \.whip.turnSecret, .restart,
+                    "Shared with the TURN servers (coturn: static-auth-secret): each session gets credentials of its own."),
+                Key(
+                    "whip.turnLifetime", \.whip.turnLifetime, .restart, in: .seconds(60) ... .seconds(7 * 86_400),
+                    "How long those credentials hold."),
+            ]),
+        Section(
+            "watch", "Pages for trying things.",
+            [
+                Key("watch.publishPage", \.watch.publishPage, .restart, "Serves the test publisher at /publish.")
+            ]),
+        Section(
+            "admin", "The control API, /v1/, /metrics, /livez and /readyz.",
+            [
+                Key("admin.listen", \.admin.listen, .restart, "Where to listen. Keep it off the Internet."),
+                Key("admin.auth", \.admin.auth, .restart, "How requests are authenticated; none is for loopback only."),
+                Key(
+                    "admin.hosts", \.admin.hosts, .live, "Host names taken besides loopback; others are refused (DNS rebinding)."),
+                Key(
+                    "admin.requestTimeout", \.admin.requestTimeout, .restart, in: .seconds(1) ... .seconds(60),
+                    "Time for a request to arrive whole."),
+                Key("admin.maximumConnections", \.admin.maximumConnections, .restart, in: 1...100_000, "Connections at once."),
+            ]),
+        Section(
+            ConfigurationMap(
+                "accessKeys", \.accessKeys, example: "operations",
+                "Keys of the control API (SigV4) by a name of yours. Quickstart makes one of its own.")),
+    ]
+
+    private static func httpKeys(_ name: String, _ section: any SettingPath<StagedoorConfiguration, HTTPSettings>) -> [Key] {
+        HTTPSettings.keys.map { Key($0, in: section, at: name) }
+    }
+}
+
+extension HTTPSettings {
+    static let keys: [ConfigurationKey<HTTPSettings>] = [
+        ConfigurationKey("listen", \.listen, .restart, "Where to listen."),
+        ConfigurationKey(
+            "requestTimeout", \.requestTimeout, .restart, in: .seconds(1) ... .seconds(60),
+            "Time for a request to arrive whole, absolute."),
+        ConfigurationKey(
+            "idleTimeout", \.idleTimeout, .restart, in: .seconds(1) ... .seconds(600),
+            "A kept connection without a request is closed after so long."),
+        ConfigurationKey("maximumConnections", \.maximumConnections, .restart, in: 1...1_000_000, "Connections at once."),
+        ConfigurationKey(
+            "maximumBodySize", \.maximumBodySize, .restart, in: .kibibytes(4) ... .mebibytes(1),
+            "Greatest request body: offers and candidates."),
+    ]
+}
+
+extension AccessKeySettings: MapEntry {
+    static let keys: [ConfigurationKey<AccessKeySettings>] = [
+        ConfigurationKey("id", \.id, .live, "The access key id that clients send."),
+        ConfigurationKey("secret", \.secret, .live, "The secret access key."),
+        ConfigurationKey("readOnly", \.readOnly, .live, "May look but change nothing."),
+    ]
+}

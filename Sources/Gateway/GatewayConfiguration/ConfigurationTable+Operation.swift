@@ -1,0 +1,119 @@
+import Settings
+
+extension ConfigurationTable {
+    static let operation: [Section] = [
+        Section(
+            "limits", "What strangers may cost.",
+            [
+                Key(
+                    "limits.unauthenticatedConnections", \.limits.unauthenticatedConnections, .restart, in: 1...1_000_000,
+                    "Connections that have not yet shown a credential; over it the oldest goes."),
+                Key(
+                    "limits.connectionsPerAddress", \.limits.connectionsPerAddress, .restart, in: 1...100_000,
+                    "Connections of one address (IPv6: /64); success raises the address's allowance."),
+                Key(
+                    "limits.failuresPerMinute", \.limits.failuresPerMinute, .restart, in: 1...100_000, unit: "a minute",
+                    "Failed authentications of one address."),
+            ]),
+        Section(
+            "overload", "When new publishes are refused so that live ones do not suffer.",
+            [
+                Key(
+                    "overload.maximumPublishers", \.overload.maximumPublishers, .live, in: 0...1_000_000,
+                    "Publishers on this node; 0: as many as it bears."),
+                Key("overload.cpu", \.overload.cpu, .live, in: 10...100, unit: "percent", "CPU of the granted CPUs."),
+                Key(
+                    "overload.loopLag", \.overload.loopLag, .live, in: .milliseconds(5) ... .seconds(5),
+                    "Lateness of event loops."),
+                Key(
+                    "overload.descriptors", \.overload.descriptors, .live, in: 10...100, unit: "percent",
+                    "File descriptors of the limit."),
+                Key(
+                    "overload.memory", \.overload.memory, .live, in: ByteSize(bytes: 0) ... .mebibytes(1 << 20),
+                    "Resident memory; 0: no bound."),
+            ]),
+        Section(
+            "logging", "The log, on standard error.",
+            [
+                Key("logging.level", \.logging.level, .live, "The least level written."),
+                Key("logging.format", \.logging.format, .restart, "auto: text on a terminal, else json."),
+            ]),
+        Section(
+            "metrics", "Who may read /metrics where the admin listener is not on loopback.",
+            [
+                Key("metrics.token", \.metrics.token, .restart, "Bearer token."),
+                Key("metrics.networks", \.metrics.networks, .restart, "Networks that need none."),
+            ]),
+        Section(
+            "drain", "Going away without hurting anybody.",
+            [
+                Key(
+                    "drain.grace", \.drain.grace, .live, in: .seconds(0) ... .seconds(300),
+                    "Not ready, but still taking publishes."),
+                Key(
+                    "drain.timeout", \.drain.timeout, .live, in: .seconds(0) ... .seconds(7 * 86_400),
+                    "Live streams may go on for so long."),
+                Key(
+                    "drain.closesPerSecond", \.drain.closesPerSecond, .live, in: 1...10_000, unit: "a second",
+                    "Streams closed at the end."),
+                Key(
+                    "drain.takeOverTimeout", \.drain.takeOverTimeout, .live, in: .seconds(0) ... .seconds(7 * 86_400),
+                    "After a take-over, streams of the old process may go on for so long."),
+            ]),
+        Section(
+            "workers", "Threads.",
+            [
+                Key(
+                    "workers.count", \.workers.count, .restart, in: 0...256,
+                    "Media threads; 0: the CPUs that the control group grants."),
+                Key("workers.verifiers", \.workers.verifiers, .restart, in: 1...64, "Threads that verify tokens."),
+            ]),
+    ]
+}
+
+extension ConfigurationTable {
+    static let cluster = Section(
+        "cluster", "This node among others that share a Redis or Valkey, and so are one platform.",
+        [
+            Key(
+                "cluster.redis", \.cluster.redis, .restart, "The servers; empty: this node is a platform by itself, on SQLite."),
+            Key(
+                "cluster.topology", \.cluster.topology, .restart,
+                "What they are: one primary, sentinels that know it, or nodes of a Redis Cluster."),
+            Key("cluster.primary", \.cluster.primary, .restart, "The name by which sentinels know the primary."),
+            Key("cluster.user", \.cluster.user, .restart, "ACL user; empty: the default one."),
+            Key("cluster.password", \.cluster.password, .restart, "Its password; empty: none is asked for."),
+            Key(
+                "cluster.redisTLS", \.cluster.redisTLS, .restart,
+                "Speak TLS with the servers and sentinels; their certificates must show the names in cluster.redis."),
+            Key(
+                "cluster.redisCertificateAuthority", \.cluster.redisCertificateAuthority, .restart,
+                "PEM file that the servers' certificates must descend from; empty: the system's."),
+            Key(
+                "cluster.redisCertificate", \.cluster.redisCertificate, .restart,
+                "PEM file of the certificate that we show the servers (tls-auth-clients); empty: none."),
+            Key("cluster.redisPrivateKey", \.cluster.redisPrivateKey, .restart, "PEM file of its key."),
+            Key(
+                "cluster.keyPrefix", \.cluster.keyPrefix, .restart, "Begins every key; platforms that share servers differ in it."
+            ),
+            Key(
+                "cluster.platformKeyFile", \.cluster.platformKeyFile, .restart,
+                "File of 32 bytes, the same on every node, that encrypts stream keys in the shared store."),
+            Key(
+                "cluster.node", \.cluster.node, .restart,
+                "Name of this node, letters and digits, like that of no other; empty: made at the first start."),
+            Key(
+                "cluster.url", \.cluster.url, .restart,
+                "URL under which the other nodes reach our public HTTP: they pass WHIP's PATCH and DELETE on; empty: by http.listen."
+            ),
+            Key(
+                "cluster.certificateAuthority", \.cluster.certificateAuthority, .restart,
+                "PEM file that the other nodes' certificates must descend from, where their URLs are https; empty: the system's."),
+            Key(
+                "cluster.publicURL", \.cluster.publicURL, .restart,
+                "WHIP endpoint of this node alone, to which draining or full nodes send encoders (307); empty: none are sent."),
+            Key(
+                "cluster.degraded", \.cluster.degraded, .restart,
+                "New publishes while the servers are away: refuse them, or admit tokens whose key we know."),
+        ])
+}

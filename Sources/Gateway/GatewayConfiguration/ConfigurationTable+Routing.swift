@@ -1,0 +1,66 @@
+import Settings
+
+extension ConfigurationTable {
+    static let routing: [Section] = [
+        Section(
+            ConfigurationMap(
+                "routers", \.routers, example: "sfu",
+                "Stage routers by name. Without any here: the embedded one, and a static one that sends to 127.0.0.1 from port 5004 on."
+            )),
+        Section(
+            "embedded", "The router in this process (driver embedded): subscribers by WHEP, for looking, not for audiences.",
+            [
+                Key(
+                    "embedded.maximumSubscribers", \.embedded.maximumSubscribers, .restart, in: 1...1000,
+                    "Subscribers at a time; further ones are refused (SD-1141)."),
+                Key(
+                    "embedded.subscribersPerStage", \.embedded.subscribersPerStage, .restart, in: 1...1000,
+                    "Of them those of one stage."),
+                Key(
+                    "embedded.subscribersPerAddress", \.embedded.subscribersPerAddress, .restart, in: 1...1000,
+                    "Of them those from one address (IPv6: /64). Loopback is not counted."),
+                Key(
+                    "embedded.subscribersPerToken", \.embedded.subscribersPerToken, .restart, in: 1...1000,
+                    "Of them those of one token: its newest displaces its oldest that is not connected yet."),
+            ]),
+        Section(
+            "forwarding", "How streams are sent to routers.",
+            [
+                Key("forwarding.replicas", \.forwarding.replicas, .restart, in: 1...8, "Routers that get each participant.")
+            ]),
+        Section(
+            "transcoding", "AAC to Opus, on threads of its own.",
+            [
+                Key("transcoding.threads", \.transcoding.threads, .restart, in: 0...256, "Threads; 0: half the CPUs."),
+                Key(
+                    "transcoding.complexity", \.transcoding.complexity, .restart, in: 0...10,
+                    "Opus complexity: CPU against quality."),
+                Key(
+                    "transcoding.stereoBitrate", \.transcoding.stereoBitrate, .restart, in: 6000...510_000, unit: "bit/s",
+                    "Opus bitrate for two channels."),
+                Key(
+                    "transcoding.monoBitrate", \.transcoding.monoBitrate, .restart, in: 6000...510_000, unit: "bit/s",
+                    "Opus bitrate for one channel."),
+            ]),
+    ]
+}
+
+extension RouterSettings: MapEntry {
+    static let keys: [ConfigurationKey<RouterSettings>] = [
+        ConfigurationKey(
+            "driver", \.driver, .restart,
+            "announce: the stage router protocol; embedded: WHEP in this process; janus: Janus's Streaming plugin; static: plain RTP to a host."
+        ),
+        ConfigurationKey("url", \.url, .restart, "announce, janus: the router's HTTP or HTTPS URL."),
+        ConfigurationKey("token", \.token, .restart, "announce: sent as Bearer; janus: the API secret."),
+        ConfigurationKey(
+            "media", \.media, .restart, "Networks to which media may be sent; none: what the URL's host resolves to."),
+        ConfigurationKey("srtp", \.srtp, .restart, "Sends SRTP (announce, static)."),
+        ConfigurationKey("host", \.host, .restart, "static: the address that media is sent to."),
+        ConfigurationKey("ports", \.ports, .restart, "static: ports; each participant takes the lowest free pair of even ones."),
+        ConfigurationKey(
+            "certificateAuthority", \.certificateAuthority, .restart, "PEM file that the router's certificate must descend from."),
+        ConfigurationKey("certificate", \.certificate, .restart, "PEM file of our client certificate."),
+        ConfigurationKey("privateKey", \.privateKey, .restart, "PEM file of its key."),
+    ]
+}

@@ -1,0 +1,90 @@
+public import Wire
+
+/// What strangers may cost.
+public struct LimitSettings: Equatable, Sendable {
+    /// Connections of the whole process that have not published yet.
+    public var unauthenticatedConnections = 2000
+    /// Connections of one IPv4 address or IPv6 /64. Publishing ones do not count.
+    public var connectionsPerAddress = 64
+    /// Wrong tokens of one source after which it is refused without work, until its minute is over.
+    public var failuresPerMinute = 20
+
+    // Without a key in the file.
+
+    /// Tokens of one source that may wait to be verified, beside the one in work.
+    public var waitingPerSource = 4
+
+    public init() {}
+}
+
+/// When new publishes are refused so that live ones do not suffer.
+public struct OverloadSettings: Equatable, Sendable {
+    /// 0: no bound.
+    public var maximumPublishers = 0
+    /// Percent of the granted CPUs.
+    public var cpu = 90
+    public var loopLag = Duration.milliseconds(100)
+    /// Percent of the limit.
+    public var descriptors = 80
+    /// Resident; 0: no bound.
+    public var memory = ByteSize(bytes: 0)
+
+    public init() {}
+}
+
+/// The log.
+public struct LoggingSettings: Equatable, Sendable {
+    public enum Level: String, CaseIterable, Sendable {
+        case debug
+        case info
+        case warning
+        case error
+    }
+
+    public enum Format: String, CaseIterable, Sendable {
+        case auto
+        case json
+        case text
+    }
+
+    public var level = Level.info
+    public var format = Format.auto
+
+    public init() {}
+}
+
+/// Who may read the metrics where the admin listener is not on loopback.
+public struct MetricsSettings: Equatable, Sendable {
+    public var token = Secret("")
+    public var networks: [IPNetwork] = []
+
+    public init() {}
+}
+
+/// Going away without hurting anybody.
+public struct DrainSettings: Equatable, Sendable {
+    /// Balancers see that the node is not ready; publishes are still taken.
+    public var grace = Duration.seconds(5)
+    /// Live streams may go on for so long, counted from the beginning.
+    public var timeout = Duration.seconds(1800)
+    /// Streams ended per second after that, 1 or more.
+    public var closesPerSecond = 10
+    /// Streams may outlive a take-over for so long.
+    public var takeOverTimeout = Duration.seconds(86_400)
+
+    public init() {}
+
+    public init(grace: Duration, timeout: Duration, closesPerSecond: Int) {
+        (self.grace, self.timeout, self.closesPerSecond) = (grace, timeout, closesPerSecond)
+    }
+}
+
+/// Threads.
+public struct WorkerSettings: Equatable, Sendable {
+    /// Media threads; 0: the CPUs that the control group grants.
+    public var count = 0
+    /// Threads that verify tokens.
+    public var verifiers = 1
+
+    public init() {}
+}

@@ -1,0 +1,83 @@
+public import Wire
+
+/// Who we are in ARNs.
+public struct PlatformSettings: Equatable, Sendable {
+    public var region = "us-east-1"
+    public var account = "000000000000"
+
+    public init() {}
+}
+
+/// How many resources may exist.
+public struct QuotaSettings: Equatable, Sendable {
+    public var stages = 1000
+    public var ingestConfigurations = 100
+    public var publicKeys = 3
+    /// Participants that may publish to one stage at once; a redundant pair counts once.
+    public var publishersPerStage = 12
+    /// Participants that may publish at once, on all stages and nodes.
+    public var publishers = 1000
+
+    // Without a key in the file.
+
+    /// A stage session ends this long after its last publisher.
+    public var sessionLinger = Duration.seconds(180)
+
+    public init() {}
+}
+
+/// API requests per second and access key.
+public struct RateSettings: Equatable, Sendable {
+    public var resources = 5
+    public var tokens = 50
+    public var publicKeys = 3
+    public var tags = 10
+
+    public init() {}
+}
+
+/// An own service that is asked before anybody publishes.
+public struct AuthorizeSettings: Equatable, Sendable {
+    public enum Fallback: String, CaseIterable, Sendable {
+        case deny
+        case allow
+    }
+
+    public var url = ""
+    /// Signs the question; empty leaves it unsigned.
+    public var secret = Secret("")
+    public var timeout = Duration.seconds(3)
+    /// How long a verdict is kept for the same credential and protocol.
+    public var cache = Duration.seconds(0)
+    /// Whether encoders are let in while the service fails.
+    public var onFailure = Fallback.deny
+
+    public init() {}
+}
+
+/// The journal of events.
+public struct EventSettings: Equatable, Sendable {
+    /// How long events and sessions are kept after their end.
+    public var retention = Duration.seconds(14 * 86_400)
+
+    public init() {}
+}
+
+/// One receiver of events.
+public struct WebhookSettings: Equatable, Sendable {
+    public var url = ""
+    /// Signs every request; empty leaves them unsigned.
+    public var secret = Secret("")
+    public var timeout = Duration.seconds(5)
+    /// A PEM file of who may sign its certificate; empty for the system's.
+    public var certificateAuthority = ""
+
+    public init() {}
+}
+
+/// Where state is kept.
+public struct StoreSettings: Equatable, Sendable {
+    public var directory = "stagedoor-data"
+
+    public init() {}
+}
