@@ -66,7 +66,7 @@ let modules: [Module] = [
     Module(name: "CShim", layer: "Bindings", kind: .c, hasTests: false),
 
     protocols("Wire", strict: true),
-    protocols("JSON"),
+    protocols("JSON", ["Wire"]),
     protocols("AMF0", ["Wire"]),
     protocols("FLV", ["Wire", "AMF0"]),
     protocols("RTMP", ["Wire", "AMF0", "FLV"]),

@@ -1,6 +1,7 @@
 // fuzz: module=JWT
 import JSON
 import JWT
+import Wire
 
 /// Feeds the same bytes to the splitter and, as a payload, to the claims.
 enum JWTFuzz {
@@ -14,6 +15,6 @@ enum JWTFuzz {
             let written = JSONValue.object(claims.payload).serialized()
             precondition((try? ParticipantClaims(parsing: written)) == claims, "claims do not survive a round trip")
         }
-        if let decoded = Base64URL.decode(input) { precondition(Base64URL.encode(decoded) == input) }
+        if let decoded = Base64.url.decode(input) { precondition(Base64.url.encode(decoded) == input) }
     }
 }

@@ -31,15 +31,17 @@ struct ConsoleSessionTests {
     private static func signed(secret: String = "secret", at time: WallTime = .init(secondsSince1970: 1_790_000_000)) throws
         -> HTTPHeaders
     {
-        let stamp = String(CivilTime(time).rfc3339.prefix(19)).filter { $0 != "-" && $0 != ":" } + "Z"
+        let stamp = CivilTime(time).iso8601Basic
         let scope = [String(stamp.prefix(8)), "us-east-1", "ivs", "aws4_request"]
-        func hex(_ bytes: [UInt8]) -> String { bytes.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined() }
         let canonical = [
-            "POST", path, "", "host:127.0.0.1:8088", "x-amz-date:\(stamp)", "", "host;x-amz-date", hex(Digest.sha256([])),
+            "POST", path, "", "host:127.0.0.1:8088", "x-amz-date:\(stamp)", "", "host;x-amz-date",
+            String(hexadecimal: Digest.sha256([])),
         ].joined(separator: "\n")
         let key = scope.reduce(Array("AWS4\(secret)".utf8)) { HMAC.sha256(key: $0, Array($1.utf8)) }
-        let text = ["AWS4-HMAC-SHA256", stamp, scope.joined(separator: "/"), hex(Digest.sha256(Array(canonical.utf8)))]
-        let signature = hex(HMAC.sha256(key: key, Array(text.joined(separator: "\n").utf8)))
+        let text = [
+            "AWS4-HMAC-SHA256", stamp, scope.joined(separator: "/"), String(hexadecimal: Digest.sha256(Array(canonical.utf8))),
+        ]
+        let signature = String(hexadecimal: HMAC.sha256(key: key, Array(text.joined(separator: "\n").utf8)))
         return [
             "X-Amz-Date": stamp,
             "Authorization": "AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE/\(scope.joined(separator: "/")), "

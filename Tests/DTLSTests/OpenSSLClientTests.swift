@@ -39,7 +39,7 @@ struct OpenSSLClientTests {
             return
         }
         #expect(found == number)
-        let hex = exported.reveal().map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined().uppercased()
+        let hex = String(hexadecimal: exported.reveal(), isUppercase: true)
         #expect(text.contains("Keying material: \(hex)"), "\(text)")
     }
 

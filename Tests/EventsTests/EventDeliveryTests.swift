@@ -101,8 +101,8 @@ struct EventDeliveryTests {
             tries += 1
             guard tries != 1 else { return done(500) }
             let signature = HMAC.sha256(key: Array("key".utf8), Array("5.".utf8) + body)
-            let hex = signature.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
-            #expect(headers.contains { $0.name == "Stagedoor-Signature" && $0.value == "t=5,v1=\(hex)" })
+            let value = "t=5,v1=\(String(hexadecimal: signature))"
+            #expect(headers.contains { $0.name == "Stagedoor-Signature" && $0.value == value })
             taken.append((try? JSONValue(parsing: body))?["detail"]?["event_name"]?.string ?? "")
             done(204)
         }

@@ -1,5 +1,6 @@
 import JSON
 import Testing
+import Wire
 
 @testable import JWT
 
@@ -10,7 +11,7 @@ struct CompactTokenTests {
     static let token = CompactToken.serialized(signingInput: input, signature: signature)
 
     static func token(header: String, signature: [UInt8] = signature) -> [UInt8] {
-        Base64URL.encode(Array(header.utf8)) + Array(".e30.".utf8) + Base64URL.encode(signature)
+        Base64.url.encode(Array(header.utf8)) + Array(".e30.".utf8) + Base64.url.encode(signature)
     }
 
     @Test

@@ -5,30 +5,26 @@ import Wire
 
 @Suite("AES-256-GCM (NIST SP 800-38D)")
 struct AES256GCMTests {
-    private static func bytes(_ hex: String) -> [UInt8] {
-        let digits = hex.compactMap(\.hexDigitValue).map { UInt8($0) }
-        return stride(from: 0, to: digits.count, by: 2).map { digits[$0] << 4 | digits[$0 + 1] }
-    }
+    private static func bytes(_ hex: String) throws -> [UInt8] { try #require([UInt8](hexadecimal: hex)) }
 
     @Test
     func `test case 16 of the GCM specification`() throws {
-        let key = Self.bytes("feffe9928665731c6d6a8f9467308308feffe9928665731c6d6a8f9467308308")
-        let plaintext = Self.bytes(
+        let key = try Self.bytes("feffe9928665731c6d6a8f9467308308feffe9928665731c6d6a8f9467308308")
+        let plaintext = try Self.bytes(
             """
             d9313225f88406e5a55909c5aff5269a86a7a9531534f7da2e4c303d8a318a72\
             1c3c0c95956809532fcf0e2449a6b525b16aedf5aa0de657ba637b39
             """)
-        let context = Self.bytes("feedfacedeadbeeffeedfacedeadbeefabaddad2")
+        let context = try Self.bytes("feedfacedeadbeeffeedfacedeadbeefabaddad2")
         let cipher = try #require(AES256GCM(key: Secret(key)))
-        let sealed = cipher.seal(plaintext, context: context, nonce: Self.bytes("cafebabefacedbaddecaf888"))
-        #expect(
-            Array(sealed.dropFirst(12))
-                == Self.bytes(
-                    """
-                    522dc1f099567d07f47f37a32a84427d643a8cdcbfe5c0c97598a2bd2555d1aa\
-                    8cb08e48590dbb3da7b08b1056828838c5f61e6393ba7a0abcc9f662\
-                    76fc6ece0f4e1768cddf8853bb2d551b
-                    """))
+        let sealed = cipher.seal(plaintext, context: context, nonce: try Self.bytes("cafebabefacedbaddecaf888"))
+        let ciphertext = try Self.bytes(
+            """
+            522dc1f099567d07f47f37a32a84427d643a8cdcbfe5c0c97598a2bd2555d1aa\
+            8cb08e48590dbb3da7b08b1056828838c5f61e6393ba7a0abcc9f662\
+            76fc6ece0f4e1768cddf8853bb2d551b
+            """)
+        #expect(Array(sealed.dropFirst(12)) == ciphertext)
         #expect(cipher.open(sealed, context: context) == plaintext)
     }
 

@@ -1,5 +1,6 @@
 import OpenSSL
 import Testing
+import Wire
 
 @Suite("Digests and codes")
 struct DigestTests {
@@ -8,16 +9,16 @@ struct DigestTests {
         ("abc", "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"),
     ])
     func `SHA-256 gives the vectors of FIPS 180-4`(text: String, digest: String) {
-        #expect(hex(Digest.sha256(Array(text.utf8))) == digest)
+        #expect(String(hexadecimal: Digest.sha256(Array(text.utf8))) == digest)
     }
 
     @Test func `SHA-1, SHA-384 and MD5 of abc are as published`() {
         let abc = Array("abc".utf8)
-        #expect(hex(Digest.sha1(abc)) == "a9993e364706816aba3e25717850c26c9cd0d89d")
+        #expect(String(hexadecimal: Digest.sha1(abc)) == "a9993e364706816aba3e25717850c26c9cd0d89d")
         #expect(
-            hex(Digest.sha384(abc))
+            String(hexadecimal: Digest.sha384(abc))
                 == "cb00753f45a35e8bb5a03d699ac65007272c32ab0eded1631a8b605a43ff5bed8086072ba1e7cc2358baeca134c825a7")
-        #expect(hex(Digest.md5(abc)) == "900150983cd24fb0d6963f7d28e17f72")
+        #expect(String(hexadecimal: Digest.md5(abc)) == "900150983cd24fb0d6963f7d28e17f72")
     }
 
     @Test(arguments: [
@@ -25,15 +26,15 @@ struct DigestTests {
         (Array("Jefe".utf8), "what do ya want for nothing?", "effcdf6ae5eb2fa2d27416d5f184df9c259a7c79"),
     ])
     func `HMAC-SHA-1 gives the vectors of RFC 2202`(key: [UInt8], message: String, code: String) {
-        #expect(hex(HMAC.sha1(key: key, Array(message.utf8))) == code)
+        #expect(String(hexadecimal: HMAC.sha1(key: key, Array(message.utf8))) == code)
     }
 
     @Test func `HMAC-SHA-256 gives a vector of RFC 4231, and takes empty keys and messages`() {
         #expect(
-            hex(HMAC.sha256(key: Array("Jefe".utf8), Array("what do ya want for nothing?".utf8)))
+            String(hexadecimal: HMAC.sha256(key: Array("Jefe".utf8), Array("what do ya want for nothing?".utf8)))
                 == "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843")
         #expect(
-            hex(HMAC.sha256(key: [], [])) == "b613679a0814d9ec772f95d778c35fc5ff1697c493715653c6c712144292c5ad")
+            String(hexadecimal: HMAC.sha256(key: [], [])) == "b613679a0814d9ec772f95d778c35fc5ff1697c493715653c6c712144292c5ad")
     }
 
     @Test func `random bytes differ and have the length that was asked for`() {
@@ -49,8 +50,4 @@ struct DigestTests {
     func `constant-time comparison compares`(left: [UInt8], right: [UInt8], isEqual: Bool) {
         #expect(ConstantTime.isEqual(left, right) == isEqual)
     }
-}
-
-func hex(_ bytes: [UInt8]) -> String {
-    bytes.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
 }

@@ -83,7 +83,7 @@ struct RouterTrustTests {
 
     @Test func `a protected offer needs a key in the answer`() throws {
         #expect(throws: AnnounceFailure.self) { try parse(Self.answer(), isProtected: true) }
-        let key = Base64.encode(Array(repeating: 7, count: 30))
+        let key = Base64.standard.text(of: Array(repeating: 7, count: 30))
         let crypto = "a=crypto:1 AES_CM_128_HMAC_SHA1_80 inline:\(key)\r\n"
         let text = Self.answer {
             $0.replace("RTP/AVPF", with: "RTP/SAVPF")

@@ -94,13 +94,4 @@ struct StaticRouterTests {
             #expect(files.path(ofFirst: name) == nil)
         }
     }
-
-    @Test(arguments: [("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foobar", "Zm9vYmFy")])
-    func `base64 as in RFC 4648 §10`(_ plain: String, _ encoded: String) {
-        #expect(Base64.encode(Array(plain.utf8)) == encoded)
-        #expect(Base64.decode(encoded) == Array(plain.utf8))
-    }
-
-    @Test(arguments: ["Z", "Zg=", "Zg==Zg==", "Z===", "Zm8*"])
-    func `base64 refuses`(_ text: String) { #expect(Base64.decode(text) == nil) }
 }

@@ -144,12 +144,4 @@ extension SRTPInbound {
 }
 
 /// The bytes that hexadecimal text spells.
-func bytes(_ hex: String) -> [UInt8] {
-    var digits = Array(hex)[...]
-    var bytes: [UInt8] = []
-    while digits.count >= 2 {
-        bytes.append(UInt8(String(digits.prefix(2)), radix: 16)!)
-        digits.removeFirst(2)
-    }
-    return bytes
-}
+func bytes(_ hex: String) -> [UInt8] { [UInt8](hexadecimal: hex) ?? [] }

@@ -85,6 +85,18 @@ struct SignatureV4Tests {
         #expect(verify(try Self.createStage(), now: Self.now + .seconds(seconds)) == .failure(.skewed))
     }
 
+    @Test(arguments: ["00000101", "16770921", "22620412", "23000101", "99991231"])
+    func `refuses years whose nanoseconds do not fit`(_ date: String) throws {
+        let target = "/CreateStage"
+        let authorization =
+            "AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE/\(date)/us-east-1/ivs/aws4_request, SignedHeaders=host;x-amz-date, "
+            + "Signature=\(Self.zeros)"
+        let request = HTTPRequest(
+            method: .post, target: try #require(HTTPRequestTarget(target)), rawTarget: target,
+            headers: ["Host": "h", "X-Amz-Date": date + "T000000Z", "Authorization": authorization])
+        #expect(verify(request) == .failure(.malformed))
+    }
+
     @Test(arguments: [
         ("Bearer x", SignatureV4Error.missing), ("AWS4-HMAC-SHA256 ", .malformed),
         ("AWS4-HMAC-SHA256 Credential=A/20260102/us-east-1/ivs/aws4_request, SignedHeaders=host, Signature=00", .malformed),

@@ -65,6 +65,6 @@ final class Bench: Sendable {
     }
 
     func sign(header: String, payload: String) throws -> [UInt8] {
-        try sign(input: Base64URL.encode(Array(header.utf8)) + [46] + Base64URL.encode(Array(payload.utf8)))
+        try sign(input: Base64.url.encode(Array(header.utf8)) + [46] + Base64.url.encode(Array(payload.utf8)))
     }
 }

@@ -19,21 +19,3 @@ struct IPNetworkTests {
         #expect(IPNetwork(text) == nil)
     }
 }
-
-@Suite("Civil time")
-struct CivilTimeTests {
-    @Test(arguments: [
-        (Int64(0), "1970-01-01T00:00:00.000Z", "Thu, 01 Jan 1970 00:00:00 GMT"),
-        (784_111_777, "1994-11-06T08:49:37.000Z", "Sun, 06 Nov 1994 08:49:37 GMT"),
-        (951_827_696, "2000-02-29T12:34:56.000Z", "Tue, 29 Feb 2000 12:34:56 GMT"),
-        (1_795_227_276, "2026-11-21T02:14:36.000Z", "Sat, 21 Nov 2026 02:14:36 GMT"),
-        (-1, "1969-12-31T23:59:59.000Z", "Wed, 31 Dec 1969 23:59:59 GMT"),
-        (4_107_542_399, "2100-02-28T23:59:59.000Z", "Sun, 28 Feb 2100 23:59:59 GMT"),
-        (4_107_542_400, "2100-03-01T00:00:00.000Z", "Mon, 01 Mar 2100 00:00:00 GMT"),
-    ])
-    func `is written as RFC 3339 and RFC 9110 demand`(_ seconds: Int64, _ rfc3339: String, _ httpDate: String) {
-        let time = CivilTime(WallTime(secondsSince1970: seconds))
-        #expect(time.rfc3339 == rfc3339)
-        #expect(time.httpDate == httpDate)
-    }
-}

@@ -55,9 +55,7 @@ public final class Certificate: Sendable {
     }
 
     /// The fingerprint as SDP writes it: `AB:CD:…` (RFC 8122 §5).
-    public var fingerprintText: String {
-        sha256Fingerprint.map { ($0 < 16 ? "0" : "") + String($0, radix: 16, uppercase: true) }.joined(separator: ":")
-    }
+    public var fingerprintText: String { String(hexadecimal: sha256Fingerprint, separator: ":", isUppercase: true) }
 
     public var notBefore: WallTime { unsafe Self.time(X509_get0_notBefore(handle)) }
     public var notAfter: WallTime { unsafe Self.time(X509_get0_notAfter(handle)) }

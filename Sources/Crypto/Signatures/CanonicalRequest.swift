@@ -1,5 +1,5 @@
 import HTTP
-import OpenSSL
+import Wire
 
 /// What AWS Signature Version 4 signs of a request: method, path, query, some headers, and the body's hash, in one spelling.
 struct CanonicalRequest {
@@ -18,7 +18,7 @@ struct CanonicalRequest {
     }
 
     /// The path as sent, encoded once more: every service but S3 does so.
-    private static func path(_ path: String) -> String { path.isEmpty ? "/" : encoded(path) }
+    private static func path(_ path: String) -> String { path.isEmpty ? "/" : PercentEncoding.encode(path, keepingSlashes: true) }
 
     /// The pairs as sent, in the order of their bytes; a name alone gets an equals sign.
     private static func query(_ query: String?) -> String {
@@ -34,20 +34,4 @@ struct CanonicalRequest {
     private static func folded(_ value: String) -> String {
         value.split(whereSeparator: { $0 == " " || $0 == "\t" }).joined(separator: " ")
     }
-
-    private static func encoded(_ path: String) -> String {
-        var text = ""
-        for byte in path.utf8 {
-            if unreserved.contains(byte) {
-                text.unicodeScalars.append(UnicodeScalar(byte))
-            } else {
-                text += "%" + [byte >> 4, byte & 15].map { String($0, radix: 16, uppercase: true) }.joined()
-            }
-        }
-        return text
-    }
-
-    /// RFC 3986 §2.3, and the slash between segments.
-    private static let unreserved = Set(
-        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~/".utf8)
 }

@@ -1,4 +1,5 @@
 import HTTP
+import Wire
 
 /// The `Authorization` header of AWS Signature Version 4:
 /// `AWS4-HMAC-SHA256 Credential=ID/date/region/service/aws4_request, SignedHeaders=a;b, Signature=hex`.
@@ -21,7 +22,7 @@ struct SignatureV4Authorization: Equatable {
         guard header.hasPrefix(Self.scheme + " ") else { throw .missing }
         let fields = Self.fields(header.dropFirst(Self.scheme.count + 1))
         guard let credential = fields["Credential"], let names = fields["SignedHeaders"], let hex = fields["Signature"],
-            let signature = Self.bytes(hex: hex), signature.count == 32
+            let signature = [UInt8](hexadecimal: hex), signature.count == 32
         else { throw .malformed }
         let parts = credential.split(separator: "/", omittingEmptySubsequences: false)
         guard parts.count == 5, parts[4] == "aws4_request", (1...128).contains(parts[0].utf8.count), parts[1].utf8.count == 8
@@ -43,18 +44,5 @@ struct SignatureV4Authorization: Equatable {
             fields[String(part[..<equals])] = part[part.index(after: equals)...]
         }
         return fields
-    }
-
-    static func bytes(hex: Substring) -> [UInt8]? {
-        let digits = Array(hex.utf8)
-        guard digits.count % 2 == 0, digits.count <= 128 else { return nil }
-        var bytes: [UInt8] = []
-        for index in stride(from: 0, to: digits.count, by: 2) {
-            guard let high = Character(UnicodeScalar(digits[index])).hexDigitValue,
-                let low = Character(UnicodeScalar(digits[index + 1])).hexDigitValue
-            else { return nil }
-            bytes.append(UInt8(high << 4 | low))
-        }
-        return bytes
     }
 }

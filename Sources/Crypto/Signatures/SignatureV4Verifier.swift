@@ -30,7 +30,9 @@ public struct SignatureV4Verifier: Sendable {
         // An unknown key is worked on like a known one: how long it takes does not tell which ids exist.
         let known = secret(authorization.accessKeyID)
         let key = Self.signingKey(known ?? Secret("unknown"), authorization)
-        let text = [SignatureV4Authorization.scheme, stamp, authorization.scope, Self.hex(Digest.sha256(canonical.bytes))]
+        let text = [
+            SignatureV4Authorization.scheme, stamp, authorization.scope, String(hexadecimal: Digest.sha256(canonical.bytes)),
+        ]
         let expected = HMAC.sha256(key: key, Array(text.joined(separator: "\n").utf8))
         let isEqual = ConstantTime.isEqual(expected, authorization.signature)
         guard known != nil else { throw .unknownAccessKey }
@@ -43,7 +45,7 @@ public struct SignatureV4Verifier: Sendable {
         of request: HTTPRequest, _ authorization: SignatureV4Authorization, now: WallTime
     ) throws(SignatureV4Error) -> String {
         guard let stamp = request.headers["X-Amz-Date"], stamp.hasPrefix(authorization.date),
-            let time = BasicTimestamp.parse(stamp)
+            let time = WallTime(iso8601Basic: stamp)
         else { throw .malformed }
         let skew = time - now
         guard skew <= Self.maximumSkew, skew >= .zero - Self.maximumSkew else { throw .skewed }
@@ -65,7 +67,7 @@ public struct SignatureV4Verifier: Sendable {
 
     /// The body's hash; a client that sent the hash along must have sent this one, and may not leave the body unsigned.
     private func payloadHash(of request: HTTPRequest) throws(SignatureV4Error) -> String {
-        let hash = Self.hex(Digest.sha256(request.body))
+        let hash = String(hexadecimal: Digest.sha256(request.body))
         if let claimed = request.headers["X-Amz-Content-Sha256"], claimed != hash { throw .unsigned("body") }
         return hash
     }
@@ -73,9 +75,5 @@ public struct SignatureV4Verifier: Sendable {
     private static func signingKey(_ secret: Secret, _ authorization: SignatureV4Authorization) -> [UInt8] {
         let parts = [authorization.date, authorization.region, authorization.service, "aws4_request"]
         return parts.reduce(Array("AWS4".utf8) + secret.reveal()) { HMAC.sha256(key: $0, Array($1.utf8)) }
-    }
-
-    private static func hex(_ bytes: [UInt8]) -> String {
-        String(hexadecimal: bytes)
     }
 }

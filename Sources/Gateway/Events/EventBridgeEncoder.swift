@@ -41,11 +41,7 @@ public struct EventBridgeEncoder: Sendable {
     /// The same for every delivery of an event, so that a receiver can tell a repetition: a UUID of version 8 (RFC 9562 §5.8).
     private func identifier(of event: ParticipantEvent) -> String {
         let seed = "\(names.account) \(event.stageARN) \(event.sequence) \(event.time.nanosecondsSince1970)"
-        var bytes = Array(Digest.sha256(Array(seed.utf8)).prefix(16))
-        bytes[6] = bytes[6] & 0x0F | 0x80
-        bytes[8] = bytes[8] & 0x3F | 0x80
-        let hex = bytes.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }
-        return [hex[0..<4], hex[4..<6], hex[6..<8], hex[8..<10], hex[10..<16]].map { $0.joined() }.joined(separator: "-")
+        return String(uuid: Digest.sha256(Array(seed.utf8)).prefix(16), version: 8)
     }
 }
 

@@ -105,8 +105,8 @@ public struct RouterDescription: Sendable, Equatable {
         if track.kind == .video { list = [.init("packetization-mode", "1"), .init("level-asymmetry-allowed", "1")] }
         switch format {
         case .h264(let sps, let pps):
-            if sps.count >= 4 { list.append(.init("profile-level-id", hex(sps[1...3]))) }
-            list.append(.init("sprop-parameter-sets", [sps, pps].map(Base64.encode).joined(separator: ",")))
+            if sps.count >= 4 { list.append(.init("profile-level-id", String(hexadecimal: sps[1...3]))) }
+            list.append(.init("sprop-parameter-sets", [sps, pps].map { Base64.standard.text(of: $0) }.joined(separator: ",")))
         case .h264Offered(let profileLevelID): list.append(.init("profile-level-id", profileLevelID))
         case .opus(let isStereo):
             let value = isStereo ? "1" : "0"
@@ -114,9 +114,5 @@ public struct RouterDescription: Sendable, Equatable {
         case nil: if track.kind == .audio { list = [.init("useinbandfec", "1")] }
         }
         return FormatParameters(payloadType: payloadType, list)
-    }
-
-    private static func hex(_ bytes: ArraySlice<UInt8>) -> String {
-        String(hexadecimal: bytes)
     }
 }

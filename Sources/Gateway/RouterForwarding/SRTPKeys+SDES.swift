@@ -10,12 +10,12 @@ extension SRTPKeys {
         return SRTPKeys(profile: profile, keyAndSalt: Secret(Random.bytes(count: count)))
     }
 
-    var crypto: (suite: String, inlineKey: Secret) { (profile.sdesName, Secret(Base64.encode(keyAndSalt.reveal()))) }
+    var crypto: (suite: String, inlineKey: Secret) { (profile.sdesName, Secret(Base64.standard.encode(keyAndSalt.reveal()))) }
 
     /// Nil for suites we do not speak and keys of the wrong length.
     init?(_ attribute: CryptoAttribute) {
         guard let profile = SRTPProfile.allCases.first(where: { $0.sdesName == attribute.suite }),
-            let bytes = Base64.decode(attribute.inlineKey.revealText()),
+            let bytes = Base64.standard.decode(attribute.inlineKey.reveal()),
             bytes.count == profile.masterKeyByteCount + profile.masterSaltByteCount
         else { return nil }
         self.init(profile: profile, keyAndSalt: Secret(bytes))

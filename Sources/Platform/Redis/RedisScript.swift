@@ -1,4 +1,5 @@
 import OpenSSL
+import Wire
 
 /// A Lua script, known to servers by its SHA-1 once they have seen it.
 public struct RedisScript: Sendable {
@@ -7,7 +8,7 @@ public struct RedisScript: Sendable {
 
     public init(_ source: String) {
         self.source = source
-        digest = Digest.sha1(Array(source.utf8)).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+        digest = String(hexadecimal: Digest.sha1(Array(source.utf8)))
     }
 
     func command(_ isKnown: Bool, keys: [RedisArgument], arguments: [RedisArgument]) -> RedisCommand {

@@ -1,3 +1,5 @@
+import Wire
+
 /// A sequence parameter set (clause 7.3.2.1.1): profile, size and timing of the pictures that refer to it. Holds no bytes.
 public struct SequenceParameterSet: Equatable, Sendable, BitwiseCopyable {
     public var profileIDC: UInt8
@@ -25,12 +27,7 @@ public struct SequenceParameterSet: Equatable, Sendable, BitwiseCopyable {
     public var pixelCount: Int { width * height }
 
     /// Six hex digits: profile_idc, constraint flags, level_idc (RFC 6184 §8.1).
-    public var profileLevelID: String {
-        [profileIDC, constraintFlags, levelIDC].map { byte in
-            let digits = String(byte, radix: 16)
-            return digits.count == 1 ? "0" + digits : digits
-        }.joined()
-    }
+    public var profileLevelID: String { String(hexadecimal: [profileIDC, constraintFlags, levelIDC]) }
 
     public var isConstrainedBaseline: Bool { profileIDC == Self.baseline && constraintFlags & 0x40 != 0 }
 

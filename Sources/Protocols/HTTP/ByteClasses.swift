@@ -12,24 +12,7 @@ extension UInt8 {
     /// What a field value may hold: visible characters, space, tab and bytes beyond ASCII.
     var isFieldValueCharacter: Bool { self >= 0x20 && self != 0x7F || self == 0x09 }
 
-    /// `unreserved` of RFC 3986 §2.3: never percent-encoded.
-    var isUnreserved: Bool {
-        switch self {
-        case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2D, 0x2E, 0x5F, 0x7E: true
-        default: false
-        }
-    }
-
     var isDigit: Bool { (0x30...0x39).contains(self) }
-
-    var hexadecimalValue: UInt8? {
-        switch self {
-        case 0x30...0x39: self - 0x30
-        case 0x41...0x46: self - 0x37
-        case 0x61...0x66: self - 0x57
-        default: nil
-        }
-    }
 }
 
 extension StringProtocol {

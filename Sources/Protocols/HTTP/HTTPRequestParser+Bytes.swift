@@ -1,3 +1,5 @@
+import Wire
+
 extension HTTPRequestParser {
     /// Adds bytes to the line that has begun; true once its CR LF has come (and gone).
     mutating func takeLine(_ bytes: RawSpan, _ offset: inout Int) throws(HTTPError) -> Bool {

@@ -1,3 +1,5 @@
+import Wire
+
 /// A request target (RFC 9112 §3.2) in origin, absolute or asterisk form, as it was sent: nothing decoded, nothing normalised.
 public struct HTTPRequestTarget: Equatable, Sendable {
     /// Begins with `/`, or is `*`.

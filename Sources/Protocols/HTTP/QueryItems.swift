@@ -1,3 +1,5 @@
+import Wire
+
 /// The pairs of a query, decoded, in their order; `+` stands for a space and a malformed pair is left out.
 public struct QueryItems: Equatable, Sendable {
     public struct Item: Equatable, Sendable {

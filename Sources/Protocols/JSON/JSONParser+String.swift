@@ -1,3 +1,5 @@
+import Wire
+
 extension JSONParser {
     /// A string (RFC 8259 §7): escapes resolved, surrogate pairs joined, control characters and broken UTF-8 refused.
     mutating func parseString() throws(JSONError) -> String {
@@ -61,7 +63,7 @@ extension JSONParser {
     private mutating func parseHexDigits(from start: Int) throws(JSONError) -> UInt16 {
         var value: UInt16 = 0
         for _ in 0..<4 {
-            guard let digit = Character(Unicode.Scalar(try current())).hexDigitValue else { throw .invalidEscape(offset: start) }
+            guard let digit = try current().hexadecimalValue else { throw .invalidEscape(offset: start) }
             value = value << 4 | UInt16(digit)
             position += 1
         }

@@ -1,3 +1,5 @@
+import Wire
+
 extension JSONValue {
     /// The compact JSON text: no white space, members in their order, only what RFC 8259 §7 demands escaped.
     public func serialized() -> [UInt8] {
@@ -39,7 +41,7 @@ extension JSONValue {
             case 0x0A: text += Array(#"\n"#.utf8)
             case 0x0D: text += Array(#"\r"#.utf8)
             case 0x09: text += Array(#"\t"#.utf8)
-            case 0..<0x20, 0x7F: text += Array(#"\u00"#.utf8) + [hexadecimal(byte >> 4), hexadecimal(byte & 15)]
+            case 0..<0x20, 0x7F: text += Array(#"\u00\#(String(hexadecimal: CollectionOfOne(byte)))"#.utf8)
             default: text.append(byte)
             }
         }
@@ -71,6 +73,4 @@ extension JSONValue {
 
     /// The shortest text that reads back equal; JSON has no infinities and no NaN, which become null.
     private static func text(of value: Double) -> String { value.isFinite ? value.description : "null" }
-
-    private static func hexadecimal(_ nibble: UInt8) -> UInt8 { nibble < 10 ? 0x30 + nibble : 0x57 + nibble }
 }

@@ -1,3 +1,4 @@
+import Wire
 public import JSON
 
 /// A signed token in its compact form (RFC 7515 §7.1), split and decoded, its signature not yet verified.
@@ -24,15 +25,15 @@ public struct CompactToken: Equatable, Sendable {
         guard parts.count == 3 else { throw .wrongParts }
         let header = try Self.object(in: parts[0], named: "header")
         keyID = try Self.checkedKeyID(header)
-        guard let payload = Base64URL.decode(parts[1]) else { throw .invalidBase64("payload") }
-        guard let signature = Base64URL.decode(parts[2]) else { throw .invalidBase64("signature") }
+        guard let payload = Base64.url.decode(parts[1]) else { throw .invalidBase64("payload") }
+        guard let signature = Base64.url.decode(parts[2]) else { throw .invalidBase64("signature") }
         guard signature.count == Self.signatureLength else { throw .wrongSignatureLength }
         (self.payload, self.signature) = (payload, signature)
         signingInput = Array(token[..<parts[1].endIndex])
     }
 
     private static func object(in part: ArraySlice<UInt8>, named name: String) throws(JWTError) -> JSONObject {
-        guard let bytes = Base64URL.decode(part) else { throw .invalidBase64(name) }
+        guard let bytes = Base64.url.decode(part) else { throw .invalidBase64(name) }
         guard case .object(let object)? = try? JSONValue(parsing: bytes, limits: limits) else { throw .invalidJSON(name) }
         return object
     }
@@ -51,12 +52,12 @@ extension CompactToken {
     /// The bytes to sign for `payload` under the key called `keyID`.
     public static func signingInput(keyID: String, payload: JSONObject) -> [UInt8] {
         let header: JSONValue = ["alg": "ES384", "typ": "JWT", "kid": .string(keyID)]
-        return Base64URL.encode(header.serialized()) + [UInt8(ascii: ".")]
-            + Base64URL.encode(JSONValue.object(payload).serialized())
+        return Base64.url.encode(header.serialized()) + [UInt8(ascii: ".")]
+            + Base64.url.encode(JSONValue.object(payload).serialized())
     }
 
     /// The whole token: what was signed, and the signature as R‖S.
     public static func serialized(signingInput: [UInt8], signature: [UInt8]) -> [UInt8] {
-        signingInput + [UInt8(ascii: ".")] + Base64URL.encode(signature)
+        signingInput + [UInt8(ascii: ".")] + Base64.url.encode(signature)
     }
 }

@@ -29,6 +29,13 @@ public struct CivilTime: Hashable, Sendable {
         return (Int(year), Int(month), Int(dayOfYear - (153 * monthFromMarch + 2) / 5 + 1))
     }
 
+    /// The inverse of `date(daysSince1970:)`, for any year.
+    fileprivate static func daysSince1970(_ year: Int64, _ month: Int64, _ day: Int64) -> Int64 {
+        let (era, yearOfEra) = floorDivide(month <= 2 ? year - 1 : year, 400)
+        let dayOfYear = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1
+        return era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468
+    }
+
     private static func floorDivide(_ value: Int64, _ divisor: Int64) -> (quotient: Int64, remainder: Int64) {
         let (quotient, remainder) = value.quotientAndRemainder(dividingBy: divisor)
         return remainder < 0 ? (quotient - 1, remainder + divisor) : (quotient, remainder)
@@ -64,6 +71,11 @@ extension CivilTime {
         text.append(UInt8(ascii: mark))
     }
 
+    /// `20261121T021436Z`: the basic form of ISO 8601, as AWS signatures use it; reads back as a `WallTime`.
+    public var iso8601Basic: String {
+        "\(padded(year, 4))\(padded(month))\(padded(day))T\(padded(hour))\(padded(minute))\(padded(second))Z"
+    }
+
     /// `Sat, 21 Nov 2026 02:14:36 GMT` (RFC 9110 §5.6.7).
     public var httpDate: String {
         "\(Self.weekdays[weekday]), \(padded(day)) \(Self.months[month - 1]) \(padded(year, 4)) "
@@ -76,5 +88,29 @@ extension CivilTime {
     private func padded(_ value: Int, _ width: Int = 2) -> String {
         let digits = String(value)
         return String(repeating: "0", count: max(0, width - digits.count)) + digits
+    }
+}
+
+extension WallTime {
+    /// Parses `20261121T021436Z`, from 1970 to 2261 (nanoseconds of later years do not fit); nil for anything else, and for days
+    /// that the calendar does not have. A leap second is the first one of the next minute.
+    public init?(iso8601Basic text: some StringProtocol) {
+        let bytes = Array(text.utf8)
+        guard bytes.count == 16, bytes[8] == UInt8(ascii: "T"), bytes[15] == UInt8(ascii: "Z"),
+            let year = Self.number(bytes[0..<4]), let month = Self.number(bytes[4..<6]), let day = Self.number(bytes[6..<8]),
+            let hour = Self.number(bytes[9..<11]), let minute = Self.number(bytes[11..<13]),
+            let second = Self.number(bytes[13..<15]),
+            (1970...2261).contains(year), (1...12).contains(month), (1...31).contains(day), hour < 24, minute < 60, second <= 60
+        else { return nil }
+        let midnight = WallTime(secondsSince1970: CivilTime.daysSince1970(year, month, day) * 86_400)
+        guard CivilTime(midnight).day == day else { return nil }
+        self = midnight + .seconds(hour * 3_600 + minute * 60 + second)
+    }
+
+    private static func number(_ digits: ArraySlice<UInt8>) -> Int64? {
+        digits.reduce(0 as Int64?) { value, digit in
+            guard let value, (0x30...0x39).contains(digit) else { return nil }
+            return value * 10 + Int64(digit - 0x30)
+        }
     }
 }

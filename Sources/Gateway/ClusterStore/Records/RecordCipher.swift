@@ -1,4 +1,3 @@
-import Foundation
 import OpenSSL
 public import Wire
 
@@ -33,16 +32,16 @@ struct RecordCipher: Sendable {
         }
         self.cipher = cipher
         lookUpKey = key.derived(for: "look-up")
-        check = Data(key.derived(for: "key check").reveal()).base64EncodedString()
+        check = Base64.standard.text(of: key.derived(for: "key check").reveal())
     }
 
     /// - Parameter place: the record's key and the field: the ciphertext opens nowhere else.
     func seal(_ secret: Secret, at place: String) -> String {
-        Data(cipher.seal(secret.reveal(), context: Array(place.utf8))).base64EncodedString()
+        Base64.standard.text(of: cipher.seal(secret.reveal(), context: Array(place.utf8)))
     }
 
     func open(_ text: String, at place: String) throws(RecordError) -> Secret {
-        guard let sealed = Data(base64Encoded: text), let bytes = cipher.open(Array(sealed), context: Array(place.utf8)) else {
+        guard let sealed = Base64.standard.decode(text.utf8), let bytes = cipher.open(sealed, context: Array(place.utf8)) else {
             throw .undecipherable
         }
         return Secret(bytes)
@@ -50,7 +49,7 @@ struct RecordCipher: Sendable {
 
     /// What stands for a secret where it is looked up or compared: nobody without the platform's key can compute it.
     func lookUp(_ secret: Secret) -> String {
-        Data(HMAC.sha256(key: lookUpKey.reveal(), secret.reveal())).base64EncodedString()
+        Base64.standard.text(of: HMAC.sha256(key: lookUpKey.reveal(), secret.reveal()))
     }
 }
 

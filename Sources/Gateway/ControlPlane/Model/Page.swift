@@ -46,13 +46,7 @@ struct Page: Sendable {
     }
 
     private static func key(_ token: String, list: String) -> String? {
-        let digits = Array(token.utf8)
-        guard digits.count % 2 == 0 else { return nil }
-        var bytes: [UInt8] = []
-        for index in stride(from: 0, to: digits.count, by: 2) {
-            guard let byte = UInt8(String(decoding: digits[index...index + 1], as: UTF8.self), radix: 16) else { return nil }
-            bytes.append(byte)
-        }
+        guard let bytes = [UInt8](hexadecimal: token) else { return nil }
         let text = String(decoding: bytes, as: UTF8.self)
         let prefix = "\(mark)\(list) "
         guard text.hasPrefix(prefix) else { return nil }

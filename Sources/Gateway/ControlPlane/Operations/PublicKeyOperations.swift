@@ -2,6 +2,7 @@ import JSON
 import OpenSSL
 import Settings
 import Store
+import Wire
 
 extension ControlOperations {
     func importPublicKey(_ input: Input, _ reply: @escaping Reply) throws(APIError) {
@@ -16,8 +17,7 @@ extension ControlOperations {
         let record = PublicKey(
             arn: settings.names.arn(.publicKey, Identifier.uuid()), name: name,
             material: String(decoding: key.pem, as: UTF8.self),
-            fingerprint: Digest.md5(key.der).map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }
-                .joined(separator: ":"), tags: tags, createdAt: wallNow())
+            fingerprint: String(hexadecimal: Digest.md5(key.der), separator: ":"), tags: tags, createdAt: wallNow())
         let maximum = settings.quotas.publicKeys
         write(reply) { transaction throws(APIError) in
             let keys = transaction.state.publicKeys

@@ -1,3 +1,5 @@
+import Wire
+
 /// Unguessable names, drawn from the system's random source (getrandom).
 public enum Identifier {
     private static let alphanumerics = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789")
@@ -17,10 +19,6 @@ public enum Identifier {
     /// RFC 9562 version 4.
     public static func uuid() -> String {
         var source = SystemRandomNumberGenerator()
-        var bytes = (0..<16).map { _ in UInt8.random(in: .min ... .max, using: &source) }
-        bytes[6] = bytes[6] & 0x0F | 0x40
-        bytes[8] = bytes[8] & 0x3F | 0x80
-        let hex = bytes.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }
-        return [hex[0..<4], hex[4..<6], hex[6..<8], hex[8..<10], hex[10..<16]].map { $0.joined() }.joined(separator: "-")
+        return String(uuid: (0..<16).map { _ in UInt8.random(in: .min ... .max, using: &source) }, version: 4)
     }
 }

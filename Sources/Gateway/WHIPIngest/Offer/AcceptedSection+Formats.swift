@@ -1,6 +1,7 @@
 import H264
 import Refusals
 import SDP
+import Wire
 
 extension AcceptedSection {
     /// One H.264 payload type (RFC 6184 §8.2.2): packetization-mode 1 and Constrained Baseline before all others.
@@ -33,10 +34,10 @@ extension AcceptedSection {
 
     /// Without the parameter it is Baseline, level 1 (RFC 6184 §8.1).
     private static func profileLevelID(_ parameters: FormatParameters?) -> UInt32 {
-        guard let text = parameters?["profile-level-id"], text.utf8.count == 6, let value = UInt32(text, radix: 16) else {
+        guard let text = parameters?["profile-level-id"], let bytes = [UInt8](hexadecimal: text), bytes.count == 3 else {
             return 0x42_000A
         }
-        return value
+        return bytes.reduce(0) { $0 << 8 | UInt32($1) }
     }
 
     /// Level 3.2 carries 720p at 60 frames a second; without level asymmetry the answer may not raise the level.
@@ -52,8 +53,7 @@ extension AcceptedSection {
     }
 
     private static func hex(_ value: UInt32) -> String {
-        let digits = String(value, radix: 16)
-        return String(repeating: "0", count: 6 - digits.count) + digits
+        String(hexadecimal: [16, 8, 0].map { UInt8(truncatingIfNeeded: value >> $0) })
     }
 
     /// Opus (RFC 7587 §7), its stereo and in-band FEC kept.

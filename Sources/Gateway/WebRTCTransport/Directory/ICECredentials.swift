@@ -14,15 +14,8 @@ struct ICECredentials: Sendable, Equatable {
         let random = Random.bytes(count: 34)
         let seed = random[..<8].reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
         let tag = String(hexadecimal: random[8..<16])
-        return ICECredentials(ufrag: mint.mint(random: seed), password: base64(Array(random[16...])), etag: "\"\(tag)\"")
-    }
-
-    /// Base64 of 18 bytes: 24 characters, all of them ice-chars.
-    private static func base64(_ bytes: [UInt8]) -> [UInt8] {
-        let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
-        return stride(from: 0, to: bytes.count, by: 3).flatMap { index in
-            let word = Int(bytes[index]) << 16 | Int(bytes[index + 1]) << 8 | Int(bytes[index + 2])
-            return [18, 12, 6, 0].map { alphabet[word >> $0 & 63] }
-        }
+        // Base64 of 18 bytes needs no padding, and its whole alphabet is ice-chars.
+        let password = Base64.standard.encode(random[16...])
+        return ICECredentials(ufrag: mint.mint(random: seed), password: password, etag: "\"\(tag)\"")
     }
 }

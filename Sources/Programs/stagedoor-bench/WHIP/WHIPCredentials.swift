@@ -101,26 +101,22 @@ final class ControlAPIClient {
     private func signed(_ operation: String, _ body: [UInt8]) throws -> HTTPClientRequest {
         guard let host = URL(string: url), let name = host.host() else { throw Fault(description: "“\(url)” is no URL") }
         let authority = host.port.map { "\(name):\($0)" } ?? name
-        let time = CivilTime(EventLoop.wallNow()).rfc3339
-        let stamp = time.prefix(19).filter { $0 != "-" && $0 != ":" } + "Z"
+        let stamp = CivilTime(EventLoop.wallNow()).iso8601Basic
         let scope = "\(stamp.prefix(8))/\(region)/ivs/aws4_request"
         let canonical = [
             "POST", "/\(operation)", "", "host:\(authority)", "x-amz-date:\(stamp)", "", "host;x-amz-date",
-            Self.hex(Digest.sha256(body)),
+            String(hexadecimal: Digest.sha256(body)),
         ].joined(separator: "\n")
-        let text = ["AWS4-HMAC-SHA256", stamp, scope, Self.hex(Digest.sha256(Array(canonical.utf8)))].joined(separator: "\n")
+        let text = ["AWS4-HMAC-SHA256", stamp, scope, String(hexadecimal: Digest.sha256(Array(canonical.utf8)))].joined(
+            separator: "\n")
         let key = scope.split(separator: "/").reduce(Array("AWS4\(secret)".utf8)) { HMAC.sha256(key: $0, Array($1.utf8)) }
-        let signature = Self.hex(HMAC.sha256(key: key, Array(text.utf8)))
+        let signature = String(hexadecimal: HMAC.sha256(key: key, Array(text.utf8)))
         let authorization =
             "AWS4-HMAC-SHA256 Credential=\(accessKey)/\(scope), SignedHeaders=host;x-amz-date, Signature=\(signature)"
         let headers = [
             ("Content-Type", "application/json"), ("X-Amz-Date", stamp), ("Authorization", authorization),
         ]
         return HTTPClientRequest(method: "POST", url: "\(url)/\(operation)", headers: headers, body: body)
-    }
-
-    private static func hex(_ bytes: [UInt8]) -> String {
-        String(hexadecimal: bytes)
     }
 
     /// 20 seconds of waiting.

@@ -1,3 +1,5 @@
+import Wire
+
 /// `a=fingerprint` (RFC 8122 §5): the hash of the certificate that the DTLS peer will show.
 public struct Fingerprint: TypedAttribute, Equatable {
     public static let attributeName = "fingerprint"
@@ -14,19 +16,16 @@ public struct Fingerprint: TypedAttribute, Equatable {
         guard (1...Self.maximumByteCount).contains(pairs.count) else { return nil }
         bytes = []
         for pair in pairs {
-            guard pair.utf8.count == 2, let byte = UInt8(pair, radix: 16) else { return nil }
-            bytes.append(byte)
+            guard pair.utf8.count == 2, let byte = [UInt8](hexadecimal: pair) else { return nil }
+            bytes += byte
         }
         hashFunction = parts[0].lowercased()
     }
 
     public var attributeValue: String {
-        var pairs: [UInt8] = []
-        for byte in bytes { pairs += [Self.digits[Int(byte >> 4)], Self.digits[Int(byte & 15)], UInt8(ascii: ":")] }
-        return hashFunction + " " + String(decoding: pairs.dropLast(), as: UTF8.self)
+        hashFunction + " " + String(hexadecimal: bytes, separator: ":", isUppercase: true)
     }
 
-    private static let digits = Array("0123456789ABCDEF".utf8)
     /// SHA-512.
     static let maximumByteCount = 64
 }

@@ -11,7 +11,7 @@ public struct MountpointOwnership: Sendable, Equatable {
     /// - Parameter key: 32 random bytes, kept in the data directory.
     public init(key: Secret) {
         self.key = key
-        prefix = "stagedoor:\(Base64.encode(Array(Digest.sha256(key.reveal()).prefix(9)))) "
+        prefix = "stagedoor:\(Base64.standard.text(of: Digest.sha256(key.reveal()).prefix(9))) "
     }
 
     /// - Parameter generation: makes marks, and so secrets, of one stage differ.
@@ -19,5 +19,5 @@ public struct MountpointOwnership: Sendable, Equatable {
 
     func owns(_ mark: String) -> Bool { mark.hasPrefix(prefix) }
 
-    func secret(of mark: String) -> Secret { Secret(Base64.encode(HMAC.sha256(key: key.reveal(), Array(mark.utf8)))) }
+    func secret(of mark: String) -> Secret { Secret(Base64.standard.encode(HMAC.sha256(key: key.reveal(), Array(mark.utf8)))) }
 }

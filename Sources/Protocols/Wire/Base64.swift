@@ -1,0 +1,73 @@
+/// Base64 (RFC 4648), taken in its one canonical form only.
+///
+///     Base64.standard.text(of: Array("fo".utf8))      // "Zm8="
+///     Base64.url.decode("Zm8".utf8)                   // the bytes of "fo"
+public enum Base64: Sendable {
+    /// `+`, `/`, and padding to whole groups of four (§4): parameter sets, SDES keys, passwords.
+    case standard
+    /// `-`, `_`, and no padding (§5, RFC 7515 §2): tokens.
+    case url
+
+    /// - Returns: nil for any byte outside the alphabet, missing, needless or misplaced padding, an impossible length, or set bits
+    ///   behind the last byte.
+    public func decode(_ text: some Collection<UInt8>) -> [UInt8]? {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(text.count * 3 / 4)
+        var (bits, bitCount, digitCount): (UInt32, Int, Int) = (0, 0, 0)
+        for letter in text {
+            guard let value = value(of: letter) else { break }
+            digitCount += 1
+            bits = bits << 6 | UInt32(value)
+            bitCount += 6
+            guard bitCount >= 8 else { continue }
+            bitCount -= 8
+            bytes.append(UInt8(truncatingIfNeeded: bits >> UInt32(bitCount)))
+        }
+        guard digitCount % 4 != 1, bits & (1 << UInt32(bitCount) - 1) == 0 else { return nil }
+        let padding = text.dropFirst(digitCount)
+        guard padding.count == paddingCount(digitCount), padding.allSatisfy({ $0 == UInt8(ascii: "=") }) else { return nil }
+        return bytes
+    }
+
+    /// The ASCII text of `bytes`.
+    public func encode(_ bytes: some Collection<UInt8>) -> [UInt8] {
+        let alphabet = self == .standard ? Self.standardAlphabet : Self.urlAlphabet
+        var text: [UInt8] = []
+        text.reserveCapacity((bytes.count + 2) / 3 * 4)
+        var (bits, bitCount): (UInt32, Int) = (0, 0)
+        for byte in bytes {
+            bits = bits << 8 | UInt32(byte)
+            bitCount += 8
+            while bitCount >= 6 {
+                bitCount -= 6
+                text.append(alphabet[Int(bits >> UInt32(bitCount) & 63)])
+            }
+        }
+        if bitCount > 0 { text.append(alphabet[Int(bits << UInt32(6 - bitCount) & 63)]) }
+        for _ in 0..<paddingCount(text.count) { text.append(UInt8(ascii: "=")) }
+        return text
+    }
+
+    /// What `encode` gives, as a string.
+    public func text(of bytes: some Collection<UInt8>) -> String { String(decoding: encode(bytes), as: UTF8.self) }
+
+    private func paddingCount(_ digitCount: Int) -> Int { self == .standard ? (4 - digitCount % 4) % 4 : 0 }
+
+    private func value(of letter: UInt8) -> UInt8? {
+        switch letter {
+        case UInt8(ascii: "A")...UInt8(ascii: "Z"): letter - UInt8(ascii: "A")
+        case UInt8(ascii: "a")...UInt8(ascii: "z"): letter - UInt8(ascii: "a") + 26
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): letter - UInt8(ascii: "0") + 52
+        case self == .standard ? UInt8(ascii: "+") : UInt8(ascii: "-"): 62
+        case self == .standard ? UInt8(ascii: "/") : UInt8(ascii: "_"): 63
+        default: nil
+        }
+    }
+
+    private static let standardAlphabet = alphabet(ending: "+/")
+    private static let urlAlphabet = alphabet(ending: "-_")
+
+    private static func alphabet(ending: String) -> [UInt8] {
+        Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789\(ending)".utf8)
+    }
+}
