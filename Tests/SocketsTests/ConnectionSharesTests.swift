@@ -11,7 +11,7 @@ struct ConnectionSharesTests {
     private final class Workers {
         let loop: EventLoop
         let shares: ConnectionShares
-        var doors: [ConnectionDoor] = []
+        var doors: [ConnectionInbox] = []
         var streams: [[TCPStream]]
         /// The peers' ends.
         var peers: [OwnedDescriptor] = []
@@ -21,7 +21,7 @@ struct ConnectionSharesTests {
             shares = ConnectionShares(workerCount: count)
             streams = [[TCPStream]](repeating: [], count: count)
             for index in 0..<count {
-                let door = try ConnectionDoor(loop: loop, worker: index, of: shares) { [unowned self] connection in
+                let door = try ConnectionInbox(loop: loop, worker: index, of: shares) { [unowned self] connection in
                     streams[index].append(TCPStream(loop: loop, accepted: connection))
                 }
                 doors.append(door)

@@ -39,14 +39,12 @@ public enum AtomicFile {
     /// Answers the errno of the step that failed, nil when the file holds these bytes and no others.
     private static func write(_ bytes: [UInt8], to descriptor: CInt) -> CInt? {
         guard fchmod(descriptor, 0o600) == 0 else { return errno }
-        var written = 0
-        while written < bytes.count {
-            let count = unsafe bytes.withUnsafeBytes {
-                unsafe Glibc.write(descriptor, $0.baseAddress! + written, bytes.count - written)
-            }
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let count = unsafe rest.withUnsafeBytes { unsafe Glibc.write(descriptor, $0.baseAddress, $0.count) }
             if count < 0, errno == EINTR { continue }
             guard count > 0 else { return errno }
-            written += count
+            rest = rest.dropFirst(count)
         }
         return ftruncate(descriptor, bytes.count) == 0 ? nil : errno
     }

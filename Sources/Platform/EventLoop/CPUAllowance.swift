@@ -1,5 +1,4 @@
 import CShim
-import Glibc
 
 /// The CPUs that this process may use: its affinity mask and its cgroup's quota, whichever is less.
 public enum CPUAllowance {
@@ -17,13 +16,13 @@ public enum CPUAllowance {
 enum CgroupQuota {
     /// The least quota of the process's own group and those above it; nil for none.
     static func current() -> Double? {
-        let groups = text(of: "/proc/self/cgroup") ?? ""
+        let groups = KernelFile.text(of: "/proc/self/cgroup") ?? ""
         var quotas: [Double] = []
         for line in groups.split(separator: "\n") {
             let fields = line.split(separator: ":", maxSplits: 2, omittingEmptySubsequences: false)
             guard fields.count == 3 else { continue }
             if fields[0] == "0" {
-                quotas += chain(of: fields[2]).compactMap { text(of: "/sys/fs/cgroup\($0)/cpu.max").flatMap(version2) }
+                quotas += chain(of: fields[2]).compactMap { KernelFile.text(of: "/sys/fs/cgroup\($0)/cpu.max").flatMap(version2) }
             } else if fields[1].split(separator: ",").contains("cpu") {
                 quotas += chain(of: fields[2]).compactMap { version1(in: "/sys/fs/cgroup/\(fields[1])\($0)") }
             }
@@ -47,7 +46,8 @@ enum CgroupQuota {
     }
 
     private static func version1(in folder: String) -> Double? {
-        guard let quota = text(of: folder + "/cpu.cfs_quota_us"), let period = text(of: folder + "/cpu.cfs_period_us")
+        guard let quota = KernelFile.text(of: folder + "/cpu.cfs_quota_us"),
+            let period = KernelFile.text(of: folder + "/cpu.cfs_period_us")
         else { return nil }
         return version1(quota: quota, period: period)
     }
@@ -61,16 +61,5 @@ enum CgroupQuota {
             names.removeLast()
         }
         return chain + [""]
-    }
-
-    private static func text(of path: String) -> String? {
-        let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { return nil }
-        defer { close(descriptor) }
-        let maximumFileBytes = 16_384
-        let bytes = unsafe [UInt8](unsafeUninitializedCapacity: maximumFileBytes) { buffer, count in
-            unsafe count = max(0, read(descriptor, buffer.baseAddress, buffer.count))
-        }
-        return String(decoding: bytes, as: UTF8.self)
     }
 }

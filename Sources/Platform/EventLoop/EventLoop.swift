@@ -34,14 +34,14 @@ public final class EventLoop {
     public var onTurnMeasured: (Duration) -> Void = { _ in }
 
     /// One object per type; see `resource`.
-    var resources: [ObjectIdentifier: AnyObject] = [:]
+    private var resources: [ObjectIdentifier: AnyObject] = [:]
     private var turnStart = MonotonicTime.zero
     /// The thread's CPU time at the end of the last turn. The wait that follows is counted to the next turn: it is next to none.
     private var cpuAtTurnEnd = Duration.zero
     private var owner = pthread_self()
     private var isInTurn = false
     private var isStopped = false
-    private(set) var timers = TimerQueue()
+    private var timers = TimerQueue()
     private let timerDescriptor: CInt
     private var timerEvent: OpaquePointer?
     private var timerCourtesy = MediaCourtesy()
@@ -66,7 +66,10 @@ public final class EventLoop {
         timerDescriptor = shim_timerfd()
         let timerEvent = unsafe event_new(
             base, timerDescriptor, Int16(EV_READ) | Int16(EV_PERSIST),
-            { _, _, loop in unsafe EventLoop.recover(loop).timerDescriptorFired() }, Unmanaged.passUnretained(self).toOpaque())
+            { _, _, loop in
+                guard let loop = unsafe loop else { return }
+                unsafe Unmanaged<EventLoop>.fromOpaque(loop).takeUnretainedValue().timerDescriptorFired()
+            }, Unmanaged.passUnretained(self).toOpaque())
         guard timerDescriptor >= 0, let timerEvent = unsafe timerEvent else { throw SystemError(call: "timerfd_create") }
         unsafe self.timerEvent = timerEvent
         unsafe event_priority_set(timerEvent, EventPriority.media.rawValue)
@@ -142,10 +145,6 @@ public final class EventLoop {
         signal(SIGPIPE, SIG_IGN)
         return true
     }()
-
-    static func recover(_ pointer: UnsafeMutableRawPointer?) -> EventLoop {
-        unsafe Unmanaged.fromOpaque(pointer!).takeUnretainedValue()  // set by init, cleared with the event in deinit
-    }
 }
 
 // MARK: - Turns
@@ -257,4 +256,59 @@ extension EventLoop {
         isTimerDue = first <= now
         if !isTimerDue { shim_timerfd_set(timerDescriptor, first.nanoseconds + 1) }
     }
+}
+
+// MARK: - Watching
+
+extension EventLoop {
+    /// Calls `body` in every turn in which the descriptor is ready, until the watch is cancelled or dropped.
+    ///
+    /// The descriptor must stay open for as long as it is watched: cancel first, then close.
+    public func watch(
+        descriptor: CInt, for readiness: Readiness, priority: EventPriority = .normal, _ body: @escaping () -> Void
+    ) -> DescriptorWatch {
+        assertOnLoop()
+        return DescriptorWatch(loop: self, descriptor: descriptor, readiness: readiness, priority: priority, body)
+    }
+
+    /// Calls `body` when the process receives the signal. One loop of a process may watch signals: libevent allows no more.
+    public func watchSignal(_ number: CInt, _ body: @escaping () -> Void) -> Watch {
+        assertOnLoop()
+        return SignalWatch(loop: self, number: number, body)
+    }
+
+    /// The loop's one object of that type, made at first use and kept with the loop: read buffers, receive batches, budgets.
+    public func resource<Resource: AnyObject>(_ make: () -> Resource) -> Resource {
+        let key = ObjectIdentifier(Resource.self)
+        if let existing = resources[key], let resource = existing as? Resource { return resource }
+        let resource = make()
+        resources[key] = resource
+        return resource
+    }
+}
+
+/// How busy a loop was, and how late: the raw numbers behind its metrics.
+public struct LoopStatistics: Equatable, Sendable {
+    public var turns = 0
+    /// Time between waking up and waiting again, summed.
+    public var busy = Duration.zero
+    public var longestTurn = Duration.zero
+    /// CPU time of the thread in those turns; measured only when the loop's `measuresTurnCPU` is on.
+    public var cpu = Duration.zero
+    public var longestTurnCPU = Duration.zero
+    /// The longest that a timer fired after its deadline: more than some 0.1 ms is load.
+    public var longestLag = Duration.zero
+
+    mutating func record(turn duration: Duration) {
+        turns += 1
+        busy += duration
+        longestTurn = max(longestTurn, duration)
+    }
+
+    mutating func record(cpu duration: Duration) {
+        cpu += duration
+        longestTurnCPU = max(longestTurnCPU, duration)
+    }
+
+    mutating func record(lag: Duration) { longestLag = max(longestLag, lag) }
 }

@@ -12,3 +12,62 @@ public struct LogRecord: Equatable, Sendable {
         (self.time, self.level, self.event, self.fields) = (time, level, event, fields)
     }
 }
+
+/// One value in an event. There is deliberately none that takes a `Secret`.
+public enum LogValue: Equatable, Sendable {
+    case string(String)
+    /// Its text is made by whoever writes the line.
+    case address(SocketAddress)
+    case integer(Int)
+    case number(Double)
+    case bool(Bool)
+    case strings([String])
+
+    /// A duration in seconds, rounded to milliseconds.
+    public static func seconds(_ duration: Duration) -> LogValue { .number(Double(duration.milliseconds) / 1000) }
+    /// What an error says of itself.
+    public static func error(_ error: any Error) -> LogValue { .string(String(describing: error)) }
+}
+
+extension LogValue: ExpressibleByStringLiteral, ExpressibleByStringInterpolation, ExpressibleByIntegerLiteral,
+    ExpressibleByFloatLiteral, ExpressibleByBooleanLiteral
+{
+    public init(stringLiteral value: String) { self = .string(value) }
+    public init(integerLiteral value: Int) { self = .integer(value) }
+    public init(floatLiteral value: Double) { self = .number(value) }
+    public init(booleanLiteral value: Bool) { self = .bool(value) }
+}
+
+/// The fields of an event in their order. Names are snake_case words of ours; `time`, `level` and `event` are taken.
+public struct LogFields: Equatable, Sendable, ExpressibleByDictionaryLiteral {
+    public struct Field: Equatable, Sendable {
+        public var name: String
+        public var value: LogValue
+    }
+
+    public private(set) var fields: [Field] = []
+
+    public init() {}
+    public init(dictionaryLiteral elements: (String, LogValue)...) {
+        fields = elements.map { Field(name: $0, value: $1) }
+    }
+
+    /// Sets a field in place, or adds it; nil leaves it out.
+    public subscript(name: String) -> LogValue? {
+        get { fields.first { $0.name == name }?.value }
+        set {
+            let index = fields.firstIndex { $0.name == name }
+            switch (index, newValue) {
+            case (let index?, let value?): fields[index].value = value
+            case (let index?, nil): fields.remove(at: index)
+            case (nil, let value?): fields.append(Field(name: name, value: value))
+            case (nil, nil): break
+            }
+        }
+    }
+
+    /// These fields followed by others.
+    public func adding(_ others: LogFields) -> LogFields {
+        others.fields.reduce(into: self) { $0[$1.name] = $1.value }
+    }
+}

@@ -9,16 +9,16 @@ public final class MetricsRegistry: Sendable {
     /// Series of one metric. 1,000 sessions must not make 1,000 series.
     public static let maximumSeriesPerMetric = 200
 
-    enum Series: Sendable {
+    private enum Series: Sendable {
         case counter(Counter)
         case gauge(Gauge)
         case histogram(Histogram)
         case reading(@Sendable () -> Double)
     }
 
-    enum Kind: String { case counter, gauge, histogram }
+    private enum Kind: String { case counter, gauge, histogram }
 
-    struct Family: Sendable {
+    private struct Family: Sendable {
         let name: String
         let help: String
         let kind: Kind
@@ -80,5 +80,101 @@ public final class MetricsRegistry: Sendable {
     }
 
     /// All families in the order of their names.
-    var snapshot: [Family] { families.withLock { Array($0.values) }.sorted { $0.name < $1.name } }
+    private var snapshot: [Family] { families.withLock { Array($0.values) }.sorted { $0.name < $1.name } }
+}
+
+extension MetricsRegistry {
+    /// The media type of `exposition()`.
+    public static let contentType = "text/plain; version=0.0.4; charset=utf-8"
+
+    /// The text format of Prometheus, version 0.0.4: families and series in a fixed order.
+    public func exposition() -> [UInt8] {
+        var text = ""
+        for family in snapshot {
+            text +=
+                "# HELP \(family.name) \(Self.escaped(family.help, quotes: false))\n# TYPE \(family.name) \(family.kind.rawValue)\n"
+            let series = family.series.sorted { Self.text(of: $0.key) < Self.text(of: $1.key) }
+            for (labels, series) in series { Self.write(series, family.name, labels, into: &text) }
+        }
+        return Array(text.utf8)
+    }
+
+    private static func write(_ series: Series, _ name: String, _ labels: MetricLabels, into text: inout String) {
+        switch series {
+        case .counter(let counter): text += "\(name)\(Self.text(of: labels)) \(counter.value)\n"
+        case .gauge(let gauge): text += "\(name)\(Self.text(of: labels)) \(number(gauge.value))\n"
+        case .reading(let read): text += "\(name)\(Self.text(of: labels)) \(number(read()))\n"
+        case .histogram(let histogram):
+            let (counts, sum) = histogram.snapshot
+            for (bound, count) in zip(histogram.bounds.map(number) + ["+Inf"], counts) {
+                text += "\(name)_bucket\(Self.text(of: labels, bound: bound)) \(count)\n"
+            }
+            text += "\(name)_sum\(Self.text(of: labels)) \(number(sum))\n"
+            text += "\(name)_count\(Self.text(of: labels)) \(counts.last ?? 0)\n"
+        }
+    }
+
+    private static func text(of labels: MetricLabels, bound: String? = nil) -> String {
+        var pairs = labels.labels.map { "\($0.name)=\"\(escaped($0.value, quotes: true))\"" }
+        if let bound { pairs.append("le=\"\(bound)\"") }
+        return pairs.isEmpty ? "" : "{\(pairs.joined(separator: ","))}"
+    }
+
+    private static func number(_ value: Double) -> String {
+        if value.isNaN { return "NaN" }
+        if value.isInfinite { return value < 0 ? "-Inf" : "+Inf" }
+        return Int(exactly: value).map { String($0) } ?? value.description
+    }
+
+    private static func escaped(_ text: String, quotes: Bool) -> String {
+        var escaped = ""
+        for character in text.unicodeScalars {
+            switch character {
+            case "\\": escaped += "\\\\"
+            case "\n": escaped += "\\n"
+            case "\"" where quotes: escaped += "\\\""
+            default: escaped.unicodeScalars.append(character)
+            }
+        }
+        return escaped
+    }
+}
+
+/// Names and values that tell the series of one metric apart. Values come from fixed sets: never an id, an address or a key.
+public struct MetricLabels: Hashable, Sendable, ExpressibleByDictionaryLiteral {
+    public struct Label: Hashable, Sendable {
+        public var name: String
+        public var value: String
+    }
+
+    /// In the order of their names, which makes equal sets equal.
+    public let labels: [Label]
+
+    public init(dictionaryLiteral elements: (String, String)...) { self.init(elements) }
+
+    public init(_ pairs: [(String, String)]) {
+        labels = pairs.map { Label(name: $0, value: $1) }.sorted { $0.name < $1.name }
+        precondition(labels.allSatisfy { MetricName.isLabel($0.name) }, "label names are constants of ours")
+    }
+
+    var names: [String] { labels.map(\.name) }
+
+    /// The same names with `other` for every value: where series land that a metric has no room for.
+    var overflow: MetricLabels { MetricLabels(labels.map { ($0.name, "other") }) }
+}
+
+/// The names that Prometheus takes.
+enum MetricName {
+    static func isMetric(_ name: String) -> Bool { isName(name) { $0 == UInt8(ascii: ":") } }
+    static func isLabel(_ name: String) -> Bool { isName(name) { _ in false } && !name.hasPrefix("__") && name != "le" }
+
+    private static func isName(_ name: String, _ isExtra: (UInt8) -> Bool) -> Bool {
+        guard let first = name.utf8.first, !(0x30...0x39).contains(first) else { return false }
+        return name.utf8.allSatisfy { byte in
+            switch byte {
+            case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, UInt8(ascii: "_"): true
+            default: isExtra(byte)
+            }
+        }
+    }
 }

@@ -37,7 +37,7 @@ public enum ProcessMetrics {
 
     /// A field of `/proc/self/statm`, which counts pages.
     private static func memory(field: Int) -> Double {
-        let fields = text(of: "/proc/self/statm").split(separator: " ")
+        let fields = (KernelFile.text(of: "/proc/self/statm") ?? "").split(separator: " ")
         guard field < fields.count, let pages = Double(fields[field]) else { return .nan }
         return pages * Double(sysconf(CInt(_SC_PAGESIZE)))
     }
@@ -66,19 +66,10 @@ public enum ProcessMetrics {
 
     /// `throttled_usec` of the control group (version 2), 0 where there is none.
     private static var throttledSeconds: Double {
-        for line in text(of: "/sys/fs/cgroup/cpu.stat").split(separator: "\n") where line.hasPrefix("throttled_usec ") {
+        for line in (KernelFile.text(of: "/sys/fs/cgroup/cpu.stat") ?? "").split(separator: "\n")
+        where line.hasPrefix("throttled_usec ") {
             return (Double(line.dropFirst(15)) ?? 0) / 1e6
         }
         return 0
-    }
-
-    private static func text(of path: String) -> String {
-        let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { return "" }
-        defer { close(descriptor) }
-        let bytes = unsafe [UInt8](unsafeUninitializedCapacity: 4096) { buffer, count in
-            unsafe count = max(0, read(descriptor, buffer.baseAddress, buffer.count))
-        }
-        return String(decoding: bytes, as: UTF8.self)
     }
 }

@@ -70,12 +70,14 @@ final class HTTPTransfer {
         unsafe ccurl_set_pointer(easy, CURLOPT_WRITEDATA, own)
         unsafe ccurl_set_pointer(easy, CURLOPT_HEADERDATA, own)
         unsafe ccurl_set_write(easy, CURLOPT_WRITEFUNCTION) { bytes, size, count, transfer in
+            guard let transfer = unsafe transfer else { return 0 }
             let part = unsafe UnsafeRawBufferPointer(start: bytes, count: size * count)
-            return unsafe Unmanaged<HTTPTransfer>.fromOpaque(transfer!).takeUnretainedValue().receive(part)
+            return unsafe Unmanaged<HTTPTransfer>.fromOpaque(transfer).takeUnretainedValue().receive(part)
         }
         unsafe ccurl_set_write(easy, CURLOPT_HEADERFUNCTION) { bytes, size, count, transfer in
+            guard let transfer = unsafe transfer else { return 0 }
             let line = unsafe UnsafeRawBufferPointer(start: bytes, count: size * count)
-            return unsafe Unmanaged<HTTPTransfer>.fromOpaque(transfer!).takeUnretainedValue().receive(header: line)
+            return unsafe Unmanaged<HTTPTransfer>.fromOpaque(transfer).takeUnretainedValue().receive(header: line)
         }
     }
 

@@ -6,7 +6,7 @@ import Wire
 
 /// One connection of a server: bytes to requests, answers to bytes, and one deadline at a time.
 final class HTTPConnection {
-    enum Phase {
+    private enum Phase {
         /// Whatever comes first from a balancer may be a PROXY header.
         case awaitingProxyHeader
         case idle
@@ -24,28 +24,28 @@ final class HTTPConnection {
     /// Answers that wait to be taken; then no further request is read.
     static let maximumUnsentBytes = 256 * 1024
 
-    unowned let server: HTTPServer
+    private unowned let server: HTTPServer
     /// The server's name for it; rises with every one.
     let number: UInt64
     let stream: TCPStream
     private let tls: TLSContext?
-    var parser: HTTPRequestParser
-    var phase = Phase.idle
-    var timer: TimerWatch?
+    private var parser: HTTPRequestParser
+    private var phase = Phase.idle
+    private var timer: TimerWatch?
     private var breather: TimerWatch?
     /// The address whose share this connection counts against; nil for a balancer that has not told us yet.
     private(set) var countedAddress: IPAddress?
     private(set) var idleSince: MonotonicTime
-    var request: HTTPRequest?
-    weak var exchange: HTTPExchange?
-    weak var eventStream: HTTPEventStream?
-    var answeringSince: MonotonicTime
-    var hasPeerFinished = false
+    private var request: HTTPRequest?
+    private(set) weak var exchange: HTTPExchange?
+    private(set) weak var eventStream: HTTPEventStream?
+    private var answeringSince: MonotonicTime
+    private var hasPeerFinished = false
     private var requestCount = 0
     private var turn = (moment: MonotonicTime.zero, requests: 0)
     /// Whether the stream holds bytes that it must be asked to deliver again.
-    var hasWaitingBytes = false
-    var isParsing = false
+    private var hasWaitingBytes = false
+    private var isParsing = false
 
     init(server: HTTPServer, number: UInt64, accepted: AcceptedConnection, tls: TLSContext?, isProxy: Bool) {
         (self.server, self.number, self.tls) = (server, number, tls)
@@ -177,9 +177,128 @@ final class HTTPConnection {
         }
     }
 
-    func becameIdle() {
+    private func becameIdle() {
         (phase, request) = (.idle, nil)
         idleSince = server.loop.now
         timer?.rearm(after: server.configuration.idleTimeout)
+    }
+
+    // MARK: - Answers
+
+    /// Answers the request that is with the handler.
+    func answer(_ response: HTTPResponse) {
+        guard phase == .answering, let request else { return }
+        let isLast = isLast(request, response)
+        stream.write(completed(response).serialized(answering: request.method, date: server.dateField, isLast: isLast))
+        server.onAnswered(request, response.status, server.loop.now - answeringSince)
+        exchange = nil
+        if isLast { return finish() }
+        becameIdle()
+        goOn()
+    }
+
+    /// Begins an event stream as the answer.
+    func startEventStream(headers: HTTPHeaders) -> HTTPEventStream? {
+        guard phase == .answering, let request else { return nil }
+        var response = HTTPResponse(.ok, headers: headers)
+        response.headers["Content-Type"] = "text/event-stream"
+        response.headers["Cache-Control"] = "no-store"
+        stream.write(completed(response).serializedChunkedHead(date: server.dateField, isLast: true))
+        server.onAnswered(request, .ok, server.loop.now - answeringSince)
+        exchange = nil
+        phase = .streaming
+        timer?.rearm(after: HTTPEventStream.keepAliveInterval)
+        let events = HTTPEventStream(connection: self)
+        eventStream = events
+        return events
+    }
+
+    /// Refuses what is no request, or comes too late, and closes.
+    private func refuse(_ problem: ProblemDocument) {
+        stream.write(completed(problem.response()).serialized(answering: .get, date: server.dateField, isLast: true))
+        finish()
+    }
+
+    /// Lets go after the last answer.
+    func finish() {
+        phase = .closing
+        timer?.cancel()
+        stream.closeAfterFlush()
+    }
+
+    /// Reads on after an answer, once the client has taken most of it.
+    private func goOn() {
+        guard stream.pendingWriteBytes <= Self.maximumUnsentBytes else { return stream.pauseReading() }
+        guard !isParsing, hasWaitingBytes else { return }
+        stream.pauseReading()  // what is kept comes again only after a pause
+        stream.resumeReading()
+    }
+
+    private func isLast(_ request: HTTPRequest, _ response: HTTPResponse) -> Bool {
+        !request.keepsConnection || response.closesConnection || server.isDraining || hasPeerFinished
+    }
+
+    /// With the fields that every answer of the server has.
+    private func completed(_ response: HTTPResponse) -> HTTPResponse {
+        var response = response
+        for field in server.configuration.headers.fields where !response.headers.contains(field.name) {
+            response.headers.add(field.name, field.value)
+        }
+        return response
+    }
+
+    // MARK: - What happens without the client asking
+
+    private func deadlinePassed() {
+        switch phase {
+        case .reading where !parser.isIdle:
+            server.count(\.timedOut)
+            refuse(ProblemDocument(.requestTimeout, detail: "The request did not arrive whole in time."))
+        case .answering:
+            server.count(\.timedOut)
+            let exchange = exchange
+            answer(
+                ProblemDocument(.serviceUnavailable, detail: "The answer took too long.").response(headers: ["Retry-After": "5"]))
+            exchange?.cancel()
+        case .streaming:
+            eventStream?.keepAlive()
+            timer?.rearm(after: HTTPEventStream.keepAliveInterval)
+        case .awaitingProxyHeader, .idle, .reading:
+            server.count(\.timedOut)
+            close()
+        case .closing: break
+        }
+    }
+
+    private func peerFinished() {
+        hasPeerFinished = true
+        if phase != .answering, phase != .closing { finish() }  // what was answered is still sent
+    }
+
+    private func drained() {
+        if phase == .idle || phase == .reading { stream.resumeReading() }
+    }
+
+    func drain() {
+        switch phase {
+        case .awaitingProxyHeader, .idle: close()
+        case .streaming: eventStream?.close()
+        case .reading, .answering, .closing: break
+        }
+    }
+
+    /// Ends the connection without a word.
+    func close() {
+        stream.close()
+        closed()
+    }
+
+    private func closed() {
+        let (exchange, events) = (exchange, eventStream)
+        phase = .closing
+        timer?.cancel()
+        server.remove(self)
+        exchange?.cancel()
+        events?.cancel()
     }
 }

@@ -176,3 +176,62 @@ extension HTTPServer {
         return date.text
     }
 }
+
+/// What an HTTP server grants its clients.
+public struct HTTPServerConfiguration: Sendable {
+    public var limits = HTTPLimits.standard
+    /// The greatest body in bytes; asked when the head is known, so that too large a body is refused before it is read.
+    public var maximumBodyLength: @Sendable (HTTPRequest) -> Int = { _ in 64 * 1024 }
+    /// From a connection's, then from a request's first byte to its last: absolute, so that dribbling wins nothing.
+    public var requestTimeout = Duration.seconds(10)
+    /// Between requests, and for a client to take an answer.
+    public var idleTimeout = Duration.seconds(60)
+    /// From a request's last byte to the handler's answer; then the client is told 503.
+    public var answerTimeout = Duration.seconds(30)
+    public var maximumConnections = 2000
+    /// Connections of one address (IPv6: /64).
+    public var maximumConnectionsPerAddress = 64
+    /// Knows the addresses that may have more.
+    public var trust: AddressTrust?
+    /// Loopback is a proxy in front of us, or ourselves: its connections are not counted by address unless a test says so.
+    public var countsLoopback = false
+    /// Networks whose PROXY header and X-Forwarded-For are believed.
+    public var trustedProxies: [IPNetwork] = []
+    /// Put on every answer that does not have them: no page of ours is shown in another one's frame.
+    public var headers: HTTPHeaders = ["X-Content-Type-Options": "nosniff", "X-Frame-Options": "DENY"]
+
+    public init() {}
+}
+
+/// What a server has done and refused, for its metrics.
+public struct HTTPServerCounters: Equatable, Sendable {
+    public var accepted = 0
+    /// Turned away because the server, or their address, had its share.
+    public var refused = 0
+    /// Closed without a whole request, for a newcomer, when there was no place left.
+    public var displaced = 0
+    public var requests = 0
+    /// Requests refused before a handler saw them: malformed, too large.
+    public var malformed = 0
+    /// Requests or connections cut by a deadline.
+    public var timedOut = 0
+}
+
+/// How many connections each address has.
+private struct ConnectionLimits {
+    private var counts: [IPNetwork: Int] = [:]
+
+    /// Counts one more connection unless the address has its share.
+    mutating func admit(_ address: IPAddress, limit: Int) -> Bool {
+        let unit = IPNetwork(countingUnit: address)
+        guard counts[unit, default: 0] < limit else { return false }
+        counts[unit, default: 0] += 1
+        return true
+    }
+
+    mutating func release(_ address: IPAddress) {
+        let unit = IPNetwork(countingUnit: address)
+        guard let count = counts[unit] else { return }
+        counts[unit] = count == 1 ? nil : count - 1
+    }
+}

@@ -17,7 +17,7 @@ final class ClusterRouter: CommandRouter {
     private var map = SlotMap()
     /// A redirection has corrected the map since it was read.
     private var isMapCorrected = false
-    private var nodes: [RedisEndpoint: ClusterNode] = [:]
+    private var nodes: [RedisEndpoint: ClusterPrimary] = [:]
     private var pauses: [ObjectIdentifier: (request: ClusterRequest, timer: TimerWatch)] = [:]
     private var isClosed = false
 
@@ -86,9 +86,9 @@ extension ClusterRouter {
         if isNews, endpoints.allSatisfy({ $0.address != nil }) { onServersChange(endpoints) }
     }
 
-    private func node(at endpoint: RedisEndpoint) -> ClusterNode {
+    private func node(at endpoint: RedisEndpoint) -> ClusterPrimary {
         if let node = nodes[endpoint] { return node }
-        let node = ClusterNode(endpoint, link: makeLink(.primary) { [endpoint] }, maximumWaiting: maximumWaiting)
+        let node = ClusterPrimary(endpoint, link: makeLink(.primary) { [endpoint] }, maximumWaiting: maximumWaiting)
         nodes[endpoint] = node
         node.link.onUp = { [unowned self, unowned node] _ in
             node.linkChanged()
@@ -103,7 +103,7 @@ extension ClusterRouter {
     }
 
     /// Any will do for a command without a key.
-    private func owner(of key: RedisArgument?) -> ClusterNode? {
+    private func owner(of key: RedisArgument?) -> ClusterPrimary? {
         guard let key else { return nodes.values.first { $0.link.connection != nil } }
         return map[KeySlot(of: key)].map { node(at: $0) }
     }
@@ -127,7 +127,7 @@ extension ClusterRouter {
         dispatch(ClusterRequest(commands, key: key, replies: replies), to: owner(of: key), isAsking: false)
     }
 
-    private func dispatch(_ request: ClusterRequest, to node: ClusterNode?, isAsking: Bool) {
+    private func dispatch(_ request: ClusterRequest, to node: ClusterPrimary?, isAsking: Bool) {
         guard !isClosed, let node else { return refusals.refuse(request.commands, with: .away, request.replies) }
         let commands = isAsking ? ["ASKING"] + request.commands : request.commands
         // What was sent on may wait for the connection to a node that is new to us; what was not fails at once.
@@ -159,4 +159,64 @@ extension ClusterRouter {
             pauses[ObjectIdentifier(request)] = (request, timer)
         }
     }
+}
+
+/// Commands on their way to the node that carries them out.
+private final class ClusterRequest {
+    let commands: [RedisCommand]
+    let key: RedisArgument?
+    let replies: ([RedisReply]) -> Void
+    var redirections = Redirections()
+
+    init(_ commands: [RedisCommand], key: RedisArgument?, replies: @escaping ([RedisReply]) -> Void) {
+        (self.commands, self.key, self.replies) = (commands, key, replies)
+    }
+
+    func fail(_ error: RedisError) { replies(commands.map { _ in .failure(error) }) }
+}
+
+/// One primary of a cluster: its link, and requests that were sent on to it before the link stood.
+private final class ClusterPrimary {
+    let endpoint: RedisEndpoint
+    let link: Link
+    private let maximumWaiting: Int
+    private var waiting: [() -> Void] = []
+
+    init(_ endpoint: RedisEndpoint, link: Link, maximumWaiting: Int) {
+        (self.endpoint, self.link, self.maximumWaiting) = (endpoint, link, maximumWaiting)
+    }
+
+    /// Whether nobody would miss it.
+    var isIdle: Bool { waiting.isEmpty && (link.connection?.unansweredCount ?? 0) == 0 }
+
+    /// Sends commands at once, or as soon as the link stands. When the attempt at that fails they are `.away`.
+    func send(_ commands: [RedisCommand], isPatient: Bool, replies: @escaping ([RedisReply]) -> Void) {
+        guard link.connection == nil, isPatient, waiting.count < maximumWaiting else {
+            return link.send(commands, replies: replies)
+        }
+        waiting.append { [unowned self] in link.send(commands, replies: replies) }
+    }
+
+    /// What waits is `.away`, and what is unanswered `.lost`.
+    func close() {
+        link.close()
+        linkChanged()
+    }
+
+    /// The link stands, or an attempt has failed.
+    func linkChanged() {
+        let due = waiting
+        waiting = []
+        for send in due { send() }
+    }
+}
+
+/// Where a cluster's nodes may be asked: those that were configured, and those that are there now.
+private final class KnownNodes {
+    private let seeds: [RedisEndpoint]
+    var learned: [RedisEndpoint] = []
+
+    init(seeds: [RedisEndpoint]) { self.seeds = seeds }
+
+    var all: [RedisEndpoint] { learned + seeds.filter { !learned.contains($0) } }
 }

@@ -1,5 +1,5 @@
 public import EventLoop
-import Wire
+public import Wire
 
 /// Redis or Valkey for one event loop: standalone, behind Sentinel, or a Cluster.
 ///
@@ -10,7 +10,7 @@ public final class RedisClient {
     public var onStateChange: (RedisState) -> Void = { _ in }
     public private(set) var state: RedisState
 
-    let router: any CommandRouter
+    private let router: any CommandRouter
     private let loop: EventLoop
     /// Asks for a subscription that may be gone.
     private var subscriptions: [() -> RedisSubscription?] = []
@@ -125,4 +125,72 @@ extension RedisClient {
         case .success?, nil: return .failure(.unexpected)
         }
     }
+}
+
+extension RedisClient {
+    /// An answer, and how many replicas had the write by then.
+    public typealias DurableReply = Result<(value: RedisValue, replicas: Int), RedisError>
+
+    /// How long a replica is waited for, where the caller does not say.
+    public static let replicaPatience = Duration.milliseconds(200)
+
+    /// How many replicas the server that has the key knows of, as of its last heartbeat.
+    public func replicaCount(for key: RedisArgument? = nil) -> Int { router.replicaCount(for: key) }
+
+    /// Sends a write and waits until one replica has it too (WAIT), so that it outlives its primary. A primary without replicas
+    /// is not asked to wait for one.
+    ///
+    /// Commands that follow on the same connection wait as long, which is why the wait is short.
+    /// - Parameter limit: how long a replica is waited for. When that was too short the number is 0, and the write stands.
+    public func sendDurably(
+        _ command: RedisCommand, key: RedisArgument? = nil, within limit: Duration = replicaPatience,
+        reply: @escaping (DurableReply) -> Void
+    ) {
+        guard router.replicaCount(for: key) > 0 else { return send(command, key: key) { reply($0.map { ($0, 0) }) } }
+        let wait = RedisCommand("WAIT", 1, RedisArgument(max(1, limit.milliseconds)))
+        router.send([command, wait], key: key) { answers in
+            let replicas = (try? answers[1].get().integer) ?? 0
+            reply(answers[0].map { ($0, Int(replicas)) })
+        }
+    }
+
+    /// Runs a script that writes, and waits until one replica has what it wrote: `evaluate` and `sendDurably` in one.
+    public func evaluateDurably(
+        _ script: RedisScript, keys: [RedisArgument], arguments: [RedisArgument] = [], within limit: Duration = replicaPatience,
+        reply: @escaping (DurableReply) -> Void
+    ) {
+        sendDurably(script.command(true, keys: keys, arguments: arguments), key: keys.first, within: limit) {
+            [weak self] answer in
+            guard case .failure(.refused(let refusal)) = answer, refusal.code == "NOSCRIPT", let self else {
+                return reply(answer)
+            }
+            let text = script.command(false, keys: keys, arguments: arguments)
+            sendDurably(text, key: keys.first, within: limit, reply: reply)
+        }
+    }
+}
+
+/// Whether the servers can be had.
+public enum RedisState: Equatable, Sendable {
+    /// Since when, and the latest reason.
+    case away(since: MonotonicTime, RedisFault)
+    /// The primary; in a cluster all primaries, by address. Other run ids than before mean that writes may have been lost.
+    case connected([RedisServerIdentity])
+
+    public var isConnected: Bool { if case .connected = self { true } else { false } }
+
+    /// The run ids of the primaries, sorted; empty while away.
+    public var runIDs: [String] {
+        if case .connected(let servers) = self { servers.map(\.runID).sorted() } else { [] }
+    }
+}
+
+/// A primary that greeted us.
+public struct RedisServerIdentity: Equatable, Sendable {
+    public let address: SocketAddress
+    /// Changes at every start of the server's process.
+    public let runID: String
+    /// Of the history of its data: a replica that is promoted begins a new one.
+    public let replicationID: String
+    public let version: String
 }

@@ -1,3 +1,4 @@
+import OpenSSL
 public import Wire
 
 /// One command: its name and arguments.
@@ -32,5 +33,35 @@ public struct RedisCredential: Sendable {
 
     var command: RedisCommand {
         RedisCommand(["AUTH"] + (user.map { [RedisArgument($0)] } ?? []) + [RedisArgument(password.reveal())])
+    }
+}
+
+/// One word of a command: bytes, of which text and numbers are the common kinds.
+public struct RedisArgument: Hashable, Sendable {
+    public let bytes: [UInt8]
+
+    public init(_ bytes: [UInt8]) { self.bytes = bytes }
+    public init(_ text: some StringProtocol) { bytes = Array(text.utf8) }
+    public init(_ number: some BinaryInteger) { bytes = Array("\(number)".utf8) }
+}
+
+extension RedisArgument: ExpressibleByStringInterpolation, ExpressibleByIntegerLiteral {
+    public init(stringLiteral text: String) { self.init(text) }
+    public init(integerLiteral number: Int) { self.init(number) }
+}
+
+/// A Lua script, known to servers by its SHA-1 once they have seen it.
+public struct RedisScript: Sendable {
+    public let source: String
+    let digest: String
+
+    public init(_ source: String) {
+        self.source = source
+        digest = String(hexadecimal: Digest.sha1(Array(source.utf8)))
+    }
+
+    func command(_ isKnown: Bool, keys: [RedisArgument], arguments: [RedisArgument]) -> RedisCommand {
+        let script: [RedisArgument] = isKnown ? ["EVALSHA", RedisArgument(digest)] : ["EVAL", RedisArgument(source)]
+        return RedisCommand(script + [RedisArgument(keys.count)] + keys + arguments)
     }
 }

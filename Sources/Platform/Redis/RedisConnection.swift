@@ -1,6 +1,6 @@
 public import EventLoop
 public import OpenSSL
-import Sockets
+public import Sockets
 public import Wire
 
 /// One connection to one server: commands in, answers out, in order (RESP2). It greets nobody and does not come back.
@@ -127,5 +127,85 @@ extension RedisConnection {
         stream.close()
         while let reply = unanswered.popFirst() { reply(.failure(.lost)) }
         onClosed(reason)
+    }
+}
+
+/// Why a connection to a server ended.
+public enum RedisConnectionEnd: Error, Equatable, Sendable {
+    case closed(StreamClosure)
+    /// A command had no answer in `RedisLimits.answerTimeout`.
+    case silent
+    case malformed(RedisProtocolError)
+}
+
+/// Commands sent and not answered, oldest first: answers come in the order of the commands.
+private struct UnansweredCommands {
+    private struct Entry {
+        let sentAt: MonotonicTime
+        let reply: (RedisReply) -> Void
+    }
+
+    private var entries: [Entry?] = []
+    private var head = 0
+
+    var count: Int { entries.count - head }
+    var isEmpty: Bool { count == 0 }
+    /// When the oldest was sent.
+    var oldest: MonotonicTime? { isEmpty ? nil : entries[head]?.sentAt }
+
+    mutating func append(sentAt: MonotonicTime, _ reply: @escaping (RedisReply) -> Void) {
+        // Moves what is left to the front only when that is less than what has gone.
+        if head > entries.count / 2 {
+            entries.removeSubrange(..<head)
+            head = 0
+        }
+        entries.append(Entry(sentAt: sentAt, reply: reply))
+    }
+
+    mutating func popFirst() -> ((RedisReply) -> Void)? {
+        guard head < entries.count else { return nil }
+        let reply = entries[head]?.reply
+        entries[head] = nil
+        head += 1
+        if head == entries.count { (entries, head) = ([], 0) }
+        return reply
+    }
+}
+
+/// Gathers the answers of several commands, in the order of the commands.
+final class AnswerCollector {
+    private var answers: [RedisReply?]
+    private var missing: Int
+    private let replies: ([RedisReply]) -> Void
+
+    init(count: Int, _ replies: @escaping ([RedisReply]) -> Void) {
+        (answers, missing, self.replies) = ([RedisReply?](repeating: nil, count: count), count, replies)
+    }
+
+    func add(_ answer: RedisReply, at index: Int) {
+        answers[index] = answer
+        missing -= 1
+        if missing == 0 { replies(answers.compactMap(\.self)) }
+    }
+}
+
+/// Tells in the next turn what cannot be sent, so that no reply comes from inside the call that asks for it.
+final class PromptRefusals {
+    private let loop: EventLoop
+    private var waiting: [() -> Void] = []
+    private var timer: TimerWatch?
+
+    init(loop: EventLoop) { self.loop = loop }
+
+    func refuse(_ commands: [RedisCommand], with error: RedisError, _ replies: @escaping ([RedisReply]) -> Void) {
+        waiting.append { replies(commands.map { _ in .failure(error) }) }
+        // Holds this object: whoever refused may be gone by then, and every reply is called all the same.
+        timer = timer ?? loop.schedule(after: .zero) { [self] in tell() }
+    }
+
+    private func tell() {
+        let due = waiting
+        (waiting, timer) = ([], nil)
+        for tell in due { tell() }
     }
 }

@@ -70,3 +70,39 @@ public struct BoundSocket: Sendable {
         return try BoundSocket(adopting: descriptor, transport)
     }
 }
+
+/// A descriptor with one owner: it is closed when the last reference goes. A value for other threads; using it is not.
+public final class OwnedDescriptor: Sendable {
+    public let number: CInt
+
+    /// Takes ownership of an open descriptor.
+    public init(_ number: CInt) { self.number = number }
+
+    /// Another descriptor for the same open socket, to hand over or to answer from (dup(2)).
+    public func duplicate() throws(SystemError) -> OwnedDescriptor {
+        let copy = fcntl(number, F_DUPFD_CLOEXEC, 0)
+        if copy < 0 { throw SystemError(call: "dup") }
+        return OwnedDescriptor(copy)
+    }
+
+    /// A TCP socket that has begun to connect.
+    convenience init(connectingTo address: SocketAddress) throws(SystemError) {
+        let family = address.ip.isV4 ? AF_INET : AF_INET6
+        let number = shim_socket(family, CInt(SOCK_STREAM.rawValue))
+        if number < 0 { throw SystemError(call: "socket") }
+        self.init(number)
+        var plain = address.shim
+        if unsafe shim_connect(number, family, &plain) < 0, errno != EINPROGRESS { throw SystemError(call: "connect \(address)") }
+    }
+
+    deinit { close(number) }
+
+    /// The kernel's smoothed time to the peer of a TCP connection and back (TCP_INFO); nil when it does not know.
+    var roundTrip: Duration? {
+        var information = tcp_info()
+        var length = socklen_t(MemoryLayout<tcp_info>.size)
+        let status = unsafe getsockopt(number, CInt(IPPROTO_TCP), TCP_INFO, &information, &length)
+        guard status == 0, information.tcpi_rtt > 0 else { return nil }
+        return .microseconds(Int64(information.tcpi_rtt))
+    }
+}

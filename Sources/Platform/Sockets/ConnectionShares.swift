@@ -1,10 +1,10 @@
-import EventLoop
+public import EventLoop
 import Synchronization
 
 /// Even shares of the connections that several workers accept on one port.
 ///
 /// The kernel gives a port's listeners their connections by a hash: 50 over two workers are 20 and 30 as a rule. So a worker with
-/// clearly more than another hands on what it accepts, before anything is read of it. Each accepts through a `ConnectionDoor`.
+/// clearly more than another hands on what it accepts, before anything is read of it. Each accepts through a `ConnectionInbox`.
 public final class ConnectionShares: Sendable {
     /// Handing on costs a wake-up. A worker that has only so many more than another keeps what it accepts: connections that
     /// follow each other, of which there is never more than one or two, stay where they come.
@@ -14,25 +14,26 @@ public final class ConnectionShares: Sendable {
     final class Worker: Sendable {
         fileprivate let count = Atomic<Int>(0)
         fileprivate let isOpen = Atomic<Bool>(false)
-        fileprivate let door = Lock<MailboxSender<AcceptedConnection>?>(nil)
+        fileprivate let inbox = Lock<MailboxSender<AcceptedConnection>?>(nil)
     }
 
     private let workers: [Worker]
 
+    /// - Parameter workerCount: how many workers serve the port; each is known by its index.
     public init(workerCount: Int) { workers = (0..<workerCount).map { _ in Worker() } }
 
     /// Connections that a worker has, or is about to be given.
     public func count(ofWorker index: Int) -> Int { workers[index].count.load(ordering: .relaxed) }
 
     /// From now on the worker may be given connections of others.
-    func open(worker index: Int, _ door: MailboxSender<AcceptedConnection>) {
-        workers[index].door.withLock { $0 = door }
+    func open(worker index: Int, _ inbox: MailboxSender<AcceptedConnection>) {
+        workers[index].inbox.withLock { $0 = inbox }
         workers[index].isOpen.store(true, ordering: .relaxed)
     }
 
     func close(worker index: Int) {
         workers[index].isOpen.store(false, ordering: .relaxed)
-        workers[index].door.withLock { $0 = nil }
+        workers[index].inbox.withLock { $0 = nil }
     }
 
     /// Gives a connection that a worker accepted a place there, or hands it to the worker with the fewest.
@@ -42,8 +43,8 @@ public final class ConnectionShares: Sendable {
         var placed = connection
         placed.place = ConnectionPlace(at: worker)
         if worker === workers[index] { return placed }
-        // Who has closed the door meanwhile takes it no more: its last reference goes here, and with it descriptor and place.
-        worker.door.withLock { $0 }?.send(placed)
+        // Whose inbox has closed meanwhile takes it no more: its last reference goes here, and with it descriptor and place.
+        worker.inbox.withLock { $0 }?.send(placed)
         return nil
     }
 
@@ -60,7 +61,7 @@ public final class ConnectionShares: Sendable {
         }
     }
 
-    /// Of the workers whose doors are open; when none is, nobody has fewer than anybody.
+    /// Of the workers whose inboxes are open; when none is, nobody has fewer than anybody.
     private func leastLoaded() -> (index: Int, count: Int) {
         var least = (index: 0, count: Int.max - Self.tolerance)
         for (index, worker) in workers.enumerated() where worker.isOpen.load(ordering: .relaxed) {
@@ -79,4 +80,39 @@ final class ConnectionPlace: Sendable {
     fileprivate init(at worker: ConnectionShares.Worker) { self.worker = worker }
 
     deinit { worker.count.subtract(1, ordering: .relaxed) }
+}
+
+/// Where one worker's connections come in on a port that others serve too: its own listener's, as far as they are its share, and
+/// those that the others hand to it. Confined.
+public final class ConnectionInbox {
+    private let shares: ConnectionShares
+    private let worker: Int
+    private let onConnection: (AcceptedConnection) -> Void
+    private var mailbox: Mailbox<AcceptedConnection>?
+
+    /// - Parameters:
+    ///   - worker: its index among those of `shares`.
+    ///   - onConnection: given every connection that stays with this worker.
+    /// - Throws: when the kernel gives no more descriptors.
+    public init(
+        loop: EventLoop, worker: Int, of shares: ConnectionShares, onConnection: @escaping (AcceptedConnection) -> Void
+    ) throws(SystemError) {
+        (self.shares, self.worker, self.onConnection) = (shares, worker, onConnection)
+        let mailbox = try Mailbox<AcceptedConnection>(loop: loop) { onConnection($0) }
+        self.mailbox = mailbox
+        shares.open(worker: worker, mailbox.sender)
+    }
+
+    deinit { close() }
+
+    /// Takes what this worker's listener accepted.
+    public func accept(_ connection: AcceptedConnection) {
+        if let own = shares.place(connection, acceptedBy: worker) { onConnection(own) }
+    }
+
+    /// Takes no more from others; what is on its way is closed.
+    public func close() {
+        shares.close(worker: worker)
+        mailbox = nil
+    }
 }

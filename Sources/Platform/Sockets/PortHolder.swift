@@ -1,3 +1,4 @@
+import EventLoop
 import Glibc
 
 /// Who has a port: for the message of a program that finds it taken.
@@ -11,7 +12,7 @@ public enum PortHolder {
             let folder = "/proc/\(process)/fd"
             for descriptor in entries(of: folder) {
                 guard let target = link("\(folder)/\(descriptor)"), sockets.contains(target) else { continue }
-                let name = text(of: "/proc/\(process)/comm")?.split(separator: "\n").first.map(String.init) ?? "?"
+                let name = KernelFile.text(of: "/proc/\(process)/comm")?.split(separator: "\n").first.map(String.init) ?? "?"
                 return "\(name) (pid \(process))"
             }
         }
@@ -29,8 +30,11 @@ public enum PortHolder {
         }
     }
 
+    /// Of the kernel's table of sockets, some 25,000 of them.
+    private static let maximumTableBytes = 4 << 20
+
     private static func inodes(boundTo port: UInt16, in path: String, isListening: Bool) -> [String] {
-        inodes(inTable: text(of: path) ?? "", boundTo: port, isListening: isListening)
+        inodes(inTable: KernelFile.text(of: path, maximumBytes: maximumTableBytes) ?? "", boundTo: port, isListening: isListening)
     }
 
     private static func entries(of folder: String) -> [String] {
@@ -50,20 +54,5 @@ public enum PortHolder {
         var target = [CChar](repeating: 0, count: 64)
         let count = unsafe readlink(path, &target, target.count)
         return count > 0 ? String(decoding: target.prefix(count).map(UInt8.init(bitPattern:)), as: UTF8.self) : nil
-    }
-
-    private static func text(of path: String) -> String? {
-        let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { return nil }
-        defer { close(descriptor) }
-        let maximumFileBytes = 4 << 20
-        var bytes: [UInt8] = []
-        var part = [UInt8](repeating: 0, count: 65_536)
-        while bytes.count < maximumFileBytes {
-            let count = unsafe read(descriptor, &part, part.count)
-            if count <= 0 { break }
-            bytes += part.prefix(count)
-        }
-        return String(decoding: bytes, as: UTF8.self)
     }
 }

@@ -11,7 +11,7 @@ final class StreamBuffers {
     static let readBytes = 65_536
 
     /// What a stream had left unconsumed, and behind it what is new.
-    let window: UnsafeMutableRawBufferPointer
+    private let window: UnsafeMutableRawBufferPointer
     /// What TLS is to decrypt into the window.
     let ciphertext: UnsafeMutableRawBufferPointer
 
@@ -24,5 +24,48 @@ final class StreamBuffers {
     deinit {
         unsafe window.deallocate()
         unsafe ciphertext.deallocate()
+    }
+
+    /// Where new bytes go behind so many that were left.
+    func room(behind count: Int) -> UnsafeMutableRawBufferPointer {
+        unsafe UnsafeMutableRawBufferPointer(rebasing: window[count...])
+    }
+
+    /// Puts what was left in front of the new bytes, which lie behind its room.
+    /// - Returns: both together, until the next stream is read.
+    func join(_ left: inout [UInt8], with count: Int) -> UnsafeRawBufferPointer {
+        let all = unsafe UnsafeRawBufferPointer(rebasing: window[..<(left.count + count)])
+        guard !left.isEmpty else { return unsafe all }
+        unsafe left.withUnsafeBytes { unsafe window.copyMemory(from: $0) }
+        left = []
+        return unsafe all
+    }
+}
+
+/// Bytes that the kernel did not take at once, in order.
+struct WriteQueue {
+    private var bytes: [UInt8] = []
+    private var head = 0
+
+    var count: Int { bytes.count - head }
+    var isEmpty: Bool { head == bytes.count }
+
+    mutating func append(_ more: UnsafeRawBufferPointer) {
+        // Moves what is left to the front only when that is less than what has gone: every byte moves once at most.
+        if head > bytes.count / 2 {
+            bytes.removeSubrange(..<head)
+            head = 0
+        }
+        unsafe bytes.append(contentsOf: more)
+    }
+
+    func withFirst<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result {
+        unsafe bytes.withUnsafeBytes { unsafe body(UnsafeRawBufferPointer(rebasing: $0[head...])) }
+    }
+
+    mutating func removeFirst(_ count: Int) {
+        head += count
+        // An idle stream keeps no memory.
+        if isEmpty { (bytes, head) = ([], 0) }
     }
 }

@@ -1,5 +1,6 @@
 import CShim
 public import EventLoop
+import Glibc
 public import OpenSSL
 public import Wire
 
@@ -18,6 +19,7 @@ public final class TCPStream {
     /// what follows. As long as it consumes something and leaves something, it is called again at once: so it may take off a
     /// PROXY header, or look at the first byte, consume nothing, and call `startTLS`.
     public var onBytes: (UnsafeRawBufferPointer) -> Int = { $0.count }
+    /// The connection has ended.
     public var onClosed: (StreamClosure) -> Void = { _ in }
     /// Everything written has been given to the kernel, after some of it had to wait.
     public var onDrained: () -> Void = {}
@@ -30,48 +32,53 @@ public final class TCPStream {
 
     /// The peer; whoever reads a PROXY header puts the real one here.
     public var remoteAddress: SocketAddress
+    /// Ours, as the kernel says.
     public let localAddress: SocketAddress
+    /// Whether TLS was begun, its handshake done or not.
     public var isTLS: Bool { tls != nil }
     /// Whether what is read now is media, for which a loop with very many streams may rest (`EventLoop.moderatesWakeUps`).
     public var carriesMedia: Bool {
         get { readWatch?.carriesMedia ?? false }
         set { readWatch?.carriesMedia = newValue }
     }
+    /// Whether the connection has ended, by whomever.
     public var isClosed: Bool { phase == .closed }
+    /// The kernel's smoothed time to the peer and back (TCP_INFO); nil when the stream is closed or the kernel does not know.
+    public var roundTrip: Duration? { descriptor?.roundTrip }
 
-    enum Phase: Equatable {
+    private enum Phase: Equatable {
         case connecting, open
         /// `closeAfterFlush`: nothing more is delivered or taken; before and after our FIN.
         case flushing, lingering
         case closed
     }
 
-    let loop: EventLoop
-    let buffers: StreamBuffers
-    var descriptor: OwnedDescriptor?
-    var place: ConnectionPlace?
-    var phase: Phase
-    var readWatch: DescriptorWatch?
-    var writeWatch: DescriptorWatch?
-    var unconsumed: [UInt8] = []
-    var isReadingPaused = false
-    var hasPeerFinished = false
-    var pending = WriteQueue()
+    private let loop: EventLoop
+    private let buffers: StreamBuffers
+    private var descriptor: OwnedDescriptor?
+    private var place: ConnectionPlace?
+    private var phase: Phase
+    private var readWatch: DescriptorWatch?
+    private var writeWatch: DescriptorWatch?
+    private var unconsumed: [UInt8] = []
+    private var isReadingPaused = false
+    private var hasPeerFinished = false
+    private var pending = WriteQueue()
     /// Sending failed with this errno; what had come before is still being read.
-    var writeFault: CInt?
+    private var writeFault: CInt?
     /// Written before the TLS handshake was done.
-    var plaintextInWaiting: [UInt8] = []
-    var tls: TLSConnection?
-    var handshake: TLSHandshakeProgress?
+    private var plaintextInWaiting: [UInt8] = []
+    private var tls: TLSConnection?
+    private var handshake: TLSHandshakeProgress?
     /// One deadline at a time: of flushing, of waiting before FIN, of lingering after it, of a failure to be told.
-    var timer: TimerWatch?
+    private var timer: TimerWatch?
     /// Delivers what was kept, after `resumeReading`.
-    var redelivery: TimerWatch?
-    var pauseBeforeFIN = Duration.zero
-    var isFINDue = false
+    private var redelivery: TimerWatch?
+    private var pauseBeforeFIN = Duration.zero
+    private var isFINDue = false
     /// A closing stream lives on without its owner until it is done.
-    var keepAlive: TCPStream?
-    private(set) var tlsOnceConnected: (context: TLSContext, serverName: String)?
+    private var keepAlive: TCPStream?
+    private var tlsOnceConnected: (context: TLSContext, serverName: String)?
 
     /// Reads an accepted connection from the next turn on, with its listener's TLS and options.
     public init(loop: EventLoop, accepted: AcceptedConnection) {
@@ -89,18 +96,19 @@ public final class TCPStream {
         loop: EventLoop, connectingTo address: SocketAddress, tls context: TLSContext? = nil, serverName: String? = nil
     ) throws(SystemError) {
         self.loop = loop
-        let connection = try Self.connect(to: address)
-        (descriptor, phase) = (connection, .connecting)
-        remoteAddress = address
+        let connection = try OwnedDescriptor(connectingTo: address)
+        (descriptor, phase, remoteAddress) = (connection, .connecting, address)
         localAddress = SocketAddress(shim_local_address(connection.number)) ?? SocketAddress(.anyV4, port: 0)
         buffers = loop.resource { StreamBuffers() }
         shim_tune_stream(connection.number, UInt32(Self.userTimeout.milliseconds))
         tlsOnceConnected = context.map { ($0, serverName ?? "\(address.ip)") }
-        awaitConnection()
+        // It becomes writable when it has connected, or has not: then it has an error.
+        writeWatch = loop.watch(descriptor: connection.number, for: .write) { [unowned self] in connected() }
     }
 
     deinit { release() }
 
+    /// Bytes written that the kernel has not taken yet.
     public var pendingWriteBytes: Int { pending.count + plaintextInWaiting.count }
 
     /// Delivers nothing until `resumeReading`. What TCP has room for still arrives, and no more.
@@ -116,10 +124,7 @@ public final class TCPStream {
         isReadingPaused = false
         guard phase == .open else { return }
         if unconsumed.isEmpty { return resumeWatching() }
-        redelivery = loop.schedule(after: .zero) { [unowned self] in
-            redelivery = nil
-            redeliver()
-        }
+        redelivery = loop.schedule(after: .zero) { [unowned self] in redeliver() }
     }
 
     /// Ends the connection now. What was not sent is lost; `onClosed` is not called.
@@ -130,10 +135,364 @@ public final class TCPStream {
     }
 
     /// Frees everything but the stream itself.
-    func release() {
+    private func release() {
         for watch in [readWatch, writeWatch, timer, redelivery] { watch?.cancel() }
         (readWatch, writeWatch, timer, redelivery) = (nil, nil, nil, nil)
         handshake?.cancel()
         (handshake, descriptor, place, keepAlive) = (nil, nil, nil, nil)
+    }
+
+    private func connected() {
+        guard let descriptor else { return }
+        let code = shim_option(descriptor.number, SOL_SOCKET, SO_ERROR)
+        guard code == 0 else { return end(.connectFailed(code)) }
+        writeWatch = nil
+        phase = .open
+        watchReading()
+        if !pending.isEmpty { flush() }
+        guard phase == .open else { return }
+        guard let (context, serverName) = tlsOnceConnected else { return onOpen() }
+        startTLS(context, serverName: serverName)
+    }
+
+    // MARK: - Reading
+
+    private func watchReading() {
+        guard let descriptor else { return }
+        readWatch = loop.watch(descriptor: descriptor.number, for: .read) { [unowned self] in becameReadable() }
+    }
+
+    private func resumeWatching() {
+        if !isReadingPaused, !hasPeerFinished { readWatch?.resume() }
+    }
+
+    private func becameReadable() {
+        switch phase {
+        case .open:
+            if tls == nil { return readPlain() }
+            if handshake == nil { return readTLS() }
+            stepHandshake()
+        // Read and forgotten, so that the peer's bytes do not turn our FIN into a reset that takes our last words with it.
+        case .flushing, .lingering: _ = unsafe receive(into: buffers.ciphertext)
+        case .connecting, .closed: break
+        }
+    }
+
+    private func readPlain() {
+        let room = unsafe buffers.room(behind: unconsumed.count).prefix(StreamBuffers.readBytes)
+        guard let count = unsafe receive(into: UnsafeMutableRawBufferPointer(rebasing: room)) else { return }
+        unsafe deliver(buffers.join(&unconsumed, with: count))
+    }
+
+    /// Reads once. Nil when there is nothing, or when the stream has come to an end, which is then dealt with.
+    private func receive(into buffer: UnsafeMutableRawBufferPointer) -> Int? {
+        guard let descriptor else { return nil }
+        let count = unsafe recv(descriptor.number, buffer.baseAddress, buffer.count, 0)
+        if count > 0 {
+            if count == buffer.count { loop.leftMore() }
+            return count
+        }
+        if count == 0 {
+            peerFinished()
+        } else if errno != EAGAIN && errno != EINTR {
+            end(.broken(errno))
+        }
+        return nil
+    }
+
+    private func peerFinished() {
+        if let writeFault { return end(.broken(writeFault)) }
+        // A peer that only listens any more still gets what was written for it.
+        guard phase == .open ? onPeerFinished != nil : phase == .flushing && !pending.isEmpty else { return end(.peerFinished) }
+        hasPeerFinished = true
+        readWatch?.suspend()
+        if phase == .open { onPeerFinished?() }
+    }
+
+    /// Gives bytes to the parser, again and again while it makes progress, and keeps what it leaves.
+    private func deliver(_ bytes: UnsafeRawBufferPointer) {
+        var rest = unsafe bytes
+        let wasTLS = isTLS
+        while unsafe !rest.isEmpty, !isReadingPaused {
+            let consumed = unsafe onBytes(rest)
+            precondition((0...rest.count).contains(consumed), "a parser consumed what it was not given")
+            guard phase == .open else { return }
+            unsafe rest = UnsafeRawBufferPointer(rebasing: rest[consumed...])
+            if isTLS != wasTLS { return unsafe decryptFirst(rest) }
+            if consumed == 0 { break }
+        }
+        // Whoever calls has emptied it.
+        if unsafe rest.isEmpty { return }
+        unsafe unconsumed = [UInt8](rest)
+        if !isReadingPaused, unconsumed.count > Self.maximumUnconsumedBytes { end(.tooMuchUnconsumed) }
+    }
+
+    /// Delivers what was kept while reading was paused.
+    private func redeliver() {
+        redelivery = nil
+        guard phase == .open, !isReadingPaused else { return }
+        let kept = unconsumed
+        unconsumed = []
+        unsafe kept.withUnsafeBytes { unsafe deliver($0) }
+        if phase == .open { resumeWatching() }
+    }
+
+    // MARK: - TLS
+
+    /// Speaks TLS from here on, as server or client as the context is. Allowed inside `onBytes`: what it then leaves
+    /// unconsumed is the beginning of TLS. A server's handshake waits for its turn in the loop's `HandshakeScheduler`.
+    public func startTLS(_ context: TLSContext, serverName: String? = nil) {
+        loop.assertOnLoop()
+        precondition(tls == nil, "TLS starts once")
+        guard phase == .open else { return }
+        do {
+            let connection = try TLSConnection(context, serverName: serverName)
+            tls = connection
+            handshake = TLSHandshakeProgress(loop: loop, isServer: context.isServer, remote: remoteAddress.ip) {
+                [unowned self] in end(.tlsHandshakeTimedOut)
+            }
+            // Inside `onBytes` nothing is kept yet: `deliver` goes on with what is left.
+            let first = unconsumed
+            unconsumed = []
+            if !first.isEmpty || !context.isServer { unsafe first.withUnsafeBytes { unsafe decryptFirst($0) } }
+        } catch {
+            endSoon(.tlsFailed(error))
+        }
+    }
+
+    /// Bytes that were read before TLS began.
+    private func decryptFirst(_ ciphertext: UnsafeRawBufferPointer) {
+        // They may lie in the window, where the plaintext will go.
+        handshake?.firstBytes = unsafe [UInt8](ciphertext)
+        stepHandshake()
+    }
+
+    /// Some of the handshake's bytes are here: use them when it is this handshake's turn, and leave them unread until then.
+    private func stepHandshake() {
+        guard let handshake else { return }
+        readWatch?.suspend()
+        handshake.perform { [weak self] in self?.takeTurn(in: handshake) }
+    }
+
+    private func takeTurn(in handshake: TLSHandshakeProgress) {
+        if let first = handshake.takeFirstBytes() { unsafe first.withUnsafeBytes { unsafe decrypt($0) } } else { readTLS() }
+        if phase == .open { resumeWatching() }
+    }
+
+    private func readTLS() {
+        let free = unsafe UnsafeMutableRawBufferPointer(rebasing: buffers.ciphertext.prefix(StreamBuffers.readBytes))
+        guard let count = unsafe receive(into: free) else { return }
+        unsafe decrypt(UnsafeRawBufferPointer(rebasing: free[..<count]))
+    }
+
+    private func decrypt(_ ciphertext: UnsafeRawBufferPointer) {
+        guard let tls else { return }
+        unsafe tls.receive(ciphertext)
+        do {
+            while phase == .open {
+                let room = unsafe buffers.room(behind: isReadingPaused ? 0 : unconsumed.count)
+                let event = unsafe try tls.advance(into: room)
+                sendOutgoing(of: tls)
+                switch event {
+                case .needsMore: return
+                case .handshakeCompleted: handshakeCompleted()
+                case .plaintext(let count): unsafe take(UnsafeRawBufferPointer(rebasing: room[..<count]))
+                case .closedByPeer: return peerFinished()
+                }
+            }
+        } catch {
+            sendOutgoing(of: tls)  // the alert
+            end(.tlsFailed(error))
+        }
+    }
+
+    private func take(_ plaintext: UnsafeRawBufferPointer) {
+        // Paused while this ciphertext was on its way: there is no un-reading it.
+        if isReadingPaused { return unsafe unconsumed.append(contentsOf: plaintext) }
+        unsafe deliver(buffers.join(&unconsumed, with: plaintext.count))
+    }
+
+    private func handshakeCompleted() {
+        handshake?.cancel()
+        handshake = nil
+        let waiting = plaintextInWaiting
+        plaintextInWaiting = []
+        write(waiting)
+        onOpen()
+    }
+
+    private func sendOutgoing(of tls: TLSConnection) {
+        guard tls.hasOutgoing, phase != .closed else { return }
+        handshake?.hasAnswered = true
+        unsafe tls.takeOutgoing().withUnsafeBytes { unsafe send($0) }
+    }
+
+    // MARK: - Writing
+
+    /// Sends bytes, at once as far as the kernel takes them; the rest waits, up to `maximumPendingWriteBytes`.
+    ///
+    /// After the stream has ended it does nothing: whoever writes need not know yet.
+    public func write(_ bytes: UnsafeRawBufferPointer) {
+        loop.assertOnLoop()
+        guard phase == .open || phase == .connecting, unsafe !bytes.isEmpty else { return }
+        if phase == .connecting, tlsOnceConnected != nil { return unsafe plaintextInWaiting.append(contentsOf: bytes) }
+        if let tls {
+            guard handshake == nil else { return unsafe plaintextInWaiting.append(contentsOf: bytes) }
+            do {
+                unsafe try tls.write(bytes)
+                sendOutgoing(of: tls)
+            } catch {
+                endSoon(.tlsFailed(error))
+            }
+        } else {
+            unsafe send(bytes)
+        }
+    }
+
+    /// The same for bytes in an array.
+    public func write(_ bytes: [UInt8]) { unsafe bytes.withUnsafeBytes { unsafe write($0) } }
+
+    /// Sends what goes on the wire.
+    private func send(_ bytes: UnsafeRawBufferPointer) {
+        guard writeFault == nil else { return }
+        var rest = unsafe bytes
+        if pending.isEmpty, phase != .connecting {
+            guard let count = unsafe transmit(bytes) else { return }
+            unsafe rest = UnsafeRawBufferPointer(rebasing: bytes[count...])
+            if unsafe rest.isEmpty { return }
+        }
+        unsafe pending.append(rest)
+        if pending.count > maximumPendingWriteBytes { return endSoon(.tooMuchUnsent) }
+        if phase != .connecting { awaitWritable() }
+    }
+
+    /// Sends what waits. Called when the descriptor is writable.
+    private func flush() {
+        guard let count = unsafe pending.withFirst({ unsafe transmit($0) }) else { return }
+        pending.removeFirst(count)
+        guard pending.isEmpty else { return awaitWritable() }
+        writeWatch?.suspend()
+        if phase == .flushing { return flushed() }
+        onDrained()
+    }
+
+    /// How many bytes the kernel took; nil when the stream is broken.
+    private func transmit(_ bytes: UnsafeRawBufferPointer) -> Int? {
+        guard let descriptor else { return nil }
+        let count = unsafe Glibc.send(descriptor.number, bytes.baseAddress, bytes.count, CInt(MSG_NOSIGNAL))
+        if count >= 0 { return count }
+        if errno == EAGAIN || errno == EINTR { return 0 }
+        sendingFailed(errno)
+        return nil
+    }
+
+    /// Nothing more can be sent. What the peer sent before its reset is still read: its goodbye may be among it.
+    private func sendingFailed(_ fault: CInt) {
+        guard phase == .open, !isReadingPaused, !hasPeerFinished else { return endSoon(.broken(fault)) }
+        (writeFault, pending) = (fault, WriteQueue())
+        writeWatch?.suspend()
+    }
+
+    private func awaitWritable() {
+        if let writeWatch { return writeWatch.resume() }
+        guard let descriptor else { return }
+        writeWatch = loop.watch(descriptor: descriptor.number, for: .write) { [unowned self] in flush() }
+    }
+
+    // MARK: - Ending
+
+    /// For flushing, besides the waiting that was asked for; and for the peer's FIN after ours.
+    private static let maximumFlushTime = Duration.seconds(5)
+    private static let maximumLingerTime = Duration.seconds(2)
+
+    /// Sends what waits, then waits a while, then says FIN, then waits for the peer's; `onClosed(.flushed)` follows.
+    ///
+    /// The pause lets a peer read last words before it sees the end: OBS and librtmp throw away what they did not read before
+    /// FIN. Bytes of the peer are read and forgotten until then. The stream lives on without its owner.
+    public func closeAfterFlush(lingering pause: Duration = .zero) {
+        loop.assertOnLoop()
+        guard phase == .open else {
+            if phase == .connecting { close() }
+            return
+        }
+        phase = .flushing
+        pauseBeforeFIN = pause
+        keepAlive = self
+        handshake?.cancel()
+        handshake = nil
+        redelivery = nil
+        unconsumed = []
+        startTimer(Self.maximumFlushTime) { $0.end(.flushed) }
+        if hasPeerFinished { readWatch?.suspend() } else { readWatch?.resume() }
+        if pending.isEmpty { flushed() }
+    }
+
+    /// Everything is with the kernel: the pause begins.
+    private func flushed() {
+        guard !isFINDue else { return finish() }
+        isFINDue = true
+        if pauseBeforeFIN == .zero { return sayGoodbye() }
+        startTimer(pauseBeforeFIN) { $0.sayGoodbye() }
+    }
+
+    /// With TLS the last record says that nothing follows.
+    private func sayGoodbye() {
+        startTimer(Self.maximumFlushTime) { $0.end(.flushed) }
+        if let tls, tls.isHandshakeCompleted {
+            tls.close()
+            sendOutgoing(of: tls)
+        }
+        if pending.isEmpty { finish() }
+    }
+
+    private func finish() {
+        guard phase == .flushing, let descriptor else { return }
+        phase = .lingering
+        writeWatch = nil
+        shutdown(descriptor.number, CInt(SHUT_WR))
+        if hasPeerFinished { return endSoon(.flushed) }
+        startTimer(Self.maximumLingerTime) { $0.end(.flushed) }
+    }
+
+    private func startTimer(_ delay: Duration, _ body: @escaping (TCPStream) -> Void) {
+        timer = loop.schedule(after: delay) { [unowned self] in body(self) }
+    }
+
+    /// Ends the stream and tells. Only from the loop's own callbacks.
+    private func end(_ reason: StreamClosure) {
+        guard phase != .closed else { return }
+        let isClosing = phase == .flushing || phase == .lingering
+        phase = .closed
+        let alive = keepAlive
+        release()
+        onClosed(isClosing ? .flushed : reason)
+        _ = alive
+    }
+
+    /// Ends the stream and tells in the next turn, because whoever called us is in the middle of something.
+    private func endSoon(_ reason: StreamClosure) {
+        guard phase != .closed else { return }
+        readWatch?.suspend()
+        writeWatch?.suspend()
+        startTimer(.zero) { $0.end(reason) }
+    }
+
+    // MARK: - Another loop
+
+    /// Gives up the connection so that another loop may go on with it; the stream is closed then. Not from inside `onBytes`.
+    /// - Returns: nil when that cannot be: TLS, bytes that wait to be sent, or an end under way.
+    public func detach() -> DetachedConnection? {
+        guard phase == .open, tls == nil, pending.isEmpty, !hasPeerFinished, let descriptor else { return nil }
+        let connection = AcceptedConnection(descriptor: descriptor, remoteAddress: remoteAddress, localAddress: localAddress)
+        defer { close() }
+        return DetachedConnection(connection: connection, unread: unconsumed)
+    }
+
+    /// Goes on with a connection of another loop; what was unread is delivered in the next turn.
+    public convenience init(loop: EventLoop, resuming detached: DetachedConnection) {
+        self.init(loop: loop, accepted: detached.connection)
+        unconsumed = detached.unread
+        pauseReading()
+        resumeReading()
     }
 }

@@ -7,15 +7,14 @@ final class TLSHandshakeProgress {
     /// How often a connection whose address has too many asks again.
     static let admissionInterval = Duration.milliseconds(100)
 
-    let isServer: Bool
     /// Ciphertext that was read before TLS began.
     var firstBytes: [UInt8] = []
-    /// Whether a client has said hello.
-    var hasBegun = false
+    private var hasBegun = false
     /// Whether we have sent our first flight: what comes after it took a key exchange of the client's own.
     var hasAnswered = false
 
     private let loop: EventLoop
+    private let isServer: Bool
     private let remote: IPAddress
     private let scheduler: HandshakeScheduler
     private let deadline: TimerWatch
@@ -44,8 +43,14 @@ final class TLSHandshakeProgress {
         if !isAccepted { retry = loop.schedule(after: Self.admissionInterval) { [unowned self] in perform(step) } }
     }
 
-    func completed() { cancel() }
+    /// What the next step works on: bytes that were read before TLS began, nothing where a client has to say hello first, and nil
+    /// where there is something to be read.
+    func takeFirstBytes() -> [UInt8]? {
+        defer { (firstBytes, hasBegun) = ([], true) }
+        return firstBytes.isEmpty && (isServer || hasBegun) ? nil : firstBytes
+    }
 
+    /// It is done, or given up.
     func cancel() {
         guard !isOver else { return }
         isOver = true

@@ -68,7 +68,7 @@ final class Worker {
     private var site: PublicSite?
     private var reports: [Watch] = []
     private var listeners: [TCPListener] = []
-    private var rtmpDoor: ConnectionDoor?
+    private var rtmpDoor: ConnectionInbox?
     private var orders: Mailbox<WorkerOrder>?
 
     /// - Parameter isSuspended: whether another process accepts and reads until `.resume`.
@@ -98,7 +98,7 @@ final class Worker {
     /// RTMP connections are shared out: each keeps its worker as busy as the next one.
     private func openRTMP(_ socket: BoundSocket, worker index: Int, name: String) throws {
         let shares = environment.rtmp.shares
-        let door = try ConnectionDoor(loop: loop, worker: index, of: shares) { [unowned self] in rtmp.accept($0) }
+        let door = try ConnectionInbox(loop: loop, worker: index, of: shares) { [unowned self] in rtmp.accept($0) }
         let listener = try TCPListener(loop: loop, socket: socket) { door.accept($0) }
         listener.onExhausted = { Log.strangerEvent(.error, "accept_failed", ["listener": "rtmp", "errno": .integer(Int($0))]) }
         listeners.append(listener)

@@ -1,4 +1,53 @@
+import EventLoop
+import Synchronization
 import Wire
+
+/// A number that only grows, from any thread.
+///
+/// Where several workers count the same thing often, each counts in a `shard()` of its own, so that no two cores fight over one
+/// cache line; the counter's value is the sum.
+public final class Counter: Sendable {
+    private let own = Atomic<Int>(0)
+    private let shards = Lock<[Counter]>([])
+
+    public init() {}
+
+    @inline(__always)
+    public func increment(by amount: Int = 1) { own.wrappingAdd(amount, ordering: .relaxed) }
+
+    public var value: Int { shards.withLock { $0 }.reduce(own.load(ordering: .relaxed)) { $0 + $1.value } }
+
+    /// A counter whose value is part of this one's, for one thread. Make it once, when the thread starts.
+    public func shard() -> Counter {
+        let shard = Counter()
+        shards.withLock { $0.append(shard) }
+        return shard
+    }
+}
+
+/// A number that goes up and down, from any thread.
+public final class Gauge: Sendable {
+    private let bits = Atomic<UInt64>(0)
+
+    public init() {}
+
+    public var value: Double { Double(bitPattern: bits.load(ordering: .relaxed)) }
+
+    public func set(_ value: Double) { bits.store(value.bitPattern, ordering: .relaxed) }
+
+    public func add(_ amount: Double) {
+        var old = bits.load(ordering: .relaxed)
+        while true {
+            let new = (Double(bitPattern: old) + amount).bitPattern
+            let (exchanged, original) = bits.weakCompareExchange(expected: old, desired: new, ordering: .relaxed)
+            if exchanged { return }
+            old = original
+        }
+    }
+
+    public func increment() { add(1) }
+    public func decrement() { add(-1) }
+}
 
 /// How often a value fell into each of a few ranges, from any thread.
 public final class Histogram: Sendable {
