@@ -10,7 +10,7 @@ from botocore.config import Config
 url, key, secret, region, stages, ingests = sys.argv[1:]
 client = boto3.client(
     "ivs-realtime", endpoint_url=url, region_name=region, aws_access_key_id=key, aws_secret_access_key=secret,
-    config=Config(retries={"max_attempts": 1}))
+    config=Config(retries={"total_max_attempts": 8, "mode": "standard"}))
 for stage in range(int(stages)):
     arn = client.create_stage(name=f"load-{stage}")["stage"]["arn"]
     for ingest in range(int(ingests)):

@@ -10,6 +10,6 @@ from botocore.config import Config
 url, key, secret, region, stage, *count = sys.argv[1:]
 client = boto3.client(
     "ivs-realtime", endpoint_url=url, region_name=region, aws_access_key_id=key, aws_secret_access_key=secret,
-    config=Config(retries={"max_attempts": 1}))
+    config=Config(retries={"total_max_attempts": 8, "mode": "standard"}))
 for _ in range(int(count[0]) if count else 1):
     print(client.create_participant_token(stageArn=stage)["participantToken"]["token"])

@@ -13,7 +13,7 @@ url, key, secret, region, *words = sys.argv[1:]
 tags = dict(word.split("=", 1) for word in words if "=" in word)
 client = boto3.client(
     "ivs-realtime", endpoint_url=url, region_name=region, aws_access_key_id=key, aws_secret_access_key=secret,
-    config=Config(retries={"max_attempts": 1}))
+    config=Config(retries={"total_max_attempts": 8, "mode": "standard"}))
 for name in [word for word in words if "=" not in word]:
     stage = client.create_stage(name=name, tags=tags)["stage"]["arn"]
     ingest = client.create_ingest_configuration(stageArn=stage, ingestProtocol="RTMP", insecureIngest=True)
