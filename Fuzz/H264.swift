@@ -21,6 +21,18 @@ enum H264Fuzz {
         case .fragment(let fragment): _ = try? SliceHeader(header: fragment.header, payload: fragment.body.bytes)
         case .single, nil: break
         }
+        var found = NALUnitList()
+        for lengthSize in [1, 2, 4] {
+            found.find(inAccessUnit: bytes, lengthSize: lengthSize)
+            check(found, within: bytes.count)
+        }
+        found.find(inPayload: bytes)
+        check(found, within: bytes.count)
+    }
+
+    private static func check(_ found: NALUnitList, within limit: Int) {
+        precondition(found.units.count <= NALUnitList.maximumCount && found.endOffset <= limit)
+        precondition(found.units.allSatisfy { !$0.isEmpty } && found.units.reduce(0) { $0 + $1.count } <= limit)
     }
 
     private static func walk(_ units: AVCCUnits, within limit: Int) {

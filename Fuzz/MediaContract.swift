@@ -1,4 +1,5 @@
 // fuzz: module=MediaContract
+import H264
 import MediaContract
 import Settings
 import Wire
@@ -9,6 +10,7 @@ enum MediaContractFuzz {
         guard bytes.count > 2 else { return }
         let ingest: ContractMonitor.Ingest = bytes[0] & 1 == 0 ? .whip : .rtmp
         var monitor = ContractMonitor(rules: ContractSettings(), ingest: ingest, product: "FMLE/3.0 (compatible; FMSc/1.0)")
+        var found = NALUnitList()
         var (offset, number, time) = (1, Int64(0), Int64(0))
         while offset + 2 < bytes.count {
             let (length, step) = (Int(bytes[offset]), Int64(Int8(bitPattern: bytes[offset + 1])))
@@ -17,9 +19,11 @@ enum MediaContractFuzz {
             (offset, number, time) = (end, number + 1 + step / 64, time + step * 3_000)
             let moment = MediaMoment(mediaTime: time, arrival: MonotonicTime(nanoseconds: number * 33_000_000))
             if ingest == .whip {
-                monitor.rtpPayload(payload, sequenceNumber: number, at: moment)
+                found.find(inPayload: payload)
+                monitor.rtpPayload(found, sequenceNumber: number, at: moment)
             } else {
-                monitor.accessUnit(payload, lengthSize: 2, at: moment)
+                found.find(inAccessUnit: payload, lengthSize: 2)
+                monitor.accessUnit(found, at: moment)
             }
         }
         let ends = monitor.takeNews().filter { if case .disconnect = $0 { true } else { false } }

@@ -156,7 +156,11 @@ struct ContractMonitorVideoTests {
         for first in [900, 450] {
             var slice = SliceBuilder()
             slice.firstMacroblock = first
-            slice.bytes.withUnsafeBytes { feeder.monitor.rtpPayload($0, sequenceNumber: 65_600, at: moment) }
+            var found = NALUnitList()
+            slice.bytes.withUnsafeBytes {
+                found.find(inPayload: $0)
+                feeder.monitor.rtpPayload(found, sequenceNumber: 65_600, at: moment)
+            }
         }
         for number in 100..<200 { feeder.feed(stream.accessUnit(number)) }
         #expect(feeder.news == [])

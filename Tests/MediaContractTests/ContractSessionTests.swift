@@ -1,3 +1,4 @@
+import H264
 import MediaContract
 import Refusals
 import Settings
@@ -20,12 +21,19 @@ struct ContractSessionTests {
             for (index, unit) in stream.accessUnit(number).enumerated() {
                 let refusal = unit.withUnsafeBytes {
                     session.videoPayload(
-                        $0, sequenceNumber: Int64(number * 4 + index), timestamp: Int64(number * 3_000), arrival: moment(time))
+                        found(inPayload: $0), sequenceNumber: Int64(number * 4 + index), timestamp: Int64(number * 3_000),
+                        arrival: moment(time))
                 }
                 if refusal != nil { return (session, refusal) }
             }
         }
         return (session, nil)
+    }
+
+    private func found(inPayload payload: UnsafeRawBufferPointer) -> NALUnitList {
+        var found = NALUnitList()
+        found.find(inPayload: payload)
+        return found
     }
 
     private func moment(_ seconds: Double) -> MonotonicTime { MonotonicTime(nanoseconds: Int64(seconds * 1e9)) }
@@ -52,7 +60,7 @@ struct ContractSessionTests {
         desk.apply(rules)
         #expect(live.session.timePassed(moment(14)) == nil)
         let refusal = SyntheticStream().accessUnit(1)[0].withUnsafeBytes {
-            live.session.videoPayload($0, sequenceNumber: 1_000, timestamp: 300_000, arrival: moment(14))
+            live.session.videoPayload(found(inPayload: $0), sequenceNumber: 1_000, timestamp: 300_000, arrival: moment(14))
         }
         #expect(refusal == nil)
         #expect(live.session.timePassed(moment(17))?.code == .resolutionExceeded)
@@ -112,10 +120,12 @@ struct ContractSessionTests {
         session.onWarning = { warnings.append($0) }
         let slice = SliceBuilder(type: 6).bytes
         let unit: [UInt8] = [0, 0, 0, UInt8(slice.count)] + slice
+        var found = NALUnitList()
         for index in 0..<100 {
             let time = Duration.milliseconds(33 * index)
             let refusal = unit.withUnsafeBytes {
-                session.accessUnit($0, lengthSize: 4, mediaTime: time, arrival: moment(1) + time)
+                found.find(inAccessUnit: $0, lengthSize: 4)
+                return session.accessUnit(found, mediaTime: time, arrival: moment(1) + time)
             }
             #expect(refusal == nil)
         }

@@ -1,4 +1,5 @@
 import Foundation
+import H264
 import MediaContract
 import Settings
 import TestSupport
@@ -28,11 +29,15 @@ struct MonitorCostTests {
         _ monitor: inout ContractMonitor, _ payloads: [(payload: [UInt8], time: Int64)], round: Int, number: inout Int64
     ) {
         let start = Int64(round) * 180_000
+        var found = NALUnitList()
         for (payload, time) in payloads {
             number += 1
             let moment = MediaMoment(
                 mediaTime: start + time, arrival: MonotonicTime(nanoseconds: 1_000_000_000 + (start + time) * 100_000 / 9))
-            payload.withUnsafeBytes { monitor.rtpPayload($0, sequenceNumber: number, at: moment) }
+            payload.withUnsafeBytes {
+                found.find(inPayload: $0)
+                monitor.rtpPayload(found, sequenceNumber: number, at: moment)
+            }
         }
     }
 

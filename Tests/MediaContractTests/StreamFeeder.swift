@@ -20,6 +20,7 @@ struct StreamFeeder {
     private(set) var news: [ContractNews] = []
     private var sequenceNumber: Int64 = 65_530
     private var generator: SplitMix64
+    private var found = NALUnitList()
 
     /// - Parameter ingest: whose rules hold; by default those of the protocol that has this form.
     init(
@@ -64,7 +65,10 @@ struct StreamFeeder {
                 (0..<4).map { UInt8(truncatingIfNeeded: unit.count >> (24 - 8 * $0)) } + unit
             }
             let moment = moment
-            bytes.withUnsafeBytes { monitor.accessUnit($0, lengthSize: 4, at: moment) }
+            bytes.withUnsafeBytes {
+                found.find(inAccessUnit: $0, lengthSize: 4)
+                monitor.accessUnit(found, at: moment)
+            }
         } else {
             for payload in payloads(units) { feed(payload: payload) }
         }
@@ -78,7 +82,10 @@ struct StreamFeeder {
     mutating func feed(payload: [UInt8]) {
         sequenceNumber += 1
         let (moment, number) = (moment, sequenceNumber)
-        payload.withUnsafeBytes { monitor.rtpPayload($0, sequenceNumber: number, at: moment) }
+        payload.withUnsafeBytes {
+            found.find(inPayload: $0)
+            monitor.rtpPayload(found, sequenceNumber: number, at: moment)
+        }
     }
 
     mutating func lose(_ packets: Int64 = 1) { sequenceNumber += packets }

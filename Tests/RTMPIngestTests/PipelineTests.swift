@@ -4,6 +4,7 @@ import EventLoop
 import H264
 import Refusals
 import StageHub
+import TestSupport
 import Testing
 import Transcoding
 import Wire
@@ -83,6 +84,21 @@ struct PipelineTests {
         #expect(rig.sink.packets.map(\.payload) == [[0x06, 0x05, 0x80], [0x41, 0x9A]])
     }
 
+    /// The same table as WHIP's (`MediaReceiverTests`): one policy for what is malformed.
+    @Test(arguments: LengthPrefixedUnits.cases)
+    func `judges and forwards what can be read of an access unit`(_ item: LengthPrefixedUnits) throws {
+        let inspector = FakeInspector()
+        let rig = try Rig(inspector)
+        var writer = ByteWriter()
+        AVCDecoderConfigurationRecord(sequenceParameterSet: Self.sps, pictureParameterSet: Self.pps, lengthSize: 2)
+            .write(into: &writer)
+        rig.video([0x17, 0, 0, 0, 0] + writer.bytes)
+        rig.video([0x27, 1, 0, 0, 0] + item.body)
+        #expect(inspector.units == item.units)
+        #expect(rig.sink.packets.map(\.payload) == item.units)
+        #expect(rig.pipeline.counters.malformed == (item.isMalformed ? 1 : 0))
+    }
+
     @Test func `takes enhanced AVC, composition time and new parameter sets in mid-stream`() throws {
         let rig = try Rig()
         rig.video([0x90] + Array("avc1".utf8) + Self.sequenceHeader[5...])
@@ -151,6 +167,7 @@ struct PipelineTests {
 
 final class FakeInspector: MediaInspector {
     var refusesFrames = false
+    private(set) var units: [[UInt8]] = []
     private var refusal: Refusal? { refusesFrames ? Refusal(.internalError) : nil }
 
     func foundVideoCodec(_ name: String, mediaTime: Duration, arrival: MonotonicTime) -> Refusal? {
@@ -162,8 +179,9 @@ final class FakeInspector: MediaInspector {
     func videoConfigured(_ parameterSets: [[UInt8]], mediaTime: Duration, arrival: MonotonicTime) -> Refusal? { nil }
     func audioConfigured(_ configuration: AudioSpecificConfig, mediaTime: Duration, arrival: MonotonicTime) -> Refusal? { nil }
     func opusConfigured(channelCount: Int, mediaTime: Duration, arrival: MonotonicTime) -> Refusal? { nil }
-    func accessUnit(_ bytes: UnsafeRawBufferPointer, lengthSize: Int, mediaTime: Duration, arrival: MonotonicTime) -> Refusal? {
-        refusal
+    func accessUnit(_ found: NALUnitList, mediaTime: Duration, arrival: MonotonicTime) -> Refusal? {
+        units += found.units.map { Array($0) }
+        return refusal
     }
     func audioFrame(byteCount: Int, mediaTime: Duration, arrival: MonotonicTime) -> Refusal? { refusal }
     func audioNotDecodable(mediaTime: Duration, arrival: MonotonicTime) -> Refusal? { nil }

@@ -81,7 +81,7 @@ final class Gateway: MediaSource {
     var publications: [Publication] = []
     /// An encoder's real pictures in place of made-up ones; the next one is an IDR after a request.
     var clip: [AnnexB.AccessUnit] = []
-    private var writers: [AccessUnitWriter] = []
+    private var writer: ClipWriter?
     private var frame: Int64 = 0
     private var encoder: TimerWatch?
 
@@ -128,21 +128,10 @@ final class Gateway: MediaSource {
     private func encodeClip() {
         let unit = clip[Int(frame - 1) % clip.count]
         for publication in publications {
-            if writers.isEmpty {
-                writers.append(AccessUnitWriter(publication: publication))
-                let sets = clip[0].nalUnits
-                writers[0].setParameterSets(
-                    sps: sets.first { $0[0] & 0x1F == 7 } ?? [], pps: sets.first { $0[0] & 0x1F == 8 } ?? [])
-            }
-            let memory = unit.nalUnits.filter { ![7, 8].contains($0[0] & 0x1F) }.map { nalUnit in
-                let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: nalUnit.count, alignment: 1)
-                copy.copyBytes(from: nalUnit)
-                return UnsafeRawBufferPointer(copy)
-            }
+            let writer = writer ?? ClipWriter(clip, to: publication)
+            self.writer = writer
             publication.timeline.observe(frame * 3000, of: .video, arrival: loop.now)
-            let time = Duration.nanoseconds(frame * 3000 * 1_000_000 / 90)
-            writers[0].write(memory, at: time, isKeyframe: unit.isKeyframe, arrival: loop.now)
-            for nalUnit in memory { nalUnit.deallocate() }
+            writer.write(unit, at: .nanoseconds(frame * 3000 * 1_000_000 / 90), arrival: loop.now)
             send([0xFC, 0xFF, 0xFE], .audio, frame * 1600, to: publication)
         }
     }

@@ -112,8 +112,8 @@ struct StaticForwardingTests {
 private final class Stream {
     let socket: RouterSocket
     let publication: Publication
-    private let writer: AccessUnitWriter
-    private let audio: AudioFrameWriter
+    private let writer: ClipWriter
+    private var audioCount: Int64 = 0
     private var nextAudio = Duration.zero
     private let units: [AnnexB.AccessUnit]
     private let framesPerSecond: Int
@@ -129,12 +129,8 @@ private final class Stream {
             lease: PublishLease(participantID: "p", stageID: "s", stageSessionID: "st", generation: 1), ingestProtocol: .rtmp,
             timeline: Timeline())
         _ = router.attach(publication, socket: socket)
-        writer = AccessUnitWriter(publication: publication)
-        audio = AudioFrameWriter(publication: publication)
+        writer = ClipWriter(units, to: publication)
         publication.setFormat(.opus(isStereo: true), of: .audio)
-        let sets = units[0].nalUnits
-        writer.setParameterSets(
-            sps: sets.first { $0[0] & 0x1F == 7 } ?? [], pps: sets.first { $0[0] & 0x1F == 8 } ?? [])
     }
 
     var isDone: Bool { next == units.count }
@@ -151,14 +147,7 @@ private final class Stream {
         let stamp = Duration.milliseconds(next * 1000 / framesPerSecond)
         while nextAudio <= stamp { sendSilence() }
         let placed = publication.timeline.place(stamp, of: .video, arrival: loop.now)
-        let kept = unit.nalUnits.filter { ![7, 8].contains($0[0] & 0x1F) }
-        let memory = kept.map { nalUnit in
-            let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: nalUnit.count, alignment: 1)
-            copy.copyBytes(from: nalUnit)
-            return UnsafeRawBufferPointer(copy)
-        }
-        writer.write(memory, at: placed, isKeyframe: unit.isKeyframe, arrival: loop.now)
-        for nalUnit in memory { nalUnit.deallocate() }
+        writer.write(unit, at: placed, arrival: loop.now)
         next += 1
         if isDone { publication.end(.unpublished) }
     }
@@ -166,9 +155,13 @@ private final class Stream {
     /// 20 ms of Opus that says nothing.
     private func sendSilence() {
         let placed = publication.timeline.place(nextAudio, of: .audio, arrival: loop.now)
-        ([0xFC, 0xFF, 0xFE] as [UInt8]).withUnsafeBytes {
-            audio.write($0, at: placed.timestamp(for: .audio), tickCount: 960, arrival: loop.now)
+        ([0xFC, 0xFF, 0xFE] as [UInt8]).withUnsafeBytes { bytes in
+            let packet = MediaPacket(
+                sequenceNumber: audioCount, timestamp: placed.timestamp(for: .audio), marker: audioCount == 0, payload: bytes)
+            let run = MediaRun(track: .audio, isKeyframe: false, arrival: loop.now)
+            withUnsafePointer(to: packet) { publication.forward(UnsafeBufferPointer(start: $0, count: 1), of: run) }
         }
+        audioCount += 1
         nextAudio += .milliseconds(20)
     }
 }

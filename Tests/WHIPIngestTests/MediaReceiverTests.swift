@@ -1,5 +1,6 @@
 import Admission
 import GatewayMetrics
+import H264
 import RTCP
 import SDP
 import StageHub
@@ -70,6 +71,22 @@ struct MediaReceiverTests {
         #expect(output["p"]?.video == [100, 101, 102, 103])
         #expect(output["p"]?.keyframes == 2)
         #expect(receiver.books.sources.count == 3, "with the audio source that the offer names")
+    }
+
+    /// The same table as RTMP's (`PipelineTests`): one policy for what is malformed. A packet loses what could not be read.
+    @Test(arguments: LengthPrefixedUnits.cases)
+    func `judges and forwards what can be read of a packet`(_ item: LengthPrefixedUnits) throws {
+        let (receiver, output) = try receiver("obs-32.2.2-ldc0.21.0")
+        let payload = [0x78] + item.body
+        packet(96, ssrc: 4_005_686_104, number: 7, timestamp: 0, payload).withUnsafeBytes { bytes in
+            _ = receiver.receive(bytes, at: Self.time(0))
+            #expect(receiver.books.found.units.map { Array($0) } == item.units)
+            receiver.handOver()
+        }
+        let goesOn = item.endOffset > 0
+        #expect(output["p"]?.video ?? [] == (goesOn ? [7] : []))
+        if goesOn { #expect(output["p"]?.lastPayload == Array(payload[...item.endOffset])) }
+        #expect(receiver.metrics.malformed.value == (item.isMalformed ? 1 : 0))
     }
 
     @Test func `a retransmission by RTX fills its gap with the original number`() throws {

@@ -1,4 +1,4 @@
-import H264
+public import H264
 
 extension ContractMonitor {
     /// The codec that signalling names, when it is not H.264: refused by name, at once.
@@ -16,43 +16,34 @@ extension ContractMonitor {
         if type == .sequenceParameterSet || type == .pictureParameterSet { video.parameterSets.add(nalUnit, type: type) }
     }
 
-    /// One access unit of RTMP: length-prefixed NAL units. What cannot be walked is left unjudged from there on.
-    /// - Parameter lengthSize: 1, 2 or 4, as the sequence header said.
-    public mutating func accessUnit(_ bytes: UnsafeRawBufferPointer, lengthSize: Int, at moment: MediaMoment) {
+    /// One access unit that came whole (RTMP): what the walk over it found.
+    public mutating func accessUnit(_ found: NALUnitList, at moment: MediaMoment) {
         mediaCame(at: moment.arrival)
         guard !isOver else { return }
         video.order.accessUnitBegan()
-        var units = AVCCUnits(bytes, lengthSize: lengthSize)
-        var counted = 0
-        while let unit = try? units.next() {
-            let header = NALUnitHeader(unit[0])
-            if header.type != .filler { counted += unit.count }
-            nalUnit(unit, header, at: moment)
-        }
-        countBits(counted, at: moment)
+        judge(found.units, at: moment)
     }
 
-    /// One RTP payload of the forwarded layer, after SRTP, duplicates and retransmissions left out.
+    /// One RTP payload of the forwarded layer, after SRTP, duplicates and retransmissions left out: what the walk over it found.
     /// - Parameter sequenceNumber: extended.
-    public mutating func rtpPayload(_ payload: UnsafeRawBufferPointer, sequenceNumber: Int64, at moment: MediaMoment) {
+    public mutating func rtpPayload(_ found: NALUnitList, sequenceNumber: Int64, at moment: MediaMoment) {
         mediaCame(at: moment.arrival)
-        guard !isOver, let parsed = try? RTPPayload(parsing: payload) else { return }
+        guard !isOver, !found.isUnreadable else { return }
         if !video.order.packetCame(sequenceNumber) { video.fragments.interrupt() }
-        switch parsed {
-        case .single(let unit):
-            let header = NALUnitHeader(unit[0])
-            nalUnit(unit, header, at: moment)
-            countBits(header.type == .filler ? 0 : unit.count, at: moment)
-        case .aggregation(var units):
-            var counted = 0
-            while let unit = try? units.next() {
-                let header = NALUnitHeader(unit[0])
-                if header.type != .filler { counted += unit.count }
-                nalUnit(unit, header, at: moment)
-            }
-            countBits(counted, at: moment)
-        case .fragment(let fragment): self.fragment(fragment, at: moment)
+        if let fragment = found.fragment {
+            self.fragment(fragment, at: moment)
+        } else {
+            judge(found.units, at: moment)
         }
+    }
+
+    private mutating func judge(_ units: [UnsafeRawBufferPointer], at moment: MediaMoment) {
+        var byteCount = 0
+        for unit in units {
+            byteCount += unit.count
+            nalUnit(unit, NALUnitHeader(unit[0]), at: moment)
+        }
+        countBits(byteCount, at: moment)
     }
 
     private mutating func fragment(_ fragment: FUAFragment, at moment: MediaMoment) {

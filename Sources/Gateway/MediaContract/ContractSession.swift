@@ -1,4 +1,5 @@
 public import AAC
+public import H264
 public import Refusals
 public import Wire
 
@@ -54,11 +55,10 @@ public final class ContractSession {
         return news(at: arrival)
     }
 
-    public func accessUnit(
-        _ bytes: UnsafeRawBufferPointer, lengthSize: Int, mediaTime: Duration, arrival: MonotonicTime
-    ) -> Refusal? {
+    /// One access unit: what the walk over it found.
+    public func accessUnit(_ found: NALUnitList, mediaTime: Duration, arrival: MonotonicTime) -> Refusal? {
         let moment = moment(mediaTime, arrival)
-        return look(at: arrival) { $0.accessUnit(bytes, lengthSize: lengthSize, at: moment) }
+        return look(at: arrival) { $0.accessUnit(found, at: moment) }
     }
 
     public func audioFrame(byteCount: Int, mediaTime: Duration, arrival: MonotonicTime) -> Refusal? {
@@ -74,16 +74,16 @@ public final class ContractSession {
 
     // MARK: WHIP
 
-    /// One video payload of the forwarded layer, after SRTP; duplicates, RTX and padding left out.
+    /// One video payload of the forwarded layer, after SRTP; duplicates, RTX and padding left out: what the walk over it found.
     /// - Parameters:
     ///   - sequenceNumber: extended.
     ///   - timestamp: unwrapped, 90 kHz.
     @inline(__always)
     public func videoPayload(
-        _ payload: UnsafeRawBufferPointer, sequenceNumber: Int64, timestamp: Int64, arrival: MonotonicTime
+        _ found: NALUnitList, sequenceNumber: Int64, timestamp: Int64, arrival: MonotonicTime
     ) -> Refusal? {
         let moment = MediaMoment(mediaTime: timestamp, arrival: arrival)
-        return look(at: arrival) { $0.rtpPayload(payload, sequenceNumber: sequenceNumber, at: moment) }
+        return look(at: arrival) { $0.rtpPayload(found, sequenceNumber: sequenceNumber, at: moment) }
     }
 
     /// The encoder does not send keyframes when asked.

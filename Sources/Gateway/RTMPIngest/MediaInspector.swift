@@ -1,4 +1,5 @@
 public import AAC
+public import H264
 public import Refusals
 public import Wire
 
@@ -14,10 +15,8 @@ public protocol MediaInspector: AnyObject {
     func videoConfigured(_ parameterSets: [[UInt8]], mediaTime: Duration, arrival: MonotonicTime) -> Refusal?
     func audioConfigured(_ configuration: AudioSpecificConfig, mediaTime: Duration, arrival: MonotonicTime) -> Refusal?
     func opusConfigured(channelCount: Int, mediaTime: Duration, arrival: MonotonicTime) -> Refusal?
-    /// One access unit with length prefixes of `lengthSize` bytes, before it is forwarded.
-    func accessUnit(
-        _ bytes: UnsafeRawBufferPointer, lengthSize: Int, mediaTime: Duration, arrival: MonotonicTime
-    ) -> Refusal?
+    /// What was found in one access unit, before that is forwarded.
+    func accessUnit(_ found: NALUnitList, mediaTime: Duration, arrival: MonotonicTime) -> Refusal?
     func audioFrame(byteCount: Int, mediaTime: Duration, arrival: MonotonicTime) -> Refusal?
     /// Frames of an admitted codec turned out not to be decodable.
     func audioNotDecodable(mediaTime: Duration, arrival: MonotonicTime) -> Refusal?

@@ -6,16 +6,13 @@ import Wire
 
 /// The video of one RTMP publish: FLV tag → access unit → RTP packets. Confined; copies no payload.
 final class VideoTrackFeed {
-    /// No access unit of a Baseline stream has more; the rest of one that does is dropped.
-    static let maximumNALUnitCount = 256
-
     private let publication: Publication
     private let writer: AccessUnitWriter
     private let inspector: (any MediaInspector)?
     private var record: AVCDecoderConfigurationRecord?
     /// Of the record, at hand for every frame: the record itself would be copied.
     private var lengthSize: Int?
-    private var nalUnits: [UnsafeRawBufferPointer] = []
+    private var found = NALUnitList()
     private var refusedCodec: VideoCodec?
     /// Of the last frame that was forwarded: its decoding time, and whether a decoder can start there.
     private(set) var lastMediaTime: Duration?
@@ -24,7 +21,6 @@ final class VideoTrackFeed {
     init(publication: Publication, inspector: (any MediaInspector)?, scratch: PacketScratch) {
         (self.publication, self.inspector) = (publication, inspector)
         writer = AccessUnitWriter(publication: publication, scratch: scratch)
-        nalUnits.reserveCapacity(32)
     }
 
     /// Takes one video message.
@@ -86,42 +82,17 @@ final class VideoTrackFeed {
             counters.unconfigured += 1
             return nil
         }
-        // Out of the object while they are collected: no checked access to it for every one.
-        var nalUnits = self.nalUnits
-        self.nalUnits = []
-        defer { self.nalUnits = nalUnits }
-        let isKeyframe = Self.collectNALUnits(of: body, lengthSize: lengthSize, into: &nalUnits, &counters)
-        guard !nalUnits.isEmpty else { return nil }
+        found.find(inAccessUnit: body, lengthSize: lengthSize)
+        if found.isMalformed { counters.malformed += 1 }
+        guard !found.units.isEmpty else { return nil }
         let stamp = Duration.milliseconds(timestamp) + .nanoseconds(Int64(tag.nanosecondOffset))
         let placed = publication.timeline.place(stamp, of: .video, arrival: arrival)
         let mediaTime = placed + .milliseconds(Int64(tag.compositionTime))
-        let refusal = inspector?.accessUnit(body, lengthSize: lengthSize, mediaTime: placed, arrival: arrival)
-        if let refusal { return refusal }
+        if let refusal = inspector?.accessUnit(found, mediaTime: placed, arrival: arrival) { return refusal }
         counters.videoFrames += 1
-        (lastMediaTime, lastWasKeyframe) = (placed, isKeyframe)
-        writer.write(nalUnits, at: mediaTime, isKeyframe: isKeyframe, arrival: arrival)
+        // An IDR slice makes the keyframe, whatever the FLV frame type claims.
+        (lastMediaTime, lastWasKeyframe) = (placed, found.hasIDR)
+        writer.write(found.units, at: mediaTime, isKeyframe: found.hasIDR, arrival: arrival)
         return nil
-    }
-
-    /// Fillers carry nothing and are left out; everything else, SEI too, passes. A broken length ends the access unit there.
-    /// - Returns: whether an IDR slice is among the units, whatever the FLV frame type claims.
-    private static func collectNALUnits(
-        of body: UnsafeRawBufferPointer, lengthSize: Int, into nalUnits: inout [UnsafeRawBufferPointer],
-        _ counters: inout PipelineCounters
-    ) -> Bool {
-        nalUnits.removeAll(keepingCapacity: true)
-        var units = AVCCUnits(body, lengthSize: lengthSize)
-        var isKeyframe = false
-        do throws(H264Error) {
-            while nalUnits.count < maximumNALUnitCount, let unit = try units.next() {
-                let type = NALUnitHeader(unit[0]).type
-                if type == .filler { continue }
-                if type == .idrSlice { isKeyframe = true }
-                nalUnits.append(unit)
-            }
-        } catch {
-            counters.malformed += 1
-        }
-        return isKeyframe
     }
 }

@@ -1,3 +1,4 @@
+public import H264
 public import MediaContract
 public import Refusals
 public import StageHub
@@ -5,13 +6,11 @@ public import Wire
 
 /// The media contract looks at WHIP publishes packet by packet.
 extension ContractSession: PacketInspector {
-    public func inspect(_ packet: MediaPacket, of track: TrackID, arrival: MonotonicTime) -> Refusal? {
-        switch track.kind {
-        case .video:
-            videoPayload(
-                packet.payload, sequenceNumber: packet.sequenceNumber, timestamp: packet.timestamp, arrival: arrival)
-        case .audio:
-            audioPayload(byteCount: packet.payloadByteCount, timestamp: packet.timestamp, arrival: arrival)
-        }
+    public func inspectVideo(_ packet: MediaPacket, _ found: NALUnitList, arrival: MonotonicTime) -> Refusal? {
+        videoPayload(found, sequenceNumber: packet.sequenceNumber, timestamp: packet.timestamp, arrival: arrival)
+    }
+
+    public func inspectAudio(_ packet: MediaPacket, arrival: MonotonicTime) -> Refusal? {
+        audioPayload(byteCount: packet.payloadByteCount, timestamp: packet.timestamp, arrival: arrival)
     }
 }

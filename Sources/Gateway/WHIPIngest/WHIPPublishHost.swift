@@ -1,4 +1,5 @@
 public import Admission
+public import H264
 public import Refusals
 public import StageHub
 public import Wire
@@ -29,8 +30,11 @@ public protocol WHIPPublishHost: AnyObject {
 ///
 /// Each call may answer with the refusal that ends the publish. Bytes are valid until the call returns.
 public protocol PacketInspector: AnyObject {
-    /// One packet of the forwarded layer, in order of arrival, late and retransmitted ones too; duplicates are left out.
-    func inspect(_ packet: MediaPacket, of track: TrackID, arrival: MonotonicTime) -> Refusal?
+    /// One video packet of the forwarded layer, in order of arrival, late and retransmitted ones too; duplicates are left out.
+    /// - Parameter found: what is in its payload.
+    func inspectVideo(_ packet: MediaPacket, _ found: NALUnitList, arrival: MonotonicTime) -> Refusal?
+    /// One packet of audio; duplicates are left out.
+    func inspectAudio(_ packet: MediaPacket, arrival: MonotonicTime) -> Refusal?
     /// The encoder cannot be asked for keyframes: requests are not offered, or it does not heed them. Called once.
     func keyframesCannotBeRequested()
     /// Called about once a second: what takes too long.

@@ -66,15 +66,17 @@ struct MeasureContract: ParsableCommand {
 
     private static func packets(of clip: RTPClip, round: Int, _ session: ContractSession) -> Bool {
         var number = Int64(round * clip.packets.count)
+        var found = NALUnitList()
         for packet in clip.packets {
             let arrival = arrival(round: round, clip.duration, packet.due)
             let refusal =
                 switch packet.track {
                 case .video:
                     packet.payload.withUnsafeBytes {
-                        session.videoPayload(
-                            $0, sequenceNumber: number, timestamp: Int64(packet.timestamp) + Int64(round * clip.duration * 90),
-                            arrival: arrival)
+                        found.find(inPayload: $0)
+                        return session.videoPayload(
+                            found, sequenceNumber: number,
+                            timestamp: Int64(packet.timestamp) + Int64(round * clip.duration * 90), arrival: arrival)
                     }
                 case .audio:
                     session.audioPayload(
@@ -88,6 +90,7 @@ struct MeasureContract: ParsableCommand {
     }
 
     private static func accessUnits(of file: FLVFile, round: Int, _ session: ContractSession) -> Bool {
+        var found = NALUnitList()
         for tag in file.tags where tag.kind != .script {
             let arrival = arrival(round: round, file.duration, Int64(tag.timestamp) * 1_000_000)
             let mediaTime = Duration.milliseconds(round * file.duration + tag.timestamp)
@@ -97,9 +100,8 @@ struct MeasureContract: ParsableCommand {
                 case .video where tag.isSequenceHeader: configure(session, tag, mediaTime, arrival)
                 default:
                     tag.body.withUnsafeBytes {
-                        session.accessUnit(
-                            UnsafeRawBufferPointer(rebasing: $0.dropFirst(5)), lengthSize: 4, mediaTime: mediaTime,
-                            arrival: arrival)
+                        found.find(inAccessUnit: UnsafeRawBufferPointer(rebasing: $0.dropFirst(5)), lengthSize: 4)
+                        return session.accessUnit(found, mediaTime: mediaTime, arrival: arrival)
                     }
                 }
             if refusal != nil { return false }

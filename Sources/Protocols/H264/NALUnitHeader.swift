@@ -37,4 +37,7 @@ public struct NALUnitType: RawRepresentable, Hashable, Sendable, BitwiseCopyable
 
     /// A slice that begins with a slice header: 1, 2 (data partition A) or 5.
     @inlinable public var hasSliceHeader: Bool { self == .nonIDRSlice || self == .idrSlice || self == .partitionA }
+
+    /// A type that a whole NAL unit has in an RTP payload (RFC 6184 table 1); 0 and 24 to 31 mean something else there.
+    @inlinable public var isWholeUnit: Bool { 1...23 ~= rawValue }
 }

@@ -7,7 +7,7 @@ public enum RTPPayload {
     case aggregation(STAPAUnits)
     case fragment(FUAFragment)
 
-    /// - Throws: `.truncated` for an empty payload or a FU-A without body; `.unexpectedType` for types of other modes.
+    /// - Throws: `.truncated` for an empty payload or a FU-A without its two headers; `.unexpectedType` for types of other modes.
     @inlinable
     public init(parsing payload: UnsafeRawBufferPointer) throws(H264Error) {
         guard let first = payload.first else { throw .truncated }
@@ -41,14 +41,14 @@ public struct FUAFragment {
     public var header: NALUnitHeader
     public var isStart: Bool
     public var isEnd: Bool
-    /// The bytes of the NAL unit in this fragment, without its header byte.
+    /// The bytes of the NAL unit in this fragment, without its header byte; there may be none.
     public var body: UnsafeRawBufferPointer
 
     /// - Parameter payload: the whole RTP payload.
-    /// - Throws: `.truncated` with fewer than three bytes.
+    /// - Throws: `.truncated` with fewer than two bytes.
     @inlinable
     public init(parsing payload: UnsafeRawBufferPointer) throws(H264Error) {
-        guard payload.count > 2 else { throw .truncated }
+        guard payload.count >= 2 else { throw .truncated }
         header = NALUnitHeader(payload[0] & 0xE0 | payload[1] & 0x1F)
         (isStart, isEnd) = (payload[1] & 0x80 != 0, payload[1] & 0x40 != 0)
         body = UnsafeRawBufferPointer(rebasing: payload.dropFirst(2))

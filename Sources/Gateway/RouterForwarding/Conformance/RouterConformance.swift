@@ -112,16 +112,17 @@ extension RouterConformance {
         let leg = RouterLeg(publication: publication, socket: socket)
         publication.add(leg)
         leg.open(plan)
-        let (pictures, sounds) = (AccessUnitWriter(publication: publication), AudioFrameWriter(publication: publication))
-        var frame = 0
+        var frame: Int64 = 0
         let encoder = loop.schedule(after: .zero, repeating: .milliseconds(20)) { [loop] in
-            let time = Duration.milliseconds(20 * frame)
-            let placed = publication.timeline.place(time, of: .audio, arrival: loop.now)
-            ([0x65, 0x88, 0x84, 0x00] as [UInt8]).withUnsafeBytes {
-                pictures.write([$0], at: placed, isKeyframe: true, arrival: loop.now)
-            }
-            ([0xFC, 0xFF, 0xFE] as [UInt8]).withUnsafeBytes {
-                sounds.write($0, at: placed.timestamp(for: .audio), tickCount: 960, arrival: loop.now)
+            for (track, payload) in [(.video, [0x65, 0x88, 0x84, 0x00]), (.audio, [0xFC, 0xFF, 0xFE])] as [(TrackID, [UInt8])] {
+                let placed = publication.timeline.place(.milliseconds(20 * frame), of: track, arrival: loop.now)
+                payload.withUnsafeBytes { bytes in
+                    let packet = MediaPacket(
+                        sequenceNumber: frame, timestamp: placed.timestamp(for: track), marker: track == .video || frame == 0,
+                        payload: bytes)
+                    let run = MediaRun(track: track, isKeyframe: track == .video, arrival: loop.now)
+                    withUnsafePointer(to: packet) { publication.forward(UnsafeBufferPointer(start: $0, count: 1), of: run) }
+                }
             }
             frame += 1
         }

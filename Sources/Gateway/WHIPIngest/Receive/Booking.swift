@@ -14,6 +14,8 @@ struct Booking {
     fileprivate(set) var replacesFeed = false
     /// No packet of this timestamp went on right before it.
     fileprivate(set) var startsTimestamp = false
+    /// Video whose payload could not be read, or only its beginning: no more of it goes on.
+    var isMalformed = false
     /// The first packet of an IDR access unit.
     var startsKeyframe = false
     var hasIDR = false

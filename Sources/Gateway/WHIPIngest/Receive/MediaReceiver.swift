@@ -73,6 +73,7 @@ final class MediaReceiver {
         guard let booking = books.book(packet, at: now) else { return .nothing }
         let outlet = outlet
         if case .late(let wasAsked, _) = booking.arrival { noteLate(wasAsked: wasAsked) }
+        if booking.isMalformed { metrics.malformed.increment() }
         guard let outlet else { return .nothing }
         let publication = outlet.publication
         if let size = booking.pictureSize {
@@ -89,9 +90,18 @@ final class MediaReceiver {
         // The others of a picture came no sooner than its first: they tell nothing new of the publisher's clock.
         if booking.startsTimestamp { publication.timeline.observe(booking.packet.timestamp, of: track, arrival: now) }
         // The contract judges every packet that goes on, once, however late or by RTX it came.
-        if let refusal = outlet.inspector?.inspect(booking.packet, of: track, arrival: now) { return .refused(refusal) }
+        if let inspector = outlet.inspector, let refusal = inspect(booking.packet, of: track, by: inspector, at: now) {
+            return .refused(refusal)
+        }
         if booking.mayStartPublish { books.forwardedVideo(booking) }
         return gather(booking, of: track, at: now)
+    }
+
+    private func inspect(
+        _ packet: MediaPacket, of track: TrackID, by inspector: any PacketInspector, at now: MonotonicTime
+    ) -> Refusal? {
+        guard track.kind == .video else { return inspector.inspectAudio(packet, arrival: now) }
+        return inspector.inspectVideo(packet, books.found, arrival: now)
     }
 
     private func noteLate(wasAsked: Bool) {

@@ -1,3 +1,4 @@
+import H264
 import MediaContract
 import RTP
 import SDP
@@ -25,6 +26,8 @@ struct PacketBooks {
     private var hasIDR = false
     private var keyframeTimestamp: Int64?
     private let isSimulcast: Bool
+    /// The NAL units of the video packet that was booked last, for all who look into it.
+    private(set) var found = NALUnitList()
     private var video = TrackFeed()
     private var audio = TrackFeed()
 
@@ -99,7 +102,13 @@ struct PacketBooks {
 
     private mutating func admitVideo(_ booking: inout Booking, from index: Int, at now: MonotonicTime) {
         guard isSimulcast || video.takes(from: index, &booking) else { return }
-        let inspection = PayloadInspection(booking.packet.payload)
+        found.find(inPayload: booking.packet.payload)
+        if found.isMalformed {
+            booking.isMalformed = true
+            guard !found.isUnreadable else { return }
+            booking.packet.payload = UnsafeRawBufferPointer(rebasing: booking.packet.payload[..<found.endOffset])
+        }
+        let inspection = PayloadInspection(found)
         if let set = inspection.sequenceSet { noteSize(of: index, by: set, in: &booking) }
         if isSimulcast {
             let pixelCount = sources[index].pixelCount

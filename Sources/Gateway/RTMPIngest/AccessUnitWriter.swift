@@ -1,21 +1,20 @@
 import RTP
-public import Wire
+import StageHub
+import Wire
 
-/// Writes an encoder's H.264 access units to a publication as RTP packets, numbered without gaps (RTMP's way into the hub).
-public final class AccessUnitWriter {
+/// Writes an encoder's H.264 access units to a publication as RTP packets, numbered without gaps.
+final class AccessUnitWriter {
     private let publication: Publication
     private var packetizer = H264Packetizer()
     private let scratch: PacketScratch
     private var nextSequenceNumber: Int64 = 0
 
     /// - Parameter scratch: where packets lie while they are forwarded; one serves all writers of a thread.
-    public init(publication: Publication, scratch: PacketScratch = PacketScratch()) {
-        (self.publication, self.scratch) = (publication, scratch)
-    }
+    init(publication: Publication, scratch: PacketScratch) { (self.publication, self.scratch) = (publication, scratch) }
 
     /// Takes new parameter sets, and tells the sinks of the first of each.
     /// - Parameter others: further ones that must stand before IDR pictures too, sequence parameter sets first.
-    public func setParameterSets(sps: [UInt8], pps: [UInt8], others: [[UInt8]] = []) {
+    func setParameterSets(sps: [UInt8], pps: [UInt8], others: [[UInt8]] = []) {
         packetizer.setParameterSets([sps] + others + [pps])
         publication.setFormat(.h264(sps: sps, pps: pps), of: .video)
     }
@@ -24,9 +23,7 @@ public final class AccessUnitWriter {
     /// - Parameters:
     ///   - nalUnits: without start codes and lengths, in decoding order; they stay valid until this returns.
     ///   - mediaTime: what `Timeline.place` answered, plus the composition time.
-    public func write(
-        _ nalUnits: [UnsafeRawBufferPointer], at mediaTime: Duration, isKeyframe: Bool, arrival: MonotonicTime
-    ) {
+    func write(_ nalUnits: [UnsafeRawBufferPointer], at mediaTime: Duration, isKeyframe: Bool, arrival: MonotonicTime) {
         let timestamp = mediaTime.timestamp(for: .video)
         var sequenceNumber = nextSequenceNumber
         scratch.withPackets { packets in
@@ -41,5 +38,24 @@ public final class AccessUnitWriter {
             let run = MediaRun(track: .video, isKeyframe: isKeyframe, arrival: arrival)
             packets.withUnsafeBufferPointer { publication.forward($0, of: run) }
         }
+    }
+}
+
+/// Room for the packets of one access unit, for all writers of a thread: what many share stays in the caches. Confined.
+public final class PacketScratch {
+    private var packets: [MediaPacket] = []
+
+    public init() {
+        packets.reserveCapacity(512)  // the biggest frames measured: 264 packets
+    }
+
+    /// Lends the room, empty. Out of the object meanwhile: no checked access to it for every packet.
+    @inline(__always)
+    fileprivate func withPackets(_ body: (inout [MediaPacket]) -> Void) {
+        var packets = self.packets
+        self.packets = []
+        packets.removeAll(keepingCapacity: true)
+        body(&packets)
+        self.packets = packets
     }
 }

@@ -1,0 +1,78 @@
+/// The NAL units of one access unit (RTMP) or one RTP payload (WebRTC), found by a single walk.
+///
+/// Whoever reads, judges or forwards the bytes goes by this list, so one policy holds for what is malformed, whatever brought it:
+/// - empty units and fillers are passed over, which is no fault;
+/// - a unit of a type that no RTP payload carries as it is (0, and 24 to 31) is left out;
+/// - a broken length ends the walk: what stands before it counts, the rest is given up;
+/// - units beyond `maximumCount` are given up.
+///
+/// A list is meant to be filled again and again: it keeps its room. The units lie in the walked bytes and live as long as those.
+@frozen
+public struct NALUnitList {
+    /// Whole units, header byte first, in decoding order; none of them is empty or a filler.
+    public private(set) var units: [UnsafeRawBufferPointer] = []
+    /// An RTP payload that is a part of one unit; there are no whole units then.
+    public private(set) var fragment: FUAFragment?
+    /// An IDR slice is among the units, or the fragment is of one.
+    public private(set) var hasIDR = false
+    /// Something was left out or given up.
+    public private(set) var isMalformed = false
+    /// Where the last unit that counts ends; 0 when nothing was found.
+    public private(set) var endOffset = 0
+
+    /// No access unit of a Baseline stream has more.
+    public static let maximumCount = 256
+
+    public init() { units.reserveCapacity(32) }
+
+    /// Nothing in the bytes could be read.
+    @inlinable public var isUnreadable: Bool { isMalformed && endOffset == 0 }
+
+    /// Finds the units of an access unit with a length before each (ISO/IEC 14496-15 §5.3.4.2).
+    /// - Parameter lengthSize: 1, 2 or 4, as the sequence header said.
+    public mutating func find(inAccessUnit bytes: UnsafeRawBufferPointer, lengthSize: Int) {
+        begin()
+        unsafe walk(AVCCUnits(bytes, lengthSize: lengthSize), byteCount: bytes.count)
+    }
+
+    /// Finds what an RTP payload of packetization mode 1 carries (RFC 6184 §5.2).
+    public mutating func find(inPayload payload: UnsafeRawBufferPointer) {
+        begin()
+        switch unsafe try? RTPPayload(parsing: payload) {
+        case .single(let unit): unsafe add(unit, endingAt: payload.count)
+        case .aggregation(let units): walk(units.units, byteCount: payload.count)
+        case .fragment(let fragment) where fragment.header.type.isWholeUnit:
+            (self.fragment, endOffset) = (fragment, payload.count)
+            hasIDR = fragment.header.type == .idrSlice
+        case .fragment, nil: isMalformed = true
+        }
+    }
+
+    private mutating func begin() {
+        if unsafe !units.isEmpty { unsafe units.removeAll(keepingCapacity: true) }
+        fragment = nil
+        (hasIDR, isMalformed, endOffset) = (false, false, 0)
+    }
+
+    /// - Parameter byteCount: of all that was given; the length-prefixed units are the end of it.
+    private mutating func walk(_ lengthPrefixed: AVCCUnits, byteCount: Int) {
+        var iterator = lengthPrefixed
+        do throws(H264Error) {
+            while let unit = unsafe try iterator.next() {
+                guard unsafe units.count < Self.maximumCount else { throw .tooLong }
+                unsafe add(unit, endingAt: byteCount - iterator.bytes.count + iterator.offset)
+            }
+        } catch {
+            isMalformed = true
+        }
+    }
+
+    private mutating func add(_ unit: UnsafeRawBufferPointer, endingAt offset: Int) {
+        let type = unsafe NALUnitHeader(unit[0]).type
+        guard type.isWholeUnit else { return isMalformed = true }
+        endOffset = offset
+        if type == .filler { return }
+        if type == .idrSlice { hasIDR = true }
+        unsafe units.append(unit)
+    }
+}

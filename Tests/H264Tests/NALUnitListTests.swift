@@ -1,0 +1,68 @@
+import H264
+import TestSupport
+import Testing
+
+@Suite("NALUnitList")
+struct NALUnitListTests {
+    @Test(arguments: LengthPrefixedUnits.cases)
+    func `an access unit and an aggregation packet of the same units are read alike`(_ item: LengthPrefixedUnits) {
+        var found = NALUnitList()
+        item.body.withUnsafeBytes { body in
+            found.find(inAccessUnit: body, lengthSize: 2)
+            #expect(found.units.map { Array($0) } == item.units)
+        }
+        #expect(found.isMalformed == item.isMalformed)
+        #expect(found.endOffset == item.endOffset)
+        ([0x78] + item.body).withUnsafeBytes { payload in
+            found.find(inPayload: payload)
+            #expect(found.units.map { Array($0) } == item.units)
+        }
+        #expect(found.isMalformed == item.isMalformed)
+        #expect(found.endOffset == (item.endOffset == 0 ? 0 : item.endOffset + 1))
+        #expect(found.fragment == nil && !found.hasIDR)
+    }
+
+    /// Payload, units, whether a fragment, whether it can be read at all.
+    @Test(
+        arguments: [
+            ([0x41, 0x9A], [[0x41, 0x9A]], false, true), ([0x65], [[0x65]], false, true), ([0x0C, 0xFF], [], false, true),
+            ([0x7C, 0x85, 1], [], true, true), ([0x7C, 0x45], [], true, true), ([0x7C], [], false, false),
+            ([0x7C, 0x80, 1], [], false, false), ([0x7C, 0x98, 1], [], false, false), ([], [], false, false),
+            ([0x40], [], false, false), ([0x79, 1, 2], [], false, false), ([0x7D, 0x85, 0, 0, 1], [], false, false),
+            ([0x5F], [], false, false),
+        ] as [([UInt8], [[UInt8]], Bool, Bool)])
+    func `a payload has whole units, or a part of one, or cannot be read`(
+        _ payload: [UInt8], _ units: [[UInt8]], _ isFragment: Bool, _ isReadable: Bool
+    ) {
+        var found = NALUnitList()
+        payload.withUnsafeBytes { bytes in
+            found.find(inPayload: bytes)
+            #expect(found.units.map { Array($0) } == units)
+            #expect((found.fragment != nil) == isFragment)
+        }
+        #expect(found.isUnreadable == !isReadable)
+        #expect(found.endOffset == (isReadable ? payload.count : 0))
+    }
+
+    @Test
+    func `knows an IDR picture, whole or in part`() {
+        var found = NALUnitList()
+        for (payload, hasIDR) in [
+            ([0x65, 1], true), ([0x78, 0, 1, 0x67, 0, 1, 0x65], true), ([0x7C, 0x85, 1], true), ([0x7C, 5, 1], true),
+            ([0x41, 1], false), ([0x7C, 0x81, 1], false),
+        ] as [([UInt8], Bool)] {
+            payload.withUnsafeBytes { found.find(inPayload: $0) }
+            #expect(found.hasIDR == hasIDR, "\(payload)")
+        }
+    }
+
+    @Test
+    func `filled again, it allocates nothing`() throws {
+        var found = NALUnitList()
+        let body = LengthPrefixedUnits.cases.flatMap(\.body)
+        let count = try AllocationCounter.count {
+            for _ in 0..<100 { body.withUnsafeBytes { found.find(inAccessUnit: $0, lengthSize: 2) } }
+        }
+        #expect(count == 0)
+    }
+}
