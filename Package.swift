@@ -171,10 +171,10 @@ let modules: [Module] = [
             "commit", "stage", "follow", "announce", "once", "participants", "session", "participant", "event", "closed",
             "append",
         ].map { "Scripts/\($0).lua" }),
-    gateway("HandoverCodec", ["Wire", "EventLoop", "Sockets", "HTTP"]),
+    gateway("TakeOverCodec", ["Wire", "EventLoop", "Sockets", "HTTP"]),
     gateway(
-        "Handover",
-        ["Wire", "EventLoop", "Sockets", "HTTP", "Refusals", "Admission", "MediaContract", "Store", "HandoverCodec"],
+        "TakeOver",
+        ["Wire", "EventLoop", "Sockets", "HTTP", "Refusals", "Admission", "MediaContract", "Store", "TakeOverCodec"],
         testUses: ["Settings"]),
 
     gateway(
@@ -185,7 +185,7 @@ let modules: [Module] = [
             "GatewayMetrics", "DataDirectory", "Refusals", "Settings", "GatewayConfiguration", "Store", "Redis", "ClusterStore",
             "Cluster",
             "Admission", "StageHub", "MediaContract", "Transcoding", "RouterForwarding", "RTMPIngest", "WebRTCTransport",
-            "WHIPIngest", "EmbeddedRouter", "Events", "ControlPlane", "Monitoring", "Console", "Handover", "HandoverCodec",
+            "WHIPIngest", "EmbeddedRouter", "Events", "ControlPlane", "Monitoring", "Console", "TakeOver", "TakeOverCodec",
         ]),
 
     Module(

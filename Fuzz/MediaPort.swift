@@ -3,6 +3,7 @@ import DTLS
 import EventLoop
 import GatewayMetrics
 import Glibc
+import Refusals
 import STUN
 import Sockets
 import Wire

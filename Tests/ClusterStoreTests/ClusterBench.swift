@@ -29,8 +29,8 @@ final class ClusterBench: Sendable {
         return settings
     }
 
-    func node(_ name: String, observers: RedisStore.Observers = .init()) throws -> ClusterNode {
-        try ClusterNode(settings(name), observers: observers)
+    func node(_ name: String, observers: RedisStore.Observers = .init()) throws -> TestNode {
+        try TestNode(settings(name), observers: observers)
     }
 
     static func stage(_ id: String) -> Stage {
@@ -50,7 +50,7 @@ final class ClusterBench: Sendable {
 }
 
 /// One gateway's store with a data directory of its own.
-final class ClusterNode: Sendable {
+final class TestNode: Sendable {
     let store: RedisStore
     let directory: TemporaryDirectory
 
@@ -61,7 +61,7 @@ final class ClusterNode: Sendable {
 
     deinit { store.close() }
 
-    var state: PlatformState { store.state }
+    var state: StoreState { store.state }
 
     @discardableResult
     func write<Value: Sendable>(_ body: @escaping @Sendable (inout StateTransaction) throws -> Value) async throws -> Value {

@@ -6,7 +6,7 @@ import Wire
 
 @testable import ClusterStore
 
-private typealias Story = PlatformHistoryTests
+private typealias Story = ClusterHistoryTests
 
 @Suite("History that waits for the platform", .timeLimit(.minutes(10)))
 struct HistoryQueueTests {
@@ -14,7 +14,7 @@ struct HistoryQueueTests {
     func `what happens while the database is away is there once it is back, also after a restart of the node`() async throws {
         let bench = try ClusterBench(["appendonly yes", "appendfsync always"])
         let directory = try TemporaryDirectory()
-        var node: ClusterNode? = try ClusterNode(bench.settings("a"), directory: directory)
+        var node: TestNode? = try TestNode(bench.settings("a"), directory: directory)
         node?.store.record(Story.start(7))
         try await eventually { try await node?.read { try $0.events(after: 0, limit: 9).count } == 2 }
         bench.server.withLock { $0.kill() }
@@ -25,7 +25,7 @@ struct HistoryQueueTests {
         node?.store.close()
         node = nil
         try bench.server.withLock { try $0.start() }
-        node = try ClusterNode(bench.settings("a"), directory: directory)
+        node = try TestNode(bench.settings("a"), directory: directory)
         node?.store.record([Story.event(.joined, 9)])
         let again = try #require(node)
         try await eventually { try await Story.names(again).count == 5 }
@@ -36,12 +36,12 @@ struct HistoryQueueTests {
     func `while another process has the files it forwards, and this one goes on when they come back`() async throws {
         let bench = try ClusterBench()
         let directory = try TemporaryDirectory()
-        let first = try ClusterNode(bench.settings("a"), directory: directory)
+        let first = try TestNode(bench.settings("a"), directory: directory)
         first.store.record(Story.start(7))
         try await eventually { try await Story.names(first).count == 2 }
         await withCheckedContinuation { continuation in first.store.local.suspend { continuation.resume() } }
         first.store.record([Story.event(.publishError, 7)])
-        var second: ClusterNode? = try ClusterNode(bench.settings("a"), directory: directory)
+        var second: TestNode? = try TestNode(bench.settings("a"), directory: directory)
         second?.store.record([Story.event(.joined, 9)])
         try await eventually { try await Story.names(first).count >= 5 }
         second = nil

@@ -18,7 +18,7 @@ struct RecordCodecTests {
         .revocation(Revocation(stageARN: "arn:stage/one", participantID: "p", expiresAt: ClusterBench.now)),
         .placement(
             {
-                var transaction = StateTransaction(PlatformState())
+                var transaction = StateTransaction(StoreState())
                 return transaction.place(.init(stageID: "one", replica: 1), on: "a", expected: nil, now: ClusterBench.now)
             }()), .setting(Setting(name: "quickstart.stage", value: Secret("value"))),
     ]

@@ -232,11 +232,11 @@ struct RedisStoreTests {
     }
 
     @Test
-    func `another platform key is refused at start, in words`() async throws {
+    func `another database key is refused at start, in words`() async throws {
         let bench = try ClusterBench()
         _ = try bench.node("a")
         let other = try #require(PlatformKey(Secret([UInt8](repeating: 8, count: 32))))
-        let error = #expect(throws: StoreError.self) { try ClusterNode(bench.settings("b", key: other)) }
+        let error = #expect(throws: StoreError.self) { try TestNode(bench.settings("b", key: other)) }
         #expect("\(try #require(error))".contains("platform key"))
     }
 
@@ -246,7 +246,7 @@ struct RedisStoreTests {
         var settings = bench.settings("a")
         settings.cluster.startTimeout = .milliseconds(500)
         bench.server.withLock { $0.kill() }
-        let error = #expect(throws: StoreError.self) { try ClusterNode(settings) }
+        let error = #expect(throws: StoreError.self) { try TestNode(settings) }
         #expect("\(try #require(error))".contains("cannot open the cluster's database"))
     }
 

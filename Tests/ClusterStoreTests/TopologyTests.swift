@@ -19,7 +19,7 @@ struct TopologyTests {
     private static func endpoint(_ server: RedisServer) -> RedisEndpoint { RedisEndpoint(host: "127.0.0.1", port: server.port) }
 
     /// Writes one stage after the other until told otherwise; what was acknowledged is kept.
-    private static func write(_ node: ClusterNode, _ acknowledged: Lock<Set<String>>) async {
+    private static func write(_ node: TestNode, _ acknowledged: Lock<Set<String>>) async {
         var index = 0
         while !Task.isCancelled {
             index += 1
@@ -41,8 +41,8 @@ struct TopologyTests {
         let cluster = try RedisCluster()
         try await eventually { try cluster.isReady() }
         let topology = RedisSettings.Topology.cluster(seeds: cluster.servers.prefix(2).map(Self.endpoint))
-        let first = try ClusterNode(Self.settings(topology, "a"))
-        let second = try ClusterNode(Self.settings(topology, "b"))
+        let first = try TestNode(Self.settings(topology, "a"))
+        let second = try TestNode(Self.settings(topology, "b"))
         let acknowledged = Lock<Set<String>>([])
         let writer = Task { await Self.write(first, acknowledged) }
         try await eventually { acknowledged.withLock { $0.count } >= 30 }
@@ -51,7 +51,7 @@ struct TopologyTests {
         let expected = acknowledged.withLock { $0 }
         try await eventually { expected.isSubset(of: second.state.stages.keys) }
         #expect(second.state.ingestConfigurations.count >= expected.count)
-        first.store.record(PlatformHistoryTests.story)
+        first.store.record(ClusterHistoryTests.story)
         try await eventually { try await second.read { try $0.events(after: 0, limit: 100).count } == 10 }
         for server in cluster.primaries {
             _ = try? server.ask("DEL", "sd:{index}:stages")
@@ -61,7 +61,7 @@ struct TopologyTests {
             first.store.repairIndexes { continuation.resume(with: $0) }
         }
         #expect(mended >= 2 * expected.count)
-        let third = try ClusterNode(Self.settings(topology, "c"))
+        let third = try TestNode(Self.settings(topology, "c"))
         #expect(expected.isSubset(of: third.state.stages.keys))
     }
 
@@ -71,7 +71,7 @@ struct TopologyTests {
         try await eventually { try cluster.isReady() }
         let topology = RedisSettings.Topology.cluster(seeds: cluster.servers.prefix(2).map(Self.endpoint))
         let (first, second) = (
-            try ClusterNode(Self.settings(topology, "a")), try ClusterNode(Self.settings(topology, "b"))
+            try TestNode(Self.settings(topology, "a")), try TestNode(Self.settings(topology, "b"))
         )
         let acknowledged = Lock<Set<String>>([])
         let writer = Task { await Self.write(first, acknowledged) }
@@ -89,7 +89,7 @@ struct TopologyTests {
         await writer.value
         let expected = acknowledged.withLock { $0 }
         try await eventually { expected.isSubset(of: second.state.stages.keys) }
-        #expect(expected.isSubset(of: try ClusterNode(Self.settings(topology, "c")).state.stages.keys))
+        #expect(expected.isSubset(of: try TestNode(Self.settings(topology, "c")).state.stages.keys))
     }
 
     @Test
@@ -100,7 +100,7 @@ struct TopologyTests {
         var observers = RedisStore.Observers()
         observers.onNotice = { notice in notices.withLock { $0.append(notice) } }
         let settings = Self.settings(.standalone([Self.endpoint(primary)]), "a")
-        let node = try ClusterNode(settings, observers: observers)
+        let node = try TestNode(settings, observers: observers)
         try await eventually { try replica.ask("INFO", "replication").contains("master_link_status:up") }
         replica.pause()
         var written = 0
@@ -123,7 +123,7 @@ struct TopologyTests {
         let topology = RedisSettings.Topology.sentinel(
             primary: RedisFailoverGroup.name, sentinels: group.sentinels.map(Self.endpoint))
         let (first, second) = (
-            try ClusterNode(Self.settings(topology, "a")), try ClusterNode(Self.settings(topology, "b"))
+            try TestNode(Self.settings(topology, "a")), try TestNode(Self.settings(topology, "b"))
         )
         let acknowledged = Lock<Set<String>>([])
         let writer = Task { await Self.write(first, acknowledged) }

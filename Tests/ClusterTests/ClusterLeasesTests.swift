@@ -147,7 +147,7 @@ struct ClusterLeasesTests {
         try #require(node.waitUntilReady())
         let claim = TestClaim("p", at: node).settled()
         #expect(claim.lease != nil)
-        node.change { $0 = PlatformState() }
+        node.change { $0 = StoreState() }
         #expect(waitUntil { claim.holder.ends == [.disconnected(Refusal(.stageDeleted))] })
         #expect(TestClaim("p", at: node).settled().refusal?.code == .stageDeleted)
     }
@@ -192,7 +192,7 @@ private func session(asking node: TestNode) -> String? {
     return answer.withLock { try? $0?.get()[arn]?.sessionID }
 }
 
-extension PlatformState {
+extension StoreState {
     /// Has an ingest configuration of a stage.
     mutating func attach(_ arn: String, to stage: String) {
         put(

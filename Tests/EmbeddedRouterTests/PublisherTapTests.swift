@@ -114,7 +114,7 @@ struct PublisherTapTests {
     }
 
     @Test func `a publication that ended is found no longer, unless another took its place`() {
-        tap.ended(.unpublished)
+        tap.ended(.closed)
         #expect(plane.taps[tap.live.key] == nil)
         let next = LiveTap(number: 2, key: tap.live.key, worker: 0)
         plane.taps.add(next)

@@ -1,5 +1,6 @@
 import Admission
 import EventLoop
+import Refusals
 import StageHub
 import Testing
 import Wire
@@ -47,7 +48,7 @@ struct StageBoardTests {
             board.attach(other)
             second.sinks.forEach { $0.muteChanged(.audio, isMuted: true) }
             second.sinks.forEach { $0.muteChanged(.audio, isMuted: false) }
-            other.end(.unpublished)
+            other.end(.closed)
             first.end(.connectionLost)
         }
         #expect(told == ["first", "second", "second muted", "second", "first left"])
@@ -65,7 +66,7 @@ struct StageBoardTests {
         }
         #expect(told == ["p", "p"])
         #expect(board.participants(ofStage: "s").map(\.serial) == [2])
-        successor.end(.unpublished)
+        successor.end(.closed)
         #expect(board.participants(ofStage: "s").isEmpty)
     }
 

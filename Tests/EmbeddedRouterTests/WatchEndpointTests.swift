@@ -132,7 +132,7 @@ struct WatchEndpointTests {
         let present = try #require(client.text.range(of: "event: present"))
         #expect(welcome.lowerBound < present.lowerBound)
         #expect(client.text.contains(#""userId":"user of p","attributes":{"role":"host"},"protocol":"WHIP""#))
-        publication.end(.unpublished)
+        publication.end(.closed)
         #expect(site.wait { client.text.contains("event: left") })
         client.close()
         #expect(site.wait { site.board.watcherCount == 0 })

@@ -28,7 +28,7 @@ struct DayLongTests {
                     for _ in 0..<50 { publication.counters[.audio].count(byteCount: 160, endsFrame: true) }
                 }
             }
-            for publication in passing { publication.end(second % 2 == 0 ? .unpublished : .connectionLost) }
+            for publication in passing { publication.end(second % 2 == 0 ? .closed : .connectionLost) }
             // Stages' metrics are kept for some hours: from then on one goes for each that comes.
             if second == SimulatedDay.seconds * 3 / 4 {
                 (resident, lines) = (SimulatedDay.residentBytes, bench.exposition.count)
@@ -41,6 +41,6 @@ struct DayLongTests {
         #expect(bench.board.refused.count <= SessionBoard.maximumRefused)
         #expect(abs(bench.exposition.count - lines) < 1_000)
         if SimulatedDay.isWhole { #expect(growth < 8 << 20) }
-        for publication in steady { publication.end(.unpublished) }
+        for publication in steady { publication.end(.closed) }
     }
 }

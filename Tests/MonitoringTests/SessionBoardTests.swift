@@ -14,7 +14,7 @@ struct SessionBoardTests {
         let bench = try MonitoringBench()
         let publication = try bench.publish()
         #expect(bench.board.live.map(\.id) == ["s-p1"])
-        publication.end(.unpublished)
+        publication.end(.closed)
         #expect(bench.board.live.isEmpty)
         let record = try #require(bench.board.session(id: "s-p1"))
         #expect(record.ending?.reason == "unpublished")
@@ -43,7 +43,7 @@ struct SessionBoardTests {
         for (rule, words) in [("bFrames", "first"), ("frameRate", "slow"), ("bFrames", "second")] {
             bench.board.note(publication.lease, warnedBy: rule, words)
         }
-        publication.end(.unpublished)
+        publication.end(.closed)
         bench.board.note(publication.lease, warnedBy: "bFrames", "too late")
         let record = try #require(bench.board.ended.last)
         #expect(record.warnings.map(\.rule) == ["bFrames", "frameRate"])
@@ -76,7 +76,7 @@ struct SessionBoardTests {
 
     @Test func `what ended is kept in bounded number`() throws {
         let bench = try MonitoringBench()
-        for index in 0..<(SessionBoard.maximumEnded + 3) { try bench.publish("p\(index)").end(.unpublished) }
+        for index in 0..<(SessionBoard.maximumEnded + 3) { try bench.publish("p\(index)").end(.closed) }
         #expect(bench.board.ended.count == SessionBoard.maximumEnded)
         #expect(bench.board.session(id: "s-p0") == nil)
     }

@@ -1,5 +1,6 @@
 import Admission
 import JSON
+import Refusals
 import StageHub
 import Testing
 import Wire
@@ -102,7 +103,7 @@ struct StageHistoryTests {
             let publication = try bench.publish("p\(index)", stage: "st\(index)")
             bench.sampler.look(at: bench.now)
             bench.second { publication.counters[.audio].count(byteCount: 1, endsFrame: true) }
-            publication.end(.unpublished)
+            publication.end(.closed)
             if index == 0 { bench.pass(.seconds(60)) }
         }
         let history = bench.sampler.history
@@ -116,7 +117,7 @@ struct StageHistoryTests {
         let publication = try bench.publish(by: .rtmps)
         bench.second { publication.counters[.video].count(byteCount: 700, endsFrame: true) }
         publication.counters[.video].count(byteCount: 50, endsFrame: true)
-        publication.end(.unpublished)
+        publication.end(.closed)
         bench.second {}
         #expect(bench.exposition.contains(#"stagedoor_rx_bytes_total{kind="video",protocol="rtmps"} 750"#))
         #expect(bench.exposition.contains(#"stagedoor_rx_frames_total{kind="video",protocol="rtmps"} 2"#))

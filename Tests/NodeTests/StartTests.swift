@@ -1,8 +1,9 @@
 import EventLoop
 import Glibc
-import Handover
+import TakeOver
 import Settings
 import Sockets
+import TakeOver
 import Testing
 import Wire
 

@@ -1,7 +1,8 @@
-import Admission
 import AMF0
+import Admission
 import EventLoop
 import RTMP
+import Refusals
 import StageHub
 import TestSupport
 import Testing
@@ -21,7 +22,7 @@ struct AllocationTests {
         func formatChanged(_ track: TrackID, to format: TrackFormat) {}
         func muteChanged(_ track: TrackID, isMuted: Bool) {}
         func restarted() {}
-        func ended(_ reason: PublicationEnd) {}
+        func ended(_ reason: SessionEnd) {}
     }
 
     /// One coded picture of a single slice in an FLV tag body.

@@ -22,8 +22,8 @@ struct ConnectionTests {
         #expect(bench.leases.liveCount == 1)
         encoder.command("FCUnpublish", 4, .null, ["KEY"])
         #expect(bench.leases.liveCount == 0)
-        #expect(bench.host.ends == [.unpublished])
-        #expect(bench.host.sinks[0].end == .unpublished)
+        #expect(bench.host.ends == [.closed])
+        #expect(bench.host.sinks[0].end == .closed)
     }
 
     @Test func `what it reads counts as media while its publish is live`() throws {

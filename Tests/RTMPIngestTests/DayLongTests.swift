@@ -32,7 +32,7 @@ struct DayLongTests {
         func formatChanged(_ track: TrackID, to format: TrackFormat) {}
         func muteChanged(_ track: TrackID, isMuted: Bool) {}
         func restarted() {}
-        func ended(_ reason: PublicationEnd) {}
+        func ended(_ reason: SessionEnd) {}
     }
 
     private struct Rig {

@@ -81,7 +81,7 @@ final class RecordingSink: MediaSink {
     private(set) var packets: [Packet] = []
     private(set) var keyframeCount = 0
     private(set) var formats: [TrackID: TrackFormat] = [:]
-    private(set) var end: PublicationEnd?
+    private(set) var end: SessionEnd?
 
     func forward(_ packets: UnsafeBufferPointer<MediaPacket>, of run: MediaRun) {
         if run.isKeyframe { keyframeCount += 1 }
@@ -97,7 +97,7 @@ final class RecordingSink: MediaSink {
     func formatChanged(_ track: TrackID, to format: TrackFormat) { formats[track] = format }
     func muteChanged(_ track: TrackID, isMuted: Bool) {}
     func restarted() {}
-    func ended(_ reason: PublicationEnd) { end = reason }
+    func ended(_ reason: SessionEnd) { end = reason }
 
     func packets(of track: TrackID) -> [Packet] { packets.filter { $0.track == track } }
 }
@@ -106,7 +106,7 @@ final class RecordingSink: MediaSink {
 final class RecordingHost: RTMPPublishHost {
     private(set) var sinks: [RecordingSink] = []
     private(set) var publications: [Publication] = []
-    private(set) var ends: [PublicationEnd] = []
+    private(set) var ends: [SessionEnd] = []
     var remembered: Refusal?
     var inspector: (any MediaInspector)?
 
@@ -122,7 +122,7 @@ final class RecordingHost: RTMPPublishHost {
         publication.add(sink)
     }
 
-    func publishEnded(_ publication: Publication, _ reason: PublicationEnd) { ends.append(reason) }
+    func publishEnded(_ publication: Publication, _ reason: SessionEnd) { ends.append(reason) }
 }
 
 /// One worker's front end with everything around it in memory.

@@ -4,6 +4,7 @@ import FLV
 import Foundation
 import H264
 import OpenSSL
+import Refusals
 import Settings
 import Sockets
 import StageHub
@@ -116,7 +117,7 @@ struct RealEncoderTests {
         #expect(zip(opus, opus.dropFirst()).allSatisfy { $1.timestamp - $0.timestamp == 960 })
         #expect(sink.formats[.audio] == .opus(isStereo: audio[3] == "2"))
         // ffmpeg closes without reading our last acknowledgement: the reset that follows may overtake its deleteStream.
-        #expect([[.unpublished], [.connectionLost]].contains(server.bench.host.ends))
+        #expect([[.closed], [.connectionLost]].contains(server.bench.host.ends))
         #expect(server.bench.leases.liveCount == 0)
     }
 

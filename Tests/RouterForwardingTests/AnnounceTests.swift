@@ -2,6 +2,7 @@ import Admission
 import EventLoop
 import Foundation
 import JSON
+import Refusals
 import SDP
 import StageHub
 import Testing
@@ -48,7 +49,7 @@ struct AnnounceTests {
             #expect(highest - first + 1 == packets, "nothing lost, nothing twice")
         }
         #expect(gateway.keyframeRequests >= 1)
-        gateway.publications.removeFirst().end(.unpublished)
+        gateway.publications.removeFirst().end(.closed)
         #expect(gateway.wait { gateway.status(of: router).isEmpty })
     }
 

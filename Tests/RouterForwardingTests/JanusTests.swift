@@ -1,6 +1,7 @@
 import EventLoop
 import Foundation
 import JSON
+import Refusals
 import StageHub
 import TestSupport
 import Testing
@@ -157,7 +158,7 @@ struct JanusTests {
         _ = gateway.wait(.seconds(2)) { false }
         #expect(Self.mountpoints(gateway).contains(where: Self.isFlowing))
 
-        gateway.publications.removeFirst().end(.unpublished)
+        gateway.publications.removeFirst().end(.closed)
         #expect(gateway.wait { Self.mountpoints(gateway).isEmpty })
     }
 

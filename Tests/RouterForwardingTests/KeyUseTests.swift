@@ -2,6 +2,7 @@ import EventLoop
 import JSON
 import RTCP
 import RTP
+import Refusals
 import SDP
 import SRTP
 import Sockets

@@ -2,6 +2,7 @@ import Admission
 import EventLoop
 import RTCP
 import RTP
+import Refusals
 import SRTP
 import Sockets
 import StageHub
@@ -43,7 +44,7 @@ struct RouterLegTests {
         let passed = Double(second.ntp - first.ntp) / 4_294_967_296
         #expect(abs(Double(second.rtpTimestamp &- first.rtpTimestamp) / 90_000 - passed) < 0.001)
         #expect(second.packetCount == 1 && second.octetCount == 500)
-        bench.publication.end(.unpublished)
+        bench.publication.end(.closed)
         #expect(bench.wait { bench.control.contains(.goodbye(Goodbye(ssrcs: [77]))) })
     }
 

@@ -1,6 +1,7 @@
 import Admission
 import EventLoop
 import Foundation
+import Refusals
 import SRTP
 import Sockets
 import StageHub
@@ -149,7 +150,7 @@ private final class Stream {
         let placed = publication.timeline.place(stamp, of: .video, arrival: loop.now)
         writer.write(unit, at: placed, arrival: loop.now)
         next += 1
-        if isDone { publication.end(.unpublished) }
+        if isDone { publication.end(.closed) }
     }
 
     /// 20 ms of Opus that says nothing.

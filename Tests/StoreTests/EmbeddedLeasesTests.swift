@@ -214,3 +214,12 @@ struct EmbeddedLeasesTests {
         leases.end(StageParticipant("other", of: stage.arn), Refusal(.participantDisconnected))
     }
 }
+
+extension EmbeddedLeases {
+    /// The running session of a stage, which is answered at once.
+    func activeSession(ofStage arn: String) -> StageSession? {
+        let found = Lock<StageSession?>(nil)
+        activeSessions(ofStages: [arn]) { result in found.withLock { $0 = try? result.get()[arn] } }
+        return found.withLock { $0 }
+    }
+}

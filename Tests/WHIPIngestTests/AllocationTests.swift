@@ -1,5 +1,6 @@
 import Admission
 import GatewayMetrics
+import Refusals
 import SDP
 import StageHub
 import TestSupport
@@ -18,7 +19,7 @@ struct AllocationTests {
         func formatChanged(_ track: TrackID, to format: TrackFormat) {}
         func muteChanged(_ track: TrackID, isMuted: Bool) {}
         func restarted() {}
-        func ended(_ reason: PublicationEnd) {}
+        func ended(_ reason: SessionEnd) {}
     }
 
     @Test

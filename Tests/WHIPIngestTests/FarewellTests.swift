@@ -1,3 +1,4 @@
+import Refusals
 import Settings
 import StageHub
 import TestSupport

@@ -28,7 +28,7 @@ struct RealClientTests {
         #expect(stream.video.count > 50 && stream.keyframes >= 1)
         #expect(stream.audio.count > (order.contains("a") ? 100 : -1))
         #expect(stream.video.count == Set(stream.video).count)
-        #expect(client.contains("DELETE 200") && stream.ended == .unpublished, "\(client)")
+        #expect(client.contains("DELETE 200") && stream.ended == .closed, "\(client)")
         #expect(gateway.leases.liveCount == 0)
     }
 
@@ -59,7 +59,7 @@ struct RealClientTests {
         #expect(client.contains("connection connected") && client.contains("stopped 200"), "\(client)")
         let stream = try #require(gateway.output["chromium"])
         #expect(stream.video.count > 100 && stream.keyframes >= 1 && stream.audio.count > 100, "\(client)")
-        #expect(stream.ended == .unpublished)
+        #expect(stream.ended == .closed)
     }
 
     @Test(.enabled(if: hasChromium))
@@ -109,7 +109,7 @@ struct RealClientTests {
                 + " -f whip -authorization ffmpeg \(flags) \(gateway.url)")
         let stream = try #require(gateway.output["ffmpeg"], "\(client.output)")
         #expect(stream.video.count > 1_000 && stream.keyframes >= 4 && stream.audio.count > 400, "\(client.output)")
-        #expect(stream.ended == .unpublished)
+        #expect(stream.ended == .closed)
         #expect(gateway.leases.liveCount == 0)
     }
 
@@ -138,7 +138,7 @@ struct RealClientTests {
         #expect(client.contains("POST 201") && client.contains("PATCH 204") && client.contains("state connected"), "\(client)")
         let stream = try #require(gateway.output["gstreamer"])
         #expect(stream.video.count > 100 && stream.keyframes >= 2 && stream.audio.count > 100, "\(client)")
-        #expect(client.contains("DELETE 200") && stream.ended == .unpublished, "\(client)")
+        #expect(client.contains("DELETE 200") && stream.ended == .closed, "\(client)")
     }
 
     static func shell(_ commands: String) -> (status: Int32, output: String) {

@@ -1,8 +1,9 @@
 import DTLS
-import GatewayMetrics
 import Foundation
+import GatewayMetrics
 import HTTP
 import RTCP
+import Refusals
 import Settings
 import StageHub
 import Testing
@@ -26,7 +27,7 @@ struct SessionTests {
         #expect(stream.video == [1_000, 1_001, 1_002, 1_004])
         #expect(stream.keyframes == 1)
         #expect(client.delete(at: gateway) == 200)
-        #expect(eventually { gateway.output["alice"]?.ended == .unpublished })
+        #expect(eventually { gateway.output["alice"]?.ended == .closed })
         #expect(
             eventually {
                 client.pump(); return client.isClosedByPeer

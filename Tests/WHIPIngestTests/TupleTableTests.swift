@@ -1,6 +1,7 @@
 import DTLS
 import EventLoop
 import GatewayMetrics
+import Refusals
 import STUN
 import TestSupport
 import Testing

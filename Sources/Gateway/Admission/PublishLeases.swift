@@ -31,6 +31,37 @@ public enum LeaseEnd: Sendable, Equatable {
     case takenOver
     /// DisconnectParticipant, DeleteStage, a revoked token, a forced delete.
     case disconnected(Refusal)
+
+    /// As another process or node says it.
+    /// - Parameter number: the refusal's; one that only a newer version knows counts as a disconnect.
+    public static func disconnected(number: Int, sentence: String) -> LeaseEnd {
+        let code = RefusalCode(rawValue: number) ?? .participantDisconnected
+        return .disconnected(Refusal(code, sentence: sentence))
+    }
+}
+
+/// The refusal's number and sentence; without a number somebody took over.
+extension LeaseEnd: Codable {
+    private enum Field: String, CodingKey {
+        case number, sentence
+    }
+
+    public init(from decoder: any Decoder) throws {
+        let fields = try decoder.container(keyedBy: Field.self)
+        let sentence = try fields.decode(String.self, forKey: .sentence)
+        let number = try fields.decodeIfPresent(Int.self, forKey: .number)
+        self = number.map { .disconnected(number: $0, sentence: sentence) } ?? .takenOver
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var fields = encoder.container(keyedBy: Field.self)
+        switch self {
+        case .takenOver: try fields.encode("", forKey: .sentence)
+        case .disconnected(let refusal):
+            try fields.encode(refusal.code.number, forKey: .number)
+            try fields.encode(refusal.sentence, forKey: .sentence)
+        }
+    }
 }
 
 public enum ClaimAnswer: Sendable {

@@ -1,20 +1,20 @@
 public import Admission
 import EventLoop
 public import Refusals
-import Settings
+public import Settings
 public import Store
 import Synchronization
 public import Wire
 
-/// The leases of one node of a platform, whose nodes share them on a Redis or Valkey (docs/design.md 7.4).
+/// The leases of one node of a cluster, whose nodes share them on a Redis or Valkey (docs/design.md 7.4).
 ///
-/// For any thread. Who holds what here is known here; who may is decided on the control loop by a `ClusterNode`, which asks the
+/// For any thread. Who holds what here is known here; who may is decided on the control loop by a `ClusterMember`, which asks the
 /// server first. Live media never waits for it, and never ends because the server is away.
 public final class ClusterLeases: Sendable {
     /// What the node knows and keeps beside its leases.
-    public struct Platform: Sendable {
+    public struct Environment: Sendable {
         /// The configuration as last read.
-        public var state: @Sendable () -> PlatformState
+        public var state: @Sendable () -> StoreState
         /// Appends to the history; never waits.
         public var record: @Sendable ([HistoryWrite]) -> Void
         /// The ARN of a stage, which may have been deleted.
@@ -22,29 +22,29 @@ public final class ClusterLeases: Sendable {
         public var wallNow: @Sendable () -> WallTime = { EventLoop.wallNow() }
 
         public init(
-            state: @escaping @Sendable () -> PlatformState, record: @escaping @Sendable ([HistoryWrite]) -> Void,
+            state: @escaping @Sendable () -> StoreState, record: @escaping @Sendable ([HistoryWrite]) -> Void,
             stageARN: @escaping @Sendable (_ stageID: String) -> String
         ) {
             (self.state, self.record, self.stageARN) = (state, record, stageARN)
         }
 
-        public init(store: any PlatformStore, names: ResourceName) {
+        public init(store: any GatewayStore, names: ResourceName) {
             self.init(state: { store.state }, record: { store.record($0) }, stageARN: { names.arn(.stage, $0) })
         }
     }
 
     public let settings: NodeSettings
-    let platform: Platform
+    let environment: Environment
     let local: LocalLeases
-    /// Nil until a `ClusterNode` serves, and after it closed.
+    /// Nil until a `ClusterMember` serves, and after it closed.
     let control = Lock<MailboxSender<ClusterOrder>?>(nil)
     private let known = Lock<[NodeRecord]>([])
     /// Publishers of the other nodes, by their heartbeats.
     private let elsewhere = Atomic<Int>(0)
 
-    public init(settings: NodeSettings, platform: Platform) {
-        (self.settings, self.platform) = (settings, platform)
-        local = LocalLeases(record: platform.record, wallNow: platform.wallNow)
+    public init(settings: NodeSettings, environment: Environment) {
+        (self.settings, self.environment) = (settings, environment)
+        local = LocalLeases(record: environment.record, wallNow: environment.wallNow)
     }
 
     /// The nodes that live, this one among them, as last read; in the order of their ids.
@@ -78,7 +78,7 @@ public final class ClusterLeases: Sendable {
         elsewhere.store(others, ordering: .relaxed)
     }
 
-    /// Whether the platform takes more publishers: of the other nodes what they said some seconds ago.
+    /// Whether the cluster takes more publishers: of the other nodes what they said some seconds ago.
     private var hasRoom: Bool { local.count < settings.quotas.publishers - elsewhere.load(ordering: .relaxed) }
 
     private static let full =
@@ -86,7 +86,7 @@ public final class ClusterLeases: Sendable {
 
     /// What became of the credential since it was found good.
     func refusal(of grant: PublishGrant) -> Refusal? {
-        platform.state().refusal(of: grant, at: platform.wallNow())
+        environment.state().refusal(of: grant, at: environment.wallNow())
     }
 
     /// - Returns: false when nobody serves, or too much waits.
@@ -110,9 +110,100 @@ extension ClusterLeases: PublishReports {
         local.warned(lease, rule: rule, sentence: sentence)
     }
 
-    /// Goes into the stage's running session, which the platform knows; while the server is away, nowhere.
+    /// Goes into the stage's running session, which the cluster knows; while the server is away, nowhere.
     public func publishRefused(_ grant: PublishGrant, protocol ingestProtocol: IngestProtocol, _ refusal: Refusal) {
         guard let code = refusal.code.eventErrorCode else { return }
         order(.refused(grant, ingestProtocol, errorCode: code))
+    }
+}
+
+/// What the control plane asks and does, wherever a publish lives.
+extension ClusterLeases: LeaseControl {
+    public func activeSessions(
+        ofStages arns: [String], reply: @escaping @Sendable (Result<[String: StageSession], StoreError>) -> Void
+    ) {
+        look(at: Set(arns), reply) { views in
+            views.reduce(into: [:]) { sessions, view in
+                guard view.value.isRecorded, let session = view.value.session else { return }
+                sessions[view.key] = StageSession(stageARN: view.key, session)
+            }
+        }
+    }
+
+    public func live(
+        among participants: Set<StageParticipant>, reply: @escaping @Sendable (Result<Set<StageParticipant>, StoreError>) -> Void
+    ) {
+        look(at: Set(participants.map(\.stageARN)), reply) { views in
+            participants.filter { views[$0.stageARN]?.participants.contains($0.participantID) == true }
+        }
+    }
+
+    public func isHeldHere(_ participant: StageParticipant) -> Bool {
+        let stage = ResourceName.identifier(inARN: participant.stageARN)
+        return local.holder(ofParticipant: participant.participantID, stageID: stage) != nil
+    }
+
+    public func end(_ participant: StageParticipant, _ refusal: Refusal) { order(.end(participant, refusal)) }
+
+    public func endAll(ofStage arn: String, _ refusal: Refusal) { order(.endAll(stageARN: arn, refusal)) }
+
+    public func endRevoked() { stateChanged() }
+
+    /// The node looks after them itself (`NodeMachine.idle`).
+    public func endIdleSessions() {}
+
+    private func look<Value: Sendable>(
+        at stages: Set<String>, _ reply: @escaping @Sendable (Result<Value, StoreError>) -> Void,
+        _ make: @escaping @Sendable ([String: ClusterAnswer.StageView]) -> Value
+    ) {
+        let isOrdered = order(
+            .look(stageARNs: stages) { views in
+                if let views { reply(.success(make(views))) } else { reply(.failure(.away)) }
+            })
+        if !isOrdered { reply(.failure(.away)) }
+    }
+}
+
+extension StageSession {
+    init(stageARN: String, _ session: SharedSession) {
+        self.init(
+            stageARN: stageARN, sessionID: session.id,
+            startTime: WallTime(nanosecondsSince1970: session.start.multipliedReportingOverflow(by: 1_000_000).partialValue))
+    }
+}
+
+/// What other threads ask of the node's part in the platform.
+enum ClusterOrder: Sendable {
+    case claim(Claim)
+    case release(PublishLease)
+    case end(StageParticipant, Refusal)
+    case endAll(stageARN: String, Refusal)
+    /// The history knows the stage's session now.
+    case announced(stageID: String, sessionID: String)
+    case refused(PublishGrant, IngestProtocol, errorCode: String)
+    case look(stageARNs: Set<String>, @Sendable ([String: ClusterAnswer.StageView]?) -> Void)
+    case watchEnded(Int)
+    case stateChanged
+
+    struct Claim: Sendable {
+        var grant: PublishGrant
+        var ingestProtocol: IngestProtocol
+        var holder: any LeaseHolder
+        var takesOver: Bool
+        var reply: @Sendable (Admission.ClaimAnswer) -> Void
+    }
+}
+
+/// One node's part in the platform.
+public struct NodeSettings: Sendable {
+    /// The name of this node; no other node of the cluster has it.
+    public var nodeID: String
+    public var cluster: ClusterSettings
+    public var quotas: QuotaSettings
+
+    public init(
+        nodeID: String, cluster: ClusterSettings = ClusterSettings(), quotas: QuotaSettings = QuotaSettings()
+    ) {
+        (self.nodeID, self.cluster, self.quotas) = (nodeID, cluster, quotas)
     }
 }

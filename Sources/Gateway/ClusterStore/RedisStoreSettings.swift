@@ -1,7 +1,7 @@
 public import Redis
 public import Settings
 
-/// Which database a platform has, and what in it is ours.
+/// Which database a cluster has, and what in it is ours.
 public struct RedisStoreSettings: Sendable {
     public var redis: RedisSettings
     public var platformKey: PlatformKey

@@ -27,7 +27,7 @@ public final class ControlPlane {
     /// - Parameter isWatching: whether somebody watches as that participant, at whatever node.
     /// - Throws: when the system gives no more descriptors.
     public init(
-        loop: EventLoop, settings: ControlPlaneSettings, store: any PlatformStore, leases: any LeaseControl,
+        loop: EventLoop, settings: ControlPlaneSettings, store: any GatewayStore, leases: any LeaseControl,
         authority: TokenAuthority, isWatching: @escaping @Sendable (StageParticipant) -> Bool = { _ in false },
         wallNow: @escaping @Sendable () -> WallTime = { EventLoop.wallNow() }
     ) throws(SystemError) {

@@ -1,5 +1,6 @@
 import Admission
 import EventLoop
+import Refusals
 import Settings
 public import StageHub
 public import WebRTCTransport

@@ -31,7 +31,7 @@ public final class EventStreamHub {
     private var subscribers: [ObjectIdentifier: Subscriber] = [:]
 
     /// - Throws: when the system gives no more descriptors.
-    public init(loop: EventLoop, store: any PlatformStore, names: ResourceName) throws(SystemError) {
+    public init(loop: EventLoop, store: any GatewayStore, names: ResourceName) throws(SystemError) {
         (client, encoder) = (try StoreClient(loop: loop, store: store), EventBridgeEncoder(names: names))
     }
 

@@ -20,7 +20,7 @@ public final class WebhookDispatcher {
     private let name: String
     private let settings: WebhookSettings
     private let encoder: EventBridgeEncoder
-    private let store: any PlatformStore
+    private let store: any GatewayStore
     private let client: StoreClient
     private let send: Send
     private let wallNow: () -> WallTime
@@ -36,7 +36,7 @@ public final class WebhookDispatcher {
 
     /// - Throws: when the system gives no more descriptors.
     public init(
-        loop: EventLoop, name: String, settings: WebhookSettings, names: ResourceName, store: any PlatformStore,
+        loop: EventLoop, name: String, settings: WebhookSettings, names: ResourceName, store: any GatewayStore,
         wallNow: @escaping () -> WallTime = { EventLoop.wallNow() }, send: @escaping Send
     ) throws(SystemError) {
         (self.loop, self.name, self.settings) = (loop, name, settings)

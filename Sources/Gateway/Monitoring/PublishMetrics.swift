@@ -28,7 +28,9 @@ struct PublishMetrics: Sendable {
             let steps = Self.mediaSteps + (ingest == .whip ? [] : Self.rtmpSteps)
             usual[ingest] = Usual(
                 granted: Self.attempts(registry, ingest, "granted", "none"),
-                ends: ["unpublished", "connection_lost"].reduce(into: [:]) { $0[$1] = Self.ends(registry, ingest, $1) },
+                ends: [SessionEnd.closed.name, SessionEnd.connectionLost.name].reduce(into: [:]) {
+                    $0[$1] = Self.ends(registry, ingest, $1)
+                },
                 setup: steps.reduce(into: [:]) { $0[$1] = registry.setupSeconds(ingest, step: $1) })
             _ = Self.violations(registry, ingest, RefusalCode.bFrames.name)
         }

@@ -1,6 +1,7 @@
 public import Admission
 public import EventLoop
 public import GatewayMetrics
+import Refusals
 public import StageHub
 public import Wire
 
@@ -59,7 +60,7 @@ public final class SessionBoard: Sendable {
         metrics.reached(step, after: now - (record.steps.first?.time ?? record.began), record.ingestProtocol)
     }
 
-    func ended(_ record: SessionRecord, _ end: PublicationEnd) {
+    func ended(_ record: SessionRecord, _ end: SessionEnd) {
         guard record.end(SessionEnding(end, at: wallNow())) else { return }
         content.withLock { content in
             content.live[record.id] = nil

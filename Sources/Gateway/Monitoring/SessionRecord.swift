@@ -1,6 +1,6 @@
 public import Admission
 import EventLoop
-import Refusals
+public import Refusals
 public import StageHub
 public import Wire
 
@@ -78,13 +78,13 @@ public struct SessionEnding: Sendable, Equatable {
     /// The same in a sentence.
     public var verdict: String
 
-    public init(_ end: PublicationEnd, at time: WallTime) {
+    public init(_ end: SessionEnd, at time: WallTime) {
         self.time = time
         switch end {
-        case .unpublished: (reason, verdict) = ("unpublished", "The encoder ended its publish.")
-        case .connectionLost: (reason, verdict) = ("connection_lost", "The connection was lost, or nothing came any more.")
-        case .takenOver: (reason, verdict) = ("taken_over", "Another encoder took over the same participant.")
-        case .shutdown: (reason, verdict) = ("shutdown", "This gateway went away.")
+        case .closed: (reason, verdict) = (end.name, "The encoder ended its publish.")
+        case .connectionLost: (reason, verdict) = (end.name, "The connection was lost, or nothing came any more.")
+        case .takenOver: (reason, verdict) = (end.name, "Another encoder took over the same participant.")
+        case .shutdown: (reason, verdict) = (end.name, "This gateway went away.")
         case .refused(let refusal): (reason, verdict) = (refusal.code.name, refusal.text)
         }
     }

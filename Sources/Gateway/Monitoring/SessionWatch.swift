@@ -1,3 +1,4 @@
+import Refusals
 import StageHub
 import Wire
 
@@ -33,5 +34,5 @@ final class SessionWatch: MediaSink {
         record.note(isMuted ? "\(track.kind)Muted" : "\(track.kind)Unmuted", at: wallNow())
     }
     func restarted() {}
-    func ended(_ reason: PublicationEnd) { board.ended(record, reason) }
+    func ended(_ reason: SessionEnd) { board.ended(record, reason) }
 }

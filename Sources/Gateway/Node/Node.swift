@@ -5,7 +5,6 @@ public import EventLoop
 import Foundation
 import GatewayLogging
 import GatewayMetrics
-import Handover
 import HTTPServer
 import MediaContract
 import Monitoring
@@ -14,6 +13,7 @@ import RouterForwarding
 public import Settings
 import Sockets
 import Store
+import TakeOver
 import WebRTCTransport
 import Wire
 
@@ -78,7 +78,7 @@ public final class Node {
             // Asks stage routers where media goes, before there is any.
             let routers = try makeRouters()
             // The other nodes hear of us; a publish here is one everywhere.
-            if case .member(let platform) = store.membership { services.add(try makeClusterPart(platform, load, routers)) }
+            if case .member(let cluster) = store.membership { services.add(try makeClusterPart(cluster, load, routers)) }
             // From here on encoders and viewers are served, by a process that takes a place only after `takePlace`.
             let workers = services.add(try startWorkers(routers))
             // What workers have to say is told to webhooks and readers.
@@ -155,9 +155,9 @@ extension Node {
             directory: directory)
     }
 
-    private func makeClusterPart(_ platform: ClusterPlatform, _ load: LoadGuard, _ routers: RouterPlane?) throws -> ClusterPlane {
+    private func makeClusterPart(_ cluster: ClusterContext, _ load: LoadGuard, _ routers: RouterPlane?) throws -> ClusterPlane {
         try ClusterPlane(
-            loop: loop, platform: platform,
+            loop: loop, cluster: cluster,
             addresses: ClusterPlane.Addresses(
                 node: listeners.clusterURL(configuration), public: configuration.cluster.publicURL),
             gate: shared.admission.gate, metrics: shared.instruments.metrics, load: load, routers: routers?.control,
@@ -189,7 +189,7 @@ extension Node {
     }
 
     private func makeAdmin(_ events: EventPlane, _ report: OverviewReport, _ drain: NodeDrain) throws -> AdminSite {
-        let (platform, instruments) = (store.membership.store, shared.instruments)
+        let (gatewayStore, instruments) = (store.membership.store, shared.instruments)
         let readiness = Readiness(shared.admission.gate, store.membership, configuration.cluster)
         let revocations = Revocations(shared, store.membership)
         return try AdminSite(
@@ -201,7 +201,7 @@ extension Node {
                     heartbeats: instruments.heartbeats, readiness: { readiness.checks },
                     metrics: { instruments.metrics.exposition() }),
                 api: try ControlPlane(
-                    loop: loop, settings: ControlPlaneSettings(configuration, store: store), store: platform,
+                    loop: loop, settings: ControlPlaneSettings(configuration, store: store), store: gatewayStore,
                     leases: store.membership.leases, authority: store.authority, isWatching: revocations.isWatching),
                 events: events,
                 operators: OperatorAPI(
@@ -209,7 +209,7 @@ extension Node {
                     report: report),
                 drain: drain, reports: instruments.watch(loop, name: "control") + [revocations.watch(on: loop)],
                 operated: { [reservations] in
-                    reservations.follow(platform.state)
+                    reservations.follow(gatewayStore.state)
                     revocations.follow()
                 }))
     }
@@ -254,20 +254,20 @@ extension Node {
 
 extension Node {
     private func takePlace(_ workers: WorkerGroup, _ drain: NodeDrain) throws {
-        guard let inheritance, case .alone(let platform) = store.membership else { return }
+        guard let inheritance, case .alone(let embedded) = store.membership else { return }
         let predecessor = try Predecessor(
-            loop: loop, channel: inheritance.succession.channel(on: loop), services: HandoverServices(shared), platform: platform)
+            loop: loop, channel: inheritance.succession.channel(on: loop), services: HandoverServices(shared), embedded: embedded)
         try inheritance.succession.takePlace { predecessor.receive($0) }
         for worker in 0..<workers.count { workers.tell(.passForeign(inheritance.datagrams(worker: worker)), worker: worker) }
         workers.tell(.resume)
         try directory.tellHolder()
         drain.terminatePredecessor = { predecessor.terminate() }
-        predecessor.onCount = { [unowned self] in handover?.countPredecessors() }
+        predecessor.onCount = { [unowned self] in handover?.predecessorsChanged() }
         predecessor.onEnded = { [unowned self] in
             workers.tell(.passForeign(nil))
             drain.terminatePredecessor = nil
             self.predecessor = nil
-            handover?.countPredecessors()
+            handover?.predecessorsChanged()
         }
         self.predecessor = predecessor
         Log.event(.info, "took_over", ["live": .integer(shared.admission.gate.foreignPublishes)])
@@ -276,11 +276,11 @@ extension Node {
     private func offerPlace(
         _ workers: WorkerGroup, _ drain: NodeDrain, _ admin: AdminSite, _ events: EventPlane, _ report: OverviewReport
     ) throws {
-        guard case .alone(let platform) = store.membership else { return }
+        guard case .alone(let embedded) = store.membership else { return }
         let handover = try NodeHandover(
             loop: loop, directory: directory.path,
-            parts: NodeHandover.Parts(
-                services: HandoverServices(shared), platform: platform, workers: workers, drain: drain, admin: admin,
+            environment: NodeHandover.Environment(
+                services: HandoverServices(shared), embedded: embedded, workers: workers, drain: drain, admin: admin,
                 events: events, notifier: notifier, generation: shared.generation, sessionKey: shared.sessionKey,
                 sockets: { [unowned self] in
                     let lock = directory.duplicateLock()

@@ -47,7 +47,7 @@ extension RTMPConnection {
     }
 
     /// Ends a live publish and gives its lease back; the connection may go on.
-    func endPublish(_ reason: PublicationEnd) {
+    func endPublish(_ reason: SessionEnd) {
         guard let ended = live else { return }
         live = nil
         ended.silence.cancel()
@@ -78,7 +78,7 @@ extension RTMPConnection {
     }
 
     /// The peer is gone, or is to be gone at once.
-    func end(_ reason: PublicationEnd) {
+    func end(_ reason: SessionEnd) {
         endPublish(reason)
         close(lingering: false)
     }
@@ -107,19 +107,6 @@ extension RTMPConnection {
         deadline = nil
         stage = .closed
         ingest.forget(self)
-    }
-}
-
-extension PublicationEnd {
-    /// A word for logs.
-    var name: String {
-        switch self {
-        case .unpublished: "unpublished"
-        case .connectionLost: "connection_lost"
-        case .refused: "refused"
-        case .takenOver: "taken_over"
-        case .shutdown: "shutdown"
-        }
     }
 }
 

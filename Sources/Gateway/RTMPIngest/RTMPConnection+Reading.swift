@@ -91,7 +91,7 @@ extension RTMPConnection {
         case .audio(let media): received(media, isVideo: false)
         case .data: break
         case .unpublished:
-            endPublish(.unpublished)
+            endPublish(.closed)
             setDeadline(after: settings.publishTimeout)
         }
     }

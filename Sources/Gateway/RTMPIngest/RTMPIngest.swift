@@ -4,6 +4,7 @@ import GatewayLogging
 import GatewayMetrics
 public import OpenSSL
 import RTMP
+import Refusals
 import Settings
 import StageHub
 public import Transcoding

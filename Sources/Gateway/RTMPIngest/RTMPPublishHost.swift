@@ -13,5 +13,5 @@ public protocol RTMPPublishHost: AnyObject {
     /// A publish was granted; media follows. Add sinks now.
     func publishBegan(_ publication: Publication)
     /// The sinks have been told already.
-    func publishEnded(_ publication: Publication, _ reason: PublicationEnd)
+    func publishEnded(_ publication: Publication, _ reason: SessionEnd)
 }

@@ -86,7 +86,7 @@ public final class RTMPPublishPipeline {
     public func timePassed(_ now: MonotonicTime) -> Refusal? { inspector?.timePassed(now) }
 
     /// Ends the publication; nothing reaches its sinks after this.
-    public func end(_ reason: PublicationEnd) {
+    public func end(_ reason: SessionEnd) {
         audio.close()
         (onProgress, onStart) = (nil, nil)
         publication.end(reason)

@@ -1,15 +1,5 @@
 public import Refusals
 
-/// Why a publication ended.
-public enum PublicationEnd: Sendable, Equatable {
-    /// FCUnpublish, deleteStream, DELETE, DTLS close.
-    case unpublished
-    case connectionLost
-    case refused(Refusal)
-    case takenOver
-    case shutdown
-}
-
 /// Where a publication's media goes: a router's leg, the embedded router. Lives on the publication's worker.
 public protocol MediaSink: AnyObject {
     /// Packets of one run in order; their payloads are valid until this returns. Never blocks, never fails.
@@ -20,7 +10,7 @@ public protocol MediaSink: AnyObject {
     func muteChanged(_ track: TrackID, isMuted: Bool)
     /// Sequence numbers and timestamps of all tracks start anew after this (takeover, new SSRC).
     func restarted()
-    func ended(_ reason: PublicationEnd)
+    func ended(_ reason: SessionEnd)
 }
 
 /// What sinks ask of the ingest that feeds a publication. Lives on the same worker.

@@ -1,4 +1,5 @@
 public import Admission
+public import Refusals
 
 /// One participant's live publish on its worker: the ingest writes, the sinks read. Confined to the worker.
 public final class Publication {
@@ -63,7 +64,7 @@ public final class Publication {
         for receiver in receivers { receiver.forward(packets, of: run) }
     }
 
-    public func end(_ reason: PublicationEnd) {
+    public func end(_ reason: SessionEnd) {
         let ending = attached
         (attached, receivers) = ([], [])
         for sink in ending { sink.ended(reason) }

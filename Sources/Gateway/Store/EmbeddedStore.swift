@@ -4,14 +4,14 @@ import EventLoop
 ///
 /// All writes that wait are committed together: one fsync for as many API calls as came during the last one. A reply means
 /// that a kill -9 the next moment loses nothing, and that every thread already sees the new `state`.
-public final class EmbeddedStore: PlatformStore {
+public final class EmbeddedStore: GatewayStore {
     /// Requests that may wait; beyond it they are answered `StoreError.overloaded`.
     public static let maximumWaiting = 10_000
     /// How long the history is kept when nothing else is said.
     public static let defaultRetention = Duration.seconds(14 * 86_400)
 
     /// What a former process left in the history.
-    public struct Recovered: Sendable {
+    public struct Recovered: Equatable, Sendable {
         /// Stage sessions that had not ended.
         public var activeSessions: [StageSession]
         /// Of all publishes.
@@ -19,7 +19,7 @@ public final class EmbeddedStore: PlatformStore {
     }
 
     public let recovered: Recovered
-    private let published: Lock<PlatformState>
+    private let published: Lock<StoreState>
     private let queue = StoreQueue(maximumWaiting: maximumWaiting)
     private let thread: WorkerThread
 
@@ -28,9 +28,9 @@ public final class EmbeddedStore: PlatformStore {
     /// - Parameter directory: the data directory, which the caller has locked.
     /// - Parameter webhooks: names of the receivers for whom events are kept until they took them.
     /// - Parameter retention: how long sessions, participants and events are kept.
-    /// - Parameter living: participants of another process of this gateway, which it goes on with.
+    /// - Parameter living: participants that another process of this gateway keeps.
     /// - Parameter seeding: changes that are made before anybody reads, such as the keys that the server keeps for itself.
-    /// - Parameter onQueued: where this is a node of a platform: told on the store's thread that there is history to forward.
+    /// - Parameter onQueued: where this is a node of a cluster: told on the store's thread that there is history to forward.
     /// - Parameter onEvents: told of participant events on the store's thread, once they are written, in order.
     /// - Throws: `.cannotOpen`.
     public init(
@@ -64,10 +64,7 @@ public final class EmbeddedStore: PlatformStore {
 
     deinit { close() }
 
-    public var state: PlatformState { published.withLock { $0 } }
-
-    /// Requests lost because the queue was full: events only, since others are told.
-    public var droppedWrites: Int { queue.dropped }
+    public var state: StoreState { published.withLock { $0 } }
 
     /// Carries out what waits, closes both files and ends the thread.
     public func close() {
@@ -103,14 +100,14 @@ public final class EmbeddedStore: PlatformStore {
     }
 }
 
-// MARK: - A node of a platform
+// MARK: - A node of a cluster
 
 extension EmbeddedStore {
-    /// The beginning of what the platform has not taken yet; `HistoryWrite.forwarded` takes it out.
-    package func readQueue(limit: Int, reply: @escaping @Sendable (Result<PlatformQueue, any Error>) -> Void) {
+    /// The beginning of what the cluster has not taken yet; `HistoryWrite.forwarded` takes it out.
+    package func readQueue(limit: Int, reply: @escaping @Sendable (Result<HistoryQueue, any Error>) -> Void) {
         read { history in
             guard let history = history as? EmbeddedHistory else { throw StoreError.closed }
-            return try history.platformQueue(limit: limit)
+            return try history.historyQueue(limit: limit)
         } reply: {
             reply($0)
         }

@@ -2,10 +2,10 @@ public import Wire
 
 /// A set of changes that is stored whole or not at all. It sees what transactions before it did, committed or about to be.
 public struct StateTransaction: Sendable {
-    public private(set) var state: PlatformState
+    public private(set) var state: StoreState
     package private(set) var changes: [Change] = []
 
-    package init(_ state: PlatformState) { self.state = state }
+    package init(_ state: StoreState) { self.state = state }
 
     public mutating func put(_ stage: Stage) { make(.put(.stage(stage))) }
 
@@ -57,5 +57,18 @@ public struct StateTransaction: Sendable {
     private mutating func make(_ change: Change) {
         state.apply(change)
         changes.append(change)
+    }
+}
+
+/// One record put or deleted by a transaction.
+package enum Change: Sendable {
+    case put(Record)
+    case delete(Record.ID)
+
+    package var id: Record.ID {
+        switch self {
+        case .put(let record): record.id
+        case .delete(let id): id
+        }
     }
 }

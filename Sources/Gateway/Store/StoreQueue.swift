@@ -17,7 +17,6 @@ final class StoreQueue: Sendable {
         var orders: [StoreOrder] = []
         var wake: MailboxSender<Void>?
         var phase = Phase.serving
-        var dropped = 0
 
         var isClosed: Bool { if case .closed = phase { true } else { false } }
     }
@@ -26,8 +25,6 @@ final class StoreQueue: Sendable {
     private let maximumWaiting: Int
 
     init(maximumWaiting: Int) { self.maximumWaiting = maximumWaiting }
-
-    var dropped: Int { line.withLock { $0.dropped } }
 
     /// Returns why the job was not taken, or nil.
     func add(_ job: StoreJob) -> StoreError? {
@@ -41,10 +38,7 @@ final class StoreQueue: Sendable {
             case (.relaying, _): return (nil, .closed)
             case (.serving, _), (.suspended, _): break
             }
-            guard line.jobs.count < maximumWaiting else {
-                if case .history(let writes) = job { line.dropped += writes.count }
-                return (nil, .overloaded)
-            }
+            guard line.jobs.count < maximumWaiting else { return (nil, .overloaded) }
             line.jobs.append(job)
             return (line.jobs.count == 1 ? line.wake : nil, nil)
         }
@@ -130,4 +124,32 @@ final class StoreQueue: Sendable {
             line.withLock { $0.wake }?.send(())
         }
     }
+}
+
+/// One request to the store's thread.
+enum StoreJob: Sendable {
+    /// Gives the answer to its caller: nil when all is durable, or why it is not.
+    typealias Acknowledge = @Sendable (StoreError?) -> Void
+    typealias Refuse = @Sendable (any Error) -> Void
+
+    case transaction(@Sendable (inout StateTransaction) throws -> Acknowledge, refuse: Refuse)
+    case history([HistoryWrite])
+    case reading(@Sendable (any HistoryReading) -> Void, refuse: Refuse)
+
+    /// Tells whoever waits for an answer that there will be none.
+    func refuse(_ reason: StoreError) {
+        switch self {
+        case .transaction(_, let refuse), .reading(_, let refuse): refuse(reason)
+        case .history: break
+        }
+    }
+}
+
+/// What the store's thread is told about its files, which one process at a time has.
+enum StoreOrder: Sendable {
+    /// Close both files once all that waits is written; jobs wait from then on.
+    case suspend(done: @Sendable () -> Void)
+    /// Open them again, as another process has left them.
+    case resume(
+        sparing: Set<LivingParticipant>, reply: @Sendable (Result<EmbeddedStore.Recovered, StoreError>) -> Void)
 }

@@ -8,15 +8,15 @@ final class StoreWriter {
     private let files: StoreFiles
     private let retention: Duration
     private var isOpen = true
-    private let publish: @Sendable (PlatformState) -> Void
+    private let publish: @Sendable (StoreState) -> Void
     private let onQueued: @Sendable () -> Void
     private let onEvents: @Sendable ([ParticipantEvent]) -> Void
-    private var state: PlatformState
+    private var state: StoreState
 
     init(
         _ files: StoreFiles, configuration: ConfigurationDatabase, history: HistoryDatabase, retention: Duration,
-        state: PlatformState,
-        publish: @escaping @Sendable (PlatformState) -> Void, onQueued: @escaping @Sendable () -> Void,
+        state: StoreState,
+        publish: @escaping @Sendable (StoreState) -> Void, onQueued: @escaping @Sendable () -> Void,
         onEvents: @escaping @Sendable ([ParticipantEvent]) -> Void
     ) {
         (self.files, self.configuration, self.history) = (files, configuration, history)
@@ -85,7 +85,7 @@ final class StoreWriter {
         }
     }
 
-    private func adopt(_ new: PlatformState) {
+    private func adopt(_ new: StoreState) {
         state = new
         publish(new)
     }

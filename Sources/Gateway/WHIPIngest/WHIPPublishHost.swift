@@ -23,7 +23,7 @@ public protocol WHIPPublishHost: AnyObject {
     /// A publish was granted and its keys are good; media follows. Add sinks now.
     func publishBegan(_ publication: Publication)
     /// The sinks have been told already.
-    func publishEnded(_ publication: Publication, _ reason: PublicationEnd)
+    func publishEnded(_ publication: Publication, _ reason: SessionEnd)
 }
 
 /// Where the media contract looks at one WHIP publish (docs/design.md 8). Confined to the publish's worker.

@@ -1,6 +1,7 @@
 import DTLS
 import EventLoop
 import OpenSSL
+public import Refusals
 public import SDP
 import STUN
 public import Wire

@@ -33,7 +33,7 @@ struct Migrate: ParsableCommand {
         let path = data ?? configuration.store.directory
         // Nobody else may run on the files: the lock is held until the end.
         let directory = try DataDirectory(at: path)
-        let migration = PlatformMigration(
+        let migration = StoreMigration(
             RedisStoreSettings(
                 redis: try RedisSettings(configuration.cluster, node: "migration"),
                 platformKey: try PlatformKey(file: configuration.cluster.platformKeyFile), node: "migration",

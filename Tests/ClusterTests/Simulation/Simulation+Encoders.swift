@@ -1,3 +1,4 @@
+import Admission
 import Wire
 
 @testable import Cluster
@@ -93,7 +94,7 @@ extension Simulation {
         with(node) { $0.inspected(question, age.map { .live(age: $0) } ?? .gone) }
     }
 
-    private func ended(_ holder: Holder, _ end: ClusterAction.LocalEnd) {
+    private func ended(_ holder: Holder, _ end: LeaseEnd) {
         guard let session = sessions[holder] else { return }
         report.note("ended \(holder.lease.key.participantID) \(holder.node) \(end)")
         judge(holder, session, end)

@@ -1,3 +1,5 @@
+import Admission
+import Refusals
 import Wire
 
 @testable import Cluster
@@ -46,7 +48,7 @@ extension Simulation {
     }
 
     /// Media that flows ends only when somebody else has taken its place, or for the newest on a stage that has too many.
-    func judge(_ holder: Holder, _ session: Session, _ end: ClusterAction.LocalEnd) {
+    func judge(_ holder: Holder, _ session: Session, _ end: LeaseEnd) {
         let key = holder.lease.key
         switch end {
         case .takenOver:
@@ -54,8 +56,8 @@ extension Simulation {
                 encoders[encoder].isImpostor || (encoder + 1 < encoders.count && encoders[encoder + 1].isImpostor)
             }
             if hasRival == false { violated("\(key.participantID) was taken from an encoder that nobody rivals") }
-        case .ending(let ending):
-            guard ending.code == 1005 else { return violated("\(key.participantID) ended by \(ending)") }
+        case .disconnected(let refusal):
+            guard refusal.code == .stageFull else { return violated("\(key.participantID) ended by \(refusal)") }
             report.surplus += 1
             let leases = (server.stages[key.stageID]?.leases ?? [:]).values
             // A pair is as old as its older half.

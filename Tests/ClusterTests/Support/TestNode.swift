@@ -13,7 +13,7 @@ import Wire
 final class TestNode: Sendable {
     let leases: ClusterLeases
     let history = Lock<[HistoryWrite]>([])
-    private let state: Lock<PlatformState>
+    private let state: Lock<StoreState>
     private enum Order { case stop, pause }
     private let orders: Lock<MailboxSender<Order>?>
     private enum Pace { case running, paused, resuming }
@@ -34,14 +34,14 @@ final class TestNode: Sendable {
     ) throws {
         var settings = NodeSettings(nodeID: name)
         adjust(&settings)
-        var content = PlatformState()
+        var content = StoreState()
         for stage in stages { content.put(.stage(Stage.named(stage))) }
         let state = Lock(content)
         self.state = state
         let history = history
         let leases = ClusterLeases(
             settings: settings,
-            platform: ClusterLeases.Platform(
+            environment: ClusterLeases.Environment(
                 state: { state.withLock { $0 } }, record: { writes in history.withLock { $0 += writes } },
                 stageARN: { Stage.named($0).arn }))
         self.leases = leases
@@ -53,7 +53,7 @@ final class TestNode: Sendable {
         thread = try WorkerThread.start(name: "node-\(name)") {
             do {
                 let loop = try EventLoop()
-                let node = try ClusterNode(loop: loop, leases: leases, redis: settingsOfRedis)
+                let node = try ClusterMember(loop: loop, leases: leases, redis: settingsOfRedis)
                 node.record.publishers = publishers
                 let box = try Mailbox<Order>(loop: loop) { order in
                     guard order == .pause else { return loop.stop() }
@@ -91,7 +91,7 @@ final class TestNode: Sendable {
         waitUntil { self.leases.nodes.contains { $0.id == self.leases.settings.nodeID } }
     }
 
-    func change(_ body: (inout PlatformState) -> Void) {
+    func change(_ body: (inout StoreState) -> Void) {
         state.withLock { body(&$0) }
         leases.stateChanged()
     }

@@ -1,5 +1,4 @@
 import Admission
-import Admission
 import EventLoop
 import Foundation
 import GatewayMetrics
@@ -142,7 +141,7 @@ final class ForwardedMedia: Sendable {
         var audio: [Int64] = []
         var keyframes = 0
         var restarts = 0
-        var ended: PublicationEnd?
+        var ended: SessionEnd?
         var worker: Int
         var lastPayload: [UInt8] = []
         var counters: PublishCounters?
@@ -191,7 +190,7 @@ final class RecordingHost: WHIPPublishHost {
         publication.add(RecordingSink(participant, worker: worker, output))
     }
 
-    func publishEnded(_ publication: Publication, _ reason: PublicationEnd) {}
+    func publishEnded(_ publication: Publication, _ reason: SessionEnd) {}
 }
 
 final class RecordingSink: MediaSink {
@@ -221,7 +220,7 @@ final class RecordingSink: MediaSink {
     func formatChanged(_ track: TrackID, to format: TrackFormat) {}
     func muteChanged(_ track: TrackID, isMuted: Bool) {}
     func restarted() { output.update(participant, worker: worker) { $0.restarts += 1 } }
-    func ended(_ reason: PublicationEnd) { output.update(participant, worker: worker) { $0.ended = reason } }
+    func ended(_ reason: SessionEnd) { output.update(participant, worker: worker) { $0.ended = reason } }
 }
 
 /// Waits for a condition, at most half a minute; returns what it says at the end.

@@ -1,3 +1,5 @@
+package import Redis
+
 /// What the server answers to a `ClusterCall`.
 package enum ClusterAnswer: Equatable, Sendable {
     case claimed(ClaimAnswer)
@@ -54,4 +56,139 @@ package struct RemoteLease: Hashable, Sendable {
     package var lease: LeaseIdentity
 
     package init(node: String, _ lease: LeaseIdentity) { (self.node, self.lease) = (node, lease) }
+}
+
+extension ClusterAnswer {
+    /// Reads what a call's command answered; nil for what no script of ours answers.
+    package init?(_ value: RedisValue, to call: ClusterCall) {
+        switch call {
+        case .claim(_, let arguments): self.init(claim: value, key: arguments.key)
+        case .renew: self.init(renewals: value)
+        case .end(let stage, _, _): self.init(ends: value, stage: stage)
+        case .sweep(let stage, _): self.init(sweep: value, stage: stage)
+        case .idle(let stage): self.init(idleness: value, stage: stage)
+        case .look, .begin: self.init(view: value)
+        case .stages(ofNode: _), .heartbeat:
+            guard let names = value.words else { return nil }
+            self = .names(names)
+        case .nodes:
+            guard let words = value.words, words.count % 2 == 0 else { return nil }
+            let pairs = stride(from: 0, to: words.count, by: 2).map { (words[$0], words[$0 + 1]) }
+            self = .nodes(Dictionary(pairs) { _, last in last })
+        case .release, .announce, .mark, .unmark, .forgetStages, .bury: self = .done
+        }
+    }
+
+    private init?(claim value: RedisValue, key: LeaseKey) {
+        guard let words = value.words else { return nil }
+        switch (words.first, words.count) {
+        case ("granted", 7):
+            guard let generation = UInt64(words[1]), let session = SharedSession(words[2...3]), let old = UInt64(words[5]) else {
+                return nil
+            }
+            let displaced =
+                words[4].isEmpty
+                ? nil
+                : Displaced(node: words[4], lease: EndedLease(LeaseIdentity(key, generation: old), sessionID: words[6]))
+            self = .claimed(.granted(generation: generation, session, from: displaced))
+        case ("held", 4):
+            guard let generation = UInt64(words[2]), let remaining = Int64(words[3]) else { return nil }
+            let remote = RemoteLease(node: words[1], LeaseIdentity(key, generation: generation))
+            self = .claimed(.held(by: remote, remaining: .milliseconds(remaining)))
+        case ("full", 1): self = .claimed(.full)
+        case ("wait", 1): self = .claimed(.wait)
+        default: return nil
+        }
+    }
+
+    private init?(renewals value: RedisValue) {
+        guard let elements = value.elements else { return nil }
+        let renewals = elements.compactMap { Renewal($0.words ?? []) }
+        guard renewals.count == elements.count else { return nil }
+        self = .renewed(renewals)
+    }
+
+    private init?(ends value: RedisValue, stage: String) {
+        guard let elements = value.elements else { return nil }
+        self = .ended(
+            elements.compactMap { element in
+                guard let words = element.words, words.count == 3, let generation = UInt64(words[2]) else { return nil }
+                let key = LeaseKey(stageID: stage, participantID: words[0])
+                return RemoteLease(node: words[1], LeaseIdentity(key, generation: generation))
+            })
+    }
+
+    private init?(sweep value: RedisValue, stage: String) {
+        guard let elements = value.elements, let left = elements.first?.integer else { return nil }
+        self = .swept(left: Int(left), EndedLease.list(elements.dropFirst(), stage: stage))
+    }
+
+    /// Milliseconds; a session that idles for longer is asked for again.
+    private static let longestWait: Int64 = 3_600_000
+
+    private init?(idleness value: RedisValue, stage: String) {
+        guard let elements = value.elements, let kind = elements.first?.text else { return nil }
+        switch (kind, elements.dropFirst().first) {
+        case ("live", _): self = .idle(.live)
+        case ("none", _): self = .idle(.none)
+        case ("wait", let time?):
+            guard let time = time.integer else { return nil }
+            self = .idle(.wait(.milliseconds(max(0, min(time, Self.longestWait)))))
+        case ("ended", let session?):
+            self = .idle(.ended(sessionID: session.text ?? "", EndedLease.list(elements.dropFirst(2), stage: stage)))
+        default: return nil
+        }
+    }
+
+    private init?(view value: RedisValue) {
+        guard let words = value.words, words.count >= 3 else { return nil }
+        let session = words[0].isEmpty ? nil : SharedSession(words[0...1])
+        self = .looked(StageView(session: session, isRecorded: words[2] == "1", participants: Set(words.dropFirst(3))))
+    }
+}
+
+extension ClusterAnswer.Renewal {
+    fileprivate init?(_ words: [String]) {
+        switch (words.first, words.count) {
+        case ("ok", 1): self = .ok
+        case ("lost", 3):
+            guard let generation = UInt64(words[2]) else { return nil }
+            self = .lost(to: words[1], generation: generation)
+        case ("end", 3):
+            guard let code = Int(words[1]) else { return nil }
+            self = .end(LeaseEnding(code: code, words: words[2]))
+        case ("revived", 2):
+            guard let generation = UInt64(words[1]) else { return nil }
+            self = .revived(generation: generation)
+        default: return nil
+        }
+    }
+}
+
+extension EndedLease {
+    fileprivate static func list(_ elements: ArraySlice<RedisValue>, stage: String) -> [EndedLease] {
+        elements.compactMap { element in
+            guard let words = element.words, words.count == 3, let generation = UInt64(words[1]) else { return nil }
+            return EndedLease(
+                LeaseIdentity(LeaseKey(stageID: stage, participantID: words[0]), generation: generation), sessionID: words[2])
+        }
+    }
+}
+
+extension SharedSession {
+    fileprivate init?(_ words: some Collection<String>) {
+        guard words.count == 2, let id = words.first, let start = words.dropFirst().first.flatMap({ Int64($0) }) else {
+            return nil
+        }
+        self.init(id: id, start: start)
+    }
+}
+
+extension RedisValue {
+    /// An array of strings, numbers among them as text; nil for anything else.
+    fileprivate var words: [String]? {
+        guard let elements else { return nil }
+        let words = elements.compactMap { $0.text ?? $0.integer.map { "\($0)" } }
+        return words.count == elements.count ? words : nil
+    }
 }

@@ -1,3 +1,7 @@
+import Admission
+import Settings
+import Wire
+
 /// What a node asks of the server. Everything about one stage is one script in the stage's slot (Scripts/).
 package enum ClusterCall: Hashable, Sendable {
     /// - Parameter number: the claim's, by which the answer finds it.
@@ -54,4 +58,131 @@ package enum Grace: String, Sendable {
     case expired
     /// An absent lease may be live too: the server has forgotten.
     case unknown
+}
+
+/// One command as it is sent: a script with its keys and arguments, or a plain command on one key.
+package struct ClusterCommand: Equatable, Sendable {
+    package enum Body: Equatable, Sendable {
+        case script(ClusterScript)
+        case plain(String)
+    }
+
+    package var body: Body
+    package var keys: [String]
+    package var arguments: [String] = []
+}
+
+extension ClusterCall {
+    /// The number under which renewals note that there are too many publishers.
+    static let surplusCode = 1005
+
+    package func command(_ settings: NodeSettings) -> ClusterCommand {
+        let keys = ClusterKeys(prefix: settings.cluster.keyPrefix)
+        switch self {
+        case .mark(let stages): return plain("SADD", keys.stages(ofNode: settings.nodeID), stages)
+        case .unmark(let stage): return plain("SREM", keys.stages(ofNode: settings.nodeID), [stage])
+        case .stages(ofNode: let node): return plain("SMEMBERS", keys.stages(ofNode: node))
+        case .forgetStages(ofNode: let node): return plain("DEL", keys.stages(ofNode: node))
+        case .heartbeat(let record, let buries):
+            return script(
+                .heartbeat, keys.nodes,
+                settings.nodeID, record ?? "", settings.cluster.heartbeatLifetime.text, buries ? "1" : "0",
+                NodeMachine.burialPatience.text)
+        case .bury(let node): return script(.bury, keys.nodes, node)
+        case .nodes: return script(.nodes, keys.nodes)
+        default: return stageCommand(settings, keys)
+        }
+    }
+
+    private func stageCommand(_ settings: NodeSettings, _ keys: ClusterKeys) -> ClusterCommand {
+        switch self {
+        case .claim(_, let claim):
+            return script(
+                .claim, keys.stage(claim.key.stageID),
+                claim.key.participantID, settings.nodeID, claim.set, claim.credential, settings.cluster.leaseLifetime.text,
+                "\(settings.quotas.publishersPerStage)", "\(claim.takesOver)", claim.sessionID, "\(claim.lowestGeneration)",
+                claim.grace.rawValue, claim.isOwnerSilent ? "1" : "0")
+        case .renew(let stage, let leases):
+            var command = script(
+                .renew, keys.stage(stage), settings.nodeID, settings.cluster.leaseLifetime.text,
+                "\(settings.quotas.publishersPerStage)", "\(Self.surplusCode)")
+            for lease in leases {
+                command.arguments += [
+                    lease.participantID, "\(lease.generation)", lease.set, lease.credential, lease.session.id,
+                    "\(lease.session.start)",
+                ]
+            }
+            return command
+        case .release(let lease):
+            return script(.release, keys.stage(lease.key.stageID), lease.key.participantID, "\(lease.generation)")
+        case .end(let stage, let participant, let ending):
+            return script(.end, keys.stage(stage), participant ?? "", "\(ending.code)", ending.words)
+        case .sweep(let stage, let node): return script(.sweep, keys.stage(stage), node)
+        case .idle(let stage): return script(.idle, keys.stage(stage), settings.quotas.sessionLinger.text)
+        case .look(let stage, _): return script(.look, keys.stage(stage))
+        case .begin(let stage, let session, _): return script(.begin, keys.stage(stage), session)
+        case .announce(let stage, let session): return script(.announce, keys.stage(stage), session)
+        default: preconditionFailure("calls of nodes are made in command(_:)")
+        }
+    }
+
+    private func plain(_ name: String, _ key: String, _ arguments: [String] = []) -> ClusterCommand {
+        ClusterCommand(body: .plain(name), keys: [key], arguments: arguments)
+    }
+
+    private func script(_ script: ClusterScript, _ keys: [String], _ arguments: String...) -> ClusterCommand {
+        ClusterCommand(body: .script(script), keys: keys, arguments: arguments)
+    }
+}
+
+extension Duration {
+    /// Whole milliseconds, as scripts take them.
+    fileprivate var text: String { "\(milliseconds)" }
+}
+
+/// The scripts of `Scripts/`, each carried out as a whole: nothing of others comes between its reads and its writes.
+package enum ClusterScript: CaseIterable, Sendable {
+    case claim, renew, release, end, sweep, idle, look, begin, announce
+    case heartbeat, bury, nodes
+
+    package var source: String { String(decoding: bytes, as: UTF8.self) }
+
+    private var bytes: [UInt8] {
+        switch self {
+        case .claim: PackageResources.common_lua + PackageResources.claim_lua
+        case .renew: PackageResources.common_lua + PackageResources.renew_lua
+        case .release: PackageResources.common_lua + PackageResources.release_lua
+        case .end: PackageResources.common_lua + PackageResources.end_lua
+        case .sweep: PackageResources.common_lua + PackageResources.sweep_lua
+        case .idle: PackageResources.common_lua + PackageResources.idle_lua
+        case .look: PackageResources.common_lua + PackageResources.look_lua
+        case .begin: PackageResources.common_lua + PackageResources.begin_lua
+        case .announce: PackageResources.common_lua + PackageResources.announce_lua
+        case .heartbeat: PackageResources.heartbeat_lua
+        case .bury: PackageResources.bury_lua
+        case .nodes: PackageResources.nodes_lua
+        }
+    }
+}
+
+/// The names of what the nodes share (docs/scaling.md). Braces choose the slot of a Redis Cluster.
+package struct ClusterKeys: Sendable {
+    let prefix: String
+
+    package init(prefix: String) { self.prefix = prefix }
+
+    /// Leases, running session, last generation: what the scripts of a stage work on.
+    func stage(_ id: String) -> [String] {
+        ["leases", "session", "generation"].map { "\(prefix){\(id)}:\($0)" }
+    }
+
+    /// Until when each node counts as alive, the nodes' records, who buries whom.
+    var nodes: [String] { ["alive", "records", "burials"].map { "\(prefix){nodes}:\($0)" } }
+
+    /// The stages on which a node publishes, or whose end it waits for.
+    func stages(ofNode id: String) -> String { "\(prefix){node:\(id)}:stages" }
+
+    /// What is said to one node, and to all.
+    func channel(ofNode id: String) -> String { "\(prefix)node:\(id)" }
+    var everybody: String { "\(prefix)nodes" }
 }

@@ -1,3 +1,4 @@
+package import Admission
 package import Wire
 
 /// What a `NodeMachine` wants done. Whoever runs it does so in this order.
@@ -19,7 +20,7 @@ package enum ClusterAction: Equatable, Sendable {
     case gone(watch: Int)
 
     // What becomes of a lease of this node
-    case end(LeaseIdentity, LocalEnd)
+    case end(LeaseIdentity, LeaseEnd)
     /// The history says that it left: it goes on under this generation.
     case revive(LeaseIdentity, generation: UInt64)
     /// Another node wants to know about it; answer by `NodeMachine.inspected`.
@@ -38,10 +39,5 @@ package enum ClusterAction: Equatable, Sendable {
         case inUse
         /// The server does not answer, or nobody knows yet who holds what.
         case away
-    }
-
-    package enum LocalEnd: Equatable, Sendable {
-        case takenOver
-        case ending(LeaseEnding)
     }
 }

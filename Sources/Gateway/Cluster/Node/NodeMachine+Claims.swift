@@ -1,5 +1,4 @@
 import Settings
-
 package import Wire
 
 /// Asking for leases: of the server, and of the owner of a live one.
@@ -79,16 +78,6 @@ extension NodeMachine {
             actions.append(.send(.takenOver(LeaseIdentity(key, generation: generation)), to: displaced.node))
         }
         return finish(number, actions + [.granted(claim: number, LeaseIdentity(key, generation: generation), session)], now)
-    }
-
-    private mutating func keep(
-        _ key: LeaseKey, _ set: String, _ credential: String, _ session: SharedSession, _ generation: UInt64
-    ) {
-        highestGeneration = max(highestGeneration, generation)
-        idle[key.stageID] = nil
-        lastSeen[key] = nil
-        held[key.stageID, default: [:]][key.participantID] = HeldLease(
-            set: set, credential: credential, session: session, granted: generation, generation: generation)
     }
 
     private mutating func held(
@@ -210,5 +199,38 @@ extension NodeMachine {
             claims[claim]?.expected = incumbent.lease.generation
             return attempt(claim, now)
         }
+    }
+}
+
+/// A publish that asks for its lease.
+package struct NodeClaim: Sendable {
+    package var number: Int
+    package var key: LeaseKey
+    package var set: String
+    package var credential: String
+    /// The caller has seen the incumbent and may take its place (docs/design.md 7.3).
+    package var takesOver: Bool
+    /// Its credential is proof enough without the cluster (`ClusterSettings.degraded`).
+    package var isToken: Bool
+
+    var phase = Phase.new
+    var patienceEnds = MonotonicTime.zero
+    /// The generation that the claim may take over.
+    var expected: UInt64 = 0
+    /// Who holds it, as the server said last.
+    var incumbent: RemoteLease?
+    var isOwnerSilent = false
+
+    enum Phase: Equatable {
+        case new
+        case marking
+        case claiming
+        case asking(question: Int)
+        case waiting(until: MonotonicTime)
+    }
+
+    package init(number: Int, key: LeaseKey, set: String, credential: String, takesOver: Bool, isToken: Bool) {
+        (self.number, self.key, self.set, self.credential) = (number, key, set, credential)
+        (self.takesOver, self.isToken) = (takesOver, isToken)
     }
 }

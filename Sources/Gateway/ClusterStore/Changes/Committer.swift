@@ -20,7 +20,7 @@ struct Committer {
     /// Entries of the stream of commits, about: a node that has read none for longer reads everything anew.
     static let maximumChanges = 100_000
 
-    let server: any PlatformServing
+    let server: any DatabaseServer
     let schema: KeySchema
     let codec: RecordCodec
     /// The process that commits.
@@ -29,7 +29,7 @@ struct Committer {
     /// Slots written that no replica had within a second.
     private(set) var replicaMisses = 0
 
-    init(server: any PlatformServing, schema: KeySchema, codec: RecordCodec, node: String, progress: Progress = Progress()) {
+    init(server: any DatabaseServer, schema: KeySchema, codec: RecordCodec, node: String, progress: Progress = Progress()) {
         (self.server, self.schema, self.codec, self.node, self.progress) = (server, schema, codec, node, progress)
     }
 

@@ -11,7 +11,7 @@ struct Loader {
         var unreadable: [String] = []
     }
 
-    let server: any PlatformServing
+    let server: any DatabaseServer
     let schema: KeySchema
     let codec: RecordCodec
     let node: String

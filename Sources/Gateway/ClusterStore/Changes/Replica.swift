@@ -1,13 +1,14 @@
+import Redis
 import Store
 
-/// The configuration of the platform as this node has it, with the versions it is made of.
+/// The configuration of the cluster as this node has it, with the versions it is made of.
 struct Replica: Sendable {
     private struct Entry: Sendable {
         var id: Record.ID
         var version: UInt64
     }
 
-    private(set) var state = PlatformState()
+    private(set) var state = StoreState()
     /// Rises with every change of `state`.
     private(set) var revision: UInt64 = 0
     private var entries: [String: Entry] = [:]
@@ -29,5 +30,25 @@ struct Replica: Sendable {
         guard let entry = entries.removeValue(forKey: key) else { return }
         state.remove(entry.id)
         revision += 1
+    }
+}
+
+/// A record as it was read, or that there is none.
+struct StoredValue {
+    var key: String
+    var version: RedisValue
+    var body: RedisValue
+
+    /// Puts it into the replica, or takes it out; returns false when it is there and cannot be understood.
+    @discardableResult
+    func apply(to replica: inout Replica, codec: RecordCodec) -> Bool {
+        guard let version = version.integer, version > 0, let text = body.text else {
+            replica.remove(key: key)
+            return true
+        }
+        guard UInt64(version) != replica.version(ofKey: key) else { return true }
+        guard let record = try? codec.decode(text, key: key) else { return false }
+        replica.put(record, key: key, version: UInt64(version))
+        return true
     }
 }

@@ -9,7 +9,7 @@ struct HistoryForwarder {
     /// A session of which nothing is heard for so long, and whose end nobody wrote, is forgotten with its retention.
     static let longestSilence = Duration.seconds(30 * 86_400)
 
-    let server: any PlatformServing
+    let server: any DatabaseServer
     let schema: KeySchema
     let retention: Duration
 

@@ -90,8 +90,8 @@ struct KeySchema: Sendable {
 
     // MARK: What nodes tell each other
 
-    /// Which platform this is and with which key it is encrypted.
-    var platform: String { "\(prefix){platform}:check" }
+    /// Which cluster this is and with which key it is encrypted.
+    var check: String { "\(prefix){platform}:check" }
     /// The stream of commits.
     var changes: String { "\(prefix){changes}" }
     /// The channel that says that `changes` has grown.

@@ -1,7 +1,7 @@
 import OpenSSL
 public import Wire
 
-/// The key of a platform: what is secret in its database is encrypted with it, and every node has it.
+/// The key of a cluster (`cluster.platformKeyFile`): what is secret in its database is encrypted with it, and every node has it.
 public struct PlatformKey: Sendable {
     public static let byteCount = 32
 
@@ -13,13 +13,13 @@ public struct PlatformKey: Sendable {
         self.secret = secret
     }
 
-    /// A key for one purpose: HMAC-SHA-256 of the purpose with the platform's key.
+    /// A key for one purpose: HMAC-SHA-256 of the purpose with the cluster's key.
     public func derived(for purpose: String) -> Secret {
         Secret(HMAC.sha256(key: secret.reveal(), Array("stagedoor \(purpose) 1".utf8)))
     }
 }
 
-/// Encrypts and finds secrets of records with keys that are derived from the platform's.
+/// Encrypts and finds secrets of records with keys that are derived from the cluster's.
 struct RecordCipher: Sendable {
     private let cipher: AES256GCM
     private let lookUpKey: Secret
@@ -47,7 +47,7 @@ struct RecordCipher: Sendable {
         return Secret(bytes)
     }
 
-    /// What stands for a secret where it is looked up or compared: nobody without the platform's key can compute it.
+    /// What stands for a secret where it is looked up or compared: nobody without the cluster's key can compute it.
     func lookUp(_ secret: Secret) -> String {
         Base64.standard.text(of: HMAC.sha256(key: lookUpKey.reveal(), secret.reveal()))
     }
@@ -56,6 +56,6 @@ struct RecordCipher: Sendable {
 /// Why a stored record is none.
 enum RecordError: Error, Equatable {
     case malformed
-    /// Encrypted with another platform's key, for another record, or changed.
+    /// Encrypted with another cluster's key, for another record, or changed.
     case undecipherable
 }

@@ -29,7 +29,7 @@ struct RecordCodec: Sendable {
         return JSONValue.object(object).description
     }
 
-    /// - Parameter key: tells the kind of record by its end.
+    /// - Parameter key: its end says which kind of record it is.
     func decode(_ text: String, key: String) throws(RecordError) -> Record {
         guard let fields = try? JSONValue(parsing: text) else { throw .malformed }
         let suffix = key.split(separator: "}", maxSplits: 1).last ?? ""
@@ -128,5 +128,42 @@ extension RecordCodec {
 
     private func setting(_ fields: JSONValue, key: String) throws(RecordError) -> Setting {
         Setting(name: try fields.text("name"), value: try cipher.open(try fields.text("value"), at: key))
+    }
+}
+
+/// The kinds of fields that records have.
+extension JSONValue {
+    static func time(_ time: WallTime) -> JSONValue { .integer(time.nanosecondsSince1970) }
+
+    /// With sorted names, so that equal maps are equal text.
+    static func map(_ map: [String: String]) -> JSONValue {
+        .object(JSONObject(map.sorted { $0.key < $1.key }.map { ($0.key, .string($0.value)) }))
+    }
+
+    func text(_ name: String) throws(RecordError) -> String {
+        guard let text = self[name]?.string else { throw .malformed }
+        return text
+    }
+
+    func flag(_ name: String) throws(RecordError) -> Bool {
+        guard let flag = self[name]?.bool else { throw .malformed }
+        return flag
+    }
+
+    func number(_ name: String) throws(RecordError) -> Int64 {
+        guard let number = self[name]?.integer else { throw .malformed }
+        return number
+    }
+
+    func time(_ name: String) throws(RecordError) -> WallTime { WallTime(nanosecondsSince1970: try number(name)) }
+
+    func map(_ name: String) throws(RecordError) -> [String: String] {
+        guard let members = self[name]?.object?.members else { throw .malformed }
+        var map: [String: String] = [:]
+        for (name, value) in members {
+            guard let value = value.string else { throw .malformed }
+            map[name] = value
+        }
+        return map
     }
 }

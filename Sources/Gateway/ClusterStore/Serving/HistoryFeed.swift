@@ -9,7 +9,7 @@ struct HistoryFeed {
 
     let forwarder: HistoryForwarder
     let local: EmbeddedStore
-    let door: StoreDoor
+    let inbox: StoreInbox
     /// The queue has grown since it was read last.
     var hasNews = false
     /// After a write that the database refused, for example because its memory is full, it is asked again so much later.
@@ -19,13 +19,13 @@ struct HistoryFeed {
     private var lastRefusal: String?
     private(set) var forwarded = 0
     private var isReading = false
-    private var waiting: PlatformQueue?
+    private var waiting: HistoryQueue?
 
-    init(forwarder: HistoryForwarder, local: EmbeddedStore, door: StoreDoor) {
-        (self.forwarder, self.local, self.door) = (forwarder, local, door)
+    init(forwarder: HistoryForwarder, local: EmbeddedStore, inbox: StoreInbox) {
+        (self.forwarder, self.local, self.inbox) = (forwarder, local, inbox)
     }
 
-    mutating func take(_ result: Result<PlatformQueue, any Error>, at now: MonotonicTime) {
+    mutating func take(_ result: Result<HistoryQueue, any Error>, at now: MonotonicTime) {
         isReading = false
         waiting = try? result.get()
         // The files are with another process, which forwards what is in them; they may come back.
@@ -44,12 +44,12 @@ struct HistoryFeed {
         }
         guard hasNews, !isReading else { return nil }
         (hasNews, isReading) = (false, true)
-        let door = door
-        local.readQueue(limit: Self.page) { door.send($0) }
+        let inbox = inbox
+        local.readQueue(limit: Self.page) { inbox.send($0) }
         return nil
     }
 
-    private mutating func forward(_ queue: PlatformQueue, at now: MonotonicTime) -> String? {
+    private mutating func forward(_ queue: HistoryQueue, at now: MonotonicTime) -> String? {
         var (last, closing, refusal) = (Int64?.none, [ParticipantEvent](), String?.none)
         for queued in queue.writes {
             do {

@@ -10,7 +10,7 @@ import Wire
 /// never in one of its callbacks, which only note what there is to do.
 final class StoreThread {
     struct Outlets: Sendable {
-        var publish: @Sendable (PlatformState) -> Void
+        var publish: @Sendable (StoreState) -> Void
         var count: @Sendable (ClusterStoreStatistics) -> Void
         var onEvents: @Sendable () -> Void
         var onNotice: @Sendable (ClusterStoreNotice) -> Void
@@ -20,7 +20,7 @@ final class StoreThread {
     struct Beginning: Sendable {
         /// The name of this process's commits.
         var process: String
-        var snapshot: Platform.Snapshot
+        var snapshot: ClusterDatabase.Snapshot
         var runIDs: [String]
     }
 
@@ -29,8 +29,8 @@ final class StoreThread {
 
     private let loop: EventLoop
     private let client: WaitingClient
-    private let platform: Platform
-    private let door: StoreDoor
+    private let database: ClusterDatabase
+    private let inbox: StoreInbox
     private let outlets: Outlets
     private var feed: HistoryFeed
     private var subscription: RedisSubscription?
@@ -44,41 +44,41 @@ final class StoreThread {
     /// Which servers the replica was read from: others may have lost writes.
     private var runIDs: [String]
 
-    /// Runs until the door is closed and everything in front of it carried out.
+    /// Runs until the inbox is closed and everything in it carried out.
     static func run(
-        _ settings: RedisStoreSettings, from beginning: Beginning, local: EmbeddedStore, door: StoreDoor, outlets: Outlets
+        _ settings: RedisStoreSettings, from beginning: Beginning, local: EmbeddedStore, inbox: StoreInbox, outlets: Outlets
     ) {
         // Without descriptors for a loop nothing at all would run in this process; callers are told `.closed`.
         guard let loop = try? EventLoop(), let client = try? WaitingClient(loop: loop, settings: settings.redis) else {
-            door.close()
-            return refuse(door.take().requests)
+            inbox.close()
+            return refuse(inbox.take().requests)
         }
-        let thread = StoreThread(loop, client, settings, from: beginning, local: local, door: door, outlets: outlets)
+        let thread = StoreThread(loop, client, settings, from: beginning, local: local, inbox: inbox, outlets: outlets)
         guard let mailbox = try? Mailbox<Void>(loop: loop, receive: { thread.isWoken = true }) else {
-            door.close()
-            return refuse(door.take().requests)
+            inbox.close()
+            return refuse(inbox.take().requests)
         }
-        door.opened(mailbox.sender)
+        inbox.opened(mailbox.sender)
         thread.tell(unreadable: beginning.snapshot.unreadable)
         thread.serve()
     }
 
-    private static func refuse(_ requests: [StoreDoor.Request]) {
+    private static func refuse(_ requests: [StoreInbox.Request]) {
         for case .question(_, let refuse) in requests { refuse(.closed) }
     }
 
     private init(
         _ loop: EventLoop, _ client: WaitingClient, _ settings: RedisStoreSettings, from beginning: Beginning,
-        local: EmbeddedStore, door: StoreDoor, outlets: Outlets
+        local: EmbeddedStore, inbox: StoreInbox, outlets: Outlets
     ) {
-        (self.loop, self.client, self.door, self.outlets) = (loop, client, door, outlets)
-        platform = Platform(
+        (self.loop, self.client, self.inbox, self.outlets) = (loop, client, inbox, outlets)
+        database = ClusterDatabase(
             server: client, settings: settings, process: beginning.process, continuing: beginning.snapshot)
         runIDs = beginning.runIDs
-        platform.onChange = outlets.publish
+        database.onChange = outlets.publish
         feed = HistoryFeed(
-            forwarder: HistoryForwarder(server: client, schema: platform.loader.schema, retention: settings.events.retention),
-            local: local, door: door)
+            forwarder: HistoryForwarder(server: client, schema: database.loader.schema, retention: settings.events.retention),
+            local: local, inbox: inbox)
     }
 
     private func serve() {
@@ -88,9 +88,9 @@ final class StoreThread {
         while true {
             _ = loop.run(until: { [unowned self] in isWoken }, within: pause)
             isWoken = false
-            let isClosed = door.isClosed
+            let isClosed = inbox.isClosed
             synchronise()
-            let (requests, historyWaits) = door.take()
+            let (requests, historyWaits) = inbox.take()
             carryOut(requests)
             if historyWaits { feed.hasNews = true }
             if let reason = feed.advance(isConnected: client.client.state.isConnected, at: EventLoop.monotonicNow()) {
@@ -104,14 +104,14 @@ final class StoreThread {
     }
 
     private var pause: Duration {
-        guard let deadline = platform.deadline else { return Self.pollInterval }
+        guard let deadline = database.deadline else { return Self.pollInterval }
         return min(Self.pollInterval, max(.milliseconds(1), deadline - EventLoop.monotonicNow()))
     }
 
-    private func carryOut(_ requests: [StoreDoor.Request]) {
+    private func carryOut(_ requests: [StoreInbox.Request]) {
         for request in requests {
             switch request {
-            case .question(let question, let refuse): isUpToDate() ? question(platform) : refuse(.away)
+            case .question(let question, let refuse): isUpToDate() ? question(database) : refuse(.away)
             case .queue(let result): feed.take(result, at: EventLoop.monotonicNow())
             }
         }
@@ -136,7 +136,7 @@ extension StoreThread {
     }
 
     private func subscribe() {
-        let schema = platform.loader.schema
+        let schema = database.loader.schema
         subscription = client.client.subscribe(to: [schema.changesChannel, schema.eventsChannel]) { [unowned self] change in
             // What was said while nobody listened is in the streams.
             if change == .listening { (isWoken, hasChanges, hasEvents) = (true, true, true) }
@@ -174,25 +174,25 @@ extension StoreThread {
 
     private func reload() throws(StoreError) {
         let runIDs = client.client.state.runIDs
-        try platform.reload()
+        try database.reload()
         (self.runIDs, mustReload) = (runIDs, false)
         statistics.reloads += 1
-        outlets.onNotice(.reloaded(records: platform.replica.recordCount))
-        tell(unreadable: platform.unreadable)
+        outlets.onNotice(.reloaded(records: database.replica.recordCount))
+        tell(unreadable: database.unreadable)
     }
 
     private func catchUp() throws(StoreError) {
         guard hasChanges || isPollDue else { return }
         if isPollDue { hasEvents = true }
         (hasChanges, lastPoll) = (false, EventLoop.monotonicNow())
-        switch try platform.catchUp() {
+        switch try database.catchUp() {
         case .lostTrack:
             mustReload = true
             try reload()
         case .followed(let unreadable):
             tell(unreadable: unreadable)
         }
-        platform.dropExpired(at: EventLoop.wallNow())
+        database.dropExpired(at: EventLoop.wallNow())
     }
 
     private func tell(unreadable keys: [String]) {
@@ -201,16 +201,16 @@ extension StoreThread {
 
     private var isPollDue: Bool {
         let now = EventLoop.monotonicNow()
-        return now - lastPoll >= Self.pollInterval || platform.deadline.map { $0 <= now } ?? false
+        return now - lastPoll >= Self.pollInterval || database.deadline.map { $0 <= now } ?? false
     }
 
     private func count() {
-        statistics.records = platform.replica.recordCount
-        (statistics.transactions, statistics.conflicts) = (platform.transactions, platform.conflicts)
-        if platform.replicaMisses > statistics.replicaMisses {
-            outlets.onNotice(.notReplicated(total: platform.replicaMisses))
+        statistics.records = database.replica.recordCount
+        (statistics.transactions, statistics.conflicts) = (database.transactions, database.conflicts)
+        if database.replicaMisses > statistics.replicaMisses {
+            outlets.onNotice(.notReplicated(total: database.replicaMisses))
         }
-        (statistics.forwarded, statistics.replicaMisses) = (feed.forwarded, platform.replicaMisses)
+        (statistics.forwarded, statistics.replicaMisses) = (feed.forwarded, database.replicaMisses)
         outlets.count(statistics)
     }
 }

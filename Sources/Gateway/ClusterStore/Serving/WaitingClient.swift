@@ -6,7 +6,7 @@ import Wire
 /// Redis for a thread that waits: it sends, then turns its loop until it is answered. Confined to the loop's thread.
 ///
 /// Never used from inside the loop's callbacks, which cannot turn the loop again.
-final class WaitingClient: PlatformServing {
+final class WaitingClient: DatabaseServer {
     /// An answer that takes longer counts as none.
     static let maximumWait = Duration.seconds(2)
     /// A database that went away a moment ago is waited for; one that is away for longer is not.
@@ -107,5 +107,32 @@ extension RedisRefusal {
     /// The server will take the same command once it has found itself again.
     fileprivate var isPassing: Bool {
         ["READONLY", "LOADING", "MASTERDOWN", "CLUSTERDOWN", "TRYAGAIN", "NOREPLICAS", "BUSY"].contains(code)
+    }
+}
+
+/// The cluster's database as its callers want it: each question waits for its answer on the calling thread.
+protocol DatabaseServer: AnyObject {
+    /// Asks several things at once; each may go to another slot. The answers come in the order of the questions.
+    /// - Throws: `.away` when one of them has no answer, whatever became of it; `.failed` when one was refused.
+    func ask(_ questions: [Question]) throws(StoreError) -> [RedisValue]
+
+    /// Waits until a replica has what was written in the slot of `key`, where there is one, as long as that is short.
+    /// - Returns: false when the replica took longer.
+    func settle(_ key: String) throws(StoreError) -> Bool
+}
+
+/// A command, or a script with its keys, which live in one slot.
+enum Question {
+    case command(RedisCommand, key: String)
+    case script(RedisScript, keys: [String], arguments: [RedisArgument])
+}
+
+extension DatabaseServer {
+    func ask(_ command: RedisCommand, key: String) throws(StoreError) -> RedisValue {
+        try ask([.command(command, key: key)])[0]
+    }
+
+    func run(_ script: RedisScript, _ keys: [String], _ arguments: [RedisArgument] = []) throws(StoreError) -> RedisValue {
+        try ask([.script(script, keys: keys, arguments: arguments)])[0]
     }
 }

@@ -9,7 +9,7 @@ struct ControlOperations: Sendable {
     typealias Reply = @Sendable (Result<JSONObject, APIError>) -> Void
 
     var settings: ControlPlaneSettings
-    let store: any PlatformStore
+    let store: any GatewayStore
     let leases: any LeaseControl
     let authority: TokenAuthority
     /// Whether somebody watches as that participant, at whatever node.

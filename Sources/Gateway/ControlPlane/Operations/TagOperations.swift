@@ -51,7 +51,7 @@ extension ControlOperations {
     }
 }
 
-extension PlatformState {
+extension StoreState {
     fileprivate func tags(of arn: String) -> [String: String]? {
         stages[arn]?.tags ?? ingestConfigurations[arn]?.tags ?? publicKeys[arn]?.tags
     }

@@ -1,3 +1,4 @@
+import Refusals
 import StageHub
 
 /// A publication's name on the board: a sink that takes no media, only notices mute and the end. Confined to the publication's worker.
@@ -16,5 +17,5 @@ final class BoardEntry: MediaSink {
         board.update(participant)
     }
 
-    func ended(_ reason: PublicationEnd) { board.remove(participant) }
+    func ended(_ reason: SessionEnd) { board.remove(participant) }
 }

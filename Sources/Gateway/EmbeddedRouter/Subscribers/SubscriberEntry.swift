@@ -1,4 +1,5 @@
 import Admission
+import Refusals
 import Synchronization
 import WebRTCTransport
 import Wire

@@ -1,8 +1,9 @@
-import GatewayMetrics
 import Admission
 import EventLoop
+import GatewayMetrics
 import OpenSSL
 import RTCP
+import Refusals
 import StageHub
 import WebRTCTransport
 import Wire

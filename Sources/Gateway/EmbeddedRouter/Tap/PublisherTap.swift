@@ -1,4 +1,5 @@
 import GatewayMetrics
+import Refusals
 import StageHub
 import Wire
 
@@ -89,7 +90,7 @@ final class PublisherTap: MediaSink {
     func muteChanged(_ track: TrackID, isMuted: Bool) {}
     func restarted() { epoch &+= 1 }
 
-    func ended(_ reason: PublicationEnd) {
+    func ended(_ reason: SessionEnd) {
         plane.taps.remove(live)
         for feed in feeds { feed.end() }
         feeds = []

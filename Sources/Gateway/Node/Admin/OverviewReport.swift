@@ -17,7 +17,7 @@ final class OverviewReport {
         var configuration: StagedoorConfiguration
         var gate: AdmissionGate
         var board: SessionBoard
-        var store: any PlatformStore
+        var store: any GatewayStore
         var contract: ContractDesk
         var load: () -> LoadGuard.Report
         /// Of the drain.

@@ -7,11 +7,11 @@ import Settings
 struct Readiness: Sendable {
     let gate: AdmissionGate
     /// Nil where the node needs no servers to let publishes in.
-    let cluster: ClusterPlatform?
+    let cluster: ClusterContext?
 
     init(_ gate: AdmissionGate, _ membership: Membership, _ settings: ClusterSettings) {
         self.gate = gate
-        cluster = if case .member(let platform) = membership, settings.degraded == .refuse { platform } else { nil }
+        cluster = if case .member(let cluster) = membership, settings.degraded == .refuse { cluster } else { nil }
     }
 
     var checks: [HealthEndpoints.Check] {

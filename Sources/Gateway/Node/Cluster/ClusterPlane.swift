@@ -22,8 +22,8 @@ final class ClusterPlane: NodeService {
         var `public`: String
     }
 
-    private let node: ClusterNode
-    private let platform: ClusterPlatform
+    private let node: ClusterMember
+    private let cluster: ClusterContext
     private let gate: AdmissionGate
     private let embedded: EmbeddedRouterPlane?
     private let load: LoadGuard
@@ -32,14 +32,14 @@ final class ClusterPlane: NodeService {
     private var known: Set<String> = []
 
     init(
-        loop: EventLoop, platform: ClusterPlatform, addresses: Addresses, gate: AdmissionGate, metrics: MetricsRegistry,
+        loop: EventLoop, cluster: ClusterContext, addresses: Addresses, gate: AdmissionGate, metrics: MetricsRegistry,
         load: LoadGuard, routers: RouterControl?, embedded: EmbeddedRouterPlane?
     ) throws {
-        node = try ClusterNode(loop: loop, leases: platform.leases, redis: platform.redis)
-        (self.platform, self.gate, self.load, self.routers, self.embedded) = (platform, gate, load, routers, embedded)
+        node = try ClusterMember(loop: loop, leases: cluster.leases, redis: cluster.redis)
+        (self.cluster, self.gate, self.load, self.routers, self.embedded) = (cluster, gate, load, routers, embedded)
         (node.record.nodeURL, node.record.publicURL) = (addresses.node, addresses.public)
         node.onStateChange = { [unowned self] in changed($0) }
-        ClusterMetrics.register(platform, in: metrics)
+        ClusterMetrics.register(cluster, in: metrics)
         tell()
         node.start()
         reports = loop.schedule(after: .seconds(1), repeating: .seconds(1), tolerance: .milliseconds(200)) { [unowned self] in
@@ -65,11 +65,11 @@ final class ClusterPlane: NodeService {
     private func changed(_ state: RedisState) {
         switch state {
         case .connected(let servers):
-            platform.fault.withLock { $0 = nil }
+            cluster.fault.withLock { $0 = nil }
             Log.event(.info, "cluster_connected", ["servers": .strings(servers.map { "\($0.address)" })])
         case .away(_, let fault):
             // Each attempt has its own reason: the first one is told.
-            let wasFine = platform.fault.withLock { known in
+            let wasFine = cluster.fault.withLock { known in
                 defer { known = "\(fault)" }
                 return known == nil
             }
@@ -78,7 +78,7 @@ final class ClusterPlane: NodeService {
     }
 
     private func noteNodes() {
-        let nodes = Set(platform.leases.nodes.map(\.id))
+        let nodes = Set(cluster.leases.nodes.map(\.id))
         for node in nodes.subtracting(known).sorted() { Log.event(.info, "cluster_node_joined", ["node": .string(node)]) }
         for node in known.subtracting(nodes).sorted() { Log.event(.warning, "cluster_node_left", ["node": .string(node)]) }
         known = nodes
@@ -97,27 +97,27 @@ extension Listeners {
 
 /// `stagedoor_cluster_…` of the metrics.
 enum ClusterMetrics {
-    static func register(_ platform: ClusterPlatform, in metrics: MetricsRegistry) {
+    static func register(_ cluster: ClusterContext, in metrics: MetricsRegistry) {
         metrics.reading("stagedoor_cluster_connected", "1 while the cluster's servers answer this node.") {
-            platform.fault.withLock { $0 == nil } ? 1 : 0
+            cluster.fault.withLock { $0 == nil } ? 1 : 0
         }
         metrics.reading("stagedoor_cluster_nodes", "Nodes of the platform that live, this one among them.") {
-            Double(platform.leases.nodes.count)
+            Double(cluster.leases.nodes.count)
         }
         metrics.reading("stagedoor_cluster_publishers", "Publishers on all nodes, as their heartbeats say.") {
-            Double(platform.leases.nodes.reduce(0) { $0 + $1.publishers })
+            Double(cluster.leases.nodes.reduce(0) { $0 + $1.publishers })
         }
         metrics.reading("stagedoor_cluster_records", "Records of the shared configuration in memory.") {
-            Double(platform.store.statistics.records)
+            Double(cluster.store.statistics.records)
         }
         metrics.reading("stagedoor_cluster_conflicts_total", "Changes made again because another node was faster.") {
-            Double(platform.store.statistics.conflicts)
+            Double(cluster.store.statistics.conflicts)
         }
         metrics.reading("stagedoor_cluster_reloads_total", "Times that the whole configuration was read.") {
-            Double(platform.store.statistics.reloads)
+            Double(cluster.store.statistics.reloads)
         }
         metrics.reading("stagedoor_cluster_history_forwarded_total", "Writes to the history that the servers have taken.") {
-            Double(platform.store.statistics.forwarded)
+            Double(cluster.store.statistics.forwarded)
         }
     }
 }

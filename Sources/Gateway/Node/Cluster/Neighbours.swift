@@ -1,6 +1,6 @@
 import Cluster
 
-/// The other nodes of a platform, as their heartbeats tell of them.
+/// The other nodes of a cluster, as their heartbeats tell of them.
 struct Neighbours {
     private let others: [NodeRecord]
 

@@ -4,7 +4,7 @@ import OpenSSL
 import Settings
 import Wire
 
-/// The name of a node among those of its platform, which stands in the ids of WHIP sessions.
+/// The name of a node among those of its cluster, which stands in the ids of WHIP sessions.
 enum NodeName {
     static let ofOneAlone = "n1"
 

@@ -53,7 +53,7 @@ final class RouterPlane {
     }
 
     /// Once a second: which routers are dead for this node alone.
-    private func watchReach(_ loop: EventLoop, _ cluster: ClusterPlatform, _ stages: StagesOutOfReach) {
+    private func watchReach(_ loop: EventLoop, _ cluster: ClusterContext, _ stages: StagesOutOfReach) {
         var reach = RouterReach()
         self.reach = loop.schedule(after: .seconds(1), repeating: .seconds(1)) { [control, unowned loop] in
             let dead = Set(control.status.filter(\.isDead).map(\.name))

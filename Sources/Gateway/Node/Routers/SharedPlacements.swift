@@ -4,14 +4,14 @@ import Store
 
 /// Placements in the store that all nodes of a platform share. Confined to the control loop.
 final class SharedPlacements: PlacementStore {
-    private let store: any PlatformStore
+    private let store: any GatewayStore
     /// Whether another node sees the router alive, as its heartbeat says.
     private let isSeenByOthers: (String) -> Bool
     private var waiting: [Int: (PlacementAnswer) -> Void] = [:]
     private var lastNumber = 0
     private var mailbox: Mailbox<(Int, PlacementAnswer)>?
 
-    init(loop: EventLoop, store: any PlatformStore, isSeenByOthers: @escaping (String) -> Bool) throws(SystemError) {
+    init(loop: EventLoop, store: any GatewayStore, isSeenByOthers: @escaping (String) -> Bool) throws(SystemError) {
         (self.store, self.isSeenByOthers) = (store, isSeenByOthers)
         mailbox = try Mailbox(loop: loop) { [unowned self] number, answer in waiting.removeValue(forKey: number)?(answer) }
     }

@@ -4,11 +4,11 @@ import Store
 /// The stages that this node refuses because it alone cannot reach their routers. The control loop tells which those are, and
 /// any thread asks.
 final class StagesOutOfReach: Sendable {
-    private let store: any PlatformStore
+    private let store: any GatewayStore
     private let replicas: Int
     private let routers = Lock<Set<String>>([])
 
-    init(store: any PlatformStore, replicas: Int) { (self.store, self.replicas) = (store, replicas) }
+    init(store: any GatewayStore, replicas: Int) { (self.store, self.replicas) = (store, replicas) }
 
     /// - Returns: whether that is news.
     func set(_ routers: Set<String>) -> Bool {

@@ -3,11 +3,12 @@ import DataDirectory
 import EventLoop
 import Glibc
 import GatewayLogging
-import Handover
+import Glibc
 import RouterForwarding
 import Settings
 import SRTP
 import Store
+import TakeOver
 import Wire
 
 /// The `static` routers of the configuration, and the thread that writes their descriptions to `DIR/sdp`.
@@ -50,7 +51,7 @@ final class StaticReservations {
     }
 
     /// Follows what was created and deleted since the last time.
-    func follow(_ state: PlatformState) {
+    func follow(_ state: StoreState) {
         let configurations = state.ingestConfigurations.values.sorted { ($0.createdAt, $0.arn) < ($1.createdAt, $1.arn) }
         for configuration in configurations {
             let former = reserved.updateValue(configuration.stageARN, forKey: configuration.arn)

@@ -9,11 +9,11 @@ import WHIPIngest
 struct Revocations: Sendable {
     private let webRTC: SharedWebRTC
     private let tokens: TokenVerifier
-    private let cluster: ClusterPlatform?
+    private let cluster: ClusterContext?
 
     init(_ shared: SharedParts, _ membership: Membership) {
         (webRTC, tokens) = (shared.webRTC, shared.admission.tokens)
-        cluster = if case .member(let platform) = membership { platform } else { nil }
+        cluster = if case .member(let cluster) = membership { cluster } else { nil }
     }
 
     /// Something was made or deleted here.

@@ -20,14 +20,14 @@ struct SharedAdmission: Sendable {
 
     /// - Throws: when the threads that verify tokens cannot be had.
     init(_ configuration: StagedoorConfiguration, _ store: NodeStore, metrics: MetricsRegistry) throws {
-        let (platform, leases) = (store.membership.store, store.membership.leases)
+        let (gatewayStore, leases) = (store.membership.store, store.membership.leases)
         tokens = try TokenVerifier(
-            store: platform, authority: store.authority, rules: store.rules, limits: configuration.limits,
+            store: gatewayStore, authority: store.authority, rules: store.rules, limits: configuration.limits,
             workers: configuration.workers)
-        let authorizer = StoreAuthorizer(store: platform, reports: leases, tokens: tokens.authorizer(reports: leases))
+        let authorizer = StoreAuthorizer(store: gatewayStore, reports: leases, tokens: tokens.authorizer(reports: leases))
         hooked = configuration.authorize.url.isEmpty ? nil : HookedAuthorizer(behind: authorizer)
         let judge: any Authorizer = if let hooked { hooked } else { authorizer }
-        let outOfReach = StagesOutOfReach(store: platform, replicas: configuration.forwarding.replicas)
+        let outOfReach = StagesOutOfReach(store: gatewayStore, replicas: configuration.forwarding.replicas)
         self.outOfReach = outOfReach
         gate = AdmissionGate(before: judge) { outOfReach.contains($0) }
         gate.requireTLS(configuration.rtmp.requiresTLS)

@@ -1,7 +1,8 @@
 import EventLoop
-import Handover
+import TakeOver
 import Settings
 import Sockets
+import TakeOver
 import Wire
 
 /// Sockets of one listener that were bound before this process started.

@@ -1,6 +1,6 @@
 import Foundation
-import Handover
 import Sockets
+import TakeOver
 
 /// Sockets that systemd bound for us before we started (sd_listen_fds(3)): they outlive restarts, and clients only wait.
 enum SocketActivation {

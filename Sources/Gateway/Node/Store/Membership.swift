@@ -1,39 +1,45 @@
 import ClusterStore
 import Store
 
-/// Whether the node is a platform by itself or one of several: where its configuration and history are, and who keeps its leases.
+/// Whether the node is alone or one of several: where its configuration and history are, and who keeps its leases.
 enum Membership: Sendable {
     /// Its place another process can take.
-    case alone(EmbeddedPlatform)
+    case alone(EmbeddedContext)
     /// It is drained, and the other nodes serve meanwhile.
-    case member(ClusterPlatform)
+    case member(ClusterContext)
 
-    var store: any PlatformStore {
+    var store: any GatewayStore {
         switch self {
-        case .alone(let platform): platform.store
+        case .alone(let embedded): embedded.store
         case .member(let cluster): cluster.store
         }
     }
 
     /// Where events wait for webhooks: each node delivers what it recorded.
-    var outbox: any PlatformStore {
+    var outbox: any GatewayStore {
         switch self {
-        case .alone(let platform): platform.store
+        case .alone(let embedded): embedded.store
         case .member(let cluster): cluster.store.local
         }
     }
 
     var leases: any LeaseControl {
         switch self {
-        case .alone(let platform): platform.leases
+        case .alone(let embedded): embedded.leases
         case .member(let cluster): cluster.leases
         }
     }
 
     func close() {
         switch self {
-        case .alone(let platform): platform.store.close()
+        case .alone(let embedded): embedded.store.close()
         case .member(let cluster): cluster.store.close()
         }
     }
+}
+
+/// Store and leases of a node that is alone. Only they can be given to another process of the node.
+struct EmbeddedContext: Sendable {
+    let store: EmbeddedStore
+    let leases: EmbeddedLeases
 }

@@ -55,7 +55,7 @@ final class NodeStore: NodeService {
                 directory: directory.path, webhooks: configuration.webhooks.keys.sorted(),
                 retention: configuration.events.retention, sparing: living, seeding: seeding, onEvents: { _ in tell() })
             membership = .alone(
-                EmbeddedPlatform(store: store, leases: EmbeddedLeases(store: store, quotas: configuration.quotas)))
+                EmbeddedContext(store: store, leases: EmbeddedLeases(store: store, quotas: configuration.quotas)))
         }
         guard let seed else { throw StartupError.store }
         (self.names, self.endpoints, authority, quickstart) = (names, endpoints, seed.authority, seed.quickstart)
@@ -65,7 +65,7 @@ final class NodeStore: NodeService {
     private static func join(
         _ configuration: StagedoorConfiguration, node: String, names: ResourceName, directory: String,
         seeding: (inout StateTransaction) throws -> Void, onEvents: @escaping @Sendable () -> Void
-    ) throws -> ClusterPlatform {
+    ) throws -> ClusterContext {
         let redis = try RedisSettings(configuration.cluster, node: node)
         let settings = RedisStoreSettings(
             redis: redis, platformKey: try PlatformKey(file: configuration.cluster.platformKeyFile), node: node,
@@ -81,9 +81,9 @@ final class NodeStore: NodeService {
             observers: observers)
         let leases = ClusterLeases(
             settings: NodeSettings(nodeID: node, cluster: configuration.cluster, quotas: configuration.quotas),
-            platform: ClusterLeases.Platform(store: store, names: names))
+            environment: ClusterLeases.Environment(store: store, names: names))
         onChange.withLock { $0 = { leases.stateChanged() } }
-        return ClusterPlatform(store: store, leases: leases, redis: redis)
+        return ClusterContext(store: store, leases: leases, redis: redis)
     }
 
     /// A publish and subscribe token for quickstart's participant, good for a day.

@@ -88,7 +88,7 @@ extension PublicSite.Environment {
         (stages, foreignRequests, tls) = (shared.records.stages, shared.foreignRequests, shared.tls)
         neighbours =
             if case .member(let cluster) = membership {
-                LivingNeighbours(platform: cluster, gate: shared.admission.gate)
+                LivingNeighbours(cluster: cluster, gate: shared.admission.gate)
             } else { nil }
         certificateAuthority = configuration.cluster.certificateAuthority
         hasPublishPage = configuration.watch.publishPage

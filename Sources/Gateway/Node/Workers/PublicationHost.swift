@@ -11,6 +11,7 @@ import RouterForwarding
 import Settings
 import StageHub
 import Sockets
+import StageHub
 import Store
 import Wire
 
@@ -87,7 +88,7 @@ final class PublicationHost: RTMPPublishHost {
         }
     }
 
-    func publishEnded(_ publication: Publication, _ reason: PublicationEnd) {}
+    func publishEnded(_ publication: Publication, _ reason: SessionEnd) {}
 }
 
 extension ContractPublisher {
@@ -109,5 +110,5 @@ private final class PublishEndWatch: MediaSink {
     func formatChanged(_ track: TrackID, to format: TrackFormat) {}
     func muteChanged(_ track: TrackID, isMuted: Bool) {}
     func restarted() {}
-    func ended(_ reason: PublicationEnd) { onEnd() }
+    func ended(_ reason: SessionEnd) { onEnd() }
 }

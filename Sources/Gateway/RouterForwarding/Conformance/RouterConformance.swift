@@ -1,6 +1,7 @@
 import Admission
 public import EventLoop
 import JSON
+import Refusals
 import StageHub
 public import Wire
 
@@ -128,7 +129,7 @@ extension RouterConformance {
         }
         let hasReported = loop.run(until: { leg.lastFeedback != nil && frame > 50 }, within: .seconds(3))
         encoder.cancel()
-        publication.end(.unpublished)
+        publication.end(.closed)
         findings.append(
             Finding(
                 section: 7, rule: "receiver reports come from the announced address within 3 s", isMet: hasReported,

@@ -1,5 +1,6 @@
 import Admission
 import EventLoop
+import Refusals
 import StageHub
 import Wire
 
@@ -93,20 +94,20 @@ final class ForwardingSession {
     }
 
     /// Called by each leg; the first one counts.
-    private func end(_ reason: PublicationEnd) {
+    private func end(_ reason: SessionEnd) {
         guard !isEnded else { return }
         isEnded = true
         (waiting, watching) = (nil, nil)
-        guard announced != nil else { return onEvent(.ended(reason: reason.word, keepsAnnounce: true)) }
-        onEvent(.ended(reason: reason.word, keepsAnnounce: reason == .takenOver))
+        guard announced != nil else { return onEvent(.ended(reason: reason.reasonForRouter, keepsAnnounce: true)) }
+        onEvent(.ended(reason: reason.reasonForRouter, keepsAnnounce: reason == .takenOver))
     }
 }
 
-extension PublicationEnd {
-    /// What the router is told.
-    var word: String {
+extension SessionEnd {
+    /// What the router is told (docs/stage-router.md).
+    fileprivate var reasonForRouter: String {
         switch self {
-        case .unpublished: "unpublished"
+        case .closed: "unpublished"
         case .connectionLost: "connectionLost"
         case .refused: "refused"
         case .takenOver: "takenOver"

@@ -1,3 +1,4 @@
+import Foundation
 import GRDB
 import Wire
 
@@ -8,10 +9,10 @@ struct HistoryDatabase: Sendable {
     /// Entries of one receiver's outbox, at most; beyond it the oldest are dropped.
     static let maximumOutbox = 100_000
 
-    let isQueueing: Bool
+    private let isQueueing: Bool
     private let queue: DatabaseQueue
 
-    /// - Parameter isQueueing: everything appended waits in a queue too, until the platform took it.
+    /// - Parameter isQueueing: everything appended waits in a queue too, until the cluster has it.
     init(directory: String, isQueueing: Bool = false) throws(StoreError) {
         self.isQueueing = isQueueing
         queue = try DatabaseFile.open("\(directory)/events.sqlite", synchronous: "NORMAL", migrator: Self.migrator)
@@ -29,13 +30,11 @@ struct HistoryDatabase: Sendable {
         }
     }
 
-    func change(_ body: (Database) throws -> Void) throws { try queue.write(body) }
-
     func read(_ body: (EmbeddedHistory) -> Void) throws { try queue.read { body(EmbeddedHistory($0)) } }
 
     /// Mends what a process that died could not write, and takes note of the webhooks.
     ///
-    /// - Parameter living: what another process of ours goes on with.
+    /// - Parameter living: participants that another process of this gateway keeps.
     func recover(at now: WallTime, webhooks: [String], sparing living: Set<LivingParticipant>) throws -> EmbeddedStore.Recovered {
         try queue.write { database in
             try Self.setTargets(webhooks, database)
@@ -89,7 +88,7 @@ struct HistoryDatabase: Sendable {
         case .event(let event):
             if try !Self.isClosed(event, event.generation, database) { return [try Self.append(event, database)] }
         case .closed(let stage, let session, let participantID, let generation, let time):
-            // Where the platform decides who is still connected, it also says what follows.
+            // Where the cluster's database decides who is still connected, it also says what follows.
             guard !isQueueing, let participant = try Self.participant(stage, session, participantID, database) else { break }
             return try Self.close(participant, generation, at: time, database)
         case .forwarded(let sequence, let closing):
@@ -105,7 +104,7 @@ struct HistoryDatabase: Sendable {
     }
 
     /// The event as it is written, with its number and its entries in the outbox.
-    static func append(_ event: ParticipantEvent, _ database: Database) throws -> ParticipantEvent {
+    private static func append(_ event: ParticipantEvent, _ database: Database) throws -> ParticipantEvent {
         var event = event
         event.sequence = 0
         try event.put(database)
@@ -158,5 +157,175 @@ struct HistoryDatabase: Sendable {
                     """)
         }
         return migrator
+    }
+}
+
+/// What the cluster has not taken yet, in the order of its writing: a node of a cluster loses none of it over a restart.
+extension HistoryDatabase {
+    /// Entries of the queue, at most; beyond it the oldest are dropped.
+    static let maximumQueued = 200_000
+
+    private static func enqueue(_ write: HistoryWrite, _ database: Database) throws {
+        switch write {
+        case .delivered, .forwarded: return
+        case .sessionBegan, .sessionEnded, .participant, .event, .closed: break
+        }
+        let entry = String(decoding: try JSONEncoder().encode(write), as: UTF8.self)
+        try database.cachedStatement(sql: "INSERT INTO platformQueue (entry) VALUES (?)").execute(arguments: [entry])
+        let last = database.lastInsertedRowID
+        guard last % 1_000 == 0 else { return }
+        try database.execute(
+            sql: "DELETE FROM platformQueue WHERE sequence <= ?", arguments: [last - Int64(maximumQueued)])
+    }
+}
+
+/// A write that waits for the platform.
+package struct QueuedWrite: Sendable {
+    /// Rises with every write of the queue.
+    package var sequence: Int64
+    package var write: HistoryWrite
+}
+
+/// The beginning of a node's queue.
+package struct HistoryQueue: Sendable {
+    /// Tells this data directory's numbers from those of all others.
+    package var name: String
+    package var writes: [QueuedWrite]
+}
+
+extension EmbeddedHistory {
+    func historyQueue(limit: Int) throws -> HistoryQueue {
+        let name = try String.fetchOne(database, sql: "SELECT name FROM platformQueueName") ?? ""
+        let rows = try Row.fetchAll(
+            database, sql: "SELECT sequence, entry FROM platformQueue ORDER BY sequence LIMIT ?", arguments: [limit])
+        // What another version of this program wrote and this one cannot read goes with the next that it can.
+        let writes = rows.compactMap { row in
+            (try? JSONDecoder().decode(HistoryWrite.self, from: Data(row.text("entry").utf8))).map {
+                QueuedWrite(sequence: row["sequence"], write: $0)
+            }
+        }
+        return HistoryQueue(name: name, writes: writes)
+    }
+}
+
+/// Ending publishes whose holder cannot say any more that it ended.
+extension HistoryDatabase {
+    /// PUBLISH_STOPPED and LEFT of publishes whose process died are derived now; in a cluster its database derives them.
+    private func endAbandonedPublishes(at now: WallTime, sparing living: Set<LivingParticipant>, _ database: Database) throws {
+        for participant in try Participant.fetch(database, where: "isConnected", []) {
+            if living.contains(LivingParticipant(participant)) { continue }
+            let generation = try Self.lastEvent(of: participant, database)?.generation ?? 0
+            guard isQueueing else {
+                _ = try Self.close(participant, generation, at: now, database)
+                continue
+            }
+            try Self.markClosed(participant, generation, database)
+            let closed = HistoryWrite.closed(
+                stageARN: participant.stageARN, sessionID: participant.sessionID, participantID: participant.participantID,
+                generation: generation, at: now)
+            try Self.enqueue(closed, database)
+        }
+    }
+
+    /// - Returns: the events that follow; none if a newer publish has the participant, or it has left.
+    private static func close(
+        _ participant: Participant, _ generation: UInt64, at now: WallTime, _ database: Database
+    ) throws -> [ParticipantEvent] {
+        let last = try lastEvent(of: participant, database)
+        guard participant.isConnected, last?.generation ?? 0 <= generation else { return [] }
+        let names: [ParticipantEvent.Name] = last?.name == .publishStarted ? [.publishStopped, .left] : [.left]
+        let events = names.map { name in
+            ParticipantEvent(
+                name: name, time: now, stageARN: participant.stageARN, sessionID: participant.sessionID,
+                participantID: participant.participantID, userID: participant.userID, generation: generation)
+        }
+        try markClosed(participant, generation, database)
+        return try events.map { try append($0, database) }
+    }
+
+    private static func markClosed(_ participant: Participant, _ generation: UInt64, _ database: Database) throws {
+        try database.execute(
+            sql: """
+                UPDATE participant SET isConnected = 0, closedGeneration = max(closedGeneration, ?)
+                    WHERE stageARN = ? AND sessionID = ? AND participantID = ?
+                """,
+            arguments: [Int64(generation), participant.stageARN, participant.sessionID, participant.participantID])
+    }
+
+    private static func participant(
+        _ stageARN: String, _ sessionID: String, _ participantID: String, _ database: Database
+    ) throws -> Participant? {
+        try EmbeddedHistory(database).participant(participantID, ofStage: stageARN, sessionID: sessionID)
+    }
+
+    /// Whether the publish of this generation was closed: what its holder still writes is too late.
+    private static func isClosed(_ subject: some OfParticipant, _ generation: UInt64, _ database: Database) throws -> Bool {
+        guard generation > 0 else { return false }
+        let statement = try database.cachedStatement(
+            sql: "SELECT 1 FROM participant WHERE stageARN = ? AND sessionID = ? AND participantID = ? AND closedGeneration >= ?")
+        return try Bool.fetchOne(
+            statement, arguments: [subject.stageARN, subject.sessionID, subject.participantID, Int64(generation)]) ?? false
+    }
+
+    private static func lastEvent(of participant: Participant, _ database: Database) throws -> ParticipantEvent? {
+        try ParticipantEvent.fetch(
+            database,
+            where: """
+                stageARN = ? AND sessionID = ? AND participantID = ? AND name <> ? ORDER BY sequence DESC LIMIT 1
+                """,
+            [
+                participant.stageARN, participant.sessionID, participant.participantID,
+                ParticipantEvent.Name.publishWarning.rawValue,
+            ]
+        ).first
+    }
+}
+
+/// A row about one participant of one session.
+private protocol OfParticipant {
+    var stageARN: String { get }
+    var sessionID: String { get }
+    var participantID: String { get }
+}
+
+extension Participant: OfParticipant {}
+extension ParticipantEvent: OfParticipant {}
+
+/// The history as the writes that would make it again.
+extension HistoryDatabase {
+    /// In the order in which they have to be written.
+    enum Part: CaseIterable {
+        case sessions, participants, events
+    }
+
+    func endAbandoned(at now: WallTime) throws {
+        try queue.write { try endAbandonedPublishes(at: now, sparing: [], $0) }
+    }
+
+    func writes(_ part: Part, offset: Int, limit: Int) throws -> [HistoryWrite] {
+        var writes: [HistoryWrite] = []
+        try read { history in
+            writes = (try? Self.writes(part, offset: offset, limit: limit, history.database)) ?? []
+        }
+        return writes
+    }
+
+    private static func writes(_ part: Part, offset: Int, limit: Int, _ database: Database) throws -> [HistoryWrite] {
+        let page = "ORDER BY 1, 2, 3 LIMIT ? OFFSET ?"
+        switch part {
+        case .sessions:
+            return try StageSession.fetch(database, where: "true \(page)", [limit, offset]).flatMap { session in
+                var begun = session
+                begun.endTime = nil
+                let end = session.endTime.map {
+                    HistoryWrite.sessionEnded(stageARN: session.stageARN, sessionID: session.sessionID, at: $0)
+                }
+                return [.sessionBegan(begun)] + (end.map { [$0] } ?? [])
+            }
+        case .participants:
+            return try Participant.fetch(database, where: "true \(page)", [limit, offset]).map(HistoryWrite.participant)
+        case .events:
+            return try ParticipantEvent.fetch(database, where: "true \(page)", [limit, offset]).map(HistoryWrite.event)
+        }
     }
 }

@@ -9,11 +9,11 @@ public import Wire
 /// One lock guards the table, and the history is told while it is held: that is what numbers events in the order in which
 /// the state changed. Holders are only called after it is released.
 public final class EmbeddedLeases: PublishLeases {
-    let table: Lock<LeaseTable>
+    private let table: Lock<LeaseTable>
     /// Who is told what becomes of the leases, once another process has the table; looked at under the table's lock.
-    let relay = Lock<(@Sendable (LeaseChange) -> Void)?>(nil)
-    let store: any PlatformStore
-    let wallNow: @Sendable () -> WallTime
+    private let relay = Lock<(@Sendable (LeaseChange) -> Void)?>(nil)
+    private let store: any GatewayStore
+    private let wallNow: @Sendable () -> WallTime
 
     /// Sessions that a former process left open go on if somebody publishes in time.
     public init(
@@ -47,7 +47,7 @@ public final class EmbeddedLeases: PublishLeases {
     public func release(_ lease: PublishLease) { change(lease) { $0.release(lease, now: $1) } }
 
     /// - Parameter lease: the one that changes, of which a process that has the table is told.
-    func change(_ lease: PublishLease? = nil, _ body: (inout LeaseTable, WallTime) -> [HistoryWrite]) {
+    private func change(_ lease: PublishLease? = nil, _ body: (inout LeaseTable, WallTime) -> [HistoryWrite]) {
         let now = wallNow()
         table.withLock { table in
             let wasKnown = lease.flatMap { table.handed($0) } != nil
@@ -75,4 +75,135 @@ extension EmbeddedLeases: PublishReports {
         guard let code = refusal.code.eventErrorCode else { return }
         change { $0.refused(grant, ingestProtocol, errorCode: code, now: $1) }
     }
+}
+
+/// What the control plane asks and does; everything is known here, and answered at once.
+extension EmbeddedLeases: LeaseControl {
+    public func activeSessions(
+        ofStages arns: [String], reply: @escaping @Sendable (Result<[String: StageSession], StoreError>) -> Void
+    ) {
+        let found = table.withLock { table in
+            arns.reduce(into: [String: StageSession]()) { $0[$1] = table.recordedSession(ofStage: $1) }
+        }
+        reply(.success(found))
+    }
+
+    public func live(
+        among participants: Set<StageParticipant>, reply: @escaping @Sendable (Result<Set<StageParticipant>, StoreError>) -> Void
+    ) {
+        reply(.success(table.withLock { table in participants.filter { table.held[LeaseTable.Key($0)] != nil } }))
+    }
+
+    public func isHeldHere(_ participant: StageParticipant) -> Bool {
+        table.withLock { $0.held[LeaseTable.Key(participant)] != nil }
+    }
+
+    public func end(_ participant: StageParticipant, _ refusal: Refusal) {
+        table.withLock { $0.held[LeaseTable.Key(participant)]?.holder }?.end(.disconnected(refusal))
+    }
+
+    public func endAll(ofStage arn: String, _ refusal: Refusal) {
+        let holders = table.withLock { table in table.held.values.filter { $0.grant.stageARN == arn }.map(\.holder) }
+        for holder in holders { holder.end(.disconnected(refusal)) }
+    }
+
+    public func endRevoked() {
+        let (state, now) = (store.state, wallNow())
+        for entry in table.withLock({ Array($0.held.values) }) {
+            if let refusal = state.refusal(of: entry.grant, at: now) { entry.holder.end(.disconnected(refusal)) }
+        }
+    }
+
+    public func endIdleSessions() {
+        if relay.withLock({ $0 == nil }) { change { $0.endIdleSessions(now: $1) } }
+    }
+}
+
+/// Giving the leases to a new process of this gateway, and taking them from an old one (docs/design.md 4.6).
+extension EmbeddedLeases {
+    /// Participants that the history shows as connected and that are.
+    public var living: Set<LivingParticipant> {
+        table.withLock { table in
+            Set(
+                table.held.values.filter(\.isAnnounced).map {
+                    LivingParticipant(sessionID: $0.lease.stageSessionID, participantID: $0.grant.participantID)
+                })
+        }
+    }
+
+    /// From now on another process admits: all leases are told, then every change of them; new claims are refused as draining.
+    /// - Parameter relay: called on any thread, in the order of what happens; it must not wait.
+    public func handOver(to relay: @escaping @Sendable (LeaseChange) -> Void) {
+        table.withLock { table in
+            self.relay.withLock { $0 = relay }
+            for entry in table.held.values { if let handed = table.handed(entry) { relay(.changed(handed)) } }
+        }
+    }
+
+    /// The other process has died: this one admits again.
+    public func takeBack(_ recovered: EmbeddedStore.Recovered) {
+        let now = wallNow()
+        table.withLock { table in
+            relay.withLock { $0 = nil }
+            table.takeBack(recovered, now: now)
+        }
+    }
+
+    /// Keeps a lease whose session lives in another process, or what has changed about it.
+    public func adopt(_ handed: HandedLease, holder: any LeaseHolder) {
+        tell(handed.lease) { $0.adopt(handed, holder: holder) }
+    }
+
+    /// The other process gave the lease back, and what follows for the history comes from there.
+    public func forget(_ lease: PublishLease) {
+        let now = wallNow()
+        tell(lease) { $0.forget(lease, now: now) }
+    }
+
+    /// Changes what the table says of a lease of the process before this one, and tells the process after it, if there is one.
+    private func tell(_ lease: PublishLease, after change: (inout LeaseTable) -> Void) {
+        table.withLock { table in
+            let wasKnown = table.handed(lease) != nil
+            change(&table)
+            guard let relay = relay.withLock({ $0 }) else { return }
+            if let handed = table.handed(lease) { return relay(.changed(handed)) }
+            if wasKnown { relay(.released(lease)) }
+        }
+    }
+
+    /// Ends the publish of exactly this lease.
+    public func end(_ lease: PublishLease, _ reason: LeaseEnd) { holder(of: lease)?.end(reason) }
+
+    /// When the holder of each lease last made progress.
+    public var progress: [(lease: PublishLease, at: MonotonicTime)] {
+        let entries = table.withLock { table in table.held.values.map { ($0.lease, $0.holder) } }
+        return entries.map { ($0.0, $0.1.lastProgress) }
+    }
+
+    private func holder(of lease: PublishLease) -> (any LeaseHolder)? {
+        table.withLock { table in
+            guard let entry = table.held[LeaseTable.Key(lease)], entry.lease == lease else { return nil }
+            return entry.holder
+        }
+    }
+}
+
+/// A lease as one process of the gateway sends it to the other, which keeps the table from then on.
+public struct HandedLease: Codable, Sendable, Equatable {
+    public var lease: PublishLease
+    public var grant: PublishGrant
+    public var ingestProtocol: IngestProtocol
+    public var joinedAt: WallTime
+    /// Whether JOINED, and PUBLISH_STARTED, have been recorded.
+    public var isAnnounced: Bool
+    public var isPublishing: Bool
+    /// The stage session it belongs to, and whether the history knows it.
+    public var session: StageSession
+    public var isSessionRecorded: Bool
+}
+
+/// What becomes of a lease after it was told.
+public enum LeaseChange: Sendable {
+    case changed(HandedLease)
+    case released(PublishLease)
 }

@@ -10,6 +10,13 @@ struct LeaseTable {
         var participantID: String
 
         init(stageID: String, participantID: String) { (self.stageID, self.participantID) = (stageID, participantID) }
+
+        init(_ lease: PublishLease) { self.init(stageID: lease.stageID, participantID: lease.participantID) }
+
+        init(_ participant: StageParticipant) {
+            self.init(
+                stageID: ResourceName.identifier(inARN: participant.stageARN), participantID: participant.participantID)
+        }
     }
 
     struct Held {
@@ -33,9 +40,9 @@ struct LeaseTable {
     }
 
     /// There are no more rules than this, and each warns once before a publish starts.
-    static let maximumEarlyWarnings = 16
+    private static let maximumEarlyWarnings = 16
 
-    struct Session {
+    private struct Session {
         var record: StageSession
         /// Whether the history knows it; until a participant is announced it does not.
         var isRecorded = false
@@ -52,11 +59,11 @@ struct LeaseTable {
 
     private static let full = "This gateway is at its limit of publishers: end one of them, or raise quotas.publishers."
 
-    var held: [Key: Held] = [:]
+    private(set) var held: [Key: Held] = [:]
     /// By stage ARN.
-    var sessions: [String: Session] = [:]
+    private var sessions: [String: Session] = [:]
     private let quotas: QuotaSettings
-    var lastGeneration: UInt64
+    private var lastGeneration: UInt64
 
     init(quotas: QuotaSettings, sessions: [StageSession], lastGeneration: UInt64, now: WallTime) {
         (self.quotas, self.lastGeneration) = (quotas, lastGeneration)
@@ -91,14 +98,12 @@ struct LeaseTable {
 
     mutating func release(_ lease: PublishLease, now: WallTime) -> [HistoryWrite] {
         guard let (key, entry) = find(lease) else { return [] }
-        held[key] = nil
-        sessions[entry.grant.stageARN]?.publishers -= 1
-        sessions[entry.grant.stageARN]?.idleSince = now
+        remove(entry, at: key, now)
         return ending(entry, now: now)
     }
 
     /// What the history is told of a publish that ends.
-    func ending(_ entry: Held, now: WallTime) -> [HistoryWrite] {
+    private func ending(_ entry: Held, now: WallTime) -> [HistoryWrite] {
         guard entry.isAnnounced else { return [] }
         let stopped = entry.isPublishing ? [event(.publishStopped, entry, now)] : []
         return stopped + [event(.left, entry, now), participant(entry, isConnected: false)]
@@ -143,6 +148,9 @@ struct LeaseTable {
         return writes + [.event(error)]
     }
 
+    /// The running session of a stage, if any of its participants was ever announced.
+    func recordedSession(ofStage arn: String) -> StageSession? { sessions[arn].flatMap { $0.isRecorded ? $0.record : nil } }
+
     mutating func endIdleSessions(now: WallTime) -> [HistoryWrite] {
         var writes: [HistoryWrite] = []
         for (arn, session) in sessions where session.publishers == 0 && now - session.idleSince >= quotas.sessionLinger {
@@ -154,14 +162,116 @@ struct LeaseTable {
     }
 }
 
+/// Leases and sessions that were decided about elsewhere.
+extension LeaseTable {
+    /// What becomes of the participant's present lease, if it belongs to another stage session than the one to come.
+    mutating func makeRoom(for lease: PublishLease, now: WallTime) -> [HistoryWrite] {
+        let key = Key(lease)
+        guard let old = held[key], old.lease.stageSessionID != lease.stageSessionID else { return [] }
+        return release(old.lease, now: now)
+    }
+
+    mutating func insert(
+        _ entry: LocalLeases.Entry, _ ingestProtocol: IngestProtocol, session: StageSession, now: WallTime
+    ) -> (any LeaseHolder)? {
+        begin(session, now: now)
+        let key = Key(entry.lease)
+        if var incumbent = held[key] {
+            let displaced = incumbent.holder
+            (incumbent.lease, incumbent.grant, incumbent.holder) = (entry.lease, entry.grant, entry.holder)
+            (incumbent.ingestProtocol, incumbent.revivedGeneration) = (ingestProtocol, nil)
+            held[key] = incumbent
+            return displaced
+        }
+        sessions[entry.grant.stageARN]?.publishers += 1
+        held[key] = Held(
+            lease: entry.lease, grant: entry.grant, ingestProtocol: ingestProtocol, holder: entry.holder, joinedAt: now)
+        return nil
+    }
+
+    /// The stage's running session is this one.
+    mutating func begin(_ session: StageSession, now: WallTime) {
+        guard sessions[session.stageARN]?.record.sessionID != session.sessionID else { return }
+        let publishers = held.values.count { $0.grant.stageARN == session.stageARN }
+        sessions[session.stageARN] = Session(record: session, publishers: publishers, idleSince: now)
+    }
+
+    /// A session's end is for all nodes to see: here it is known as long as somebody publishes.
+    mutating func forgetSessionsWithoutPublishers() {
+        sessions = sessions.filter { $0.value.publishers > 0 }
+    }
+
+    /// Ends the publish in the history, which was told so already, and begins it again.
+    mutating func revive(_ lease: PublishLease, generation: UInt64, now: WallTime) -> [HistoryWrite] {
+        guard let (key, found) = find(lease) else { return [] }
+        var entry = found
+        let (isPublishing, ended) = (entry.isPublishing, ending(entry, now: now))
+        (entry.isAnnounced, entry.isPublishing, entry.revivedGeneration, entry.joinedAt) = (false, false, generation, now)
+        held[key] = entry
+        return ended + (isPublishing ? started(lease, now: now) : [])
+    }
+}
+
+/// The table leaves for another process, or comes from one (docs/design.md 4.6: one of them admits at a time).
+extension LeaseTable {
+    func handed(_ entry: Held) -> HandedLease? {
+        guard let session = sessions[entry.grant.stageARN] else { return nil }
+        return HandedLease(
+            lease: entry.lease, grant: entry.grant, ingestProtocol: entry.ingestProtocol, joinedAt: entry.joinedAt,
+            isAnnounced: entry.isAnnounced, isPublishing: entry.isPublishing, session: session.record,
+            isSessionRecorded: session.isRecorded)
+    }
+
+    /// The entry of exactly this lease, as it is told.
+    func handed(_ lease: PublishLease) -> HandedLease? { find(lease).flatMap { handed($0.1) } }
+
+    /// Takes a lease of the other process over, or what has changed about it; one that was claimed anew here stays.
+    mutating func adopt(_ handed: HandedLease, holder: any LeaseHolder) {
+        let key = Key(handed.lease)
+        let known = held[key]
+        guard known == nil || known?.lease == handed.lease else { return }
+        let arn = handed.grant.stageARN
+        if sessions[arn]?.record.sessionID != handed.session.sessionID {
+            sessions[arn] = Session(record: handed.session, idleSince: handed.joinedAt)
+        }
+        if handed.isSessionRecorded { sessions[arn]?.isRecorded = true }
+        if known == nil { sessions[arn]?.publishers += 1 }
+        held[key] = Held(
+            lease: handed.lease, grant: handed.grant, ingestProtocol: handed.ingestProtocol, holder: known?.holder ?? holder,
+            joinedAt: handed.joinedAt, isAnnounced: handed.isAnnounced, isPublishing: handed.isPublishing)
+        lastGeneration = max(lastGeneration, handed.lease.generation)
+    }
+
+    /// The other process gave this lease back and wrote so.
+    mutating func forget(_ lease: PublishLease, now: WallTime) {
+        guard let (key, entry) = find(lease) else { return }
+        remove(entry, at: key, now)
+    }
+
+    /// The other process has died: what it took over from us is over, sessions that it began go on here.
+    mutating func takeBack(_ recovered: EmbeddedStore.Recovered, now: WallTime) {
+        for entry in held.values where entry.holder.hasEnded { forget(entry.lease, now: now) }
+        lastGeneration = max(lastGeneration, recovered.highestGeneration)
+        for session in recovered.activeSessions where sessions[session.stageARN] == nil {
+            sessions[session.stageARN] = Session(record: session, isRecorded: true, idleSince: now)
+        }
+    }
+}
+
 // MARK: - Parts
 
 extension LeaseTable {
     /// The entry of exactly this lease: a lease of an older generation is nobody's any more.
     private func find(_ lease: PublishLease) -> (Key, Held)? {
-        let key = Key(stageID: lease.stageID, participantID: lease.participantID)
+        let key = Key(lease)
         guard let entry = held[key], entry.lease == lease else { return nil }
         return (key, entry)
+    }
+
+    private mutating func remove(_ entry: Held, at key: Key, _ now: WallTime) {
+        held[key] = nil
+        sessions[entry.grant.stageARN]?.publishers -= 1
+        sessions[entry.grant.stageARN]?.idleSince = now
     }
 
     /// A redundant pair of encoders is one publisher.

@@ -3,7 +3,7 @@ import EventLoop
 import Settings
 package import Wire
 
-/// The leases that sessions of this node hold, where all nodes of a platform decide together who may (Gateway/Cluster).
+/// The leases that sessions of this node hold, where all nodes of a cluster decide together who may (Gateway/Cluster).
 ///
 /// What follows from them goes to the history under the lock, as of `EmbeddedLeases`; holders are called after it is released.
 package final class LocalLeases: Sendable {
@@ -47,7 +47,7 @@ package final class LocalLeases: Sendable {
         }
     }
 
-    /// Keeps a lease that the platform granted.
+    /// Keeps a lease that the cluster granted.
     /// - Returns: who held the participant's lease at this node until now, and has to be told.
     package func insert(_ entry: Entry, _ ingestProtocol: IngestProtocol, session: StageSession) -> (any LeaseHolder)? {
         let now = wallNow()

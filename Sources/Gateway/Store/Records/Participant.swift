@@ -17,7 +17,7 @@ public struct Participant: Codable, Equatable, Sendable {
     /// Empty for tokens.
     public var ingestConfigurationARN: String
     public var client: ClientAttributes
-    /// The generation of the publish that this tells of; nil when it holds no lease. No part of what is kept.
+    /// The generation of the publish that this is about; nil when it holds no lease. Not stored.
     public var generation: UInt64?
 
     public init(
@@ -29,5 +29,74 @@ public struct Participant: Codable, Equatable, Sendable {
         (isConnected, published, self.firstJoinTime) = (true, false, firstJoinTime)
         (self.ingestProtocol, self.ingestConfigurationARN) = (ingestProtocol, ingestConfigurationARN)
         self.client = client
+    }
+}
+
+/// A participant that is connected to this gateway now, in which session; the history must not take it for abandoned.
+public struct LivingParticipant: Codable, Hashable, Sendable {
+    public var sessionID: String
+    public var participantID: String
+
+    public init(sessionID: String, participantID: String) { (self.sessionID, self.participantID) = (sessionID, participantID) }
+
+    init(_ participant: Participant) {
+        self.init(sessionID: participant.sessionID, participantID: participant.participantID)
+    }
+}
+
+/// What a User-Agent or flashVer tells about the encoder, in the characters that `ParticipantClientAttribute` allows.
+public struct ClientAttributes: Codable, Equatable, Sendable {
+    /// Characters of one attribute, at most.
+    static let maximumLength = 128
+
+    public var browserName = ""
+    public var browserVersion = ""
+    public var osName = ""
+    public var osVersion = ""
+    public var sdkVersion = ""
+
+    public init() {}
+
+    /// - Parameter userAgent: as the encoder sent it; unknown forms become `sdkVersion` as they are.
+    public init(userAgent: String) {
+        sdkVersion = Self.sanitised(userAgent)
+        for (token, name) in Self.browsers where browserName.isEmpty {
+            guard let version = Self.version(after: token, in: userAgent) else { continue }
+            (browserName, browserVersion, sdkVersion) = (name, version, "")
+        }
+        if let (token, name) = Self.systems.first(where: { userAgent.contains($0.token) }) {
+            osName = name
+            osVersion = Self.version(after: token, in: userAgent) ?? ""
+        }
+    }
+
+    /// In the order of trust: every Chromium also calls itself Safari, Edge also Chrome.
+    private static let browsers = [("Edg/", "Edge"), ("Firefox/", "Firefox"), ("Chrome/", "Chrome"), ("Version/", "Safari")]
+    private static let systems: [(token: String, name: String)] = [
+        ("Windows NT ", "Windows"), ("Windows", "Windows"), ("Android ", "Android"), ("iPhone OS ", "iOS"),
+        ("Mac OS X ", "macOS"), ("Mac OS", "macOS"), ("Linux", "Linux"),
+    ]
+
+    private static func version(after token: String, in text: String) -> String? {
+        var rest = Substring(text)
+        while let first = rest.first {
+            if rest.hasPrefix(token) {
+                let version = rest.dropFirst(token.count).prefix { $0.isASCII && ($0.isNumber || $0 == "." || $0 == "_") }
+                return sanitised(version.map { $0 == "_" ? "." : String($0) }.joined())
+            }
+            _ = first
+            rest = rest.dropFirst()
+        }
+        return nil
+    }
+
+    /// Keeps `[a-zA-Z0-9-_.,:;\s]`; anything else becomes a space.
+    private static func sanitised(_ text: String) -> String {
+        let kept = text.unicodeScalars.prefix(maximumLength).map { scalar in
+            let isAllowed =
+                scalar.isASCII && (scalar.properties.isAlphabetic || "0123456789-_.,:; ".unicodeScalars.contains(scalar))
+            return isAllowed ? Character(scalar) : " "
+        }
+        return String(kept)
     }
 }

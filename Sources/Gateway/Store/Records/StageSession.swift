@@ -14,3 +14,42 @@ public struct StageSession: Codable, Equatable, Sendable {
         (self.startTime, self.endTime) = (startTime, endTime)
     }
 }
+
+/// One thing that happened to a participant; ListParticipantEvents and the EventBridge form are two encodings of it.
+public struct ParticipantEvent: Codable, Equatable, Sendable {
+    /// `EventName` of the API model, as far as a gateway produces them, and one of our own.
+    public enum Name: String, Codable, Sendable {
+        case joined = "JOINED"
+        case left = "LEFT"
+        case publishStarted = "PUBLISH_STARTED"
+        case publishStopped = "PUBLISH_STOPPED"
+        case publishError = "PUBLISH_ERROR"
+        /// Not in the API model: ListParticipantEvents leaves it out.
+        case publishWarning = "PUBLISH_WARNING"
+    }
+
+    /// Rises with every event of this gateway; 0 until the store has written it.
+    public var sequence: Int64
+    public var name: Name
+    public var time: WallTime
+    public var stageARN: String
+    public var sessionID: String
+    public var participantID: String
+    public var userID: String
+    /// `EventErrorCode` of the API model; empty unless this is an error.
+    public var errorCode: String
+    /// The rule of the media contract that is broken, and what to change; empty unless this is a warning.
+    public var rule = ""
+    public var sentence = ""
+    /// The generation of the publish that it belongs to.
+    public var generation: UInt64
+
+    public init(
+        name: Name, time: WallTime, stageARN: String, sessionID: String, participantID: String, userID: String,
+        errorCode: String = "", generation: UInt64 = 0
+    ) {
+        (sequence, self.name, self.time, self.stageARN) = (0, name, time, stageARN)
+        (self.sessionID, self.participantID, self.userID) = (sessionID, participantID, userID)
+        (self.errorCode, self.generation) = (errorCode, generation)
+    }
+}

@@ -21,15 +21,15 @@ public struct EndpointHistory: Equatable, Sendable {
     }
 
     /// Whether a token may name this URL now.
-    /// - Parameter state: has what other nodes of the platform added since we read it.
-    public func accepts(_ url: String, at seconds: Int64, in state: PlatformState) -> Bool {
+    /// - Parameter state: has what other nodes of the cluster added since we read it.
+    public func accepts(_ url: String, at seconds: Int64, in state: StoreState) -> Bool {
         let url = Self.trimmed(url)
         if url == Self.trimmed(current.events) || url == Self.trimmed(current.whip) { return true }
         guard let time = lastSeen[url] ?? Self.kept(in: state)[url] else { return false }
         return seconds < time + Self.lifetime
     }
 
-    private static func kept(in state: PlatformState) -> [String: Int64] {
+    private static func kept(in state: StoreState) -> [String: Int64] {
         let lines = (state.setting(setting)?.revealText() ?? "").split(separator: "\n")
         return lines.reduce(into: [:]) { kept, line in
             let words = line.split(separator: " ", maxSplits: 1)
@@ -39,4 +39,16 @@ public struct EndpointHistory: Equatable, Sendable {
 
     /// A trailing slash makes no difference.
     private static func trimmed(_ url: String) -> String { url.hasSuffix("/") ? String(url.dropLast()) : url }
+}
+
+/// The four URLs of a stage (`StageEndpoints` of the API model), from configuration: all stages of a gateway share them.
+public struct StageEndpoints: Equatable, Sendable {
+    public var events: String
+    public var whip: String
+    public var rtmp: String
+    public var rtmps: String
+
+    public init(events: String, whip: String, rtmp: String, rtmps: String) {
+        (self.events, self.whip, self.rtmp, self.rtmps) = (events, whip, rtmp, rtmps)
+    }
 }

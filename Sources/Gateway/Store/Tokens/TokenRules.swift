@@ -21,7 +21,7 @@ public struct TokenRules: Sendable {
     }
 
     /// What is asked before the signature is looked at, and again at every later use.
-    func check(_ claims: ParticipantClaims, keyID: String, in state: PlatformState, at now: WallTime) -> Refusal? {
+    func check(_ claims: ParticipantClaims, keyID: String, in state: StoreState, at now: WallTime) -> Refusal? {
         guard keyID == authorityKeyID || state.publicKeys[keyID] != nil else {
             return Refusal(
                 .tokenRejected, sentence: "The token's key (kid) is unknown here: import its public key, or mint again.")
@@ -42,12 +42,12 @@ public struct TokenRules: Sendable {
     }
 
     /// What is asked once the token is known to be genuine.
-    func checkGenuine(_ claims: ParticipantClaims, in state: PlatformState, at now: WallTime) -> Refusal? {
+    func checkGenuine(_ claims: ParticipantClaims, in state: StoreState, at now: WallTime) -> Refusal? {
         let isRevoked = state.isRevoked(participantID: claims.participantID, stageARN: claims.stageARN, at: now)
         return isRevoked ? Refusal(.participantDisconnected) : nil
     }
 
-    private func namesOurEndpoints(_ claims: ParticipantClaims, in state: PlatformState, at now: WallTime) -> Bool {
+    private func namesOurEndpoints(_ claims: ParticipantClaims, in state: StoreState, at now: WallTime) -> Bool {
         [claims.eventsURL, claims.whipURL].allSatisfy { endpoints.accepts($0, at: now.secondsSince1970, in: state) }
     }
 }

@@ -1,6 +1,6 @@
 public import Admission
 public import EventLoop
-import JWT
+public import JWT
 import OpenSSL
 public import Refusals
 public import Settings
@@ -22,7 +22,7 @@ public final class TokenVerifier: Sendable {
         var isClosed = false
     }
 
-    let store: any PlatformStore
+    let store: any GatewayStore
     private let rules: Lock<TokenRules>
     private let keys: VerificationKeys
     private let line: Lock<Line>
@@ -33,7 +33,7 @@ public final class TokenVerifier: Sendable {
 
     /// - Throws: when the system gives no more threads.
     public init(
-        store: any PlatformStore, authority: TokenAuthority, rules: TokenRules, limits: LimitSettings = LimitSettings(),
+        store: any GatewayStore, authority: TokenAuthority, rules: TokenRules, limits: LimitSettings = LimitSettings(),
         workers: WorkerSettings = WorkerSettings(), wallNow: @escaping @Sendable () -> WallTime = { EventLoop.wallNow() }
     ) throws(SystemError) {
         (self.store, self.rules, self.wallNow) = (store, Lock(rules), wallNow)
@@ -172,4 +172,63 @@ extension Result where Failure == Refusal {
         guard case .failure(let refusal) = self else { return false }
         return refusal.code == .tokenMalformed || refusal.code == .tokenRejected
     }
+}
+
+/// Who may watch: a genuine participant token of the stage, with the SUBSCRIBE capability, neither expired nor revoked.
+extension TokenVerifier: SubscribeAuthorizer {
+    public func authorizeSubscribe(
+        _ request: SubscribeRequest, reply: @escaping @Sendable (Result<SubscribeGrant, Refusal>) -> Void
+    ) {
+        verify(request.token, source: request.source.ip) { [self] result in
+            reply(
+                result.flatMap { token in
+                    let claims = token.claims
+                    guard claims.stageID == request.stageID else { return .failure(Refusal(.tokenOfOtherStage)) }
+                    guard claims.allowsSubscribe else { return .failure(Refusal(.tokenCannotSubscribe)) }
+                    return .success(
+                        SubscribeGrant(
+                            participantID: claims.participantID, stageARN: claims.stageARN, stageID: claims.stageID,
+                            userID: claims.userID, publicKeyARN: publicKeyARN(of: token)))
+                })
+        }
+    }
+}
+
+extension TokenVerifier: TokenStanding {
+    public func refusal(of bearer: TokenBearer) -> Refusal? { store.state.refusal(of: bearer, at: wallNow()) }
+}
+
+/// Public keys ready for use, by ARN; parsed once and forgotten when the state has them no more.
+final class VerificationKeys: Sendable {
+    private let authority: TokenAuthority
+    private let parsed = Lock<[String: ES384PublicKey]>([:])
+
+    init(authority: TokenAuthority) { self.authority = authority }
+
+    func key(_ arn: String, in state: StoreState) -> ES384PublicKey? {
+        if arn == authority.keyID { return authority.publicKey }
+        guard let record = state.publicKeys[arn] else { return nil }
+        if let key = parsed.withLock({ $0[arn] }) { return key }
+        guard let key = try? ES384PublicKey(pem: Array(record.material.utf8)) else { return nil }
+        parsed.withLock { parsed in
+            parsed = parsed.filter { state.publicKeys[$0.key] != nil }
+            parsed[arn] = key
+        }
+        return key
+    }
+}
+
+/// A token whose signature was found good once. What may change since (time, key, stage, revocation) is asked at every use.
+public struct VerifiedToken: Sendable {
+    public var claims: ParticipantClaims
+    public var keyID: String
+    public var hash: CredentialHash
+}
+
+/// The claims of tokens seen lately, by hash; never a verdict.
+typealias VerifiedTokens = FadingTable<CredentialHash, VerifiedToken>
+
+extension VerifiedTokens {
+    /// A token is in use for hours, and one signature an hour is nothing.
+    init() { self.init(maximumCount: 20_000, lifetime: .seconds(3_600)) }
 }

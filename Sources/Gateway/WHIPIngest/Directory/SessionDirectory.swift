@@ -1,5 +1,6 @@
 import Admission
 import EventLoop
+import Refusals
 import WebRTCTransport
 import Wire
 

@@ -1,5 +1,6 @@
 public import Admission
 import EventLoop
+public import Refusals
 import StageHub
 import Synchronization
 public import WebRTCTransport

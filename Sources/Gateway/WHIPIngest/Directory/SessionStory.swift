@@ -1,5 +1,4 @@
-import Refusals
-public import WebRTCTransport
+public import Refusals
 public import Wire
 
 /// A WHIP session's way from POST to first picture, each step with its time: what support would ask for.

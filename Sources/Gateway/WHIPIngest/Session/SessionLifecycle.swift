@@ -1,3 +1,4 @@
+import Refusals
 import WebRTCTransport
 
 /// The life of one owned WHIP session (RFC 9725 §4.2, §4.5; docs/design.md 7.3). Pure: no clock, no I/O.

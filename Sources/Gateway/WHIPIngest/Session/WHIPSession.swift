@@ -100,8 +100,8 @@ final class WHIPSession: TransportSession {
     private func tearDown(_ reason: SessionEnd) {
         receiver.conclude()
         if let publication {
-            publication.end(PublicationEnd(reason))
-            sessions.host?.publishEnded(publication, PublicationEnd(reason))
+            publication.end(reason)
+            sessions.host?.publishEnded(publication, reason)
         }
         publication = nil
         if receiver.hasRTP { noteFigures() }
@@ -166,17 +166,5 @@ final class WHIPSession: TransportSession {
     private func noteFigures() {
         let figures = receiver.figures
         entry.content.withLock { $0.figures = figures }
-    }
-}
-
-extension PublicationEnd {
-    init(_ end: SessionEnd) {
-        switch end {
-        case .closed: self = .unpublished
-        case .connectionLost: self = .connectionLost
-        case .refused(let refusal): self = .refused(refusal)
-        case .takenOver: self = .takenOver
-        case .shutdown: self = .shutdown
-        }
     }
 }

@@ -31,14 +31,3 @@ public enum TransportStep: Sendable {
     case claimed
     case handshakeDone
 }
-
-/// Why a session ended.
-public enum SessionEnd: Sendable, Equatable {
-    /// DELETE, or DTLS closed by the peer.
-    case closed
-    /// Nothing genuine came any more.
-    case connectionLost
-    case refused(Refusal)
-    case takenOver
-    case shutdown
-}

@@ -1,3 +1,4 @@
+import Refusals
 import Sockets
 
 /// What one thread tells the worker that owns a session.

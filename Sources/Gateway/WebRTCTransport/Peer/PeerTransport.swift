@@ -2,6 +2,7 @@ import DTLS
 public import EventLoop
 import GatewayMetrics
 import OpenSSL
+public import Refusals
 import Settings
 import SRTP
 import Wire

@@ -1,3 +1,4 @@
+public import Refusals
 public import Wire
 
 /// What a session does with its transport: a publisher receives media, a subscriber sends it. Confined to the owning worker.

@@ -1,6 +1,7 @@
 import DTLS
 public import EventLoop
 import GatewayMetrics
+import Refusals
 import STUN
 public import Sockets
 import Wire

@@ -1,6 +1,7 @@
 import EventLoop
 import GatewayMetrics
 public import RTCP
+public import Refusals
 public import StageHub
 public import Wire
 
@@ -12,7 +13,7 @@ public final class RouterLeg: MediaSink {
     /// A track's format became known or changed: the driver writes it into the router's SDP.
     public var onFormatChanged: (TrackID, TrackFormat) -> Void = { _, _ in }
     public var onMuteChanged: (TrackID, Bool) -> Void = { _, _ in }
-    public var onEnded: (PublicationEnd) -> Void = { _ in }
+    public var onEnded: (SessionEnd) -> Void = { _ in }
     /// A receiver report came: for the metrics of its router.
     public var onReport: (TrackID, ReportBlock) -> Void = { _, _ in }
 
@@ -108,7 +109,7 @@ public final class RouterLeg: MediaSink {
         publication.source?.requestKeyframe(.video)
     }
 
-    public func ended(_ reason: PublicationEnd) {
+    public func ended(_ reason: SessionEnd) {
         close()
         onEnded(reason)
     }

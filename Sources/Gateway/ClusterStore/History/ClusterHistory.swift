@@ -1,0 +1,155 @@
+import Redis
+import Store
+import Wire
+
+/// The history of a cluster, as Redis has it. Every question waits for its answer on the store's thread.
+struct ClusterHistory: HistoryReading {
+    let server: any DatabaseServer
+    let schema: KeySchema
+
+    func sessions(ofStage arn: String, after: (startTime: WallTime, sessionID: String)?, limit: Int) throws -> [StageSession] {
+        let stageID = ResourceName.identifier(inARN: arn)
+        let key = schema.sessions(ofStage: stageID)
+        let found = try identifiers(after: after, limit: limit, key: key)
+        let questions = found.map { id in
+            let key = schema.session(id, ofStage: stageID)
+            return Question.command(RedisCommand("HMGET", RedisArgument(key), "start", "end"), key: key)
+        }
+        return zip(found, try server.ask(questions)).compactMap { Self.session($0, stageARN: arn, $1) }
+    }
+
+    func session(_ sessionID: String, ofStage arn: String) throws -> StageSession? {
+        let key = schema.session(sessionID, ofStage: ResourceName.identifier(inARN: arn))
+        return Self.session(
+            sessionID, stageARN: arn, try server.ask(RedisCommand("HMGET", RedisArgument(key), "start", "end"), key: key))
+    }
+
+    func participants(
+        ofStage arn: String, sessionID: String, matching filter: ParticipantFilter, after: String, limit: Int
+    ) throws -> [Participant] {
+        let key = schema.participants(ofStage: ResourceName.identifier(inARN: arn), session: sessionID)
+        let fields = try server.ask(RedisCommand("HGETALL", RedisArgument(key)), key: key).elements ?? []
+        let participants = stride(from: 0, to: fields.count - 1, by: 2).compactMap { start -> Participant? in
+            guard let id = fields[start].text, id > after, let text = fields[start + 1].text else { return nil }
+            return HistoryCodec.participant(text, stageARN: arn, sessionID: sessionID, participantID: id)
+        }
+        return Array(participants.filter(filter.matches).sorted { $0.participantID < $1.participantID }.prefix(limit))
+    }
+
+    func participant(_ participantID: String, ofStage arn: String, sessionID: String) throws -> Participant? {
+        let key = schema.participants(ofStage: ResourceName.identifier(inARN: arn), session: sessionID)
+        let text = try server.ask(RedisCommand("HGET", RedisArgument(key), RedisArgument(participantID)), key: key).text
+        return text.flatMap {
+            HistoryCodec.participant($0, stageARN: arn, sessionID: sessionID, participantID: participantID)
+        }
+    }
+
+    func knows(participant participantID: String, ofStage arn: String) throws -> Bool {
+        let key = schema.known(ofStage: ResourceName.identifier(inARN: arn))
+        return try !server.ask(RedisCommand("ZSCORE", RedisArgument(key), RedisArgument(participantID)), key: key).isNull
+    }
+
+    /// The numbers are places in the participant's list: they rise, but are not those of all events.
+    func events(
+        ofStage arn: String, sessionID: String, participantID: String, after: Int64, limit: Int
+    ) throws -> [ParticipantEvent] {
+        let key = schema.events(
+            ofStage: ResourceName.identifier(inARN: arn), session: sessionID, participantID: participantID)
+        let command = RedisCommand(
+            "LRANGE", RedisArgument(key), RedisArgument(after), RedisArgument(after + Int64(limit) - 1))
+        let found = try server.ask(command, key: key).elements ?? []
+        return found.enumerated().compactMap { index, value in
+            HistoryCodec.event(
+                value.text ?? "", sequence: after + Int64(index) + 1, stageARN: arn, sessionID: sessionID,
+                participantID: participantID)
+        }
+    }
+
+    func events(after: Int64, limit: Int) throws -> [ParticipantEvent] {
+        let next = EventNumber(sequence: after + 1)
+        let command = RedisCommand(
+            "XRANGE", RedisArgument(schema.events), RedisArgument(next.streamID), "+", "COUNT", RedisArgument(limit))
+        return try server.ask(command, key: schema.events).elements?.compactMap(Self.event) ?? []
+    }
+
+    func lastSequence() throws -> Int64 {
+        let command = RedisCommand("XREVRANGE", RedisArgument(schema.events), "+", "-", "COUNT", "1")
+        let newest = try server.ask(command, key: schema.events).elements?.first
+        return newest?.elements?.first?.text.flatMap(EventNumber.init)?.sequence ?? 0
+    }
+
+    func undelivered(to target: String, after: Int64, limit: Int) throws -> [ParticipantEvent] {
+        throw StoreError.failed(reason: "what receivers have not taken is known to the node that recorded it")
+    }
+}
+
+extension ClusterHistory {
+    private func identifiers(
+        after: (startTime: WallTime, sessionID: String)?, limit: Int, key: String
+    ) throws(StoreError) -> [String] {
+        var first: Int64 = 0
+        if let after {
+            let rank = try server.ask(RedisCommand("ZREVRANK", RedisArgument(key), RedisArgument(after.sessionID)), key: key)
+            guard let rank = rank.integer else {
+                return try olderIdentifiers(than: after.startTime, limit: limit, key: key)
+            }
+            first = rank + 1
+        }
+        let command = RedisCommand(
+            "ZREVRANGE", RedisArgument(key), RedisArgument(first), RedisArgument(first + Int64(limit) - 1))
+        return try server.ask(command, key: key).elements?.compactMap(\.text) ?? []
+    }
+
+    /// For a page that begins after a session that has expired meanwhile.
+    private func olderIdentifiers(than time: WallTime, limit: Int, key: String) throws(StoreError) -> [String] {
+        let command = RedisCommand(
+            "ZREVRANGEBYSCORE", RedisArgument(key), RedisArgument("(\(time.nanosecondsSince1970 / 1_000)"), "-inf", "LIMIT",
+            "0", RedisArgument(limit))
+        return try server.ask(command, key: key).elements?.compactMap(\.text) ?? []
+    }
+
+    /// From start and end in nanoseconds; nil for a session that is not there.
+    private static func session(_ id: String, stageARN: String, _ value: RedisValue) -> StageSession? {
+        guard let fields = value.elements, fields.count == 2, let start = fields[0].integer else { return nil }
+        return StageSession(
+            stageARN: stageARN, sessionID: id, startTime: WallTime(nanosecondsSince1970: start),
+            endTime: fields[1].integer.map { WallTime(nanosecondsSince1970: $0) })
+    }
+
+    private static func event(_ value: RedisValue) -> ParticipantEvent? {
+        guard let parts = value.elements, parts.count == 2, let id = parts[0].text.flatMap(EventNumber.init),
+            let text = parts[1].elements?.last?.text
+        else { return nil }
+        return HistoryCodec.event(text, sequence: id.sequence)
+    }
+}
+
+/// The number of an event among all, which is the stream's: milliseconds and how many came before in that one.
+struct EventNumber: Equatable {
+    /// Events of one millisecond, in bits.
+    private static let bits = 20
+
+    var sequence: Int64
+
+    init(sequence: Int64) { self.sequence = sequence }
+
+    init?(_ streamID: String) {
+        let parts = streamID.split(separator: "-").map { Int64($0) }
+        guard parts.count == 2, let time = parts[0], let count = parts[1], count < 1 << Self.bits else { return nil }
+        sequence = time << Self.bits | count
+    }
+
+    var streamID: String { "\(sequence >> Self.bits)-\(sequence & (1 << Self.bits - 1))" }
+}
+
+extension ParticipantFilter {
+    fileprivate func matches(_ participant: Participant) -> Bool {
+        switch self {
+        case .none: true
+        case .userID(let id): participant.userID == id
+        case .published(let flag): participant.published == flag
+        case .connected(let flag): participant.isConnected == flag
+        case .nothing: false
+        }
+    }
+}

@@ -1,0 +1,234 @@
+import EventLoop
+import Redis
+import Settings
+import Store
+import Wire
+
+/// One process's replica of a cluster's configuration, and its way to change it. Confined to a thread that may wait.
+final class ClusterDatabase {
+    /// A transaction that finds newer records so many times is refused as overload.
+    static let maximumAttempts = 10
+
+    /// Told of each new state, before whoever changed it is answered.
+    var onChange: (StoreState) -> Void = { _ in }
+    private(set) var replica = Replica()
+    /// Records that could not be understood when all were read.
+    private(set) var unreadable: [String] = []
+    /// Carried out, and run again because another node was faster.
+    private(set) var (transactions, conflicts) = (0, 0)
+    var replicaMisses: Int { committer.replicaMisses }
+    let loader: Loader
+    private var committer: Committer
+    private var follower: ChangeFollower
+    private let monotonicNow: () -> MonotonicTime
+    private var toldRevision: UInt64 = 0
+
+    /// - Parameter node: of this process alone, so that it knows its own commits.
+    init(
+        server: any DatabaseServer, schema: KeySchema, codec: RecordCodec, node: String,
+        monotonicNow: @escaping () -> MonotonicTime = { EventLoop.monotonicNow() }
+    ) {
+        loader = Loader(server: server, schema: schema, codec: codec, node: node)
+        committer = Committer(server: server, schema: schema, codec: codec, node: node)
+        follower = ChangeFollower(node: node, position: "")
+        self.monotonicNow = monotonicNow
+    }
+
+    /// - Parameter snapshot: what another connection of this process has read; without one nothing is known yet.
+    convenience init(
+        server: any DatabaseServer, settings: RedisStoreSettings, process: String, continuing snapshot: Snapshot? = nil
+    ) {
+        let codec = RecordCodec(cipher: RecordCipher(settings.platformKey))
+        self.init(server: server, schema: KeySchema(prefix: settings.cluster.keyPrefix), codec: codec, node: process)
+        guard let snapshot else { return }
+        (replica, follower, toldRevision) = (snapshot.replica, snapshot.follower, snapshot.replica.revision)
+        committer = Committer(
+            server: server, schema: loader.schema, codec: codec, node: process, progress: snapshot.progress)
+    }
+
+    /// What a process knows of the cluster, to go on with over another connection.
+    struct Snapshot: Sendable {
+        fileprivate(set) var replica: Replica
+        fileprivate var follower: ChangeFollower
+        fileprivate var progress: Committer.Progress
+        fileprivate(set) var unreadable: [String]
+
+        var state: StoreState { replica.state }
+    }
+
+    var snapshot: Snapshot {
+        Snapshot(replica: replica, follower: follower, progress: committer.progress, unreadable: unreadable)
+    }
+
+    var history: ClusterHistory { ClusterHistory(server: loader.server, schema: loader.schema) }
+
+    /// When there is something to read again although nobody says so.
+    var deadline: MonotonicTime? { follower.deadline }
+
+    /// Makes sure that the database is this cluster's, which the first node that comes decides.
+    /// - Throws: `.failed` when it was made with another key.
+    func verify() throws(StoreError) {
+        let (server, key, check) = (loader.server, loader.schema.check, loader.codec.cipher.check)
+        _ = try server.ask(.init("SETNX", .init(key), .init(check)), key: key)
+        let found = try server.ask(.init("GET", .init(key)), key: key).text
+        guard found == check else {
+            throw .failed(reason: "the platform key is another one than that with which this platform's database was made")
+        }
+    }
+
+    /// Reads everything.
+    func reload() throws(StoreError) {
+        let loaded = try loader.loadAll()
+        (replica, unreadable) = (loaded.replica, loaded.unreadable)
+        tellAlways()
+        follower = ChangeFollower(node: follower.node, position: loaded.position)
+    }
+
+    enum CaughtUp: Equatable {
+        case followed(unreadable: [String])
+        /// The stream does not reach back to what was read last: everything is to be read.
+        case lostTrack
+    }
+
+    /// Reads what other nodes changed since the last time.
+    func catchUp() throws(StoreError) -> CaughtUp {
+        while true {
+            guard let entries = try loader.changes(after: follower.position, newest: newestEntry) else { return .lostTrack }
+            // Should the next page or the records not come, these are read another time.
+            let keys = follower.read(entries, at: monotonicNow())
+            follower.doubtOwn(keys)
+            if entries.count < Loader.page { break }
+        }
+        let keys = follower.takeDue(at: monotonicNow())
+        guard !keys.isEmpty else { return .followed(unreadable: []) }
+        do {
+            defer { tell() }
+            return .followed(unreadable: try loader.reload(keys, into: &replica))
+        } catch {
+            follower.doubtOwn(keys)
+            throw error
+        }
+    }
+
+    /// Of those read and our own the later: what a server that lost its newest writes has not.
+    private var newestEntry: String {
+        guard let own = committer.progress.lastEntry.flatMap(EventNumber.init), let read = EventNumber(follower.position) else {
+            return follower.position
+        }
+        return max(own.sequence, read.sequence) == own.sequence ? own.streamID : follower.position
+    }
+
+    /// Runs `body` on the replica, and again while other nodes are faster, until its changes are in the database.
+    ///
+    /// - Throws: what `body` throws; `StoreError.away` when the database does not answer, and then `overloaded` if conflicts do
+    ///   not end.
+    func write<Value>(_ body: (inout StateTransaction) throws -> Value) throws -> Value {
+        for _ in 0..<Self.maximumAttempts {
+            var transaction = StateTransaction(replica.state)
+            let value = try body(&transaction)
+            if try commit(transaction.changes) == .committed {
+                transactions += 1
+                return value
+            }
+            conflicts += 1
+        }
+        throw StoreError.overloaded
+    }
+
+    private func commit(_ changes: [Change]) throws(StoreError) -> Committer.Outcome {
+        let plan = CommitPlan(changes, on: replica, schema: loader.schema)
+        defer { tell() }
+        do {
+            return try committer.commit(plan, to: &replica)
+        } catch {
+            follower.doubtOwn(Set(plan.keys))
+            throw error
+        }
+    }
+
+    /// Forgets revocations whose last token has expired; the database drops them by itself.
+    func dropExpired(at now: WallTime) {
+        for entry in replica.state.expiredRevocations(at: now) {
+            replica.remove(key: loader.schema.record(Record.revocation(entry).id))
+        }
+        tell()
+    }
+
+    private func tell() { if replica.revision != toldRevision { tellAlways() } }
+
+    private func tellAlways() {
+        toldRevision = replica.revision
+        onChange(replica.state)
+    }
+}
+
+/// The lists of records are only there to find them, and can be made anew from the records.
+extension ClusterDatabase {
+    /// Compares the lists with a walk over all keys of the database, and mends them.
+    ///
+    /// A record that is made meanwhile may be taken for missing, which changes nothing. One that is listed and not yet made is
+    /// looked at again before its entry goes.
+    /// - Returns: how many entries were missing or led nowhere.
+    func repairIndexes() throws(StoreError) -> Int {
+        var missing: Set<KeySchema.Listing> = []
+        for key in try loader.server.walk(matching: "\(loader.schema.prefix){*") {
+            if let listing = loader.schema.listing(ofKey: key) { missing.insert(listing) }
+        }
+        var dangling: [KeySchema.Listing] = []
+        for index in KeySchema.Index.allCases {
+            for listing in try loader.listings(of: index) {
+                if missing.remove(listing) == nil, try !exists(listing) { dangling.append(listing) }
+            }
+        }
+        try loader.server.list(Array(missing), "SADD", schema: loader.schema)
+        try loader.server.list(dangling, "SREM", schema: loader.schema)
+        return missing.count + dangling.count
+    }
+
+    private func exists(_ listing: KeySchema.Listing) throws(StoreError) -> Bool {
+        let key = loader.schema.record(listing)
+        return try loader.server.ask(RedisCommand("EXISTS", RedisArgument(key)), key: key).integer == 1
+    }
+}
+
+extension DatabaseServer {
+    /// Adds to or takes from the lists of records.
+    func list(_ listings: [KeySchema.Listing], _ name: RedisArgument, schema: KeySchema) throws(StoreError) {
+        _ = try ask(
+            listings.map { listing in
+                let key = schema.index(listing.index)
+                return .command(RedisCommand(name, RedisArgument(key), RedisArgument(listing.member)), key: key)
+            })
+    }
+
+    /// Every key that matches, of all primaries.
+    fileprivate func walk(matching pattern: String) throws(StoreError) -> Set<String> {
+        var keys: Set<String> = []
+        for place in try places() {
+            var cursor = "0"
+            repeat {
+                let command = RedisCommand("SCAN", RedisArgument(cursor), "MATCH", RedisArgument(pattern), "COUNT", "1000")
+                guard let page = try ask(command, key: place).elements, page.count == 2, let next = page[0].text else {
+                    throw .failed(reason: "SCAN answered something else")
+                }
+                keys.formUnion(page[1].elements?.compactMap(\.text) ?? [])
+                cursor = next
+            } while cursor != "0"
+        }
+        return keys
+    }
+
+    /// One key for each primary: so many keys fall on every node of a cluster, down to a hundredth of its slots.
+    private func places() throws(StoreError) -> [String] {
+        let candidates = (0..<2_000).map { "place\($0)" }
+        let owners: [RedisValue]
+        do {
+            owners = try ask(candidates.map { .command(RedisCommand("CLUSTER", "MYID"), key: $0) })
+        } catch .failed {
+            return [candidates[0]]  // no cluster: there is one primary
+        }
+        var places: [String: String] = [:]
+        for (key, owner) in zip(candidates, owners) { if let owner = owner.text { places[owner] = key } }
+        return Array(places.values)
+    }
+}

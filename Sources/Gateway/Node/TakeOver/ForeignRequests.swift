@@ -1,0 +1,44 @@
+import EventLoop
+import HTTP
+import Refusals
+import WebRTCTransport
+
+/// A request for a session of the process before us, and the way back for its answer.
+struct ForeignRequest: Sendable {
+    var request: HTTPRequest
+    var reply: Reply<HTTPResponse>
+}
+
+/// Where workers leave such requests for the control loop; closed while there is no process before us.
+final class ForeignRequests: Sendable {
+    private let sender = Lock<MailboxSender<ForeignRequest>?>(nil)
+
+    var isOpen: Bool { sender.withLock { $0 != nil } }
+
+    func open(_ sender: MailboxSender<ForeignRequest>?) { self.sender.withLock { $0 = sender } }
+
+    func send(_ request: ForeignRequest) { _ = sender.withLock { $0 }?.send(request) }
+}
+
+/// Passes the requests of one worker's HTTP connections to the process before us. Confined to the worker.
+final class ForeignAnswers {
+    private let requests: ForeignRequests
+    private let replies: ReplyBox
+
+    /// - Throws: when the system gives no more descriptors.
+    init(loop: EventLoop, requests: ForeignRequests) throws(SystemError) {
+        self.requests = requests
+        replies = try ReplyBox(loop: loop)
+    }
+
+    /// - Returns: false when there is no process before us; then `respond` is not called.
+    func pass(_ request: HTTPRequest, _ respond: @escaping (HTTPResponse) -> Void) -> Bool {
+        guard requests.isOpen else { return false }
+        replies.ask { reply in
+            requests.send(ForeignRequest(request: request, reply: reply))
+        } then: { (response: HTTPResponse?) in
+            respond(response ?? Problem.response(Refusal(.sessionOutOfReach), headers: ["Retry-After": "2"]))
+        }
+        return true
+    }
+}

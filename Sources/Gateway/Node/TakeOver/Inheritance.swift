@@ -1,0 +1,34 @@
+import DataDirectory
+import GatewayLogging
+import Sockets
+import TakeOver
+
+/// What a process starts with that takes a running one's place: everything that may not be there twice.
+public struct Inheritance {
+    let succession: Succession
+
+    /// Nil when nobody runs on the directory: then there is no place to take, and the start is an ordinary one.
+    public static func claim(in directory: String) throws -> Inheritance? {
+        do {
+            return Inheritance(succession: try Succession(directory: directory))
+        } catch HandoverError.nobody {
+            return nil
+        }
+    }
+
+    /// Of this process's sessions: the next one.
+    var generation: UInt8 { (succession.offer.generation + 1) % 64 }
+
+    /// The sockets of one listener, in the order of workers.
+    func sockets(_ kind: SocketRole.Kind) -> [OwnedDescriptor] {
+        succession.sockets.filter { $0.key.kind == kind }.sorted { $0.key.worker < $1.key.worker }.map(\.value)
+    }
+
+    /// The way to the sessions of the running process's worker of that number.
+    func datagrams(worker: Int) -> OwnedDescriptor? { succession.sockets[SocketRole(.datagrams, worker: worker)] }
+
+    func openDirectory(at path: String) throws -> DataDirectory {
+        guard let lock = succession.sockets[SocketRole(.lock)] else { throw HandoverError.unexpected }
+        return try DataDirectory(at: path, sharing: lock.number)
+    }
+}

@@ -1,0 +1,328 @@
+import Admission
+import EventLoop
+import Foundation
+import GatewayLogging
+import HTTP
+import JSON
+import MediaContract
+import RouterForwarding
+import Sockets
+import Store
+import TakeOver
+import TakeOverCodec
+import Wire
+
+/// Carries out what the `HandoverMachine` says: gives this process's place to a successor, and takes it back.
+/// On the control loop.
+final class NodeHandover {
+    /// What of the node takes part.
+    struct Environment {
+        var services: HandoverServices
+        var embedded: EmbeddedContext
+        var workers: WorkerGroup
+        var drain: NodeDrain
+        var admin: AdminSite
+        var events: EventPlane
+        var notifier: ServiceNotifier?
+        /// The generation of our sessions, and what binds their ids to tokens.
+        var generation: UInt8
+        var sessionKey: Secret
+        /// Everything a successor gets but the pairs for datagrams, which are made anew each time.
+        var sockets: () -> [(SocketRole, OwnedDescriptor)]
+        var tellHolder: () -> Void
+        /// Live sessions, those of the processes before us included.
+        var sessions: () -> [JSONValue]
+        /// The process before us, as long as it has sessions.
+        var predecessor: () -> Predecessor?
+    }
+
+    /// What other threads report during a take-over.
+    private enum News: Sendable {
+        case storeSuspended
+        case storeResumed(Result<EmbeddedStore.Recovered, StoreError>)
+        case workerDone(step: Int)
+        case history([HistoryWrite])
+        case lease(LeaseChange)
+        case refusal(HandedRefusal)
+        case answered(Int, HandedResponse)
+    }
+
+    /// Processes with sessions before the one that serves: an old one and the new one that an even newer one, or the old program
+    /// again, takes the place of. With more, every datagram of the oldest would be handed on too often.
+    static let maximumPredecessors = 2
+
+    /// Why nobody can take our place now; nil when somebody can.
+    var obstacle: () -> String? = { nil }
+
+    private let loop: EventLoop
+    private let directory: String
+    private let environment: Environment
+    private var machine: HandoverMachine
+    /// The input that is dealt with, and those that came of it.
+    private var inputs: [(inout HandoverMachine) -> [HandoverMachine.Action]] = []
+    private var mailbox: Mailbox<News>?
+    private var listener: OwnedDescriptor?
+    private var listenerWatch: DescriptorWatch?
+    /// Just connected, until the machine says what becomes of it.
+    private var newcomer: HandoverChannel?
+    private var refused: [ObjectIdentifier: HandoverChannel] = [:]
+    private var channel: HandoverChannel?
+    /// Our ends of the pairs for datagrams, one for each worker.
+    private var links: [OwnedDescriptor] = []
+    private var alarm: TimerWatch?
+    private var progress: TimerWatch?
+    /// When the sessions were told last.
+    private var toldSessions = MonotonicTime.zero
+    /// Whom SIGUSR2 started.
+    private var successor: pid_t?
+    private var children: Watch?
+
+    init(loop: EventLoop, directory: String, environment: Environment) throws {
+        (self.loop, self.directory, self.environment) = (loop, directory, environment)
+        machine = HandoverMachine(workers: environment.workers.count)
+        mailbox = try Mailbox(loop: loop) { [unowned self] in receive($0) }
+        children = loop.watchSignal(SIGCHLD) { [unowned self] in if let successor { SuccessorProcess.reap(successor) } }
+        try listen()
+    }
+
+    /// SIGUSR2: has the program that is now on disk take our place.
+    func startSuccessor() {
+        if let reason = machine.obstacle ?? obstacle() {
+            return Log.event(.warning, "handover_refused", ["because": .string(reason)])
+        }
+        switch SuccessorProcess.start() {
+        case .success(let process):
+            successor = process
+            Log.event(.info, "successor_started", ["process": .integer(Int(process))])
+        case .failure(let error): Log.event(.error, "successor_not_started", ["because": .string("\(error)")])
+        }
+    }
+
+    /// More or fewer processes before us have sessions.
+    func predecessorsChanged() { put { $0.predecessorsChanged() } }
+
+    // MARK: - Inputs
+
+    /// One after the other: what an action causes at once waits until the actions beside it are done.
+    private func put(_ input: @escaping (inout HandoverMachine) -> [HandoverMachine.Action]) {
+        inputs.append(input)
+        guard inputs.count == 1 else { return }
+        while let next = inputs.first {
+            for action in next(&machine) { perform(action) }
+            inputs.removeFirst()
+        }
+    }
+
+    private func listen() throws {
+        let listener = try MessageSocket.listen(at: Succession.path(in: directory))
+        self.listener = listener
+        listenerWatch = loop.watch(descriptor: listener.number, for: .read) { [unowned self] in acceptWaiting() }
+    }
+
+    private func acceptWaiting() {
+        guard let listener, let connection = MessageSocket.accept(from: listener) else { return }
+        guard DescriptorMessage.peerUser(of: connection) == getuid() else { return }
+        newcomer = HandoverChannel(loop: loop, descriptor: connection)
+        let obstacle = obstacle()
+        put { $0.connected(obstacle: obstacle) }
+        newcomer = nil
+    }
+
+    private func receive(_ news: News) {
+        switch news {
+        case .storeSuspended: put { $0.storeSuspended() }
+        case .storeResumed(let result): put { $0.storeResumed(result) }
+        case .workerDone(let step): put { $0.workerDone(step: step) }
+        case .history(let writes): channel?.send(writes) { .history($0) }
+        case .lease(.changed(let handed)): channel?.send(.lease(handed))
+        case .lease(.released(let lease)): channel?.send(.released(lease))
+        case .refusal(let handed): channel?.send(.refusal(handed))
+        case .answered(let number, let response): channel?.send(.response(number: number, response))
+        }
+    }
+
+    // MARK: - Actions
+
+    private func perform(_ action: HandoverMachine.Action) {
+        let (leases, store) = (environment.embedded.leases, environment.embedded.store)
+        switch action {
+        case .accept: accept()
+        case .refuse(let reason): refuse(because: reason)
+        case .send(let message): channel?.send(message)
+        case .offer: offer()
+        case .tellLiving: channel?.send(Array(leases.living)) { .living($0) }
+        case .tellReservations: tellReservations()
+        case .tellPredecessors: channel?.send(.predecessors(environment.predecessor()?.count ?? 0))
+        case .tellProgress: tellProgress(every: Self.progressInterval)
+        case .close: channel?.close()
+        case .suspendAdministration:
+            environment.admin.suspend()
+            environment.events.suspend()
+        case .resumeAdministration:
+            environment.admin.resume()
+            environment.events.resume()
+        case .suspendStore: store.suspend { [sender = mailbox?.sender] in _ = sender?.send(.storeSuspended) }
+        case .resumeStore:
+            store.resume(sparing: leases.living) { [sender = mailbox?.sender] in _ = sender?.send(.storeResumed($0)) }
+        case .takeBack(let recovered):
+            leases.takeBack(recovered)
+            environment.services.contract.takeBack()
+        case .admit(let admits): environment.services.gate.set(.draining, !admits)
+        case .suspendAccepting(let step):
+            environment.workers.tell(
+                .suspendAccepting { [sender = mailbox?.sender] in _ = sender?.send(.workerDone(step: step)) })
+        case .relay: relay()
+        case .suspendReading(let step): suspendReading(step)
+        case .resumeWorkers: environment.workers.tell(.resume)
+        case .listen(true): if (try? listen()) == nil { Log.event(.error, "handover_not_offered") }
+        case .listen(false):
+            listenerWatch?.cancel()
+            (listenerWatch, listener) = (nil, nil)
+        case .passName(let process): environment.notifier?.passOn(to: process)
+        case .takeBackName:
+            environment.tellHolder()
+            environment.notifier?.send("MAINPID=\(getpid())\nREADY=1")
+        case .tellPredecessor(let isSucceeded): environment.predecessor()?.tell(weAreSucceeded: isSucceeded)
+        case .outlive: environment.drain.outlive { [unowned self] in put { $0.drained() } }
+        case .comeBack: environment.drain.comeBack()
+        case .terminate: environment.drain.terminate()
+        case .abandon: environment.drain.abandon()
+        case .end(let lease, let end): leases.end(lease, end)
+        case .answer(let number, let request): answer(number, request)
+        case .wake(let delay):
+            alarm = delay.map { loop.schedule(after: $0) { [unowned self] in put { $0.timePassed() } } }
+        case .clear: (alarm, progress, links) = (nil, nil, [])
+        case .forgetConnection: channel = nil
+        case .log(let event): log(event)
+        }
+    }
+
+    private func accept() {
+        channel = newcomer
+        channel?.onMessage = { [unowned self] message, _ in put { $0.received(message) } }
+        channel?.onClosed = { [unowned self] in
+            let isDrained = environment.drain.isOver
+            put { $0.closed(isDrained: isDrained) }
+        }
+        channel?.onGone = { [unowned self] in put { $0.gone() } }
+    }
+
+    private func refuse(because reason: String) {
+        Log.event(.warning, "handover_refused", ["because": .string(reason)])
+        guard refused.count < Self.maximumRefused, let channel = newcomer else { return }
+        let id = ObjectIdentifier(channel)
+        refused[id] = channel
+        channel.onMessage = { [unowned channel] _, _ in channel.send(.refused(reason)) }
+        channel.onClosed = { [unowned self] in refused[id] = nil }
+    }
+
+    private func offer() {
+        var sockets = environment.sockets()
+        links = []
+        for worker in 0..<environment.workers.count {
+            guard let (ours, theirs) = try? DescriptorMessage.makePair() else { return channel?.close() ?? () }
+            links.append(ours)
+            sockets.append((SocketRole(.datagrams, worker: worker), theirs))
+        }
+        guard let (ours, theirs) = try? DescriptorMessage.makePair() else { return channel?.close() ?? () }
+        channel?.follow(ours)
+        for (number, line) in ([theirs] + (environment.predecessor()?.lifeLines ?? [])).enumerated() {
+            sockets.append((SocketRole(.life, worker: number), line))
+        }
+        channel?.send(
+            .offer(
+                HandoverOffer(
+                    generation: environment.generation, workers: environment.workers.count, descriptors: sockets.count,
+                    sessionKey: environment.sessionKey.reveal())))
+        for start in stride(from: 0, to: sockets.count, by: DescriptorMessage.maximumDescriptors) {
+            let part = sockets[start...].prefix(DescriptorMessage.maximumDescriptors)
+            channel?.send(.sockets(part.map(\.0)), part.map(\.1))
+        }
+    }
+
+    private func tellReservations() {
+        for router in environment.services.staticRouters {
+            for (owner, port) in router.reservations {
+                channel?.send(.reservation(PortReservation(router: router.configuration.name, owner: owner, port: port)))
+            }
+        }
+    }
+
+    private func relay() {
+        let sender = mailbox?.sender
+        environment.embedded.store.relay { writes in _ = sender?.send(.history(writes)) }
+        environment.embedded.leases.handOver { change in _ = sender?.send(.lease(change)) }
+        environment.services.contract.handOver { handed in _ = sender?.send(.refusal(handed)) }
+    }
+
+    private func suspendReading(_ step: Int) {
+        let sender = mailbox?.sender
+        for (worker, link) in links.enumerated() {
+            environment.workers.tell(.suspendReading(link) { _ = sender?.send(.workerDone(step: step)) }, worker: worker)
+        }
+        links = []
+    }
+
+    private func answer(_ number: Int, _ handed: HandedRequest) {
+        guard let request = handed.request else {
+            channel?.send(.response(number: number, HandedResponse(HTTPResponse(.badRequest))))
+            return
+        }
+        let sender = mailbox?.sender
+        environment.workers.tell(.answer(request) { _ = sender?.send(.answered(number, HandedResponse($0))) }, worker: 0)
+    }
+
+    // MARK: - What is told again and again
+
+    private func tellProgress(every interval: Duration) {
+        progress = loop.schedule(after: interval, repeating: interval) { [unowned self] in tellProgress() }
+    }
+
+    /// Waits for nobody: what is behind hears the next one.
+    private func tellProgress() {
+        guard let channel, !channel.isBehind else { return }
+        let entries = environment.embedded.leases.progress.map {
+            HolderProgress(lease: $0.lease, nanoseconds: $0.at.nanoseconds)
+        }
+        channel.send(entries) { .progress($0) }
+        if loop.now - toldSessions >= Self.sessionsInterval { tellSessions(over: channel) }
+    }
+
+    /// Sessions as text, because each process knows members of its own. One too long to be told is left out.
+    private func tellSessions(over channel: HandoverChannel) {
+        toldSessions = loop.now
+        let texts = environment.sessions().map { PeerBytes($0.serialized()) }
+        channel.send(texts.filter { $0.bytes.count <= Self.maximumSessionLength }) { .sessions($0, isLast: false) }
+        channel.send(.sessions([], isLast: true))
+    }
+
+    private func log(_ event: HandoverMachine.Event) {
+        let live = LogValue.integer(environment.services.gate.livePublishes)
+        switch event {
+        case .began(let process): Log.event(.info, "handover_began", ["process": .integer(Int(process))])
+        case .handedOver: Log.event(.info, "handed_over", ["live": live])
+        case .rolledBack: Log.event(.warning, "handover_rolled_back", ["live": live])
+        case .storeNotResumed(let error): Log.event(.error, "store_not_resumed", ["because": .string("\(error)")])
+        }
+    }
+
+    /// Would-be successors that are being refused at one time; further ones are only cut off.
+    private static let maximumRefused = 8
+    private static let progressInterval: Duration = .milliseconds(250)
+    private static let sessionsInterval: Duration = .seconds(1)
+    /// Bytes of one session's JSON.
+    private static let maximumSessionLength = 16 * 1024
+}
+
+/// The parts of the node that both processes of a take-over keep each other informed of.
+struct HandoverServices {
+    let gate: AdmissionGate
+    let staticRouters: [StaticRouter]
+    let contract: ContractDesk
+    let foreignRequests: ForeignRequests
+
+    init(_ shared: SharedParts) {
+        (gate, staticRouters) = (shared.admission.gate, shared.staticRouters)
+        (contract, foreignRequests) = (shared.contract.desk, shared.foreignRequests)
+    }
+}

@@ -1,0 +1,104 @@
+import Foundation
+import GRDB
+package import Wire
+
+/// The two files of a gateway that is not running, for moving what they hold.
+package struct EmbeddedFiles {
+    /// Writes handed over at once.
+    static let page = 500
+
+    private let configuration: ConfigurationDatabase
+    private let history: HistoryDatabase
+
+    /// - Parameter directory: the data directory, which the caller has locked.
+    package init(directory: String) throws(StoreError) {
+        (configuration, history) = try StoreFiles(directory: directory, webhooks: [], isQueueing: false).open()
+    }
+
+    package func close() {
+        configuration.close()
+        history.close()
+    }
+
+    package func load() throws(StoreError) -> StoreState {
+        do { return try configuration.load() } catch { throw .failed(reason: String(describing: error)) }
+    }
+
+    package func commit(_ changes: [Change]) throws(StoreError) {
+        do { try configuration.commit(changes) } catch { throw .failed(reason: String(describing: error)) }
+    }
+
+    package func append(_ writes: [HistoryWrite]) throws(StoreError) {
+        do { _ = try history.append(writes) } catch { throw .failed(reason: String(describing: error)) }
+    }
+
+    /// Tells this data directory from all others.
+    package func queueName() throws(StoreError) -> String {
+        var name = Result<String, any Error>.success("")
+        do {
+            try history.read { history in name = Result { try history.historyQueue(limit: 0).name } }
+            return try name.get()
+        } catch {
+            throw .failed(reason: String(describing: error))
+        }
+    }
+
+    /// Ends what a process that died left open, then gives the whole history as the writes that make it again.
+    package func eachWrite(at now: WallTime, _ body: ([HistoryWrite]) throws(StoreError) -> Void) throws(StoreError) {
+        do {
+            try history.endAbandoned(at: now)
+            for part in HistoryDatabase.Part.allCases {
+                var offset = 0
+                while true {
+                    let writes = try history.writes(part, offset: offset, limit: Self.page)
+                    if writes.isEmpty { break }
+                    try body(writes)
+                    offset += Self.page
+                }
+            }
+        } catch {
+            throw error as? StoreError ?? .failed(reason: String(describing: error))
+        }
+    }
+}
+
+/// The two files of the data directory, as often as they are opened.
+struct StoreFiles: Sendable {
+    let directory: String
+    /// Receivers for whom events are kept until they took them.
+    let webhooks: [String]
+    /// Whether the history is kept for the cluster until its database has it.
+    let isQueueing: Bool
+
+    func open() throws(StoreError) -> (ConfigurationDatabase, HistoryDatabase) {
+        (try ConfigurationDatabase(directory: directory), try HistoryDatabase(directory: directory, isQueueing: isQueueing))
+    }
+}
+
+/// Opens one SQLite file of the data directory: WAL, readable by its owner only, migrated to the present schema.
+enum DatabaseFile {
+    static func open(_ path: String, synchronous: String, migrator: DatabaseMigrator) throws(StoreError) -> DatabaseQueue {
+        do {
+            try create(path)
+            var configuration = Configuration()
+            configuration.prepareDatabase { database in
+                try database.execute(sql: "PRAGMA journal_mode = WAL; PRAGMA synchronous = \(synchronous)")
+            }
+            let queue = try DatabaseQueue(path: path, configuration: configuration)
+            try migrator.migrate(queue)
+            return queue
+        } catch {
+            throw .cannotOpen(path: path, reason: String(describing: error))
+        }
+    }
+
+    /// SQLite gives its journal and WAL the mode of the database, which therefore is made before SQLite sees it.
+    private static func create(_ path: String) throws {
+        if !FileManager.default.fileExists(atPath: path) {
+            guard FileManager.default.createFile(atPath: path, contents: nil, attributes: [.posixPermissions: 0o600]) else {
+                throw CocoaError(.fileWriteUnknown)
+            }
+        }
+        try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: path)
+    }
+}

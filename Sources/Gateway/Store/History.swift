@@ -1,0 +1,78 @@
+public import Wire
+
+/// Questions to the history, asked and answered on the store's thread.
+public protocol HistoryReading {
+    /// Newest first, after the session with id `after` in that order.
+    func sessions(ofStage arn: String, after: (startTime: WallTime, sessionID: String)?, limit: Int) throws -> [StageSession]
+
+    func session(_ sessionID: String, ofStage arn: String) throws -> StageSession?
+
+    /// In the order of their ids, after `after`.
+    func participants(
+        ofStage arn: String, sessionID: String, matching filter: ParticipantFilter, after: String, limit: Int
+    ) throws -> [Participant]
+
+    func participant(_ participantID: String, ofStage arn: String, sessionID: String) throws -> Participant?
+
+    /// Whether the participant ever was in one of the stage's sessions.
+    func knows(participant participantID: String, ofStage arn: String) throws -> Bool
+
+    /// Oldest first, after the event number `after`; only what the API model knows.
+    func events(
+        ofStage arn: String, sessionID: String, participantID: String, after: Int64, limit: Int
+    ) throws -> [ParticipantEvent]
+
+    /// Events of all stages, oldest first, after the event number `after`.
+    func events(after: Int64, limit: Int) throws -> [ParticipantEvent]
+
+    /// The number of the newest event; 0 when there is none.
+    func lastSequence() throws -> Int64
+
+    /// Events that `target` has not taken yet, oldest first, after the event number `after`.
+    ///
+    /// Only the store of the node that recorded them has these: that node delivers them.
+    func undelivered(to target: String, after: Int64, limit: Int) throws -> [ParticipantEvent]
+}
+
+extension HistoryReading {
+    public func participants(
+        ofStage arn: String, sessionID: String, matching filter: ParticipantFilter = .none, limit: Int
+    ) throws -> [Participant] {
+        try participants(ofStage: arn, sessionID: sessionID, matching: filter, after: "", limit: limit)
+    }
+
+    public func events(ofStage arn: String, sessionID: String, participantID: String, limit: Int) throws -> [ParticipantEvent] {
+        try events(ofStage: arn, sessionID: sessionID, participantID: participantID, after: 0, limit: limit)
+    }
+
+    public func undelivered(to target: String, limit: Int) throws -> [ParticipantEvent] {
+        try undelivered(to: target, after: 0, limit: limit)
+    }
+}
+
+/// The one condition that ListParticipants takes.
+public enum ParticipantFilter: Sendable {
+    case none
+    case userID(String)
+    case published(Bool)
+    case connected(Bool)
+    /// Nothing is recorded here, so that no recording state matches.
+    case nothing
+}
+
+/// One thing to append to the history, made under the lock under which the state changed, and so in its order.
+public enum HistoryWrite: Codable, Equatable, Sendable {
+    case sessionBegan(StageSession)
+    case sessionEnded(stageARN: String, sessionID: String, at: WallTime)
+    /// The participant as it is now; replaces what was written of it in this session.
+    case participant(Participant)
+    /// The event and, in the same transaction, its entries in the outbox.
+    case event(ParticipantEvent)
+    /// The publish of this generation is over, whoever held it: if the participant is still connected by it, PUBLISH_STOPPED
+    /// (where it was publishing) and LEFT are derived. What is written of that generation or an older one later is dropped.
+    case closed(stageARN: String, sessionID: String, participantID: String, generation: UInt64, at: WallTime)
+    /// The cluster has taken this node's queue up to here; `closing` it derived, for this node's receivers to be told.
+    case forwarded(through: Int64, closing: [ParticipantEvent])
+    /// The receiver has taken the events up to here for this participant.
+    case delivered(target: String, sequences: [Int64])
+}

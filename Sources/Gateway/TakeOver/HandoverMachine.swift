@@ -1,0 +1,284 @@
+public import Admission
+public import Store
+public import TakeOverCodec
+
+/// The predecessor's side of a take-over: gives this process's place to a successor, step by step, and takes it back when that
+/// one ends too early (docs/design.md 4.6). `Succession` is the other side.
+///
+/// A value without clock and socket: every input returns what is to be done, in this order. Until the successor is ready nothing
+/// is missing here but the store's files and the admin listener, which wait. After that our sessions go on to their end with what
+/// the successor passes on.
+public struct HandoverMachine: Sendable {
+    public enum Action: Equatable, Sendable {
+        // What the other process hears
+        /// Takes the connection that has just been made; its messages and its end are inputs.
+        case accept
+        /// Says why not once it has said something, and forgets the connection: one that is closed before that loses the words.
+        case refuse(String)
+        case send(HandoverMessage)
+        /// Sends `offer` and every descriptor that a successor gets.
+        case offer(to: Int32)
+        case tellLiving
+        case tellReservations
+        /// How many processes before this one have sessions.
+        case tellPredecessors
+        /// `progress` and `sessions` are told again and again from now on.
+        case tellProgress
+        /// Ends the connection; `closed` comes of it.
+        case close
+
+        // What of this node goes, and comes back
+        case suspendAdministration
+        case resumeAdministration
+        /// `storeSuspended` follows once another process may open the files.
+        case suspendStore
+        /// `storeResumed` follows.
+        case resumeStore
+        /// What the successor's process has added to the history counts for our leases, and they are ours to give again.
+        case takeBack(EmbeddedStore.Recovered)
+        case admit(Bool)
+        /// `workerDone(step)` follows, once for each worker.
+        case suspendAccepting(step: Int)
+        /// History, leases and remembered refusals are told from now on, beginning with what there is.
+        case relay
+        /// `workerDone(step)` follows, once for each worker.
+        case suspendReading(step: Int)
+        case resumeWorkers
+        /// Waits for a successor at the path of the data directory, or leaves the path to this one.
+        case listen(Bool)
+        /// The service manager hears which process is the node, and the data directory's lock says so.
+        case passName(to: Int32)
+        case takeBackName
+        /// The process before us hears whether we have a successor.
+        case tellPredecessor(isSucceeded: Bool)
+
+        // What becomes of this process's own end (`DrainMachine`)
+        case outlive
+        case comeBack
+        case terminate
+        case abandon
+
+        // What the successor wants done with our sessions
+        case end(PublishLease, LeaseEnd)
+        case answer(number: Int, HandedRequest)
+
+        /// `timePassed` follows so much later, in place of what was asked for before; nil: it does not.
+        case wake(after: Duration?)
+        /// Everything that was made for this successor but the connection goes.
+        case clear
+        case forgetConnection
+        case log(Event)
+    }
+
+    public enum Event: Equatable, Sendable {
+        case began(process: Int32)
+        case handedOver
+        case rolledBack
+        case storeNotResumed(StoreError)
+    }
+
+    private enum State {
+        case alone
+        /// Somebody is connected and has not said yet what it speaks.
+        case asked
+        /// The successor has our sockets, and opens what it can without our files.
+        case offered(Int32)
+        /// The store lets go of its files.
+        case suspending(Int32)
+        /// The files are the successor's, which starts.
+        case suspended(Int32)
+        /// Our workers stop accepting.
+        case closing(Int32, WorkerStep)
+        /// Our leases are being told, and our workers stop reading.
+        case leaving(Int32, WorkerStep)
+        case succeeded(Aftermath)
+        /// The connection is over, and the successor may still live: what it has is still its own.
+        case parting
+        /// The successor is gone, and the store opens its files again.
+        case returning
+        /// This process ends, whatever becomes of the successor.
+        case ending
+    }
+
+    /// What every worker is asked to do.
+    private struct WorkerStep {
+        let number: Int
+        var awaited: Int
+    }
+
+    private struct Aftermath {
+        /// The node goes away, and not only its older process.
+        var isTerminating = false
+        /// The successor's place has a third process: there is none for us to come back to.
+        var isBypassed = false
+    }
+
+    /// A successor's start has to be over by then, certificates and databases and all.
+    static let patience: Duration = .seconds(60)
+    /// A process that ends closes everything within milliseconds; a loaded machine gets more.
+    static let farewell: Duration = .seconds(5)
+    /// The successor's last moments may hold a lock: the store is asked again.
+    static let pause: Duration = .seconds(1)
+
+    private let workers: Int
+    private var state = State.alone
+    /// Tells what workers did in this step from what they did in one that was given up.
+    private var lastStep = 0
+
+    /// - Parameter workers: how many there are.
+    public init(workers: Int) { self.workers = workers }
+
+    /// Why nobody can take our place now, as far as this machine knows; nil when somebody can.
+    public var obstacle: String? {
+        if case .alone = state { nil } else { "another process is taking its place" }
+    }
+
+    /// Whether another process has our place, and we live on for our sessions.
+    public var isSucceeded: Bool { if case .succeeded = state { true } else { false } }
+
+    // MARK: - What the successor does
+
+    /// - Parameter obstacle: why nobody can take our place now, for reasons that are not ours to know.
+    public mutating func connected(obstacle: String?) -> [Action] {
+        if let reason = self.obstacle ?? obstacle { return [.refuse(reason)] }
+        state = .asked
+        return [.accept, .wake(after: Self.patience)]
+    }
+
+    public mutating func received(_ message: HandoverMessage) -> [Action] {
+        switch (state, message) {
+        case (.asked, .hello(HandoverMessage.version, let process)):
+            state = .offered(process)
+            return [.log(.began(process: process)), .offer(to: process)]
+        case (.asked, .hello): return [.send(.refused("it speaks another version of the hand-over: drain this process instead"))]
+        case (.offered(let process), .prepare):
+            state = .suspending(process)
+            return [.suspendAdministration, .suspendStore]
+        case (.suspended(let process), .ready):
+            let step = nextStep()
+            state = .closing(process, step)
+            return [.admit(false), .suspendAccepting(step: step.number)]
+        case (.succeeded(let aftermath), _): return received(message, aftermath)
+        default: return [.close]
+        }
+    }
+
+    private mutating func received(_ message: HandoverMessage, _ aftermath: Aftermath) -> [Action] {
+        var aftermath = aftermath
+        switch message {
+        case .end(let lease, let end): return [.end(lease, end)]
+        case .request(let number, let request): return [.answer(number: number, request)]
+        case .terminate:
+            aftermath.isTerminating = true
+            state = .succeeded(aftermath)
+            return [.terminate]
+        case .succeeded(let isSucceeded):
+            aftermath.isBypassed = isSucceeded
+            state = .succeeded(aftermath)
+            return []
+        default: return [.close]
+        }
+    }
+
+    /// The connection is over. Until the successor is known to be gone, what it has is still its own.
+    /// - Parameter isDrained: our last session has ended.
+    public mutating func closed(isDrained: Bool) -> [Action] {
+        switch state {
+        case .asked, .offered:
+            state = .alone
+            return [.clear, .forgetConnection, .log(.rolledBack)]
+        case .suspending, .suspended, .closing, .leaving:
+            state = .parting
+            return [.clear]
+        case .succeeded(let aftermath):
+            state = aftermath.isTerminating || aftermath.isBypassed || isDrained ? .ending : .parting
+            if aftermath.isTerminating || isDrained { return [.clear, .terminate] }
+            // A successor that serves and has closed all the same keeps listeners and store: we cannot come back.
+            return [.clear, aftermath.isBypassed ? .abandon : .wake(after: Self.farewell)]
+        case .alone, .parting, .returning, .ending: return []
+        }
+    }
+
+    /// The successor has ended, after `closed`: whatever it had is ours again, and was never closed here.
+    public mutating func gone() -> [Action] {
+        guard case .parting = state else { return [] }
+        state = .returning
+        return [.wake(after: nil), .forgetConnection] + resume() + [.log(.rolledBack)]
+    }
+
+    // MARK: - What this node does
+
+    public mutating func storeSuspended() -> [Action] {
+        guard case .suspending(let process) = state else { return [] }
+        state = .suspended(process)
+        return [.tellLiving, .tellReservations, .send(.prepared)]
+    }
+
+    public mutating func storeResumed(_ result: Result<EmbeddedStore.Recovered, StoreError>) -> [Action] {
+        guard case .returning = state else { return [] }
+        switch result {
+        case .failure(let error): return [.log(.storeNotResumed(error)), .wake(after: Self.pause)]
+        case .success(let recovered):
+            state = .alone
+            return [.wake(after: nil), .takeBack(recovered), .resumeAdministration, .takeBackName, .listen(true)]
+        }
+    }
+
+    /// A worker has done what this step asks.
+    public mutating func workerDone(step: Int) -> [Action] {
+        switch state {
+        case .closing(let process, var current) where current.number == step:
+            current.awaited -= 1
+            state = .closing(process, current)
+            return current.awaited == 0 ? leave(to: process) : []
+        case .leaving(let process, var current) where current.number == step:
+            current.awaited -= 1
+            state = .leaving(process, current)
+            return current.awaited == 0 ? handedOver(to: process) : []
+        default: return []
+        }
+    }
+
+    /// More or fewer processes before us have sessions: the one after us counts them too.
+    public func predecessorsChanged() -> [Action] { isSucceeded ? [.tellPredecessors] : [] }
+
+    /// Our last session has ended.
+    public func drained() -> [Action] { isSucceeded ? [.send(.left)] : [] }
+
+    public mutating func timePassed() -> [Action] {
+        switch state {
+        case .asked, .offered, .suspending, .suspended, .closing, .leaving: return [.close]
+        case .parting:
+            state = .ending
+            return [.abandon]
+        case .returning: return resume()
+        case .alone, .succeeded, .ending: return []
+        }
+    }
+
+    // MARK: - Steps
+
+    private mutating func nextStep() -> WorkerStep {
+        lastStep += 1
+        return WorkerStep(number: lastStep, awaited: workers)
+    }
+
+    /// Nobody is accepted any more: the leases are told, then nothing is read.
+    private mutating func leave(to process: Int32) -> [Action] {
+        let step = nextStep()
+        state = .leaving(process, step)
+        return [.relay, .suspendReading(step: step.number)]
+    }
+
+    private mutating func handedOver(to process: Int32) -> [Action] {
+        state = .succeeded(Aftermath())
+        return [
+            .wake(after: nil), .listen(false), .tellReservations, .passName(to: process), .tellPredecessor(isSucceeded: true),
+            .send(.yours), .tellPredecessors, .log(.handedOver), .outlive, .tellProgress,
+        ]
+    }
+
+    private func resume() -> [Action] {
+        [.tellPredecessor(isSucceeded: false), .resumeStore, .comeBack, .admit(true), .resumeWorkers]
+    }
+}

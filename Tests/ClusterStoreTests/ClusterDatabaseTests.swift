@@ -1,0 +1,214 @@
+import EventLoop
+import Redis
+import Store
+import TestSupport
+import Testing
+import Wire
+
+@testable import ClusterStore
+
+/// A database that stops answering this process, as a process that dies stops asking.
+private final class DyingServer: DatabaseServer {
+    private let server: any DatabaseServer
+    /// Questions until the end.
+    var remaining = Int.max
+
+    init(_ server: any DatabaseServer) { self.server = server }
+
+    func ask(_ questions: [Question]) throws(StoreError) -> [RedisValue] {
+        guard remaining > 0 else { throw .away }
+        remaining -= 1
+        return try server.ask(questions)
+    }
+
+    func settle(_ key: String) throws(StoreError) -> Bool { try server.settle(key) }
+}
+
+/// Platforms on one thread, and a clock that is set by hand.
+private final class DatabaseBench {
+    let bench: ClusterBench
+    let loop: EventLoop
+    private let client: WaitingClient
+    var now = MonotonicTime.zero
+
+    init() throws {
+        bench = try ClusterBench()
+        loop = try EventLoop()
+        client = try WaitingClient(loop: loop, settings: bench.settings("t").redis)
+        client.start()
+        #expect(client.connect(within: .seconds(60)))
+    }
+
+    func open(_ node: String) throws -> (database: ClusterDatabase, server: DyingServer) {
+        let server = DyingServer(client)
+        let codec = RecordCodec(cipher: RecordCipher(ClusterBench.key))
+        let database = ClusterDatabase(server: server, schema: KeySchema(prefix: "sd:"), codec: codec, node: node) {
+            [unowned self] in
+            now
+        }
+        try database.reload()
+        return (database, server)
+    }
+}
+
+@Suite("One process's view of a platform", .timeLimit(.minutes(10)))
+struct ClusterDatabaseTests {
+    private let bench: DatabaseBench
+    private let stage = ClusterBench.stage("one")
+
+    init() throws { bench = try DatabaseBench() }
+
+    /// A stage with two keys, deleted as DeleteStage does it: three slots and an index.
+    private func prepared() throws -> (database: ClusterDatabase, server: DyingServer) {
+        let first = try bench.open("a")
+        try first.database.write { transaction in
+            transaction.put(stage)
+            for id in ["c", "d"] { transaction.put(ClusterBench.configuration(id, stage: stage.arn)) }
+        }
+        return first
+    }
+
+    private func delete(_ database: ClusterDatabase) throws {
+        try database.write { transaction in
+            for var configuration in transaction.state.ingestConfigurations.values where configuration.stageARN == stage.arn {
+                configuration.stageARN = ""
+                transaction.put(configuration)
+            }
+            transaction.removeStage(stage.arn)
+        }
+    }
+
+    private func attached(_ database: ClusterDatabase) -> Int {
+        database.replica.state.ingestConfigurations.values.count { $0.stageARN == stage.arn }
+    }
+
+    /// Questions of the commit: before, ingest, ingest, stage, index, after.
+    @Test(arguments: 0...6)
+    func `what a process that died half-way has changed is seen by all after two seconds`(questions: Int) throws {
+        let first = try prepared()
+        let second = try bench.open("b")
+        first.server.remaining = questions + 1  // The empty list of additions is a question too.
+        let isDead = questions < 6
+        if isDead {
+            #expect(throws: StoreError.away) { try delete(first.database) }
+        } else {
+            try delete(first.database)
+        }
+        #expect(try second.database.catchUp() == .followed(unreadable: []))
+        bench.now = bench.now + .seconds(2)
+        #expect(try second.database.catchUp() == .followed(unreadable: []))
+        let third = try bench.open("c")
+        for database in [second.database, third.database] {
+            #expect(attached(database) == max(0, 2 - max(0, questions - 1)), "keys go first")
+            #expect(database.replica.state.stages.count == (questions < 4 ? 1 : 0))
+        }
+        // The same request again, at any node, ends what was begun.
+        try delete(second.database)
+        let last = try bench.open("d")
+        #expect(attached(last.database) == 0 && last.database.replica.state.stages.isEmpty)
+        // Our own view is right as soon as the database answers again.
+        first.server.remaining = .max
+        #expect(try first.database.catchUp() == .followed(unreadable: []))
+        #expect(attached(first.database) == 0 && first.database.replica.state.stages.isEmpty)
+    }
+
+    @Test(arguments: 0...5)
+    func `of a new stage that was half made, what exists is found by everybody`(questions: Int) throws {
+        let (first, second) = (try bench.open("a"), try bench.open("b"))
+        first.server.remaining = questions
+        let body: (inout StateTransaction) throws -> Void = { [stage] transaction in
+            transaction.put(stage)
+            transaction.put(ClusterBench.configuration("c", stage: stage.arn))
+        }
+        #expect(throws: StoreError.away) { try first.database.write(body) }
+        bench.now = bench.now + .seconds(2)
+        #expect(try second.database.catchUp() == .followed(unreadable: []))
+        bench.now = bench.now + .seconds(2)
+        #expect(try second.database.catchUp() == .followed(unreadable: []))
+        let third = try bench.open("c")
+        #expect(third.database.replica.state.stages == second.database.replica.state.stages)
+        #expect(third.database.replica.state.ingestConfigurations == second.database.replica.state.ingestConfigurations)
+        #expect(third.database.replica.state.stages.count == (questions >= 4 ? 1 : 0))
+        try second.database.write(body)
+        #expect(try bench.open("d").database.replica.recordCount == 2)
+    }
+
+    @Test
+    func `a transaction runs again on what another node has made meanwhile`() throws {
+        let (first, second) = (try prepared(), try bench.open("b"))
+        var runs = 0
+        try first.database.write { $0.put(Stage(arn: stage.arn, name: "renamed", createdAt: ClusterBench.now)) }
+        try second.database.write { transaction in
+            runs += 1
+            var stage = try #require(transaction.state.stages[stage.arn])
+            stage.tags["mine"] = "too"
+            transaction.put(stage)
+        }
+        #expect(runs == 2)
+        #expect(second.database.replica.state.stages[stage.arn]?.name == "renamed")
+        #expect(second.database.replica.state.stages[stage.arn]?.tags["mine"] == "too")
+    }
+
+    @Test
+    func `a record deleted and made again is another one for who knew the old one`() throws {
+        let (first, second) = (try prepared(), try bench.open("b"))
+        try first.database.write { $0.removeStage(stage.arn) }
+        try first.database.write { $0.put(Stage(arn: stage.arn, name: "again", createdAt: ClusterBench.now)) }
+        var names: [String?] = []
+        try second.database.write { transaction in
+            names.append(transaction.state.stages[stage.arn]?.name)
+            transaction.put(Stage(arn: stage.arn, name: "last", createdAt: ClusterBench.now))
+        }
+        #expect(names == ["n-one", "again"])
+    }
+
+    @Test
+    func `a placement moves at one node only`() throws {
+        let (first, second) = (try prepared(), try bench.open("b"))
+        let key = Placement.Key(stageID: "one", replica: 0)
+        let placed = try first.database.write { $0.place(key, on: "x", expected: nil, now: ClusterBench.now) }
+        let lost = try second.database.write { $0.place(key, on: "y", expected: nil, now: ClusterBench.now) }
+        #expect(lost == placed)
+    }
+
+    @Test
+    func `nothing that changes nothing is written`() throws {
+        let first = try prepared()
+        first.server.remaining = 0
+        try first.database.write { transaction in
+            transaction.put(stage)
+            transaction.removeRevocation(participantID: "nobody", stageARN: stage.arn)
+        }
+    }
+
+    @Test
+    func `a body that throws writes nothing`() throws {
+        struct Refused: Error {}
+        let first = try prepared()
+        #expect(throws: Refused.self) {
+            try first.database.write { transaction in
+                transaction.removeStage(stage.arn)
+                throw Refused()
+            }
+        }
+        #expect(try bench.open("b").database.replica.state.stages.count == 1)
+    }
+
+    @Test
+    func `a revocation leaves memory and database with the last token`() throws {
+        let first = try prepared()
+        let now = EventLoop.wallNow()
+        try first.database.write {
+            $0.put(Revocation(stageARN: stage.arn, participantID: "p", expiresAt: now + .milliseconds(300)))
+        }
+        #expect(first.database.replica.state.isRevoked(participantID: "p", stageARN: stage.arn, at: now))
+        first.database.dropExpired(at: now + .seconds(1))
+        #expect(first.database.replica.recordCount == 3)
+        // Waits for the server's clock.
+        let isGone = bench.loop.run(
+            until: { (try? bench.bench.ask("EXISTS", "sd:{one}:revocation:p")) == "0" }, within: .seconds(60))
+        #expect(isGone)
+        #expect(try bench.open("b").database.replica.recordCount == 3)
+        #expect(try bench.bench.ask("SCARD", "sd:{one}:members") == "0")
+    }
+}

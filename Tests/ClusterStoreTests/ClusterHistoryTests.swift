@@ -1,0 +1,241 @@
+import Admission
+import EventLoop
+import Foundation
+import Store
+import TestSupport
+import Testing
+import Wire
+
+@testable import ClusterStore
+
+@Suite("The history of a platform", .timeLimit(.minutes(10)))
+struct ClusterHistoryTests {
+    static let arn = ResourceName().arn(.stage, "one")
+    static let now = ClusterBench.now
+
+    static func participant(
+        _ generation: UInt64?, of id: String = "p", session: String = "st-1", isConnected: Bool = true
+    ) -> HistoryWrite {
+        var client = ClientAttributes()
+        client.sdkVersion = "OBS \"30\""
+        var participant = Participant(
+            stageARN: arn, sessionID: session, participantID: id, userID: "user \(id)", attributes: ["k": "v/ü"],
+            firstJoinTime: now, ingestProtocol: "WHIP", ingestConfigurationARN: "", client: client)
+        (participant.isConnected, participant.published, participant.generation) = (isConnected, true, generation)
+        return .participant(participant)
+    }
+
+    static func event(
+        _ name: ParticipantEvent.Name, _ generation: UInt64, of id: String = "p", session: String = "st-1", at offset: Int64 = 0
+    ) -> HistoryWrite {
+        .event(
+            ParticipantEvent(
+                name: name, time: now + .seconds(offset), stageARN: arn, sessionID: session, participantID: id,
+                userID: "user \(id)", errorCode: name == .publishError ? "INSUFFICIENT_CAPABILITIES" : "",
+                generation: generation))
+    }
+
+    static func began(_ session: String, at offset: Int64 = 0) -> HistoryWrite {
+        .sessionBegan(StageSession(stageARN: arn, sessionID: session, startTime: now + .seconds(offset)))
+    }
+
+    static func closed(_ generation: UInt64, of id: String = "p", session: String = "st-1") -> HistoryWrite {
+        .closed(stageARN: arn, sessionID: session, participantID: id, generation: generation, at: now)
+    }
+
+    static func start(_ generation: UInt64, of id: String = "p") -> [HistoryWrite] {
+        [
+            began("st-1"), participant(generation, of: id), event(.joined, generation, of: id),
+            event(.publishStarted, generation, of: id),
+        ]
+    }
+
+    static func names(_ node: TestNode, _ id: String = "p") async throws -> [ParticipantEvent.Name] {
+        try await node.read { history in
+            try history.events(ofStage: arn, sessionID: "st-1", participantID: id, limit: 100).map(\.name)
+        }
+    }
+
+    /// Everything that the control plane asks, as text.
+    static func answers(_ history: any HistoryReading) throws -> [String] {
+        var answers: [String] = []
+        let all = try history.sessions(ofStage: arn, after: nil, limit: 10)
+        answers += all.map { "\($0)" }
+        answers += try history.sessions(ofStage: arn, after: (all[0].startTime, all[0].sessionID), limit: 1).map { "\($0)" }
+        answers.append("\(try history.session("st-1", ofStage: arn).map { "\($0)" } ?? "none")")
+        answers.append("\(try history.session("st-9", ofStage: arn) == nil)")
+        for filter in [
+            ParticipantFilter.none, .userID("user q"), .published(true), .connected(true), .connected(false), .nothing,
+        ] {
+            answers.append("\(try history.participants(ofStage: arn, sessionID: "st-1", matching: filter, limit: 10))")
+        }
+        answers.append(
+            "\(try history.participants(ofStage: arn, sessionID: "st-1", matching: .none, after: "p", limit: 1))")
+        answers.append("\(try history.participant("p", ofStage: arn, sessionID: "st-1").map { "\($0)" } ?? "none")")
+        answers.append("\(try history.participant("x", ofStage: arn, sessionID: "st-1") == nil)")
+        answers.append("\(try ["p", "x"].map { try history.knows(participant: $0, ofStage: arn) })")
+        for id in ["p", "q"] {
+            let events = try history.events(ofStage: arn, sessionID: "st-1", participantID: id, limit: 10)
+            answers += events.map(Self.text)
+            let rest = try history.events(
+                ofStage: arn, sessionID: "st-1", participantID: id, after: events[0].sequence, limit: 2)
+            answers += rest.map(Self.text)
+        }
+        return answers
+    }
+
+    /// And what the stream of all events tells.
+    static func allAnswers(_ history: any HistoryReading) throws -> [String] {
+        var answers = try answers(history)
+        let events = try history.events(after: 0, limit: 100)
+        answers += events.map(Self.text)
+        answers += try history.events(after: events[1].sequence, limit: 2).map(Self.text)
+        answers.append("\(try history.lastSequence() == events.last?.sequence)")
+        return answers
+    }
+
+    /// An event without its number, which each store gives as it likes.
+    private static func text(_ event: ParticipantEvent) -> String {
+        var event = event
+        event.sequence = 0
+        return "\(event)"
+    }
+
+    static let story: [HistoryWrite] =
+        [began("st-0", at: -60), .sessionEnded(stageARN: arn, sessionID: "st-0", at: now)] + start(7) + start(8, of: "q") + [
+            .event(
+                {
+                    var event = ParticipantEvent(
+                        name: .publishWarning, time: now, stageARN: arn, sessionID: "st-1", participantID: "p", userID: "user p",
+                        generation: 7)
+                    (event.rule, event.sentence) = ("gop", "Set the keyframe interval to 2 s.")
+                    return event
+                }()),
+            event(.publishError, 8, of: "q", at: 1), event(.publishStopped, 8, of: "q", at: 2), event(.left, 8, of: "q", at: 2),
+            participant(8, of: "q", isConnected: false), closed(7), event(.left, 7),
+        ]
+
+    @Test
+    func `what one node writes another reads in order, and as SQLite would tell it`() async throws {
+        let bench = try ClusterBench()
+        let (first, second) = (try bench.node("a"), try bench.node("b"))
+        let directory = try TemporaryDirectory()
+        let embedded = try EmbeddedStore(directory: directory.path)
+        for write in Self.story {
+            first.store.record([write])
+            embedded.record([write])
+        }
+        let expected = try await withCheckedThrowingContinuation { continuation in
+            embedded.read(Self.allAnswers) { continuation.resume(with: $0) }
+        }
+        try await eventually { try await second.read { try $0.events(after: 0, limit: 100).count } == 10 }
+        let (here, there) = (try await first.read(Self.allAnswers), try await second.read(Self.allAnswers))
+        #expect(there == expected)
+        #expect(here == expected)
+        embedded.close()
+    }
+
+    @Test
+    func `the publishes of a node that died are closed once, and what it says after its return is dropped`() async throws {
+        let bench = try ClusterBench()
+        let directory = try TemporaryDirectory()
+        var dead: TestNode? = try TestNode(bench.settings("dead"), directory: directory)
+        dead?.store.record(Self.start(7) + [Self.began("st-1"), Self.participant(8, of: "r"), Self.event(.joined, 8, of: "r")])
+        let told = Lock<[ParticipantEvent.Name]>([])
+        var observers = RedisStore.Observers()
+        observers.onLocalEvents = { events in told.withLock { $0 += events.map(\.name) } }
+        let survivor = try bench.node("survivor", observers: observers)
+        try await eventually { try await Self.names(survivor, "r").count == 1 }
+        dead = nil
+        survivor.store.record([Self.closed(7), Self.closed(8, of: "r"), Self.closed(7)])
+        try await eventually { try await Self.names(survivor, "r").count == 2 }
+        try await eventually { told.withLock { $0.count } == 3 }
+        #expect(told.withLock { $0 } == [.publishStopped, .left, .left], "the survivor's receivers hear of it")
+        // It takes its own last process for dead, and brings what it had left to say.
+        dead = try TestNode(bench.settings("dead"), directory: directory)
+        dead?.store.record([Self.event(.publishStopped, 7), Self.event(.left, 7), Self.participant(7)])
+        dead?.store.record(Self.start(9))
+        try await eventually { try await Self.names(survivor).count == 6 }
+        let names = try await Self.names(survivor)
+        #expect(names == [.joined, .publishStarted, .publishStopped, .left, .joined, .publishStarted])
+        let participant = try await survivor.read { try $0.participant("p", ofStage: Self.arn, sessionID: "st-1") }
+        #expect(participant?.isConnected == true, "the new publish is another one")
+        #expect(try await Self.names(survivor, "r") == [.joined, .left])
+    }
+
+    @Test
+    func `a node that restarts ends what its last process held, and its receivers hear of it`() async throws {
+        let bench = try ClusterBench()
+        let directory = try TemporaryDirectory()
+        var node: TestNode? = try TestNode(bench.settings("a"), directory: directory)
+        node?.store.record(Self.start(7))
+        try await eventually { try await node?.read { try $0.events(after: 0, limit: 9).count } == 2 }
+        node = nil
+        let told = Lock<[ParticipantEvent.Name]>([])
+        var observers = RedisStore.Observers()
+        observers.onLocalEvents = { events in told.withLock { $0 += events.map(\.name) } }
+        node = try TestNode(bench.settings("a"), directory: directory, observers: observers)
+        let again = try #require(node)
+        try await eventually { told.withLock { $0.count } == 2 }
+        #expect(told.withLock { $0 } == [.publishStopped, .left])
+        #expect(try await Self.names(again) == [.joined, .publishStarted, .publishStopped, .left])
+    }
+
+    /// The old node's last words come through its own queue, at any time.
+    @Test
+    func `a participant that was taken over by another node is connected by the new publish`() async throws {
+        let bench = try ClusterBench()
+        let (first, second) = (try bench.node("a"), try bench.node("b"))
+        first.store.record(Self.start(7))
+        try await eventually { try await Self.names(first).count == 2 }
+        second.store.record([Self.participant(8), Self.event(.joined, 8)])
+        try await eventually { try await Self.names(first).count == 3 }
+        first.store.record(
+            [Self.event(.publishStopped, 7), Self.event(.left, 7), Self.participant(7, isConnected: false)])
+        try await eventually { try await Self.names(first).count == 5 }
+        // The new one dies before it has begun to publish: there is nothing to stop.
+        second.store.record([Self.event(.publishError, 8), Self.closed(8)])
+        try await eventually { try await Self.names(first).count == 7 }
+        let names = try await Self.names(first)
+        #expect(names == [.joined, .publishStarted, .joined, .publishStopped, .left, .publishError, .left])
+    }
+
+    @Test
+    func `closing an older publish than the one that goes on changes nothing`() async throws {
+        let bench = try ClusterBench()
+        let node = try bench.node("a")
+        node.store.record(Self.start(7) + [Self.closed(6), Self.event(.publishError, 7)])
+        try await eventually { try await Self.names(node).count == 3 }
+        #expect(try await Self.names(node) == [.joined, .publishStarted, .publishError])
+    }
+
+    @Test
+    func `somebody who was refused does not disconnect who publishes`() async throws {
+        let bench = try ClusterBench()
+        let node = try bench.node("a")
+        node.store.record(Self.start(7) + [Self.participant(nil, isConnected: false), Self.event(.publishError, 0)])
+        try await eventually { try await Self.names(node).count == 3 }
+        let participant = try await node.read { try $0.participant("p", ofStage: Self.arn, sessionID: "st-1") }
+        #expect(participant?.isConnected == true)
+    }
+
+    @Test
+    func `every node is told of the platform's events`() async throws {
+        let bench = try ClusterBench()
+        let told = Lock(0)
+        var observers = RedisStore.Observers()
+        observers.onEvents = { told.withLock { $0 += 1 } }
+        let (first, second) = (try bench.node("a"), try bench.node("b", observers: observers))
+        try await eventually { !second.store.statistics.isAway }
+        let before = told.withLock { $0 }
+        first.store.record(Self.start(7))
+        try await eventually { told.withLock { $0 } > before }
+    }
+
+    @Test(arguments: [("1700000000000-5", Int64(1_700_000_000_000) << 20 | 5), ("0-1", 1)])
+    func `the stream's ids are numbers that rise with them`(text: String, sequence: Int64) {
+        #expect(EventNumber(text)?.sequence == sequence)
+        #expect(EventNumber(sequence: sequence).streamID == text)
+        #expect(EventNumber("5") == nil && EventNumber("5-9999999") == nil)
+    }
+}

@@ -1,0 +1,108 @@
+import Foundation
+import TestSupport
+import Testing
+import Wire
+
+@testable import Store
+
+@Suite("Publishes that somebody else ends, and the queue for the platform")
+struct HistoryDatabaseTests {
+    let directory: TemporaryDirectory
+    static let now = WallTime(secondsSince1970: 1_800_000_000)
+
+    init() throws { directory = try TemporaryDirectory() }
+
+    static func participant(_ generation: UInt64, isConnected: Bool = true) -> HistoryWrite {
+        var participant = Participant(
+            stageARN: "arn:stage/one", sessionID: "st-1", participantID: "p", userID: "u", attributes: ["k": "v"],
+            firstJoinTime: now, ingestProtocol: "WHIP", ingestConfigurationARN: "", client: ClientAttributes())
+        (participant.isConnected, participant.published, participant.generation) = (isConnected, true, generation)
+        return .participant(participant)
+    }
+
+    static func event(_ name: ParticipantEvent.Name, _ generation: UInt64) -> HistoryWrite {
+        .event(
+            ParticipantEvent(
+                name: name, time: now, stageARN: "arn:stage/one", sessionID: "st-1", participantID: "p", userID: "u",
+                generation: generation))
+    }
+
+    static func closed(_ generation: UInt64) -> HistoryWrite {
+        .closed(stageARN: "arn:stage/one", sessionID: "st-1", participantID: "p", generation: generation, at: now)
+    }
+
+    private static let started = [participant(5), event(.joined, 5), event(.publishStarted, 5)]
+
+    private func names(after writes: [HistoryWrite]) throws -> [ParticipantEvent.Name] {
+        let history = try HistoryDatabase(directory: directory.path)
+        defer { history.close() }
+        for write in writes { _ = try history.append([write]) }
+        var names: [ParticipantEvent.Name] = []
+        try history.read { names = ((try? $0.events(after: 0, limit: 100)) ?? []).map(\.name) }
+        return names
+    }
+
+    @Test
+    func `closing a publish derives what its holder could not say, once`() throws {
+        let names = try names(after: Self.started + [Self.closed(5), Self.closed(5)])
+        #expect(names == [.joined, .publishStarted, .publishStopped, .left])
+    }
+
+    @Test
+    func `a holder that comes back says nothing more of a closed publish`() throws {
+        let late = [Self.event(.publishStopped, 5), Self.event(.left, 5), Self.participant(5), Self.event(.left, 4)]
+        #expect(try names(after: Self.started + [Self.closed(5)] + late) == [.joined, .publishStarted, .publishStopped, .left])
+        #expect(try names(after: [Self.event(.joined, 6)]).count == 5, "a newer publish is another one")
+    }
+
+    @Test
+    func `closing an older publish than the one that goes on changes nothing`() throws {
+        #expect(try names(after: Self.started + [Self.closed(4)]) == [.joined, .publishStarted])
+    }
+
+    @Test
+    func `closing somebody unknown changes nothing`() throws {
+        #expect(try names(after: [Self.closed(4)]).isEmpty)
+    }
+
+    @Test
+    func `what is written waits for the platform, over a restart, until it is taken`() throws {
+        for _ in 0..<2 {
+            let history = try HistoryDatabase(directory: directory.path, isQueueing: true)
+            _ = try history.append([Self.started[0], .delivered(target: "t", sequences: [1])])
+            history.close()
+        }
+        let history = try HistoryDatabase(directory: directory.path, isQueueing: true)
+        var queue: HistoryQueue?
+        try history.read { queue = try? $0.historyQueue(limit: 10) }
+        #expect(queue?.writes.map(\.sequence) == [1, 2])
+        #expect(queue?.name.count == 16)
+        let event = ParticipantEvent(
+            name: .left, time: Self.now, stageARN: "arn", sessionID: "s", participantID: "p", userID: "")
+        let told = try history.append([.forwarded(through: 1, closing: [event])])
+        #expect(told.map(\.name) == [.left], "receivers of this node hear what the platform derived")
+        try history.read { queue = try? $0.historyQueue(limit: 10) }
+        #expect(queue?.writes.map(\.sequence) == [2])
+        history.close()
+    }
+
+    @Test
+    func `a node of a platform leaves it to the platform to end what its last process held`() throws {
+        let first = try HistoryDatabase(directory: directory.path, isQueueing: true)
+        _ = try first.append(Self.started)
+        first.close()
+        let next = try HistoryDatabase(directory: directory.path, isQueueing: true)
+        _ = try next.recover(at: Self.now, webhooks: [], sparing: [])
+        var (queue, events) = (HistoryQueue?.none, [ParticipantEvent]())
+        try next.read {
+            queue = try? $0.historyQueue(limit: 10)
+            events = (try? $0.events(after: 0, limit: 10)) ?? []
+        }
+        guard case .closed(_, "st-1", "p", 5, Self.now)? = queue?.writes.last?.write else {
+            Issue.record("not closed: \(String(describing: queue?.writes.last))")
+            return
+        }
+        #expect(events.map(\.name) == [.joined, .publishStarted])
+        next.close()
+    }
+}
