@@ -92,8 +92,7 @@ struct RealEncoderTests {
                 ["ffmpeg", "-nostdin", "-loglevel", "error", "-re", "-i", clip.path, "-c", "copy"] + options + ["-f", "flv", url]
             process.standardError = FileHandle.nullDevice
             try process.run()
-            bench.run(until: { !process.isRunning && bench.ingest.connectionCount == 0 }, within: .seconds(60))
-            if process.isRunning { process.terminate() }
+            bench.run(beside: process) { bench.ingest.connectionCount == 0 }
             return process.terminationStatus
         }
     }
@@ -171,9 +170,7 @@ struct RealEncoderTests {
             """
         process.arguments = ["-q"] + pipeline.split(separator: " ").map(String.init)
         try process.run()
-        server.bench.run(
-            until: { !process.isRunning && server.bench.ingest.connectionCount == 0 }, within: .seconds(60))
-        if process.isRunning { process.terminate() }
+        server.bench.run(beside: process) { server.bench.ingest.connectionCount == 0 }
         let sink = try #require(server.bench.host.sinks.first)
         let sent = try Self.nalUnits(ofFLV: clip).filter { [1, 5].contains($0[0] & 0x1F) }
         let arrived = try Self.nalUnits(of: sink.packets(of: .video)).filter { [1, 5].contains($0[0] & 0x1F) }
@@ -197,6 +194,14 @@ struct RealEncoderTests {
 }
 
 extension IngestBench {
+    /// Serves the loop until the program has ended and `isDone`. No event of the loop tells an end: it is asked for every 10 ms.
+    func run(beside process: Process, until isDone: () -> Bool = { true }) {
+        let tick = loop.schedule(after: .zero, repeating: .milliseconds(10)) {}
+        defer { tick.cancel() }
+        run(until: { !process.isRunning && isDone() }, within: .seconds(60))
+        if process.isRunning { process.terminate() }
+    }
+
     /// Runs ffmpeg beside the loop and returns what it says.
     func standardError(of arguments: [String]) throws -> String {
         let process = Process()
@@ -205,8 +210,7 @@ extension IngestBench {
         let pipe = Pipe()
         process.standardError = pipe
         try process.run()
-        run(until: { !process.isRunning }, within: .seconds(60))
-        if process.isRunning { process.terminate() }
+        run(beside: process)
         return String(decoding: pipe.fileHandleForReading.availableData, as: UTF8.self)
     }
 }

@@ -57,8 +57,15 @@ struct HostileRouterTests {
         #expect(seen.count > 300)
     }
 
-    /// 32 requests in one datagram, for all that is kept; promised are 0.1 ms of an idle machine.
+    /// 32 requests in one datagram, for all that is kept; promised are 0.1 ms of an idle machine, the sending of 16 packets with it.
     @Test func `no datagram costs a worker much, however much it asks for`() throws {
+        // Of many, so that what the machine does meanwhile, and code that runs for the first time, count little.
+        let costs = try (0..<21).map { _ in try costOfAskingForAll() }
+        print("worst datagram, a router's NACKs: \(costs.sorted()[10])")
+        #expect(costs.sorted()[10] < .milliseconds(5))
+    }
+
+    private func costOfAskingForAll() throws -> Duration {
         let bench = try Bench()
         var plan = bench.plan
         plan.tracks[0].isNACKed = true
@@ -76,10 +83,8 @@ struct HostileRouterTests {
         bench.loop.onTurnMeasured = { turns.append($0) }
         bench.receiver.send(writer.bytes, to: bench.socket.localAddress)
         #expect(bench.wait { bench.packets.count >= 116 })
-        let worst = turns.max() ?? .zero
-        print("worst datagram, a router's NACKs: \(worst), \(bench.packets.count - 100) sent again")
-        #expect(worst < .milliseconds(5))
         #expect(bench.packets.count <= 100 + RetransmissionRequests.maximumWaiting)
+        return turns.max() ?? .zero
     }
 
     @Test func `PLI at 1 kHz, REMB 0 and NACK of everything stay within their bounds`() throws {

@@ -161,7 +161,8 @@ struct EndpointTests {
         #expect(gateway.request(.delete, location, headers: ["Authorization": "Bearer mallory"]).status == .forbidden)
         let headers: HTTPHeaders = ["Authorization": "Bearer alice", "If-Match": "\"wrong\""]
         #expect(gateway.request(.delete, location, headers: headers).status == .ok)
-        #expect(gateway.request(.delete, location, headers: headers).status == .notFound)
+        #expect(gateway.request(.delete, location, headers: headers).status == .ok, "and says so again for a minute")
+        #expect(gateway.request(.delete, location, headers: ["Authorization": "Bearer mallory"]).status == .forbidden)
         #expect(gateway.leases.liveCount == 0)
     }
 
@@ -183,8 +184,8 @@ struct EndpointTests {
         #expect(gateway.request(.delete, location, headers: foreign).status == .forbidden)
         #expect(gateway.request(.delete, location, headers: own).status == .ok)
         let now = EventLoop.monotonicNow()
-        #expect(gateway.plane.directory.cutEntry(id: id, now: now + .seconds(50)) != nil)
-        #expect(gateway.plane.directory.cutEntry(id: id, now: now + .seconds(61)) == nil)
+        #expect(gateway.plane.directory.endedEntry(id: id, now: now + .seconds(50)) != nil)
+        #expect(gateway.plane.directory.endedEntry(id: id, now: now + .seconds(61)) == nil)
     }
 
     @Test func `a new session is told what the one before was warned of`() throws {

@@ -22,7 +22,7 @@ struct RealClientTests {
         let gateway = try TestGateway(workers: 2)
         defer { gateway.stop() }
         let client = try Self.run(
-            "aiortc_whip.py", ["6", gateway.url, "aiortc"], environment: ["ORDER": order])
+            "aiortc_whip.py", ["4", gateway.url, "aiortc"], environment: ["ORDER": order])
         #expect(client.contains("POST 201") && client.contains("state connected"), "\(client)")
         let stream = try #require(gateway.output["aiortc"])
         #expect(stream.video.count > 50 && stream.keyframes >= 1)
@@ -55,7 +55,7 @@ struct RealClientTests {
         let gateway = try TestGateway(workers: 2)
         defer { gateway.stop() }
         let page = gateway.url.replacing("/whip", with: "/publish")
-        let client = try Self.run("browser_whip.py", ["8", page, "chromium", source])
+        let client = try Self.run("browser_whip.py", ["4", page, "chromium", source])
         #expect(client.contains("connection connected") && client.contains("stopped 200"), "\(client)")
         let stream = try #require(gateway.output["chromium"])
         #expect(stream.video.count > 100 && stream.keyframes >= 1 && stream.audio.count > 100, "\(client)")

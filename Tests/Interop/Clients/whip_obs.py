@@ -121,10 +121,11 @@ def main():
     end = time.time() + 0.3
     while time.time() < end:
         peer.receive(timeout=0.05)
+    # OBS ends the association first: the session is over by the time of its DELETE.
+    if not peer.is_closed:
+        peer.close()
+        time.sleep(0.3)
     status = peer.delete()
-    closing = time.time() + 2
-    while not peer.is_closed and time.time() < closing:
-        peer.receive(timeout=0.1)
     print(json.dumps({
         'video': stream.counts['video'], 'audio': stream.counts['audio'], 'nacked': peer.nacked,
         'retransmitted': peer.retransmitted, 'keyframeRequests': peer.keyframe_requests, 'receiverReports': peer.reports,

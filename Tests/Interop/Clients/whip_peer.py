@@ -229,6 +229,11 @@ class Peer:
                 return True
         return False
 
+    def close(self):
+        """Ends the association by close_notify."""
+        self.ssl.shutdown()
+        self.send(self.ssl.bio_read(1500))
+
     def install(self):
         profile = next(p for p in SRTP_PROFILES if p.openssl_profile == self.ssl.get_selected_srtp_profile())
         view = self.ssl.export_keying_material(b'EXTRACTOR-dtls_srtp', 2 * (profile.key_length + profile.salt_length))

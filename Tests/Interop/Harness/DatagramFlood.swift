@@ -1,5 +1,6 @@
 import Foundation
 import TestSupport
+import Testing
 
 /// Random datagrams at 127.0.0.1 from several ports, as many a second as asked for or as the machine has.
 ///
@@ -68,4 +69,21 @@ struct DatagramFlood {
     private static let ticksPerSecond = 200
     /// UDP_SEGMENT, which the C library's headers do not have.
     private static let segmentOption: CInt = 103
+}
+
+extension Gateway {
+    /// A flood at the media port, of which each datagram was read and told apart, or dropped by the kernel, which says so.
+    func takeGarbage(perSecond: Int, seconds: Int) throws -> (sent: DatagramFlood.Sent, dropped: Int) {
+        let before = try metrics()
+        let sent = try DatagramFlood(port: mediaPort).run(perSecond: perSecond, seconds: seconds)
+        func change(_ names: String...) throws -> Int {
+            let after = try metrics()
+            return Int(names.reduce(0) { $0 + after.sum($1) - before.sum($1) })
+        }
+        let drops = "stagedoor_udp_rcvbuf_errors_total"
+        try expect("every datagram is accounted for", within: .seconds(60)) {
+            try change("stagedoor_media_garbage_total", "stagedoor_dtls_unverified_source_total", drops) >= sent.datagrams
+        }
+        return (sent, try change(drops))
+    }
 }

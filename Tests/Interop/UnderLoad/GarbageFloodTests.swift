@@ -10,18 +10,7 @@ extension UnderLoad {
             let gateway = try Gateway(configuration: Self.neverOverloaded, participants: 25)
             let streams = try WatchedStreams(.whip, 20, of: .full, at: gateway)
             letPass(.seconds(2))
-            let before = try gateway.metrics()
-            let sent = try DatagramFlood(port: gateway.mediaPort).run(perSecond: 200_000, seconds: 5)
-            func change(_ names: String...) throws -> Int {
-                let after = try gateway.metrics()
-                return Int(names.reduce(0) { $0 + after.sum($1) - before.sum($1) })
-            }
-            let drops = "stagedoor_udp_rcvbuf_errors_total"
-            // Each was read and told apart, or the kernel says that it dropped it.
-            try expect("every datagram is accounted for", within: .seconds(60)) {
-                try change("stagedoor_media_garbage_total", "stagedoor_dtls_unverified_source_total", drops) >= sent.datagrams
-            }
-            let dropped = try change(drops)
+            let (sent, dropped) = try gateway.takeGarbage(perSecond: 200_000, seconds: 5)
             let received = try streams.expectWhole(dropped: dropped)
             print(
                 "garbage: \(sent.datagrams) at \(sent.perSecond) a second, \(dropped) dropped by the kernel; streams: \(received)"

@@ -17,10 +17,11 @@ public final class SessionDirectory: Sendable {
     /// Sessions that ended lately, oldest first: their stories are still to be told.
     public var recentlyFinished: [SessionEntry] { finished.withLock { $0 } }
     public func finishedEntry(id: String) -> SessionEntry? { finished.withLock { $0.last { $0.id == id } } }
-    /// A session that was ended from here within the last minute: its publisher may still want to know why, and to delete it.
-    func cutEntry(id: String, now: MonotonicTime) -> SessionEntry? {
+    /// A session that ended within the last minute: its publisher may still want to know why, and to delete it (OBS does so after
+    /// its close_notify).
+    func endedEntry(id: String, now: MonotonicTime) -> SessionEntry? {
         guard let entry = finishedEntry(id: id), let ending = entry.content.withLock({ $0.ending }),
-            ending.reason != .closed, now - ending.time <= Self.afterlife
+            now - ending.time <= Self.afterlife
         else { return nil }
         return entry
     }

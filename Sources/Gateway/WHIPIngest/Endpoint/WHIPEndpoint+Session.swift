@@ -9,10 +9,10 @@ import Wire
 /// PATCH, DELETE and GET of a session (RFC 9725 §4.2, §4.3, §4.5). They compare the token with the session's own; its expiry is not asked.
 extension WHIPEndpoint {
     func delete(_ request: HTTPRequest, _ id: String, _ respond: (HTTPResponse) -> Void) {
-        switch find(request, id, orCut: true) {
+        switch find(request, id, orEnded: true) {
         case .failure(let refusal): respond(Problem.response(refusal))
         case .success(let entry):
-            plane.transport.end(entry, .closed)  // one that we ended stays as it is: the encoder only tidies up
+            plane.transport.end(entry, .closed)  // one that has ended stays as it is: the encoder only tidies up
             respond(HTTPResponse(.ok))  // 200: OBS warns at anything else
         }
     }
@@ -52,9 +52,9 @@ extension WHIPEndpoint {
         if !isTaken { refuse(.unknownSession) }
     }
 
-    /// GET with the session's token: empty while it lives, and for a minute after we ended it why.
+    /// GET with the session's token: empty while it lives, and for a minute after its end why.
     func ending(_ request: HTTPRequest, _ id: String) -> HTTPResponse {
-        switch find(request, id, orCut: true) {
+        switch find(request, id, orEnded: true) {
         case .success(let entry):
             guard let verdict = entry.story.verdict else { return HTTPResponse(.noContent) }
             return HTTPResponse(.ok, json: ["verdict": .string(verdict)], headers: ["Cache-Control": "no-store"])
@@ -63,12 +63,12 @@ extension WHIPEndpoint {
         }
     }
 
-    /// - Parameter orCut: takes a session too that we have just ended.
-    private func find(_ request: HTTPRequest, _ id: String, orCut: Bool = false) -> Result<SessionEntry, Refusal> {
+    /// - Parameter orEnded: takes a session too that has just ended.
+    private func find(_ request: HTTPRequest, _ id: String, orEnded: Bool = false) -> Result<SessionEntry, Refusal> {
         guard rates.allows(request.source.ip, now: loop.now) else { return .failure(Refusal(.tooManyRequests)) }
         guard let token = request.presentedToken else { return .failure(Refusal(.missingToken)) }
-        let cut = orCut ? plane.directory.cutEntry(id: id, now: loop.now) : nil
-        guard let entry = plane.directory.entry(id: id) ?? cut else { return .failure(Refusal(.unknownSession)) }
+        let ended = orEnded ? plane.directory.endedEntry(id: id, now: loop.now) : nil
+        guard let entry = plane.directory.entry(id: id) ?? ended else { return .failure(Refusal(.unknownSession)) }
         guard entry.transport.belongs(to: token) else {
             return .failure(Refusal(.foreignSession))
         }
