@@ -84,6 +84,8 @@ struct HandshakeSchedulerTests {
         let accepted = (0..<5_000).filter { _ in scheduler.perform(.anonymous, from: .loopback) {} }
         #expect(accepted.count == HandshakeScheduler.maximumWaiting)
         #expect(scheduler.counters.refused == 5_000 - HandshakeScheduler.maximumWaiting)
+        #expect(
+            loop.run(until: { scheduler.counters.steps == 1 + accepted.count }, within: .seconds(20)), "who stood in it gets in")
     }
 
     @Test func `two hundred TLS handshakes at once leave the loop to others`() throws {

@@ -133,9 +133,10 @@ struct TCPStreamTests {
         #expect(server.wait { server.accepted.count == 1 })
         server.accepted[0].write([1, 2, 3])
         server.accepted[0].closeAfterFlush(lingering: .milliseconds(20))
-        server.accepted[0].onClosed = { _ in }
+        var isGone = false
+        server.accepted[0].onClosed = { _ in isGone = true }
         server.accepted = []
-        #expect(server.wait { client.closure == .peerFinished })
+        #expect(server.wait { client.closure == .peerFinished && isGone })
         #expect(client.received == [1, 2, 3])
     }
 

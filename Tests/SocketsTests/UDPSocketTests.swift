@@ -29,7 +29,7 @@ struct UDPSocketTests {
         let pair = try Pair()
         var answers: [[UInt8]] = []
         pair.sender.onDatagrams = { answers += $0.map { [UInt8]($0.payload) } }
-        pair.receiver.onDatagrams = { batch in
+        pair.receiver.onDatagrams = { [unowned pair] batch in
             for datagram in batch {
                 #expect(datagram.source == pair.sender.localAddress)
                 #expect(datagram.local == .loopback)
@@ -89,7 +89,7 @@ struct UDPSocketTests {
         let other = IPAddress.v4(0x7F00_0002)
         let client = try UDPSocket(loop: loop, address: Self.loopback)
         var answer: SocketAddress?
-        server.onDatagrams = { batch in
+        server.onDatagrams = { [unowned server] batch in
             for datagram in batch {
                 #expect(datagram.source == client.localAddress)
                 #expect(datagram.local == other)
