@@ -45,9 +45,9 @@ struct HandoverMachineTests {
     private static let resuming: [Action] = [
         .tellPredecessor(isSucceeded: false), .resumeStore, .comeBack, .admit(true), .resumeWorkers,
     ]
-    private static let gone = Step([.wake(after: nil), .forgetConnection] + resuming + [.log(.rolledBack)]) { $0.gone() }
+    private static let gone = Step([.wake(after: nil), .forgetConnection] + resuming) { $0.gone() }
     private static let back = Step([
-        .wake(after: nil), .takeBack(recovered), .resumeAdministration, .takeBackName, .listen(true),
+        .wake(after: nil), .takeBack(recovered), .resumeAdministration, .takeBackName, .listen(true), .log(.rolledBack),
     ]) { $0.storeResumed(.success(recovered)) }
 
     private static let wholeWay = [
@@ -72,6 +72,14 @@ struct HandoverMachineTests {
     func `a successor that dies on its way gives everything back`(after steps: Int) {
         let machine = machine(after: Self.way(steps) + [Self.parted, Self.gone, Self.back])
         #expect(machine.obstacle == nil)
+    }
+
+    @Test func `that the place is back is said when the next one may come, and not before`() {
+        let refused = Step([.refuse(Self.busy)]) { $0.connected(obstacle: nil) }
+        let parting = Self.way(4) + [Self.parted, refused, Self.gone, refused]
+        #expect(!parting.contains { $0.actions.contains(.log(.rolledBack)) })
+        #expect(Self.back.actions.last == .log(.rolledBack))
+        _ = machine(after: parting + [Self.back, Self.connected])
     }
 
     @Test(arguments: 1...2)

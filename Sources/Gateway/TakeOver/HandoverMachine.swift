@@ -203,7 +203,7 @@ public struct HandoverMachine: Sendable {
     public mutating func gone() -> [Action] {
         guard case .parting = state else { return [] }
         state = .returning
-        return [.wake(after: nil), .forgetConnection] + resume() + [.log(.rolledBack)]
+        return [.wake(after: nil), .forgetConnection] + resume()
     }
 
     // MARK: - What this node does
@@ -220,7 +220,10 @@ public struct HandoverMachine: Sendable {
         case .failure(let error): return [.log(.storeNotResumed(error)), .wake(after: Self.pause)]
         case .success(let recovered):
             state = .alone
-            return [.wake(after: nil), .takeBack(recovered), .resumeAdministration, .takeBackName, .listen(true)]
+            // Said last: whoever reads it may start the next successor.
+            return [
+                .wake(after: nil), .takeBack(recovered), .resumeAdministration, .takeBackName, .listen(true), .log(.rolledBack),
+            ]
         }
     }
 
