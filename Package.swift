@@ -203,7 +203,7 @@ let modules: [Module] = [
             "COpenSSL", "OpenSSL", "EventLoop", "Sockets", "HTTPClient", "MediaContract", "Refusals", "RouterForwarding", "JWT",
             "Store", "Settings", "CShim", "CAVCodec", "COpus", "StageHub", "Admission",
         ],
-        products: [argumentParser], hasTests: false),
+        products: [argumentParser], hasTests: false, isUnsafeChecked: true),
 ]
 
 /// `STAGEDOOR_ONLY=RTMP,SDP swift test` builds those modules, what they use, and their tests: quick turns while working on one.
@@ -254,7 +254,8 @@ func target(_ module: Module) -> Target {
             resources: module.embedded.map { .embedInCode($0) }, swiftSettings: settings)
     case .executable:
         return .executableTarget(
-            name: module.name, dependencies: dependencies, path: path, swiftSettings: swiftSettings(isUnsafeChecked: false))
+            name: module.name, dependencies: dependencies, path: path,
+            swiftSettings: swiftSettings(isUnsafeChecked: module.isUnsafeChecked))
     }
 }
 

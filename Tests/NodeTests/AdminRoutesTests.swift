@@ -21,7 +21,7 @@ struct AdminRoutesTests {
         (.get, "/", .page, .anybody, []),
         (.get, "/console/console.js", .page, .anybody, []),
         (.post, "/v1/console/session", .consoleSession, .anybody, []),
-        (.get, "/v1/drain", .drain(.tell), .reader, []),
+        (.get, "/v1/drain", .drain(.show), .reader, []),
         (.post, "/v1/drain", .drain(.begin), .writer, []),
         (.delete, "/v1/drain", .drain(.cancel), .writer, []),
         (.post, "/v1/undrain", .drain(.cancel), .writer, []),

@@ -41,7 +41,7 @@ struct QuickstartFileTests {
         var untouched = StagedoorConfiguration()
         QuickstartDefaults.apply(to: &untouched)
         #expect(untouched.drain.timeout == .zero)
-        #expect(untouched.watch.hasPublishPage)
+        #expect(untouched.watch.publishPage)
         var said = StagedoorConfiguration()
         said.drain.grace = .seconds(7)
         QuickstartDefaults.apply(to: &said)

@@ -11,7 +11,7 @@ struct ValueError: Error, Equatable {
     var expected: String
 }
 
-/// A type that settings can have: how it is read, how it is written, and how people are told what it takes.
+/// A type that settings can have: how it is read, how it is written, and in which words its values are described.
 protocol ConfigurationValue: Equatable, Sendable {
     init(raw: RawSetting) throws(ValueError)
     /// As YAML: what `init(raw:)` reads back as the same value.

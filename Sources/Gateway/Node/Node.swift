@@ -73,7 +73,7 @@ public final class Node {
         try services.start { services in
             // Configuration, history, leases: whoever is ended may still have something to write there.
             services.add(store)
-            // The first look is a second away, and by then the door has to know its measure.
+            // It looks for the first time in a second; admission knows its limit of publishers from now on.
             let load = makeLoadGuard()
             // Asks stage routers where media goes, before there is any.
             let routers = try makeRouters()
@@ -81,11 +81,11 @@ public final class Node {
             if case .member(let cluster) = store.membership { services.add(try makeClusterPart(cluster, load, routers)) }
             // From here on encoders and viewers are served, by a process that takes a place only after `takePlace`.
             let workers = services.add(try startWorkers(routers))
-            // What workers have to say is told to webhooks and readers.
-            let events = services.add(try EventPlane(configuration, loop: loop, store: store))
+            // Events of publishes go to webhooks and readers.
+            let events = services.add(try EventService(configuration, loop: loop, store: store))
             let drain = makeDrain(workers)
             let report = makeReport(load, drain, routers)
-            // Tells that we are ready, which is true since the workers are.
+            // Says that we are ready, which is true since the workers are.
             let admin = services.add(try makeAdmin(events, report, drain))
             // Puts a changed file into force, in everything above.
             reload = makeReload { [unowned self] in apply($0, workers, load, drain, admin) }
@@ -155,10 +155,10 @@ extension Node {
             directory: directory)
     }
 
-    private func makeClusterPart(_ cluster: ClusterContext, _ load: LoadGuard, _ routers: RouterPlane?) throws -> ClusterPlane {
-        try ClusterPlane(
+    private func makeClusterPart(_ cluster: ClusterContext, _ load: LoadGuard, _ routers: RouterPlane?) throws -> ClusterService {
+        try ClusterService(
             loop: loop, cluster: cluster,
-            addresses: ClusterPlane.Addresses(
+            addresses: ClusterService.Addresses(
                 node: listeners.clusterURL(configuration), public: configuration.cluster.publicURL),
             gate: shared.admission.gate, metrics: shared.instruments.metrics, load: load, routers: routers?.control,
             embedded: shared.webRTC.embedded)
@@ -188,7 +188,7 @@ extension Node {
                 routers: { routers?.control.status ?? [] }, older: { [unowned self] in predecessor?.sessions ?? [] }))
     }
 
-    private func makeAdmin(_ events: EventPlane, _ report: OverviewReport, _ drain: NodeDrain) throws -> AdminSite {
+    private func makeAdmin(_ events: EventService, _ report: OverviewReport, _ drain: NodeDrain) throws -> AdminSite {
         let (gatewayStore, instruments) = (store.membership.store, shared.instruments)
         let readiness = Readiness(shared.admission.gate, store.membership, configuration.cluster)
         let revocations = Revocations(shared, store.membership)
@@ -274,7 +274,7 @@ extension Node {
     }
 
     private func offerPlace(
-        _ workers: WorkerGroup, _ drain: NodeDrain, _ admin: AdminSite, _ events: EventPlane, _ report: OverviewReport
+        _ workers: WorkerGroup, _ drain: NodeDrain, _ admin: AdminSite, _ events: EventService, _ report: OverviewReport
     ) throws {
         guard case .alone(let embedded) = store.membership else { return }
         let handover = try NodeHandover(

@@ -1,4 +1,4 @@
-/// What clients outside are told about this machine.
+/// How clients outside reach this machine.
 public struct AdvertiseSettings: Equatable, Sendable {
     public var addresses: [AdvertisedAddress] = []
     public var host = ""

@@ -22,7 +22,7 @@ public struct RouterSettings: Equatable, Sendable {
 
     public init() {}
 
-    /// A receiver on this machine, told of media by the files in `DIR/sdp`.
+    /// A receiver on this machine, which reads descriptions of the media in `DIR/sdp`.
     public static var local: RouterSettings {
         var settings = RouterSettings()
         settings.host = "127.0.0.1"

@@ -47,10 +47,10 @@ enum LatencyMark {
     static func time(in payload: UnsafeRawBufferPointer) -> Int64? {
         let searched = min(payload.count - payloadCount, 256)
         guard searched > 0 else { return nil }
-        for start in 0..<searched where payload[start] == identifier[0] {
-            guard identifier.indices.allSatisfy({ payload[start + $0] == identifier[$0] }) else { continue }
-            let nibbles = payload[(start + identifier.count)..<(start + payloadCount)]
-            return nibbles.reduce(0) { $0 << 4 | Int64($1 & 0xF) }
+        for start in 0..<searched where unsafe payload[start] == identifier[0] {
+            guard identifier.indices.allSatisfy({ unsafe payload[start + $0] == identifier[$0] }) else { continue }
+            let nibbles = unsafe payload[(start + identifier.count)..<(start + payloadCount)]
+            return unsafe nibbles.reduce(0) { $0 << 4 | Int64($1 & 0xF) }
         }
         return nil
     }

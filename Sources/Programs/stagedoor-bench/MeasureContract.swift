@@ -26,7 +26,7 @@ struct MeasureContract: ParsableCommand {
         var whip: Figure
         /// By the RTP packets that its access units become.
         var rtmp: Figure
-        /// What the counter of allocations tells of reading the file: nil or 0 where it does not count.
+        /// Allocations while the file was read: nil or 0 where they are not counted.
         var control: Int?
     }
 
@@ -114,7 +114,7 @@ struct MeasureContract: ParsableCommand {
         _ session: ContractSession, _ tag: FLVFile.Tag, _ mediaTime: Duration, _ arrival: MonotonicTime
     ) -> Refusal? {
         guard mediaTime < .seconds(1),
-            let record = try? AVCDecoderConfigurationRecord(parsing: Array(tag.body.dropFirst(5)).span.bytes)
+            let record = try? unsafe AVCDecoderConfigurationRecord(parsing: Array(tag.body.dropFirst(5)).span.bytes)
         else { return nil }
         let sets = record.sequenceParameterSets + record.pictureParameterSets
         return session.videoConfigured(sets, mediaTime: mediaTime, arrival: arrival)
@@ -126,7 +126,7 @@ struct MeasureContract: ParsableCommand {
 
     private static func threadNanoseconds() -> Int64 {
         var time = timespec()
-        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+        unsafe clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
         return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
     }
 }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Durations gathered one by one, told as percentiles in milliseconds.
+/// Durations gathered one by one, reported as percentiles in milliseconds.
 struct Percentiles: Sendable {
     struct Summary: Encodable {
         var count = 0
@@ -37,7 +37,7 @@ struct Percentiles: Sendable {
 
 /// What a process has used so far, read from /proc.
 struct ProcessFigures: Encodable {
-    /// On a CPU, all threads that live now, from schedstat: nanoseconds, where `stat` would tell ticks of 10 ms.
+    /// On a CPU, all threads that live now, from schedstat: nanoseconds, where `stat` counts ticks of 10 ms.
     var cpuMilliseconds: Double
     var rssKilobytes: Int
     var peakRSSKilobytes: Int
@@ -90,8 +90,8 @@ struct AllocationCount {
 
     /// Nil when the library is not preloaded.
     init?() {
-        guard let symbol = dlsym(dlopen(nil, RTLD_NOW), "stagedoor_allocation_count") else { return nil }
-        count = unsafeBitCast(symbol, to: Count.self)
+        guard let symbol = unsafe dlsym(dlopen(nil, RTLD_NOW), "stagedoor_allocation_count") else { return nil }
+        count = unsafe unsafeBitCast(symbol, to: Count.self)
     }
 
     var current: Int { Int(count()) }

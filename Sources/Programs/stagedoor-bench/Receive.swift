@@ -86,7 +86,7 @@ private final class Receiver {
             socket.onDatagrams = { [unowned self] batch in
                 let now = EventLoop.monotonicNow()
                 lastArrival = now
-                for datagram in batch { sinks[index].take(UnsafeRawBufferPointer(datagram.payload), now: now) }
+                for datagram in batch { unsafe sinks[index].take(UnsafeRawBufferPointer(datagram.payload), now: now) }
             }
             sockets.append(socket)
         }
@@ -136,21 +136,23 @@ struct PacketSink {
     private(set) var lastPackets = Percentiles()
 
     mutating func take(_ packet: UnsafeRawBufferPointer, now: MonotonicTime) {
-        guard packet.count >= 12 || (packet.count >= 8 && isRTCP(packet)), packet[0] >> 6 == 2 else {
+        guard unsafe packet.count >= 12 || (packet.count >= 8 && isRTCP(packet)), unsafe packet[0] >> 6 == 2 else {
             malformed += 1
             return
         }
-        if isRTCP(packet) { return takeRTCP(packet) }
-        func number(_ offset: Int, _ count: Int) -> UInt32 { packet[offset..<offset + count].reduce(0) { $0 << 8 | UInt32($1) } }
+        if unsafe isRTCP(packet) { return unsafe takeRTCP(packet) }
+        func number(_ offset: Int, _ count: Int) -> UInt32 {
+            unsafe packet[offset..<offset + count].reduce(0) { $0 << 8 | UInt32($1) }
+        }
         let (ssrc, timestamp) = (number(8, 4), number(4, 4))
-        var source = sources[ssrc] ?? Source(payloadType: packet[1] & 0x7F)
+        var source = unsafe sources[ssrc] ?? Source(payloadType: packet[1] & 0x7F)
         source.account.add(UInt16(number(2, 2)))
         source.bytes += packet.count
-        if let sentAt = LatencyMark.time(in: UnsafeRawBufferPointer(rebasing: packet[12...])) {
+        if let sentAt = unsafe LatencyMark.time(in: UnsafeRawBufferPointer(rebasing: packet[12...])) {
             firstPackets.add(nanoseconds: now.nanoseconds - sentAt)
             source.marked = (timestamp, sentAt)
         }
-        if packet[1] & 0x80 != 0, let marked = source.marked, marked.timestamp == timestamp {
+        if unsafe packet[1] & 0x80 != 0, let marked = source.marked, marked.timestamp == timestamp {
             lastPackets.add(nanoseconds: now.nanoseconds - marked.sentAt)
             source.marked = nil
         }
@@ -158,14 +160,14 @@ struct PacketSink {
     }
 
     /// RTP and RTCP on one port are told apart by the second byte (RFC 5761 §4).
-    private func isRTCP(_ packet: UnsafeRawBufferPointer) -> Bool { (192...223).contains(packet[1]) }
+    private func isRTCP(_ packet: UnsafeRawBufferPointer) -> Bool { unsafe (192...223).contains(packet[1]) }
 
     private mutating func takeRTCP(_ compound: UnsafeRawBufferPointer) {
         var offset = 0
         while offset + 4 <= compound.count {
-            if compound[offset + 1] == 200 { senderReports += 1 }
-            if compound[offset + 1] == 203 { byes += 1 }
-            offset += 4 * (1 + (Int(compound[offset + 2]) << 8 | Int(compound[offset + 3])))
+            if unsafe compound[offset + 1] == 200 { senderReports += 1 }
+            if unsafe compound[offset + 1] == 203 { byes += 1 }
+            unsafe offset += 4 * (1 + (Int(compound[offset + 2]) << 8 | Int(compound[offset + 3])))
         }
     }
 }

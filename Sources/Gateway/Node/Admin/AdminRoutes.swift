@@ -5,7 +5,7 @@ import HTTP
 enum AdminCaller: Equatable {
     /// Whoever reaches the listener.
     case anybody
-    /// On loopback anybody; elsewhere readers, a bearer of `metrics.token`, and `metrics.networks`: metrics tell who is live.
+    /// On loopback anybody; elsewhere readers, a bearer of `metrics.token`, and `metrics.networks`: metrics show who is live.
     case metricsReader
     /// Where signatures are demanded, a key of any kind.
     case reader
@@ -75,7 +75,7 @@ struct AdminRoutes {
         Route("/metrics", [.get, .head], for: .metricsReader, .metrics),
         // The console asks before it has a session; signing in is what is judged there.
         Route("/v1/console/session", [.get, .post, .delete], for: .anybody, .consoleSession),
-        Route("/v1/drain", [.get], for: .reader, .drain(.tell)),
+        Route("/v1/drain", [.get], for: .reader, .drain(.show)),
         Route("/v1/drain", [.post], for: .writer, .drain(.begin)),
         Route("/v1/drain", [.delete], for: .writer, .drain(.cancel)),
         Route("/v1/undrain", [.post], for: .writer, .drain(.cancel)),
@@ -99,7 +99,7 @@ struct AdminRoutes {
         }
         if let caller { return .notAllowed(for: caller, allowed: allowed) }
         if isOperation(request.path) { return .found(.operation, for: .judgedByAPI, []) }
-        // What is under /v1/ and what is not is told to those who may read it.
+        // Which paths exist under /v1/ is for those who may read it.
         return .unknown(for: request.path.hasPrefix("/v1/") ? .reader : .anybody)
     }
 }

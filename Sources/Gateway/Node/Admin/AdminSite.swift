@@ -19,7 +19,7 @@ final class AdminSite: NodeService {
         var server: HTTPServerConfiguration
         var health: HealthEndpoints
         var api: ControlPlane
-        var events: EventPlane
+        var events: EventService
         var operators: OperatorAPI
         var drain: NodeDrain
         /// Kept as long as it serves: its loop is measured.
@@ -104,5 +104,56 @@ final class AdminSite: NodeService {
     private func respond(_ response: HTTPResponse?, to request: HTTPRequest, _ exchange: HTTPExchange) {
         let nothing = ProblemDocument(.notFound, detail: "Nothing is served at \(request.path).")
         exchange.respond(response ?? nothing.response())
+    }
+}
+
+extension ControlPlaneSettings {
+    /// - Parameter quickstart: its key is one more.
+    init(_ configuration: StagedoorConfiguration, store: NodeStore) {
+        var keys = configuration.accessKeys.sorted { $0.key < $1.key }.map(\.value)
+        if let seed = store.quickstart { keys.append(AccessKeySettings(id: seed.accessKeyID, secret: seed.secretAccessKey)) }
+        self.init(names: store.names, endpoints: store.endpoints, accessKeys: keys)
+        (admin, rates, quotas) = (configuration.admin, configuration.rates, configuration.quotas)
+    }
+}
+
+extension MetricsSettings {
+    /// Whether a request for the metrics needs no signature: it shows the bearer token, or comes from one of the networks.
+    func admits(_ request: HTTPRequest) -> Bool {
+        if networks.contains(where: { $0.contains(request.source.ip) }) { return true }
+        guard !token.isEmpty, let shown = request.bearerToken else { return false }
+        return shown == token
+    }
+}
+
+extension HTTPServerConfiguration {
+    init(_ settings: AdminSettings, trustedProxies: [IPNetwork]) {
+        self.init()
+        self.trustedProxies = trustedProxies
+        let length = settings.maximumBodySize.bytes
+        maximumBodyLength = { _ in length }
+        (requestTimeout, idleTimeout) = (settings.requestTimeout, settings.idleTimeout)
+        maximumConnections = settings.maximumConnections
+        maximumConnectionsPerAddress = settings.maximumConnections
+    }
+}
+
+/// What `/readyz` asks.
+struct Readiness: Sendable {
+    let gate: AdmissionGate
+    /// Nil where the node needs no servers to let publishes in.
+    let cluster: ClusterContext?
+
+    init(_ gate: AdmissionGate, _ membership: Membership, _ settings: ClusterSettings) {
+        self.gate = gate
+        cluster = if case .member(let cluster) = membership, settings.degraded == .refuse { cluster } else { nil }
+    }
+
+    var checks: [HealthEndpoints.Check] {
+        [
+            HealthEndpoints.Check("draining", failing: gate.isLeaving ? "the node goes away" : nil),
+            HealthEndpoints.Check("cluster", failing: cluster?.fault.withLock { $0 }),
+            HealthEndpoints.Check("overload", failing: gate.closure == .overloaded ? "new publishes are refused" : nil),
+        ]
     }
 }

@@ -44,7 +44,7 @@ final class OverviewReport {
         ]
     }
 
-    /// Live sessions as another process of this node is to tell them.
+    /// Live sessions, for another process of this node to list.
     var sessions: [JSONValue] { sessions(environment.board.live) }
 
     private func sessions(_ live: [SessionRecord]) -> [JSONValue] {
@@ -61,7 +61,7 @@ final class OverviewReport {
 
     var now: WallTime { EventLoop.wallNow() }
 
-    /// Has the metrics of received media tell this moment, not the last second.
+    /// Brings the metrics of received media up to this moment: they are sampled once a second.
     func countReceived() { sampler.count() }
 
     /// A stage's history in the names of CloudWatch; nil when there is no such stage, now or lately.
@@ -75,7 +75,7 @@ final class OverviewReport {
             ?? environment.older().first { $0["sessionId"]?.string == id }?.object
     }
 
-    /// Sessions that are told in full; more of them are counted.
+    /// Sessions that are listed; more of them are only counted.
     static let maximumSessions = 200
     private static let maximumStages = 200
     private static let maximumEnded = 20

@@ -16,11 +16,11 @@ struct DrainMachine {
         case requestReconnect
         /// So many more streams are ended, the oldest first.
         case close(count: Int)
-        /// The process before us is told to go too.
+        /// The process before us has to end too.
         case terminatePredecessor
         /// `turn` is asked for ten times a second, or no longer.
         case take(turns: Bool)
-        /// The process after us is told that our last session has ended.
+        /// The process after us learns that our last session has ended.
         case tellSuccessor
         /// The process ends.
         case stop

@@ -17,7 +17,7 @@ final class NodeDrain {
     private let budget = CloseBudget()
     private var turns: TimerWatch?
     private var onEnd: () -> Void = {}
-    /// Tells the process before us that it is to go too; nil when there is none.
+    /// Has the process before us end too; nil when there is none.
     var terminatePredecessor: (() -> Void)?
 
     init(
@@ -99,7 +99,7 @@ final class NodeDrain {
 
 /// What `/v1/drain` is asked.
 enum DrainOrder {
-    case begin, cancel, tell
+    case begin, cancel, show
 }
 
 extension NodeDrain {
@@ -110,7 +110,7 @@ extension NodeDrain {
         switch order {
         case .begin: begin()
         case .cancel: cancel()
-        case .tell: break
+        case .show: break
         }
         return HTTPResponse(
             .ok, json: ["phase": .string(phase), "live": .integer(Int64(gate.livePublishes))],

@@ -1,6 +1,8 @@
 import DataDirectory
 import EventLoop
 import Foundation
+import GatewayLogging
+import GatewayMetrics
 import OpenSSL
 import Settings
 import Wire
@@ -95,7 +97,7 @@ struct ServerCertificates {
 
     private static func absolute(_ path: String) -> String { URL(fileURLWithPath: path).standardizedFileURL.path }
 
-    /// Kept over restarts, so that what was told to trust it once goes on.
+    /// Kept over restarts: clients that were set up to trust it keep working.
     private static func authority(in directory: borrowing DataDirectory) throws -> Identity {
         let path = directory.path + "/tls/"
         if let chain = try? read(path + "ca.pem"), let key = try? read(path + "ca.key") {
@@ -121,4 +123,40 @@ struct ServerCertificates {
             commonName: names.last ?? "localhost", dnsNames: names, addresses: addresses, now: EventLoop.wallNow(),
             validFor: .seconds(90 * 86_400))
     }
+}
+
+/// How long the certificates in use are still good: a metric, and one warning a day in the last two weeks.
+final class CertificateExpiry {
+    private let metrics: MetricsRegistry
+    private let loop: EventLoop
+    private var certificates: [(name: String, certificate: Certificate)] = []
+    private var watch: TimerWatch?
+
+    init(loop: EventLoop, metrics: MetricsRegistry) {
+        (self.loop, self.metrics) = (loop, metrics)
+        watch = loop.schedule(after: .seconds(86_400), repeating: .seconds(86_400)) { [unowned self] in warn() }
+    }
+
+    func follow(_ certificates: ServerCertificates) {
+        self.certificates = certificates.certificates
+        for (name, certificate) in self.certificates {
+            metrics.gauge(
+                "stagedoor_tls_cert_expiry_seconds", "End of the certificate in use, in seconds since 1970.",
+                ["certificate": name]
+            ).set(Double(certificate.notAfter.secondsSince1970))
+        }
+        warn()
+    }
+
+    private func warn() {
+        for (name, certificate) in certificates {
+            let days = (certificate.notAfter - EventLoop.wallNow()).milliseconds / 86_400_000
+            guard days < Self.warningDays else { continue }
+            Log.event(
+                .warning, "certificate_expires",
+                ["certificate": .string(name), "subject": .string(certificate.subject), "days": .integer(Int(days))])
+        }
+    }
+
+    private static let warningDays: Int64 = 14
 }

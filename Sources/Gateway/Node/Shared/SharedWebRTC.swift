@@ -1,3 +1,4 @@
+import Admission
 import EmbeddedRouter
 import EventLoop
 import GatewayMetrics
@@ -38,4 +39,28 @@ struct SharedWebRTC: Sendable {
 
     /// WHIP sessions that are answered and not connected yet.
     var pendingCount: Int { whip?.directory.pendingCount ?? 0 }
+}
+
+extension SharedWebRTC {
+    /// The embedded router's shared part; nil when the configuration names no router with that driver, or there is no media port.
+    private static func makeEmbeddedRouter(
+        _ configuration: StagedoorConfiguration, _ transport: TransportPlane?, authorizer: any SubscribeAuthorizer,
+        workerCount: Int, metrics: MetricsRegistry
+    ) -> EmbeddedRouterPlane? {
+        guard let transport, configuration.routers.values.contains(where: { $0.driver == .embedded }) else { return nil }
+        return EmbeddedRouterPlane(
+            settings: configuration.embedded, transport: transport, authorizer: authorizer, workerCount: workerCount,
+            metrics: EmbeddedRouterMetrics(metrics))
+    }
+}
+
+extension TransportConfiguration {
+    /// - Parameter media: the bound media port.
+    init(_ configuration: StagedoorConfiguration, media: SocketAddress) throws {
+        let port = configuration.advertise.mediaPort > 0 ? UInt16(configuration.advertise.mediaPort) : media.port
+        let addresses = try AdvertisedAddresses.list(configuration.advertise.addresses, bound: media.ip)
+        self.init(
+            advertisedAddresses: addresses.map { SocketAddress($0, port: port) }, tcpPort: configuration.media.tcp ? port : nil)
+        whip = configuration.whip
+    }
 }

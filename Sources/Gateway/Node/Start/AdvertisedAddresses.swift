@@ -2,7 +2,7 @@ import Foundation
 import Settings
 import Wire
 
-/// The addresses that WebRTC clients are told: what the operator says replaces what the interfaces have.
+/// The addresses given to WebRTC clients: what the operator set replaces what the interfaces have.
 enum AdvertisedAddresses {
     /// In the operator's order, each once.
     /// - Parameter bound: what the media port is bound to.
@@ -38,16 +38,52 @@ enum HostAddresses {
     static func resolve(_ host: String) -> [IPAddress] {
         if let address = IPAddress(host) { return [address] }
         var list: UnsafeMutablePointer<addrinfo>?
-        guard getaddrinfo(host, nil, nil, &list) == 0 else { return [] }
-        defer { freeaddrinfo(list) }
+        guard unsafe getaddrinfo(host, nil, nil, &list) == 0 else { return [] }
+        defer { unsafe freeaddrinfo(list) }
         var addresses: [IPAddress] = []
-        var next = list
-        while let entry = next?.pointee {
-            next = entry.ai_next
-            if let address = entry.ai_addr.flatMap(InterfaceAddresses.ip), !addresses.contains(address) {
+        var next = unsafe list
+        while let entry = unsafe next?.pointee {
+            unsafe next = entry.ai_next
+            if let address = unsafe entry.ai_addr.flatMap(InterfaceAddresses.ip), !addresses.contains(address) {
                 addresses.append(address)
             }
         }
         return addresses
+    }
+}
+
+/// The addresses of this machine's interfaces that are up.
+enum InterfaceAddresses {
+    static var all: [IPAddress] {
+        var list: UnsafeMutablePointer<ifaddrs>?
+        guard unsafe getifaddrs(&list) == 0 else { return [] }
+        defer { unsafe freeifaddrs(list) }
+        var found: [IPAddress] = []
+        var next = unsafe list
+        while let entry = unsafe next?.pointee {
+            unsafe next = entry.ifa_next
+            guard unsafe entry.ifa_flags & UInt32(IFF_UP) != 0, let address = unsafe entry.ifa_addr, let ip = unsafe ip(address)
+            else { continue }
+            found.append(ip)
+        }
+        return found
+    }
+
+    static func ip(_ address: UnsafeMutablePointer<sockaddr>) -> IPAddress? {
+        switch unsafe Int32(address.pointee.sa_family) {
+        case AF_INET:
+            return unsafe address.withMemoryRebound(to: sockaddr_in.self, capacity: 1) {
+                unsafe .v4(UInt32(bigEndian: $0.pointee.sin_addr.s_addr))
+            }
+        case AF_INET6:
+            return unsafe address.withMemoryRebound(to: sockaddr_in6.self, capacity: 1) { pointer in
+                unsafe withUnsafeBytes(of: pointer.pointee.sin6_addr) { bytes in
+                    let high = unsafe UInt64(bigEndian: bytes.loadUnaligned(as: UInt64.self))
+                    let low = unsafe UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: 8, as: UInt64.self))
+                    return unsafe IPAddress(v6High: high, low: low, scope: pointer.pointee.sin6_scope_id)
+                }
+            }
+        default: return nil
+        }
     }
 }

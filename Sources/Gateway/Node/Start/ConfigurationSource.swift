@@ -1,3 +1,5 @@
+import Foundation
+import GatewayConfiguration
 public import Settings
 
 /// Where the configuration comes from, at the start and at every reload.
@@ -28,5 +30,14 @@ enum QuickstartDefaults {
             (configuration.drain.grace, configuration.drain.timeout) = (.zero, .zero)
             configuration.drain.closesPerSecond = 10_000
         }
+    }
+}
+
+public enum ConfigurationFile {
+    /// The file, the environment over it, the defaults below it.
+    public static func load(_ path: String?) throws -> StagedoorConfiguration {
+        let environment = ProcessInfo.processInfo.environment
+        guard let path else { return try ConfigurationLoader.load(yaml: nil, environment: environment) }
+        return try ConfigurationLoader.load(path: path, environment: environment)
     }
 }

@@ -1,4 +1,7 @@
 import JSON
+import Settings
+import Sockets
+import Store
 import Wire
 
 /// What `DIR/quickstart.json` says (docs/design.md 2.2). A member whose feature is off is absent; the URLs carry no key.
@@ -63,4 +66,32 @@ struct QuickstartFile {
         + " -b:v 2500k -preset veryfast -tune zerolatency -pix_fmt yuv420p -ac 2"
     private static let ffmpeg = "ffmpeg \(video) -c:a aac -b:a 128k"
     private static let ffmpegOpus = "ffmpeg \(video) -c:a libopus -b:a 96k"
+}
+
+extension QuickstartFile {
+    /// What this node serves, with the ports that were bound.
+    init(
+        _ seed: Quickstart, listeners: Listeners, configuration: StagedoorConfiguration, token: Secret?, watchToken: Secret?,
+        certificatePath: String?
+    ) {
+        func url(_ scheme: String, _ address: SocketAddress?, _ path: String = "") -> String? {
+            address.map { "\(scheme)://\(StageEndpoints.host(configuration, $0)):\($0.port)\(path)" }
+        }
+        let rtmp = listeners.rtmp.first?.localAddress
+        let http = listeners.publicHTTP.first?.localAddress
+        self.init(
+            rtmpURL: url("rtmp", rtmp, "/app"), rtmpsURL: url("rtmps", rtmp, "/app"),
+            streamKey: seed.ingestConfiguration.streamKey, participantID: seed.ingestConfiguration.participantID,
+            adminURL: url("http", listeners.admin?.localAddress), accessKeyID: seed.accessKeyID,
+            secretAccessKey: seed.secretAccessKey, region: configuration.platform.region, stageARN: seed.stage.arn,
+            stageID: ResourceName.identifier(inARN: seed.stage.arn), caCertificate: certificatePath)
+        if let token, !listeners.media.isEmpty {
+            (whipURL, whipToken) = (url("http", http, "/whip"), token)
+            whipParticipantID = seed.tokenParticipantID
+        }
+        // The fragment stays in the browser: the token is in no request line and in no log.
+        if let watchToken, !listeners.media.isEmpty, configuration.routers.values.contains(where: { $0.driver == .embedded }) {
+            watchURL = url("http", http, "/watch/\(stageID)#token=\(watchToken.revealText())")
+        }
+    }
 }

@@ -2,7 +2,7 @@ import EventLoop
 import Foundation
 import Wire
 
-/// Tells systemd what we do (sd_notify(3)): ready, alive, going. Nil where no one asked. On the control loop, whose turning is
+/// Notifies systemd of our state (sd_notify(3)): ready, alive, stopping. Nil where no one asked. On the control loop, whose turning is
 /// what the watchdog watches.
 final class ServiceNotifier: NodeService {
     private let descriptor: CInt
@@ -17,7 +17,7 @@ final class ServiceNotifier: NodeService {
         // An abstract address begins with a zero and has no end but its length.
         if path.hasPrefix("@") { name[0] = 0 }
         address.sun_family = sa_family_t(AF_UNIX)
-        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: name) }
+        unsafe withUnsafeMutableBytes(of: &address.sun_path) { unsafe $0.copyBytes(from: name) }
         length = socklen_t(MemoryLayout<sa_family_t>.size + name.count)
         descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         guard descriptor >= 0 else { return nil }
@@ -38,9 +38,9 @@ final class ServiceNotifier: NodeService {
 
     func send(_ state: String) {
         let text = Array(state.utf8)
-        _ = withUnsafePointer(to: &address) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                sendto(descriptor, text, text.count, Int32(MSG_NOSIGNAL), $0, length)
+        _ = unsafe withUnsafePointer(to: &address) { pointer in
+            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                unsafe sendto(descriptor, text, text.count, Int32(MSG_NOSIGNAL), $0, length)
             }
         }
     }

@@ -1,4 +1,7 @@
+import Cluster
 import ClusterStore
+import EventLoop
+import Redis
 import Store
 
 /// Whether the node is alone or one of several: where its configuration and history are, and who keeps its leases.
@@ -42,4 +45,18 @@ enum Membership: Sendable {
 struct EmbeddedContext: Sendable {
     let store: EmbeddedStore
     let leases: EmbeddedLeases
+}
+
+/// What a node of a cluster shares with the others, for all threads.
+struct ClusterContext: Sendable {
+    let store: RedisStore
+    let leases: ClusterLeases
+    let redis: RedisSettings
+    /// Why the servers cannot be had; nil while they answer.
+    let fault = Lock<String?>("not connected yet")
+
+    var neighbours: Neighbours { Neighbours(leases.nodes, of: leases.settings.nodeID) }
+
+    /// The stage routers that the heartbeats of other nodes call alive.
+    var routersSeenByOthers: Set<String> { neighbours.routers }
 }

@@ -22,7 +22,7 @@ final class NodeHandover {
         var workers: WorkerGroup
         var drain: NodeDrain
         var admin: AdminSite
-        var events: EventPlane
+        var events: EventService
         var notifier: ServiceNotifier?
         /// The generation of our sessions, and what binds their ids to tokens.
         var generation: UInt8

@@ -9,10 +9,10 @@ import RTMPIngest
 import Refusals
 import RouterForwarding
 import Settings
-import StageHub
 import Sockets
 import StageHub
 import Store
+import WHIPIngest
 import Wire
 
 /// Connects each publication of one worker with its routers, the contract and the reports. Confined to the worker.
@@ -30,8 +30,8 @@ final class PublicationHost: RTMPPublishHost {
         let forwarding: MailboxSender<ForwardingEvent>?
     }
 
-    let environment: Environment
-    let loop: EventLoop
+    private let environment: Environment
+    private let loop: EventLoop
     private let socket: RouterSocket
     private let forwarder: RouterForwarder?
     /// This worker's part of the embedded router; nil without it.
@@ -54,7 +54,7 @@ final class PublicationHost: RTMPPublishHost {
         makeContract(for: grant, lease, ContractPublisher(grant, request), ingest: .rtmp)
     }
 
-    /// The contract's eye on one publish of either protocol.
+    /// Judges one publish by the media contract, whichever protocol it came by.
     func makeContract(
         for grant: PublishGrant, _ lease: PublishLease, _ publisher: ContractPublisher, ingest: ContractMonitor.Ingest
     ) -> ContractSession {
@@ -111,4 +111,29 @@ private final class PublishEndWatch: MediaSink {
     func muteChanged(_ track: TrackID, isMuted: Bool) {}
     func restarted() {}
     func ended(_ reason: SessionEnd) { onEnd() }
+}
+
+extension PublicationHost: WHIPPublishHost {
+    /// An encoder whose offer changed has changed a setting, and is heard.
+    func rememberedRefusal(for grant: PublishGrant, _ request: PublishRequest, offer: String) -> Refusal? {
+        environment.contract.desk.rememberedRefusal(for: ContractPublisher(grant, request, offer: offer), at: loop.now)
+    }
+
+    func rememberedWarning(for grant: PublishGrant, _ request: PublishRequest, offer: String) -> String? {
+        environment.contract.desk.rememberedWarning(for: ContractPublisher(grant, request, offer: offer), at: loop.now)
+    }
+
+    func acceptedProfiles(for grant: PublishGrant) -> Set<UInt8>? {
+        environment.contract.desk.rules(forStageTags: grant.stageTags).offeredProfiles
+    }
+
+    func retryAfter(for grant: PublishGrant) -> Int? {
+        environment.contract.desk.retryAfter(credential: grant.credentialHash, at: loop.now)
+    }
+
+    func makeInspector(
+        for grant: PublishGrant, _ lease: PublishLease, _ request: PublishRequest, offer: String
+    ) -> (any PacketInspector)? {
+        makeContract(for: grant, lease, ContractPublisher(grant, request, offer: offer), ingest: .whip)
+    }
 }

@@ -38,16 +38,18 @@ final class LoopbackPair {
     private static func bound(_ kind: CInt) throws -> CInt {
         let descriptor = socket(AF_INET, kind, 0)
         var address = shim_address(high: 0, low: 0x7F00_0001, scope: 0, port: 0, family: 4)
-        guard descriptor >= 0, shim_bind(descriptor, AF_INET, &address) == 0 else { throw FloorError.system("bind", errno) }
+        guard descriptor >= 0, unsafe shim_bind(descriptor, AF_INET, &address) == 0 else {
+            throw FloorError.system("bind", errno)
+        }
         return descriptor
     }
 
     private static func connect(_ descriptor: CInt, to other: CInt) throws {
         var storage = sockaddr_storage()
         var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
-        let status = withUnsafeMutablePointer(to: &storage) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
-                getsockname(other, address, &length) == 0 ? Glibc.connect(descriptor, address, length) : -1
+        let status = unsafe withUnsafeMutablePointer(to: &storage) { pointer in
+            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
+                unsafe getsockname(other, address, &length) == 0 ? Glibc.connect(descriptor, address, length) : -1
             }
         }
         guard status == 0 else { throw FloorError.system("connect", errno) }
@@ -55,29 +57,29 @@ final class LoopbackPair {
 
     /// Reads and forgets all that lies at the near socket's peer.
     func drainFar() {
-        withUnsafeTemporaryAllocation(byteCount: 65_536, alignment: 16) { buffer in
-            while recv(far, buffer.baseAddress, buffer.count, CInt(MSG_DONTWAIT)) > 0 {}
+        unsafe withUnsafeTemporaryAllocation(byteCount: 65_536, alignment: 16) { buffer in
+            while unsafe recv(far, buffer.baseAddress, buffer.count, CInt(MSG_DONTWAIT)) > 0 {}
         }
     }
 }
 
 /// Sends equal datagrams by one call (UDP GSO), or one by a plain one.
-struct DatagramGun {
+@safe struct DatagramGun {
     let pair: LoopbackPair
     private let payload: UnsafeMutableRawBufferPointer
 
     init(_ pair: LoopbackPair) {
         self.pair = pair
-        payload = .allocate(byteCount: 65_536, alignment: 16)
-        payload.initializeMemory(as: UInt8.self, repeating: 0)
+        unsafe payload = .allocate(byteCount: 65_536, alignment: 16)
+        unsafe payload.initializeMemory(as: UInt8.self, repeating: 0)
     }
 
-    func free() { payload.deallocate() }
+    func free() { unsafe payload.deallocate() }
 
     /// - Parameter byteCount: of all of them; the last one may be shorter.
     func send(byteCount: Int, segmentSize: Int = 0) {
-        var vector = iovec(iov_base: payload.baseAddress, iov_len: byteCount)
+        var vector = unsafe iovec(iov_base: payload.baseAddress, iov_len: byteCount)
         var (peer, local) = (pair.farAddress, shim_address())
-        _ = shim_send_datagrams(pair.near, AF_INET, &vector, 1, UInt16(segmentSize), &peer, &local)
+        _ = unsafe shim_send_datagrams(pair.near, AF_INET, &vector, 1, UInt16(segmentSize), &peer, &local)
     }
 }

@@ -21,17 +21,17 @@ struct RTMPFloor {
         defer { gun.free() }
         var waiting = connections.map { pollfd(fd: $0.far, events: Int16(POLLIN), revents: 0) }
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 20, alignment: 16)
-        defer { buffer.deallocate() }
-        buffer.initializeMemory(as: UInt8.self, repeating: 0)
+        defer { unsafe buffer.deallocate() }
+        unsafe buffer.initializeMemory(as: UInt8.self, repeating: 0)
         var clock = FloorClock()
         for (byteCount, isVideo) in messages {
-            for connection in connections { send(connection.near, buffer.baseAddress, byteCount, 0) }
+            for connection in connections { unsafe send(connection.near, buffer.baseAddress, byteCount, 0) }
             clock.measure {
-                poll(&waiting, nfds_t(waiting.count), -1)
+                unsafe poll(&waiting, nfds_t(waiting.count), -1)
                 for connection in connections {
                     var received = 0
                     while received < byteCount {
-                        let count = recv(connection.far, buffer.baseAddress, buffer.count, 0)
+                        let count = unsafe recv(connection.far, buffer.baseAddress, buffer.count, 0)
                         guard count > 0 else { break }
                         received += count
                     }

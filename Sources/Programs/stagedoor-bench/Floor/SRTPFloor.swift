@@ -33,19 +33,19 @@ struct SRTPFloor {
         defer { gun.free() }
         var outbound = try SRTPOutbound(keys)
         var inbound = try SRTPInbound(keys)
-        guard let batch = shim_batch_new() else { throw FloorError.system("malloc", errno) }
-        defer { shim_batch_free(batch) }
+        guard let batch = unsafe shim_batch_new() else { throw FloorError.system("malloc", errno) }
+        defer { unsafe shim_batch_free(batch) }
         var (clock, number) = (FloorClock(), UInt16(0))
         for step in 0..<(Self.seconds * Self.framesPerSecond) {
             let audioDone = step * Self.audioPerSecond / Self.framesPerSecond
             let audioCount = (step + 1) * Self.audioPerSecond / Self.framesPerSecond - audioDone
             for _ in 0..<(Self.packetsPerFrame / burst) {
                 try send(Self.videoByteCount, count: burst, over: input, &outbound, &number)
-                receive(batch, input, gun, &inbound, &clock)
+                unsafe receive(batch, input, gun, &inbound, &clock)
             }
             for _ in 0..<audioCount {
                 try send(Self.audioByteCount, count: 1, over: input, &outbound, &number)
-                receive(batch, input, gun, &inbound, &clock)
+                unsafe receive(batch, input, gun, &inbound, &clock)
             }
             gun.pair.drainFar()
         }
@@ -55,15 +55,15 @@ struct SRTPFloor {
     private func send(
         _ byteCount: Int, count: Int, over pair: LoopbackPair, _ outbound: inout SRTPOutbound, _ number: inout UInt16
     ) throws {
-        try withUnsafeTemporaryAllocation(byteCount: byteCount + SRTPOutbound.trailerByteCount, alignment: 8) { packet in
+        try unsafe withUnsafeTemporaryAllocation(byteCount: byteCount + SRTPOutbound.trailerByteCount, alignment: 8) { packet in
             for _ in 0..<count {
-                packet.initializeMemory(as: UInt8.self, repeating: 0)
-                packet[0] = 0x80
-                packet[1] = 96
-                packet.storeBytes(of: number.bigEndian, toByteOffset: 2, as: UInt16.self)
+                unsafe packet.initializeMemory(as: UInt8.self, repeating: 0)
+                unsafe packet[0] = 0x80
+                unsafe packet[1] = 96
+                unsafe packet.storeBytes(of: number.bigEndian, toByteOffset: 2, as: UInt16.self)
                 number &+= 1
-                let protected = try outbound.protect(packet, count: byteCount)
-                Glibc.send(pair.near, packet.baseAddress, protected, 0)
+                let protected = try unsafe outbound.protect(packet, count: byteCount)
+                unsafe Glibc.send(pair.near, packet.baseAddress, protected, 0)
             }
         }
     }
@@ -73,12 +73,13 @@ struct SRTPFloor {
     ) {
         clock.measure {
             var drops: UInt32 = 0
-            let count = Int(shim_batch_receive(batch, pair.far, &drops))
-            guard count > 0, let datagrams = shim_batch_datagrams(batch) else { return }
+            let count = unsafe Int(shim_batch_receive(batch, pair.far, &drops))
+            guard count > 0, let datagrams = unsafe shim_batch_datagrams(batch) else { return }
             var byteCount = 0
             for index in 0..<count {
-                let packet = UnsafeMutableRawBufferPointer(start: datagrams[index].bytes, count: Int(datagrams[index].count))
-                byteCount += (try? inbound.unprotect(packet)) ?? 0
+                let packet = unsafe UnsafeMutableRawBufferPointer(
+                    start: datagrams[index].bytes, count: Int(datagrams[index].count))
+                unsafe byteCount += (try? inbound.unprotect(packet)) ?? 0
             }
             gun.send(byteCount: byteCount, segmentSize: count > 1 ? byteCount / count : 0)
         }

@@ -41,7 +41,7 @@ enum SetUpFloor {
     }
 
     private static func deliver(_ flight: [[UInt8]], to connection: DTLSConnection) throws -> [[UInt8]] {
-        for datagram in flight { _ = try datagram.withUnsafeBytes { try connection.receive($0) } }
+        for datagram in flight { _ = try unsafe datagram.withUnsafeBytes { try unsafe connection.receive($0) } }
         return connection.takeOutgoing()
     }
 }

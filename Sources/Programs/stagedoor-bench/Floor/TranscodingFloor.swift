@@ -19,34 +19,35 @@ struct TranscodingFloor {
 
     func millisecondsPerSecond() throws -> Double {
         av_log_set_level(AV_LOG_QUIET)
-        guard let codec = avcodec_find_decoder(AV_CODEC_ID_AAC), let context = avcodec_alloc_context3(codec),
-            let packet = av_packet_alloc(), let frame = av_frame_alloc(), let encoder = makeEncoder()
+        guard let codec = unsafe avcodec_find_decoder(AV_CODEC_ID_AAC), let context = unsafe avcodec_alloc_context3(codec),
+            let packet = unsafe av_packet_alloc(), let frame = unsafe av_frame_alloc(), let encoder = unsafe makeEncoder()
         else { throw FloorError.codec }
-        var (freed, freedPacket, freedFrame): (_?, _?, _?) = (context, packet, frame)
+        var (freed, freedPacket, freedFrame): (_?, _?, _?) = unsafe (context, packet, frame)
         defer {
-            avcodec_free_context(&freed)
-            av_packet_free(&freedPacket)
-            av_frame_free(&freedFrame)
-            opus_encoder_destroy(encoder)
+            unsafe avcodec_free_context(&freed)
+            unsafe av_packet_free(&freedPacket)
+            unsafe av_frame_free(&freedFrame)
+            unsafe opus_encoder_destroy(encoder)
         }
         let padding = [UInt8](repeating: 0, count: Int(AV_INPUT_BUFFER_PADDING_SIZE))
-        context.pointee.extradata = av_mallocz(config.count + padding.count).assumingMemoryBound(to: UInt8.self)
-        context.pointee.extradata?.update(from: config, count: config.count)
-        context.pointee.extradata_size = CInt(config.count)
-        guard avcodec_open2(context, codec, nil) == 0 else { throw FloorError.codec }
+        unsafe context.pointee.extradata = av_mallocz(config.count + padding.count).assumingMemoryBound(to: UInt8.self)
+        unsafe context.pointee.extradata?.update(from: config, count: config.count)
+        unsafe context.pointee.extradata_size = CInt(config.count)
+        guard unsafe avcodec_open2(context, codec, nil) == 0 else { throw FloorError.codec }
         var (clock, samples, sampleCount) = (FloorClock(), [Float](), 0)
         for bytes in frames {
             var input = bytes + padding
             let byteCount = bytes.count
             clock.measure {
-                input.withUnsafeMutableBufferPointer { input in
-                    (packet.pointee.data, packet.pointee.size) = (input.baseAddress, CInt(byteCount))
-                    guard avcodec_send_packet(context, packet) == 0, avcodec_receive_frame(context, frame) == 0 else { return }
-                    sampleCount += Int(frame.pointee.nb_samples)
-                    Self.interleave(frame, into: &samples)
-                    av_frame_unref(frame)
+                unsafe input.withUnsafeMutableBufferPointer { input in
+                    unsafe (packet.pointee.data, packet.pointee.size) = (input.baseAddress, CInt(byteCount))
+                    guard unsafe avcodec_send_packet(context, packet) == 0, unsafe avcodec_receive_frame(context, frame) == 0
+                    else { return }
+                    unsafe sampleCount += Int(frame.pointee.nb_samples)
+                    unsafe Self.interleave(frame, into: &samples)
+                    unsafe av_frame_unref(frame)
                 }
-                Self.encode(&samples, encoder)
+                unsafe Self.encode(&samples, encoder)
             }
         }
         guard sampleCount > 0 else { throw FloorError.codec }
@@ -55,32 +56,33 @@ struct TranscodingFloor {
 
     private func makeEncoder() -> OpaquePointer? {
         var status: CInt = 0
-        guard let encoder = opus_encoder_create(48_000, 2, OPUS_APPLICATION_AUDIO, &status) else { return nil }
-        guard opus_shim_set_bitrate(encoder, bitrate) == OPUS_OK, opus_shim_set_complexity(encoder, complexity) == OPUS_OK
+        guard let encoder = unsafe opus_encoder_create(48_000, 2, OPUS_APPLICATION_AUDIO, &status) else { return nil }
+        guard unsafe opus_shim_set_bitrate(encoder, bitrate) == OPUS_OK,
+            unsafe opus_shim_set_complexity(encoder, complexity) == OPUS_OK
         else { return nil }
-        return encoder
+        return unsafe encoder
     }
 
     /// Stereo, as the file has it.
     private static func interleave(_ frame: UnsafeMutablePointer<AVFrame>, into samples: inout [Float]) {
-        guard let planes = frame.pointee.extended_data, let left = planes[0], let right = planes[1]
+        guard let planes = unsafe frame.pointee.extended_data, let left = unsafe planes[0], let right = unsafe planes[1]
         else { return }
-        let count = Int(frame.pointee.nb_samples)
-        left.withMemoryRebound(to: Float.self, capacity: count) { left in
-            right.withMemoryRebound(to: Float.self, capacity: count) { right in
+        let count = unsafe Int(frame.pointee.nb_samples)
+        unsafe left.withMemoryRebound(to: Float.self, capacity: count) { left in
+            unsafe right.withMemoryRebound(to: Float.self, capacity: count) { right in
                 for index in 0..<count {
-                    samples.append(left[index])
-                    samples.append(right[index])
+                    unsafe samples.append(left[index])
+                    unsafe samples.append(right[index])
                 }
             }
         }
     }
 
     private static func encode(_ samples: inout [Float], _ encoder: OpaquePointer) {
-        withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 1_275) { output in
+        unsafe withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 1_275) { output in
             while samples.count >= samplesPerPacket * 2 {
                 let packet = output.baseAddress!  // not empty
-                _ = opus_encode_float(encoder, samples, CInt(samplesPerPacket), packet, Int32(output.count))
+                _ = unsafe opus_encode_float(encoder, samples, CInt(samplesPerPacket), packet, Int32(output.count))
                 samples.removeFirst(samplesPerPacket * 2)
             }
         }

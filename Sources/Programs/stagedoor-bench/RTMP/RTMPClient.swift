@@ -2,7 +2,7 @@ import CRTMP
 import Glibc
 
 /// One publisher: librtmp connects and publishes (both block), then its socket takes chunks that were made elsewhere.
-final class RTMPClient {
+@safe final class RTMPClient {
     enum Fault: Error { case badURL, connectFailed, publishRefused }
 
     /// What the caller asks for at the end of a stream.
@@ -21,38 +21,38 @@ final class RTMPClient {
     init(url text: String) throws(Fault) {
         RTMP_LogSetLevel(RTMP_LOGCRIT)
         // librtmp points into the text it parsed.
-        url = strdup(text)
-        rtmp = RTMP_Alloc()
-        RTMP_Init(rtmp)
-        rtmp.pointee.Link.timeout = 10
+        unsafe url = strdup(text)
+        unsafe rtmp = RTMP_Alloc()
+        unsafe RTMP_Init(rtmp)
+        unsafe rtmp.pointee.Link.timeout = 10
         var fault: Fault?
-        if RTMP_SetupURL(rtmp, url) == 0 {
+        if unsafe RTMP_SetupURL(rtmp, url) == 0 {
             fault = .badURL
         } else {
-            RTMP_EnableWrite(rtmp)
-            if RTMP_Connect(rtmp, nil) == 0 {
+            unsafe RTMP_EnableWrite(rtmp)
+            if unsafe RTMP_Connect(rtmp, nil) == 0 {
                 fault = .connectFailed
-            } else if RTMP_ConnectStream(rtmp, 0) == 0 {
+            } else if unsafe RTMP_ConnectStream(rtmp, 0) == 0 {
                 fault = .publishRefused
             }
         }
-        descriptor = RTMP_Socket(rtmp)
+        descriptor = unsafe RTMP_Socket(rtmp)
         isTLS = text.hasPrefix("rtmps:")
-        messageStreamID = UInt32(truncatingIfNeeded: rtmp.pointee.m_stream_id)
+        messageStreamID = unsafe UInt32(truncatingIfNeeded: rtmp.pointee.m_stream_id)
         if let fault { throw fault }
         if !isTLS { _ = fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_NONBLOCK) }
     }
 
     deinit {
-        RTMP_Close(rtmp)
-        RTMP_Free(rtmp)
-        free(url)
+        unsafe RTMP_Close(rtmp)
+        unsafe RTMP_Free(rtmp)
+        unsafe free(url)
     }
 
     /// Sends what the socket takes and keeps the rest; false when the connection is over.
     func send(_ bytes: [UInt8]) -> Bool {
         guard !isOver else { return false }
-        if isTLS { return bytes.withUnsafeBytes { sendAllByTLS($0) } }
+        if isTLS { return unsafe bytes.withUnsafeBytes { unsafe sendAllByTLS($0) } }
         waiting += bytes
         return flush()
     }
@@ -60,7 +60,7 @@ final class RTMPClient {
     /// Tries again what `send` kept.
     func flush() -> Bool {
         guard !waiting.isEmpty, !isOver else { return !isOver }
-        let sent = Glibc.send(descriptor, waiting, waiting.count, CInt(MSG_NOSIGNAL))
+        let sent = unsafe Glibc.send(descriptor, waiting, waiting.count, CInt(MSG_NOSIGNAL))
         if sent > 0 { waiting.removeFirst(sent) }
         if sent < 0 && errno != EAGAIN { isOver = true }
         return !isOver
@@ -71,14 +71,14 @@ final class RTMPClient {
     /// Takes what the server says (acknowledgements, pings) and forgets it; false when the connection is over.
     func drain() -> Bool {
         if isTLS {
-            guard RTMPSockBuf_Fill(&rtmp.pointee.m_sb) > 0 else { isOver = true; return false }
-            rtmp.pointee.m_sb.sb_size = 0
+            guard unsafe RTMPSockBuf_Fill(&rtmp.pointee.m_sb) > 0 else { isOver = true; return false }
+            unsafe rtmp.pointee.m_sb.sb_size = 0
             return true
         }
         let scratch = UnsafeMutableRawBufferPointer.allocate(byteCount: 16_384, alignment: 1)
-        defer { scratch.deallocate() }
+        defer { unsafe scratch.deallocate() }
         while true {
-            let count = recv(descriptor, scratch.baseAddress, scratch.count, 0)
+            let count = unsafe recv(descriptor, scratch.baseAddress, scratch.count, 0)
             if count > 0 { continue }
             if count == 0 || errno != EAGAIN { isOver = true }
             return !isOver
@@ -88,16 +88,16 @@ final class RTMPClient {
     /// The server sees a reset where a closed socket would have said goodbye.
     func reset() {
         var linger = linger(l_onoff: 1, l_linger: 0)
-        setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &linger, socklen_t(MemoryLayout.size(ofValue: linger)))
+        unsafe setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &linger, socklen_t(MemoryLayout.size(ofValue: linger)))
         // RTMP_Close sends FCUnpublish and deleteStream while a stream id is set.
-        rtmp.pointee.m_stream_id = -1
+        unsafe rtmp.pointee.m_stream_id = -1
     }
 
     private func sendAllByTLS(_ bytes: UnsafeRawBufferPointer) -> Bool {
         var start = 0
         while start < bytes.count {
-            let rest = UnsafeRawBufferPointer(rebasing: bytes[start...])
-            let sent = RTMPSockBuf_Send(
+            let rest = unsafe UnsafeRawBufferPointer(rebasing: bytes[start...])
+            let sent = unsafe RTMPSockBuf_Send(
                 &rtmp.pointee.m_sb, rest.bindMemory(to: CChar.self).baseAddress, CInt(min(rest.count, 65_536)))
             guard sent > 0 else { isOver = true; return false }
             start += Int(sent)

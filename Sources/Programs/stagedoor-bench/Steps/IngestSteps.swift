@@ -35,13 +35,13 @@ final class ChunkStreamStep: MediaStep {
     }
 
     func round() throws {
-        try bytes.withUnsafeBytes { all in
+        try unsafe bytes.withUnsafeBytes { all in
             var (position, end) = (0, 0)
             while end < all.count {
                 end = min(all.count, end + 16_384)
                 var offset = 0
-                let input = UnsafeRawBufferPointer(rebasing: all[position..<end])
-                while try reader.next(in: input, at: &offset) != nil {}
+                let input = unsafe UnsafeRawBufferPointer(rebasing: all[position..<end])
+                while try unsafe reader.next(in: input, at: &offset) != nil {}
                 position += offset
             }
         }
@@ -58,10 +58,10 @@ final class AccessUnitStep: MediaStep {
 
     func round() throws {
         for frame in SyntheticFrame.second {
-            try frame.withUnsafeBytes { message in
-                let tag = try VideoTag(parsing: message.bytes)
-                var units = AVCCUnits(UnsafeRawBufferPointer(rebasing: message[tag.body]), lengthSize: 4)
-                while let unit = try units.next() { packetizer.append(unit) { _ in payloadCount += 1 } }
+            try unsafe frame.withUnsafeBytes { message in
+                let tag = try unsafe VideoTag(parsing: message.bytes)
+                var units = unsafe AVCCUnits(UnsafeRawBufferPointer(rebasing: message[tag.body]), lengthSize: 4)
+                while let unit = try unsafe units.next() { unsafe packetizer.append(unit) { _ in payloadCount += 1 } }
                 packetizer.finish { _ in payloadCount += 1 }
             }
         }
@@ -76,13 +76,13 @@ final class HeaderStep: MediaStep {
     init() { packet.replaceSubrange(0..<12, with: [0x80, 96, 0, 1, 0, 0, 0, 1, 0, 0, 0, 77]) }
 
     func round() throws {
-        try packet.withUnsafeMutableBytes { bytes in
+        try unsafe packet.withUnsafeMutableBytes { bytes in
             for _ in 0..<operations {
-                let header = try RTPHeader(parsing: UnsafeRawBufferPointer(bytes).bytes)
+                let header = try unsafe RTPHeader(parsing: UnsafeRawBufferPointer(bytes).bytes)
                 let next = RTPHeader(
                     marker: header.marker, payloadType: header.payloadType, sequenceNumber: header.sequenceNumber &+ 1,
                     timestamp: header.timestamp, ssrc: header.ssrc)
-                if let start = bytes.baseAddress { next.writeFixed(into: start) }
+                if let start = bytes.baseAddress { unsafe next.writeFixed(into: start) }
             }
         }
     }

@@ -6,7 +6,7 @@ import StageHub
 import Wire
 
 /// SRTP put on packets of 1,200 bytes and taken off again.
-final class UnprotectStep: MediaStep {
+@safe final class UnprotectStep: MediaStep {
     let operations = 355
     private var inbound: SRTPInbound
     private var outbound: SRTPOutbound
@@ -18,26 +18,26 @@ final class UnprotectStep: MediaStep {
         let keys = SRTPKeys(profile: profile, keyAndSalt: Secret((0..<UInt8(count)).map { $0 }))
         inbound = try SRTPInbound(keys)
         outbound = try SRTPOutbound(keys)
-        packet.initializeMemory(as: UInt8.self, repeating: 0x5A)
+        unsafe packet.initializeMemory(as: UInt8.self, repeating: 0x5A)
     }
 
-    deinit { packet.deallocate() }
+    deinit { unsafe packet.deallocate() }
 
     /// Both ways, because no packet can be unprotected twice.
     func round() throws {
         for _ in 0..<operations {
-            packet[0] = 0x80
-            packet[1] = 96
-            packet.storeBytes(of: number.bigEndian, toByteOffset: 2, as: UInt16.self)
+            unsafe packet[0] = 0x80
+            unsafe packet[1] = 96
+            unsafe packet.storeBytes(of: number.bigEndian, toByteOffset: 2, as: UInt16.self)
             number &+= 1
-            let count = try outbound.protect(packet, count: 1_200)
-            _ = try inbound.unprotect(UnsafeMutableRawBufferPointer(rebasing: packet[..<count]))
+            let count = try unsafe outbound.protect(packet, count: 1_200)
+            _ = try unsafe inbound.unprotect(UnsafeMutableRawBufferPointer(rebasing: packet[..<count]))
         }
     }
 }
 
 /// Packets from the hub to the kernel: numbering, the batch, and segmented sends to a port that nobody reads.
-final class ForwardingStep: MediaStep {
+@safe final class ForwardingStep: MediaStep {
     let operations = 300
     private let socket: RouterSocket
     private let publication: Publication
@@ -54,7 +54,7 @@ final class ForwardingStep: MediaStep {
             lease: PublishLease(participantID: "p", stageID: "s", stageSessionID: "st", generation: 1), ingestProtocol: .rtmp,
             timeline: Timeline())
         leg = RouterLeg(publication: publication, socket: socket)
-        payload.initializeMemory(as: UInt8.self, repeating: 0x41)
+        unsafe payload.initializeMemory(as: UInt8.self, repeating: 0x41)
         publication.add(leg)
         let nowhere = SocketAddress(.loopback, port: 9)
         leg.open(
@@ -62,21 +62,22 @@ final class ForwardingStep: MediaStep {
     }
 
     deinit {
-        payload.deallocate()
-        packets.deallocate()
+        unsafe payload.deallocate()
+        unsafe packets.deallocate()
     }
 
     func round() {
         for _ in 0..<30 {
-            for index in 0..<packets.count {
+            for index in unsafe 0..<packets.count {
                 number += 1
-                packets.initializeElement(
+                unsafe packets.initializeElement(
                     at: index,
                     to: MediaPacket(
                         sequenceNumber: number, timestamp: number / 10 * 3_000, marker: index == 9,
                         payload: UnsafeRawBufferPointer(payload)))
             }
-            publication.forward(UnsafeBufferPointer(packets), of: MediaRun(track: .video, isKeyframe: false, arrival: .zero))
+            unsafe publication.forward(
+                UnsafeBufferPointer(packets), of: MediaRun(track: .video, isKeyframe: false, arrival: .zero))
         }
     }
 }

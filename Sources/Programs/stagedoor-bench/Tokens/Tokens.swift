@@ -83,13 +83,13 @@ struct Tokens: ParsableCommand {
 
     private static func cpuNanoseconds() -> Int64 {
         var time = timespec()
-        clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)
+        unsafe clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)
         return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
     }
 }
 
 /// OpenSSL's own ES384 verification and nothing else: the floor that a token verifier is measured against.
-struct BareES384: ~Copyable {
+@safe struct BareES384: ~Copyable {
     /// A signature as OpenSSL takes it, with what it signs.
     struct Signed {
         var message: [UInt8]
@@ -98,17 +98,17 @@ struct BareES384: ~Copyable {
         /// - Parameter signature: raw R‖S, as a JWS carries it.
         init(message: [UInt8], signature: [UInt8]) {
             self.message = message
-            let pair = ECDSA_SIG_new()
-            defer { ECDSA_SIG_free(pair) }
+            let pair = unsafe ECDSA_SIG_new()
+            defer { unsafe ECDSA_SIG_free(pair) }
             let half = CInt(signature.count / 2)
-            signature.withUnsafeBufferPointer { raw in
-                _ = ECDSA_SIG_set0(
+            unsafe signature.withUnsafeBufferPointer { raw in
+                _ = unsafe ECDSA_SIG_set0(
                     pair, BN_bin2bn(raw.baseAddress, half, nil), BN_bin2bn(raw.baseAddress! + Int(half), half, nil))
             }
             var bytes: UnsafeMutablePointer<UInt8>?
-            let count = i2d_ECDSA_SIG(pair, &bytes)
-            der = Array(UnsafeBufferPointer(start: bytes, count: Int(count)))
-            CRYPTO_free(bytes, nil, 0)
+            let count = unsafe i2d_ECDSA_SIG(pair, &bytes)
+            der = unsafe Array(UnsafeBufferPointer(start: bytes, count: Int(count)))
+            unsafe CRYPTO_free(bytes, nil, 0)
         }
     }
 
@@ -116,18 +116,18 @@ struct BareES384: ~Copyable {
 
     /// - Parameter pem: a public key, SubjectPublicKeyInfo. Nil when it is none.
     init?(pem: [UInt8]) {
-        let source = BIO_new_mem_buf(pem, CInt(pem.count))
-        defer { BIO_free(source) }
-        guard let key = PEM_read_bio_PUBKEY(source, nil, nil, nil) else { return nil }
-        self.key = key
+        let source = unsafe BIO_new_mem_buf(pem, CInt(pem.count))
+        defer { unsafe BIO_free(source) }
+        guard let key = unsafe PEM_read_bio_PUBKEY(source, nil, nil, nil) else { return nil }
+        unsafe self.key = key
     }
 
-    deinit { EVP_PKEY_free(key) }
+    deinit { unsafe EVP_PKEY_free(key) }
 
     borrowing func isValid(_ signed: Signed) -> Bool {
-        let context = EVP_MD_CTX_new()
-        defer { EVP_MD_CTX_free(context) }
-        return EVP_DigestVerifyInit(context, nil, EVP_sha384(), nil, key) == 1
+        let context = unsafe EVP_MD_CTX_new()
+        defer { unsafe EVP_MD_CTX_free(context) }
+        return unsafe EVP_DigestVerifyInit(context, nil, EVP_sha384(), nil, key) == 1
             && EVP_DigestVerify(context, signed.der, signed.der.count, signed.message, signed.message.count) == 1
     }
 }

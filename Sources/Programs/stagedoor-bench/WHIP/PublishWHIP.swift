@@ -92,7 +92,7 @@ struct PublishWHIP: ParsableCommand {
         if report.refused > 0 || report.endedByServer > 0 { throw ExitCode(1) }
     }
 
-    /// Sets up `concurrency` at a time and returns those that are connected; `onConnected` is told of each at once.
+    /// Sets up `concurrency` at a time and returns those that are connected; `onConnected` is called for each at once.
     private func connect(
         _ publishers: [WHIPPublisher], on loop: EventLoop, into report: inout Report,
         onConnected: @escaping (WHIPPublisher) -> Void

@@ -40,7 +40,7 @@ struct RTPClip {
         var record: AVCDecoderConfigurationRecord?
         for tag in tags {
             if tag.isSequenceHeader {
-                record = try AVCDecoderConfigurationRecord(parsing: Array(tag.body[Self.tagHeadByteCount...]).span.bytes)
+                record = unsafe try AVCDecoderConfigurationRecord(parsing: Array(tag.body[Self.tagHeadByteCount...]).span.bytes)
                 continue
             }
             guard let record else { throw Fault.noVideo }
@@ -67,7 +67,7 @@ struct RTPClip {
         packets = packets.enumerated().sorted { ($0.element.due, $0.offset) < ($1.element.due, $1.offset) }.map(\.element)
     }
 
-    /// Milliseconds from decoding to showing a picture, which is what its RTP time tells: not 0 where there are B-frames.
+    /// Milliseconds from decoding to showing a picture, as its RTP time has it: not 0 where there are B-frames.
     private static func compositionTime(of body: [UInt8]) -> Int {
         let bits = UInt32(body[2]) << 24 | UInt32(body[3]) << 16 | UInt32(body[4]) << 8
         return Int(Int32(bitPattern: bits) >> 8)
@@ -81,29 +81,30 @@ struct RTPClip {
         var payloads: [[UInt8]] = []
         func keep(_ payload: H264Payload) {
             let head = (0..<Int(payload.headCount)).map { UInt8(truncatingIfNeeded: payload.head >> ($0 * 8)) }
-            payloads.append(head + payload.body)
+            unsafe payloads.append(head + payload.body)
         }
         if isKeyframe, try !carriesParameterSets(body, lengthSize: record.lengthSize) {
             for set in record.sequenceParameterSets + record.pictureParameterSets {
                 // `emit` runs one payload behind: each set ends its own turn, so that its bytes are still there.
-                set.withUnsafeBytes {
-                    packetizer.append($0, emit: keep); packetizer.finish(emit: keep)
+                unsafe set.withUnsafeBytes {
+                    unsafe packetizer.append($0, emit: keep); packetizer.finish(emit: keep)
                 }
             }
         }
-        try body.withUnsafeBytes { bytes in
-            var units = AVCCUnits(UnsafeRawBufferPointer(rebasing: bytes[tagHeadByteCount...]), lengthSize: record.lengthSize)
-            while let unit = try units.next() { packetizer.append(unit, emit: keep) }
+        try unsafe body.withUnsafeBytes { bytes in
+            var units = unsafe AVCCUnits(
+                UnsafeRawBufferPointer(rebasing: bytes[tagHeadByteCount...]), lengthSize: record.lengthSize)
+            while let unit = try unsafe units.next() { unsafe packetizer.append(unit, emit: keep) }
             packetizer.finish(emit: keep)
         }
         return payloads
     }
 
     private static func carriesParameterSets(_ body: [UInt8], lengthSize: Int) throws -> Bool {
-        try body.withUnsafeBytes { bytes in
-            var units = AVCCUnits(UnsafeRawBufferPointer(rebasing: bytes[tagHeadByteCount...]), lengthSize: lengthSize)
-            while let unit = try units.next() {
-                if NALUnitHeader(unit[0]).type == .sequenceParameterSet { return true }
+        try unsafe body.withUnsafeBytes { bytes in
+            var units = unsafe AVCCUnits(UnsafeRawBufferPointer(rebasing: bytes[tagHeadByteCount...]), lengthSize: lengthSize)
+            while let unit = try unsafe units.next() {
+                if unsafe NALUnitHeader(unit[0]).type == .sequenceParameterSet { return true }
             }
             return false
         }

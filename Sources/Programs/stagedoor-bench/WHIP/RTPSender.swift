@@ -3,7 +3,7 @@ import RTP
 import SRTP
 import Wire
 
-/// One track on its way out: numbers and times of its packets, what reports tell of it, and the packets that may be asked for.
+/// One track on its way out: numbers and times of its packets, what reports say of it, and the packets that may be asked for.
 struct RTPSender {
     /// Nearly two seconds of 2.5 Mbit/s; what is older comes too late for a decoder.
     static let ringSize = 512
@@ -33,11 +33,11 @@ struct RTPSender {
             ssrc: ssrc)
         let plainCount = RTPHeader.fixedByteCount + payload.count
         var bytes = [UInt8](repeating: 0, count: plainCount + SRTPOutbound.trailerByteCount)
-        let count = try bytes.withUnsafeMutableBufferPointer { bytes throws(SRTPError) in
+        let count = try unsafe bytes.withUnsafeMutableBufferPointer { bytes throws(SRTPError) in
             let buffer = UnsafeMutableRawBufferPointer(bytes)
-            if let base = buffer.baseAddress { header.writeFixed(into: base) }
-            UnsafeMutableRawBufferPointer(rebasing: buffer[RTPHeader.fixedByteCount...]).copyBytes(from: payload)
-            return try protection.protect(buffer, count: plainCount)
+            if let base = buffer.baseAddress { unsafe header.writeFixed(into: base) }
+            unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[RTPHeader.fixedByteCount...]).copyBytes(from: payload)
+            return try unsafe protection.protect(buffer, count: plainCount)
         }
         bytes.removeLast(bytes.count - count)
         if !ring.isEmpty { ring[Int(sequenceNumber) % ring.count] = (sequenceNumber, bytes) }

@@ -9,7 +9,7 @@ import Wire
 /// One publisher's path to a server: checks as the controlling side (RFC 8445 §7.2), DTLS over what answered, keys, consent.
 ///
 /// libnice's STUN messages are the client's too; its agent would bring GLib's main loop along for what is one timer here.
-final class WHIPConnection {
+@safe final class WHIPConnection {
     /// Keys are there; called once.
     var onConnected: () -> Void = {}
     /// close_notify of the server, or a handshake that failed.
@@ -72,7 +72,7 @@ final class WHIPConnection {
     /// The plain bytes of one SRTCP packet; nil when it is not genuine.
     func unprotectControl(_ packet: UnsafeMutableRawBufferPointer) -> Int? {
         guard var protection = inbound.take() else { return nil }
-        let count = try? protection.unprotectControl(packet)
+        let count = try? unsafe protection.unprotectControl(packet)
         inbound = consume protection
         return count
     }
@@ -93,21 +93,21 @@ final class WHIPConnection {
         socket.send(stun.check(username: username, password: server.password, useCandidate: true), to: target)
     }
 
-    /// Tells what shares the port by its first byte (RFC 7983 §7).
+    /// Sorts what shares the port by its first byte (RFC 7983 §7).
     private func take(_ datagram: Datagram) {
-        guard let first = datagram.payload.first else { return }
+        guard let first = unsafe datagram.payload.first else { return }
         switch first {
         case 0...3: takeSTUN(datagram)
-        case 20...63: takeDTLS(UnsafeRawBufferPointer(datagram.payload))
-        case 128...191: onMedia(datagram.payload)
+        case 20...63: unsafe takeDTLS(UnsafeRawBufferPointer(datagram.payload))
+        case 128...191: unsafe onMedia(datagram.payload)
         default: break
         }
     }
 
     private func takeSTUN(_ datagram: Datagram) {
-        let bytes = UnsafeRawBufferPointer(datagram.payload)
-        if STUNMessage(preChecking: bytes)?.isBindingRequest == true { return answer(bytes, from: datagram.source) }
-        guard stun.read([UInt8](bytes)) == .success, remote == nil else { return }
+        let bytes = unsafe UnsafeRawBufferPointer(datagram.payload)
+        if unsafe STUNMessage(preChecking: bytes)?.isBindingRequest == true { return unsafe answer(bytes, from: datagram.source) }
+        guard unsafe stun.read([UInt8](bytes)) == .success, remote == nil else { return }
         remote = datagram.source
         checks = loop.schedule(after: Self.consentInterval, repeating: Self.consentInterval) { [unowned self] in check() }
         if isClient { proceed { connection throws(DTLSError) in try connection.start() } }
@@ -116,8 +116,8 @@ final class WHIPConnection {
     /// Servers that are full agents check us too.
     private func answer(_ request: UnsafeRawBufferPointer, from source: SocketAddress) {
         var reply = [UInt8](repeating: 0, count: STUNAgent.maximumReplyByteCount)
-        let answer = try? reply.withUnsafeMutableBytes { buffer in
-            try agent.answer(request, password: localPassword, from: source, into: buffer)
+        let answer = try? unsafe reply.withUnsafeMutableBytes { buffer in
+            try unsafe agent.answer(request, password: localPassword, from: source, into: buffer)
         }
         guard case .success(let count) = answer else { return }
         socket.send(Array(reply[..<count]), to: source)
@@ -127,7 +127,7 @@ final class WHIPConnection {
 
     private func takeDTLS(_ datagram: UnsafeRawBufferPointer) {
         proceed { [unowned self] connection throws(DTLSError) in
-            switch try connection.receive(datagram) {
+            switch try unsafe connection.receive(datagram) {
             case .none: break
             case .completed(let profile, let exported): install(profile, exported)
             case .closedByPeer: onClosed()

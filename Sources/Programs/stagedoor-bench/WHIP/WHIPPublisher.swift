@@ -85,7 +85,7 @@ final class WHIPPublisher {
                     onEnd?()
                     finish("the server closed the connection")
                 }
-                connection.onMedia = { [unowned self] in takeControl($0) }
+                unsafe connection.onMedia = { [unowned self] in unsafe takeControl($0) }
                 self.connection = connection
             } catch { finish("\(error)") }
         }
@@ -158,8 +158,8 @@ final class WHIPPublisher {
             let plain = writer.bytes
             connection?.protecting { protection throws(SRTPError) in
                 var bytes = plain + [UInt8](repeating: 0, count: SRTPOutbound.trailerByteCount)
-                let count = try bytes.withUnsafeMutableBufferPointer { buffer throws(SRTPError) in
-                    try protection.protectControl(UnsafeMutableRawBufferPointer(buffer), count: plain.count)
+                let count = try unsafe bytes.withUnsafeMutableBufferPointer { buffer throws(SRTPError) in
+                    try unsafe protection.protectControl(UnsafeMutableRawBufferPointer(buffer), count: plain.count)
                 }
                 account.senderReports += 1
                 return Array(bytes[..<count])
@@ -168,9 +168,9 @@ final class WHIPPublisher {
     }
 
     private func takeControl(_ packet: UnsafeMutableRawBufferPointer) {
-        guard let count = connection?.unprotectControl(packet) else { return }
-        let plain = Array(packet[..<count])
-        for packet in (try? RTCPCompound.parse(plain.span.bytes)) ?? [] {
+        guard let count = unsafe connection?.unprotectControl(packet) else { return }
+        let plain = unsafe Array(packet[..<count])
+        for packet in unsafe (try? RTCPCompound.parse(plain.span.bytes)) ?? [] {
             switch packet {
             case .nack(let nack) where nack.mediaSSRC == senders.video.ssrc: nack.forEachSequenceNumber(retransmit)
             case .pictureLoss, .fullIntraRequest: account.keyframeRequests += 1

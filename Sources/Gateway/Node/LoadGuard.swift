@@ -5,9 +5,9 @@ import GatewayMetrics
 import Settings
 import Wire
 
-/// Looks at what the process uses, once a second, and keeps the door shut while it is too much. On the control loop.
+/// Measures what the process uses, once a second, and has new publishes refused while it is too much. On the control loop.
 final class LoadGuard {
-    /// What operators and other nodes are told.
+    /// What operators and other nodes see.
     struct Report {
         /// What was measured last.
         var last: NodeLoad
@@ -52,7 +52,7 @@ final class LoadGuard {
         gate.limitPublishes(to: settings.maximumPublishers > 0 ? settings.maximumPublishers : .max)
     }
 
-    /// Measures, and shuts or opens the door for new publishes.
+    /// Measures, and has new publishes refused or taken again.
     func look() {
         let wasOverloaded = watch.isOverloaded
         let load = measure()

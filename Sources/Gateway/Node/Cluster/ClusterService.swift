@@ -12,8 +12,8 @@ import Sockets
 import Store
 import Wire
 
-/// The control loop's side of a cluster: this node's part in it, what it tells the others of itself, and what operators see.
-final class ClusterPlane: NodeService {
+/// The control loop's side of a cluster: this node's part in it, what it says of itself to the others, and what operators see.
+final class ClusterService: NodeService {
     /// Where others reach this node.
     struct Addresses {
         /// Its public HTTP, as the other nodes see it.
@@ -52,7 +52,7 @@ final class ClusterPlane: NodeService {
         node.close()
     }
 
-    /// Puts what we are into the next heartbeat.
+    /// Puts our load and state into the next heartbeat.
     private func tell() {
         var record = node.record
         (record.load, record.publishers, record.isDraining) = (load.report.pressure(at: gate), gate.livePublishes, gate.isLeaving)
@@ -68,7 +68,7 @@ final class ClusterPlane: NodeService {
             cluster.fault.withLock { $0 = nil }
             Log.event(.info, "cluster_connected", ["servers": .strings(servers.map { "\($0.address)" })])
         case .away(_, let fault):
-            // Each attempt has its own reason: the first one is told.
+            // Each attempt fails for a reason of its own: only the first one is logged.
             let wasFine = cluster.fault.withLock { known in
                 defer { known = "\(fault)" }
                 return known == nil
@@ -118,6 +118,20 @@ enum ClusterMetrics {
         }
         metrics.reading("stagedoor_cluster_history_forwarded_total", "Writes to the history that the servers have taken.") {
             Double(cluster.store.statistics.forwarded)
+        }
+    }
+}
+
+/// Notices of the shared store, for the log.
+enum ClusterNotices {
+    static func log(_ notice: ClusterStoreNotice) {
+        switch notice {
+        case .away(let reason): Log.event(.error, "cluster_store_away", ["because": .string(reason)])
+        case .back: Log.event(.info, "cluster_store_back")
+        case .reloaded(let records): Log.event(.info, "cluster_store_reloaded", ["records": .integer(records)])
+        case .unreadable(let key): Log.event(.error, "cluster_record_unreadable", ["key": .string(key)])
+        case .notReplicated(let total): Log.event(.warning, "cluster_write_not_replicated", ["total": .integer(total)])
+        case .historyRefused(let reason): Log.event(.error, "cluster_history_refused", ["because": .string(reason)])
         }
     }
 }

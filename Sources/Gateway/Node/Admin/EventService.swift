@@ -7,7 +7,7 @@ import Settings
 import Store
 
 /// The control loop's side of events: one dispatcher for each webhook, and the readers of `GET /v1/events`.
-final class EventPlane: NodeService {
+final class EventService: NodeService {
     private let hub: EventStreamHub
     /// Where the store has our mailbox.
     private let woken: Lock<MailboxSender<Void>?>

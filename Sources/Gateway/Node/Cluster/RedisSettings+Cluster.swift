@@ -1,10 +1,28 @@
 import Foundation
 import OpenSSL
-import Settings
+public import Redis
+public import Settings
 import Wire
 
+extension RedisSettings {
+    /// - Parameter node: what `CLIENT LIST` shows.
+    /// - Throws: when a file of certificates or keys cannot be used.
+    public init(_ settings: ClusterSettings, node: String) throws {
+        let endpoints = settings.redis.map { RedisEndpoint(host: $0.host, port: $0.port) }
+        let user = settings.user.isEmpty ? nil : settings.user
+        let credential = settings.password.isEmpty ? nil : RedisCredential(user: user, password: settings.password)
+        switch settings.topology {
+        case .standalone: self.init(.standalone(endpoints))
+        case .sentinel: self.init(.sentinel(primary: settings.primary, sentinels: endpoints))
+        case .cluster: self.init(.cluster(seeds: endpoints))
+        }
+        (self.credential, clientName) = (credential, "stagedoor-\(node)")
+        if settings.redisTLS { tls = try RedisCertificates(settings).makeContext() }
+    }
+}
+
 /// Whom this node trusts among the servers of its cluster, and what it shows them.
-struct RedisCertificates {
+private struct RedisCertificates {
     private let authorities: [Certificate]?
     private let identity: Identity?
 

@@ -11,13 +11,13 @@ enum LibraryVersions {
     /// Those that scripts/install-deps built: their package notes have the version of Debian's source.
     private static var noted: [String: String] {
         var notes: [PackageNote] = []
-        withUnsafeMutablePointer(to: &notes) { notes in
-            shim_package_notes(
+        unsafe withUnsafeMutablePointer(to: &notes) { notes in
+            unsafe shim_package_notes(
                 { note, count, notes in
-                    let text = Data(bytes: note!, count: count)
-                    let found = notes!.assumingMemoryBound(to: [PackageNote].self)
-                    if let note = try? JSONDecoder().decode(PackageNote.self, from: text) { found.pointee.append(note) }
-                }, notes)
+                    let text = unsafe Data(bytes: note!, count: count)
+                    let found = unsafe notes!.assumingMemoryBound(to: [PackageNote].self)
+                    if let note = try? JSONDecoder().decode(PackageNote.self, from: text) { unsafe found.pointee.append(note) }
+                }, unsafe notes)
         }
         // Three libraries are one package: FFmpeg's.
         return Dictionary(notes.map { ($0.name, $0.version) }) { first, _ in first }
@@ -28,9 +28,9 @@ enum LibraryVersions {
     /// What the others say of themselves.
     private static var spoken: [String: String] {
         tellers.reduce(into: [:]) { versions, teller in
-            guard let symbol = dlsym(nil, teller.function) else { return }
-            let tell = unsafeBitCast(symbol, to: (@convention(c) (CInt) -> UnsafePointer<CChar>?).self)
-            let words = tell(0).map { String(cString: $0) } ?? ""
+            guard let symbol = unsafe dlsym(nil, teller.function) else { return }
+            let tell = unsafe unsafeBitCast(symbol, to: (@convention(c) (CInt) -> UnsafePointer<CChar>?).self)
+            let words = unsafe tell(0).map { unsafe String(cString: $0) } ?? ""
             versions[teller.library] = words.firstMatch(of: /\d+\.[^\s\/]+/).map { String($0.output) }
         }
     }
@@ -42,4 +42,24 @@ enum LibraryVersions {
         ("Opus", "opus_get_version_string"), ("SQLite", "sqlite3_libversion"), ("libsrtp2", "srtp_get_version_string"),
         ("ffmpeg", "av_version_info"),
     ]
+}
+
+/// Of this Stagedoor, as the command, the log and the metrics say it.
+public enum Version {
+    public static let current = "0.1.0"
+}
+
+/// Finds stock libraries in place of the trimmed ones that scripts/install-deps builds.
+enum LibraryCheck {
+    static var warnings: [String] {
+        let maps = (try? String(contentsOfFile: "/proc/self/maps", encoding: .utf8)) ?? ""
+        var warnings: [String] = []
+        if maps.contains("libnss3") || maps.contains("libnspr4") {
+            warnings.append("libsrtp2 runs on NSS, which collapses with many WHIP sessions: build with make, which uses .deps")
+        }
+        if maps.contains("libgupnp") || maps.contains("libx265") {
+            warnings.append("stock libnice or libavcodec drag in a hundred libraries: build with make, which uses .deps")
+        }
+        return warnings
+    }
 }

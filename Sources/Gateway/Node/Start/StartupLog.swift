@@ -1,5 +1,19 @@
 import GatewayLogging
+import Settings
 import Wire
+
+enum LogOutput {
+    /// Standard error; readable text on a terminal unless the configuration says otherwise.
+    static func start(_ settings: LoggingSettings) throws {
+        let format: LogFormat? =
+            switch settings.format {
+            case .auto: nil
+            case .json: .json
+            case .text: .text
+            }
+        try Log.start(level: LogLevel(name: settings.level.rawValue) ?? .info, format: format)
+    }
+}
 
 /// What an operator should know right after the start, though everything serves.
 enum StartupWarnings {
@@ -11,7 +25,7 @@ enum StartupWarnings {
             ["hint": "one worker has all WebRTC media: give one media socket for each worker, with ReusePort=yes"])
     }
 
-    /// - Parameter advertised: the addresses that WebRTC clients are told; empty when WHIP is off.
+    /// - Parameter advertised: the addresses given to WebRTC clients; empty when WHIP is off.
     static func log(advertised: [SocketAddress]) {
         for warning in LibraryCheck.warnings { Log.event(.warning, "stock_libraries", ["hint": .string(warning)]) }
         let outside = advertised.map(\.ip).filter { !$0.isLoopback }

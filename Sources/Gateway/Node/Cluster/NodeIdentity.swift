@@ -1,0 +1,54 @@
+public import ClusterStore
+import DataDirectory
+import Foundation
+import OpenSSL
+import Settings
+import Wire
+
+/// The name of a node among those of its cluster, which stands in the ids of WHIP sessions.
+enum NodeName {
+    static let ofOneAlone = "n1"
+
+    /// The operator's, or else one that is made at the first start and kept in `DIR/node`.
+    static func load(_ configured: String, from directory: borrowing DataDirectory) throws -> String {
+        if !configured.isEmpty { return configured }
+        let name = "node"
+        if let kept = FileManager.default.contents(atPath: "\(directory.path)/\(name)"), isName(kept) {
+            return String(decoding: kept, as: UTF8.self)
+        }
+        let made = "n" + String(hexadecimal: Random.bytes(count: 6))
+        try directory.write(Array(made.utf8), to: name)
+        return made
+    }
+
+    private static func isName(_ bytes: Data) -> Bool {
+        (1...32).contains(bytes.count) && bytes.allSatisfy { (48...57).contains($0) || (97...122).contains($0) }
+    }
+}
+
+/// The key by which WHIP sessions' ids are bound to their tokens: whoever is asked for a session of another node, or of the process
+/// before this one, has the same.
+enum SessionKey {
+    private static let byteCount = 32
+
+    /// - Parameter inherited: of the process whose place is taken.
+    static func load(_ cluster: ClusterSettings, inherited: [UInt8]?) throws -> Secret {
+        guard cluster.isConfigured else { return Secret(inherited ?? Random.bytes(count: byteCount)) }
+        return try PlatformKey(file: cluster.platformKeyFile).derived(for: "sessions")
+    }
+}
+
+extension PlatformKey {
+    /// Reads the key that all nodes have.
+    public init(file: String) throws {
+        guard let bytes = FileManager.default.contents(atPath: file) else {
+            throw StartupError.cluster("cluster.platformKeyFile: \(file) cannot be read")
+        }
+        guard let key = PlatformKey(Secret([UInt8](bytes))) else {
+            throw StartupError.cluster(
+                "cluster.platformKeyFile: \(file) has \(bytes.count) bytes: `openssl rand -out \(file) \(PlatformKey.byteCount)` makes one"
+            )
+        }
+        self = key
+    }
+}
