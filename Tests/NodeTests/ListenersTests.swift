@@ -9,9 +9,8 @@ import Wire
 
 @testable import Node
 
-/// What is looked at before anything is served: sockets, addresses, the machine.
 @Suite
-struct StartTests {
+struct ListenersTests {
     private func quiet() -> StagedoorConfiguration {
         var configuration = StagedoorConfiguration()
         configuration.http.listen = .off
@@ -69,25 +68,5 @@ struct StartTests {
         #expect(throws: StartupError.self) {
             try SocketActivation.take(from: ["LISTEN_PID": "\(getpid())", "LISTEN_FDS": "1", "LISTEN_FDNAMES": "gopher"])
         }
-    }
-
-    @Test
-    func `addresses are told in the operator's order, each once`() throws {
-        let (first, second) = (try #require(IPAddress("192.0.2.7")), try #require(IPAddress("192.0.2.8")))
-        #expect(
-            try AdvertisedAddresses.list([.address(second), .address(first), .address(second)], bound: .anyV4)
-                == [second, first])
-        #expect(try AdvertisedAddresses.list([], bound: first) == [first], "what the port is bound to")
-        #expect(throws: StartupError.self) { try AdvertisedAddresses.list([.name("nothing.invalid")], bound: .anyV4) }
-    }
-
-    @Test
-    func `the doctor finds a certificate that cannot be read, and a listener that is off`() {
-        var configuration = quiet()
-        (configuration.tls.certificate, configuration.tls.privateKey) = ("/nothing/a.pem", "/nothing/a.key")
-        let findings = DoctorChecks.all.flatMap { $0(configuration) }
-        #expect(findings.contains { $0.level == .failure && $0.text.hasPrefix("tls.certificate: ") })
-        #expect(findings.contains { $0.level == .fine && $0.text == "http.listen is off" })
-        #expect(Finding.failure("x").mark == "FAIL")
     }
 }
