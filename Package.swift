@@ -191,9 +191,7 @@ let modules: [Module] = [
     Module(
         name: "stagedoor", layer: "Programs", kind: .executable,
         uses: [
-            "Wire", "JWT", "EventLoop", "DataDirectory", "Refusals", "Settings", "GatewayConfiguration", "Store", "Redis",
-            "ClusterStore",
-            "Node",
+            "Wire", "JWT", "EventLoop", "Refusals", "Settings", "GatewayConfiguration", "Store", "ClusterStore", "Node",
         ],
         products: [argumentParser], hasTests: false),
     Module(

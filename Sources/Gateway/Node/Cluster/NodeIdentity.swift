@@ -1,4 +1,4 @@
-public import ClusterStore
+import ClusterStore
 import DataDirectory
 import Foundation
 import OpenSSL
@@ -40,7 +40,7 @@ enum SessionKey {
 
 extension PlatformKey {
     /// Reads the key that all nodes have.
-    public init(file: String) throws {
+    init(file: String) throws {
         guard let bytes = FileManager.default.contents(atPath: file) else {
             throw StartupError.cluster("cluster.platformKeyFile: \(file) cannot be read")
         }

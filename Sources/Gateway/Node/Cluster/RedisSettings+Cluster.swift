@@ -1,13 +1,13 @@
 import Foundation
 import OpenSSL
-public import Redis
-public import Settings
+import Redis
+import Settings
 import Wire
 
 extension RedisSettings {
     /// - Parameter node: what `CLIENT LIST` shows.
     /// - Throws: when a file of certificates or keys cannot be used.
-    public init(_ settings: ClusterSettings, node: String) throws {
+    init(_ settings: ClusterSettings, node: String) throws {
         let endpoints = settings.redis.map { RedisEndpoint(host: $0.host, port: $0.port) }
         let user = settings.user.isEmpty ? nil : settings.user
         let credential = settings.password.isEmpty ? nil : RedisCredential(user: user, password: settings.password)

@@ -66,10 +66,7 @@ final class NodeStore: NodeService {
         _ configuration: StagedoorConfiguration, node: String, names: ResourceName, directory: String,
         seeding: (inout StateTransaction) throws -> Void, onEvents: @escaping @Sendable () -> Void
     ) throws -> ClusterContext {
-        let redis = try RedisSettings(configuration.cluster, node: node)
-        let settings = RedisStoreSettings(
-            redis: redis, platformKey: try PlatformKey(file: configuration.cluster.platformKeyFile), node: node,
-            cluster: configuration.cluster, events: configuration.events)
+        let settings = try RedisStoreSettings(configuration, node: node)
         // Called on the store's thread when another node has changed the configuration; leases are made after the store.
         let onChange = Lock<@Sendable () -> Void>({})
         var observers = RedisStore.Observers()
@@ -83,7 +80,7 @@ final class NodeStore: NodeService {
             settings: NodeSettings(nodeID: node, cluster: configuration.cluster, quotas: configuration.quotas),
             environment: ClusterLeases.Environment(store: store, names: names))
         onChange.withLock { $0 = { leases.stateChanged() } }
-        return ClusterContext(store: store, leases: leases, redis: redis)
+        return ClusterContext(store: store, leases: leases, redis: settings.redis)
     }
 
     /// A publish and subscribe token for quickstart's participant, good for a day.

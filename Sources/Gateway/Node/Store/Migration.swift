@@ -1,0 +1,33 @@
+public import ClusterStore
+import DataDirectory
+import Redis
+public import Settings
+
+/// Copies a platform between the files of one gateway and the servers of its cluster. No gateway runs on either meanwhile.
+public enum Migration {
+    public enum Place: String, Sendable { case files, cluster }
+
+    /// - Parameters:
+    ///   - configuration: one with a cluster.
+    ///   - source: where it is copied from; to the other place.
+    /// - Throws: `StartupError.cluster` when a file of keys or certificates cannot be used.
+    public static func run(_ configuration: StagedoorConfiguration, from source: Place) throws -> StoreMigration.Report {
+        // Nobody else may run on the files: the lock is held until the end.
+        let directory = try DataDirectory(at: configuration.store.directory)
+        let migration = StoreMigration(try RedisStoreSettings(configuration, node: "migration"))
+        return switch source {
+        case .files: try migration.importFiles(of: directory.path)
+        case .cluster: try migration.exportFiles(to: directory.path)
+        }
+    }
+}
+
+extension RedisStoreSettings {
+    /// - Parameter node: the name by which the servers and the other nodes know us.
+    init(_ configuration: StagedoorConfiguration, node: String) throws {
+        self.init(
+            redis: try RedisSettings(configuration.cluster, node: node),
+            platformKey: try PlatformKey(file: configuration.cluster.platformKeyFile), node: node,
+            cluster: configuration.cluster, events: configuration.events)
+    }
+}
