@@ -72,8 +72,8 @@ struct MeasureContract: ParsableCommand {
             let refusal =
                 switch packet.track {
                 case .video:
-                    packet.payload.withUnsafeBytes {
-                        found.find(inPayload: $0)
+                    unsafe packet.payload.withUnsafeBytes {
+                        unsafe found.find(inPayload: $0)
                         return session.videoPayload(
                             found, sequenceNumber: number,
                             timestamp: Int64(packet.timestamp) + Int64(round * clip.duration * 90), arrival: arrival)
@@ -99,8 +99,8 @@ struct MeasureContract: ParsableCommand {
                 case .audio: session.audioFrame(byteCount: tag.body.count, mediaTime: mediaTime, arrival: arrival)
                 case .video where tag.isSequenceHeader: configure(session, tag, mediaTime, arrival)
                 default:
-                    tag.body.withUnsafeBytes {
-                        found.find(inAccessUnit: UnsafeRawBufferPointer(rebasing: $0.dropFirst(5)), lengthSize: 4)
+                    unsafe tag.body.withUnsafeBytes {
+                        unsafe found.find(inAccessUnit: UnsafeRawBufferPointer(rebasing: $0.dropFirst(5)), lengthSize: 4)
                         return session.accessUnit(found, mediaTime: mediaTime, arrival: arrival)
                     }
                 }
