@@ -24,8 +24,8 @@ func binding(_ name: String, _ pkgConfig: String?, apt: String) -> Module {
     Module(name: name, layer: "Bindings", kind: .system(pkgConfig: pkgConfig, apt: apt), hasTests: false)
 }
 
-func protocols(_ name: String, _ uses: [String] = [], strict: Bool = false, testUses: [String] = []) -> Module {
-    Module(name: name, layer: "Protocols", uses: uses, testUses: testUses, isUnsafeChecked: strict)
+func protocols(_ name: String, _ uses: [String] = [], testUses: [String] = []) -> Module {
+    Module(name: name, layer: "Protocols", uses: uses, testUses: testUses, isUnsafeChecked: true)
 }
 
 func crypto(_ name: String, _ uses: [String], testUses: [String] = []) -> Module {
@@ -65,7 +65,7 @@ let modules: [Module] = [
     binding("CHiredis", nil, apt: "libhiredis-dev"),
     Module(name: "CShim", layer: "Bindings", kind: .c, hasTests: false),
 
-    protocols("Wire", strict: true),
+    protocols("Wire"),
     protocols("JSON", ["Wire"]),
     protocols("AMF0", ["Wire"]),
     protocols("FLV", ["Wire", "AMF0"]),

@@ -15,7 +15,6 @@ enum H264Fuzz {
         _ = EncoderSettings(inSEI: span)
         _ = try? AVCDecoderConfigurationRecord(parsing: span)
         for lengthSize in [1, 2, 4] { walk(AVCCUnits(bytes, lengthSize: lengthSize), within: bytes.count) }
-        for unit in AnnexBUnits(bytes) { precondition(!unit.isEmpty) }
         switch try? RTPPayload(parsing: bytes) {
         case .aggregation(var units): while let unit = try? units.next() { precondition(!unit.isEmpty) }
         case .fragment(let fragment): _ = try? SliceHeader(header: fragment.header, payload: fragment.body.bytes)

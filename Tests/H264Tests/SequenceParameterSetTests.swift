@@ -88,7 +88,7 @@ struct SequenceParameterSetTests {
         builder.maxNumReorderFrames = 2
         let set = try SequenceParameterSet(parsing: builder.bytes.span.bytes)
         #expect(abs((set.vui?.timing?.frameRate ?? 0) - 29.97) < 0.001)
-        #expect(set.declaresReordering)
+        #expect((set.vui?.maxNumReorderFrames ?? 0) > 0)
     }
 
     @Test

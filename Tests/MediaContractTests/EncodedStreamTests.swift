@@ -18,11 +18,10 @@ struct EncodedStreamTests {
                 "-bsf:v", "h264_metadata=aud=insert", "-f", "h264", "-",
             ])
         var units: [[[UInt8]]] = []
-        stream.withUnsafeBytes { bytes in
-            for unit in AnnexBUnits(bytes) {
-                if NALUnitHeader(unit[0]).type == .accessUnitDelimiter { units.append([]) }
-                units[max(units.count - 1, 0)].append(Array(unit))
-            }
+        let delimiter = NALUnitType(rawValue: 9)
+        for unit in AnnexB.nalUnits(stream) {
+            if NALUnitHeader(unit[0]).type == delimiter { units.append([]) }
+            units[max(units.count - 1, 0)].append(unit)
         }
         return units
     }

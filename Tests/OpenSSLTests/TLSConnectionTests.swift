@@ -43,7 +43,7 @@ struct TLSConnectionTests {
         }
 
         private func step(_ end: TLSConnection, _ ciphertext: [UInt8], received: inout [UInt8]) throws {
-            var plaintext = [UInt8](repeating: 0, count: TLSConnection.maximumRecordBytes)
+            var plaintext = [UInt8](repeating: 0, count: 16_384)
             try ciphertext.withUnsafeBytes { ciphertext in
                 end.receive(ciphertext)
                 while true {
@@ -97,7 +97,6 @@ struct TLSConnectionTests {
         try link.run(pieceSize: pieceSize)
         #expect(link.client.isHandshakeCompleted && link.server.isHandshakeCompleted)
         #expect(link.server.version == "TLSv1.3")
-        #expect(link.server.requestedServerName == "localhost")
         let long = (0..<100_000).map { UInt8(truncatingIfNeeded: $0 &* 31) }
         try link.write(long, to: link.client)
         try link.write([1, 2, 3], to: link.server)

@@ -6,6 +6,7 @@ import JSON
 import SDP
 import StageHub
 import Wire
+import TestSupport
 
 @testable import RouterForwarding
 

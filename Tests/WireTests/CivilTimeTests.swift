@@ -31,6 +31,12 @@ struct CivilTimeTests {
         }
     }
 
+    @Test(arguments: [9_223_372_037, 253_402_300_799, .max] as [Int64])
+    func `seconds beyond 2262 are its April`(_ seconds: Int64) {
+        #expect(CivilTime(WallTime(secondsSince1970: seconds)).rfc3339 == "2262-04-11T23:47:16.854Z")
+        #expect(CivilTime(WallTime(secondsSince1970: -seconds)).rfc3339 == "1677-09-21T00:12:43.145Z")
+    }
+
     @Test func `times before 1970 are shown too`() {
         #expect(CivilTime(WallTime(nanosecondsSince1970: -1)).rfc3339 == "1969-12-31T23:59:59.999Z")
         #expect(CivilTime(WallTime(secondsSince1970: -1)).httpDate == "Wed, 31 Dec 1969 23:59:59 GMT")

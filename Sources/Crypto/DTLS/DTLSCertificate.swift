@@ -1,8 +1,10 @@
 import COpenSSL
+import OpenSSL
 import Wire
 
 /// A self-signed ECDSA P-256 certificate for DTLS alone (RFC 8827 §6.5), as bytes: each worker makes its context from it.
 public struct DTLSCertificate: Sendable, Equatable {
+    /// DER.
     public let certificate: [UInt8]
     let privateKey: Secret
     /// SHA-256 of the certificate, as `a=fingerprint` shows it.
@@ -46,7 +48,7 @@ public struct DTLSCertificate: Sendable, Equatable {
     }
 
     /// The DER bytes that an `i2d_…` function writes.
-    private static func encoded(_ write: (UnsafeMutablePointer<UnsafeMutablePointer<UInt8>?>?) -> CInt) -> [UInt8] {
+    static func encoded(_ write: (UnsafeMutablePointer<UnsafeMutablePointer<UInt8>?>?) -> CInt) -> [UInt8] {
         let count = Int(write(nil))
         guard count > 0 else { return [] }
         return unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, written in
@@ -54,4 +56,39 @@ public struct DTLSCertificate: Sendable, Equatable {
             written = unsafe Int(write(&cursor))
         }
     }
+}
+
+/// What an offer says of its DTLS certificate (RFC 8122 §5).
+public struct CertificateFingerprint: Equatable, Sendable {
+    /// `sha-256`, `sha-384` or `sha-512`; others are never a match.
+    public var hash: String
+    /// As many as the hash has.
+    public var bytes: [UInt8]
+
+    /// From the words of the description; an unknown hash matches nothing.
+    public init(hash: String, bytes: [UInt8]) { (self.hash, self.bytes) = (hash, bytes) }
+
+    /// Whether `certificate`, in DER, is the one named.
+    func matches(_ certificate: [UInt8]) -> Bool {
+        guard let digest = Self.digest(of: certificate, hash: hash) else { return false }
+        return ConstantTime.isEqual(digest, bytes)
+    }
+
+    static func digest(of bytes: [UInt8], hash: String) -> [UInt8]? {
+        let method =
+            switch hash {
+            case "sha-256": unsafe EVP_sha256()
+            case "sha-384": unsafe EVP_sha384()
+            case "sha-512": unsafe EVP_sha512()
+            default: unsafe Optional<OpaquePointer>.none
+            }
+        guard let method = unsafe method else { return nil }
+        var digest = [UInt8](repeating: 0, count: 64)
+        var count: UInt32 = 0
+        guard unsafe EVP_Digest(bytes, bytes.count, &digest, &count, method, nil) == 1 else { return nil }
+        return Array(digest[..<Int(count)])
+    }
+
+    /// The hashes we know, with the length of each.
+    public static let byteCounts = ["sha-256": 32, "sha-384": 48, "sha-512": 64]
 }

@@ -4,11 +4,17 @@ public import Wire
 /// One DTLS association, sans-IO: datagrams and timeouts in; datagrams, keys and the next deadline out (RFC 6347, RFC 5764).
 ///
 /// After each call take `outgoing` and look at `timeout`. Confined to one thread.
+///
+///     if case .completed(let profile, let exported) = try connection.receive(datagram) { protect(profile, exported) }
+///     for datagram in connection.takeOutgoing() { send(datagram) }
+///     if let timeout = connection.timeout { schedule(after: timeout) { try connection.timeoutExpired() } }
 @safe public final class DTLSConnection {
+    /// Who begins: an offer's `setup:passive` makes us the client (RFC 8842 §5.3).
     public enum Role: Sendable { case client, server }
 
     /// What a call led to.
     public enum Event: Equatable, Sendable {
+        /// Nothing to tell: the handshake goes on.
         case none
         /// The handshake is done and the fingerprint fits; `exported` is ordered as RFC 5764 §4.2 says.
         case completed(profile: UInt16, exported: Secret)
@@ -21,7 +27,7 @@ public import Wire
     /// Datagrams to send, in order; the owner takes and clears them.
     public private(set) var outgoing: [[UInt8]] = []
     /// Filled while the handshake runs and OpenSSL reads; empty otherwise.
-    var incoming = unsafe UnsafeRawBufferPointer(start: nil, count: 0)
+    fileprivate var incoming = unsafe UnsafeRawBufferPointer(start: nil, count: 0)
     private let context: DTLSContext
     private let expected: [CertificateFingerprint]
     private let ssl: OpaquePointer
@@ -79,7 +85,7 @@ public import Wire
     /// ffmpeg as server swallows the first ClientHello, so the second follows after 50 ms. Flights it does answer must not come
     /// twice: ffmpeg 9.0.2 makes its socket blocking when a DTLS record arrives after the handshake, and crawls from then on. So
     /// what follows the ClientHello has a second to be answered, on whatever way.
-    func timeoutMicroseconds(after last: UInt32) -> UInt32 {
+    fileprivate func timeoutMicroseconds(after last: UInt32) -> UInt32 {
         let (first, longest): (UInt32, UInt32) =
             switch role {
             case .client where !hasReceived: (50_000, 1_000_000)
@@ -110,6 +116,7 @@ public import Wire
         state = .closed
     }
 
+    /// The datagrams to be sent, in order, which are then the caller's.
     public func takeOutgoing() -> [[UInt8]] {
         defer { outgoing.removeAll() }
         return outgoing
@@ -183,7 +190,7 @@ public import Wire
         return false
     }
 
-    func send(_ datagram: UnsafeRawBufferPointer) {
+    fileprivate func send(_ datagram: UnsafeRawBufferPointer) {
         guard outgoing.count < Self.maximumOutgoing else { return }
         outgoing.append(unsafe [UInt8](datagram))
     }
@@ -194,3 +201,81 @@ public import Wire
     private static let maximumOutgoing = 32
     private static let maximumRecordsPerDatagram = 16
 }
+
+/// Why a handshake failed. A single bad datagram is no error: it is dropped inside.
+public enum DTLSError: Error, Equatable, Sendable {
+    /// The peer's certificate is not the one its offer named; alert 42 was sent, no key was made.
+    case fingerprintMismatch
+    /// The peer speaks DTLS but agreed on no SRTP profile of ours.
+    case noSRTPProfile
+    /// No common cipher or version, a broken message, an alert from the peer, or too many timeouts. OpenSSL's reason number.
+    case handshakeFailed(reason: Int)
+    /// OpenSSL could not make a key, certificate or context.
+    case unavailable
+}
+
+/// OpenSSL asks for the next retransmission time; the last one is given, 0 for a new flight.
+private func nextTimeout(_ ssl: OpaquePointer?, _ last: UInt32) -> UInt32 {
+    guard let owner = unsafe SSL_get_ex_data(ssl, 0) else { return 1_000_000 }
+    return unsafe Unmanaged<DTLSConnection>.fromOpaque(owner).takeUnretainedValue().timeoutMicroseconds(after: last)
+}
+
+/// An OpenSSL BIO whose writes are datagrams: memory BIOs glue records together and lose the boundaries.
+private enum DatagramBIO {
+    /// Made once, never freed, read only afterwards.
+    nonisolated(unsafe) private static let method: OpaquePointer? = unsafe makeMethod()
+
+    /// A BIO that reads `connection.incoming` and writes `connection.outgoing`; freed with the connection's SSL.
+    static func make(for connection: DTLSConnection) -> OpaquePointer? {
+        guard let method = unsafe method, let bio = unsafe BIO_new(method) else { return nil }
+        unsafe BIO_set_data(bio, Unmanaged.passUnretained(connection).toOpaque())
+        unsafe BIO_set_init(bio, 1)
+        return unsafe bio
+    }
+
+    private static func makeMethod() -> OpaquePointer? {
+        guard let method = unsafe BIO_meth_new(BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "datagrams") else { return nil }
+        unsafe BIO_meth_set_write(method, writeDatagram)
+        unsafe BIO_meth_set_read(method, readDatagram)
+        unsafe BIO_meth_set_ctrl(method, control)
+        return unsafe method
+    }
+}
+
+private func owner(of bio: OpaquePointer?) -> DTLSConnection? {
+    guard let data = unsafe BIO_get_data(bio) else { return nil }
+    return unsafe Unmanaged<DTLSConnection>.fromOpaque(data).takeUnretainedValue()
+}
+
+private func writeDatagram(_ bio: OpaquePointer?, _ bytes: UnsafePointer<CChar>?, _ count: CInt) -> CInt {
+    guard let connection = unsafe owner(of: bio), count > 0 else { return -1 }
+    unsafe connection.send(UnsafeRawBufferPointer(start: bytes, count: Int(count)))
+    return count
+}
+
+private func readDatagram(_ bio: OpaquePointer?, _ bytes: UnsafeMutablePointer<CChar>?, _ capacity: CInt) -> CInt {
+    unsafe BIO_clear_flags(bio, retryFlags)
+    guard let connection = unsafe owner(of: bio), let start = unsafe connection.incoming.baseAddress,
+        unsafe !connection.incoming.isEmpty, let bytes = unsafe bytes, capacity > 0
+    else {
+        unsafe BIO_set_flags(bio, readRetryFlags)
+        return -1
+    }
+    let count = min(unsafe connection.incoming.count, Int(capacity))
+    unsafe UnsafeMutableRawPointer(bytes).copyMemory(from: start, byteCount: count)
+    unsafe connection.incoming = UnsafeRawBufferPointer(start: nil, count: 0)
+    return CInt(count)
+}
+
+private func control(_: OpaquePointer?, _ command: CInt, _: Int, _: UnsafeMutableRawPointer?) -> Int {
+    switch command {
+    case BIO_CTRL_FLUSH: 1
+    case BIO_CTRL_DGRAM_QUERY_MTU, BIO_CTRL_DGRAM_GET_FALLBACK_MTU: 1_200
+    case BIO_CTRL_DGRAM_GET_MTU_OVERHEAD: 28
+    default: 0
+    }
+}
+
+/// BIO_FLAGS_READ | BIO_FLAGS_SHOULD_RETRY, and both with BIO_FLAGS_WRITE and BIO_FLAGS_IO_SPECIAL: the macros do not import.
+private let readRetryFlags: CInt = 0x01 | 0x08
+private let retryFlags: CInt = 0x0F

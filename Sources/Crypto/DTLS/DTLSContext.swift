@@ -4,6 +4,7 @@ import Wire
 /// OpenSSL's DTLS 1.2 settings with one certificate (RFC 8827 §6.5): one per worker and certificate, shared by its connections.
 @safe public final class DTLSContext {
     let context: OpaquePointer
+    /// Its fingerprint stands in the descriptions of all connections.
     public let certificate: DTLSCertificate
 
     /// Offered, and as a server taken, in this order: GCM costs half of AES-CM with HMAC.
@@ -55,19 +56,7 @@ private func verifyFingerprint(_ store: OpaquePointer?, _: UnsafeMutableRawPoint
         let owner = unsafe SSL_get_ex_data(OpaquePointer(ssl), 0), let certificate = unsafe X509_STORE_CTX_get0_cert(store)
     else { return 0 }
     let connection = unsafe Unmanaged<DTLSConnection>.fromOpaque(owner).takeUnretainedValue()
-    let count = unsafe Int(i2d_X509(certificate, nil))
-    guard count > 0 else { return 0 }
-    let der = unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, written in
-        var cursor = buffer.baseAddress
-        written = unsafe Int(i2d_X509(certificate, &cursor))
-    }
-    if connection.isExpected(der) { return 1 }
+    if connection.isExpected(unsafe DTLSCertificate.encoded { unsafe i2d_X509(certificate, $0) }) { return 1 }
     unsafe X509_STORE_CTX_set_error(store, X509_V_ERR_CERT_REJECTED)  // becomes alert 42, bad_certificate
     return 0
-}
-
-/// OpenSSL asks for the next retransmission time; the last one is given, 0 for a new flight.
-func nextTimeout(_ ssl: OpaquePointer?, _ last: UInt32) -> UInt32 {
-    guard let owner = unsafe SSL_get_ex_data(ssl, 0) else { return 1_000_000 }
-    return unsafe Unmanaged<DTLSConnection>.fromOpaque(owner).takeUnretainedValue().timeoutMicroseconds(after: last)
 }

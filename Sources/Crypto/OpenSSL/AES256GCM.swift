@@ -4,7 +4,11 @@ public import Wire
 /// Authenticated encryption of small values with one 256-bit key: AES in Galois/Counter Mode (NIST SP 800-38D).
 ///
 /// A sealed value is nonce (12 bytes, random), ciphertext, tag (16 bytes). Random nonces are sound for 2^32 values of a key (§8.3).
+///
+///     let sealed = cipher.seal(streamKey, context: Array("ingest/abc".utf8))
+///     cipher.open(sealed, context: Array("ingest/abc".utf8))  // nil in any other place
 public struct AES256GCM: Sendable {
+    /// 256 bits.
     public static let keyByteCount = 32
     static let nonceByteCount = 12
     static let tagByteCount = 16
@@ -24,7 +28,7 @@ public struct AES256GCM: Sendable {
 
     func seal(_ plaintext: [UInt8], context: [UInt8], nonce: [UInt8]) -> [UInt8] {
         precondition(nonce.count == Self.nonceByteCount, "the length that the cipher expects unless told otherwise")
-        guard let cipher = GCMContext(isSealing: true, key: key.reveal(), nonce: nonce),
+        guard let cipher = GCMOperation(isSealing: true, key: key.reveal(), nonce: nonce),
             cipher.authenticate(context), let ciphertext = cipher.update(plaintext), cipher.finish(),
             let tag = cipher.tag(count: Self.tagByteCount)
         else { preconditionFailure("encryption fails only without memory") }
@@ -36,7 +40,7 @@ public struct AES256GCM: Sendable {
         guard sealed.count >= Self.nonceByteCount + Self.tagByteCount else { return nil }
         let nonce = Array(sealed.prefix(Self.nonceByteCount))
         let ciphertext = Array(sealed.dropFirst(Self.nonceByteCount).dropLast(Self.tagByteCount))
-        guard let cipher = GCMContext(isSealing: false, key: key.reveal(), nonce: nonce), cipher.authenticate(context),
+        guard let cipher = GCMOperation(isSealing: false, key: key.reveal(), nonce: nonce), cipher.authenticate(context),
             let plaintext = cipher.update(ciphertext), cipher.expect(tag: Array(sealed.suffix(Self.tagByteCount))),
             cipher.finish()
         else { return nil }
@@ -46,7 +50,7 @@ public struct AES256GCM: Sendable {
 
 /// One encryption or decryption under way.
 @safe
-private final class GCMContext {
+private final class GCMOperation {
     private let handle: OpaquePointer
 
     init?(isSealing: Bool, key: [UInt8], nonce: [UInt8]) {

@@ -23,7 +23,8 @@ public final class Certificate: Sendable {
 
     /// Reads every certificate of a PEM text: the leaf first, then its issuers.
     public static func chain(pem: [UInt8]) throws(OpenSSLError) -> [Certificate] {
-        unsafe try MemoryBIO.reading(pem) { (bio) throws(OpenSSLError) in
+        try PEM.checkLength(of: pem)
+        return unsafe try PEM.reading(pem) { (bio) throws(OpenSSLError) in
             var chain: [Certificate] = []
             while let certificate = unsafe PEM_read_bio_X509(bio, nil, nil, nil) {
                 chain.append(unsafe Certificate(owning: certificate))
@@ -38,8 +39,9 @@ public final class Certificate: Sendable {
         }
     }
 
+    /// One PEM block.
     public func pem() throws(OpenSSLError) -> [UInt8] {
-        unsafe try MemoryBIO.writing { (bio) throws(OpenSSLError) in
+        unsafe try PEM.writing { (bio) throws(OpenSSLError) in
             try OpenSSLError.check(unsafe PEM_write_bio_X509(bio, handle), "PEM_write_bio_X509")
         }
     }
@@ -54,10 +56,9 @@ public final class Certificate: Sendable {
         }
     }
 
-    /// The fingerprint as SDP writes it: `AB:CD:…` (RFC 8122 §5).
-    public var fingerprintText: String { String(hexadecimal: sha256Fingerprint, separator: ":", isUppercase: true) }
-
+    /// From when it is valid.
     public var notBefore: WallTime { unsafe Self.time(X509_get0_notBefore(handle)) }
+    /// Until when it is valid.
     public var notAfter: WallTime { unsafe Self.time(X509_get0_notAfter(handle)) }
 
     /// The subject in one line, for logs.
@@ -67,6 +68,7 @@ public final class Certificate: Sendable {
         return unsafe String(cString: text)
     }
 
+    /// Whether `key` made this certificate's signature.
     public func isSigned(by key: PrivateKey) -> Bool {
         defer { ERR_clear_error() }
         return unsafe X509_verify(handle, key.handle) == 1

@@ -2,10 +2,12 @@ import COpenSSL
 
 /// A call into OpenSSL that failed: its name and the newest entry of the thread's error queue.
 public struct OpenSSLError: Error, Equatable, Sendable, CustomStringConvertible {
+    /// The function that failed, or what was wrong in words.
     public let call: String
     /// OpenSSL's packed library and reason; 0 when the queue was empty.
     public let code: UInt
 
+    /// From its parts; 0 stands for a failure that OpenSSL did not explain.
     public init(call: String, code: UInt) { (self.call, self.code) = (call, code) }
 
     /// Takes the newest error and empties the queue, so that the next call does not find it and blame itself.

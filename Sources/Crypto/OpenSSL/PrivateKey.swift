@@ -26,7 +26,8 @@ public final class PrivateKey: Sendable {
 
     /// Reads the first private key of a PEM text, of any type. Encrypted keys are refused: nobody is there to type a password.
     public convenience init(pem: [UInt8]) throws(OpenSSLError) {
-        let key = unsafe try MemoryBIO.reading(pem) { (bio) throws(OpenSSLError) in
+        try PEM.checkLength(of: pem)
+        let key = unsafe try PEM.reading(pem) { (bio) throws(OpenSSLError) in
             unsafe try OpenSSLError.check(PEM_read_bio_PrivateKey(bio, nil, { _, _, _, _ in -1 }, nil), "PEM_read_bio_PrivateKey")
         }
         unsafe self.init(owning: key)
@@ -34,7 +35,7 @@ public final class PrivateKey: Sendable {
 
     /// PKCS #8, not encrypted.
     public func pem() throws(OpenSSLError) -> Secret {
-        let text = unsafe try MemoryBIO.writing { (bio) throws(OpenSSLError) in
+        let text = unsafe try PEM.writing { (bio) throws(OpenSSLError) in
             try OpenSSLError.check(
                 unsafe PEM_write_bio_PKCS8PrivateKey(bio, handle, nil, nil, 0, nil, nil), "PEM_write_bio_PKCS8PrivateKey")
         }

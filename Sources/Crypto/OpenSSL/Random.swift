@@ -2,6 +2,7 @@ import COpenSSL
 
 /// Random bytes fit for keys (OpenSSL's generator, seeded by the kernel).
 public enum Random {
+    /// As many bytes as asked for.
     public static func bytes(count: Int) -> [UInt8] {
         unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
             let status = unsafe RAND_bytes(buffer.baseAddress, CInt(count))

@@ -5,11 +5,23 @@ import Wire
 ///
 /// Give what arrived to `receive`, then call `advance` until it says `.needsMore`; send what `takeOutgoing` gives after every
 /// call, also after one that threw: it may hold the alert that tells the peer why.
+///
+///     connection.receive(ciphertext)
+///     reading: while true {
+///         switch try connection.advance(into: buffer) {
+///         case .plaintext(let count): take(buffer[..<count])
+///         case .handshakeCompleted: continue
+///         case .needsMore, .closedByPeer: break reading
+///         }
+///     }
+///     send(connection.takeOutgoing())
 @safe
 public final class TLSConnection {
+    /// What one step has led to.
     public enum Event: Equatable, Sendable {
         /// All that was received has been used.
         case needsMore
+        /// The peer is who it should be; plaintext may be written from here on.
         case handshakeCompleted
         /// Bytes of plaintext at the start of the buffer.
         case plaintext(Int)
@@ -17,9 +29,8 @@ public final class TLSConnection {
         case closedByPeer
     }
 
+    /// Whether plaintext may be written.
     public private(set) var isHandshakeCompleted = false
-    /// Plaintext of one record: a buffer for `advance` of that size never splits one.
-    public static let maximumRecordBytes = 16_384
 
     private let ssl: OpaquePointer
     private let context: TLSContext
@@ -88,24 +99,11 @@ public final class TLSConnection {
         return outgoing
     }
 
+    /// Whether `takeOutgoing()` has bytes.
     public var hasOutgoing: Bool { !outgoing.isEmpty }
 
     /// Such as `TLSv1.3`.
     public var version: String { unsafe String(cString: SSL_get_version(ssl)) }
-
-    /// The server name that the client asked for (SNI), for a choice of certificates.
-    public var requestedServerName: String? {
-        unsafe SSL_get_servername(ssl, TLSEXT_NAMETYPE_host_name).map { unsafe String(cString: $0) }
-    }
-
-    /// The protocol that was negotiated (ALPN).
-    public var negotiatedProtocol: String? {
-        var start: UnsafePointer<UInt8>?
-        var count: UInt32 = 0
-        unsafe SSL_get0_alpn_selected(ssl, &start, &count)
-        guard count > 0 else { return nil }
-        return unsafe String(decoding: UnsafeBufferPointer(start: start, count: Int(count)), as: UTF8.self)
-    }
 
     private func handshake() throws(OpenSSLError) -> Event {
         let status = unsafe SSL_do_handshake(ssl)

@@ -8,6 +8,7 @@ public final class TLSContext: Sendable {
     // An SSL_CTX is counted by reference and made for use by many threads, as long as nobody configures it: only `init` does.
     nonisolated(unsafe) let handle: OpaquePointer
     let role: TLSRole
+    /// Whether its connections wait for a ClientHello.
     public var isServer: Bool { role == .server }
     /// Whom the handshake may choose in our place, by the name the client asks for.
     private let named: NamedContexts
@@ -100,6 +101,7 @@ public final class TLSContext: Sendable {
 
 /// The oldest version of TLS that a server takes.
 public enum TLSVersion: Sendable {
+    /// RFC 5246 and RFC 8446.
     case tls12, tls13
 
     var number: Int { Int(self == .tls12 ? TLS1_2_VERSION : TLS1_3_VERSION) }

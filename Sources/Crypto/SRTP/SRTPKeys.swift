@@ -1,7 +1,9 @@
+import CSRTP
 public import Wire
 
 /// The master key and salt of one direction, as DTLS exported them or SDES carried them.
 public struct SRTPKeys: Sendable, Equatable {
+    /// Which cipher they are for.
     public var profile: SRTPProfile
     /// Key, then salt.
     public var keyAndSalt: Secret
@@ -23,5 +25,28 @@ public struct SRTPKeys: Sendable, Equatable {
             return SRTPKeys(profile: profile, keyAndSalt: Secret(Array(material)))
         }
         return (keys(0), keys(1))
+    }
+}
+
+/// The protection profiles we negotiate by DTLS (RFC 5764 §4.1.2, RFC 7714 §14.2), by their registered number.
+public enum SRTPProfile: UInt16, Sendable, CaseIterable {
+    /// AES-128 in counter mode, HMAC-SHA-1 of 80 bits (RFC 5764): what every WebRTC peer has.
+    case aes128CMSHA1_80 = 0x0001
+    /// AES-128-GCM (RFC 7714): half the cost.
+    case aeadAES128GCM = 0x0007
+
+    /// Bytes of the master key.
+    public var masterKeyByteCount: Int { 16 }
+    /// Bytes of the master salt.
+    public var masterSaltByteCount: Int { self == .aeadAES128GCM ? 12 : 14 }
+    /// Bytes that protection adds to an RTP packet.
+    public var tagByteCount: Int { self == .aeadAES128GCM ? 16 : 10 }
+    /// The name in OpenSSL's profile lists and, without its prefix, in `a=crypto`.
+    public var opensslName: String { self == .aeadAES128GCM ? "SRTP_AEAD_AES_128_GCM" : "SRTP_AES128_CM_SHA1_80" }
+    /// The suite name of SDES (RFC 4568 §6.2.1, RFC 7714 §14.1).
+    public var sdesName: String { self == .aeadAES128GCM ? "AEAD_AES_128_GCM" : "AES_CM_128_HMAC_SHA1_80" }
+
+    var libraryProfile: srtp_profile_t {
+        self == .aeadAES128GCM ? srtp_profile_aead_aes_128_gcm : srtp_profile_aes128_cm_sha1_80
     }
 }

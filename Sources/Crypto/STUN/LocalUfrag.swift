@@ -7,8 +7,10 @@ public struct LocalUfrag: Hashable, Sendable, CustomStringConvertible {
     /// The eight characters, the first one in the highest byte.
     public let packed: UInt64
 
+    /// From eight characters as one number, the first one in the high byte; `UfragMint` says whether it is ours.
     @inlinable public init(packed: UInt64) { self.packed = packed }
 
+    /// From eight bytes of text; nil for anything else.
     public init?(_ text: some StringProtocol) {
         guard text.utf8.count == 8 else { return nil }
         packed = text.utf8.reduce(0) { $0 << 8 | UInt64($1) }
@@ -25,6 +27,7 @@ public struct LocalUfrag: Hashable, Sendable, CustomStringConvertible {
 /// Makes and recognises the ufrags of one process generation.
 public struct UfragMint: Sendable {
     private let key: (UInt64, UInt64)
+    /// Of the process that mints.
     public let generation: UInt8
 
     /// - Parameter key: 128 random bits, the same for all workers of a process.

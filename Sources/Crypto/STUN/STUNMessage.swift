@@ -2,16 +2,22 @@
 ///
 /// libnice 0.1.21 trusts attribute lengths where it looks for MESSAGE-INTEGRITY; nothing that fails this walk may reach it.
 public struct STUNMessage: Equatable, Sendable {
+    /// RFC 8489 §5.
     public enum Class: UInt8, Sendable { case request, indication, success, error }
 
+    /// By the two class bits of the type.
     public var messageClass: Class
+    /// 1 is Binding.
     public var method: UInt16
     /// The first eight bytes of USERNAME when a colon follows them: the form of all ufrags we hand out.
     public var localUfrag: LocalUfrag?
     /// Where the USERNAME value lies.
     public var usernameRange: Range<Int>?
+    /// USE-CANDIDATE is there: the pair is nominated (RFC 8445 §7.1.2).
     public var useCandidate = false
+    /// MESSAGE-INTEGRITY is there, not yet verified.
     public var hasIntegrity = false
+    /// FINGERPRINT is there, not yet verified.
     public var hasFingerprint = false
 
     /// Walks the attributes of one datagram; nil when anything is out of place.
@@ -75,6 +81,7 @@ public struct STUNMessage: Equatable, Sendable {
         unsafe UInt16(bigEndian: bytes.loadUnaligned(fromByteOffset: offset, as: UInt16.self))
     }
 
+    /// A connectivity check, if the rest fits.
     public var isBindingRequest: Bool { messageClass == .request && method == 1 }
 
     /// Larger than any check; what is longer is no STUN we take part in.

@@ -5,14 +5,19 @@ public import Wire
 /// Checks requests signed by AWS Signature Version 4, as the AWS CLI and SDKs send them: header form, body hashed.
 ///
 /// - Note: All keys are tried in the same way and the comparison looks at every byte, so that time tells nothing.
+///
+///     let verifier = SignatureV4Verifier(region: "us-east-1")
+///     let accessKey = try verifier.verify(request, now: now) { id in secrets[id] }
 public struct SignatureV4Verifier: Sendable {
     /// How far the signer's clock may be from ours.
     public static let maximumSkew = Duration.seconds(300)
 
+    /// As clients are configured.
     public var region: String
     /// Signing names of the service: `ivs`, and what some SDKs take from the endpoint.
     public var services: Set<String>
 
+    /// A verifier for one region.
     public init(region: String, services: Set<String> = ["ivs"]) { (self.region, self.services) = (region, services) }
 
     /// - Parameter secret: the secret access key of an access key id; nil when there is none.
@@ -76,4 +81,22 @@ public struct SignatureV4Verifier: Sendable {
         let parts = [authorization.date, authorization.region, authorization.service, "aws4_request"]
         return parts.reduce(Array("AWS4".utf8) + secret.reveal()) { HMAC.sha256(key: $0, Array($1.utf8)) }
     }
+}
+
+/// Why a signed request is not believed. Clients are told apart what they can mend: the rest is one answer.
+public enum SignatureV4Error: Error, Equatable, Sendable {
+    /// No `Authorization`, or of another scheme.
+    case missing
+    /// Not the form that AWS Signature Version 4 prescribes.
+    case malformed
+    /// No such access key id; told after as much work as a wrong signature takes.
+    case unknownAccessKey
+    /// Signed for another region or service.
+    case wrongScope
+    /// Further from our clock than `SignatureV4Verifier.maximumSkew`.
+    case skewed
+    /// A header that must be signed is not, or the body is not the one that was signed.
+    case unsigned(String)
+    /// Signed with another secret, or the request was changed.
+    case mismatch
 }

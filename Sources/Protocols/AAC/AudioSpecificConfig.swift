@@ -1,4 +1,9 @@
+import Wire
+
 /// The AAC sequence header of RTMP (ISO/IEC 14496-3 §1.6.2.1): object type, rate and channels, and what is layered on top.
+///
+///     let config = try AudioSpecificConfig(parsing: body)
+///     guard config.isLowComplexity, config.channelCount == 2 else { … }
 public struct AudioSpecificConfig: Equatable, Sendable {
     /// The core codec: low complexity below SBR and PS too.
     public var objectType: AudioObjectType
@@ -47,7 +52,125 @@ public struct AudioSpecificConfig: Equatable, Sendable {
     }
 
     /// samplingFrequencyIndex 0 to 12 (table 1.18).
-    static let sampleRates = [
+    private static let sampleRates = [
         96_000, 88_200, 64_000, 48_000, 44_100, 32_000, 24_000, 22_050, 16_000, 12_000, 11_025, 8_000, 7_350,
     ]
+}
+
+extension AudioSpecificConfig {
+    /// Parses the body of the sequence header, with explicit SBR and PS (object types 5 and 29) and the backward
+    /// compatible extension (sync 0x2B7), whose sbrPresentFlag 0, as OBS and ffmpeg send it, means plain AAC-LC.
+    /// - Throws: `.truncated`, `.reservedFrequency`, `.tooLong`.
+    public init(parsing record: RawSpan) throws(AACError) {
+        guard record.byteCount <= Self.maximumByteCount else { throw .tooLong }
+        bytes = [UInt8](copying: record)
+        var cursor = BitCursor(bytes)
+        objectType = try Self.objectType(from: &cursor)
+        sampleRate = try Self.frequency(from: &cursor)
+        channelConfiguration = UInt8(try Self.bits(4, from: &cursor))
+        if objectType == .spectralBandReplication || objectType == .parametricStereo {
+            hasSpectralBandReplication = true
+            hasParametricStereo = objectType == .parametricStereo
+            extensionSampleRate = try Self.frequency(from: &cursor)
+            objectType = try Self.objectType(from: &cursor)
+            if objectType.rawValue == 22 { _ = try Self.bits(4, from: &cursor) }
+        }
+        guard Self.hasGeneralConfig(objectType) else { return }
+        hasShortFrames = try Self.bits(1, from: &cursor) == 1
+        if try Self.bits(1, from: &cursor) == 1 { _ = try Self.bits(14, from: &cursor) }  // dependsOnCoreCoder
+        _ = try Self.bits(1, from: &cursor)  // extensionFlag
+        guard channelConfiguration != 0, !hasSpectralBandReplication else { return }
+        readSyncExtension(&cursor)
+    }
+
+    /// The extension after the core's own configuration (§1.6.6.1); absent or cut short it changes nothing.
+    private mutating func readSyncExtension(_ cursor: inout BitCursor) {
+        let spectralBandReplicationSync: UInt32 = 0x2B7
+        let parametricStereoSync: UInt32 = 0x548
+        guard cursor.read(11) == spectralBandReplicationSync,
+            let type = try? Self.objectType(from: &cursor), type == .spectralBandReplication, cursor.read(1) == 1
+        else { return }
+        hasSpectralBandReplication = true
+        extensionSampleRate = try? Self.frequency(from: &cursor)
+        if cursor.read(11) == parametricStereoSync { hasParametricStereo = cursor.read(1) == 1 }
+    }
+
+    private static func hasGeneralConfig(_ type: AudioObjectType) -> Bool {
+        switch type.rawValue {
+        case 1, 2, 3, 4, 6, 7, 17, 19...23: true
+        default: false
+        }
+    }
+
+    private static func objectType(from cursor: inout BitCursor) throws(AACError) -> AudioObjectType {
+        let escape: UInt32 = 31
+        let type = try bits(5, from: &cursor)
+        return AudioObjectType(rawValue: UInt8(type == escape ? 32 + (try bits(6, from: &cursor)) : type))
+    }
+
+    private static func frequency(from cursor: inout BitCursor) throws(AACError) -> Int {
+        let explicit: UInt32 = 15
+        let index = try bits(4, from: &cursor)
+        let frequency = index == explicit ? Int(try bits(24, from: &cursor)) : nil
+        if let frequency, frequency > 0 { return frequency }
+        guard index < sampleRates.count else { throw .reservedFrequency }
+        return sampleRates[Int(index)]
+    }
+
+    private static func bits(_ count: Int, from cursor: inout BitCursor) throws(AACError) -> UInt32 {
+        guard let value = cursor.read(count) else { throw .truncated }
+        return value
+    }
+}
+
+/// audioObjectType (ISO/IEC 14496-3 table 1.17): which AAC it is.
+public struct AudioObjectType: RawRepresentable, Hashable, Sendable, BitwiseCopyable {
+    public var rawValue: UInt8
+
+    public init(rawValue: UInt8) { self.rawValue = rawValue }
+
+    /// AAC Main.
+    public static let main = AudioObjectType(rawValue: 1)
+    /// AAC-LC: what RTMP encoders send.
+    public static let lowComplexity = AudioObjectType(rawValue: 2)
+    /// Spectral band replication: HE-AAC.
+    public static let spectralBandReplication = AudioObjectType(rawValue: 5)
+    /// ER AAC LD.
+    public static let lowDelay = AudioObjectType(rawValue: 23)
+    /// Parametric stereo: HE-AAC v2.
+    public static let parametricStereo = AudioObjectType(rawValue: 29)
+    /// ER AAC ELD.
+    public static let enhancedLowDelay = AudioObjectType(rawValue: 39)
+    /// USAC (xHE-AAC).
+    public static let unifiedSpeechAndAudio = AudioObjectType(rawValue: 42)
+}
+
+/// What can be wrong with an AudioSpecificConfig from a peer.
+public enum AACError: Error, Equatable, Sendable {
+    /// The bytes end inside a field.
+    case truncated
+    /// samplingFrequencyIndex 13 or 14, or a frequency of 0.
+    case reservedFrequency
+    /// More bytes than any configuration needs.
+    case tooLong
+}
+
+/// A big-endian bit cursor over a few bytes; nil at the end.
+private struct BitCursor {
+    private let bytes: [UInt8]
+    private var position = 0
+
+    init(_ bytes: [UInt8]) { self.bytes = bytes }
+
+    private var remaining: Int { 8 * bytes.count - position }
+
+    mutating func read(_ count: Int) -> UInt32? {
+        guard remaining >= count else { return nil }
+        var value: UInt32 = 0
+        for _ in 0..<count {
+            value = value << 1 | UInt32(bytes[position / 8] >> UInt8(7 - position % 8) & 1)
+            position += 1
+        }
+        return value
+    }
 }

@@ -3,6 +3,9 @@ public import Wire
 /// Reads AMF 0 values, bounded in depth and number: what a message declares never decides how much is allocated.
 ///
 /// Text that is not UTF-8 is repaired with U+FFFD. A declared element count beyond the bytes at hand is `.truncated`.
+///
+///     let values = try AMF0Decoder.values(in: message.payload.bytes)
+///     if values.first?.string == "onMetaData", let width = values.last?.members?["width"]?.number { … }
 public struct AMF0Decoder {
     /// Encoders nest two or three deep; each level costs one stack frame here.
     public static let maximumDepth = 16
@@ -11,6 +14,7 @@ public struct AMF0Decoder {
 
     private var valueCount = 0
 
+    /// A decoder that has read nothing: one for each message body.
     public init() {}
 
     /// Reads all values of a message body.
@@ -105,6 +109,20 @@ extension ByteReader {
 
     fileprivate mutating func nextText(count: Int) throws(AMF0Error) -> String {
         guard let bytes = readSpan(count: count) else { throw .truncated }
-        return bytes.withUnsafeBytes { String(decoding: $0, as: UTF8.self) }
+        return unsafe bytes.withUnsafeBytes { unsafe String(decoding: $0, as: UTF8.self) }
     }
+}
+
+/// Why bytes are not AMF 0 that we take.
+public enum AMF0Error: Error, Equatable, Sendable {
+    /// The bytes end inside a value, or a declared count is greater than what is left can hold.
+    case truncated
+    /// Deeper than `AMF0Decoder.maximumDepth`.
+    case tooDeep
+    /// More than `AMF0Decoder.maximumValueCount` values in one message.
+    case tooManyValues
+    /// Marker 0x11: what follows is AMF 3, which no encoder needs for publishing.
+    case amf3
+    /// References, movie clips, record sets, and markers that the specification does not have.
+    case unsupportedMarker(UInt8)
 }

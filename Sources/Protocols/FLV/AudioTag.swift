@@ -2,24 +2,31 @@ import Wire
 
 /// The head of an audio message's body, legacy (FLV 10.1 §E.4.2) or Enhanced RTMP v2; the payload stays where it is.
 public struct AudioTag: Equatable, Sendable {
+    /// What follows the head (AACPacketType, AudioPacketType).
     public enum Packet: Equatable, Sendable {
         /// `body` is the AudioSpecificConfig or OpusHead.
         case sequenceStart
         /// `body` is one frame without ADTS or Ogg around it.
         case codedFrames
+        /// Nothing follows: the sequence has ended.
         case sequenceEnd
+        /// How channels lie in the stream; not read here.
         case multichannelConfiguration
         /// A multitrack message without track 0.
         case otherTracks
+        /// A packet type that nobody knows, by its number.
         case reserved(UInt8)
     }
 
+    /// What the payload is coded with.
     public var codec: AudioCodec
+    /// What the payload is.
     public var packet: Packet
     /// Added to the message's timestamp, 0 to 999,999 ns.
     public var nanosecondOffset: UInt32 = 0
     /// The payload, as offsets into the message's body.
     public var body: Range<Int>
+    /// Tracks of a multitrack message that are not track 0.
     public var ignoredTrackCount = 0
 
     private static let enhancedSoundFormat: UInt8 = 9
@@ -82,6 +89,67 @@ extension AudioTag.Packet {
         case 2: self = .sequenceEnd
         case 4: self = .multichannelConfiguration
         default: self = .reserved(enhancedType)
+        }
+    }
+}
+
+/// What an audio message carries. AAC and Opus are taken; the others are known so that they can be refused by name.
+public enum AudioCodec: Hashable, Sendable {
+    /// What the gateway takes.
+    case aac, opus
+    /// Known by name only.
+    case mp3, speex, nellymoser, pcm, adpcm, g711ALaw, g711MuLaw, ac3, eac3, flac, deviceSpecific
+    /// A legacy SoundFormat that FLV reserves.
+    case unknownSoundFormat(UInt8)
+    /// A code that Enhanced RTMP v2 does not name.
+    case unknownFourCC(FourCC)
+
+    /// From SoundFormat of the legacy AudioTagHeader (FLV 10.1 §E.4.2.1).
+    init(soundFormat: UInt8) {
+        switch soundFormat {
+        case 0, 3: self = .pcm
+        case 1: self = .adpcm
+        case 2, 14: self = .mp3
+        case 4, 5, 6: self = .nellymoser
+        case 7: self = .g711ALaw
+        case 8: self = .g711MuLaw
+        case 10: self = .aac
+        case 11: self = .speex
+        case 15: self = .deviceSpecific
+        default: self = .unknownSoundFormat(soundFormat)
+        }
+    }
+
+    init(_ fourCC: FourCC) {
+        switch fourCC {
+        case "mp4a": self = .aac
+        case "Opus": self = .opus
+        case ".mp3": self = .mp3
+        case "ac-3": self = .ac3
+        case "ec-3": self = .eac3
+        case "fLaC": self = .flac
+        default: self = .unknownFourCC(fourCC)
+        }
+    }
+
+    /// As a user knows it.
+    public var name: String {
+        switch self {
+        case .aac: "AAC"
+        case .opus: "Opus"
+        case .mp3: "MP3"
+        case .speex: "Speex"
+        case .nellymoser: "Nellymoser"
+        case .pcm: "PCM"
+        case .adpcm: "ADPCM"
+        case .g711ALaw: "G.711 A-law"
+        case .g711MuLaw: "G.711 µ-law"
+        case .ac3: "AC-3"
+        case .eac3: "E-AC-3"
+        case .flac: "FLAC"
+        case .deviceSpecific: "device-specific audio"
+        case .unknownSoundFormat(let format): "audio format \(format)"
+        case .unknownFourCC(let code): "audio codec \(code)"
         }
     }
 }

@@ -1,30 +1,44 @@
 import Wire
 
 /// The head of a video message's body, legacy (FLV 10.1 §E.4.3) or Enhanced RTMP v1 and v2; the payload stays where it is.
+///
+///     let tag = try VideoTag(parsing: media.payload.bytes)
+///     guard tag.codec == .h264 else { return refuse(tag.codec.name) }
+///     if tag.packet == .codedFrames { feed(media.payload[tag.body], after: tag.compositionTime) }
 public struct VideoTag: Equatable, Sendable {
+    /// What kind of frame follows (UB[4] FrameType, FLV 10.1 §E.4.3.1).
     public enum FrameType: Equatable, Sendable {
+        /// 1 to 5, in this order.
         case key, inter, disposableInter, generatedKey, command
+        /// Another number.
         case reserved(UInt8)
     }
 
+    /// What follows the head (AVCPacketType, VideoPacketType).
     public enum Packet: Equatable, Sendable {
         /// `body` is the decoder configuration record.
         case sequenceStart
         /// `body` is one access unit in the codec's own framing.
         case codedFrames
+        /// Nothing follows: the sequence has ended.
         case sequenceEnd
         /// `body` is AMF: colour information and the like.
         case metadata
+        /// A sequence start in the form of MPEG-2 TS; not read here.
         case mpeg2TSSequenceStart
         /// A seek mark of players; nothing follows.
         case command
         /// A multitrack message without track 0.
         case otherTracks
+        /// A packet type that nobody knows, by its number.
         case reserved(UInt8)
     }
 
+    /// What the payload is coded with.
     public var codec: VideoCodec
+    /// Whether a decoder can start here.
     public var frameType: FrameType
+    /// What the payload is.
     public var packet: Packet
     /// Presentation minus decoding time in milliseconds, signed 24 bits on the wire.
     public var compositionTime: Int32 = 0
@@ -32,6 +46,7 @@ public struct VideoTag: Equatable, Sendable {
     public var nanosecondOffset: UInt32 = 0
     /// The payload, as offsets into the message's body.
     public var body: Range<Int>
+    /// Tracks of a multitrack message that are not track 0.
     public var ignoredTrackCount = 0
 
     private static let codedFramesPacketType: UInt8 = 1
@@ -134,5 +149,71 @@ extension ByteReader {
     fileprivate mutating func nextCompositionTime() throws(FLVError) -> Int32 {
         guard let value = readUInt24() else { throw .truncated }
         return Int32(bitPattern: value << 8) >> 8
+    }
+}
+
+/// What a video message carries. H.264 is taken; the others are known so that they can be refused by name.
+public enum VideoCodec: Hashable, Sendable {
+    /// What Enhanced RTMP v2 has codes for.
+    case h264, hevc, vvc, av1, vp8, vp9
+    /// Legacy codecs of FLV.
+    case jpeg, sorensonH263, screenVideo, vp6, vp6Alpha, screenVideo2
+    /// A legacy CodecID that FLV reserves.
+    case unknownCodecID(UInt8)
+    /// A code that Enhanced RTMP v2 does not name.
+    case unknownFourCC(FourCC)
+
+    /// From CodecID of the legacy VideoTagHeader (FLV 10.1 §E.4.3.1). 12 and 13 are an extension seen from Asian encoders.
+    init(codecID: UInt8) {
+        switch codecID {
+        case 1: self = .jpeg
+        case 2: self = .sorensonH263
+        case 3: self = .screenVideo
+        case 4: self = .vp6
+        case 5: self = .vp6Alpha
+        case 6: self = .screenVideo2
+        case 7: self = .h264
+        case 12: self = .hevc
+        case 13: self = .av1
+        default: self = .unknownCodecID(codecID)
+        }
+    }
+
+    init(_ fourCC: FourCC) {
+        switch fourCC {
+        case "avc1": self = .h264
+        case "hvc1": self = .hevc
+        case "vvc1": self = .vvc
+        case "av01": self = .av1
+        case "vp08": self = .vp8
+        case "vp09": self = .vp9
+        default: self = .unknownFourCC(fourCC)
+        }
+    }
+
+    /// CodedFrames carries a composition time for these (Enhanced RTMP v2, ExVideoTagBody).
+    var hasCompositionTime: Bool {
+        switch self {
+        case .h264, .hevc, .vvc: true
+        default: false
+        }
+    }
+
+    /// As a user knows it.
+    public var name: String {
+        switch self {
+        case .h264: "H.264"
+        case .hevc: "HEVC (H.265)"
+        case .vvc: "VVC (H.266)"
+        case .av1: "AV1"
+        case .vp8: "VP8"
+        case .vp9: "VP9"
+        case .jpeg: "JPEG"
+        case .sorensonH263: "Sorenson H.263 (FLV1)"
+        case .screenVideo, .screenVideo2: "Screen video"
+        case .vp6, .vp6Alpha: "VP6"
+        case .unknownCodecID(let id): "video codec \(id)"
+        case .unknownFourCC(let code): "video codec \(code)"
+        }
     }
 }

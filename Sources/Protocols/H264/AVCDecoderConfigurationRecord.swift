@@ -2,8 +2,11 @@ public import Wire
 
 /// The AVC sequence header of RTMP (ISO/IEC 14496-15 §5.3.3.1): the parameter sets and the size of length prefixes.
 public struct AVCDecoderConfigurationRecord: Equatable, Sendable {
+    /// AVCProfileIndication: profile_idc of the sets.
     public var profileIndication: UInt8
+    /// profile_compatibility: the constraint flags of the sets.
     public var profileCompatibility: UInt8
+    /// AVCLevelIndication: level_idc of the sets.
     public var levelIndication: UInt8
     /// Bytes of each NAL unit's length: 1, 2 or 4.
     public var lengthSize: Int
@@ -15,6 +18,9 @@ public struct AVCDecoderConfigurationRecord: Equatable, Sendable {
     /// Longer records are refused: real ones have below 100 bytes.
     public static let maximumByteCount = 65_536
 
+    /// The record of one pair of sets, as an encoder announces it.
+    /// - Parameter lengthSize: 1, 2 or 4 bytes.
+    /// - Precondition: `sequenceParameterSet` has at least four bytes; our own code made it.
     public init(sequenceParameterSet: [UInt8], pictureParameterSet: [UInt8], lengthSize: Int = 4) {
         precondition(sequenceParameterSet.count >= 4, "our own parameter set has a profile and a level")
         (profileIndication, profileCompatibility) = (sequenceParameterSet[1], sequenceParameterSet[2])
@@ -64,5 +70,48 @@ public struct AVCDecoderConfigurationRecord: Equatable, Sendable {
     private static func write(_ set: [UInt8], into writer: inout ByteWriter) {
         writer.write(UInt16(set.count))
         writer.write(contentsOf: set)
+    }
+}
+
+/// The NAL units of one access unit in length-prefixed form (ISO/IEC 14496-15 §5.3.4.2), as RTMP carries them.
+///
+/// The units lie in the given bytes and live as long as those. Empty units, which some encoders send, are stepped over.
+///
+///     var units = AVCCUnits(accessUnit, lengthSize: record.lengthSize)
+///     while let unit = try units.next() { look(at: NALUnitHeader(unit[0]).type) }
+@frozen
+@safe public struct AVCCUnits {
+    /// The whole access unit.
+    public let bytes: UnsafeRawBufferPointer
+    /// Bytes of each length: 1, 2 or 4.
+    public let lengthSize: Int
+    @usableFromInline var offset = 0
+
+    /// - Parameter lengthSize: as `AVCDecoderConfigurationRecord` gave it, which lets only 1, 2 and 4 pass.
+    @inlinable
+    public init(_ bytes: UnsafeRawBufferPointer, lengthSize: Int) {
+        unsafe (self.bytes, self.lengthSize) = unsafe (bytes, lengthSize)
+    }
+
+    /// The next unit, its header byte first; nil at the end.
+    /// - Throws: `.truncated` inside a length, `.lengthBeyondEnd`. After a throw the rest is given up.
+    @inlinable
+    public mutating func next() throws(H264Error) -> UnsafeRawBufferPointer? {
+        while unsafe offset < bytes.count {
+            guard unsafe bytes.count - offset >= lengthSize else { throw finish(.truncated) }
+            var length = 0
+            for index in 0..<lengthSize { length = unsafe length << 8 | Int(bytes[offset + index]) }
+            let start = offset + lengthSize
+            guard unsafe length <= bytes.count - start else { throw finish(.lengthBeyondEnd) }
+            offset = start + length
+            if length > 0 { return unsafe UnsafeRawBufferPointer(rebasing: bytes[start..<offset]) }
+        }
+        return nil
+    }
+
+    @inlinable
+    mutating func finish(_ error: H264Error) -> H264Error {
+        offset = unsafe bytes.count
+        return error
     }
 }

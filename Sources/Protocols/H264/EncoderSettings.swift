@@ -18,7 +18,7 @@ public struct EncoderSettings: Equatable, Sendable {
 
     /// Looks for x264's text in one NAL unit of type 6; nil when it has none. Other messages cost no allocation.
     public init?(inSEI nalUnit: RawSpan) {
-        let text = nalUnit.withUnsafeBytes { Self.text(in: $0) }
+        let text = unsafe nalUnit.withUnsafeBytes { unsafe Self.text(in: $0) }
         guard let text, text.contains("x264") || text.contains("options:") else { return nil }
         self.text = text
         for word in text.split(separator: " ") {
@@ -31,12 +31,14 @@ public struct EncoderSettings: Equatable, Sendable {
     private static func text(in unit: UnsafeRawBufferPointer) -> String? {
         var position = 1
         for _ in 0..<maximumMessageCount {
-            guard let type = variable(in: unit, at: &position), let size = variable(in: unit, at: &position) else { return nil }
+            guard let type = unsafe variable(in: unit, at: &position), let size = unsafe variable(in: unit, at: &position) else {
+                return nil
+            }
             guard size <= unit.count - position else { return nil }
-            let body = unit[position..<(position + size)]
-            if type == 5, body.count > identifier.count, body.prefix(identifier.count).elementsEqual(identifier) {
-                let text = body.dropFirst(identifier.count).prefix(maximumTextLength)
-                return String(decoding: text.prefix { $0 != 0 }, as: UTF8.self)
+            let body = unsafe unit[position..<(position + size)]
+            if type == 5, unsafe body.count > identifier.count, unsafe body.prefix(identifier.count).elementsEqual(identifier) {
+                let text = unsafe body.dropFirst(identifier.count).prefix(maximumTextLength)
+                return unsafe String(decoding: text.prefix { $0 != 0 }, as: UTF8.self)
             }
             position += size
         }
@@ -47,7 +49,7 @@ public struct EncoderSettings: Equatable, Sendable {
     private static func variable(in unit: UnsafeRawBufferPointer, at position: inout Int) -> Int? {
         var value = 0
         while position < unit.count {
-            let byte = unit[position]
+            let byte = unsafe unit[position]
             position += 1
             value += Int(byte)
             if byte != 0xFF { return value }

@@ -8,9 +8,9 @@
 ///
 /// A list is meant to be filled again and again: it keeps its room. The units lie in the walked bytes and live as long as those.
 @frozen
-public struct NALUnitList {
+@safe public struct NALUnitList {
     /// Whole units, header byte first, in decoding order; none of them is empty or a filler.
-    public private(set) var units: [UnsafeRawBufferPointer] = []
+    public private(set) var units: [UnsafeRawBufferPointer] = unsafe []
     /// An RTP payload that is a part of one unit; there are no whole units then.
     public private(set) var fragment: FUAFragment?
     /// An IDR slice is among the units, or the fragment is of one.
@@ -23,7 +23,8 @@ public struct NALUnitList {
     /// No access unit of a Baseline stream has more.
     public static let maximumCount = 256
 
-    public init() { units.reserveCapacity(32) }
+    /// An empty list with room for the units of most pictures.
+    public init() { unsafe units.reserveCapacity(32) }
 
     /// Nothing in the bytes could be read.
     @inlinable public var isUnreadable: Bool { isMalformed && endOffset == 0 }

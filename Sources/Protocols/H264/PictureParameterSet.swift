@@ -2,11 +2,13 @@
 public struct PictureParameterSet: Equatable, Sendable, BitwiseCopyable {
     /// pic_parameter_set_id, 0 to 255.
     public var id: UInt8
+    /// The SPS that it refers to, 0 to 31.
     public var sequenceParameterSetID: UInt8
     /// CABAC, which no Baseline stream has.
     public var usesEntropyCodingMode: Bool
     /// 1 without flexible macroblock ordering; at most 8.
     public var sliceGroupCount: UInt8
+    /// redundant_pic_cnt_present_flag: redundant pictures may come, which no Constrained Baseline stream has.
     public var redundantPicCntPresent: Bool
 
     /// Longer ones are refused; only an explicit slice-group map of a picture beyond our sizes is longer.
@@ -15,14 +17,14 @@ public struct PictureParameterSet: Equatable, Sendable, BitwiseCopyable {
     /// Parses one NAL unit of type 8, its header byte included.
     /// - Throws: `.unexpectedType`, `.tooLong`, `.truncated`, `.codeTooLong`, `.valueOutOfRange`.
     public init(parsing nalUnit: RawSpan) throws(H264Error) {
-        self = try nalUnit.withUnsafeBytes { (bytes) throws(H264Error) in try PictureParameterSet(bytes) }
+        self = unsafe try nalUnit.withUnsafeBytes { (bytes) throws(H264Error) in unsafe try PictureParameterSet(bytes) }
     }
 
     private init(_ bytes: UnsafeRawBufferPointer) throws(H264Error) {
-        guard let first = bytes.first else { throw .truncated }
+        guard let first = unsafe bytes.first else { throw .truncated }
         guard first & 0x9F == NALUnitType.pictureParameterSet.rawValue else { throw .unexpectedType(first & 0x1F) }
         guard bytes.count <= Self.maximumByteCount else { throw .tooLong }
-        var reader = RBSPReader(bytes)
+        var reader = unsafe RBSPReader(bytes)
         id = UInt8(try reader.readUnsigned(upTo: 255))
         sequenceParameterSetID = UInt8(try reader.readUnsigned(upTo: 31))
         usesEntropyCodingMode = try reader.readBit()

@@ -1,7 +1,7 @@
 /// A bit cursor over a NAL unit that leaves out emulation prevention bytes as it goes (clause 7.4.1.1), without a copy.
 ///
 /// Lives only inside the call that lends it the bytes.
-struct RBSPReader {
+@safe struct RBSPReader {
     private let bytes: UnsafeRawBufferPointer
     private var nextByte: Int
     private var precedingZeros = 0
@@ -10,7 +10,7 @@ struct RBSPReader {
 
     /// - Parameter start: where the payload begins, in bytes; 1 steps over the NAL unit header.
     init(_ bytes: UnsafeRawBufferPointer, from start: Int = 1) {
-        (self.bytes, nextByte) = (bytes, start)
+        unsafe (self.bytes, nextByte) = unsafe (bytes, start)
     }
 
     mutating func readBit() throws(H264Error) -> Bool {
@@ -56,13 +56,13 @@ struct RBSPReader {
     }
 
     private mutating func loadByte() throws(H264Error) {
-        guard nextByte < bytes.count else { throw .truncated }
-        if precedingZeros >= 2, bytes[nextByte] == 3 {
+        guard unsafe nextByte < bytes.count else { throw .truncated }
+        if precedingZeros >= 2, unsafe bytes[nextByte] == 3 {
             nextByte += 1
             precedingZeros = 0
-            guard nextByte < bytes.count else { throw .truncated }
+            guard unsafe nextByte < bytes.count else { throw .truncated }
         }
-        current = bytes[nextByte]
+        current = unsafe bytes[nextByte]
         nextByte += 1
         precedingZeros = current == 0 ? precedingZeros + 1 : 0
         bitsLeft = 8

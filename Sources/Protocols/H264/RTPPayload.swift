@@ -2,19 +2,22 @@
 ///
 /// The views lie in the datagram and live as long as it.
 @frozen
-public enum RTPPayload {
+@safe public enum RTPPayload {
+    /// One NAL unit, its header byte first (types 1 to 23).
     case single(UnsafeRawBufferPointer)
+    /// STAP-A.
     case aggregation(STAPAUnits)
+    /// FU-A.
     case fragment(FUAFragment)
 
     /// - Throws: `.truncated` for an empty payload or a FU-A without its two headers; `.unexpectedType` for types of other modes.
     @inlinable
     public init(parsing payload: UnsafeRawBufferPointer) throws(H264Error) {
-        guard let first = payload.first else { throw .truncated }
+        guard let first = unsafe payload.first else { throw .truncated }
         switch first & 0x1F {
-        case 1...23: self = .single(payload)
-        case 24: self = .aggregation(STAPAUnits(UnsafeRawBufferPointer(rebasing: payload.dropFirst())))
-        case 28: self = .fragment(try FUAFragment(parsing: payload))
+        case 1...23: self = unsafe .single(payload)
+        case 24: self = unsafe .aggregation(STAPAUnits(UnsafeRawBufferPointer(rebasing: payload.dropFirst())))
+        case 28: self = unsafe .fragment(try FUAFragment(parsing: payload))
         default: throw .unexpectedType(first & 0x1F)
         }
     }
@@ -26,20 +29,22 @@ public struct STAPAUnits {
     @usableFromInline var units: AVCCUnits
 
     /// - Parameter body: the payload after the STAP-A header byte.
-    @inlinable public init(_ body: UnsafeRawBufferPointer) { units = AVCCUnits(body, lengthSize: 2) }
+    @inlinable public init(_ body: UnsafeRawBufferPointer) { units = unsafe AVCCUnits(body, lengthSize: 2) }
 
     /// The next unit, its header byte first; nil at the end.
     /// - Throws: `.truncated`, `.lengthBeyondEnd`.
     @inlinable
-    public mutating func next() throws(H264Error) -> UnsafeRawBufferPointer? { try units.next() }
+    public mutating func next() throws(H264Error) -> UnsafeRawBufferPointer? { unsafe try units.next() }
 }
 
 /// One FU-A (RFC 6184 §5.8): a part of a NAL unit whose header is split over indicator and FU header.
 @frozen
-public struct FUAFragment {
+@safe public struct FUAFragment {
     /// The header that the whole NAL unit has.
     public var header: NALUnitHeader
+    /// The first fragment of its NAL unit.
     public var isStart: Bool
+    /// The last fragment of its NAL unit.
     public var isEnd: Bool
     /// The bytes of the NAL unit in this fragment, without its header byte; there may be none.
     public var body: UnsafeRawBufferPointer
@@ -49,8 +54,8 @@ public struct FUAFragment {
     @inlinable
     public init(parsing payload: UnsafeRawBufferPointer) throws(H264Error) {
         guard payload.count >= 2 else { throw .truncated }
-        header = NALUnitHeader(payload[0] & 0xE0 | payload[1] & 0x1F)
-        (isStart, isEnd) = (payload[1] & 0x80 != 0, payload[1] & 0x40 != 0)
-        body = UnsafeRawBufferPointer(rebasing: payload.dropFirst(2))
+        header = unsafe NALUnitHeader(payload[0] & 0xE0 | payload[1] & 0x1F)
+        (isStart, isEnd) = unsafe (payload[1] & 0x80 != 0, payload[1] & 0x40 != 0)
+        unsafe body = UnsafeRawBufferPointer(rebasing: payload.dropFirst(2))
     }
 }

@@ -1,12 +1,17 @@
 /// A cookie to set (RFC 6265 §4.1), always HttpOnly and SameSite=Strict: ours hold console sessions.
 public struct Cookie: Equatable, Sendable {
+    /// A token (RFC 9110 §5.6.2).
     public var name: String
+    /// Without spaces, quotes, commas and semicolons; ours are hexadecimal.
     public var value: String
+    /// Below which it is sent back.
     public var path: String
+    /// Whole seconds; nil lives until the browser ends, zero removes the cookie.
     public var maximumAge: Duration?
     /// Sent back over TLS only.
     public var isSecure: Bool
 
+    /// From its parts.
     public init(name: String, value: String, path: String = "/", maximumAge: Duration? = nil, isSecure: Bool) {
         (self.name, self.value, self.path, self.maximumAge, self.isSecure) = (name, value, path, maximumAge, isSecure)
     }

@@ -2,24 +2,36 @@
 public enum HTTPError: Error, Equatable, Sendable {
     /// A line ends in LF without CR, or holds a CR or another control character.
     case malformedLine
+    /// Not `method SP target SP version`.
     case malformedRequestLine
+    /// Neither HTTP/1.1 nor HTTP/1.0.
     case unsupportedVersion
+    /// See `HTTPRequestTarget`.
     case malformedTarget
+    /// A field without a colon, or whose name is no token.
     case malformedField
     /// A line beginning with white space (RFC 9112 §5.2).
     case foldedField
     /// A field that may stand once stands twice.
     case repeatedField(String)
+    /// HTTP/1.1 demands the Host field (RFC 9112 §3.2).
     case missingHost
+    /// A Host field that is no host with an optional port.
     case malformedHost
     /// Content-Length is no plain number, or stands beside Transfer-Encoding (RFC 9112 §6.1).
     case malformedFraming
+    /// A chunk without size or end, or more of chunk lines than `HTTPLimits` allow.
     case malformedChunk
+    /// An `Expect` other than `100-continue` (RFC 9110 §10.1.1).
     case unsupportedExpectation
+    /// The request line is longer than `HTTPLimits.maximumRequestLineLength`.
     case targetTooLong
+    /// More fields, or more bytes of them, than `HTTPLimits` allow.
     case headTooLarge
+    /// More than the caller of the parser takes for this request.
     case bodyTooLarge
 
+    /// What the peer is answered.
     public var status: HTTPStatus {
         switch self {
         case .bodyTooLarge: 413

@@ -1,17 +1,25 @@
+import Wire
+
 /// A strict incremental parser of HTTP/1.1 and HTTP/1.0 requests (RFC 9112).
 ///
 /// Bytes go in as they come; out come whole requests, and the moments at which a client waits for `100 Continue`. What two parsers
 /// could read differently is refused, since that is how requests are smuggled: repeated or conflicting lengths, bare LF, folded
 /// fields, white space before colons, unknown codings. Memory is bounded by the limits and, for bodies, by the closure that is asked
 /// once the head is known. After an error the connection must be closed.
+///
+///     var parser = HTTPRequestParser { request in request.path == "/whip" ? 65_536 : 0 }
+///     let (count, event) = try parser.receive(bytes)  // bytes behind `count` are given again
+///     if case .request(let request)? = event { answer(request) }
 public struct HTTPRequestParser {
+    /// What the bytes have led to.
     public enum Event: Equatable, Sendable {
         /// The client sends the body only after a `100 Continue` (RFC 9110 §10.1.1).
         case continueExpected
+        /// A request with its body.
         case request(HTTPRequest)
     }
 
-    enum State: Equatable {
+    private enum State: Equatable {
         case requestLine
         case fields
         case body(remaining: Int)
@@ -21,17 +29,17 @@ public struct HTTPRequestParser {
         case trailers
     }
 
-    let limits: HTTPLimits
-    let maximumBodyLength: (HTTPRequest) -> Int
-    var state = State.requestLine
+    private let limits: HTTPLimits
+    private let maximumBodyLength: (HTTPRequest) -> Int
+    private var state = State.requestLine
     /// The line that has begun, without its CR LF.
-    var line: [UInt8] = []
+    private var line: [UInt8] = []
     /// Bytes of the lines that count against the present limit.
-    var lineBytes = 0
-    var head = HTTPRequestHead()
+    private var lineBytes = 0
+    private var head = HTTPRequestHead()
     /// The request whose body is being read.
-    var request: HTTPRequest?
-    var bodyLimit = 0
+    private var request: HTTPRequest?
+    private var bodyLimit = 0
 
     /// - Parameter maximumBodyLength: the greatest body, in bytes, for a request of which all but the body is known.
     public init(limits: HTTPLimits = .standard, maximumBodyLength: @escaping (HTTPRequest) -> Int) {
@@ -117,4 +125,78 @@ public struct HTTPRequestParser {
         defer { request = nil }
         return request.map(Event.request)
     }
+}
+
+extension HTTPRequestParser {
+    /// Adds bytes to the line that has begun; true once its CR LF has come (and gone).
+    private mutating func takeLine(_ bytes: RawSpan, _ offset: inout Int) throws(HTTPError) -> Bool {
+        while offset < bytes.byteCount {
+            let byte = bytes.byte(at: offset)
+            offset += 1
+            lineBytes += 1
+            if byte == 0x0A {
+                guard line.last == 0x0D else { throw .malformedLine }
+                line.removeLast()
+                try checkLength()
+                return true
+            }
+            guard line.last != 0x0D, byte.isFieldValueCharacter || byte == 0x0D else { throw .malformedLine }
+            if line.isEmpty, state == .requestLine, !byte.isTokenCharacter, byte != 0x0D { throw .malformedRequestLine }
+            line.append(byte)
+            try checkLength()
+        }
+        return false
+    }
+
+    private func checkLength() throws(HTTPError) {
+        switch state {
+        case .requestLine: if lineBytes > limits.maximumRequestLineLength { throw .targetTooLong }
+        case .fields: if lineBytes > limits.maximumHeaderLength { throw .headTooLarge }
+        default:
+            if line.count > limits.maximumChunkLineLength || lineBytes > limits.maximumChunkOverhead { throw .malformedChunk }
+        }
+    }
+
+    /// Appends at most `count` bytes to the body and tells how many.
+    private mutating func copyBody(_ bytes: RawSpan, _ offset: inout Int, upTo count: Int) -> Int {
+        let count = min(count, bytes.byteCount - offset)
+        let part = bytes.extracting(offset..<(offset + count))
+        unsafe part.withUnsafeBytes { unsafe request?.body.append(contentsOf: $0) }
+        offset += count
+        return count
+    }
+
+    /// Reads `chunk-size [ chunk-ext ]` (RFC 9112 §7.1); extensions are passed over, size 0 begins the trailers.
+    private mutating func startChunk() throws(HTTPError) {
+        let digits = line.prefix { $0.hexadecimalValue != nil }
+        let rest = line[digits.endIndex...]
+        guard (1...8).contains(digits.count), rest.isEmpty || rest.first == UInt8(ascii: ";") else { throw .malformedChunk }
+        let size = digits.reduce(0) { $0 << 4 | Int($1.hexadecimalValue ?? 0) }
+        guard size <= bodyLimit - (request?.body.count ?? 0) else { throw .bodyTooLarge }
+        state = size == 0 ? .trailers : .chunk(remaining: size)
+    }
+}
+
+extension RawSpan {
+    /// - Precondition: `offset` is in bounds: the caller looked.
+    func byte(at offset: Int) -> UInt8 { unsafe unsafeLoad(fromByteOffset: offset, as: UInt8.self) }
+}
+
+/// What one request may cost before anybody knows who sends it.
+public struct HTTPLimits: Sendable {
+    /// Bytes of the request line; a signed URL or a token in a query needs some 4 KiB.
+    public var maximumRequestLineLength = 8 * 1024
+    /// Bytes of all header fields together, line ends included.
+    public var maximumHeaderLength = 16 * 1024
+    /// Field lines; browsers send some 20.
+    public var maximumHeaderCount = 100
+    /// Bytes of one chunk-size line; extensions are read over.
+    public var maximumChunkLineLength = 256
+    /// Bytes of all chunk-size lines and trailers of one request: more is a way to send much and say nothing.
+    public var maximumChunkOverhead = 16 * 1024
+
+    /// The limits of public listeners.
+    public init() {}
+    /// What every listener has.
+    public static let standard = HTTPLimits()
 }

@@ -53,3 +53,35 @@ public struct HTTPRequestTarget: Equatable, Sendable {
         return port.hasPrefix(":") && port.utf8.count <= 6 && port.utf8.dropFirst().allSatisfy(\.isDigit)
     }
 }
+
+/// The pairs of a query, decoded, in their order; `+` stands for a space and a malformed pair is left out.
+public struct QueryItems: Equatable, Sendable {
+    /// One pair.
+    public struct Item: Equatable, Sendable {
+        /// Decoded.
+        public var name: String
+        /// Decoded; empty when the pair has no equals sign.
+        public var value: String
+    }
+
+    /// More pairs than any of our addresses takes.
+    static let maximumCount = 100
+
+    /// At most 100.
+    public private(set) var items: [Item] = []
+
+    /// - Parameter query: what follows `?`, as sent.
+    public init(_ query: some StringProtocol) {
+        for pair in query.split(separator: "&").prefix(Self.maximumCount) {
+            let equals = pair.firstIndex(of: "=") ?? pair.endIndex
+            let value = equals == pair.endIndex ? pair[equals...] : pair[pair.index(after: equals)...]
+            guard let name = PercentEncoding.decode(pair[..<equals], plusIsSpace: true),
+                let value = PercentEncoding.decode(value, plusIsSpace: true)
+            else { continue }
+            items.append(Item(name: name, value: value))
+        }
+    }
+
+    /// The value of the first pair called `name`.
+    public subscript(name: String) -> String? { items.first { $0.name == name }?.value }
+}

@@ -1,7 +1,10 @@
 /// A media type with parameters, `application/sdp; charset=utf-8` (RFC 9110 §8.3.1). Names are kept in lower case.
 public struct MediaType: Equatable, Sendable {
+    /// `application`, or `*` in ranges.
     public var type: String
+    /// `sdp`, or `*` in ranges.
     public var subtype: String
+    /// By name; quotes around values are taken off.
     public var parameters: [String: String] = [:]
 
     /// Nil when `text` is no media type.

@@ -2,15 +2,20 @@ public import JSON
 
 /// Why a request failed, for programs and people (RFC 9457).
 public struct ProblemDocument: Equatable, Sendable {
+    /// Of the answer.
     public var status: HTTPStatus
     /// A URI that names the kind of problem; nil stands for `about:blank`.
     public var type: String?
+    /// The same for every occurrence.
     public var title: String
+    /// What was wrong this time.
     public var detail: String?
+    /// A URI that names the occurrence.
     public var instance: String?
     /// Further members, `code` for one.
     public var extensions: JSONObject
 
+    /// - Parameter title: nil takes the status's phrase.
     public init(
         _ status: HTTPStatus, type: String? = nil, title: String? = nil, detail: String? = nil, instance: String? = nil,
         extensions: JSONObject = [:]
@@ -19,8 +24,10 @@ public struct ProblemDocument: Equatable, Sendable {
         (self.detail, self.instance, self.extensions) = (detail, instance, extensions)
     }
 
+    /// The media type of `json`.
     public static let contentType = "application/problem+json"
 
+    /// The members of RFC 9457 §3.1 first; an extension cannot replace them.
     public var json: JSONValue {
         var object = JSONObject()
         object["type"] = .string(type ?? "about:blank")
@@ -32,6 +39,7 @@ public struct ProblemDocument: Equatable, Sendable {
         return .object(object)
     }
 
+    /// The answer that carries it.
     public func response(headers: HTTPHeaders = [:]) -> HTTPResponse {
         var response = HTTPResponse(status, headers: headers, body: json.serialized())
         response.headers["Content-Type"] = Self.contentType

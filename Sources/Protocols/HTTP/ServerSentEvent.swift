@@ -1,9 +1,13 @@
 /// One event of a `text/event-stream` (HTML Living Standard §9.2).
 public struct ServerSentEvent: Equatable, Sendable {
+    /// The event's name; clients take nil for `message`.
     public var event: String?
+    /// What a client that reconnects sends as `Last-Event-ID`.
     public var id: String?
+    /// Text of one line or several.
     public var data: String
 
+    /// From its parts.
     public init(event: String? = nil, id: String? = nil, data: String) {
         (self.event, self.id, self.data) = (event, id, data)
     }

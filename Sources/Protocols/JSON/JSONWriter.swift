@@ -25,9 +25,9 @@ extension JSONValue {
     public static func write(_ string: String, into text: inout [UInt8]) {
         text.append(UInt8(ascii: "\""))
         // Native strings give their bytes in place; nearly all of them hold nothing to be escaped.
-        let isWritten = string.utf8.withContiguousStorageIfAvailable { bytes in
-            if bytes.contains(where: needsEscape) { return false }
-            text.append(contentsOf: bytes)
+        let isWritten = unsafe string.utf8.withContiguousStorageIfAvailable { bytes in
+            if unsafe bytes.contains(where: needsEscape) { return false }
+            unsafe text.append(contentsOf: bytes)
             return true
         }
         if isWritten != true { writeEscaped(string, into: &text) }

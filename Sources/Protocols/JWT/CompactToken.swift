@@ -1,7 +1,11 @@
-import Wire
 public import JSON
+import Wire
 
 /// A signed token in its compact form (RFC 7515 §7.1), split and decoded, its signature not yet verified.
+///
+///     let token = try CompactToken(parsing: bytes)
+///     guard key(token.keyID).isValid(token.signature, over: token.signingInput) else { … }
+///     let claims = try ParticipantClaims(parsing: token.payload)
 public struct CompactToken: Equatable, Sendable {
     /// Bytes of a whole token, at most.
     public static let maximumLength = 4_096
@@ -12,6 +16,7 @@ public struct CompactToken: Equatable, Sendable {
 
     /// `kid`: the ARN of a public key, compared as it stands and never parsed.
     public var keyID: String
+    /// The claims as JSON, decoded and not yet read; `ParticipantClaims` reads them.
     public var payload: [UInt8]
     /// R‖S.
     public var signature: [UInt8]
@@ -60,4 +65,30 @@ extension CompactToken {
     public static func serialized(signingInput: [UInt8], signature: [UInt8]) -> [UInt8] {
         signingInput + [UInt8(ascii: ".")] + Base64.url.encode(signature)
     }
+}
+
+/// Why a text is not a participant token of ours. All of it is found before any signature is looked at.
+public enum JWTError: Error, Equatable, Sendable {
+    /// Over 4 KB.
+    case tooLong
+    /// Not three parts joined by dots.
+    case wrongParts
+    /// A part that is not canonical base64url; its name.
+    case invalidBase64(String)
+    /// A part that is not one JSON object without duplicate names; its name.
+    case invalidJSON(String)
+    /// Any `alg` but ES384; `none` and `KMS` among them.
+    case unsupportedAlgorithm
+    /// A `typ` other than `JWT`.
+    case unsupportedType
+    /// A header member that changes how the rest has to be read (`crit`, `b64`, `zip`), which we never do.
+    case unsupportedHeader(String)
+    /// A header without `kid`.
+    case missingKeyID
+    /// Not 96 bytes of R‖S: DER signatures are refused here.
+    case wrongSignatureLength
+    /// A required claim that is not there.
+    case missingClaim(String)
+    /// A claim of another type, or beyond its limits.
+    case invalidClaim(String)
 }

@@ -10,8 +10,11 @@ public struct OpusHead: Equatable, Sendable {
     public var inputSampleRate: UInt32
     /// Q7.8 decibels.
     public var outputGain: Int16
+    /// 0 for one or two channels; the table of other families is not read.
     public var mappingFamily: UInt8
 
+    /// A header of mapping family 0 without gain.
+    /// - Parameter preSkip: 312 is libopus' look-ahead.
     public init(channelCount: UInt8, preSkip: UInt16 = 312, inputSampleRate: UInt32 = 48_000) {
         (self.channelCount, self.preSkip, self.inputSampleRate) = (channelCount, preSkip, inputSampleRate)
         (outputGain, mappingFamily) = (0, 0)
@@ -32,6 +35,7 @@ public struct OpusHead: Equatable, Sendable {
         self.outputGain = outputGain.byteSwapped
     }
 
+    /// Appends the 19 bytes of the header.
     public func write(into writer: inout ByteWriter) {
         writer.write(Self.magic)
         writer.write(contentsOf: [1, channelCount])

@@ -4,26 +4,31 @@ public import Wire
 public struct ExtendedReport: Equatable, Sendable {
     /// A sub-block of DLRR (§4.5): the answer to the receiver reference time of `ssrc`.
     public struct Delay: Equatable, Sendable {
+        /// Whose reference time is answered.
         public var ssrc: UInt32
         /// The middle 32 bits of the reference time's NTP.
         public var lastReceiverReference: UInt32
         /// In 65536ths of a second.
         public var delaySinceLast: UInt32
 
+        /// From its parts.
         public init(ssrc: UInt32, lastReceiverReference: UInt32, delaySinceLast: UInt32) {
             (self.ssrc, self.lastReceiverReference) = (ssrc, lastReceiverReference)
             self.delaySinceLast = delaySinceLast
         }
     }
 
+    /// The reporter.
     public var ssrc: UInt32
     /// Receiver reference time (§4.4) as NTP; nil when the block is absent.
     public var receiverReferenceTime: UInt64?
+    /// DLRR sub-blocks; empty when the block is absent.
     public var delays: [Delay]
 
     static let receiverReferenceBlock: UInt8 = 4
     static let delayBlock: UInt8 = 5
 
+    /// From its parts; blocks that are nil or empty are not written.
     public init(ssrc: UInt32, receiverReferenceTime: UInt64? = nil, delays: [Delay] = []) {
         (self.ssrc, self.receiverReferenceTime, self.delays) = (ssrc, receiverReferenceTime, delays)
     }
@@ -55,6 +60,7 @@ public struct ExtendedReport: Equatable, Sendable {
         return Delay(ssrc: ssrc, lastReceiverReference: reference, delaySinceLast: delay)
     }
 
+    /// Appends the packet with its common header.
     public func write(into writer: inout ByteWriter) {
         writer.writeRTCP(RTCPPacketType.extendedReport, count: 0) { body in
             body.write(ssrc)

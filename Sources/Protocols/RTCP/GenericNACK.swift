@@ -4,18 +4,25 @@ public import Wire
 public struct GenericNACK: Equatable, Sendable {
     /// One missing packet, and a bit for each of the 16 that follow it.
     public struct Entry: Equatable, Sendable {
+        /// PID: the first missing sequence number.
         public var packetID: UInt16
+        /// BLP: bit 0 stands for `packetID` + 1.
         public var followingLost: UInt16
 
+        /// From its parts.
         public init(packetID: UInt16, followingLost: UInt16 = 0) {
             (self.packetID, self.followingLost) = (packetID, followingLost)
         }
     }
 
+    /// Who misses the packets; 0 where a receiver has no SSRC.
     public var senderSSRC: UInt32
+    /// Whose packets are missed.
     public var mediaSSRC: UInt32
+    /// As sent.
     public var entries: [Entry]
 
+    /// From its parts.
     public init(senderSSRC: UInt32, mediaSSRC: UInt32, entries: [Entry]) {
         (self.senderSSRC, self.mediaSSRC, self.entries) = (senderSSRC, mediaSSRC, entries)
     }
@@ -51,6 +58,7 @@ public struct GenericNACK: Equatable, Sendable {
         }
     }
 
+    /// Appends the packet with its common header.
     public func write(into writer: inout ByteWriter) {
         writer.writeRTCP(RTCPPacketType.transportFeedback, count: FeedbackMessageType.nack) { body in
             body.write(senderSSRC)

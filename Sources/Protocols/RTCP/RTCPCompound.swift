@@ -1,6 +1,10 @@
 import Wire
 
 /// Reads RTCP compounds (RFC 3550 §6.1), reduced-size ones included (RFC 5506): strict lengths, unknown types stepped over.
+///
+///     for packet in try RTCPCompound.parse(datagram) {
+///         if case .nack(let nack) = packet { requests.add(nack) }
+///     }
 public enum RTCPCompound {
     /// More packets than this in one datagram are nobody's honest report.
     public static let maximumPackets = 32
@@ -69,4 +73,18 @@ public enum RTCPCompound {
         default: .other(packetType: RTCPPacketType.payloadFeedback)
         }
     }
+}
+
+/// Why a datagram is not RTCP. The whole compound is dropped: one bad length makes the rest guesswork.
+public enum RTCPError: Error, Equatable, Sendable {
+    /// The datagram ends inside a packet.
+    case truncated
+    /// The two bits are not 2.
+    case unsupportedVersion(UInt8)
+    /// Padding anywhere but in the last packet, or of a count that cannot be (RFC 3550 §6.4.1, §A.2).
+    case invalidPadding
+    /// A packet's own length does not hold what its counts promise.
+    case invalidLength(packetType: UInt8)
+    /// More than `RTCPCompound.maximumPackets`.
+    case tooManyPackets
 }

@@ -2,7 +2,9 @@ public import Wire
 
 /// REMB (draft-alvestrand-rmcat-remb-03 §2.2): all the named sources together should send no more than this.
 public struct ReceiverEstimatedMaximumBitrate: Equatable, Sendable {
+    /// Who estimates.
     public var senderSSRC: UInt32
+    /// Rounded down to 18 significant bits when written; `UInt64.max` for a rate that is no limit.
     public var bitsPerSecond: UInt64
     /// At most 255.
     public var ssrcs: [UInt32]
@@ -12,6 +14,7 @@ public struct ReceiverEstimatedMaximumBitrate: Equatable, Sendable {
     /// 18 bits.
     static let maximumMantissa: UInt64 = 0x3FFFF
 
+    /// From its parts.
     public init(senderSSRC: UInt32, bitsPerSecond: UInt64, ssrcs: [UInt32]) {
         (self.senderSSRC, self.bitsPerSecond, self.ssrcs) = (senderSSRC, bitsPerSecond, ssrcs)
     }
@@ -31,6 +34,7 @@ public struct ReceiverEstimatedMaximumBitrate: Equatable, Sendable {
         return .bitrateLimit(Self(senderSSRC: senderSSRC, bitsPerSecond: bits, ssrcs: ssrcs))
     }
 
+    /// Appends the packet with its common header.
     public func write(into writer: inout ByteWriter) {
         let exponent = max(0, 64 - bitsPerSecond.leadingZeroBitCount - 18)
         writer.writeRTCP(RTCPPacketType.payloadFeedback, count: FeedbackMessageType.applicationLayer) { body in

@@ -5,6 +5,7 @@
 public struct RetransmissionRequests: Sendable {
     /// As many as a report of a burst of loss names.
     public static let maximumWaiting = 64
+    /// Packets sent in one turn.
     public static let maximumPerTurn = 16
     /// After which the next turn comes.
     public static let turnInterval: Duration = .milliseconds(1)
@@ -12,9 +13,12 @@ public struct RetransmissionRequests: Sendable {
     private var numbers: [UInt16] = []
     private var taken = 0
 
+    /// Nothing is asked for.
     public init() {}
 
+    /// Numbers that wait.
     public var count: Int { numbers.count - taken }
+    /// Whether no number waits.
     public var isEmpty: Bool { count == 0 }
 
     /// Keeps what there is room for.
@@ -38,6 +42,7 @@ public struct RetransmissionRequests: Sendable {
         if isEmpty { removeAll() }
     }
 
+    /// Forgets what waits.
     public mutating func removeAll() {
         numbers.removeAll(keepingCapacity: true)
         taken = 0

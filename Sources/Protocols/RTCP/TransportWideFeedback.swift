@@ -2,7 +2,9 @@ public import Wire
 
 /// Transport-wide congestion control feedback (draft-holmer-rmcat-transport-wide-cc-extensions-01 §3.1): when each packet came.
 public struct TransportWideFeedback: Equatable, Sendable {
+    /// Who received the packets.
     public var senderSSRC: UInt32
+    /// A source of the transport; receivers of feedback do not look at it.
     public var mediaSSRC: UInt32
     /// The transport-wide sequence number of the first status.
     public var baseSequenceNumber: UInt16
@@ -16,6 +18,7 @@ public struct TransportWideFeedback: Equatable, Sendable {
     /// 16 bits count the statuses.
     public static let maximumStatuses = 0xFFFF
 
+    /// From its parts.
     public init(
         senderSSRC: UInt32, mediaSSRC: UInt32, baseSequenceNumber: UInt16, referenceTime: Int32, feedbackCount: UInt8,
         arrivalDeltas: [Int16?]

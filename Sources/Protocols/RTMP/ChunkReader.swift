@@ -3,6 +3,10 @@ import Wire
 /// Puts messages together from the chunks of all chunk streams (RTMP 1.0 §5.3), and applies Set Chunk Size and Abort itself.
 ///
 /// A message that lies whole in one chunk of the input is shown where it lies; others are put together in pooled buffers.
+///
+///     var reader = ChunkReader()
+///     while let message = try reader.next(in: input, at: &offset) { handle(message) }
+///     // What lies behind `offset` is given again, with more behind it.
 public struct ChunkReader: ~Copyable {
     /// Raised when publishing begins.
     public var limits: ChunkLimits
@@ -40,14 +44,14 @@ public struct ChunkReader: ~Copyable {
         }
         while true {
             guard let index = openStream else {
-                guard try readHeader(in: input, at: &offset) else { return nil }
+                guard unsafe try readHeader(in: input, at: &offset) else { return nil }
                 continue
             }
             let count = min(openByteCount, input.count - offset)
-            let chunk = UnsafeRawBufferPointer(rebasing: input[offset..<offset + count])
+            let chunk = unsafe UnsafeRawBufferPointer(rebasing: input[offset..<offset + count])
             offset += count
             openByteCount -= count
-            let message = try take(chunk, of: index)
+            let message = unsafe try take(chunk, of: index)
             guard openByteCount == 0 else { return nil }
             openStream = nil
             if let message, try !applied(message) { return message }
@@ -58,7 +62,7 @@ public struct ChunkReader: ~Copyable {
     private mutating func readHeader(
         in input: UnsafeRawBufferPointer, at offset: inout Int
     ) throws(RTMPError) -> Bool {
-        var reader = ByteReader(UnsafeRawBufferPointer(rebasing: input[offset...]).bytes)
+        var reader = unsafe ByteReader(UnsafeRawBufferPointer(rebasing: input[offset...]).bytes)
         guard let basicHeader = ChunkBasicHeader.read(from: &reader) else { return false }
         guard let index = try stream(for: basicHeader) else {
             offset += reader.offset
@@ -94,17 +98,17 @@ public struct ChunkReader: ~Copyable {
         let stream = streams[index]
         let length = Int(stream.messageLength)
         if !stream.isInsideMessage {
-            if chunk.count == length { return stream.message(of: chunk) }
-            guard !chunk.isEmpty else { return nil }
+            if chunk.count == length { return unsafe stream.message(of: chunk) }
+            guard unsafe !chunk.isEmpty else { return nil }
             partialByteCount += length
             guard partialByteCount <= limits.partialByteCount else { throw .tooManyPartialBytes }
             buffers[index] = sharesBuffers ? pool.take() : MessageBuffer()
         }
-        buffers[index]?.append(chunk, of: length)
+        unsafe buffers[index]?.append(chunk, of: length)
         streams[index].receivedByteCount += UInt32(chunk.count)
         guard streams[index].remainingByteCount == 0 else { return nil }
         lent = dropPartialMessage(of: index)
-        return stream.message(of: lent?.bytes ?? chunk)
+        return unsafe stream.message(of: lent?.bytes ?? chunk)
     }
 
     /// Strangers get buffers of their own, as long as what they sent: they could sit on those that grew for others' keyframes.
@@ -124,7 +128,7 @@ public struct ChunkReader: ~Copyable {
     /// Applies the two messages that speak to this layer (§5.4.1, §5.4.2); false for all others.
     private mutating func applied(_ message: RTMPMessage) throws(RTMPError) -> Bool {
         guard message.type == RTMPMessageType.setChunkSize || message.type == RTMPMessageType.abort else { return false }
-        var reader = ByteReader(message.payload.bytes)
+        var reader = unsafe ByteReader(message.payload.bytes)
         guard let value = reader.read(UInt32.self) else { throw .malformedControlMessage(type: message.type) }
         if message.type == RTMPMessageType.setChunkSize {
             guard value >= 1, value >> 31 == 0 else { throw .invalidChunkSize(value) }
@@ -133,5 +137,40 @@ public struct ChunkReader: ~Copyable {
             if let buffer = dropPartialMessage(of: index) { giveBack(buffer) }
         }
         return true
+    }
+}
+
+/// What a peer may make us keep (docs/design.md 7.5): little before it is known, more once it publishes.
+public struct ChunkLimits: Sendable {
+    /// Bytes of an audio, video or aggregate message.
+    public var messageLength: UInt32
+    /// The declared lengths of all messages under way.
+    public var partialByteCount: Int
+    /// Chunk streams that may be in use.
+    public var chunkStreamCount: Int
+    /// Media and data messages are taken.
+    public var admitsMedia: Bool
+
+    /// `connect` of the richest encoder seen takes 700 bytes.
+    public static let beforePublish = ChunkLimits(
+        messageLength: 64 << 10, partialByteCount: 64 << 10, chunkStreamCount: 16, admitsMedia: false)
+    /// A keyframe of 8.5 Mbit/s video stays far below 4 MiB.
+    public static let publishing = ChunkLimits(
+        messageLength: 4 << 20, partialByteCount: 4 << 20, chunkStreamCount: 64, admitsMedia: true)
+
+    /// Commands and control messages are never longer, before `publish` or after.
+    static let maximumCommandLength: UInt32 = 64 << 10
+
+    func admits(length: UInt32, ofType type: UInt8) -> Bool {
+        switch type {
+        case RTMPMessageType.audio, RTMPMessageType.video, RTMPMessageType.aggregate: length <= messageLength
+        default: length <= min(messageLength, Self.maximumCommandLength)
+        }
+    }
+
+    func admits(type: UInt8) -> Bool {
+        if admitsMedia { return true }
+        return type <= RTMPMessageType.setPeerBandwidth || type == RTMPMessageType.commandAMF0
+            || type == RTMPMessageType.commandAMF3
     }
 }

@@ -6,9 +6,7 @@ import Wire
 struct ChunkStream {
     /// A format 3 chunk that begins a message repeats the last delta, and after a format 0 header that is its timestamp
     /// (§5.3.1.2.4): librtmp means 0 then, so only what can be a frame's duration is taken for one.
-    static let maximumImpliedDelta: UInt32 = 1_000
-    /// How far a repeated extended timestamp may be ahead of the last message to be believed a new one.
-    static let maximumExtendedStep: UInt32 = 10_000
+    private static let maximumImpliedDelta: UInt32 = 1_000
 
     let id: UInt32
     private(set) var timestamp: UInt32 = 0
@@ -16,8 +14,8 @@ struct ChunkStream {
     private(set) var messageLength: UInt32 = 0
     private(set) var messageType: UInt8 = 0
     private(set) var messageStreamID: UInt32 = 0
-    /// The extended timestamp field of the last header that had one: format 3 chunks may repeat it, or not.
-    private(set) var extendedTimestamp: UInt32?
+    /// Of the last header, if it had one.
+    private var extendedTimestamp: ExtendedTimestamp?
     /// How much of the message under way has come.
     var receivedByteCount: UInt32 = 0
 
@@ -28,7 +26,7 @@ struct ChunkStream {
 
     /// The message that the last header described.
     func message(of payload: UnsafeRawBufferPointer) -> RTMPMessage {
-        RTMPMessage(type: messageType, timestamp: timestamp, streamID: messageStreamID, payload: payload)
+        unsafe RTMPMessage(type: messageType, timestamp: timestamp, streamID: messageStreamID, payload: payload)
     }
 
     /// Reads the message header behind the basic header.
@@ -46,13 +44,13 @@ struct ChunkStream {
             guard let littleEndian = reader.read(UInt32.self) else { return false }
             streamID = littleEndian.byteSwapped
         }
-        var extended: UInt32?
-        if field == 0xFF_FFFF {
+        var extended: ExtendedTimestamp?
+        if field == ExtendedTimestamp.mark {
             guard let value = reader.read(UInt32.self) else { return false }
-            extended = value
+            extended = ExtendedTimestamp(value: value)
         }
         (messageLength, messageType, messageStreamID, extendedTimestamp) = (length, type, streamID, extended)
-        setTime(extended ?? field, isAbsolute: format == 0)
+        setTime(extended?.value ?? field, isAbsolute: format == 0)
         return true
     }
 
@@ -70,42 +68,54 @@ struct ChunkStream {
     private mutating func readRepeatedHeader(from reader: inout ByteReader) -> Bool {
         var repeated: UInt32?
         if let extendedTimestamp {
-            var ahead = reader
-            if let field = ahead.read(UInt32.self) {
-                if isRepetition(field, of: extendedTimestamp) {
-                    repeated = field
-                    reader = ahead
-                }
-            } else if remainingByteCount >= 4 || ahead.startsLike(extendedTimestamp) {
-                return false
+            let isExpected = remainingByteCount >= 4
+            switch extendedTimestamp.repetition(
+                in: &reader, isInsideMessage: isInsideMessage, timestamp: timestamp, isExpected: isExpected)
+            {
+            case .needsMore: return false
+            case .absent: break
+            case .field(let field): repeated = field
             }
         }
         guard !isInsideMessage else { return true }
-        if let repeated, repeated != extendedTimestamp {
+        if let repeated, repeated != extendedTimestamp?.value {
             timestamp = repeated
         } else {
             timestamp &+= timestampDelta
         }
         return true
     }
-
-    /// The specification has format 3 chunks repeat the field; librtmp left it out for years, and some write the message's
-    /// timestamp in its place. Four bytes of payload that equal it by chance are not a risk worth more state.
-    private func isRepetition(_ field: UInt32, of extendedTimestamp: UInt32) -> Bool {
-        if field == extendedTimestamp { return true }
-        return isInsideMessage ? field == timestamp : field &- timestamp <= Self.maximumExtendedStep
-    }
 }
 
-extension ByteReader {
-    /// What is left, fewer than four bytes, begins the field.
-    fileprivate func startsLike(_ field: UInt32) -> Bool {
-        var ahead = self
-        var shift: UInt32 = 24
-        while let byte = ahead.read(UInt8.self) {
-            guard byte == UInt8(truncatingIfNeeded: field >> shift) else { return false }
-            shift -= 8
+/// The first one to three bytes of a chunk: header format and chunk stream id (RTMP 1.0 §5.3.1.1).
+struct ChunkBasicHeader: Equatable {
+    /// 0 to 3: how much of the message header follows.
+    var format: UInt8
+    /// 2 to 65,599.
+    var chunkStreamID: UInt32
+
+    /// Nil when more bytes are needed.
+    static func read(from reader: inout ByteReader) -> ChunkBasicHeader? {
+        guard let first = reader.read(UInt8.self) else { return nil }
+        let format = first >> 6
+        switch first & 0x3F {
+        case 0:
+            guard let second = reader.read(UInt8.self) else { return nil }
+            return ChunkBasicHeader(format: format, chunkStreamID: UInt32(second) + 64)
+        case 1:
+            guard let littleEndian = reader.read(UInt16.self) else { return nil }
+            return ChunkBasicHeader(format: format, chunkStreamID: UInt32(littleEndian.byteSwapped) + 64)
+        case let id: return ChunkBasicHeader(format: format, chunkStreamID: UInt32(id))
         }
-        return true
+    }
+
+    func write(into bytes: inout [UInt8]) {
+        switch chunkStreamID {
+        case ..<64: bytes.append(format << 6 | UInt8(chunkStreamID))
+        case ..<320: bytes += [format << 6, UInt8(chunkStreamID - 64)]
+        default:
+            let id = UInt16(truncatingIfNeeded: chunkStreamID - 64)
+            bytes += [format << 6 | 1, UInt8(truncatingIfNeeded: id), UInt8(truncatingIfNeeded: id >> 8)]
+        }
     }
 }

@@ -3,6 +3,7 @@ public struct ChunkWriter: Sendable {
     /// 128 until a Set Chunk Size has been sent.
     public var chunkSize = 128
 
+    /// A writer of chunks of 128 bytes.
     public init() {}
 
     /// - Parameter chunkStreamID: 2 to 65,599.

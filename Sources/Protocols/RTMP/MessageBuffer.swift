@@ -1,17 +1,17 @@
 /// Memory in which the chunks of one message are put together. It grows with what has come, never with what was declared.
-final class MessageBuffer {
+@safe final class MessageBuffer {
     private static let minimumCapacity = 4_096
-    private var memory = UnsafeMutableRawBufferPointer(start: nil, count: 0)
+    private var memory = unsafe UnsafeMutableRawBufferPointer(start: nil, count: 0)
     private(set) var count = 0
 
-    var capacity: Int { memory.count }
-    var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: memory[..<count]) }
+    var capacity: Int { unsafe memory.count }
+    var bytes: UnsafeRawBufferPointer { unsafe UnsafeRawBufferPointer(rebasing: memory[..<count]) }
 
     /// - Parameter messageLength: the buffer never grows beyond it.
     func append(_ chunk: UnsafeRawBufferPointer, of messageLength: Int) {
         let needed = count + chunk.count
         if needed > capacity { grow(to: min(messageLength, max(needed, 2 * capacity, Self.minimumCapacity))) }
-        UnsafeMutableRawBufferPointer(rebasing: memory[count..<needed]).copyMemory(from: chunk)
+        unsafe UnsafeMutableRawBufferPointer(rebasing: memory[count..<needed]).copyMemory(from: chunk)
         count = needed
     }
 
@@ -19,12 +19,12 @@ final class MessageBuffer {
 
     private func grow(to capacity: Int) {
         let grown = UnsafeMutableRawBufferPointer.allocate(byteCount: capacity, alignment: 16)
-        grown.copyMemory(from: bytes)
-        memory.deallocate()
-        memory = grown
+        unsafe grown.copyMemory(from: bytes)
+        unsafe memory.deallocate()
+        unsafe memory = grown
     }
 
-    deinit { memory.deallocate() }
+    deinit { unsafe memory.deallocate() }
 }
 
 /// Buffers that wait for the next message, so that steady media allocates nothing. One serves all publishers of a thread.
@@ -38,6 +38,7 @@ public final class MessageBufferPool {
     private static let maximumCapacity = 320 << 10
     private var spare: [MessageBuffer] = []
 
+    /// A pool without buffers: they come as messages need them.
     public init() { spare.reserveCapacity(Self.maximumCount) }
 
     func take() -> MessageBuffer { spare.popLast() ?? MessageBuffer() }

@@ -14,6 +14,7 @@ public struct PublishTarget: Equatable, Sendable {
     /// Longer names are cut: no key comes near it.
     static let maximumTextLength = 2_048
 
+    /// - Parameter publishName: the first argument of `publish`.
     public init(connect: ConnectRequest, publishName: String) {
         self.init(app: connect.app, tcURL: connect.tcURL, publishName: publishName)
     }

@@ -9,6 +9,7 @@ public struct TimestampUnwrapper: Sendable {
     private var last: Int64?
     private var bitCount: UInt32 = 32
 
+    /// Before the first message.
     public init() {}
 
     /// Milliseconds of media time; the first answer is the first stamp itself.

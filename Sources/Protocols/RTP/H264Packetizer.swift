@@ -4,7 +4,10 @@
 /// Give an access unit's NAL units to `cut`, or one after the other to `append` and then call `finish`. Payload is sliced, never
 /// copied; `emit` runs one payload behind, so that the last one can carry the marker. All payloads of one NAL unit but the last
 /// are equally long, which is what segmentation offload wants.
-public struct H264Packetizer: ~Copyable {
+///
+///     packetizer.setParameterSets([sps, pps])
+///     packetizer.cut(nalUnits) { payload in send(payload, marker: payload.isLast) }
+@safe public struct H264Packetizer: ~Copyable {
     /// The largest RTP payload: 1,200 bytes of UDP payload less 12 of header and 16 of an SRTP tag.
     @inlinable public static var maximumPayloadByteCount: Int { 1200 - RTPHeader.fixedByteCount - 16 }
 
@@ -12,6 +15,7 @@ public struct H264Packetizer: ~Copyable {
     @usableFromInline var hasParameterSets = false
     @usableFromInline var aggregated = UnsafeMutableRawBufferPointer.allocate(byteCount: 0, alignment: 1)
 
+    /// Without parameter sets, until `setParameterSets(_:)`.
     public init() {}
 
     /// Takes the stream's parameter sets, without start codes, to be sent before IDR pictures that lack them.
@@ -22,18 +26,18 @@ public struct H264Packetizer: ~Copyable {
         let sets = sets.filter { !$0.isEmpty }
         let count = sets.reduce(1) { $0 + 2 + $1.count }
         let fits = !sets.isEmpty && count <= Self.maximumPayloadByteCount
-        aggregated.deallocate()
-        aggregated = .allocate(byteCount: fits ? count : 0, alignment: 1)
+        unsafe aggregated.deallocate()
+        unsafe aggregated = .allocate(byteCount: fits ? count : 0, alignment: 1)
         if fits { aggregate(sets) }
     }
 
     /// STAP-A (§5.7.1): one header with the highest NRI of the parts, then each part behind its length.
     private func aggregate(_ sets: [[UInt8]]) {
-        aggregated[0] = sets.reduce(0) { max($0, $1[0] & 0x60) } | NALType.stapA
+        unsafe aggregated[0] = sets.reduce(0) { max($0, $1[0] & 0x60) } | NALType.stapA
         var offset = 1
         for set in sets {
-            aggregated.storeBytes(of: UInt16(set.count).bigEndian, toByteOffset: offset, as: UInt16.self)
-            UnsafeMutableRawBufferPointer(rebasing: aggregated[(offset + 2)...]).copyBytes(from: set)
+            unsafe aggregated.storeBytes(of: UInt16(set.count).bigEndian, toByteOffset: offset, as: UInt16.self)
+            unsafe UnsafeMutableRawBufferPointer(rebasing: aggregated[(offset + 2)...]).copyBytes(from: set)
             offset += 2 + set.count
         }
     }
@@ -41,25 +45,25 @@ public struct H264Packetizer: ~Copyable {
     /// Cuts a whole access unit: its NAL units without start codes and lengths, in decoding order.
     @inlinable
     public mutating func cut(_ nalUnits: [UnsafeRawBufferPointer], emit: (H264Payload) -> Void) {
-        for nalUnit in nalUnits { append(nalUnit, emit: emit) }
+        for index in unsafe nalUnits.indices { unsafe append(nalUnits[index], emit: emit) }
         finish(emit: emit)
     }
 
     /// Cuts the access unit's next NAL unit (without start code or length); empty ones are skipped.
     @inlinable
     public mutating func append(_ nalUnit: UnsafeRawBufferPointer, emit: (H264Payload) -> Void) {
-        guard let header = nalUnit.first else { return }
+        guard let header = unsafe nalUnit.first else { return }
         switch header & NALType.mask {
         case NALType.sps, NALType.pps: hasParameterSets = true
         case NALType.idr where !hasParameterSets:
             hasParameterSets = true  // the picture's other slices need none
-            if !aggregated.isEmpty { push(H264Payload(body: UnsafeRawBufferPointer(aggregated)), emit) }
+            if unsafe !aggregated.isEmpty { unsafe push(H264Payload(body: UnsafeRawBufferPointer(aggregated)), emit) }
         default: break
         }
         if nalUnit.count <= Self.maximumPayloadByteCount {
-            push(H264Payload(body: nalUnit), emit)
+            unsafe push(H264Payload(body: nalUnit), emit)
         } else {
-            fragment(nalUnit, header: header, emit)
+            unsafe fragment(nalUnit, header: header, emit)
         }
     }
 
@@ -84,8 +88,8 @@ public struct H264Packetizer: ~Copyable {
             var fuHeader = UInt32(header & NALType.mask)
             if offset == 1 { fuHeader |= 0x80 }
             if end == nalUnit.count { fuHeader |= 0x40 }
-            let body = UnsafeRawBufferPointer(rebasing: nalUnit[offset..<end])
-            push(H264Payload(head: indicator | fuHeader << 8, headCount: 2, body: body), emit)
+            let body = unsafe UnsafeRawBufferPointer(rebasing: nalUnit[offset..<end])
+            unsafe push(H264Payload(head: indicator | fuHeader << 8, headCount: 2, body: body), emit)
             offset = end
         }
     }
@@ -96,7 +100,7 @@ public struct H264Packetizer: ~Copyable {
         pending = payload
     }
 
-    deinit { aggregated.deallocate() }
+    deinit { unsafe aggregated.deallocate() }
 }
 
 /// NAL unit types that packetization looks at (H.264 table 7-1, RFC 6184 table 1).
@@ -108,4 +112,23 @@ enum NALType {
     @inlinable static var pps: UInt8 { 8 }
     @inlinable static var stapA: UInt8 { 24 }
     @inlinable static var fuA: UInt8 { 28 }
+}
+
+/// One RTP payload of H.264 (RFC 6184 §5.2): up to four bytes of header made here, then a slice of the NAL unit where it lies.
+@frozen
+@safe public struct H264Payload {
+    /// Bytes before `body`, first byte in the low bits; `headCount` of them.
+    public var head: UInt32
+    /// 0 for a single NAL unit and for STAP-A, 2 for FU-A.
+    public var headCount: UInt8
+    /// A slice of the caller's NAL unit or of the packetizer's parameter sets.
+    public var body: UnsafeRawBufferPointer
+    /// The last payload of its access unit: the RTP marker bit (RFC 6184 §5.1).
+    public var isLast: Bool
+
+    /// From its parts.
+    @inlinable
+    public init(head: UInt32 = 0, headCount: UInt8 = 0, body: UnsafeRawBufferPointer, isLast: Bool = false) {
+        unsafe (self.head, self.headCount, self.body, self.isLast) = unsafe (head, headCount, body, isLast)
+    }
 }

@@ -7,11 +7,15 @@ public struct HeaderExtensions: Equatable, Sendable {
     public var profile: UInt16
     /// Where the elements start in the packet.
     public var offset: Int
+    /// Whole words, without the extension's own header.
     public var byteCount: Int
 
+    /// RFC 8285 §4.2.
     public static let oneByteProfile: UInt16 = 0xBEDE
+    /// RFC 8285 §4.3; the low four bits are the application's.
     public static let twoByteProfile: UInt16 = 0x1000
 
+    /// From its parts.
     @inlinable
     public init(profile: UInt16, offset: Int, byteCount: Int) {
         (self.profile, self.offset, self.byteCount) = (profile, offset, byteCount)

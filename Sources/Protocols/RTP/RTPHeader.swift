@@ -2,13 +2,21 @@ public import Wire
 
 /// The header of one RTP packet, after SRTP has been removed (RFC 3550 §5.1): fields by value, lists as ranges of the packet.
 ///
-/// Parsing allocates nothing. CSRCs and header extensions stay where they lie; `csrc(at:in:)` and `HeaderExtensions` read them.
+/// Parsing allocates nothing. CSRCs are stepped over; header extensions stay where they lie, and `HeaderExtensions` reads them.
+///
+///     let header = try RTPHeader(parsing: packet.bytes)
+///     let payload = packet[header.payload(inPacketOf: packet.count)]
 @frozen
 public struct RTPHeader: Equatable, Sendable {
+    /// The last packet of a picture; the first one after a silence of audio.
     public var marker: Bool
+    /// 0 to 127; 64 to 95 would be taken for RTCP (RFC 5761 §4).
     public var payloadType: UInt8
+    /// Rises by one with each packet, and wraps.
     public var sequenceNumber: UInt16
+    /// In ticks of the payload's clock, see `ClockRate`; begins anywhere, and wraps.
     public var timestamp: UInt32
+    /// Whose packet it is.
     public var ssrc: UInt32
     /// 0 to 15; they stand at offset 12.
     public var csrcCount: UInt8
@@ -22,6 +30,7 @@ public struct RTPHeader: Equatable, Sendable {
     /// The fixed header, without CSRCs and extensions.
     @inlinable public static var fixedByteCount: Int { 12 }
 
+    /// A header without CSRCs, extensions and padding.
     @inlinable
     public init(marker: Bool, payloadType: UInt8, sequenceNumber: UInt16, timestamp: UInt32, ssrc: UInt32) {
         (self.marker, self.payloadType, self.sequenceNumber) = (marker, payloadType, sequenceNumber)
@@ -60,23 +69,15 @@ public struct RTPHeader: Equatable, Sendable {
     @inlinable
     public func payload(inPacketOf packetByteCount: Int) -> Range<Int> { byteCount..<(packetByteCount - paddingByteCount) }
 
-    /// The `index`th contributing source of `packet`, the one this header was parsed from; nil beyond the last.
-    public func csrc(at index: Int, in packet: RawSpan) -> UInt32? {
-        guard index >= 0, index < csrcCount else { return nil }
-        var reader = ByteReader(packet)
-        guard reader.skip(Self.fixedByteCount + 4 * index) else { return nil }
-        return reader.read(UInt32.self)
-    }
-
     /// Writes the 12 fixed bytes: version 2, no padding, no CSRCs, no extension.
     /// - Precondition: `buffer` holds 12 bytes; the caller owns it and made it large enough.
     @inlinable
     public func writeFixed(into buffer: UnsafeMutableRawPointer) {
-        buffer.storeBytes(of: 0x80, as: UInt8.self)
-        buffer.storeBytes(of: (marker ? 0x80 : 0) | payloadType, toByteOffset: 1, as: UInt8.self)
-        buffer.storeBytes(of: sequenceNumber.bigEndian, toByteOffset: 2, as: UInt16.self)
-        buffer.storeBytes(of: timestamp.bigEndian, toByteOffset: 4, as: UInt32.self)
-        buffer.storeBytes(of: ssrc.bigEndian, toByteOffset: 8, as: UInt32.self)
+        unsafe buffer.storeBytes(of: 0x80, as: UInt8.self)
+        unsafe buffer.storeBytes(of: (marker ? 0x80 : 0) | payloadType, toByteOffset: 1, as: UInt8.self)
+        unsafe buffer.storeBytes(of: sequenceNumber.bigEndian, toByteOffset: 2, as: UInt16.self)
+        unsafe buffer.storeBytes(of: timestamp.bigEndian, toByteOffset: 4, as: UInt32.self)
+        unsafe buffer.storeBytes(of: ssrc.bigEndian, toByteOffset: 8, as: UInt32.self)
     }
 }
 
@@ -87,4 +88,16 @@ extension RawSpan {
         guard byteCount > 0 else { return nil }
         return unsafe unsafeLoad(fromByteOffset: byteCount - 1, as: UInt8.self)  // in bounds: guarded above
     }
+}
+
+/// Why a datagram is not RTP, or breaks its own lengths. One bad datagram is counted and dropped.
+public enum RTPError: Error, Equatable, Sendable {
+    /// The datagram ends inside the header.
+    case truncated
+    /// The two bits are not 2.
+    case unsupportedVersion(UInt8)
+    /// The padding count is zero or reaches into the header (RFC 3550 §5.1).
+    case invalidPadding(UInt8)
+    /// A header extension element runs over the end of the extension (RFC 8285 §4).
+    case invalidExtension
 }

@@ -1,8 +1,11 @@
 /// One `a=` line (RFC 8866 §5.13): a property attribute has no value.
 public struct Attribute: Equatable, Sendable {
+    /// What stands before the first colon.
     public var name: String
+    /// What stands behind it, as written.
     public var value: String?
 
+    /// From name and value, which hold no line break.
     public init(_ name: String, _ value: String? = nil) { (self.name, self.value) = (name, value) }
 
     /// The line that carries `attribute`.
@@ -13,13 +16,16 @@ public struct Attribute: Equatable, Sendable {
 
 /// An attribute whose value has a grammar of its own.
 public protocol TypedAttribute: Sendable {
+    /// Before the colon.
     static var attributeName: String { get }
     /// nil when the value does not follow the grammar.
     init?(attributeValue: Substring)
+    /// What stands behind the colon.
     var attributeValue: String { get }
 }
 
 extension [Attribute] {
+    /// Whether there is an attribute called `name`, with a value or without.
     public func contains(_ name: String) -> Bool { contains { $0.name == name } }
 
     /// The value of the first attribute called `name`; nil where there is none or it has no value.
@@ -55,7 +61,9 @@ extension [Attribute] {
         return found
     }
 
+    /// Appends an attribute.
     public mutating func append(_ name: String, _ value: String? = nil) { append(Attribute(name, value)) }
+    /// Appends the line that carries `attribute`.
     public mutating func append(_ attribute: some TypedAttribute) { append(Attribute(attribute)) }
 }
 

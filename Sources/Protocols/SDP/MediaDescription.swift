@@ -8,10 +8,14 @@ public struct MediaDescription: Equatable, Sendable {
     public var transportProtocol: String
     /// Payload types of RTP, in order of preference.
     public var formats: [String]
+    /// The section's own `c=`; else the session's holds.
     public var connection: ConnectionData?
+    /// In their order.
     public var bandwidths: [Bandwidth] = []
+    /// In their order.
     public var attributes: [Attribute] = []
 
+    /// A section without attributes.
     public init(media: String, port: UInt16, transportProtocol: String, formats: [String]) {
         (self.media, self.port, self.transportProtocol, self.formats) = (media, port, transportProtocol, formats)
     }
@@ -32,7 +36,9 @@ public struct MediaDescription: Equatable, Sendable {
 }
 
 extension MediaDescription {
+    /// `a=mid` (RFC 5888 §4).
     public var mid: String? { attributes.value(of: "mid") }
+    /// `a=bundle-only` (RFC 9143 §6).
     public var isBundleOnly: Bool { attributes.contains("bundle-only") }
     /// The direction; `sendrecv` when none is given (RFC 8866 §6.7).
     public var direction: MediaDirection {
@@ -42,6 +48,7 @@ extension MediaDescription {
     /// Payload types in order of preference; formats that are no payload types are left out.
     public var payloadTypes: [UInt8] { formats.compactMap { UInt8($0) }.filter { $0 < 128 } }
 
+    /// The first `a=fmtp` of the payload type; nil when there is none.
     public func formatParameters(of payloadType: UInt8) -> FormatParameters? {
         attributes.all(FormatParameters.self).first { $0.payloadType == payloadType }
     }
@@ -54,10 +61,12 @@ extension MediaDescription {
 
 /// RFC 8866 §6.7.
 public enum MediaDirection: String, Sendable, CaseIterable {
+    /// As seen by the writer of the description.
     case sendrecv, sendonly, recvonly, inactive
 }
 
 /// Who opens the DTLS connection (RFC 4145 §4, RFC 8842 §5.2).
 public enum SetupRole: String, Sendable {
+    /// `actpass` offers both; `holdconn` opens none.
     case actpass, active, passive, holdconn
 }

@@ -2,17 +2,24 @@
 ///
 /// Tolerant of what clients send: no m-line at all, an m-line of another kind than the mid's, only `a=end-of-candidates`.
 public struct SDPFragment: Equatable, Sendable {
+    /// Of the ICE session that the candidates belong to, or of the new one.
     public var iceUfrag: String?
+    /// Given by whoever restarts ICE.
     public var icePassword: String?
     /// The `a=mid` of the first pseudo m-line.
     public var mid: String?
     /// At most `maximumCandidateCount`; those that do not follow the grammar are left out (RFC 9725 §4.3.2: discarded silently).
     public var candidates: [Candidate] = []
+    /// No more candidates will follow (RFC 8838 §8.2).
     public var isEndOfCandidates = false
+    /// All of them, candidates included when parsed.
     public var attributes: [Attribute] = []
 
+    /// An empty fragment, to be filled and written.
     public init() {}
 
+    /// Parses a body.
+    /// - Throws: `SDPError`; a line of a type that fragments do not have is `.malformedLine`.
     public init(parsing bytes: [UInt8], endings: LineEndings = .crlfOrLF) throws(SDPError) {
         let lines = try SDPLines(bytes, endings: endings).lines
         guard !lines.isEmpty else { throw .malformedLine(line: 1) }
@@ -47,5 +54,6 @@ public struct SDPFragment: Equatable, Sendable {
         return lines.map { $0 + "\r\n" }.joined()
     }
 
+    /// Encoders send fewer than 20.
     public static let maximumCandidateCount = 64
 }

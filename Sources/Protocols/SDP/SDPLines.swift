@@ -51,3 +51,25 @@ struct SDPLines {
         return Line(number: number, type: Unicode.Scalar(type), value: Substring(bytes.dropFirst(2)))
     }
 }
+
+/// Why a session description or fragment was refused.
+public enum SDPError: Error, Equatable, Sendable {
+    /// More than `SessionDescription.maximumByteCount` bytes.
+    case tooLarge
+    /// More bytes than `SessionDescription.maximumLineLength`.
+    case lineTooLong(line: Int)
+    /// More than `SessionDescription.maximumLineCount`.
+    case tooManyLines
+    /// More than `SessionDescription.maximumMediaCount`.
+    case tooManyMediaDescriptions
+    /// A line that is not `<type>=<value>`, of a type RFC 8866 does not know or not at its place.
+    case malformedLine(line: Int)
+    /// NUL, a lone CR, invalid UTF-8, or (where CRLF is demanded) a line that ends in LF alone.
+    case malformedText(line: Int)
+    /// `v=` is not 0.
+    case unsupportedVersion
+    /// The second line is no `o=`.
+    case missingOrigin
+    /// An attribute we must understand does not follow its grammar.
+    case malformedAttribute(String)
+}

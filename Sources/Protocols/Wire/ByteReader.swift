@@ -1,17 +1,24 @@
 /// A cursor over bytes that somebody else owns: every read answers nil at the end, so a parser is one guard with many reads.
 ///
 /// Reads are big-endian (network order). The cursor borrows its bytes and cannot outlive them.
+///
+///     var reader = ByteReader(bytes)
+///     guard let type = reader.read(UInt8.self), let length = reader.read(UInt16.self),
+///         let body = reader.readSpan(count: Int(length))
+///     else { throw .truncated }
 public struct ByteReader: ~Escapable {
     @usableFromInline let bytes: RawSpan
     @usableFromInline var position = 0
     /// Bytes consumed so far.
     @inlinable public var offset: Int { position }
 
+    /// A cursor at the first of `bytes`.
     @inlinable @_lifetime(copy bytes)
     public init(_ bytes: RawSpan) { self.bytes = bytes }
 
     /// Bytes not yet consumed.
     @inlinable public var remaining: Int { bytes.byteCount - offset }
+    /// Nothing is left.
     @inlinable public var isAtEnd: Bool { offset == bytes.byteCount }
 
     /// The next integer in network byte order; nil, and nothing consumed, when too few bytes are left.
@@ -50,13 +57,6 @@ public struct ByteReader: ~Escapable {
     public mutating func readBytes(count: Int) -> [UInt8]? {
         guard let span = readSpan(count: count) else { return nil }
         return [UInt8](copying: span)
-    }
-
-    /// Everything that is left, as a view.
-    @inlinable @_lifetime(copy self)
-    public mutating func readRest() -> RawSpan {
-        defer { advance(remaining) }
-        return bytes.extracting(offset..<bytes.byteCount)
     }
 
     /// Steps over `count` bytes; false, and nothing consumed, when fewer are left.

@@ -1,13 +1,16 @@
 /// Appends integers in network byte order; for messages that are built seldom. The media path writes in place instead.
 public struct ByteWriter: Sendable {
     @usableFromInline var storage: [UInt8]
+    /// What has been written.
     @inlinable public var bytes: [UInt8] { storage }
 
+    /// - Parameter capacity: bytes that are likely to be written.
     public init(reserving capacity: Int = 64) {
         storage = []
         storage.reserveCapacity(capacity)
     }
 
+    /// Bytes written.
     public var count: Int { storage.count }
 
     /// Inlinable, because integers of unknown width cost a hundred times what appending their bytes does.
@@ -27,6 +30,7 @@ public struct ByteWriter: Sendable {
         storage.append(UInt8(truncatingIfNeeded: value))
     }
 
+    /// Appends bytes as they are.
     @inlinable
     public mutating func write(contentsOf other: some Sequence<UInt8>) { storage.append(contentsOf: other) }
 

@@ -1,15 +1,25 @@
 /// A moment as the Gregorian calendar in UTC shows it, for texts: RFC 3339 in logs and answers, RFC 9110 in `Date`.
+///
+///     CivilTime(WallTime(secondsSince1970: 0)).rfc3339        // "1970-01-01T00:00:00.000Z"
 public struct CivilTime: Hashable, Sendable {
+    /// Of the common era.
     public var year: Int
+    /// 1 to 12.
     public var month: Int
+    /// 1 to 31.
     public var day: Int
+    /// 0 to 23.
     public var hour: Int
+    /// 0 to 59.
     public var minute: Int
+    /// 0 to 59.
     public var second: Int
+    /// Of the second, 0 to 999,999,999.
     public var nanosecond: Int
     /// 0 is Sunday.
     public var weekday: Int
 
+    /// What a calendar and a clock in UTC show at `time`.
     public init(_ time: WallTime) {
         let (days, secondOfDay) = Self.floorDivide(Self.floorDivide(time.nanosecondsSince1970, 1_000_000_000).quotient, 86_400)
         nanosecond = Int(Self.floorDivide(time.nanosecondsSince1970, 1_000_000_000).remainder)
@@ -30,7 +40,7 @@ public struct CivilTime: Hashable, Sendable {
     }
 
     /// The inverse of `date(daysSince1970:)`, for any year.
-    fileprivate static func daysSince1970(_ year: Int64, _ month: Int64, _ day: Int64) -> Int64 {
+    static func daysSince1970(_ year: Int64, _ month: Int64, _ day: Int64) -> Int64 {
         let (era, yearOfEra) = floorDivide(month <= 2 ? year - 1 : year, 400)
         let dayOfYear = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1
         return era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468
@@ -88,29 +98,5 @@ extension CivilTime {
     private func padded(_ value: Int, _ width: Int = 2) -> String {
         let digits = String(value)
         return String(repeating: "0", count: max(0, width - digits.count)) + digits
-    }
-}
-
-extension WallTime {
-    /// Parses `20261121T021436Z`, from 1970 to 2261 (nanoseconds of later years do not fit); nil for anything else, and for days
-    /// that the calendar does not have. A leap second is the first one of the next minute.
-    public init?(iso8601Basic text: some StringProtocol) {
-        let bytes = Array(text.utf8)
-        guard bytes.count == 16, bytes[8] == UInt8(ascii: "T"), bytes[15] == UInt8(ascii: "Z"),
-            let year = Self.number(bytes[0..<4]), let month = Self.number(bytes[4..<6]), let day = Self.number(bytes[6..<8]),
-            let hour = Self.number(bytes[9..<11]), let minute = Self.number(bytes[11..<13]),
-            let second = Self.number(bytes[13..<15]),
-            (1970...2261).contains(year), (1...12).contains(month), (1...31).contains(day), hour < 24, minute < 60, second <= 60
-        else { return nil }
-        let midnight = WallTime(secondsSince1970: CivilTime.daysSince1970(year, month, day) * 86_400)
-        guard CivilTime(midnight).day == day else { return nil }
-        self = midnight + .seconds(hour * 3_600 + minute * 60 + second)
-    }
-
-    private static func number(_ digits: ArraySlice<UInt8>) -> Int64? {
-        digits.reduce(0 as Int64?) { value, digit in
-            guard let value, (0x30...0x39).contains(digit) else { return nil }
-            return value * 10 + Int64(digit - 0x30)
-        }
     }
 }

@@ -4,6 +4,9 @@
 /// Two generations. What is asked for moves to the younger one; when that is a lifetime old, or half of what may be kept, the
 /// older one goes. So an entry stays for one to two lifetimes after its last use, a flood of newcomers displaces what was used
 /// longest ago, and each call costs the same however many entries there are.
+///
+///     var failures = FadingTable<IPNetwork, Int>(maximumCount: 4_096, lifetime: .seconds(60))
+///     failures.set((failures.value(of: network, at: now) ?? 0) + 1, for: network, at: now)
 public struct FadingTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     /// Entries kept at most, of both generations.
     public let maximumCount: Int

@@ -1,6 +1,7 @@
 /// An IPv4 or IPv6 address. An IPv4-mapped IPv6 address (RFC 4291 §2.5.5.2) is always kept as IPv4.
 @frozen
 public enum IPAddress: Hashable, Sendable {
+    /// In host order: 192.0.2.1 is 0xC000_0201.
     case v4(UInt32)
     /// High and low half in host order, and the scope (interface index) of link-local addresses.
     case v6(high: UInt64, low: UInt64, scope: UInt32)
@@ -15,12 +16,17 @@ public enum IPAddress: Hashable, Sendable {
         }
     }
 
+    /// 127.0.0.1.
     public static let loopback = IPAddress.v4(0x7F00_0001)
+    /// 0.0.0.0.
     public static let anyV4 = IPAddress.v4(0)
+    /// `::`.
     public static let anyV6 = IPAddress.v6(high: 0, low: 0, scope: 0)
 
+    /// Whether it is an IPv4 address.
     public var isV4: Bool { if case .v4 = self { true } else { false } }
 
+    /// 127.0.0.0/8 or `::1`.
     public var isLoopback: Bool {
         switch self {
         case .v4(let address): address >> 24 == 127
@@ -28,6 +34,7 @@ public enum IPAddress: Hashable, Sendable {
         }
     }
 
+    /// 0.0.0.0 or `::`.
     public var isUnspecified: Bool {
         switch self {
         case .v4(let address): address == 0
@@ -35,6 +42,7 @@ public enum IPAddress: Hashable, Sendable {
         }
     }
 
+    /// 224.0.0.0/4 or ff00::/8.
     public var isMulticast: Bool {
         switch self {
         case .v4(let address): address >> 28 == 0xE
@@ -42,6 +50,7 @@ public enum IPAddress: Hashable, Sendable {
         }
     }
 
+    /// 169.254.0.0/16 or fe80::/10.
     public var isLinkLocal: Bool {
         switch self {
         case .v4(let address): address >> 16 == 0xA9FE
@@ -59,6 +68,7 @@ public enum IPAddress: Hashable, Sendable {
 }
 
 extension IPAddress: CustomStringConvertible {
+    /// `192.0.2.1`; IPv6 in the canonical text of RFC 5952, with its scope as `%2`.
     public var description: String {
         switch self {
         case .v4(let a): "\(a >> 24).\(a >> 16 & 255).\(a >> 8 & 255).\(a & 255)"
@@ -93,4 +103,106 @@ extension IPAddress {
         case .v6(let high, _, _): .v6(high: high, low: 0, scope: 0)
         }
     }
+}
+
+extension IPAddress {
+    /// Parses `192.0.2.1`, `2001:db8::1` or `::ffff:192.0.2.1`, without brackets or scope; nil for anything else.
+    public init?(_ text: some StringProtocol) {
+        guard text.utf8.count <= 45 else { return nil }
+        if text.utf8.contains(UInt8(ascii: ":")) {
+            guard let groups = Self.groups(of: Substring(text)) else { return nil }
+            let high = groups[..<4].reduce(0) { $0 << 16 | UInt64($1) }
+            let low = groups[4...].reduce(0) { $0 << 16 | UInt64($1) }
+            self.init(v6High: high, low: low)
+        } else {
+            guard let address = Self.dotted(Substring(text)) else { return nil }
+            self = .v4(address)
+        }
+    }
+
+    private static func dotted(_ text: Substring) -> UInt32? {
+        let parts = text.split(separator: ".", omittingEmptySubsequences: false)
+        guard parts.count == 4 else { return nil }
+        var address: UInt32 = 0
+        for part in parts {
+            guard (1...3).contains(part.utf8.count), part.utf8.allSatisfy({ (48...57).contains($0) }), let byte = UInt8(part)
+            else { return nil }
+            address = address << 8 | UInt32(byte)
+        }
+        return address
+    }
+
+    private static func groups(of text: Substring) -> [UInt16]? {
+        guard let gap = text.firstRange(of: "::") else {
+            guard let groups = plainGroups(text), groups.count == 8 else { return nil }
+            return groups
+        }
+        guard let head = plainGroups(text[..<gap.lowerBound]), let tail = plainGroups(text[gap.upperBound...]),
+            head.count + tail.count <= 7
+        else { return nil }
+        return head + Array(repeating: 0, count: 8 - head.count - tail.count) + tail
+    }
+
+    private static func plainGroups(_ text: Substring) -> [UInt16]? {
+        if text.isEmpty { return [] }
+        var groups: [UInt16] = []
+        let parts = text.split(separator: ":", omittingEmptySubsequences: false)
+        for (index, part) in parts.enumerated() {
+            if index == parts.count - 1, let address = dotted(part) {
+                groups += [UInt16(address >> 16), UInt16(truncatingIfNeeded: address)]
+                continue
+            }
+            guard (1...4).contains(part.utf8.count), part.utf8.allSatisfy({ $0.isHexDigit }), let group = UInt16(part, radix: 16)
+            else { return nil }
+            groups.append(group)
+        }
+        return groups
+    }
+}
+
+extension Substring {
+    fileprivate func firstRange(of mark: String) -> Range<Index>? {
+        var start = startIndex
+        while start < endIndex {
+            if self[start...].hasPrefix(mark) { return start..<index(start, offsetBy: mark.count) }
+            start = index(after: start)
+        }
+        return nil
+    }
+}
+
+extension UInt8 {
+    fileprivate var isHexDigit: Bool { (48...57).contains(self) || (65...70).contains(self) || (97...102).contains(self) }
+}
+
+/// An address and a port: one end of a TCP connection or a UDP tuple.
+@frozen
+public struct SocketAddress: Hashable, Sendable {
+    /// The host.
+    public var ip: IPAddress
+    /// In host order.
+    public var port: UInt16
+
+    /// From its parts.
+    @inlinable
+    public init(_ ip: IPAddress, port: UInt16) { (self.ip, self.port) = (ip, port) }
+
+    /// Parses `192.0.2.1:80` or `[2001:db8::1]:80`; nil for anything else.
+    public init?(_ text: some StringProtocol) {
+        let text = Substring(text)
+        guard let colon = text.lastIndex(of: ":"), let port = UInt16(text[text.index(after: colon)...]) else { return nil }
+        var host = text[..<colon]
+        if host.hasPrefix("["), host.hasSuffix("]") {
+            host = host.dropFirst().dropLast()
+        } else if host.contains(":") {
+            return nil
+        }
+        guard let ip = IPAddress(host) else { return nil }
+        self.init(ip, port: port)
+    }
+}
+
+extension SocketAddress: CustomStringConvertible {
+    /// `192.0.2.1:80` or `[2001:db8::1]:80`.
+    public var description: String { ip.isV4 ? "\(ip):\(port)" : "[\(ip)]:\(port)" }
 }

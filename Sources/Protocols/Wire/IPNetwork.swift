@@ -1,5 +1,6 @@
 /// A range of addresses with a common prefix, `192.0.2.0/24` (RFC 4632 §3.1, RFC 4291 §2.3).
 public struct IPNetwork: Hashable, Sendable {
+    /// The first one, bits behind the prefix cleared.
     public let address: IPAddress
     /// Bits that count: 0 to 32 for IPv4, 0 to 128 for IPv6.
     public let prefixLength: Int
@@ -30,12 +31,14 @@ public struct IPNetwork: Hashable, Sendable {
         self.address = address.masked(to: prefixLength)
     }
 
+    /// Whether the address is of the same family and has the prefix.
     public func contains(_ other: IPAddress) -> Bool {
         other.isV4 == address.isV4 && other.masked(to: prefixLength) == address
     }
 }
 
 extension IPNetwork: CustomStringConvertible {
+    /// `192.0.2.0/24`.
     public var description: String { "\(address)/\(prefixLength)" }
 }
 

@@ -4,7 +4,9 @@
 public struct Secret: Sendable, Equatable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     private let bytes: [UInt8]
 
+    /// Takes the bytes; the caller's own copy is the caller's to clear.
     public init(_ bytes: [UInt8]) { self.bytes = bytes }
+    /// The UTF-8 of `text`.
     public init(_ text: some StringProtocol) { bytes = Array(text.utf8) }
 
     /// The bytes themselves. Never pass the result to a log, a metric or a message.
@@ -12,7 +14,9 @@ public struct Secret: Sendable, Equatable, CustomStringConvertible, CustomDebugS
     /// The bytes as UTF-8 text. Never pass the result to a log, a metric or a message.
     public func revealText() -> String { String(decoding: bytes, as: UTF8.self) }
 
+    /// Bytes.
     public var count: Int { bytes.count }
+    /// Whether there are no bytes.
     public var isEmpty: Bool { bytes.isEmpty }
 
     public var description: String { "‹secret›" }

@@ -23,7 +23,7 @@ struct RTPSource {
     let role: Role
     var clockRate: Int64 { track.kind == .video ? ClockRate.video : ClockRate.audio }
     var numbers = ExtendedSequenceNumber()
-    var timestamps = ExtendedTimestamp()
+    var timestamps = RTPTimestampUnwrapper()
     var statistics = SourceStatistics()
     var losses = LossTracker()
     var lastArrival: MonotonicTime = .zero

@@ -2,16 +2,21 @@ public import Wire
 
 /// `a=candidate` (RFC 8839 §5.1), with TCP's `tcptype` (RFC 6544 §4.5).
 public struct Candidate: TypedAttribute, Equatable {
+    /// RFC 6544 §4.5 adds TCP.
     public enum Transport: String, Sendable { case udp, tcp }
 
     public static let attributeName = "candidate"
+    /// The same for candidates of one base and server.
     public var foundation: String
+    /// 1 for RTP, and with rtcp-mux for all.
     public var component: UInt16
     /// `udp` and `tcp` are written in either case.
     public var transport: Transport
+    /// See `priority(typePreference:localPreference:component:)`.
     public var priority: UInt32
     /// An address, or a name such as mDNS's `….local`, which we never look up.
     public var connectionAddress: String
+    /// 9 for TCP candidates that only connect (RFC 6544 §4.5).
     public var port: UInt16
     /// `host`, `srflx`, `prflx`, `relay`.
     public var type: String
@@ -20,6 +25,7 @@ public struct Candidate: TypedAttribute, Equatable {
     /// Everything after the type that is not `tcptype`, as written.
     public var extensions: String?
 
+    /// A candidate at an address, without extensions.
     public init(
         foundation: String, component: UInt16 = 1, transport: Transport, priority: UInt32, address: SocketAddress,
         type: String = "host", tcpType: String? = nil

@@ -3,24 +3,32 @@ public struct Simulcast: TypedAttribute, Equatable {
     public static let attributeName = "simulcast"
     /// One simulcast stream: its alternatives in order of preference.
     public struct Stream: Equatable, Sendable {
+        /// One encoding that the stream may have.
         public struct Alternative: Equatable, Sendable {
+            /// An `a=rid` of the section.
             public var identifier: String
             /// Written with `~`: accepted but not sent at first.
             public var isPaused: Bool
 
+            /// From its parts.
             public init(_ identifier: String, isPaused: Bool = false) {
                 (self.identifier, self.isPaused) = (identifier, isPaused)
             }
         }
 
+        /// At least one.
         public var alternatives: [Alternative]
 
+        /// From its alternatives.
         public init(_ alternatives: [Alternative]) { self.alternatives = alternatives }
     }
 
+    /// What the writer of the line sends.
     public var send: [Stream] = []
+    /// What the writer of the line takes.
     public var receive: [Stream] = []
 
+    /// From its parts.
     public init(send: [Stream] = [], receive: [Stream] = []) { (self.send, self.receive) = (send, receive) }
 
     public init?(attributeValue: Substring) {
@@ -64,4 +72,47 @@ public struct Simulcast: TypedAttribute, Equatable {
     }
 
     static let maximumStreamCount = 16
+}
+
+/// `a=rid` (RFC 8851 §10): one encoding of a section.
+public struct RestrictionIdentifier: TypedAttribute, Equatable {
+    /// Whether the writer of the line sends or takes the encoding.
+    public enum Direction: String, Sendable { case send, recv }
+
+    public static let attributeName = "rid"
+    /// Unique in its section.
+    public var identifier: String
+    /// As seen by the writer of the line.
+    public var direction: Direction
+    /// `pt=…;max-width=…` as written.
+    public var restrictions: String?
+
+    /// From its parts.
+    public init(_ identifier: String, _ direction: Direction, restrictions: String? = nil) {
+        (self.identifier, self.direction, self.restrictions) = (identifier, direction, restrictions)
+    }
+
+    public init?(attributeValue: Substring) {
+        let parts = words(attributeValue, maximum: 3)
+        guard parts.count >= 2, Self.isIdentifier(parts[0]), let direction = Direction(rawValue: String(parts[1])) else {
+            return nil
+        }
+        self.init(String(parts[0]), direction, restrictions: parts.count == 3 ? String(parts[2]) : nil)
+    }
+
+    public var attributeValue: String { "\(identifier) \(direction.rawValue)" + (restrictions.map { " " + $0 } ?? "") }
+
+    /// RFC 8852 §3.1 allows letters and digits; `-` and `_` of RFC 8851 are seen as well.
+    static func isIdentifier(_ text: Substring) -> Bool {
+        (1...maximumIdentifierLength).contains(text.utf8.count)
+            && text.utf8.allSatisfy { byte in
+                switch byte {
+                case 48...57, 65...90, 97...122, UInt8(ascii: "-"), UInt8(ascii: "_"): true
+                default: false
+                }
+            }
+    }
+
+    /// What fits a one-byte header extension (RFC 8285 §4.2).
+    public static let maximumIdentifierLength = 16
 }

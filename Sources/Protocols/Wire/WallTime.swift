@@ -1,0 +1,66 @@
+/// A moment of civil time: nanoseconds since 1970-01-01 UTC. For sender reports, tokens and events; never for timers.
+@frozen
+public struct WallTime: Hashable, Comparable, Codable, Sendable, BitwiseCopyable {
+    /// Without leap seconds, as Unix counts; years 1678 to 2261.
+    public var nanosecondsSince1970: Int64
+
+    /// From what the clock says.
+    @inlinable public init(nanosecondsSince1970: Int64) { self.nanosecondsSince1970 = nanosecondsSince1970 }
+    /// Saturates where nanoseconds end: certificates and tokens may name the year 9999.
+    @inlinable
+    public init(secondsSince1970: Int64) {
+        let (nanoseconds, overflows) = secondsSince1970.multipliedReportingOverflow(by: 1_000_000_000)
+        nanosecondsSince1970 = overflows ? (secondsSince1970 < 0 ? .min : .max) : nanoseconds
+    }
+
+    /// Whole seconds, the fraction cut off.
+    @inlinable public var secondsSince1970: Int64 { nanosecondsSince1970 / 1_000_000_000 }
+    /// Whole milliseconds, the fraction cut off.
+    @inlinable public var millisecondsSince1970: Int64 { nanosecondsSince1970 / 1_000_000 }
+
+    /// The 64-bit NTP timestamp of RTCP sender reports (RFC 3550 §4): seconds since 1900 in the high, fraction in the low half.
+    public var ntp: UInt64 {
+        let seconds = UInt64(bitPattern: nanosecondsSince1970 / 1_000_000_000 + 2_208_988_800)
+        let fraction = (UInt64(nanosecondsSince1970 % 1_000_000_000) << 32) / 1_000_000_000
+        return seconds << 32 | fraction
+    }
+
+    /// Whether `left` is earlier.
+    @inlinable public static func < (left: WallTime, right: WallTime) -> Bool {
+        left.nanosecondsSince1970 < right.nanosecondsSince1970
+    }
+    /// The moment `right` later.
+    @inlinable
+    public static func + (left: WallTime, right: Duration) -> WallTime {
+        WallTime(nanosecondsSince1970: left.nanosecondsSince1970 + right.nanoseconds)
+    }
+    /// From `right` to `left`.
+    @inlinable
+    public static func - (left: WallTime, right: WallTime) -> Duration {
+        .nanoseconds(left.nanosecondsSince1970 - right.nanosecondsSince1970)
+    }
+}
+
+extension WallTime {
+    /// Parses `20261121T021436Z`, from 1970 to 2261 (nanoseconds of later years do not fit); nil for anything else, and for days
+    /// that the calendar does not have. A leap second is the first one of the next minute.
+    public init?(iso8601Basic text: some StringProtocol) {
+        let bytes = Array(text.utf8)
+        guard bytes.count == 16, bytes[8] == UInt8(ascii: "T"), bytes[15] == UInt8(ascii: "Z"),
+            let year = Self.number(bytes[0..<4]), let month = Self.number(bytes[4..<6]), let day = Self.number(bytes[6..<8]),
+            let hour = Self.number(bytes[9..<11]), let minute = Self.number(bytes[11..<13]),
+            let second = Self.number(bytes[13..<15]),
+            (1970...2261).contains(year), (1...12).contains(month), (1...31).contains(day), hour < 24, minute < 60, second <= 60
+        else { return nil }
+        let midnight = WallTime(secondsSince1970: CivilTime.daysSince1970(year, month, day) * 86_400)
+        guard CivilTime(midnight).day == day else { return nil }
+        self = midnight + .seconds(hour * 3_600 + minute * 60 + second)
+    }
+
+    private static func number(_ digits: ArraySlice<UInt8>) -> Int64? {
+        digits.reduce(0 as Int64?) { value, digit in
+            guard let value, (0x30...0x39).contains(digit) else { return nil }
+            return value * 10 + Int64(digit - 0x30)
+        }
+    }
+}
