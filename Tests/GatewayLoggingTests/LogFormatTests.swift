@@ -1,7 +1,8 @@
-import GatewayLogging
 import JSON
 import Testing
 import Wire
+
+@testable import GatewayLogging
 
 @Suite("Log lines")
 struct LogFormatTests {

@@ -1,8 +1,9 @@
 import EventLoop
-import GatewayLogging
 import Glibc
 import Testing
 import Wire
+
+@testable import GatewayLogging
 
 @Suite("Log writer", .timeLimit(.minutes(1)))
 struct LogWriterTests {

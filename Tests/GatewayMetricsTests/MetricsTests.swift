@@ -1,7 +1,8 @@
 import EventLoop
-import GatewayMetrics
 import Glibc
 import Testing
+
+@testable import GatewayMetrics
 
 @Suite("Metrics")
 struct MetricsTests {

@@ -53,9 +53,8 @@ struct RedisClusterTests {
         #expect(cluster.owner(ofSlot: KeySlot(of: "{bar}").number) == 0)
         // Known to the server at once, and to the client by a heartbeat.
         var replicas = 0
-        let script = RedisScript("return redis.call('SET', KEYS[1], ARGV[1])")
         let write = bed.loop.schedule(after: .zero, repeating: .milliseconds(200)) {
-            bed.client.evaluateDurably(script, keys: ["{bar}"], arguments: ["kept twice"], within: .seconds(10)) {
+            bed.client.sendDurably(RedisCommand("SET", "{bar}", "kept twice"), key: "{bar}", within: .seconds(10)) {
                 replicas = max(replicas, (try? $0.get().replicas) ?? 0)
             }
         }

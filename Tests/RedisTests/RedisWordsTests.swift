@@ -56,7 +56,6 @@ struct RedisWordsTests {
             "# Server\r\nredis_version:7.2.4\r\nvalkey_version:8.0.1\r\nrun_id:abc\r\n\r\n# Replication\r\nrole:master\r\n"
                 + "connected_slaves:2\r\nmaster_replid:def\r\nloading:0\r\n")
         #expect(information.runID == "abc")
-        #expect(information.replicationID == "def")
         #expect(information.version == "8.0.1")
         #expect(information.isPrimary == true)
         #expect(!information.isLoading)
@@ -69,10 +68,5 @@ struct RedisWordsTests {
     @Test func `a refusal is known by its first word`() {
         #expect(RedisRefusal("READONLY You can't write").code == "READONLY")
         #expect(RedisRefusal("").code == "")
-    }
-
-    @Test(arguments: [(RedisError.away, false), (.pipelineFull, false), (.lost, true), (.refused(RedisRefusal("ERR")), false)])
-    func `an error says whether the command may have been carried out`(error: RedisError, isUnknown: Bool) {
-        #expect(error.isOutcomeUnknown == isUnknown)
     }
 }

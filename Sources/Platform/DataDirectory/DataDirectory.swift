@@ -4,8 +4,12 @@ internal import Glibc
 ///
 /// It is ours: nobody else made it, could write into it, or led us to it by a link. Who finds its place taken so is told.
 ///
+///     let directory = try DataDirectory(at: "/var/lib/stagedoor")
+///     try directory.write(bytes, to: "identity.pem")
+///
 /// The lock is a flock(2) on `lock`, held as long as this value lives, and freed by the kernel however the process ends.
 @safe public struct DataDirectory: ~Copyable, Sendable {
+    /// As it was given; files are found at `path + "/" + name`.
     public let path: String
     private let lockDescriptor: CInt
 
@@ -109,6 +113,7 @@ internal import Glibc
     }
 }
 
+/// Why the directory, or a file in it, cannot be used. Prints as a sentence for the operator.
 public enum DataDirectoryError: Error, Equatable, Sendable, CustomStringConvertible {
     /// Another process has the lock; its id where the lock file tells it.
     case heldBy(processID: Int?)
@@ -116,9 +121,12 @@ public enum DataDirectoryError: Error, Equatable, Sendable, CustomStringConverti
     case foreign(String, owner: UInt32)
     /// Everybody may write into it, and may have.
     case open(String)
+    /// A link stands in its place, which somebody may turn elsewhere.
     case link(String)
+    /// The system refused that step.
     case failed(String, errno: CInt)
 
+    /// What is wrong, and what may be done about it.
     public var description: String {
         switch self {
         case .heldBy(let processID?): "the data directory is in use by process \(processID)"

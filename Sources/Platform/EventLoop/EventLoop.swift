@@ -8,6 +8,13 @@ public import Wire
 /// Confined: built, run and used on one thread, which is why neither it nor what it calls is Sendable. Other threads reach it
 /// through a `Mailbox`. A *turn* is what happens between two waits; `now` stands still in it, but for a look at the clock
 /// before timers.
+///
+///     let worker = try WorkerThread.start(name: "worker") {
+///         guard let loop = try? EventLoop() else { return }
+///         let tick = loop.schedule(after: .seconds(1), repeating: .seconds(1)) { print(loop.now) }
+///         loop.run()  // until somebody calls `loop.stop()` on this thread
+///         tick.cancel()
+///     }
 @safe
 public final class EventLoop {
     let base: OpaquePointer
@@ -289,12 +296,13 @@ extension EventLoop {
 
 /// How busy a loop was, and how late: the raw numbers behind its metrics.
 public struct LoopStatistics: Equatable, Sendable {
+    /// Times the loop woke up.
     public var turns = 0
     /// Time between waking up and waiting again, summed.
     public var busy = Duration.zero
-    public var longestTurn = Duration.zero
     /// CPU time of the thread in those turns; measured only when the loop's `measuresTurnCPU` is on.
     public var cpu = Duration.zero
+    /// The most that one turn took of it.
     public var longestTurnCPU = Duration.zero
     /// The longest that a timer fired after its deadline: more than some 0.1 ms is load.
     public var longestLag = Duration.zero
@@ -302,7 +310,6 @@ public struct LoopStatistics: Equatable, Sendable {
     mutating func record(turn duration: Duration) {
         turns += 1
         busy += duration
-        longestTurn = max(longestTurn, duration)
     }
 
     mutating func record(cpu duration: Duration) {

@@ -5,6 +5,10 @@ import Glibc
 ///
 /// Wake-ups are coalesced: only the message that finds the box empty signals the eventfd. After the mailbox is gone its
 /// senders' messages go nowhere. For questions that are answered, see ``ReplyBox``.
+///
+///     let mailbox = try Mailbox<Int>(loop: loop) { [unowned self] in received($0) }  // on the loop's thread
+///     let sender = mailbox.sender  // for any thread
+///     if !sender.send(7) { /* full, or gone */ }
 public final class Mailbox<Message: Sendable> {
     /// Give this one to other threads.
     public let sender: MailboxSender<Message>

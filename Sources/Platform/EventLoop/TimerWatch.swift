@@ -19,6 +19,7 @@ public final class TimerWatch: Watch {
 
     deinit { loop.remove(self) }
 
+    /// The body is not called any more, whatever was due.
     public override func cancel() {
         super.cancel()
         loop.remove(self)

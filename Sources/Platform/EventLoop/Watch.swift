@@ -64,6 +64,7 @@ public final class DescriptorWatch: Watch {
 
     deinit { free() }
 
+    /// The descriptor may be closed from here on.
     public override func cancel() {
         super.cancel()
         free()

@@ -6,6 +6,9 @@ import Wire
 /// The process's log: one line per change of state.
 ///
 /// Before `start` events go nowhere, so that tests stay silent. Never call it on the media path.
+///
+///     try Log.start(level: .info)
+///     Log.event(.info, "publish_started", ["session": .string(id), "took": .seconds(duration)])
 public enum Log {
     private static let writer = Lock<LogWriter?>(nil)
     private static let minimumLevel = Atomic<Int>(LogLevel.info.rawValue)
@@ -34,12 +37,10 @@ public enum Log {
     /// Takes effect at once, on every thread.
     public static func setLevel(_ level: LogLevel) { minimumLevel.store(level.rawValue, ordering: .relaxed) }
 
+    /// Whether an event of that level would be written: for fields that are costly to gather.
     public static func isEnabled(_ level: LogLevel) -> Bool {
         level.rawValue >= minimumLevel.load(ordering: .relaxed) && isStarted.load(ordering: .acquiring)
     }
-
-    /// Events that were dropped because the writer could not keep up, for a metric.
-    public static var droppedCount: Int { writer.withLock { $0 }?.droppedCount ?? 0 }
 
     /// Logs one event.
     /// - Parameters:
@@ -80,10 +81,12 @@ public enum LogLevel: Int, Comparable, Sendable, CaseIterable {
         }
     }
 
+    /// The level of that name, as the configuration has it; nil for another word.
     public init?(name: String) {
         guard let level = Self.allCases.first(where: { $0.name == name }) else { return nil }
         self = level
     }
 
+    /// Whether the left one matters less.
     public static func < (left: LogLevel, right: LogLevel) -> Bool { left.rawValue < right.rawValue }
 }

@@ -12,7 +12,7 @@ public enum LogFormat: Sendable {
     static let maximumValueLength = 2048
 
     /// The line of `record` with its line feed. Whatever the values hold, it stays one line and moves no cursor.
-    public func line(_ record: LogRecord) -> [UInt8] {
+    func line(_ record: LogRecord) -> [UInt8] {
         var line: [UInt8] = []
         write(record, into: &line)
         return line

@@ -1,14 +1,14 @@
 public import Wire
 
 /// One event, as it waits for the writer.
-public struct LogRecord: Equatable, Sendable {
-    public var time: WallTime
-    public var level: LogLevel
+struct LogRecord: Equatable, Sendable {
+    var time: WallTime
+    var level: LogLevel
     /// A word of ours in snake_case that names the change of state.
-    public var event: String
-    public var fields: LogFields
+    var event: String
+    var fields: LogFields
 
-    public init(time: WallTime, level: LogLevel, event: String, fields: LogFields) {
+    init(time: WallTime, level: LogLevel, event: String, fields: LogFields) {
         (self.time, self.level, self.event, self.fields) = (time, level, event, fields)
     }
 }
@@ -32,22 +32,32 @@ public enum LogValue: Equatable, Sendable {
 extension LogValue: ExpressibleByStringLiteral, ExpressibleByStringInterpolation, ExpressibleByIntegerLiteral,
     ExpressibleByFloatLiteral, ExpressibleByBooleanLiteral
 {
+    /// A text.
     public init(stringLiteral value: String) { self = .string(value) }
+    /// A whole number.
     public init(integerLiteral value: Int) { self = .integer(value) }
+    /// A number.
     public init(floatLiteral value: Double) { self = .number(value) }
+    /// True or false.
     public init(booleanLiteral value: Bool) { self = .bool(value) }
 }
 
 /// The fields of an event in their order. Names are snake_case words of ours; `time`, `level` and `event` are taken.
 public struct LogFields: Equatable, Sendable, ExpressibleByDictionaryLiteral {
+    /// One name with its value.
     public struct Field: Equatable, Sendable {
+        /// A snake_case word of ours.
         public var name: String
+        /// What is written for it, cut to 2,048 bytes.
         public var value: LogValue
     }
 
+    /// In the order in which they are written.
     public private(set) var fields: [Field] = []
 
+    /// No fields.
     public init() {}
+    /// `["session": …, "codec": …]`, in that order.
     public init(dictionaryLiteral elements: (String, LogValue)...) {
         fields = elements.map { Field(name: $0, value: $1) }
     }

@@ -1,14 +1,14 @@
 import CShim
-public import EventLoop
+import EventLoop
 import Glibc
 import Wire
 
 /// Writes events to a descriptor on a thread of its own, so that a slow terminal or a full pipe never holds a loop.
 ///
 /// What waits is bounded; beyond it events are dropped and counted, and the next line written says how many.
-public final class LogWriter: Sendable {
+final class LogWriter: Sendable {
     /// Some 10 MB at worst.
-    public static let maximumQueuedRecords = 8192
+    static let maximumQueuedRecords = 8192
 
     private struct Queue {
         var records: [LogRecord] = []
@@ -23,7 +23,7 @@ public final class LogWriter: Sendable {
     private let totalDropped: Lock<Int>
 
     /// - Parameter descriptor: stays open, and belongs to the caller.
-    public init(descriptor: CInt, format: LogFormat) throws(SystemError) {
+    init(descriptor: CInt, format: LogFormat) throws(SystemError) {
         let signal = shim_eventfd()
         guard signal >= 0 else { throw SystemError(call: "eventfd") }
         let queue = Lock(Queue())
@@ -51,7 +51,7 @@ public final class LogWriter: Sendable {
     }
 
     /// Events that found the queue full.
-    public var droppedCount: Int { totalDropped.withLock { $0 } }
+    var droppedCount: Int { totalDropped.withLock { $0 } }
 
     /// Whether an event that a stranger caused is to be written now; if not, it is counted and told in a sum.
     func admitsStranger(_ event: String, at now: MonotonicTime) -> Bool {
@@ -66,7 +66,7 @@ public final class LogWriter: Sendable {
     }
 
     /// Queues one event; never waits for the descriptor.
-    public func write(_ record: LogRecord) {
+    func write(_ record: LogRecord) {
         let isFirst = queue.withLock { queue in
             guard !queue.isClosed, queue.records.count < Self.maximumQueuedRecords else {
                 queue.droppedCount += 1
@@ -80,7 +80,7 @@ public final class LogWriter: Sendable {
     }
 
     /// Writes what waits and ends the thread. Later events are dropped.
-    public func close() {
+    func close() {
         queue.withLock { $0.isClosed = true }
         shim_eventfd_signal(signal)
         thread.join()

@@ -10,11 +10,15 @@ public final class Counter: Sendable {
     private let own = Atomic<Int>(0)
     private let shards = Lock<[Counter]>([])
 
+    /// Counts from 0.
     public init() {}
 
+    /// Adds to the count. One atomic addition without order: what others see of it may come a little later.
+    /// - Parameter amount: not negative.
     @inline(__always)
     public func increment(by amount: Int = 1) { own.wrappingAdd(amount, ordering: .relaxed) }
 
+    /// The sum of this one and its shards, at some moment of the call.
     public var value: Int { shards.withLock { $0 }.reduce(own.load(ordering: .relaxed)) { $0 + $1.value } }
 
     /// A counter whose value is part of this one's, for one thread. Make it once, when the thread starts.
@@ -29,12 +33,16 @@ public final class Counter: Sendable {
 public final class Gauge: Sendable {
     private let bits = Atomic<UInt64>(0)
 
+    /// Begins at 0.
     public init() {}
 
+    /// As of the last change.
     public var value: Double { Double(bitPattern: bits.load(ordering: .relaxed)) }
 
+    /// Puts another value in its place.
     public func set(_ value: Double) { bits.store(value.bitPattern, ordering: .relaxed) }
 
+    /// Adds to the value; a negative amount takes away.
     public func add(_ amount: Double) {
         var old = bits.load(ordering: .relaxed)
         while true {
@@ -45,7 +53,9 @@ public final class Gauge: Sendable {
         }
     }
 
+    /// Adds 1.
     public func increment() { add(1) }
+    /// Takes 1 away.
     public func decrement() { add(-1) }
 }
 
@@ -63,6 +73,7 @@ public final class Histogram: Sendable {
         counts = (0...bounds.count).map { _ in Counter() }
     }
 
+    /// Counts one value, in the unit of the bounds.
     public func observe(_ value: Double) {
         let index = bounds.firstIndex { value <= $0 } ?? bounds.count
         counts[index].increment()

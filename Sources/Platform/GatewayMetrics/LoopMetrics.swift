@@ -49,9 +49,12 @@ public enum LoopMetrics {
 public final class GreatestLag: Sendable {
     private let nanoseconds = Atomic<Int64>(0)
 
+    /// Nothing was late yet.
     public init() {}
 
+    /// Tells one lateness; the greatest is kept.
     public func note(_ lag: Duration) { nanoseconds.max(lag.nanoseconds, ordering: .relaxed) }
 
+    /// The greatest since the last call, which begins anew; zero when nobody told one.
     public func take() -> Duration { .nanoseconds(nanoseconds.exchange(0, ordering: .relaxed)) }
 }

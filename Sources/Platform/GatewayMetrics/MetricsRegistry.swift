@@ -5,6 +5,10 @@ import EventLoop
 /// Asking twice for the same name and labels gives the same object, so that each module may ask for what it counts. Ask when a
 /// thread or module starts, and keep what you get: the registry has a lock, counting has none. The number of series a metric may
 /// have is bounded; beyond it values are counted under labels `other`.
+///
+///     let packets = registry.counter("stagedoor_packets_total", "Packets received.", ["kind": "video"])
+///     packets.increment()
+///     exchange.respond(HTTPResponse(.ok, body: registry.exposition()))
 public final class MetricsRegistry: Sendable {
     /// Series of one metric. 1,000 sessions must not make 1,000 series.
     public static let maximumSeriesPerMetric = 200
@@ -28,6 +32,7 @@ public final class MetricsRegistry: Sendable {
 
     private let families = Lock<[String: Family]>([:])
 
+    /// A registry of its own, as tests have; the program has one.
     public init() {}
 
     /// - Parameter name: ends in `_total`, with the unit before it: `stagedoor_received_bytes_total`.
@@ -38,6 +43,8 @@ public final class MetricsRegistry: Sendable {
         return counter
     }
 
+    /// A number that goes up and down.
+    /// - Parameter name: without `_total`, with its unit at the end: `stagedoor_open_bytes`.
     public func gauge(_ name: String, _ help: String, _ labels: MetricLabels = [:]) -> Gauge {
         precondition(!name.hasSuffix("_total"), "only counters end in _total: \(name)")
         let series = series(name, help, .gauge, labels) { .gauge(Gauge()) }
@@ -45,6 +52,8 @@ public final class MetricsRegistry: Sendable {
         return gauge
     }
 
+    /// Counts by ranges, of seconds as a rule.
+    /// - Parameter bounds: ascending, 20 at most; see `Histogram`'s own sets of them.
     public func histogram(
         _ name: String, _ help: String, bounds: [Double] = Histogram.setupSeconds, _ labels: MetricLabels = [:]
     ) -> Histogram {
@@ -142,16 +151,21 @@ extension MetricsRegistry {
 
 /// Names and values that tell the series of one metric apart. Values come from fixed sets: never an id, an address or a key.
 public struct MetricLabels: Hashable, Sendable, ExpressibleByDictionaryLiteral {
+    /// One name with its value.
     public struct Label: Hashable, Sendable {
+        /// Letters, digits and underscores; not `le`, which histograms use.
         public var name: String
+        /// Any text; it is escaped where it is written.
         public var value: String
     }
 
     /// In the order of their names, which makes equal sets equal.
     public let labels: [Label]
 
+    /// `["loop": "control"]`.
     public init(dictionaryLiteral elements: (String, String)...) { self.init(elements) }
 
+    /// Labels in any order.
     public init(_ pairs: [(String, String)]) {
         labels = pairs.map { Label(name: $0, value: $1) }.sorted { $0.name < $1.name }
         precondition(labels.allSatisfy { MetricName.isLabel($0.name) }, "label names are constants of ours")

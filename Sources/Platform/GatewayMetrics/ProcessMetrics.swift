@@ -50,7 +50,7 @@ public enum ProcessMetrics {
     }
 
     /// What the kernel lists of them, one by one; NaN when no descriptor is left to look with.
-    public static var countedDescriptors: Double {
+    static var countedDescriptors: Double {
         guard let directory = unsafe opendir("/proc/self/fd") else { return .nan }
         defer { unsafe closedir(directory) }
         var count = -3  // `.`, `..` and the directory itself

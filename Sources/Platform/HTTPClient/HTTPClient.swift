@@ -5,6 +5,12 @@ import Wire
 /// Outbound HTTP on a loop, by libcurl's multi interface: webhooks, announces, Janus, hooks, other nodes (docs/design.md 3).
 ///
 /// Verified TLS, deadlines, capped answers, no redirects, no proxies from the environment. Confined to its loop.
+///
+///     let request = HTTPClientRequest(method: "GET", url: "https://router.example/v1/announce")
+///     client.send(request) { result in
+///         guard case .success(let response) = result, response.status == 200 else { return retry() }
+///         use(response.body)
+///     }
 @safe
 public final class HTTPClient {
     /// Requests under way at once; a further one is answered `.overloaded`.
@@ -20,6 +26,7 @@ public final class HTTPClient {
     /// Watches that libcurl gave up while one of them was being served.
     private var retired: [DescriptorWatch] = []
 
+    /// A client without connections; they are made as they are needed and kept for reuse.
     public init(loop: EventLoop) {
         _ = Self.isLibraryReady
         self.loop = loop
@@ -49,6 +56,7 @@ public final class HTTPClient {
         unsafe curl_multi_cleanup(multi.pointer)
     }
 
+    /// Requests under way.
     public var requestCount: Int { transfers.count }
 
     /// Sends a request and calls `reply` exactly once, later, on this loop.
@@ -139,17 +147,22 @@ final class OpaquePointerBox {
 
 /// One outbound request. URLs come from configuration only; nothing that a peer names is ever fetched.
 public struct HTTPClientRequest: Sendable {
+    /// `GET`, `POST`, …, in capitals.
     public var method: String
     /// `http://` or `https://`; other schemes are refused.
     public var url: String
+    /// Sent in this order, beside those that the transfer itself needs.
     public var headers: [(name: String, value: String)]
+    /// What is sent; empty for none.
     public var body: [UInt8]
     /// From now to the last byte of the answer, resolving and TLS included.
     public var deadline = Duration.seconds(5)
     /// A longer answer fails the request.
     public var maximumBodyLength = 256 * 1024
+    /// Whom to trust and what to show, for `https`.
     public var tls = HTTPClientTLS()
 
+    /// A request with the usual limits.
     public init(method: String, url: String, headers: [(name: String, value: String)] = [], body: [UInt8] = []) {
         (self.method, self.url, self.headers, self.body) = (method, url, headers, body)
     }
@@ -159,20 +172,25 @@ public struct HTTPClientRequest: Sendable {
 public struct HTTPClientTLS: Sendable, Equatable {
     /// PEM file of authorities; empty takes the system's.
     public var certificateAuthority = ""
-    /// PEM files of our own certificate and key, for mutual TLS; empty shows none.
+    /// PEM file of our own certificate, for mutual TLS; empty shows none.
     public var certificate = ""
+    /// PEM file of that certificate's key.
     public var privateKey = ""
 
+    /// The system's authorities, and nothing shown.
     public init() {}
 }
 
 /// A whole answer. Redirects are answers too: they are never followed.
 public struct HTTPClientResponse: Sendable {
+    /// 200, 404, …; also of a redirect.
     public var status: Int
     /// Names in lower case, in the order of arrival.
     public var headers: [(name: String, value: String)] = []
+    /// Decoded as far as chunks go; at most `maximumBodyLength`.
     public var body: [UInt8] = []
 
+    /// The first field of that name, in whatever case.
     public subscript(name: String) -> String? { headers.first { $0.name == name.lowercased() }?.value }
 }
 
@@ -180,10 +198,13 @@ public struct HTTPClientResponse: Sendable {
 public enum HTTPClientError: Error, Equatable, Sendable {
     /// The URL, or a file it needs, is not usable.
     case invalidRequest(String)
+    /// The deadline passed.
     case timedOut
+    /// The answer's body is longer than `maximumBodyLength`.
     case tooLong
     /// The peer's certificate is not trusted.
     case untrusted(String)
+    /// Anything else, in libcurl's words: nobody listens, no such name, the connection broke.
     case failed(String)
     /// Beyond `HTTPClient.maximumRequests` at once.
     case overloaded

@@ -39,7 +39,6 @@ final class HTTPConnection {
     private var request: HTTPRequest?
     private(set) weak var exchange: HTTPExchange?
     private(set) weak var eventStream: HTTPEventStream?
-    private var answeringSince: MonotonicTime
     private var hasPeerFinished = false
     private var requestCount = 0
     private var turn = (moment: MonotonicTime.zero, requests: 0)
@@ -56,7 +55,7 @@ final class HTTPConnection {
         parser = HTTPRequestParser(limits: configuration.limits, maximumBodyLength: configuration.maximumBodyLength)
         countedAddress = isProxy ? nil : accepted.remoteAddress.ip
         if isProxy { phase = .awaitingProxyHeader }
-        (idleSince, answeringSince) = (server.loop.now, server.loop.now)
+        idleSince = server.loop.now
     }
 
     deinit {
@@ -168,7 +167,6 @@ final class HTTPConnection {
                 trusted: server.configuration.trustedProxies)
             (request.source, request.isSecure) = (forwarded.source, forwarded.isSecure)
             phase = .answering
-            answeringSince = server.loop.now
             timer?.rearm(after: server.configuration.answerTimeout)
             self.request = request
             let exchange = HTTPExchange(connection: self)
@@ -190,7 +188,6 @@ final class HTTPConnection {
         guard phase == .answering, let request else { return }
         let isLast = isLast(request, response)
         stream.write(completed(response).serialized(answering: request.method, date: server.dateField, isLast: isLast))
-        server.onAnswered(request, response.status, server.loop.now - answeringSince)
         exchange = nil
         if isLast { return finish() }
         becameIdle()
@@ -199,12 +196,11 @@ final class HTTPConnection {
 
     /// Begins an event stream as the answer.
     func startEventStream(headers: HTTPHeaders) -> HTTPEventStream? {
-        guard phase == .answering, let request else { return nil }
+        guard phase == .answering else { return nil }
         var response = HTTPResponse(.ok, headers: headers)
         response.headers["Content-Type"] = "text/event-stream"
         response.headers["Cache-Control"] = "no-store"
         stream.write(completed(response).serializedChunkedHead(date: server.dateField, isLast: true))
-        server.onAnswered(request, .ok, server.loop.now - answeringSince)
         exchange = nil
         phase = .streaming
         timer?.rearm(after: HTTPEventStream.keepAliveInterval)

@@ -23,6 +23,7 @@ public final class HTTPExchange {
         connection.take()?.answer(response)
     }
 
+    /// Answers with a problem document (RFC 9457).
     public func respond(_ problem: ProblemDocument) { respond(problem.response()) }
 
     /// Answers with a stream of server-sent events; nil when nobody waits for it. The connection closes after it.
@@ -55,8 +56,10 @@ public final class HTTPEventStream {
 
     deinit { close() }
 
+    /// Whether the client is still there.
     public var isOpen: Bool { connection != nil }
 
+    /// Sends one event. A client that lets more than 1 MiB pile up is cut off; when it has gone nothing happens.
     public func send(_ event: ServerSentEvent) { send(event.serialized()) }
 
     /// The server is gone: nothing can be sent any more.

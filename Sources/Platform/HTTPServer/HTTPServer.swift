@@ -8,14 +8,19 @@ public import Wire
 ///
 /// Each request goes to the handler with an `HTTPExchange`, which is answered at once or later on the same loop. One request of a
 /// connection is with the handler at a time; the ones behind it wait in the kernel.
+///
+///     let server = HTTPServer(loop: loop) { request, exchange in
+///         exchange.respond(HTTPResponse(request.path == "/" ? .noContent : .notFound))
+///     }
+///     let address = try server.listen(on: SocketAddress(.loopback, port: 0))
 public final class HTTPServer {
+    /// Called on the loop for each request that arrived whole.
     public typealias Handler = (HTTPRequest, HTTPExchange) -> Void
 
     /// Changes apply to what begins later.
     public var configuration: HTTPServerConfiguration
+    /// Since the server was made.
     public private(set) var counters = HTTPServerCounters()
-    /// Called for every answered request with the time from its last byte; for logs and metrics.
-    public var onAnswered: (HTTPRequest, HTTPStatus, Duration) -> Void = { _, _, _ in }
 
     let loop: EventLoop
     let handler: Handler
@@ -40,6 +45,7 @@ public final class HTTPServer {
         init(_ context: TLSContext) { self.context = context }
     }
 
+    /// A server that listens nowhere yet: `listen(on:)` follows.
     public init(loop: EventLoop, configuration: HTTPServerConfiguration = HTTPServerConfiguration(), handler: @escaping Handler) {
         (self.loop, self.configuration, self.handler) = (loop, configuration, handler)
     }
@@ -52,6 +58,7 @@ public final class HTTPServer {
         }
     }
 
+    /// Open connections, idle ones too.
     public var connectionCount: Int { connections.count }
 
     /// Serves connections to a bound socket.
@@ -179,6 +186,7 @@ extension HTTPServer {
 
 /// What an HTTP server grants its clients.
 public struct HTTPServerConfiguration: Sendable {
+    /// Of the head: lengths and counts (`Protocols/HTTP`).
     public var limits = HTTPLimits.standard
     /// The greatest body in bytes; asked when the head is known, so that too large a body is refused before it is read.
     public var maximumBodyLength: @Sendable (HTTPRequest) -> Int = { _ in 64 * 1024 }
@@ -188,6 +196,7 @@ public struct HTTPServerConfiguration: Sendable {
     public var idleTimeout = Duration.seconds(60)
     /// From a request's last byte to the handler's answer; then the client is told 503.
     public var answerTimeout = Duration.seconds(30)
+    /// Open at once; beyond it a connection without a request makes way for a newcomer.
     public var maximumConnections = 2000
     /// Connections of one address (IPv6: /64).
     public var maximumConnectionsPerAddress = 64
@@ -200,16 +209,19 @@ public struct HTTPServerConfiguration: Sendable {
     /// Put on every answer that does not have them: no page of ours is shown in another one's frame.
     public var headers: HTTPHeaders = ["X-Content-Type-Options": "nosniff", "X-Frame-Options": "DENY"]
 
+    /// What a listener on the open internet should grant.
     public init() {}
 }
 
 /// What a server has done and refused, for its metrics.
 public struct HTTPServerCounters: Equatable, Sendable {
+    /// Connections taken.
     public var accepted = 0
     /// Turned away because the server, or their address, had its share.
     public var refused = 0
     /// Closed without a whole request, for a newcomer, when there was no place left.
     public var displaced = 0
+    /// Requests that reached a handler.
     public var requests = 0
     /// Requests refused before a handler saw them: malformed, too large.
     public var malformed = 0

@@ -13,6 +13,7 @@ public struct HealthEndpoints: Sendable {
         /// Why it does not hold; nil when it does.
         public var reason: String?
 
+        /// A check that holds, or does not for that reason.
         public init(_ name: String, failing reason: String? = nil) { (self.name, self.reason) = (name, reason) }
     }
 
@@ -29,6 +30,7 @@ public struct HealthEndpoints: Sendable {
         (self.heartbeats, self.readiness, self.metrics) = (heartbeats, readiness, metrics)
     }
 
+    /// The paths that are ours.
     public static let paths: Set<String> = ["/livez", "/readyz", "/metrics"]
 
     /// The answer, nil when the path is not one of ours.
@@ -62,8 +64,9 @@ public struct HealthEndpoints: Sendable {
 
 /// When each event loop last turned. Loops beat on their threads; `/livez` looks from another.
 public final class Heartbeats: Sendable {
-    /// How often loops beat, and the age at which one counts as stuck.
+    /// How often loops beat.
     static let interval = Duration.seconds(1)
+    /// Without a beat for that long a loop counts as stuck.
     public static let maximumAge = Duration.seconds(2)
 
     private final class Beat: Sendable {
@@ -78,6 +81,7 @@ public final class Heartbeats: Sendable {
 
     private let beats = Lock<[Beat]>([])
 
+    /// Nobody has joined yet.
     public init() {}
 
     /// Beats for the loop as long as the watch is kept. Call it on the loop's thread.

@@ -27,8 +27,7 @@ struct Greeting {
         if role == .primary, information.isPrimary != true { return .failure(.notPrimary(address)) }
         return .success(
             RedisServerIdentity(
-                address: address, runID: runID, replicationID: information.replicationID ?? "",
-                version: information.version ?? ""))
+                address: address, runID: runID, version: information.version ?? ""))
     }
 }
 
@@ -55,7 +54,6 @@ struct ServerInformation {
 
     /// Changes at every start of the server's process.
     var runID: String? { self["run_id"] }
-    var replicationID: String? { self["master_replid"] }
     /// Valkey says 7.2.4 in redis_version, for the sake of clients that look, and its own version beside it.
     var version: String? { self["valkey_version"] ?? self["redis_version"] }
     /// Nil for a sentinel, which has no data.

@@ -5,9 +5,16 @@ public import Wire
 ///
 /// Confined to its loop. Every reply is called exactly once and never from inside the call that asks for it. Nothing is queued
 /// while the server is away, and nothing is sent twice but what a cluster redirects: what a failure means is the caller's to say.
+///
+///     let client = try RedisClient(loop: loop, settings: RedisSettings(.standalone([RedisEndpoint(host: "localhost")])))
+///     client.start()
+///     client.send(RedisCommand("INCR", "visits"), key: "visits") { reply in
+///         if case .success(.integer(let visits)) = reply { show(visits) }
+///     }
 public final class RedisClient {
     /// Told at each change, and at each further reason why the server is still away.
     public var onStateChange: (RedisState) -> Void = { _ in }
+    /// Whether the servers can be had now.
     public private(set) var state: RedisState
 
     private let router: any CommandRouter
@@ -29,6 +36,7 @@ public final class RedisClient {
 
     deinit { router.close() }
 
+    /// Begins to connect, and goes on until `close()`.
     public func start() { router.start() }
 
     /// Ends all connections, as dropping the client does. What is unanswered is told `.lost` from inside this call.
@@ -81,16 +89,13 @@ public final class RedisClient {
 // MARK: - Commands
 
 extension RedisClient {
-    /// - Parameter key: decides which node of a cluster gets the command; nil where any may.
+    /// Sends one command.
+    /// - Parameters:
+    ///   - key: decides which node of a cluster gets the command; nil where any may.
+    ///   - reply: called once, later: with the answer, with `.refused` for an error of the server's, with `.away` or `.pipelineFull`
+    ///     when nothing was sent, and with `.lost` when the connection ended before the answer.
     public func send(_ command: RedisCommand, key: RedisArgument? = nil, reply: @escaping (RedisReply) -> Void) {
         router.send([command], key: key) { reply($0[0]) }
-    }
-
-    /// Sends commands in one go to the server that has the key: each stands for itself, and all answers come together.
-    public func pipeline(_ commands: [RedisCommand], key: RedisArgument? = nil, replies: @escaping ([RedisReply]) -> Void) {
-        precondition(!commands.isEmpty, "a pipeline has a command")
-        let answers = AnswerCollector(count: commands.count, replies)
-        for (index, command) in commands.enumerated() { send(command, key: key) { answers.add($0, at: index) } }
     }
 
     /// Carries out all commands or, when the server refuses one beforehand, none (MULTI, EXEC). All keys live in `key`'s slot.
@@ -125,9 +130,9 @@ extension RedisClient {
         case .success?, nil: return .failure(.unexpected)
         }
     }
-}
 
-extension RedisClient {
+    // MARK: Durable writes
+
     /// An answer, and how many replicas had the write by then.
     public typealias DurableReply = Result<(value: RedisValue, replicas: Int), RedisError>
 
@@ -153,21 +158,6 @@ extension RedisClient {
             reply(answers[0].map { ($0, Int(replicas)) })
         }
     }
-
-    /// Runs a script that writes, and waits until one replica has what it wrote: `evaluate` and `sendDurably` in one.
-    public func evaluateDurably(
-        _ script: RedisScript, keys: [RedisArgument], arguments: [RedisArgument] = [], within limit: Duration = replicaPatience,
-        reply: @escaping (DurableReply) -> Void
-    ) {
-        sendDurably(script.command(true, keys: keys, arguments: arguments), key: keys.first, within: limit) {
-            [weak self] answer in
-            guard case .failure(.refused(let refusal)) = answer, refusal.code == "NOSCRIPT", let self else {
-                return reply(answer)
-            }
-            let text = script.command(false, keys: keys, arguments: arguments)
-            sendDurably(text, key: keys.first, within: limit, reply: reply)
-        }
-    }
 }
 
 /// Whether the servers can be had.
@@ -177,6 +167,7 @@ public enum RedisState: Equatable, Sendable {
     /// The primary; in a cluster all primaries, by address. Other run ids than before mean that writes may have been lost.
     case connected([RedisServerIdentity])
 
+    /// Whether every primary can be had.
     public var isConnected: Bool { if case .connected = self { true } else { false } }
 
     /// The run ids of the primaries, sorted; empty while away.
@@ -187,10 +178,10 @@ public enum RedisState: Equatable, Sendable {
 
 /// A primary that greeted us.
 public struct RedisServerIdentity: Equatable, Sendable {
+    /// Where it answered.
     public let address: SocketAddress
     /// Changes at every start of the server's process.
     public let runID: String
-    /// Of the history of its data: a replica that is promoted begins a new one.
-    public let replicationID: String
+    /// Of the server's program, as it says: `7.2.4`.
     public let version: String
 }

@@ -1,7 +1,7 @@
-public import EventLoop
-public import OpenSSL
+import EventLoop
+import OpenSSL
 public import Sockets
-public import Wire
+import Wire
 
 /// One connection to one server: commands in, answers out, in order (RESP2). It greets nobody and does not come back.
 ///
@@ -10,17 +10,17 @@ public import Wire
 ///
 /// Every reply is called exactly once: with the answer, or with `.lost` when the connection ends first, or with `.away` or
 /// `.pipelineFull` for what was not sent. Never from inside `send`. Dropping a connection is as good as `close()`.
-public final class RedisConnection {
+final class RedisConnection {
     /// The connection stands, TLS included.
-    public var onOpen: () -> Void = {}
+    var onOpen: () -> Void = {}
     /// Called once, after every reply; not after `close()`.
-    public var onClosed: (RedisConnectionEnd) -> Void = { _ in }
+    var onClosed: (RedisConnectionEnd) -> Void = { _ in }
     /// Messages of the channels that were subscribed to. Set it before the first SUBSCRIBE, which names one channel each.
-    public var onMessage: ((_ channel: String, _ payload: [UInt8]) -> Void)?
+    var onMessage: ((_ channel: String, _ payload: [UInt8]) -> Void)?
 
-    public let remoteAddress: SocketAddress
+    let remoteAddress: SocketAddress
     /// Commands sent and not answered.
-    public var unansweredCount: Int { unanswered.count }
+    var unansweredCount: Int { unanswered.count }
 
     private let loop: EventLoop
     private let limits: RedisLimits
@@ -35,7 +35,7 @@ public final class RedisConnection {
     private static let secondLook = Duration.milliseconds(20)
 
     /// - Parameter serverName: whom TLS asks for; the address where it is nil.
-    public init(
+    init(
         loop: EventLoop, address: SocketAddress, tls: TLSContext? = nil, serverName: String? = nil, limits: RedisLimits
     ) throws(SystemError) {
         (self.loop, self.limits, remoteAddress) = (loop, limits, address)
@@ -54,12 +54,12 @@ public final class RedisConnection {
 
     deinit { close() }
 
-    public func send(_ command: RedisCommand, reply: @escaping (RedisReply) -> Void) {
+    func send(_ command: RedisCommand, reply: @escaping (RedisReply) -> Void) {
         send([command]) { reply($0[0]) }
     }
 
     /// Sends commands back to back: nothing of others comes between them. `replies` gets as many answers, in order.
-    public func send(_ commands: [RedisCommand], replies: @escaping ([RedisReply]) -> Void) {
+    func send(_ commands: [RedisCommand], replies: @escaping ([RedisReply]) -> Void) {
         loop.assertOnLoop()
         precondition(!commands.isEmpty, "a batch has a command")
         if isEnded { return refusals.refuse(commands, with: .away, replies) }
@@ -77,7 +77,7 @@ public final class RedisConnection {
     }
 
     /// Ends the connection; what is unanswered is `.lost`, told from inside this call.
-    public func close() {
+    func close() {
         guard !isEnded else { return }
         onClosed = { _ in }
         end(.closed(.flushed))
@@ -173,7 +173,7 @@ private struct UnansweredCommands {
 }
 
 /// Gathers the answers of several commands, in the order of the commands.
-final class AnswerCollector {
+private final class AnswerCollector {
     private var answers: [RedisReply?]
     private var missing: Int
     private let replies: ([RedisReply]) -> Void

@@ -24,6 +24,7 @@ public enum RedisFault: Error, Equatable, Sendable, CustomStringConvertible {
     /// `close()` was called.
     case closed
 
+    /// One line for the log and the overview.
     public var description: String {
         switch self {
         case .starting: "not connected yet"

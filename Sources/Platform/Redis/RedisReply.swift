@@ -28,11 +28,13 @@ public enum RedisValue: Equatable, Sendable {
         return text.flatMap { Int64($0) }
     }
 
+    /// An array's elements.
     public var elements: [RedisValue]? {
         if case .array(let elements) = self { return elements }
         return nil
     }
 
+    /// Whether there is nothing.
     public var isNull: Bool { self == .null }
 }
 
@@ -50,9 +52,6 @@ public enum RedisError: Error, Equatable, Sendable {
     case tooManyRedirections
     /// An answer of another shape than the command's.
     case unexpected
-
-    /// Whether the command may have been carried out all the same: only a read tells.
-    public var isOutcomeUnknown: Bool { self == .lost || self == .unexpected }
 }
 
 /// A command's answer or why there is none.
@@ -65,11 +64,13 @@ public struct RedisRefusal: Error, Equatable, Sendable, CustomStringConvertible 
     /// The whole line, the code included.
     public let message: String
 
+    /// The line as the server sent it, without the leading minus.
     public init(_ message: String) {
         self.message = message
         code = message.prefix { $0 != " " }.description
     }
 
+    /// The whole line.
     public var description: String { message }
 
     /// Whether the server says that it is not, or not yet, the primary that we took it for.

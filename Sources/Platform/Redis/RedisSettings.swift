@@ -3,6 +3,7 @@ import Wire
 
 /// Which servers to use, and how. Built once, then passed by value.
 public struct RedisSettings: Sendable {
+    /// How many servers there are, and how the right one is found.
     public enum Topology: Sendable {
         /// One primary, known by one address or several names of it.
         case standalone([RedisEndpoint])
@@ -12,7 +13,9 @@ public struct RedisSettings: Sendable {
         case cluster(seeds: [RedisEndpoint])
     }
 
+    /// Which servers.
     public var topology: Topology
+    /// For data servers; sentinels have their own.
     public var credential: RedisCredential?
     /// Logical database; a cluster has only number 0.
     public var database = 0
@@ -20,18 +23,24 @@ public struct RedisSettings: Sendable {
     public var tls: TLSContext?
     /// What `CLIENT LIST` shows for our connections: no blanks.
     public var clientName = "stagedoor"
+    /// Times, lengths and counts.
     public var limits = RedisLimits()
 
+    /// Everything else as it is by default.
     public init(_ topology: Topology) { self.topology = topology }
 }
 
 /// Where a server listens: an address, or a name that is looked up anew for each attempt.
 public struct RedisEndpoint: Hashable, Sendable, CustomStringConvertible {
+    /// Where servers listen by default; sentinels do at 26379.
     public static let standardPort: UInt16 = 6379
 
+    /// A name or an address without brackets.
     public let host: String
+    /// 1 to 65,535.
     public let port: UInt16
 
+    /// Not checked: configuration is parsed by `init(_:standardPort:)`.
     public init(host: String, port: UInt16 = standardPort) { (self.host, self.port) = (host, port) }
 
     /// Parses `name`, `name:port`, `192.0.2.1:port` or `[2001:db8::1]:port`; nil for anything else.
@@ -48,6 +57,7 @@ public struct RedisEndpoint: Hashable, Sendable, CustomStringConvertible {
         self.init(host: String(host), port: port)
     }
 
+    /// As `init(_:standardPort:)` parses it.
     public var description: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
 
     /// Nil where the host is a name.
@@ -73,14 +83,17 @@ public struct RedisLimits: Equatable, Sendable {
     public var heartbeat = Duration.seconds(1)
     /// The pause after the first failure to connect; it doubles up to the longest.
     public var shortestPause = Duration.milliseconds(50)
+    /// The longest pause between two attempts.
     public var longestPause = Duration.seconds(2)
     /// Commands that may wait for their answers on one connection.
     public var maximumPipelinedCommands = 4_096
     /// One answer: its bytes, and its strings, numbers and arrays. hiredis bounds the depth, at seven arrays.
     public var maximumReplyBytes = 16 << 20
+    /// See `maximumReplyBytes`.
     public var maximumReplyElements = 262_144
     /// What waits for the server to take it.
     public var maximumUnsentBytes = 16 << 20
 
+    /// For servers in the same data centre.
     public init() {}
 }

@@ -5,6 +5,7 @@ import EventLoop
 /// Pub/sub keeps nothing for who was away: whoever must not miss a message reads what it is about after each `.listening`,
 /// because what is published from then on arrives, and what was published before has its effect in what is read.
 public final class RedisSubscription {
+    /// What has become of it.
     public enum Change: Equatable, Sendable {
         /// Every channel is being listened to, for the first time or again: read now what may have been missed.
         case listening
@@ -12,6 +13,7 @@ public final class RedisSubscription {
         case deaf(RedisFault)
     }
 
+    /// Whether messages published now would be heard.
     public private(set) var isListening = false
 
     private let channels: [String]

@@ -7,7 +7,9 @@ public import Wire
 /// A hall with a hundred encoders behind one NAT is one address and no attack. So who has published may do ten times as much as a
 /// stranger, and never less at once than it had streams: after a restart they all come back in the same second.
 public final class AddressTrust: Sendable {
+    /// How much more than a stranger.
     public static let factor = 10
+    /// How long after the last publish.
     public static let duration = Duration.seconds(3_600)
     /// When more publish, those are strangers again that did longest ago.
     public static let maximumAddresses = 8_192
@@ -24,6 +26,7 @@ public final class AddressTrust: Sendable {
     private let records = Lock(
         FadingTable<IPAddress, Record>(maximumCount: maximumAddresses, lifetime: duration) { $0.live > 0 })
 
+    /// Nobody is known.
     public init() {}
 
     /// A publish from there was granted.
@@ -36,6 +39,7 @@ public final class AddressTrust: Sendable {
         }
     }
 
+    /// A publish from there has ended, in whatever way; its address stays known for `duration`.
     public func publishEnded(_ address: IPAddress, at now: MonotonicTime) {
         records.withLock { records in
             guard var record = records.value(of: address.network, at: now) else { return }

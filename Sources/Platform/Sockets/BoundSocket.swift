@@ -8,9 +8,12 @@ public import Wire
 /// A group of them shares one port by SO_REUSEPORT. All are bound before any is read and the set never changes after that:
 /// then the kernel keeps each peer on one of them.
 public struct BoundSocket: Sendable {
+    /// What the socket carries.
     public enum Transport: Sendable { case tcp, udp }
 
+    /// Closed with the last value that holds it.
     public let descriptor: OwnedDescriptor
+    /// As it was bound.
     public let transport: Transport
     /// With the port that the kernel chose where 0 was asked for.
     public let localAddress: SocketAddress
@@ -73,6 +76,7 @@ public struct BoundSocket: Sendable {
 
 /// A descriptor with one owner: it is closed when the last reference goes. A value for other threads; using it is not.
 public final class OwnedDescriptor: Sendable {
+    /// Open as long as this object lives.
     public let number: CInt
 
     /// Takes ownership of an open descriptor.

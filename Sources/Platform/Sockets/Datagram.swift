@@ -16,7 +16,9 @@ public struct Datagram {
 @safe
 public struct DatagramBatch: RandomAccessCollection {
     private let datagrams: UnsafeMutablePointer<shim_datagram>
+    /// How many there are.
     public let endIndex: Int
+    /// Always 0.
     public var startIndex: Int { 0 }
 
     init(_ datagrams: UnsafeMutablePointer<shim_datagram>, count: Int) {
@@ -24,6 +26,7 @@ public struct DatagramBatch: RandomAccessCollection {
         endIndex = count
     }
 
+    /// The datagram at that index.
     public subscript(index: Int) -> Datagram {
         precondition(indices.contains(index))
         let datagram = unsafe datagrams[index]

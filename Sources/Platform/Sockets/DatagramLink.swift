@@ -21,8 +21,11 @@ public final class DatagramLink {
 
     /// Called with each datagram that came, valid until `onBatchEnd`.
     public var onDatagram: (Datagram) -> Void = { _ in }
+    /// Called after the last datagram of what was read at once.
     public var onBatchEnd: () -> Void = {}
+    /// Datagrams passed on.
     public private(set) var sent = 0
+    /// Datagrams that the limit or the kernel did not take.
     public private(set) var dropped = 0
 
     private let loop: EventLoop
@@ -34,6 +37,7 @@ public final class DatagramLink {
     private var second: Int64 = 0
     private var sentThisSecond = 0
 
+    /// One end of a pair of sockets; the other process has the other.
     public init(loop: EventLoop, descriptor: OwnedDescriptor) {
         (self.loop, self.descriptor) = (loop, descriptor)
         unsafe slots = .allocate(byteCount: Self.slotCount * Self.stride, alignment: 64)

@@ -5,7 +5,9 @@ public import Wire
 /// An address is an IPv4 host or an IPv6 /64, which is what one customer gets. Loopback is not limited: there it is the proxy
 /// in front of us, or ourselves.
 public struct HandshakeLimits: Sendable {
+    /// A stranger's handshakes in one second.
     public var perSecond = 10
+    /// A stranger's handshakes under way.
     public var atOnce = 20
     /// Knows the addresses that may do more.
     public var trust: AddressTrust?
@@ -23,6 +25,7 @@ public struct HandshakeLimits: Sendable {
         $0.underWay > 0
     }
 
+    /// For strangers alone: `trust` is nil.
     public init() {}
 
     /// Begins a handshake if the address may. Then `ended` must follow.

@@ -19,7 +19,9 @@ public final class HandshakeScheduler {
     /// Steps that may wait; further ones are refused.
     public static let maximumWaiting = 4_096
 
+    /// Per address; asked when a handshake begins.
     public var limits = HandshakeLimits()
+    /// Since the loop began.
     public private(set) var counters = HandshakeCounters()
     /// Told of every step when it has run: how long it waited, and the CPU time it took.
     public var onStep: (_ waited: Duration, _ cost: Duration) -> Void = { _, _ in }
@@ -37,6 +39,7 @@ public final class HandshakeScheduler {
 
     init(loop: EventLoop) { self.loop = loop }
 
+    /// The loop's scheduler, made at the first call.
     public static func of(_ loop: EventLoop) -> HandshakeScheduler { loop.resource { HandshakeScheduler(loop: loop) } }
 
     /// Runs one step of a handshake, now or when it is its turn. The step must know by itself when its session is gone.
@@ -91,10 +94,13 @@ public final class HandshakeScheduler {
 
 /// What handshakes cost on one loop.
 public struct HandshakeCounters: Equatable, Sendable {
+    /// Steps that have run.
     public var steps = 0
+    /// The CPU time that they took.
     public var cpu = Duration.zero
     /// Steps that had to wait for the budget.
     public var delayed = 0
+    /// Steps turned away because too many waited.
     public var refused = 0
 }
 
@@ -102,31 +108,31 @@ public struct HandshakeCounters: Equatable, Sendable {
 ///
 /// A P-256 handshake is half a millisecond of CPU that any stranger can ask for; media on the same loop must not wait for a
 /// crowd of them.
-public struct HandshakeBudget: Sendable {
-    public static let window = Duration.milliseconds(20)
-    public static let share = Duration.milliseconds(4)
+struct HandshakeBudget: Sendable {
+    static let window = Duration.milliseconds(20)
+    static let share = Duration.milliseconds(4)
     /// What one step may cost: it begins only when that much is left.
-    public static let typicalCost = Duration.microseconds(500)
+    static let typicalCost = Duration.microseconds(500)
 
     private var spendings: [(moment: MonotonicTime, cost: Duration)] = []
     private var spent = Duration.zero
 
-    public init() {}
+    init() {}
 
     /// Whether a step may begin now.
-    public mutating func isOpen(at now: MonotonicTime) -> Bool {
+    mutating func isOpen(at now: MonotonicTime) -> Bool {
         forget(before: now - Self.window)
         return spent + Self.typicalCost <= Self.share
     }
 
     /// Notes the CPU time of a step that has ended now.
-    public mutating func spend(_ cost: Duration, at now: MonotonicTime) {
+    mutating func spend(_ cost: Duration, at now: MonotonicTime) {
         spendings.append((now, cost))
         spent += cost
     }
 
     /// When the next step may begin.
-    public func opening(after now: MonotonicTime) -> MonotonicTime {
+    func opening(after now: MonotonicTime) -> MonotonicTime {
         var left = spent
         for (moment, cost) in spendings {
             if left + Self.typicalCost <= Self.share { return now }

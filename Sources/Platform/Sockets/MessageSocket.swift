@@ -74,11 +74,15 @@ public enum MessageSocket {
 public struct DescriptorMessage: Sendable {
     /// Descriptors of one message; more are sent in several.
     public static let maximumDescriptors = Int(SHIM_MAXIMUM_DESCRIPTORS)
+    /// Of one message; longer ones come as `EMSGSIZE`.
     public static let maximumBytes = 65_536
 
+    /// At least one.
     public var bytes: [UInt8]
+    /// At most `maximumDescriptors`.
     public var descriptors: [OwnedDescriptor]
 
+    /// A message to send.
     public init(bytes: [UInt8], descriptors: [OwnedDescriptor] = []) {
         (self.bytes, self.descriptors) = (bytes, descriptors)
     }

@@ -13,6 +13,7 @@ public final class TCPListener {
     /// How long we look away when the process has no descriptors left: the listener stays readable all that time.
     static let exhaustionPause = Duration.milliseconds(100)
 
+    /// With the port that the kernel chose where 0 was asked for.
     public let localAddress: SocketAddress
     /// New connections get this one; a reloaded certificate is put here.
     public var tls: TLSContext?
@@ -59,6 +60,7 @@ public final class TCPListener {
         watch?.suspend()
     }
 
+    /// Accepts again.
     public func resume() { watch?.resume() }
 
     private func acceptWaiting() {
@@ -90,14 +92,18 @@ public final class TCPListener {
 
 /// A TCP connection that nobody reads yet. A value, so that a worker with less to do may be given it.
 public struct AcceptedConnection: Sendable {
+    /// Connected, not blocking, closed on exec.
     public let descriptor: OwnedDescriptor
+    /// The peer, or the proxy in front of it.
     public let remoteAddress: SocketAddress
+    /// Ours, at which it came in.
     public let localAddress: SocketAddress
     /// What its listener speaks; nil for plain TCP.
     public let tls: TLSContext?
     /// What it counts for where workers have even shares; whoever reads the connection keeps it as long as that is open.
     var place: ConnectionPlace?
 
+    /// A connection that somebody else accepted, or that was handed over.
     public init(
         descriptor: OwnedDescriptor, remoteAddress: SocketAddress, localAddress: SocketAddress, tls: TLSContext? = nil
     ) {
@@ -107,6 +113,7 @@ public struct AcceptedConnection: Sendable {
 
 /// A plain connection on its way from one loop to another, with what was read of it and not consumed.
 public struct DetachedConnection: Sendable {
+    /// The connection itself.
     public let connection: AcceptedConnection
     let unread: [UInt8]
 }

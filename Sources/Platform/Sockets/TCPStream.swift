@@ -8,6 +8,9 @@ public import Wire
 ///
 /// Every handler may close or drop the stream. `onClosed` is called once, never from inside a call of ours, and not after
 /// `close()`. A stream that is dropped closes its connection.
+///
+///     let stream = TCPStream(loop: loop, accepted: connection)
+///     stream.onBytes = { [unowned self] bytes in parser.consume(bytes) }  // returns how many it took
 @safe
 public final class TCPStream {
     /// What a parser may leave for later. Parsers of longer things keep them themselves.
@@ -227,7 +230,6 @@ public final class TCPStream {
         if !isReadingPaused, unconsumed.count > Self.maximumUnconsumedBytes { end(.tooMuchUnconsumed) }
     }
 
-    /// Delivers what was kept while reading was paused.
     private func redeliver() {
         redelivery = nil
         guard phase == .open, !isReadingPaused else { return }

@@ -10,6 +10,7 @@ public final class UDPSocket {
     /// streams; 8 MB holds a burst of all.
     public static let receiveBufferBytes: CInt = 8 << 20
 
+    /// With the port that the kernel chose where 0 was asked for.
     public let localAddress: SocketAddress
     /// What the kernel granted, as it counts (twice the payload).
     public let grantedReceiveBufferBytes: Int
@@ -18,6 +19,7 @@ public final class UDPSocket {
     public var onDatagrams: (DatagramBatch) -> Void = { _ in }
     /// Called once when the socket takes datagrams again, after `.wouldBlock` and `awaitWritable()`.
     public var onWritable: () -> Void = {}
+    /// Since the socket was made.
     public var counters: UDPCounters { counted }
 
     private let descriptor: OwnedDescriptor
@@ -60,7 +62,9 @@ public final class UDPSocket {
     /// Stops reading for good; sending still works until the socket is dropped.
     public func stopReceiving() { readWatch?.cancel() }
 
+    /// Leaves what arrives in the kernel until `resumeReceiving`; what has no room there is lost.
     public func suspendReceiving() { readWatch?.suspend() }
+    /// Reads again.
     public func resumeReceiving() { readWatch?.resume() }
 
     /// Calls `onWritable` once, as soon as the socket takes datagrams again.
@@ -105,6 +109,7 @@ public final class UDPSocket {
     }
 
     @discardableResult
+    /// The same for bytes in an array.
     public func send(_ payload: [UInt8], to peer: SocketAddress, from local: IPAddress? = nil) -> SendOutcome {
         unsafe payload.withUnsafeBytes { unsafe send($0, to: peer, from: local) }
     }
@@ -202,14 +207,18 @@ public enum SendOutcome: Equatable, Sendable {
 public struct RunOutcome: Equatable, Sendable {
     /// Datagrams that are done with, sent or failed. With `.wouldBlock` the caller keeps those behind.
     public var count = 0
+    /// Of the last datagram that was not simply sent.
     public var outcome = SendOutcome.sent
 
+    /// What became of so many.
     public init(count: Int = 0, outcome: SendOutcome = .sent) { (self.count, self.outcome) = (count, outcome) }
 }
 
 /// What went through a UDP socket, in datagrams.
 public struct UDPCounters: Equatable, Sendable {
+    /// Datagrams read.
     public var received = 0
+    /// Datagrams given to the kernel.
     public var sent = 0
     /// Refused by the kernel for another reason than a full buffer.
     public var failed = 0
