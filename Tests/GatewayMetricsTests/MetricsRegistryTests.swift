@@ -5,7 +5,7 @@ import Testing
 @testable import GatewayMetrics
 
 @Suite("Metrics")
-struct MetricsTests {
+struct MetricsRegistryTests {
     private func text(_ registry: MetricsRegistry) -> String { String(decoding: registry.exposition(), as: UTF8.self) }
 
     @Test func `are written as Prometheus reads them`() {
@@ -73,35 +73,6 @@ struct MetricsTests {
         #expect(loop.run(until: { turns.value > 0 }, within: .seconds(20)))
         #expect(!text(registry).contains(#"stagedoor_event_loop_lag_seconds_count{loop="test"} 0"#))
         watch.cancel()
-    }
-
-    @Test func `the process tells about itself`() throws {
-        let registry = MetricsRegistry()
-        ProcessMetrics.register(in: registry, version: "1.2.3")
-        let text = text(registry)
-        #expect(text.contains(#"stagedoor_build_info{version="1.2.3"} 1"#))
-        #expect(ProcessMetrics.residentBytes > 1_000_000)
-        #expect((4...ProcessMetrics.maximumDescriptorCount).contains(ProcessMetrics.openDescriptorCount))
-        #expect(ProcessMetrics.openDescriptorCount == Int(ProcessMetrics.countedDescriptors))
-        #expect(!text.contains("NaN"))
-    }
-
-    @Test func `a process without a descriptor left still tells about itself`() throws {
-        var normal = rlimit()
-        #expect(getrlimit(CInt(RLIMIT_NOFILE.rawValue), &normal) == 0)
-        var low = rlimit(rlim_cur: rlim_t(ProcessMetrics.openDescriptorCount + 64), rlim_max: normal.rlim_max)
-        #expect(setrlimit(CInt(RLIMIT_NOFILE.rawValue), &low) == 0)
-        var taken: [CInt] = []
-        while true {
-            let descriptor = dup(0)
-            if descriptor < 0 { break }
-            taken.append(descriptor)
-        }
-        let told = (ProcessMetrics.openDescriptorCount, ProcessMetrics.maximumDescriptorCount, ProcessMetrics.residentBytes)
-        for descriptor in taken { close(descriptor) }
-        setrlimit(CInt(RLIMIT_NOFILE.rawValue), &normal)
-        // Descriptors above the new limit stay open.
-        #expect(told.0 >= Int(low.rlim_cur) && told.1 == Int(low.rlim_cur) && told.2 == 0)
     }
 }
 

@@ -4,54 +4,6 @@ import Wire
 
 @testable import Sockets
 
-@Suite("Handshake budget")
-struct HandshakeBudgetTests {
-    static let start = MonotonicTime(nanoseconds: 1_000_000_000)
-
-    @Test func `no window of 20 ms sees more than 4 ms, whatever is asked for`() {
-        var budget = HandshakeBudget()
-        var now = Self.start
-        var spendings: [(MonotonicTime, Duration)] = []
-        // Steps of 400 µs, asked for all the time during a second.
-        while now < Self.start + .seconds(1) {
-            if budget.isOpen(at: now) {
-                now = now + .microseconds(400)
-                budget.spend(.microseconds(400), at: now)
-                spendings.append((now, .microseconds(400)))
-            } else {
-                now = max(now + .microseconds(1), budget.opening(after: now))
-            }
-        }
-        for (end, _) in spendings {
-            let inWindow = spendings.filter { $0.0 > end - .milliseconds(20) && $0.0 <= end }
-            #expect(inWindow.reduce(.zero) { $0 + $1.1 } <= HandshakeBudget.share)
-        }
-        // And it is not more careful than it need be: 3.6 ms in each 20.4 ms are nine steps.
-        #expect(spendings.reduce(.zero) { $0 + $1.1 } > .milliseconds(170))
-    }
-
-    @Test func `it opens when it said it would`() {
-        var budget = HandshakeBudget()
-        var now = Self.start
-        while budget.isOpen(at: now) {
-            now = now + .milliseconds(1)
-            budget.spend(.microseconds(900), at: now)
-        }
-        let opening = budget.opening(after: now)
-        #expect(opening > now)
-        let (isOpenBefore, isOpenThen) = (budget.isOpen(at: opening - .microseconds(1)), budget.isOpen(at: opening))
-        #expect(!isOpenBefore)
-        #expect(isOpenThen)
-    }
-
-    @Test func `one long step closes it for a window, not for ever`() {
-        var budget = HandshakeBudget()
-        budget.spend(.milliseconds(50), at: Self.start)
-        let states = [19, 20].map { budget.isOpen(at: Self.start + .milliseconds($0)) }
-        #expect(states == [false, true])
-    }
-}
-
 @Suite("Handshakes of one address")
 struct HandshakeLimitsTests {
     static let start = MonotonicTime(nanoseconds: 1_000_000_000)
