@@ -42,7 +42,7 @@ struct LeaseTable {
     /// There are no more rules than this, and each warns once before a publish starts.
     private static let maximumEarlyWarnings = 16
 
-    private struct Session {
+    struct Session {
         var record: StageSession
         /// Whether the history knows it; until a participant is announced it does not.
         var isRecorded = false
@@ -61,7 +61,7 @@ struct LeaseTable {
 
     private(set) var held: [Key: Held] = [:]
     /// By stage ARN.
-    private var sessions: [String: Session] = [:]
+    private(set) var sessions: [String: Session] = [:]
     private let quotas: QuotaSettings
     private var lastGeneration: UInt64
 
