@@ -1,6 +1,7 @@
 import AMF0
 import Admission
 import EventLoop
+import MediaContract
 import Refusals
 import Settings
 import StageHub
@@ -98,8 +99,9 @@ struct ConnectionTests {
 
     @Test func `ends a publish in words, and gives the key back`() throws {
         let bench = try IngestBench()
-        let inspector = FakeInspector()
-        bench.host.inspector = inspector
+        bench.host.inspector = ContractSession(
+            desk: ContractDesk(), ingest: .rtmp,
+            publisher: ContractPublisher(credential: "h1", source: .loopback, product: "Test/1.0"))
         let encoder = bench.connect()
         encoder.connectAndPublish()
         #expect(bench.run(until: { encoder.hasStarted }))

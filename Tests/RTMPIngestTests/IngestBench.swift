@@ -2,6 +2,7 @@ import AMF0
 import Admission
 import EventLoop
 import GatewayMetrics
+import MediaContract
 import RTMP
 import Refusals
 import Settings
@@ -17,13 +18,15 @@ final class TableAuthorizer: Authorizer {
     private let grants: Lock<[String: PublishGrant]>
     let asked = Lock<[String]>([])
     let isSilent = Lock(false)
+    /// What it does not answer, and keeps.
+    private let unanswered = Lock<[@Sendable (Result<PublishGrant, Refusal>) -> Void]>([])
 
     init(_ grants: [String: PublishGrant]) { self.grants = Lock(grants) }
 
     func authorize(_ request: PublishRequest, reply: @escaping @Sendable (Result<PublishGrant, Refusal>) -> Void) {
         guard case .streamKey(let key) = request.credential else { return }
         asked.withLock { $0.append(key.revealText()) }
-        if isSilent.withLock({ $0 }) { return }
+        if isSilent.withLock({ $0 }) { return unanswered.withLock { $0.append(reply) } }
         let grant = grants.withLock { $0[key.revealText()] }
         reply(grant.map { .success($0) } ?? .failure(Refusal(.unknownStreamKey)))
     }
@@ -103,17 +106,21 @@ final class RecordingSink: MediaSink {
 }
 
 /// Puts a recording sink on every publication.
-final class RecordingHost: RTMPPublishHost {
+final class RecordingHost: PublishHost {
     private(set) var sinks: [RecordingSink] = []
     private(set) var publications: [Publication] = []
-    private(set) var ends: [SessionEnd] = []
+    /// Of the publishes that have ended, in the order of their beginnings.
+    var ends: [SessionEnd] { sinks.compactMap(\.end) }
     var remembered: Refusal?
-    var inspector: (any MediaInspector)?
+    var inspector: ContractSession?
 
     func rememberedRefusal(for grant: PublishGrant, _ request: PublishRequest) -> Refusal? { remembered }
+    func rememberedWarning(for grant: PublishGrant, _ request: PublishRequest) -> String? { nil }
+    func acceptedProfiles(for grant: PublishGrant) -> Set<UInt8>? { nil }
+    func retryAfter(for grant: PublishGrant) -> Int? { nil }
     func makeInspector(
         for grant: PublishGrant, _ lease: PublishLease, _ request: PublishRequest
-    ) -> (any MediaInspector)? { inspector }
+    ) -> ContractSession? { inspector }
 
     func publishBegan(_ publication: Publication) {
         let sink = RecordingSink()
@@ -121,8 +128,6 @@ final class RecordingHost: RTMPPublishHost {
         publications.append(publication)
         publication.add(sink)
     }
-
-    func publishEnded(_ publication: Publication, _ reason: SessionEnd) { ends.append(reason) }
 }
 
 /// One worker's front end with everything around it in memory.

@@ -72,7 +72,7 @@ struct EndpointTests {
         #expect(response.reason?.wholeMatch(of: /SD-\d{4}: .+/) != nil, "\(name)")
         #expect(response.headers["Access-Control-Allow-Origin"] == "*")
         #expect(status != 401 || response.headers["WWW-Authenticate"]?.hasPrefix("Bearer realm=") == true)
-        #expect(gateway.leases.liveCount == 0 && gateway.plane.directory.count == 0)
+        #expect(gateway.leases.liveCount == 0 && gateway.context.directory.count == 0)
     }
 
     @Test func `32: a token without the word Bearer is taken`() throws {
@@ -173,9 +173,9 @@ struct EndpointTests {
         let id = String(location.split(separator: "/").last ?? "")
         let (own, foreign): (HTTPHeaders, HTTPHeaders) = (["Authorization": "Bearer alice"], ["Authorization": "Bearer mallory"])
         #expect(gateway.request(.get, location, headers: own).status == .noContent, "it lives")
-        let entry = try #require(gateway.plane.directory.entry(id: id))
-        gateway.plane.transport.end(entry, .refused(Refusal(.participantDisconnected)))
-        #expect(eventually { gateway.plane.directory.entry(id: id) == nil })
+        let entry = try #require(gateway.context.directory.entry(id: id))
+        gateway.context.transport.end(entry, .refused(Refusal(.participantDisconnected)))
+        #expect(eventually { gateway.context.directory.entry(id: id) == nil })
         let told = gateway.request(.get, location, headers: own)
         #expect(told.status == .ok)
         #expect(try JSONValue(parsing: told.body)["verdict"]?.string?.hasPrefix("SD-1007: ") == true)
@@ -184,8 +184,8 @@ struct EndpointTests {
         #expect(gateway.request(.delete, location, headers: foreign).status == .forbidden)
         #expect(gateway.request(.delete, location, headers: own).status == .ok)
         let now = EventLoop.monotonicNow()
-        #expect(gateway.plane.directory.endedEntry(id: id, now: now + .seconds(50)) != nil)
-        #expect(gateway.plane.directory.endedEntry(id: id, now: now + .seconds(61)) == nil)
+        #expect(gateway.context.directory.endedEntry(id: id, now: now + .seconds(50)) != nil)
+        #expect(gateway.context.directory.endedEntry(id: id, now: now + .seconds(61)) == nil)
     }
 
     @Test func `a new session is told what the one before was warned of`() throws {
@@ -205,11 +205,11 @@ struct EndpointTests {
         }
         #expect(gateway.post(Self.offer, token: "late").status == .tooManyRequests)
         #expect(gateway.post(Self.offer, token: "p0").status == .created)
-        #expect(gateway.plane.directory.pendingCount == PendingSessions.maximumPerStage)
+        #expect(gateway.context.directory.pendingCount == PendingSessions.maximumPerStage)
         #expect(gateway.post(Self.offer, token: "late@other").status == .created)
         // The same participant id on another stage is somebody else.
         #expect(gateway.post(Self.offer, token: "p1@other").status == .created)
-        #expect(gateway.plane.directory.pendingCount == PendingSessions.maximumPerStage + 2)
+        #expect(gateway.context.directory.pendingCount == PendingSessions.maximumPerStage + 2)
     }
 
     @Test func `30: too many requests from one address are answered 429 with Retry-After`() throws {

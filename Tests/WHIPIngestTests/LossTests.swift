@@ -33,7 +33,7 @@ struct LossTests {
         #expect(numbers.count >= wanted)
         #expect(link.dropped > 0)
         // Our account agrees with what the link did: what came after being asked for is what it had dropped.
-        let recovered = gateway.plane.metrics.recovered.value
+        let recovered = gateway.context.metrics.recovered.value
         let lost = try #require(gateway.output[participant]?.counters).lost.value
         #expect(abs(recovered + lost - link.dropped) <= max(2, link.dropped / 20), "\(recovered) + \(lost) of \(link.dropped)")
     }

@@ -63,8 +63,8 @@ struct RebindingTests {
             #expect(eventually { gateway.output["twin\(index)"]?.video.count == 8 })
         }
         for client in clients.dropLast() { #expect(client.delete(at: gateway) == 200) }
-        #expect(eventually { gateway.plane.directory.count == 0 })
-        #expect(gateway.plane.transport.directory.entries(source: 1).isEmpty)
+        #expect(eventually { gateway.context.directory.count == 0 })
+        #expect(gateway.context.transport.directory.entries(source: 1).isEmpty)
     }
 }
 

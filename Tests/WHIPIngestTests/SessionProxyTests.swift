@@ -55,7 +55,7 @@ struct SessionProxyTests {
         defer { stop() }
         let session = try location()
         #expect(other.request(.delete, session, headers: ["Authorization": "Bearer mallory"]).status == .forbidden)
-        #expect(owner.plane.directory.count == 1)
+        #expect(owner.context.directory.count == 1)
         #expect(other.request(.delete, session, headers: ["Authorization": "Bearer alice"]).status == .ok)
         #expect(other.request(.delete, session, headers: ["Authorization": "Bearer alice"]).status == .notFound)
     }

@@ -8,7 +8,7 @@ public enum IngestProtocol: String, Sendable, Codable, Equatable {
     case whip = "WHIP"
 }
 
-/// What an encoder shows at the door.
+/// What an encoder shows of itself.
 public struct PublishRequest: Sendable {
     public enum Credential: Sendable {
         /// The publish name of RTMP, up to its query.
@@ -22,6 +22,8 @@ public struct PublishRequest: Sendable {
     public var source: SocketAddress
     /// flashVer or User-Agent as sent, at most 256 bytes.
     public var userAgent: String
+    /// A digest of what the encoder's settings decide of its offer; empty where it shows none before its media.
+    public var settingsDigest = ""
 
     public init(credential: Credential, ingestProtocol: IngestProtocol, source: SocketAddress, userAgent: String) {
         (self.credential, self.ingestProtocol) = (credential, ingestProtocol)

@@ -81,3 +81,10 @@ public protocol PublishLeases: Sendable {
     /// Gives the lease back; a lease of an older generation than the one held changes nothing.
     func release(_ lease: PublishLease)
 }
+
+extension PublishLeases {
+    /// For whoever claims by a question whose answer may come too late to be heard: gives back the lease that it brings.
+    public func giveBack(unlessDelivered isDelivered: Bool, _ answer: ClaimAnswer) {
+        if !isDelivered, case .granted(let lease) = answer { release(lease) }
+    }
+}

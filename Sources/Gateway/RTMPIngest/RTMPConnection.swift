@@ -1,6 +1,8 @@
+import Admission
 import EventLoop
 import GatewayLogging
 import GatewayMetrics
+import HTTP
 import Monitoring
 import OpenSSL
 import RTMP
@@ -9,11 +11,11 @@ import Settings
 import StageHub
 import Wire
 
-/// One encoder's TCP connection on its worker: bytes in, answers out, deadlines, and the way from `publish` to a live publish.
+/// One encoder's TCP connection on its worker: bytes in, answers out, deadlines.
 ///
-/// The protocol is `RTMPServerSession`'s, the media `RTMPPublishPipeline`'s; here they meet time, transport and the lease.
+/// The protocol is `RTMPServerSession`'s, what becomes of a `publish` is `RTMPPublish`'s; here they meet time and transport.
 final class RTMPConnection {
-    enum Stage {
+    private enum Stage {
         /// A trusted balancer must say first for whom it speaks.
         case awaitingPROXYHeader
         /// The first byte tells RTMP, TLS and strays apart.
@@ -25,45 +27,44 @@ final class RTMPConnection {
     }
 
     /// More unread answers than this are not gathered for a peer that floods us with questions.
-    static let maximumPendingWriteByteCount = 64 << 10
-    static let maximumUserAgentByteCount = 256
+    private static let maximumPendingWriteByteCount = 64 << 10
+    private static let maximumUserAgentByteCount = 256
 
     let id: UInt64
-    /// Tells this connection from all others in logs, in the API and on the console.
-    let sessionID: String
     unowned let ingest: RTMPIngest
-    /// The ingest's, at hand for every read and message.
-    let loop: EventLoop
-    let receivedBytes: Counter
     let transport: any ConnectionTransport
     /// The encoder, or what a balancer said of it.
-    var source: SocketAddress
-    var stage: Stage
-    var session: RTMPServerSession
-    var userAgent = ""
+    private(set) var source: SocketAddress
+    /// The latest publish; its answers may come when it is over.
+    private(set) var publish: RTMPPublish?
     /// It counts among the connections that have not published, under this address.
     var admittedAddress: IPAddress?
     /// What the process's count knows of this connection's unfinished messages.
     var countedByteCount = 0
-    var attempt: PublishAttempt?
-    var live: LivePublish? {
-        didSet { transport.carriesMedia = live != nil }
-    }
-    var publishCount: UInt64 = 0
-    /// Nobody has shown a valid stream key here yet.
-    var isStranger = true
-    var deadline: TimerWatch?
+    /// Ends the connection when nothing better has replaced it by then.
+    private var deadline: TimerWatch?
+    /// Tells this connection from all others in logs, in the API and on the console.
+    private let sessionID: String
+    /// The ingest's, at hand for every read and message.
+    private let loop: EventLoop
+    private let receivedBytes: Counter
     private let accepted: MonotonicTime
-    private(set) var isHandshakeOver = false
+    private var stage: Stage
+    private var session: RTMPServerSession
+    private var userAgent = ""
+    private var publishCount: UInt64 = 0
+    /// Nobody has shown a valid stream key here yet.
+    private var isStranger = true
+    private var isHandshakeOver = false
     /// What happened so far, until a publish is granted.
-    private(set) var steps: [PublishStep] = []
+    private var steps: [PublishStep] = []
 
     init(id: UInt64, ingest: RTMPIngest, transport: any ConnectionTransport) {
         (self.id, self.ingest, self.transport) = (id, ingest, transport)
         (loop, receivedBytes) = (ingest.loop, ingest.metrics.receivedBytes)
         source = transport.remoteAddress
         sessionID = String(hexadecimal: Random.bytes(count: 8))
-        accepted = ingest.loop.now
+        accepted = loop.now
         stage = ingest.isTrustedProxy(source.ip) ? .awaitingPROXYHeader : .sniffing
         session = RTMPServerSession(
             crypto: HandshakeCrypto(
@@ -73,17 +74,242 @@ final class RTMPConnection {
         note("accepted")
     }
 
-    /// Notes a step of the session's story; a second publish of one connection begins where the first one did.
-    func note(_ step: String) {
-        steps.removeAll { $0.name == step }
-        steps.append(PublishStep(step, at: EventLoop.wallNow()))
+    var isLive: Bool { publish?.live != nil }
+    /// What its unfinished messages make us keep.
+    var partialByteCount: Int { session.partialByteCount }
+    private var settings: RTMPSettings { ingest.settings }
+
+    // MARK: - Bytes
+
+    /// Takes bytes as they lie in the loop's buffer.
+    /// - Returns: how many were consumed; the rest is to be given again with what follows.
+    func receive(_ bytes: UnsafeRawBufferPointer) -> Int {
+        receivedBytes.increment(by: bytes.count)
+        switch stage {
+        case .awaitingPROXYHeader: return readPROXYHeader(bytes)
+        case .sniffing: return sniff(bytes)
+        case .session: return readSession(bytes)
+        case .closing, .closed: return bytes.count
+        }
     }
 
-    var settings: RTMPSettings { ingest.settings }
+    private func readPROXYHeader(_ bytes: UnsafeRawBufferPointer) -> Int {
+        do throws(PROXYHeader.ParseError) {
+            guard let header = try PROXYHeader.parse(bytes.bytes) else { return 0 }
+            if let client = header.source { source = client }
+            stage = .sniffing
+            guard ingest.admit(self) else {
+                end(.connectionLost)
+                return bytes.count
+            }
+            let rest = UnsafeRawBufferPointer(rebasing: bytes.dropFirst(header.byteCount))
+            return header.byteCount + (rest.isEmpty ? 0 : sniff(rest))
+        } catch {
+            log(.warning, "rtmp_proxy_header_missing", ["reason": .error(error)])
+            end(.connectionLost)
+            return bytes.count
+        }
+    }
 
-    /// Ends the connection when nothing better has replaced this deadline by then.
-    func setDeadline(after delay: Duration) {
-        deadline = ingest.loop.schedule(after: delay) { [unowned self] in deadlinePassed() }
+    private func sniff(_ bytes: UnsafeRawBufferPointer) -> Int {
+        guard let first = bytes.first else { return 0 }
+        guard first == Self.tlsHandshakeRecord, !transport.isTLS else {
+            stage = .session
+            return readSession(bytes)
+        }
+        if transport.startTLS() { return 0 }
+        log(.info, "rtmp_tls_not_configured")
+        end(.connectionLost)
+        return bytes.count
+    }
+
+    private static let tlsHandshakeRecord: UInt8 = 0x16
+
+    /// What follows an unanswered `publish` stays with the transport, which is paused until then.
+    private func readSession(_ bytes: UnsafeRawBufferPointer) -> Int {
+        var offset = 0
+        do throws(RTMPError) {
+            while let event = try session.nextEvent(in: bytes, at: &offset) {
+                handshakeCompleted()
+                handle(event)
+                guard case .session = stage else { return bytes.count }
+            }
+        } catch {
+            failed(error)
+            return bytes.count
+        }
+        if !isHandshakeOver, session.isHandshakeComplete { handshakeCompleted() }
+        if admittedAddress != nil, session.partialByteCount != countedByteCount { ingest.countBytes(of: self) }
+        flush()
+        return offset
+    }
+
+    /// Sends what the session has to say. A peer that asks and never reads is left alone.
+    private func flush() {
+        if case .closed = stage { return }
+        guard !session.output.isEmpty else { return }
+        transport.write(session.takeOutput())
+        guard transport.pendingWriteByteCount > Self.maximumPendingWriteByteCount else { return }
+        log(.info, "rtmp_peer_does_not_read")
+        end(.connectionLost)
+    }
+
+    private func failed(_ error: RTMPError) {
+        ingest.metrics.protocolErrors.increment()
+        log(.info, "rtmp_protocol_error", ["reason": .string(error.explanation)])
+        if error == .httpRequest {
+            transport.write(Self.httpAnswer)
+            close(lingering: true)
+        } else if let publish, isLive {
+            publish.refuse(Refusal(.malformedRTMP, sentence: "The RTMP stream is malformed: \(error.explanation)."))
+        } else {
+            end(.connectionLost)
+        }
+    }
+
+    private static let httpAnswer: [UInt8] = {
+        let body = "This port takes RTMP and RTMPS from encoders, not HTTP. WHIP has a port of its own.\n"
+        let head = "HTTP/1.1 400 Bad Request\r\nContent-Type: text/plain; charset=utf-8\r\nConnection: close\r\n"
+        return Array("\(head)Content-Length: \(body.utf8.count)\r\n\r\n\(body)".utf8)
+    }()
+
+    // MARK: - Events
+
+    private func handle(_ event: RTMPEvent) {
+        switch event {
+        case .connect(let request): connectRequested(request)
+        case .publish(let target): publishRequested(target)
+        case .video(let media): received(media, isVideo: true)
+        case .audio(let media): received(media, isVideo: false)
+        case .data: break
+        case .unpublished:
+            publish?.end(.closed)
+            setDeadline(after: settings.publishTimeout)
+        }
+    }
+
+    private func received(_ media: RTMPMedia, isVideo: Bool) {
+        guard let publish, let live = publish.live else { return }
+        let now = loop.now
+        live.lastMedia = now
+        let refusal =
+            isVideo
+            ? live.pipeline.receiveVideo(media.payload, timestamp: media.timestamp, arrival: now)
+            : live.pipeline.receiveAudio(media.payload, timestamp: media.timestamp, arrival: now)
+        if let refusal { publish.refuse(refusal) }
+    }
+
+    private func connectRequested(_ request: ConnectRequest) {
+        note("connected")
+        userAgent = String(decoding: request.flashVersion.utf8.prefix(Self.maximumUserAgentByteCount), as: UTF8.self)
+        let target = PublishTarget(connect: request, publishName: "")
+        if target.asksForPasswordScheme {
+            rejectConnect(Refusal(.unsupportedAuthentication))
+        } else if target.application != Self.applicationName {
+            rejectConnect(Refusal(.unknownApplication))
+        } else {
+            session.acceptConnect()
+        }
+    }
+
+    private static let applicationName = "app"
+
+    private func rejectConnect(_ refusal: Refusal) {
+        log(.info, "rtmp_connect_refused", ["code": .string(refusal.code.identifier), "agent": .string(userAgent)])
+        noteRefusal(refusal, of: nil, wasLive: false)
+        session.rejectConnect(description: refusal.text)
+        flush()
+        close(lingering: true)
+    }
+
+    /// Deciding takes its time, which is not the encoder's.
+    private func publishRequested(_ target: PublishTarget) {
+        note("publishRequested")
+        publishCount += 1
+        let request = PublishRequest(
+            credential: .streamKey(Secret(target.keys[0])), ingestProtocol: transport.isTLS ? .rtmps : .rtmp, source: source,
+            userAgent: userAgent)
+        let publish = RTMPPublish(publishCount, on: self, keys: target.keys, request)
+        self.publish = publish
+        deadline = loop.schedule(after: settings.decisionTimeout) { [unowned publish] in
+            publish.refuse(Refusal(.authorityUnavailable))
+        }
+        if target.asksForPasswordScheme { return publish.refuse(Refusal(.unsupportedAuthentication)) }
+        publish.begin()
+        if publish.isPending { transport.pauseReading() }
+    }
+
+    // MARK: - What its publish has to say
+
+    /// The stream key is good.
+    func authorized() {
+        isStranger = false
+        note("authorized")
+    }
+
+    /// Where a publish comes from; the second one of a connection is another session.
+    func origin(ofPublish number: UInt64) -> PublishOrigin {
+        PublishOrigin(
+            sessionID: number == 1 ? sessionID : "\(sessionID)-\(number)", source: source, userAgent: userAgent, steps: steps)
+    }
+
+    /// The publish is live: media may come.
+    func acceptPublish(of participantID: String) {
+        deadline = nil
+        log(.info, "rtmp_publish_granted", ["participant": .string(participantID), "agent": .string(userAgent)])
+        session.acceptPublish()
+        flush()
+        transport.resumeReading()
+    }
+
+    /// Tells the encoder why it may not publish, or not any longer, and everybody who asks later.
+    /// - Parameter grant: whose credential it was, when that is known.
+    func turnAway(_ refusal: Refusal, of grant: PublishGrant?, wasLive: Bool) {
+        log(
+            .info, "rtmp_publish_refused",
+            [
+                "code": .string(refusal.code.identifier), "sentence": .string(refusal.sentence), "agent": .string(userAgent),
+            ])
+        noteRefusal(refusal, of: grant, wasLive: wasLive)
+        reject(refusal)
+    }
+
+    /// Words that the encoder's user will see.
+    func reject(_ refusal: Refusal) {
+        session.rejectPublish(code: refusal.code.rtmp.rawValue, description: refusal.text)
+        flush()
+    }
+
+    /// Counts a refusal, and keeps it for whoever asks why an encoder was turned away.
+    private func noteRefusal(_ refusal: Refusal, of grant: PublishGrant?, wasLive: Bool) {
+        ingest.environment.board?.note(
+            RefusedAttempt(
+                refusal, of: grant, by: transport.isTLS ? .rtmps : .rtmp, from: source, userAgent: userAgent, wasLive: wasLive))
+    }
+
+    /// Asks the encoder of a live publish to connect anew.
+    /// - Returns: whether it could be asked.
+    func requestReconnect(tcURL: String?) -> Bool {
+        guard isLive, session.requestReconnect(tcURL: tcURL, description: "This gateway is draining.") else { return false }
+        flush()
+        return true
+    }
+
+    /// Called once a second while a publish is live.
+    func pingIfDue() {
+        let now = loop.now
+        guard now.nanoseconds / 1_000_000_000 % Self.pingInterval == 0 else { return }
+        session.ping(stamp: UInt32(truncatingIfNeeded: now.nanoseconds / 1_000_000))
+        flush()
+    }
+
+    /// Seconds.
+    private static let pingInterval: Int64 = 30
+
+    // MARK: - Time
+
+    private func setDeadline(after delay: Duration) {
+        deadline = loop.schedule(after: delay) { [unowned self] in deadlinePassed() }
     }
 
     private func deadlinePassed() {
@@ -96,15 +322,57 @@ final class RTMPConnection {
             log(.info, "rtmp_publish_timeout")
             return end(.connectionLost)
         }
-        refuse(Refusal(.publishTimeout))
+        turnAway(Refusal(.publishTimeout), of: nil, wasLive: false)
+        close(lingering: true)
     }
 
     /// The handshake is complete: what is left of the time to publish counts from accepting.
-    func handshakeCompleted() {
+    private func handshakeCompleted() {
         guard !isHandshakeOver else { return }
         isHandshakeOver = true
         note("handshakeDone")
-        setDeadline(after: max(.zero, settings.publishTimeout - (ingest.loop.now - accepted)))
+        setDeadline(after: max(.zero, settings.publishTimeout - (loop.now - accepted)))
+    }
+
+    // MARK: - Ends
+
+    /// The peer is gone, or is to be gone at once.
+    func end(_ reason: SessionEnd) {
+        publish?.end(reason)
+        close(lingering: false)
+    }
+
+    /// Lets the last words reach the peer, or not.
+    func close(lingering: Bool) {
+        if case .closed = stage { return }
+        publish?.end(.connectionLost)
+        deadline = nil
+        guard lingering else {
+            stage = .closed
+            transport.close()
+            return ingest.forget(self)
+        }
+        if case .closing = stage { return }
+        stage = .closing
+        transport.resumeReading()
+        transport.closeAfterFlush(lingering: settings.lingering)
+    }
+
+    /// The transport has closed, whoever wanted it.
+    func transportClosed() {
+        publish?.end(.connectionLost)
+        if case .closed = stage { return }
+        deadline = nil
+        stage = .closed
+        ingest.forget(self)
+    }
+
+    // MARK: - Story
+
+    /// Notes a step of the session's story; a second publish of one connection begins where the first one did.
+    private func note(_ step: String) {
+        steps.removeAll { $0.name == step }
+        steps.append(PublishStep(step, at: EventLoop.wallNow()))
     }
 
     /// Lines of a connection that has shown no valid stream key are a stranger's, and limited.

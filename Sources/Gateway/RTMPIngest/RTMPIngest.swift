@@ -1,20 +1,23 @@
-import Admission
+public import Admission
 public import EventLoop
 import GatewayLogging
-import GatewayMetrics
+public import GatewayMetrics
+public import MediaContract
+public import Monitoring
 public import OpenSSL
 import RTMP
 import Refusals
-import Settings
-import StageHub
+public import Settings
+public import Sockets
+public import StageHub
 public import Transcoding
-import Wire
+public import Wire
 
-/// One worker's RTMP front end: its connections, and the door through which answers from other threads come. Confined.
+/// One worker's RTMP front end: its connections, and what other threads answer and order. Confined.
 public final class RTMPIngest {
     public let environment: RTMPIngestEnvironment
     /// Given once, before the first connection.
-    public weak var host: (any RTMPPublishHost)?
+    public weak var host: (any PublishHost<ContractSession>)?
     /// What peers get that begin with TLS on the RTMP port; a reloaded certificate is put here.
     public var tls: TLSContext?
 
@@ -24,7 +27,9 @@ public final class RTMPIngest {
     /// Where messages of several chunks are put together, whoever sends them.
     let messageBuffers = MessageBufferPool()
     let packetScratch = PacketScratch()
-    private var mailbox: Mailbox<WorkerMessage>?
+    /// The way back for answers to what publishes ask.
+    let replies: ReplyBox
+    private var orders: Mailbox<PublishOrder>?
     private var connections: [UInt64: RTMPConnection] = [:]
     private var nextID: UInt64 = 1
     /// Ids of connections in the order of accepting, to find the oldest that has not published; others are skipped over.
@@ -34,14 +39,15 @@ public final class RTMPIngest {
     public init(loop: EventLoop, environment: RTMPIngestEnvironment, transcoder: AudioTranscoder) throws(SystemError) {
         (self.loop, self.environment, self.transcoder) = (loop, environment, transcoder)
         metrics = RTMPMetrics(environment.metrics)
-        mailbox = try Mailbox(loop: loop) { [unowned self] in receive($0) }
+        replies = try ReplyBox(loop: loop, maximumQuestions: Self.maximumQuestions)
+        orders = try Mailbox(loop: loop) { [unowned self] in receive($0) }
     }
 
     var settings: RTMPSettings { environment.settings }
 
     /// Connections of this worker, and those of them that publish.
     public var connectionCount: Int { connections.count }
-    public var liveCount: Int { connections.values.count { $0.live != nil } }
+    public var liveCount: Int { connections.values.count { $0.isLive } }
 
     /// Ends everything, encoders are told nothing: they reconnect.
     public func stop() {
@@ -51,7 +57,7 @@ public final class RTMPIngest {
     /// Ends the publishes that have lived longest, at most so many (a drain's deadline has come).
     /// - Returns: how many ended.
     public func endOldest(_ count: Int) -> Int {
-        let oldest = connections.values.filter { $0.live != nil }.sorted { $0.id < $1.id }.prefix(count)
+        let oldest = connections.values.filter { $0.isLive }.sorted { $0.id < $1.id }.prefix(count)
         for connection in oldest { connection.end(.shutdown) }
         return oldest.count
     }
@@ -94,7 +100,7 @@ public final class RTMPIngest {
 
     /// A connection that has not published has begun or completed a message.
     func countBytes(of connection: RTMPConnection) {
-        let change = connection.session.partialByteCount - connection.countedByteCount
+        let change = connection.partialByteCount - connection.countedByteCount
         connection.countedByteCount += change
         if !environment.admission.keeps(change) { endOldestUnauthenticated() }
     }
@@ -107,18 +113,13 @@ public final class RTMPIngest {
         }
     }
 
-    func publishBegan(_ connection: RTMPConnection) {
-        leaveAdmission(connection)
-    }
-
-    func publishEnded(_ connection: RTMPConnection, _ counters: PipelineCounters) { metrics.count(counters) }
-
     func forget(_ connection: RTMPConnection) {
         leaveAdmission(connection)
         connections[connection.id] = nil
     }
 
-    private func leaveAdmission(_ connection: RTMPConnection) {
+    /// A connection publishes, or is gone: it counts no longer among those that have not.
+    func leaveAdmission(_ connection: RTMPConnection) {
         guard let address = connection.admittedAddress else { return }
         connection.admittedAddress = nil
         environment.admission.leave(address, kept: connection.countedByteCount)
@@ -126,31 +127,61 @@ public final class RTMPIngest {
         while let first = waiting.first, connections[first]?.admittedAddress == nil { waiting.removeFirst() }
     }
 
-    /// How other threads answer one publish of one connection.
-    func sender(for connection: UInt64, publish: UInt64) -> @Sendable (WorkerMessage.Content) -> Bool {
-        guard let sender = mailbox?.sender else { return { _ in false } }
-        return { sender.send(WorkerMessage(connection: connection, publish: publish, content: $0)) }
+    /// How other threads give orders to one publish of one connection.
+    func sender(for connection: UInt64, publish: UInt64) -> @Sendable (PublishOrder.Content) -> Void {
+        guard let sender = orders?.sender else { return { _ in } }
+        return { sender.send(PublishOrder(connection: connection, publish: publish, content: $0)) }
     }
 
-    /// Asks for a publish of a connection what may be answered at once, or later by another thread.
-    func ask(
-        for connection: UInt64, publish: UInt64, _ ask: (_ answer: @escaping @Sendable (WorkerMessage.Content) -> Bool) -> Void
+    private func receive(_ order: PublishOrder) {
+        guard let publish = connections[order.connection]?.publish, publish.number == order.publish else { return }
+        switch order.content {
+        case .incumbentEnded: publish.lookAtIncumbent()
+        case .leaseEnded(let reason): publish.leaseEnded(reason)
+        }
+    }
+
+    /// More than connections that have not published; each waits for one answer at most.
+    private static let maximumQuestions = 65_536
+}
+
+/// What another thread wants of one publish.
+struct PublishOrder: Sendable {
+    enum Content: Sendable {
+        /// The lease that the publish waits for was given back.
+        case incumbentEnded
+        case leaseEnded(LeaseEnd)
+    }
+
+    var connection: UInt64
+    /// Which of the connection's publishes is meant: an order may come after that one is over.
+    var publish: UInt64
+    var content: Content
+}
+
+/// What all workers' RTMP front ends share.
+public struct RTMPIngestEnvironment: Sendable {
+    public var settings: RTMPSettings
+    /// Balancers that speak for others: they must begin with a PROXY protocol header, version 2.
+    public var trustedProxies: [IPNetwork]
+    public var authorizer: any Authorizer
+    public var leases: any PublishLeases
+    public var reports: (any PublishReports)?
+    /// Told of refusals; the publication's host follows publishes there.
+    public var board: SessionBoard?
+    public var admission: ConnectionAdmission
+    public var heldAttempts = HeldAttempts()
+    public var metrics: MetricsRegistry
+
+    public init(
+        settings: RTMPSettings, limits: LimitSettings = LimitSettings(), trustedProxies: [IPNetwork] = [],
+        authorizer: any Authorizer, leases: any PublishLeases, reports: (any PublishReports)? = nil, metrics: MetricsRegistry,
+        trust: AddressTrust? = nil
     ) {
-        mailbox?.ask { answer in
-            ask { answer(WorkerMessage(connection: connection, publish: publish, content: $0)) }
-        }
-    }
-
-    private func receive(_ message: WorkerMessage) {
-        let connection = connections[message.connection]
-        let attempt = connection?.attempt?.number == message.publish ? connection : nil
-        switch message.content {
-        case .authorized(let result): attempt?.authorized(result)
-        case .claimed(.granted(let lease)) where attempt == nil: environment.leases.release(lease)
-        case .claimed(let answer): attempt?.claimed(answer)
-        case .incumbentEnded: attempt?.lookAtIncumbent()
-        case .leaseEnded(let reason):
-            if connection?.live?.number == message.publish { connection?.leaseEnded(reason) }
-        }
+        (self.settings, self.trustedProxies) = (settings, trustedProxies)
+        (self.authorizer, self.leases) = (authorizer, leases)
+        (self.reports, self.metrics) = (reports, metrics)
+        admission = ConnectionAdmission(
+            maximumCount: limits.unauthenticatedConnections, maximumPerAddress: limits.connectionsPerAddress, trust: trust)
     }
 }

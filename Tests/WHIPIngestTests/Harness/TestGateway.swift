@@ -20,7 +20,7 @@ final class TestGateway: Sendable {
         case stop
     }
 
-    let plane: WHIPPlane
+    let context: WHIPContext
     let leases = StubLeases()
     let address: SocketAddress
     let output = ForwardedMedia()
@@ -46,34 +46,35 @@ final class TestGateway: Sendable {
         let registry = MetricsRegistry()
         let transport = try TransportPlane(
             configuration: configuration, workerCount: workers, metrics: TransportMetrics(registry))
-        let plane = WHIPPlane(transport: transport, leases: leases, metrics: WHIPMetrics(registry))
-        self.plane = plane
+        let context = WHIPContext(transport: transport, leases: leases, metrics: WHIPMetrics(registry))
+        self.context = context
         let doors = (0..<workers).map { _ in Lock<MailboxSender<Command>?>(nil) }
         self.doors = doors
         let (output, ports) = (output, ports)
         threads = try (0..<workers).map { index in
             let (socket, door) = (sockets[index], doors[index])
             return try WorkerThread.start(name: "worker-\(index)") {
-                Self.run(index, socket, plane, door, output, ports, neighbours, predecessor)
+                Self.run(index, socket, context, door, output, ports, neighbours, predecessor)
             }
         }
         for door in doors { while door.withLock({ $0 }) == nil { usleep(200) } }
     }
 
     private static func run(
-        _ index: Int, _ socket: BoundSocket, _ plane: WHIPPlane, _ door: Lock<MailboxSender<Command>?>, _ output: ForwardedMedia,
-        _ ports: Lock<Ports>, _ neighbours: (any NeighbourDirectory)?, _ predecessor: Lock<[HTTPRequest]>?
+        _ index: Int, _ socket: BoundSocket, _ context: WHIPContext, _ door: Lock<MailboxSender<Command>?>,
+        _ output: ForwardedMedia, _ ports: Lock<Ports>, _ neighbours: (any NeighbourDirectory)?,
+        _ predecessor: Lock<[HTTPRequest]>?
     ) {
         do {
             let loop = try EventLoop()
-            let port = try MediaPort(loop: loop, index: index, socket: socket, plane: plane.transport)
+            let port = try MediaPort(loop: loop, index: index, socket: socket, plane: context.transport)
             let sessions = WHIPSessions(port: port)
             let host = RecordingHost(worker: index, output)
             sessions.host = host
-            let endpoint = try WHIPEndpoint(loop: loop, plane: plane, authorizer: StubAuthorizer(), servesPublishPage: true)
+            let endpoint = try WHIPEndpoint(loop: loop, context: context, authorizer: StubAuthorizer(), servesPublishPage: true)
             endpoint.host = host
             endpoint.proxy = neighbours.map {
-                SessionProxy(loop: loop, directory: $0, key: plane.transport.configuration.sessionKey)
+                SessionProxy(loop: loop, directory: $0, key: context.transport.configuration.sessionKey)
             }
             if let predecessor {
                 endpoint.predecessor = { request, respond in
@@ -161,24 +162,22 @@ final class ForwardedMedia: Sendable {
     }
 }
 
-final class RecordingHost: WHIPPublishHost {
+final class RecordingHost: PublishHost {
     private let worker: Int
     private let output: ForwardedMedia
 
     init(worker: Int, _ output: ForwardedMedia) { (self.worker, self.output) = (worker, output) }
 
-    func rememberedRefusal(for grant: PublishGrant, _ request: PublishRequest, offer: String) -> Refusal? { nil }
+    func rememberedRefusal(for grant: PublishGrant, _ request: PublishRequest) -> Refusal? { nil }
     /// A participant whose last publish was warned of something.
     static let (warned, warning) = ("warned", "keyframe every 8.3 s")
-    func rememberedWarning(for grant: PublishGrant, _ request: PublishRequest, offer: String) -> String? {
+    func rememberedWarning(for grant: PublishGrant, _ request: PublishRequest) -> String? {
         grant.participantID == Self.warned ? Self.warning : nil
     }
     func acceptedProfiles(for grant: PublishGrant) -> Set<UInt8>? { ContractSettings().offeredProfiles }
     func retryAfter(for grant: PublishGrant) -> Int? { nil }
 
-    func makeInspector(
-        for grant: PublishGrant, _ lease: PublishLease, _ request: PublishRequest, offer: String
-    ) -> (any PacketInspector)? {
+    func makeInspector(for grant: PublishGrant, _ lease: PublishLease, _ request: PublishRequest) -> ContractSession? {
         let publisher = ContractPublisher(
             credential: grant.credentialHash, source: request.source.ip, product: request.userAgent)
         return ContractSession(desk: ContractDesk(), ingest: .whip, publisher: publisher)
@@ -189,8 +188,6 @@ final class RecordingHost: WHIPPublishHost {
         output.update(participant, worker: worker) { $0.counters = publication.counters }
         publication.add(RecordingSink(participant, worker: worker, output))
     }
-
-    func publishEnded(_ publication: Publication, _ reason: SessionEnd) {}
 }
 
 final class RecordingSink: MediaSink {

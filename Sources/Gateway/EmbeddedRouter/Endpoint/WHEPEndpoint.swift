@@ -3,7 +3,6 @@ public import EventLoop
 public import HTTP
 import OpenSSL
 import Refusals
-import SDP
 import Settings
 import WebRTCTransport
 import Wire
@@ -14,29 +13,16 @@ import Wire
 public final class WHEPEndpoint {
     private let loop: EventLoop
     private let plane: EmbeddedRouterPlane
-    private var mailbox: Mailbox<Reply>?
-    private var waiting: [Int: PendingPost] = [:]
-    private var nextNumber = 0
+    /// The way back for what the authorizer answers.
+    private let replies: ReplyBox
     private var pending: [SubscriberEntry] = []
     private var sweeper: TimerWatch?
     private var rates = RequestRates()
 
-    private struct Reply: Sendable {
-        var number: Int
-        var result: Result<SubscribeGrant, Refusal>
-    }
-
-    private struct PendingPost {
-        var body: [UInt8]
-        var token: Secret
-        var key: WatchedKey
-        var source: IPAddress
-        var respond: (HTTPResponse) -> Void
-    }
-
-    public init(loop: EventLoop, plane: EmbeddedRouterPlane) throws {
+    /// - Throws: when the kernel gives no more descriptors.
+    public init(loop: EventLoop, plane: EmbeddedRouterPlane) throws(SystemError) {
         (self.loop, self.plane) = (loop, plane)
-        mailbox = try Mailbox(loop: loop) { [unowned self] in authorized($0.number, $0.result) }
+        replies = try ReplyBox(loop: loop, maximumQuestions: Self.maximumQuestions)
     }
 
     /// Answers a request for one of our resources, now or later on this loop.
@@ -62,39 +48,31 @@ public final class WHEPEndpoint {
     // MARK: - POST
 
     private func post(_ request: HTTPRequest, _ key: WatchedKey, _ respond: @escaping (HTTPResponse) -> Void) {
-        guard rates.allows(request.source.ip, now: loop.now) else { return respond(Problem.response(Refusal(.tooManyRequests))) }
-        guard request.contentType?.matches("application/sdp") == true else {
-            return respond(Problem.response(Refusal(.unsupportedContentType), headers: ["Accept-Post": "application/sdp"]))
+        let offer: OfferRequest
+        do throws(Refusal) { offer = try OfferRequest(request, &rates, now: loop.now) } catch {
+            return respond(OfferRequest.response(error))
         }
-        guard request.body.count <= SessionDescription.maximumByteCount else {
-            return respond(Problem.response(Refusal(.bodyTooLarge)))
+        let asked = SubscribeRequest(token: offer.token, stageID: key.stageID, source: offer.source)
+        replies.ask { [authorizer = plane.authorizer] reply in
+            authorizer.authorizeSubscribe(asked) { reply($0) }
+        } then: { [unowned self] (result: Result<SubscribeGrant, Refusal>?) in
+            do throws(Refusal) {
+                guard let result else { throw Refusal(.authorityUnavailable) }
+                respond(try create(offer, key, try result.get()))
+            } catch { respond(Problem.response(error)) }
         }
-        guard let token = request.presentedToken else { return respond(Problem.response(Refusal(.missingToken))) }
-        nextNumber += 1
-        let (number, sender) = (nextNumber, mailbox?.sender)
-        waiting[number] = PendingPost(
-            body: request.body, token: token, key: key, source: request.source.ip, respond: respond)
-        let asked = SubscribeRequest(token: token, stageID: key.stageID, source: request.source)
-        plane.authorizer.authorizeSubscribe(asked) { sender?.send(Reply(number: number, result: $0)) }
-    }
-
-    private func authorized(_ number: Int, _ result: Result<SubscribeGrant, Refusal>) {
-        guard let post = waiting.removeValue(forKey: number) else { return }
-        do throws(Refusal) {
-            post.respond(try create(post, try result.get()))
-        } catch { post.respond(Problem.response(error)) }
     }
 
     /// The token is good: the offer is judged, and a place is taken.
-    private func create(_ post: PendingPost, _ grant: SubscribeGrant) throws(Refusal) -> HTTPResponse {
-        guard plane.taps[post.key] != nil else { throw Refusal(.participantNotLive) }
-        let offer = try Self.offer(in: post.body)
+    private func create(_ post: OfferRequest, _ key: WatchedKey, _ grant: SubscribeGrant) throws(Refusal) -> HTTPResponse {
+        guard plane.taps[key] != nil else { throw Refusal(.participantNotLive) }
+        let offer = try SubscriberOffer(negotiating: try post.description())
         let sources = SubscriberSources(video: Random.integer(), retransmission: Random.integer(), audio: Random.integer())
         let entry = SubscriberEntry(
             transport: plane.transport.makeState(for: offer.peer, token: post.token, now: loop.now), grant: grant,
-            watched: post.key, offer: offer, sources: sources, plane: plane)
+            watched: key, offer: offer, sources: sources, plane: plane)
         entry.place = try plane.takePlace(
-            .init(grant: grant, token: post.token, source: post.source, makesWay: true) { [transport = plane.transport] in
+            .init(grant: grant, token: post.token, source: post.source.ip, makesWay: true) { [transport = plane.transport] in
                 transport.end(entry, .refused($0))
             })
         plane.entries[entry.transport.id] = entry
@@ -108,16 +86,8 @@ public final class WHEPEndpoint {
         pending.append(entry)
         startSweeping()
         return plane.transport.created(entry, location: "/whep/sessions/\(entry.transport.id)") {
-            offer.answer($0, sources, watched: post.key)
+            offer.answer($0, sources, watched: key)
         }
-    }
-
-    private static func offer(in body: [UInt8]) throws(Refusal) -> SubscriberOffer {
-        let description: SessionDescription
-        do throws(SDPError) {
-            description = try SessionDescription(parsing: body, endings: .crlf)
-        } catch { throw malformed("The SDP offer is malformed: \(error).") }
-        return try SubscriberOffer(negotiating: description)
     }
 
     // MARK: - Session
@@ -161,4 +131,7 @@ public final class WHEPEndpoint {
         }
         if pending.isEmpty { sweeper = nil }
     }
+
+    /// POSTs that wait for the authorizer, from all viewers.
+    private static let maximumQuestions = 65_536
 }

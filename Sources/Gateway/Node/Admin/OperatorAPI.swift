@@ -10,7 +10,7 @@ import Wire
 /// `/v1/…` of the admin listener beside events: the overview, sessions with their stories, metrics of stages, and descriptions
 /// for static receivers.
 struct OperatorAPI {
-    let whip: WHIPPlane?
+    let whip: WHIPContext?
     let descriptions: DescriptionFiles
     let report: OverviewReport
 

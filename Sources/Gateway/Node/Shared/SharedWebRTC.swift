@@ -12,7 +12,7 @@ import Wire
 struct SharedWebRTC: Sendable {
     /// Nil when there is no media port: then WHIP and WHEP are off.
     let transport: TransportPlane?
-    let whip: WHIPPlane?
+    let whip: WHIPContext?
     /// Nil when no router has that driver.
     let embedded: EmbeddedRouterPlane?
 
@@ -30,7 +30,7 @@ struct SharedWebRTC: Sendable {
         }
         let leases = store.membership.leases
         whip = transport.map {
-            WHIPPlane(transport: $0, leases: leases, reports: leases, board: records.board, metrics: WHIPMetrics(metrics))
+            WHIPContext(transport: $0, leases: leases, reports: leases, board: records.board, metrics: WHIPMetrics(metrics))
         }
         if let whip { SessionGauges.watchPending(metrics) { [directory = whip.directory] in directory.pendingCount } }
         embedded = Self.makeEmbeddedRouter(

@@ -35,7 +35,7 @@ final class PublicSite {
     init(loop: EventLoop, sockets: WorkerSockets, _ environment: Environment, host: PublicationHost) throws {
         let whip = try environment.webRTC.whip.map { plane in
             try WHIPEndpoint(
-                loop: loop, plane: plane, authorizer: environment.authorizer, servesPublishPage: environment.hasPublishPage)
+                loop: loop, context: plane, authorizer: environment.authorizer, servesPublishPage: environment.hasPublishPage)
         }
         whip?.host = host
         let whep = try environment.webRTC.embedded.map { try WHEPEndpoint(loop: loop, plane: $0) }

@@ -5,18 +5,16 @@ import GatewayLogging
 import GatewayMetrics
 import MediaContract
 import Monitoring
-import RTMPIngest
 import Refusals
 import RouterForwarding
 import Settings
 import Sockets
 import StageHub
 import Store
-import WHIPIngest
 import Wire
 
 /// Connects each publication of one worker with its routers, the contract and the reports. Confined to the worker.
-final class PublicationHost: RTMPPublishHost {
+final class PublicationHost: PublishHost {
     /// What of the node takes part.
     struct Environment: Sendable {
         let gate: AdmissionGate
@@ -44,21 +42,27 @@ final class PublicationHost: RTMPPublishHost {
         }
     }
 
+    /// An encoder whose offer changed has changed a setting, and is heard.
     func rememberedRefusal(for grant: PublishGrant, _ request: PublishRequest) -> Refusal? {
         environment.contract.desk.rememberedRefusal(for: ContractPublisher(grant, request), at: loop.now)
     }
 
-    func makeInspector(
-        for grant: PublishGrant, _ lease: PublishLease, _ request: PublishRequest
-    ) -> (any MediaInspector)? {
-        makeContract(for: grant, lease, ContractPublisher(grant, request), ingest: .rtmp)
+    func rememberedWarning(for grant: PublishGrant, _ request: PublishRequest) -> String? {
+        environment.contract.desk.rememberedWarning(for: ContractPublisher(grant, request), at: loop.now)
     }
 
-    /// Judges one publish by the media contract, whichever protocol it came by.
-    func makeContract(
-        for grant: PublishGrant, _ lease: PublishLease, _ publisher: ContractPublisher, ingest: ContractMonitor.Ingest
-    ) -> ContractSession {
-        let session = ContractSession(desk: environment.contract.desk, ingest: ingest, publisher: publisher)
+    func acceptedProfiles(for grant: PublishGrant) -> Set<UInt8>? {
+        environment.contract.desk.rules(forStageTags: grant.stageTags).offeredProfiles
+    }
+
+    func retryAfter(for grant: PublishGrant) -> Int? {
+        environment.contract.desk.retryAfter(credential: grant.credentialHash, at: loop.now)
+    }
+
+    func makeInspector(for grant: PublishGrant, _ lease: PublishLease, _ request: PublishRequest) -> ContractSession? {
+        let session = ContractSession(
+            desk: environment.contract.desk, ingest: request.ingestProtocol == .whip ? .whip : .rtmp,
+            publisher: ContractPublisher(grant, request))
         session.onWarning = { [environment] warning in
             environment.contract.warnings.note(warning, grant)
             environment.leases.publishWarned(lease, rule: warning.fault.rule.rawValue, sentence: warning.sentence)
@@ -87,16 +91,14 @@ final class PublicationHost: RTMPPublishHost {
             Log.event(.warning, "router_ports_exhausted", ["participant": .string(publication.grant.participantID)])
         }
     }
-
-    func publishEnded(_ publication: Publication, _ reason: SessionEnd) {}
 }
 
 extension ContractPublisher {
-    /// - Parameter offer: a digest of WHIP's offer.
-    init(_ grant: PublishGrant, _ request: PublishRequest, offer: String = "") {
+    init(_ grant: PublishGrant, _ request: PublishRequest) {
+        let (agent, settings) = (request.userAgent, request.settingsDigest)
         self.init(
             credential: grant.credentialHash, source: request.source.ip,
-            product: offer.isEmpty ? request.userAgent : "\(request.userAgent) \(offer)", stageTags: grant.stageTags)
+            product: settings.isEmpty ? agent : "\(agent) \(settings)", stageTags: grant.stageTags)
     }
 }
 
@@ -111,29 +113,4 @@ private final class PublishEndWatch: MediaSink {
     func muteChanged(_ track: TrackID, isMuted: Bool) {}
     func restarted() {}
     func ended(_ reason: SessionEnd) { onEnd() }
-}
-
-extension PublicationHost: WHIPPublishHost {
-    /// An encoder whose offer changed has changed a setting, and is heard.
-    func rememberedRefusal(for grant: PublishGrant, _ request: PublishRequest, offer: String) -> Refusal? {
-        environment.contract.desk.rememberedRefusal(for: ContractPublisher(grant, request, offer: offer), at: loop.now)
-    }
-
-    func rememberedWarning(for grant: PublishGrant, _ request: PublishRequest, offer: String) -> String? {
-        environment.contract.desk.rememberedWarning(for: ContractPublisher(grant, request, offer: offer), at: loop.now)
-    }
-
-    func acceptedProfiles(for grant: PublishGrant) -> Set<UInt8>? {
-        environment.contract.desk.rules(forStageTags: grant.stageTags).offeredProfiles
-    }
-
-    func retryAfter(for grant: PublishGrant) -> Int? {
-        environment.contract.desk.retryAfter(credential: grant.credentialHash, at: loop.now)
-    }
-
-    func makeInspector(
-        for grant: PublishGrant, _ lease: PublishLease, _ request: PublishRequest, offer: String
-    ) -> (any PacketInspector)? {
-        makeContract(for: grant, lease, ContractPublisher(grant, request, offer: offer), ingest: .whip)
-    }
 }

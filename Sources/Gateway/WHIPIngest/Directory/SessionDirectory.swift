@@ -39,10 +39,15 @@ public final class SessionDirectory: Sendable {
     /// A session was claimed: it counts as pending no longer.
     func noLongerPending(_ entry: SessionEntry) { pending.withLock { $0.remove(entry) } }
 
-    /// An ended session is found no longer; its story is kept for a while.
-    func remove(_ entry: SessionEntry) {
+    /// A session is found no longer.
+    func forget(_ entry: SessionEntry) {
         noLongerPending(entry)
         byID[entry.id] = nil
+    }
+
+    /// An ended session is found no longer; its story is kept for a while.
+    func remove(_ entry: SessionEntry) {
+        forget(entry)
         finished.withLock { finished in
             if finished.count >= Self.maximumFinished { finished.removeFirst() }
             finished.append(entry)

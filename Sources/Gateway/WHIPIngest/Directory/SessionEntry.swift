@@ -6,10 +6,9 @@ import Synchronization
 public import WebRTCTransport
 public import Wire
 
-/// One WHIP session as every thread may see it: its transport, what the POST fixed, its lease and its story.
+/// One WHIP session as every thread may see it: its transport, what the POST fixed, how far its publish has come, its story.
 public final class SessionEntry: Sendable {
     struct Content {
-        var lease: PublishLease?
         /// Whose publish this one takes over: the address of its POST.
         var incumbent: IPAddress?
         var story = SessionStory()
@@ -21,29 +20,34 @@ public final class SessionEntry: Sendable {
     public let transport: TransportState
     public var id: String { transport.id }
     public let grant: PublishGrant
-    /// What the encoder showed at the door.
+    /// What the encoder showed of itself.
     public let request: PublishRequest
     /// Where the POST came from.
     public var source: SocketAddress { request.source }
     public var userAgent: String { request.userAgent }
     let offer: AcceptedOffer
-    /// Of the offer's settings, by which a changed one is known.
-    let offerDigest: String
-    let plane: WHIPPlane
+    /// Its POST carries it up to the answer, then the worker that owns the session; whoever ends it, on any thread.
+    let publish: Lock<PublishMachine>
+    let context: WHIPContext
     let content: Lock<Content>
     private let progress: Atomic<Int64>
 
     init(
-        transport: TransportState, grant: PublishGrant, request: PublishRequest, offer: AcceptedOffer, offerDigest: String,
-        plane: WHIPPlane
+        transport: TransportState, grant: PublishGrant, request: PublishRequest, offer: AcceptedOffer,
+        publish: Lock<PublishMachine>, context: WHIPContext
     ) {
         (self.transport, self.grant, self.request) = (transport, grant, request)
-        (self.offer, self.offerDigest, self.plane) = (offer, offerDigest, plane)
+        (self.offer, self.publish, self.context) = (offer, publish, context)
         content = Lock(Content())
         progress = Atomic(transport.createdAt.nanoseconds)
     }
 
     public var current: TransportState.Ownership { transport.current }
+
+    /// Why it was ended by our decision.
+    var refusal: Refusal? {
+        if case .refused(let refusal) = content.withLock({ $0.ending?.reason }) { refusal } else { nil }
+    }
 
     /// A frame was forwarded.
     func progressed(at now: MonotonicTime) { progress.store(now.nanoseconds, ordering: .relaxed) }
@@ -64,7 +68,7 @@ public final class SessionEntry: Sendable {
     public func note(_ step: SessionStory.Step, peer: SocketAddress? = nil) {
         let time = EventLoop.wallNow()
         let elapsed = content.withLock { $0.story.note(step, at: time, peer: peer) }
-        if let elapsed { plane.metrics.observe(step, elapsed) }
+        if let elapsed { context.metrics.observe(step, elapsed) }
     }
 }
 
@@ -75,25 +79,25 @@ extension SessionEntry: TransportEntry {
         switch step {
         case .checked: note(.firstCheck, peer: peer)
         case .claimed:
-            plane.directory.noLongerPending(self)
+            context.directory.noLongerPending(self)
             note(.claimed, peer: peer)
         case .handshakeDone: note(.handshakeDone, peer: peer)
         }
     }
 
     public func checkRejected() { content.withLock { $0.story.rejectedChecks += 1 } }
-    public func finish(_ reason: SessionEnd) { plane.finish(self, reason) }
+    public func finish(_ reason: SessionEnd) { context.finish(self, reason) }
 }
 
 extension SessionEntry: LeaseHolder {
     public var lastProgress: MonotonicTime { MonotonicTime(nanoseconds: progress.load(ordering: .relaxed)) }
 
-    public var hasEnded: Bool { current == .ended && content.withLock { $0.lease == nil } }
+    public var hasEnded: Bool { current == .ended && publish.withLock { $0.lease == nil } }
 
     public func end(_ reason: LeaseEnd) {
         switch reason {
-        case .takenOver: plane.transport.end(self, .takenOver)
-        case .disconnected(let refusal): plane.transport.end(self, .refused(refusal))
+        case .takenOver: context.transport.end(self, .takenOver)
+        case .disconnected(let refusal): context.transport.end(self, .refused(refusal))
         }
     }
 }

@@ -1,3 +1,4 @@
+public import JSON
 public import Refusals
 public import Wire
 
@@ -91,4 +92,23 @@ public struct SessionStory: Sendable, Equatable {
 
     /// A client that is gone sooner had no time to get further, in seconds.
     private static let patience = 3.0
+}
+
+extension SessionStory {
+    /// The story as `GET /v1/sessions/{id}` tells it.
+    public var json: JSONValue {
+        var object = JSONObject()
+        object["steps"] = .array(
+            entries.map { entry in
+                var step = JSONObject()
+                step["step"] = .string(entry.step.rawValue)
+                step["time"] = .string(CivilTime(entry.time).rfc3339)
+                step["milliseconds"] = .integer(entry.sincePost.milliseconds)
+                step["peer"] = entry.peer.map { .string($0.description) }
+                return .object(step)
+            })
+        if rejectedChecks > 0 { object["rejectedChecks"] = .integer(Int64(rejectedChecks)) }
+        object["verdict"] = verdict.map { .string($0) }
+        return .object(object)
+    }
 }

@@ -1,11 +1,12 @@
 public import Admission
 public import EventLoop
 public import HTTP
-import Monitoring
-import OpenSSL
+import JSON
+public import MediaContract
 import Refusals
 import SDP
 import Settings
+public import StageHub
 import WebRTCTransport
 import Wire
 
@@ -14,31 +15,28 @@ import Wire
 /// Confined to the worker's loop. Answers come later on the same loop, once the token is verified and the lease is known.
 public final class WHIPEndpoint {
     let loop: EventLoop
-    let plane: WHIPPlane
+    let context: WHIPContext
     let authorizer: any Authorizer
+    /// The way back for answers to what POSTs ask.
+    let replies: ReplyBox
     /// Asked for refusals that an encoder has still to hear.
-    public weak var host: (any WHIPPublishHost)?
+    public weak var host: (any PublishHost<ContractSession>)?
     /// Has a request for a session of the process before us answered there; false when that one is gone.
     public var predecessor: (HTTPRequest, _ respond: @escaping (HTTPResponse) -> Void) -> Bool = { _, _ in false }
     /// The way to the other nodes; nil where there are none.
     public var proxy: SessionProxy?
     /// Whether `GET /publish` serves the test page.
-    let servesPublishPage: Bool
-    private var mailbox: Mailbox<Reply>?
-    private var waiting: [Int: PendingPost] = [:]
-    private var nextNumber = 0
+    private let servesPublishPage: Bool
     private var pending: [SessionEntry] = []
     private var sweeper: TimerWatch?
-    var rates = RequestRates()
+    private var rates = RequestRates()
 
-    enum Reply: Sendable {
-        case authorized(Int, Result<PublishGrant, Refusal>)
-        case claimed(Int, ClaimAnswer)
-    }
-
-    public init(loop: EventLoop, plane: WHIPPlane, authorizer: any Authorizer, servesPublishPage: Bool = false) throws {
-        (self.loop, self.plane, self.authorizer, self.servesPublishPage) = (loop, plane, authorizer, servesPublishPage)
-        mailbox = try Mailbox(loop: loop) { [unowned self] in receive($0) }
+    /// - Throws: when the kernel gives no more descriptors.
+    public init(
+        loop: EventLoop, context: WHIPContext, authorizer: any Authorizer, servesPublishPage: Bool = false
+    ) throws(SystemError) {
+        (self.loop, self.context, self.authorizer, self.servesPublishPage) = (loop, context, authorizer, servesPublishPage)
+        replies = try ReplyBox(loop: loop, maximumQuestions: Self.maximumQuestions)
         sweeper = loop.schedule(after: .seconds(1), repeating: .seconds(1), tolerance: .seconds(1)) { [unowned self] in sweep() }
     }
 
@@ -62,7 +60,7 @@ public final class WHIPEndpoint {
             answer(
                 CrossOrigin.preflight(
                     request, allowed: resource.allowedMethods, isSession: resource.isSession,
-                    linkHeaders: plane.transport.linkHeaders(for: nil)))
+                    linkHeaders: context.transport.linkHeaders(for: nil)))
         case (.get, .publishPage), (.head, .publishPage): answer(PublishPage.response)
         case (.get, .session(let id)) where request.presentedToken != nil: answer(ending(request, id))
         case (.get, _), (.head, _): answer(HTTPResponse(.noContent))
@@ -85,144 +83,90 @@ public final class WHIPEndpoint {
 
     // MARK: - POST
 
-    private struct PendingPost {
-        var body: [UInt8]
-        var request: PublishRequest
-        var token: Secret
-        var respond: (HTTPResponse) -> Void
-        var grant: PublishGrant?
-        var offer: AcceptedOffer?
-        /// Of what the encoder's settings decide.
-        var offerDigest = ""
-        var entry: SessionEntry?
-    }
-
     private func post(_ request: HTTPRequest, _ respond: @escaping (HTTPResponse) -> Void) {
         let userAgent = String(request.headers["User-Agent"]?.prefix(256) ?? "")
-        let token: Secret
-        do throws(Refusal) { token = try presentedToken(of: request) } catch {
+        let offer: OfferRequest
+        do throws(Refusal) { offer = try OfferRequest(request, &rates, now: loop.now) } catch {
             SessionLog.refused(error, from: request.source, userAgent: userAgent, of: nil)
-            let headers: HTTPHeaders = error.code == .unsupportedContentType ? ["Accept-Post": "application/sdp"] : [:]
-            return respond(Problem.response(error, headers: headers))
+            return respond(OfferRequest.response(error))
         }
         if let redirection = proxy?.redirection(of: request) { return respond(redirection) }
-        nextNumber += 1
-        let number = nextNumber
-        let asked = PublishRequest(
-            credential: .token(token), ingestProtocol: .whip, source: request.source, userAgent: userAgent)
-        waiting[number] = PendingPost(body: request.body, request: asked, token: token, respond: respond)
-        mailbox?.ask { answer in authorizer.authorize(asked) { _ = answer(.authorized(number, $0)) } }
+        WHIPPost(offer, userAgent: userAgent, at: self, respond).begin()
     }
 
-    /// The token of a POST, unless the request itself is refused before anybody looks at tokens and offers.
-    private func presentedToken(of request: HTTPRequest) throws(Refusal) -> Secret {
-        guard rates.allows(request.source.ip, now: loop.now) else { throw Refusal(.tooManyRequests) }
-        guard request.contentType?.matches("application/sdp") == true else { throw Refusal(.unsupportedContentType) }
-        guard request.body.count <= SessionDescription.maximumByteCount else { throw Refusal(.bodyTooLarge) }
-        guard let token = request.presentedToken else { throw Refusal(.missingToken) }
-        return token
-    }
+    /// A session was answered: it ends when nobody claims it in time.
+    func awaitClaim(of entry: SessionEntry) { pending.append(entry) }
 
-    private func receive(_ reply: Reply) {
-        switch reply {
-        case .authorized(let number, .failure(let refusal)): refuse(number, refusal)
-        case .authorized(let number, .success(let grant)): authorized(number, grant)
-        case .claimed(let number, let answer): claimed(number, answer)
+    // MARK: - Sessions
+
+    // PATCH, DELETE and GET (RFC 9725 §4.2, §4.3, §4.5) compare the token with the session's own; its expiry is not asked.
+
+    private func delete(_ request: HTTPRequest, _ id: String, _ respond: (HTTPResponse) -> Void) {
+        switch find(request, id, orEnded: true) {
+        case .failure(let refusal): respond(Problem.response(refusal))
+        case .success(let entry):
+            context.transport.end(entry, .closed)  // one that has ended stays as it is: the encoder only tidies up
+            respond(HTTPResponse(.ok))  // 200: OBS warns at anything else
         }
     }
 
-    private func refuse(_ number: Int, _ refusal: Refusal) {
-        guard let post = waiting.removeValue(forKey: number) else { return }
-        SessionLog.refused(refusal, from: post.request.source, userAgent: post.request.userAgent, of: post.grant)
-        if let entry = post.entry {
-            plane.transport.end(entry, .refused(refusal))
-        } else {
-            plane.board?.note(
-                RefusedAttempt(
-                    refusal, of: post.grant, by: .whip, from: post.request.source, userAgent: post.request.userAgent))
-        }
-        if let grant = post.grant { plane.reports?.publishRefused(grant, protocol: .whip, refusal) }
-        var headers = HTTPHeaders()
-        if refusal.code == .repeatedViolation, let grant = post.grant, let seconds = host?.retryAfter(for: grant) {
-            headers["Retry-After"] = "\(seconds)"
-        }
-        post.respond(Problem.response(refusal, headers: headers))
-    }
-
-    /// The token is good: the offer is judged, and the lease is asked for without taking it from anybody.
-    private func authorized(_ number: Int, _ grant: PublishGrant) {
-        guard var post = waiting[number] else { return }
-        post.grant = grant
-        post.offerDigest = OfferSettings.digest(of: post.body, by: post.request.userAgent)
-        if let refusal = host?.rememberedRefusal(for: grant, post.request, offer: post.offerDigest) {
-            waiting[number] = post
-            return refuse(number, refusal)
-        }
-        do throws(Refusal) {
-            let rules = host.map { OfferRules(acceptedProfiles: $0.acceptedProfiles(for: grant)) } ?? OfferRules()
-            let offer = try Self.offer(in: post.body, rules: rules)
-            post.offer = offer
-            post.entry = makeEntry(grant, offer, post)
-            waiting[number] = post
-        } catch {
-            waiting[number] = post
-            return refuse(number, error)
-        }
-        guard let entry = post.entry else { return }
-        mailbox?.ask { answer in
-            plane.leases.claimPublish(grant, protocol: .whip, holder: entry, takeOver: false) {
-                _ = answer(.claimed(number, $0))
-            }
+    private func patch(_ request: HTTPRequest, _ id: String, _ respond: (HTTPResponse) -> Void) {
+        switch find(request, id) {
+        case .failure(let refusal): respond(Problem.response(refusal))
+        case .success(let entry):
+            do throws(Refusal) {
+                respond(try context.transport.patch(request, entry))
+            } catch { respond(Problem.response(error)) }
         }
     }
 
-    private static func offer(in body: [UInt8], rules: OfferRules) throws(Refusal) -> AcceptedOffer {
-        let description: SessionDescription
-        do throws(SDPError) {
-            description = try SessionDescription(parsing: body, endings: .crlf)
-        } catch { throw malformed("The SDP offer is malformed: \(error).") }
-        return try AcceptedOffer(negotiating: description, rules: rules)
+    private func isHere(_ place: SessionIdentifier.Place) -> Bool {
+        let settings = context.transport.configuration
+        return place.node == settings.node && place.generation == settings.generation
     }
 
-    private func makeEntry(_ grant: PublishGrant, _ offer: AcceptedOffer, _ post: PendingPost) -> SessionEntry {
-        SessionEntry(
-            transport: plane.transport.makeState(for: offer.peer, token: post.token, now: loop.now), grant: grant,
-            request: post.request, offer: offer, offerDigest: post.offerDigest, plane: plane)
-    }
-
-    /// The newest session wins, but only once its DTLS is done: an incumbent keeps the lease until then (docs/design.md 7.3).
-    private func claimed(_ number: Int, _ answer: ClaimAnswer) {
-        guard let entry = waiting[number]?.entry else { return }
-        switch answer {
-        case .granted(let lease): entry.content.withLock { $0.lease = lease }
-        case .held(let holder):
-            let incumbent = (holder as? SessionEntry)?.source.ip
-            entry.content.withLock { $0.incumbent = incumbent }
-            let isAllowed = plane.takeovers.withLock {
-                $0.allows(entry.grant.participant, from: entry.source.ip, now: loop.now)
-            }
-            guard isAllowed else { return refuse(number, Refusal(.takeoverFlapping)) }
-        case .refused(let refusal): return refuse(number, refusal)
+    /// Has a request answered where its session is: by another process of this node, or by another node. Strangers, and bodies
+    /// that would be refused there, go nowhere.
+    private func passOn(
+        _ request: HTTPRequest, _ id: String, to place: SessionIdentifier.Place, _ respond: @escaping (HTTPResponse) -> Void
+    ) {
+        let settings = context.transport.configuration
+        let refuse = { (code: RefusalCode) in
+            // A GET of what is not there, or somebody else's, says as little as one without a token.
+            respond(request.method == .get ? HTTPResponse(.noContent) : Problem.response(Refusal(code)))
         }
-        let (isAdded, replaced) = plane.directory.add(entry)
-        guard isAdded else { return refuse(number, Refusal(.tooManyPending)) }
-        plane.transport.add(entry)
-        if let replaced { plane.transport.end(replaced, .takenOver) }
-        pending.append(entry)
-        created(number, entry)
+        guard rates.allows(request.source.ip, now: loop.now) else { return refuse(.tooManyRequests) }
+        guard request.body.count <= SessionDescription.maximumByteCount else { return refuse(.bodyTooLarge) }
+        guard let token = request.presentedToken else { return refuse(.missingToken) }
+        guard SessionIdentifier.isSealed(id, for: token, key: settings.sessionKey) else { return refuse(.foreignSession) }
+        let isTaken =
+            place.node == settings.node
+            ? predecessor(request, respond) : proxy?.pass(request, id, toNode: place.node, respond) ?? false
+        if !isTaken { refuse(.unknownSession) }
     }
 
-    private func created(_ number: Int, _ entry: SessionEntry) {
-        guard let post = waiting.removeValue(forKey: number) else { return }
-        entry.note(.posted)
-        SessionLog.posted(entry)
-        var response = plane.transport.created(entry, location: "/whip/sessions/\(entry.id)") { entry.offer.answer($0) }
-        response.headers[Self.warningHeader] = host?.rememberedWarning(for: entry.grant, post.request, offer: post.offerDigest)
-        post.respond(response)
+    /// GET with the session's token: empty while it lives, and for a minute after its end why.
+    private func ending(_ request: HTTPRequest, _ id: String) -> HTTPResponse {
+        switch find(request, id, orEnded: true) {
+        case .success(let entry):
+            guard let verdict = entry.story.verdict else { return HTTPResponse(.noContent) }
+            return HTTPResponse(.ok, json: ["verdict": .string(verdict)], headers: ["Cache-Control": "no-store"])
+        // What is not there, or somebody else's, says as little as a GET without a token.
+        case .failure: return HTTPResponse(.noContent)
+        }
     }
 
-    /// On a 201: what was wrong with the encoder's last publish, though no reason to refuse this one.
-    private static let warningHeader = "Stagedoor-Warning"
+    /// - Parameter orEnded: takes a session too that has just ended.
+    private func find(_ request: HTTPRequest, _ id: String, orEnded: Bool = false) -> Result<SessionEntry, Refusal> {
+        guard rates.allows(request.source.ip, now: loop.now) else { return .failure(Refusal(.tooManyRequests)) }
+        guard let token = request.presentedToken else { return .failure(Refusal(.missingToken)) }
+        let ended = orEnded ? context.directory.endedEntry(id: id, now: loop.now) : nil
+        guard let entry = context.directory.entry(id: id) ?? ended else { return .failure(Refusal(.unknownSession)) }
+        guard entry.transport.belongs(to: token) else {
+            return .failure(Refusal(.foreignSession))
+        }
+        return .success(entry)
+    }
 
     // MARK: - Time
 
@@ -231,9 +175,12 @@ public final class WHIPEndpoint {
         let now = loop.now
         pending.removeAll { entry in
             guard entry.current == .pending else { return true }
-            guard now - entry.transport.createdAt > plane.transport.configuration.whip.pendingTimeout else { return false }
+            guard now - entry.transport.createdAt > context.transport.configuration.whip.pendingTimeout else { return false }
             if entry.transport.endIfPending() { entry.conclude(.connectionLost) }
             return true
         }
     }
+
+    /// POSTs that wait for an answer, from all encoders.
+    private static let maximumQuestions = 65_536
 }

@@ -1,8 +1,9 @@
 import Admission
 import EventLoop
+public import MediaContract
 import Refusals
-import StageHub
-import WebRTCTransport
+public import StageHub
+public import WebRTCTransport
 import Wire
 
 /// One WHIP publisher on the worker that owns it: media to the hub, feedback out.
@@ -12,11 +13,11 @@ final class WHIPSession: TransportSession {
     let entry: SessionEntry
     private unowned let transport: PeerTransport
     private unowned let sessions: WHIPSessions
-    private var plane: WHIPPlane { entry.plane }
+    private var context: WHIPContext { entry.context }
     let receiver: MediaReceiver
-    private var lifecycle = SessionLifecycle()
-    private(set) var publication: Publication?
-    private var inspector: (any PacketInspector)?
+    /// While the publish is live.
+    private var publication: Publication?
+    private var inspector: ContractSession?
     private var lastFigures: MonotonicTime = .zero
     private var hasToldOfKeyframes = false
     private let wishes: SinkWishes
@@ -24,7 +25,7 @@ final class WHIPSession: TransportSession {
     init(entry: SessionEntry, transport: PeerTransport, sessions: WHIPSessions) {
         (self.entry, self.transport, self.sessions) = (entry, transport, sessions)
         receiver = MediaReceiver(
-            offer: entry.offer, maximumBitrate: entry.plane.configuration.maximumBitrate, metrics: entry.plane.metrics)
+            offer: entry.offer, maximumBitrate: entry.context.configuration.maximumBitrate, metrics: entry.context.metrics)
         wishes = SinkWishes(entry: entry, receiver: receiver)
     }
 
@@ -32,77 +33,67 @@ final class WHIPSession: TransportSession {
 
     // MARK: - Lifecycle
 
-    func transportReady() {
-        let hasLease = entry.content.withLock { $0.lease != nil }
-        perform(lifecycle.handshakeCompleted(hasLease: hasLease))
-    }
+    func transportReady() { perform(entry.publish.withLock { $0.ready() }) }
 
-    private func perform(_ action: SessionLifecycle.Action) {
-        switch action {
-        case .none: break
-        case .claimLease(let takesOver): claimLease(takesOver: takesOver)
-        case .startForwarding: startForwarding()
-        case .tearDown(let reason): tearDown(reason)
-        }
-    }
-
-    private func claimLease(takesOver: Bool) {
-        let (entry, plane, worker) = (entry, plane, transport.port.index)
-        plane.leases.claimPublish(entry.grant, protocol: .whip, holder: entry, takeOver: takesOver) { answer in
-            plane.transport.perform(with: entry, on: worker) { session in
-                if let session = session as? WHIPSession { return session.leaseAnswered(answer) }
-                if case .granted(let lease) = answer { plane.leases.release(lease) }
+    private func perform(_ actions: [PublishMachine.Action]) {
+        for action in actions {
+            switch action {
+            case .claim(let grant, let takeOver): claim(grant, takeOver: takeOver)
+            case .start(let grant, let lease): start(grant, lease)
+            case .release(let lease): context.leases.release(lease)
+            case .refuse(let refusal, _): end(.refused(refusal))
+            // Those of its POST, which is answered, and of ends, which begin at the transport.
+            case .authorize, .examine, .enterQueue, .look, .leaveQueue, .prepare, .stop, .fail, .giveWay: break
             }
         }
     }
 
-    private func leaseAnswered(_ answer: ClaimAnswer) {
-        switch answer {
-        case .granted(let lease):
-            if lifecycle.isClosed { return plane.leases.release(lease) }
-            entry.content.withLock { $0.lease = lease }
-            recordTakeover()
-            perform(lifecycle.leaseGranted())
-        case .held: claimLease(takesOver: true)
-        case .refused(let refusal): end(.refused(refusal))
+    private func claim(_ grant: PublishGrant, takeOver: Bool) {
+        let (entry, context, worker) = (entry, context, transport.port.index)
+        context.leases.claimPublish(grant, protocol: .whip, holder: entry, takeOver: takeOver) { answer in
+            context.transport.perform(with: entry, on: worker) { session in
+                let session = session as? WHIPSession
+                context.leases.giveBack(unlessDelivered: session != nil, answer)
+                session?.claimed(answer)
+            }
         }
+    }
+
+    private func claimed(_ answer: ClaimAnswer) {
+        let now = transport.loop.now
+        perform(entry.publish.withLock { $0.claimed(answer, at: now) })
     }
 
     /// Who keeps taking a participant from somebody else is told to stop (docs/design.md 7.3).
     private func recordTakeover() {
         guard let incumbent = entry.content.withLock({ $0.incumbent }) else { return }
         let now = transport.loop.now
-        plane.takeovers.withLock {
+        context.takeovers.withLock {
             $0.record(entry.grant.participant, from: incumbent, by: entry.source.ip, now: now)
         }
     }
 
-    private func startForwarding() {
-        guard let lease = entry.content.withLock({ $0.lease }) else { return }
+    private func start(_ grant: PublishGrant, _ lease: PublishLease) {
+        recordTakeover()
         entry.note(.leaseGranted)
         SessionLog.started(entry, peer: transport.path.remote)
         let publication = Publication(
-            grant: entry.grant, lease: lease, ingestProtocol: .whip, origin: entry.origin, timeline: Timeline())
+            grant: grant, lease: lease, ingestProtocol: .whip, origin: entry.origin, timeline: Timeline())
         if let roundTrip = transport.handshakeRoundTrip { publication.counters.measured(roundTrip: roundTrip) }
         publication.source = wishes
         publication.setFormat(.h264Offered(profileLevelID: entry.offer.video.profileLevelID), of: .video)
         if let audio = entry.offer.audio { publication.setFormat(.opus(isStereo: audio.isStereo), of: .audio) }
         self.publication = publication
-        inspector = sessions.host?.makeInspector(for: entry.grant, lease, entry.request, offer: entry.offerDigest)
+        inspector = sessions.host?.makeInspector(for: grant, lease, entry.request)
         receiver.begin(publication, inspector: inspector)
         sessions.host?.publishBegan(publication)
     }
 
     private func end(_ reason: SessionEnd) { transport.end(reason) }
 
-    func transportEnded(_ reason: SessionEnd) { perform(lifecycle.ended(reason)) }
-
-    private func tearDown(_ reason: SessionEnd) {
+    func transportEnded(_ reason: SessionEnd) {
         receiver.conclude()
-        if let publication {
-            publication.end(reason)
-            sessions.host?.publishEnded(publication, reason)
-        }
+        publication?.end(reason)
         publication = nil
         if receiver.hasRTP { noteFigures() }
         receiver.stop()
@@ -134,7 +125,7 @@ final class WHIPSession: TransportSession {
 
     /// One second of media followed a decodable keyframe: the publish is real.
     private func reportStart() {
-        if let lease = publication?.lease { plane.reports?.publishStarted(lease) }
+        if let lease = publication?.lease { context.reports?.publishStarted(lease) }
     }
 
     /// Hands on what the batch brought; its bytes are still where they were received.
@@ -146,7 +137,7 @@ final class WHIPSession: TransportSession {
     // MARK: - Time
 
     func tick(at now: MonotonicTime, isSlow: Bool) {
-        guard lifecycle.isLive else { return }
+        guard publication != nil else { return }
         if isSlow, let refusal = inspector?.timePassed(now) { return end(.refused(refusal)) }
         if isSlow, now - lastFigures >= .seconds(1) {
             lastFigures = now
@@ -166,5 +157,36 @@ final class WHIPSession: TransportSession {
     private func noteFigures() {
         let figures = receiver.figures
         entry.content.withLock { $0.figures = figures }
+    }
+}
+
+/// What a publication's sinks ask of its encoder.
+///
+/// An object of its own: the publication holds it weakly, and an object that is held so keeps its counts in a side table. The
+/// session and its receiver, which every packet passes, shall not pay for that.
+private final class SinkWishes: MediaSource {
+    private let entry: SessionEntry
+    private let receiver: MediaReceiver
+
+    init(entry: SessionEntry, receiver: MediaReceiver) { (self.entry, self.receiver) = (entry, receiver) }
+
+    var canRequestKeyframe: Bool { receiver.canRequestKeyframe }
+    func announced() { entry.note(.announced) }
+    func requestKeyframe(_ track: TrackID) { receiver.wantKeyframe() }
+    func limitBitrate(_ bitsPerSecond: Int?) { receiver.limitBitrate(bitsPerSecond) }
+}
+
+/// The WHIP publishers of one worker. Confined to its loop; give it to the worker's `MediaPort` as maker for `.publish`.
+public final class WHIPSessions: TransportSessionMaker {
+    /// The contract, and the way to routers. Set it before the loop runs.
+    public weak var host: (any PublishHost<ContractSession>)?
+
+    public init(port: MediaPort) {
+        port.sessionMakers[.publish] = self
+    }
+
+    public func makeSession(for entry: any TransportEntry, on transport: PeerTransport) -> any TransportSession {
+        guard let entry = entry as? SessionEntry else { preconditionFailure("only WHIP makes entries that publish") }
+        return WHIPSession(entry: entry, transport: transport, sessions: self)
     }
 }

@@ -1,12 +1,13 @@
-import Refusals
 public import Admission
 import EventLoop
+public import JSON
 public import Monitoring
+import Refusals
 public import WebRTCTransport
 import Wire
 
 /// What all workers' WHIP parts share: configuration, directory, leases and reports.
-public final class WHIPPlane: Sendable {
+public final class WHIPContext: Sendable {
     public let configuration: WHIPConfiguration
     public let transport: TransportPlane
     public let directory = SessionDirectory()
@@ -47,10 +48,7 @@ public final class WHIPPlane: Sendable {
         // Its story is asked for from here on, and has its verdict.
         directory.remove(entry)
         transport.remove(entry)
-        let lease = entry.content.withLock { content in
-            defer { content.lease = nil }
-            return content.lease
-        }
+        let actions = entry.publish.withLock { $0.ended(reason) }
         SessionLog.ended(entry)
         if case .refused(let refusal) = reason {
             board?.note(
@@ -58,10 +56,42 @@ public final class WHIPPlane: Sendable {
                     refusal, of: entry.grant, by: .whip, from: entry.source, userAgent: entry.userAgent,
                     wasLive: entry.story.contains(.leaseGranted)))
         }
-        guard let lease else { return }
-        if case .refused(let refusal) = reason { reports?.publishFailed(lease, refusal) }
-        // A lease that was taken over is of an older generation and changes nothing; that of a pending session which a newer
-        // POST replaced is nobody's yet.
-        leases.release(lease)
+        for action in actions {
+            switch action {
+            case .fail(let lease, let refusal): reports?.publishFailed(lease, refusal)
+            // A lease that was taken over is of an older generation and changes nothing; that of a pending session which a
+            // newer POST replaced is nobody's yet.
+            case .release(let lease): leases.release(lease)
+            // Its worker has ended its media, and its encoder hears of it by DTLS, or by the answer to its POST.
+            default: break
+            }
+        }
+    }
+
+    // MARK: - Story
+
+    /// A live or lately finished session as `GET /v1/sessions/{id}` tells it; nil when there is none.
+    public func sessionJSON(id: String) -> JSONValue? {
+        let live = directory.entry(id: id)
+        guard let entry = live ?? directory.finishedEntry(id: id) else { return nil }
+        var object = JSONObject()
+        object["sessionId"] = .string(entry.id)
+        object["protocol"] = .string("WHIP")
+        object["participantId"] = .string(entry.grant.participantID)
+        object["stageArn"] = .string(entry.grant.stageARN)
+        object["state"] = .string(live == nil ? "ended" : entry.current == .pending ? "pending" : "live")
+        object["source"] = .string(entry.source.description)
+        object["userAgent"] = .string(entry.userAgent)
+        var story = entry.story.json.object
+        story?["warnings"] = board?.session(id: id)?.warningsJSON ?? []
+        object["story"] = story.map { .object($0) }
+        object["media"] = entry.figures?.json
+        return .object(object)
+    }
+}
+
+extension PublishMachine {
+    fileprivate mutating func ended(_ reason: SessionEnd) -> [Action] {
+        if case .refused(let refusal) = reason { refused(refusal) } else { ended() }
     }
 }

@@ -1,9 +1,7 @@
-import Admission
-import EventLoop
 import Testing
 import Wire
 
-@testable import RTMPIngest
+@testable import Admission
 
 @Suite("Takeover decision")
 struct TakeoverTests {
@@ -34,26 +32,5 @@ struct TakeoverTests {
         #expect(looks.prefix(8) == [1, 3, 7, 15, 31, 63, 113, 163])
         // Never behind the end of the silence that it waits for.
         #expect(looks.last == 2_000)
-    }
-}
-
-@Suite("Held attempts")
-struct HeldAttemptsTests {
-    @Test func `are told when the key is released, those that left are not`() throws {
-        let (attempts, told) = (HeldAttempts(), Lock<[String]>([]))
-        let (p1, other) = (ParticipantKey("p1", onStage: "s"), ParticipantKey("p1", onStage: "another"))
-        func enter(_ participant: ParticipantKey, _ name: String) -> Int? {
-            attempts.enter(participant) { told.withLock { $0.append(name) } }
-        }
-        let first = try #require(enter(p1, "first"))
-        _ = try #require(enter(p1, "second"))
-        _ = try #require(enter(other, "other"))
-        #expect(enter(p1, "third") == nil)
-        attempts.released(p1)
-        #expect(told.withLock { $0 } == ["first", "second"])
-        attempts.leave(p1, first)
-        attempts.released(p1)
-        #expect(told.withLock { $0 } == ["first", "second", "second"])
-        #expect(enter(p1, "third") != nil, "There is room again")
     }
 }

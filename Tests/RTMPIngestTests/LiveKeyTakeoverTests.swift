@@ -9,8 +9,8 @@ import Wire
 
 @testable import RTMPIngest
 
-@Suite("A live key")
-struct LiveKeyTests {
+@Suite("A live key, and who takes it over")
+struct LiveKeyTakeoverTests {
     private func live(_ bench: IngestBench) -> FakeEncoder {
         let encoder = bench.connect(from: "192.0.2.1:1")
         encoder.connectAndPublish()

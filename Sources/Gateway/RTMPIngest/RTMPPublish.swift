@@ -1,0 +1,254 @@
+import Admission
+import EventLoop
+import GatewayLogging
+import Refusals
+import Settings
+import StageHub
+import Synchronization
+import Wire
+
+/// One publish on a connection, from the encoder's wish to its end: carries out what `PublishMachine` says (docs/design.md 7.3).
+///
+/// The connection owns it. An answer that comes when both are over still finds it, and the lease that it brings is given back.
+final class RTMPPublish {
+    /// Of the connection's publishes: orders from other threads say which one they mean.
+    let number: UInt64
+    private unowned let ingest: RTMPIngest
+    private unowned let connection: RTMPConnection
+    private let holder: RTMPLeaseHolder
+    private var request: PublishRequest
+    private var machine: PublishMachine
+    /// Its place among those who wait for the lease.
+    private var queue: (participant: ParticipantKey, number: Int)?
+    /// The next look at whoever has the lease.
+    private var poll: TimerWatch?
+    /// While media may flow.
+    private(set) var live: LivePublish?
+
+    /// - Parameter keys: what the publish name may mean, in the order in which it is tried.
+    init(_ number: UInt64, on connection: RTMPConnection, keys: [String], _ request: PublishRequest) {
+        (self.number, self.connection, ingest, self.request) = (number, connection, connection.ingest, request)
+        let order = ingest.sender(for: connection.id, publish: number)
+        holder = RTMPLeaseHolder { order(.leaseEnded($0)) }
+        machine = PublishMachine(keys.map { Secret($0) }, contest: .outwaits(silence: ingest.settings.takeoverSilence))
+    }
+
+    /// Neither live nor over: the encoder waits for an answer.
+    var isPending: Bool { live == nil && !machine.isOver }
+
+    // MARK: - Inputs
+
+    func begin() { perform(machine.begin()) }
+
+    /// Ends by our decision, in words that the encoder's user will see.
+    func refuse(_ refusal: Refusal) { perform(machine.refused(refusal), because: .refused(refusal)) }
+
+    /// Ends without a word.
+    func end(_ reason: SessionEnd) { perform(machine.ended(), because: reason) }
+
+    func leaseEnded(_ reason: LeaseEnd) {
+        switch reason {
+        case .takenOver: perform(machine.leaseEnded(reason), because: .takenOver)
+        case .disconnected(let refusal): perform(machine.leaseEnded(reason), because: .refused(refusal))
+        }
+    }
+
+    /// Looks whether whoever has the lease is alive: it is time, or that one has ended.
+    func lookAtIncumbent() {
+        guard let incumbent = machine.incumbent else { return }
+        let (progress, hasEnded) = (incumbent.lastProgress, incumbent.hasEnded)
+        perform(machine.looked(progress: progress, hasEnded: hasEnded, at: ingest.loop.now))
+    }
+
+    // MARK: - Actions
+
+    /// - Parameter reason: why media ends, where it does.
+    private func perform(_ actions: [PublishMachine.Action], because reason: SessionEnd = .connectionLost) {
+        var isTold = false
+        for action in actions {
+            switch action {
+            case .authorize(let key): authorize(key)
+            case .examine(let grant): examine(grant)
+            case .claim(let grant, let takeOver): claim(grant, takeOver: takeOver)
+            case .enterQueue(let grant, _): enterQueue(grant.participant)
+            case .look(let delay): look(after: delay)
+            case .leaveQueue: leaveQueue()
+            case .prepare: perform(machine.ready())
+            case .start(let grant, let lease): start(grant, lease)
+            case .stop: stop(reason)
+            case .fail(let lease, let refusal): ingest.environment.reports?.publishFailed(lease, refusal)
+            case .release(let lease): release(lease)
+            case .refuse(let refusal, let grant):
+                turnAway(refusal, grant)
+                isTold = true
+            case .giveWay:
+                giveWay()
+                isTold = true
+            }
+        }
+        if isTold { connection.close(lingering: true) }
+    }
+
+    private func authorize(_ key: Secret) {
+        request.credential = .streamKey(key)
+        let (authorizer, request) = (ingest.environment.authorizer, request)
+        ingest.replies.ask { reply in
+            authorizer.authorize(request) { reply($0) }
+        } then: { [self] result in
+            perform(machine.authorized(result ?? .failure(Refusal(.authorityUnavailable))))
+        }
+    }
+
+    private func examine(_ grant: PublishGrant) {
+        connection.authorized()
+        perform(machine.examined(ingest.host?.rememberedRefusal(for: grant, request)))
+    }
+
+    private func claim(_ grant: PublishGrant, takeOver: Bool) {
+        poll?.cancel()
+        holder.progressed(at: ingest.loop.now)
+        let (leases, holder, ingestProtocol) = (ingest.environment.leases, holder, request.ingestProtocol)
+        ingest.replies.ask { reply in
+            leases.claimPublish(grant, protocol: ingestProtocol, holder: holder, takeOver: takeOver) {
+                leases.giveBack(unlessDelivered: reply($0), $0)
+            }
+        } then: { [self] answer in
+            perform(machine.claimed(answer ?? .refused(Refusal(.authorityUnavailable)), at: ingest.loop.now))
+        }
+    }
+
+    private func enterQueue(_ participant: ParticipantKey) {
+        let order = ingest.sender(for: connection.id, publish: number)
+        guard let place = ingest.environment.heldAttempts.enter(participant, goOn: { order(.incumbentEnded) }) else {
+            return perform(machine.admittedToQueue(Refusal(.streamKeyInUse)))
+        }
+        queue = (participant, place)
+        connection.log(.info, "rtmp_publish_held", ["participant": .string(participant.participantID)])
+        perform(machine.admittedToQueue(nil))
+    }
+
+    private func look(after delay: Duration) {
+        guard delay > .zero else { return lookAtIncumbent() }
+        poll = ingest.loop.schedule(after: delay) { [unowned self] in lookAtIncumbent() }
+    }
+
+    private func leaveQueue() {
+        poll?.cancel()
+        guard let place = queue else { return }
+        ingest.environment.heldAttempts.leave(place.participant, place.number)
+        queue = nil
+    }
+
+    private func start(_ grant: PublishGrant, _ lease: PublishLease) {
+        let publication = Publication(
+            grant: grant, lease: lease, ingestProtocol: request.ingestProtocol, origin: connection.origin(ofPublish: number),
+            timeline: Timeline())
+        let (loop, holder) = (ingest.loop, holder)
+        let pipeline = RTMPPublishPipeline(
+            publication: publication, transcoder: ingest.transcoder,
+            inspector: ingest.host?.makeInspector(for: grant, lease, request), scratch: ingest.packetScratch, now: { loop.now })
+        pipeline.onProgress = { holder.progressed(at: $0) }
+        pipeline.onStart = { [reports = ingest.environment.reports] in reports?.publishStarted(lease) }
+        live = LivePublish(
+            pipeline: pipeline,
+            silence: loop.schedule(after: ingest.settings.idleTimeout) { [unowned self] in lookForSilence() },
+            tick: loop.schedule(after: .seconds(1), repeating: .seconds(1)) { [unowned self] in secondPassed() }, began: loop.now)
+        connection.transport.carriesMedia = true
+        ingest.leaveAdmission(connection)
+        ingest.host?.publishBegan(publication)
+        connection.acceptPublish(of: grant.participantID)
+    }
+
+    private func stop(_ reason: SessionEnd) {
+        guard let ended = live else { return }
+        live = nil
+        connection.transport.carriesMedia = false
+        ended.silence.cancel()
+        ended.tick.cancel()
+        ended.pipeline.end(reason)
+        let counters = ended.pipeline.counters
+        ingest.metrics.count(counters)
+        connection.log(
+            .info, "rtmp_publish_ended",
+            [
+                "reason": .string(reason.name), "video_frames": .integer(counters.videoFrames),
+                "audio_frames": .integer(counters.audioFrames), "malformed": .integer(counters.malformed),
+                "unconfigured": .integer(counters.unconfigured), "unsupported": .integer(counters.unsupported),
+            ])
+    }
+
+    /// Also of a publish whose connection has gone.
+    private func release(_ lease: PublishLease) {
+        ingest.environment.leases.release(lease)
+        holder.ended()
+        ingest.environment.heldAttempts.released(lease.participant)
+    }
+
+    private func turnAway(_ refusal: Refusal, _ grant: PublishGrant?) {
+        if let grant {
+            ingest.environment.reports?.publishRefused(grant, protocol: request.ingestProtocol, refusal)
+        }
+        connection.turnAway(refusal, of: grant ?? live?.pipeline.publication.grant, wasLive: live != nil)
+    }
+
+    private func giveWay() {
+        connection.log(.info, "rtmp_publish_taken_over")
+        connection.reject(Refusal(.streamKeyInUse, sentence: "Another encoder has taken over this stream key."))
+    }
+
+    // MARK: - Time
+
+    private func secondPassed() {
+        if let refusal = live?.pipeline.timePassed(ingest.loop.now) { return refuse(refusal) }
+        if let roundTrip = connection.transport.roundTrip {
+            live?.pipeline.publication.counters.measured(roundTrip: roundTrip)
+        }
+        connection.pingIfDue()
+    }
+
+    private func lookForSilence() {
+        guard let live else { return }
+        let patience = ingest.settings.idleTimeout - (ingest.loop.now - live.lastMedia)
+        if patience > .zero { return live.silence.rearm(after: patience) }
+        connection.log(.info, "rtmp_publish_silent")
+        connection.end(.connectionLost)
+    }
+}
+
+/// The media of a live publish, and the timers that watch it.
+///
+/// A class, because every message asks for it: a struct's copy is as many references counted up and down as it has.
+final class LivePublish {
+    let pipeline: RTMPPublishPipeline
+    /// Ends the publish when no media has come for long: it looks at `lastMedia` when its time has come.
+    let silence: TimerWatch
+    /// Once a second.
+    let tick: TimerWatch
+    /// When a message came last: a store a message, in place of a timer that is set anew.
+    var lastMedia: MonotonicTime
+
+    init(pipeline: RTMPPublishPipeline, silence: TimerWatch, tick: TimerWatch, began: MonotonicTime) {
+        (self.pipeline, self.silence, self.tick, lastMedia) = (pipeline, silence, tick, began)
+    }
+}
+
+/// An RTMP publish as other threads see it, from its first claim on.
+private final class RTMPLeaseHolder: LeaseHolder {
+    private let progress = Atomic<Int64>(0)
+    private let isOver = Atomic<Bool>(false)
+    private let onEnd: @Sendable (LeaseEnd) -> Void
+
+    /// - Parameter onEnd: called on any thread; it sends the reason to the holder's worker.
+    init(onEnd: @escaping @Sendable (LeaseEnd) -> Void) { self.onEnd = onEnd }
+
+    var lastProgress: MonotonicTime { MonotonicTime(nanoseconds: progress.load(ordering: .relaxed)) }
+
+    var hasEnded: Bool { isOver.load(ordering: .acquiring) }
+    /// Called after the lease was given back.
+    func ended() { isOver.store(true, ordering: .releasing) }
+
+    /// A frame with advancing media time is complete.
+    func progressed(at now: MonotonicTime) { progress.store(now.nanoseconds, ordering: .relaxed) }
+
+    func end(_ reason: LeaseEnd) { onEnd(reason) }
+}

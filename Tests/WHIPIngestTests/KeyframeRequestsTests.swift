@@ -1,0 +1,44 @@
+import Testing
+import Wire
+
+@testable import WHIPIngest
+
+@Suite("Requests for keyframes")
+struct KeyframeRequestsTests {
+    @Test func `asks for keyframes with growing pauses and gives up after three`() {
+        var requests = KeyframeRequests()
+        requests.want()
+        let times = stride(from: 0, through: 20_000, by: 100).filter { requests.isDue(at: LossTrackerTests.time(Int64($0))) }
+        #expect(times == [0, 1_000, 3_000])
+        #expect(requests.isDeaf)
+        requests.keyframeCame(at: LossTrackerTests.time(20_000))
+        requests.want()
+        let isDue = requests.isDue(at: LossTrackerTests.time(30_000))
+        #expect(!requests.isDeaf && isDue)
+    }
+}
+
+@Suite("Keyframes of encoders that cannot be asked")
+struct KeyframeProbeTests {
+    /// Keyframes every so many milliseconds, and how long after a request one comes; nil: never.
+    @Test(
+        arguments: [
+            (2_000, nil, false), (4_167, nil, true), (8_333, nil, true), (60_000, 300, false), (8_333, 1_300, false),
+        ] as [(Int64, Int64?, Bool)])
+    func `are found by asking twice at most`(_ interval: Int64, _ answer: Int64?, _ isIgnoring: Bool) {
+        var requests = KeyframeRequests()
+        var (sent, lastKeyframe, answerAt) = ([Int64](), Int64(0), Int64?.none)
+        for time in stride(from: Int64(0), through: 60_000, by: 10) {
+            if time - lastKeyframe >= interval || time == 0 || answerAt.map({ time >= $0 }) == true {
+                (lastKeyframe, answerAt) = (time, nil)
+                requests.keyframeCame(at: LossTrackerTests.time(time))
+            }
+            guard requests.isDue(at: LossTrackerTests.time(time)) else { continue }
+            sent.append(time)
+            if let answer, answerAt == nil { answerAt = time + answer }
+        }
+        #expect(requests.ignoresRequests == isIgnoring)
+        #expect(sent.count <= 6, "\(sent)")
+        #expect(sent.isEmpty == (interval == 2_000))
+    }
+}
