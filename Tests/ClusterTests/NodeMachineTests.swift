@@ -117,7 +117,7 @@ struct NodeMachineTests {
         var (machine, now) = makeSettledMachine()
         let call = try #require(claiming(&machine, now))
         _ = machine.answered(call, .claimed(.granted(generation: 5, session, from: nil)), sentAt: now, now)
-        let renewal = machine.renewAll(now).compactMap { if case .call(let call) = $0 { call } else { nil } }
+        let renewal = machine.renewNow(now).compactMap { if case .call(let call) = $0 { call } else { nil } }
         let renew = try #require(renewal.first)
         machine.disconnected()
         #expect(machine.answered(renew, nil, sentAt: now, now).isEmpty)
