@@ -1,3 +1,4 @@
+import Admission
 import Settings
 import Testing
 import Wire
