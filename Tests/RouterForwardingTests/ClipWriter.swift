@@ -1,5 +1,6 @@
 import RTP
 import StageHub
+import TestSupport
 import Wire
 
 /// Brings a clip into the hub, as RTMP does: its parameter sets once, then pictures without them.
