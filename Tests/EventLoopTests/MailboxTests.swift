@@ -55,22 +55,22 @@ struct MailboxTests {
         var sum = 0
         let replies = try Mailbox<Int>(loop: loop) { sum += $0 }
         let reply = replies.sender
-        let doors = Lock<MailboxSender<Int>?>(nil)
+        let inbox = Lock<MailboxSender<Int>?>(nil)
         let worker = try WorkerThread.start(name: "worker") {
             do {
                 let loop = try EventLoop()
                 let requests = try Mailbox<Int>(loop: loop) { number in
                     if number < 0 { loop.stop() } else { reply.send(number * number) }
                 }
-                doors.withLock { $0 = requests.sender }
+                inbox.withLock { $0 = requests.sender }
                 reply.send(0)
                 loop.run()
             } catch {
                 Issue.record("\(error)")
             }
         }
-        #expect(loop.run(until: { doors.withLock { $0 } != nil }, within: .seconds(60)))
-        let requests = try #require(doors.withLock { $0 })
+        #expect(loop.run(until: { inbox.withLock { $0 } != nil }, within: .seconds(60)))
+        let requests = try #require(inbox.withLock { $0 })
         for number in 1...10 { requests.send(number) }
         #expect(loop.run(until: { sum == 385 }, within: .seconds(60)))
         requests.send(-1)

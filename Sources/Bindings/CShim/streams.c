@@ -55,13 +55,6 @@ struct shim_address shim_local_address(int descriptor) {
     return shim_address_from(&storage);
 }
 
-struct shim_address shim_peer_address(int descriptor) {
-    struct sockaddr_storage storage = {0};
-    socklen_t length = sizeof storage;
-    if (getpeername(descriptor, (struct sockaddr *)&storage, &length) != 0) storage.ss_family = 0;
-    return shim_address_from(&storage);
-}
-
 int shim_socket_family(int descriptor) { return shim_option(descriptor, SOL_SOCKET, SO_DOMAIN); }
 
 void shim_tune_stream(int descriptor, unsigned user_timeout) {

@@ -2,7 +2,7 @@ internal import Glibc
 
 /// The directory that one running Stagedoor owns: mode 0700, locked, its files 0600 and replaced atomically.
 ///
-/// It is ours: nobody else made it, could write into it, or led us to it by a link. Who finds its place taken so is told.
+/// It is ours: nobody else made it, could write into it, or led us to it by a link; otherwise opening it fails.
 ///
 ///     let directory = try DataDirectory(at: "/var/lib/stagedoor")
 ///     try directory.write(bytes, to: "identity.pem")
@@ -115,7 +115,7 @@ internal import Glibc
 
 /// Why the directory, or a file in it, cannot be used. Prints as a sentence for the operator.
 public enum DataDirectoryError: Error, Equatable, Sendable, CustomStringConvertible {
-    /// Another process has the lock; its id where the lock file tells it.
+    /// Another process has the lock; its id where the lock file holds it.
     case heldBy(processID: Int?)
     /// Somebody else made the directory.
     case foreign(String, owner: UInt32)

@@ -37,7 +37,7 @@ public final class EventLoop {
     private var isBehind = false
     /// Descriptors of media that were ready in this turn.
     private var mediaWakeUps = MediaWakeUps()
-    /// Told the CPU time of every turn where `measuresTurnCPU` is on.
+    /// Called with the CPU time of every turn where `measuresTurnCPU` is on.
     public var onTurnMeasured: (Duration) -> Void = { _ in }
 
     /// One object per type; see `resource`.
@@ -111,7 +111,7 @@ public final class EventLoop {
         if carriesMedia { mediaWakeUps.count(isShared: isShared) }
     }
 
-    /// Told by who took their share of this turn and may have left more: the loop does not rest before it goes on with them.
+    /// Call it after serving a share of what was ready: there may be more, so the loop does not rest before the next turn.
     public func leftMore() { isBehind = true }
 
     /// Makes `run` return at the end of this turn.

@@ -20,7 +20,7 @@ public final class ReplyBox {
     private let pending: PendingReplies
     private let mailbox: Mailbox<Int>
 
-    /// - Parameter maximumQuestions: how many may be under way; whoever asks more is told nil at once.
+    /// - Parameter maximumQuestions: how many may be under way; a further one gets nil at once.
     /// - Throws: when the kernel gives no more descriptors.
     public init(loop: EventLoop, maximumQuestions: Int = 4_096) throws(SystemError) {
         let pending = PendingReplies(maximumCount: maximumQuestions)

@@ -7,7 +7,7 @@ public struct SystemError: Error, Equatable, Sendable, CustomStringConvertible {
     /// Its errno.
     public let code: CInt
 
-    /// For an error that was told in another way than by `errno`.
+    /// For a call that returns its error code instead of setting `errno`.
     public init(call: String, code: CInt) { (self.call, self.code) = (call, code) }
 
     /// For a call that has just failed: the code is `errno`.

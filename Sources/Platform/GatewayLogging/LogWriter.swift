@@ -53,7 +53,7 @@ final class LogWriter: Sendable {
     /// Events that found the queue full.
     var droppedCount: Int { totalDropped.withLock { $0 } }
 
-    /// Whether an event that a stranger caused is to be written now; if not, it is counted and told in a sum.
+    /// Whether an event that a stranger caused is to be written now; if not, it is counted, and a later line gives the count.
     func admitsStranger(_ event: String, at now: MonotonicTime) -> Bool {
         let (isAdmitted, beginsSum) = queue.withLock { queue in
             let hadSum = queue.strangers.nextSum != nil

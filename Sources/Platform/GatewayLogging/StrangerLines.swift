@@ -1,7 +1,7 @@
 import Wire
 
-/// How many lines strangers may cause: ten a second of each kind. What is left out is counted, and told by one line when the
-/// second is over. Sans-IO.
+/// How many lines strangers may cause: ten a second of each kind. What is left out is counted, and one line gives
+/// the count when the second is over. Sans-IO.
 ///
 /// Kinds are literals of the program (`Log.strangerEvent` takes no other), so that there are few.
 struct StrangerLines {
@@ -27,7 +27,7 @@ struct StrangerLines {
     /// Whether a line of this kind is to be written now.
     mutating func admits(_ event: String, at now: MonotonicTime) -> Bool {
         var second = seconds[event] ?? Second(start: now)
-        // A second with lines left out lasts until its sum is told.
+        // A second with lines left out lasts until its sum is taken.
         if second.leftOut == 0, now - second.start >= .seconds(1) { second = Second(start: now) }
         defer { seconds[event] = second }
         guard second.written < Self.maximumPerSecond else {
@@ -38,7 +38,7 @@ struct StrangerLines {
         return true
     }
 
-    /// What was left out in the seconds that are over; told once.
+    /// What was left out in the seconds that are over; each is returned once.
     mutating func takeSums(at now: MonotonicTime) -> [Sum] {
         let over = seconds.filter { now - $0.value.start >= .seconds(1) }
         for event in over.keys { seconds[event] = nil }

@@ -10,7 +10,7 @@ public enum LoopMetrics {
     /// Reports on the loop as long as the watch is kept. Call it on the loop's thread; nobody else may take its statistics then.
     /// - Parameters:
     ///   - name: of a fixed set: `control`, `worker 0`, …
-    ///   - greatest: is told of the lateness too, for admission.
+    ///   - greatest: gets the lateness too, for admission.
     public static func watch(_ loop: EventLoop, name: String, in registry: MetricsRegistry, lag greatest: GreatestLag? = nil)
         -> Watch
     {
@@ -45,16 +45,16 @@ public enum LoopMetrics {
     }
 }
 
-/// The greatest lateness that loops have told since somebody last asked. For any thread.
+/// The greatest lateness noted since it was last taken. For any thread.
 public final class GreatestLag: Sendable {
     private let nanoseconds = Atomic<Int64>(0)
 
     /// Nothing was late yet.
     public init() {}
 
-    /// Tells one lateness; the greatest is kept.
+    /// Keeps the lateness if it is the greatest so far.
     public func note(_ lag: Duration) { nanoseconds.max(lag.nanoseconds, ordering: .relaxed) }
 
-    /// The greatest since the last call, which begins anew; zero when nobody told one.
+    /// The greatest since the last call, which begins anew; zero when none was noted.
     public func take() -> Duration { .nanoseconds(nanoseconds.exchange(0, ordering: .relaxed)) }
 }

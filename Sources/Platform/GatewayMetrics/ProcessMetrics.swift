@@ -42,7 +42,7 @@ public enum ProcessMetrics {
         return pages * Double(sysconf(CInt(_SC_PAGESIZE)))
     }
 
-    /// Since Linux 6.2 the directory's size tells it; before, its entries have to be counted.
+    /// Since Linux 6.2 it is the directory's size; before, its entries have to be counted.
     private static var openDescriptors: Double {
         var status = stat()
         if unsafe stat("/proc/self/fd", &status) == 0, status.st_size > 0 { return Double(status.st_size) }

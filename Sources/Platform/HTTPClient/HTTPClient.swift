@@ -48,7 +48,7 @@ public final class HTTPClient {
     }
 
     deinit {
-        // What is removed moves libcurl's deadline, and it would tell us of that: nobody may refer to us any more.
+        // What is removed moves libcurl's deadline, of which it would call us: nobody may refer to us any more.
         unsafe ccurl_multi_set_socket(multi.pointer, nil)
         unsafe ccurl_multi_set_timer(multi.pointer, nil)
         for transfer in transfers.values { unsafe curl_multi_remove_handle(multi.pointer, transfer.easy) }
@@ -74,7 +74,7 @@ public final class HTTPClient {
         }
     }
 
-    /// Failures found at once are told later too: callers never see their reply inside `send`.
+    /// Failures found at once are reported later too: `reply` is never called inside `send`.
     private func fail(_ error: HTTPClientError, _ reply: @escaping (Result<HTTPClientResponse, HTTPClientError>) -> Void) {
         var pending: Watch?
         pending = loop.schedule(after: .zero) {

@@ -33,7 +33,7 @@ final class HTTPConnection {
     private var phase = Phase.idle
     private var timer: TimerWatch?
     private var breather: TimerWatch?
-    /// The address whose share this connection counts against; nil for a balancer that has not told us yet.
+    /// The address whose share this connection counts against; nil for a balancer that has not said for whom it speaks yet.
     private(set) var countedAddress: IPAddress?
     private(set) var idleSince: MonotonicTime
     private var request: HTTPRequest?

@@ -4,7 +4,7 @@ import Sockets
 
 /// One request's right to one answer, on its server's loop.
 ///
-/// A handler that lets go of it unanswered has failed: the client is told 500.
+/// A handler that lets go of it unanswered has failed: the client gets 500.
 public final class HTTPExchange {
     /// Called when nobody waits for the answer any more: the client has gone, or it took too long.
     public var onCancelled: () -> Void = {}

@@ -131,7 +131,7 @@ extension HTTPServer {
 
 extension HTTPServer {
     /// A place for one more connection: the oldest that has not sent a whole request makes way, and where there is none a kept
-    /// one without a request. Who is being answered, or is told events, is never displaced.
+    /// one without a request. A client that is being answered, or sent events, is never displaced.
     private func makeRoom() -> Bool {
         guard !isDraining else { return false }
         forgetFormerNewcomers()
@@ -194,7 +194,7 @@ public struct HTTPServerConfiguration: Sendable {
     public var requestTimeout = Duration.seconds(10)
     /// Between requests, and for a client to take an answer.
     public var idleTimeout = Duration.seconds(60)
-    /// From a request's last byte to the handler's answer; then the client is told 503.
+    /// From a request's last byte to the handler's answer; then the client gets 503.
     public var answerTimeout = Duration.seconds(30)
     /// Open at once; beyond it a connection without a request makes way for a newcomer.
     public var maximumConnections = 2000

@@ -4,7 +4,7 @@ import JSON
 import Synchronization
 public import Wire
 
-/// `/livez`, `/readyz` and `/metrics`: for orchestrators, balancers and Prometheus. They tell no secrets and ask for nothing.
+/// `/livez`, `/readyz` and `/metrics`: for orchestrators, balancers and Prometheus. They hold no secrets and need no credentials.
 public struct HealthEndpoints: Sendable {
     /// One thing that must hold before traffic is sent here.
     public struct Check: Sendable {

@@ -79,7 +79,7 @@ extension ClusterRouter {
         changed()
     }
 
-    /// Messages reach every node that the others know. Nodes that go by names are not told apart here.
+    /// Messages reach every node that the others know. Nodes that are known by names cannot be compared with others here.
     private func learn(_ endpoints: [RedisEndpoint]) {
         let isNews = Set(endpoints) != Set(known.learned)
         known.learned = endpoints

@@ -41,7 +41,7 @@ final class ClusterTopology {
         link.close()
     }
 
-    /// Tells whether the map at hand serves; while it does not, it is asked for more often.
+    /// Notes whether the map in use serves; while it does not, it is asked for more often.
     func judge(isAmiss: Bool) {
         if isAmiss, !self.isAmiss { timer?.rearm(after: Self.busyInterval) }
         if !isAmiss { fruitlessAnswers = 0 }
@@ -65,7 +65,7 @@ final class ClusterTopology {
     private func take(_ reply: RedisReply, from address: SocketAddress) {
         switch reply {
         case .failure(.refused(let refusal)): link.lookAgain(because: .refused(address, refusal))
-        // The link tells why.
+        // The link reports why.
         case .failure: break
         case .success(let answer):
             guard let map = SlotMap(answer, from: "\(address.ip)") else {

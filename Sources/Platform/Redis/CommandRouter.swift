@@ -2,7 +2,7 @@ import EventLoop
 
 /// Knows which server carries out a command. Behind `RedisClient` stands one of its kinds for each topology.
 protocol CommandRouter: AnyObject {
-    /// Something that `servers` or `fault` tells has changed.
+    /// `servers` or `fault` has changed.
     var onChange: () -> Void { get set }
     /// Subscriptions hear all messages at these servers, and may not any more at others.
     var onServersChange: ([RedisEndpoint]) -> Void { get set }

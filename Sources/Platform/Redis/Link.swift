@@ -39,7 +39,7 @@ final class Link {
 
     func start() { perform(lifecycle.start()) }
 
-    /// Ends it for good: what is unanswered is told `.lost` from inside this call.
+    /// Ends it for good: replies still awaited are called with `.lost` from inside this call.
     func close() {
         lifecycle.close()
         for watch in [deadline, pause, heartbeat] { watch?.cancel() }
@@ -116,7 +116,7 @@ extension Link {
         let greeting = Greeting(settings: settings, role: role)
         attempt.send(greeting.commands) { [weak self, unowned attempt] replies in
             guard let self, self.attempt === attempt else { return }
-            // The end of the connection, which follows, tells more than its lost answers; a refusal before it tells most.
+            // The end of the connection, which follows, says more than its lost answers; a refusal before it says most.
             if replies.first(where: \.isFailure) == .failure(.lost) { return }
             switch greeting.judge(replies, from: attempt.remoteAddress) {
             case .success(let identity): established(attempt, identity)

@@ -12,7 +12,7 @@ public import Wire
 ///         if case .success(.integer(let visits)) = reply { show(visits) }
 ///     }
 public final class RedisClient {
-    /// Told at each change, and at each further reason why the server is still away.
+    /// Called at each change, and at each further reason why the server is still away.
     public var onStateChange: (RedisState) -> Void = { _ in }
     /// Whether the servers can be had now.
     public private(set) var state: RedisState
@@ -36,10 +36,10 @@ public final class RedisClient {
 
     deinit { router.close() }
 
-    /// Begins to connect, and goes on until `close()`.
+    /// Connects, and reconnects until `close()`.
     public func start() { router.start() }
 
-    /// Ends all connections, as dropping the client does. What is unanswered is told `.lost` from inside this call.
+    /// Ends all connections, as dropping the client does. Replies still awaited are called with `.lost` from inside this call.
     public func close() {
         router.close()
         for find in subscriptions { find()?.close() }

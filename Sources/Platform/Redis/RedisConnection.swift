@@ -76,7 +76,7 @@ final class RedisConnection {
         stream.write(bytes)
     }
 
-    /// Ends the connection; what is unanswered is `.lost`, told from inside this call.
+    /// Ends the connection; replies still awaited are called with `.lost` from inside this call.
     func close() {
         guard !isEnded else { return }
         onClosed = { _ in }
@@ -189,7 +189,7 @@ private final class AnswerCollector {
     }
 }
 
-/// Tells in the next turn what cannot be sent, so that no reply comes from inside the call that asks for it.
+/// Refuses in the next turn what cannot be sent, so that no reply comes from inside the call that asks for it.
 final class PromptRefusals {
     private let loop: EventLoop
     private var waiting: [() -> Void] = []

@@ -77,7 +77,7 @@ public struct RedisEndpoint: Hashable, Sendable, CustomStringConvertible {
 public struct RedisLimits: Equatable, Sendable {
     /// From the first SYN until the server has greeted us: TCP, TLS, AUTH, INFO.
     public var connectTimeout = Duration.seconds(2)
-    /// From sending a command until its answer: beyond it the connection counts as dead, and all that wait on it are told.
+    /// From sending a command until its answer: beyond it the connection counts as dead, and every reply on it is `.lost`.
     public var answerTimeout = Duration.seconds(3)
     /// Every connection asks its server that often whether it lives, and whether it is a primary still.
     public var heartbeat = Duration.seconds(1)

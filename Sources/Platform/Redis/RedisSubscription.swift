@@ -9,7 +9,7 @@ public final class RedisSubscription {
     public enum Change: Equatable, Sendable {
         /// Every channel is being listened to, for the first time or again: read now what may have been missed.
         case listening
-        /// Messages may be missed from now on. Told once for each `.listening`.
+        /// Messages may be missed from now on. Follows each `.listening` once.
         case deaf(RedisFault)
     }
 
@@ -34,7 +34,7 @@ public final class RedisSubscription {
 
     deinit { close() }
 
-    /// Ends it; nothing is told any more.
+    /// Ends it; no handler is called any more.
     public func close() {
         (link.onUp, link.onAway) = ({ _ in }, { _ in })
         isListening = false

@@ -2,7 +2,7 @@ import CHiredis
 
 /// Cuts a byte stream into answers with hiredis' parser. Sole owner of its `redisReader`.
 ///
-/// hiredis tells what it finds as tokens, in order, and the tree of values is built here: so an answer is copied once, holds no
+/// hiredis reports what it finds as tokens, in order, and the tree of values is built here: so an answer is copied once, holds no
 /// memory of hiredis', and its size is bounded before anything is allocated for it.
 @safe
 final class ReplyReader {

@@ -117,7 +117,7 @@ final class SentinelQuery {
 
     private func take(_ replies: [RedisReply], from address: SocketAddress) {
         for case .failure(let error) in replies {
-            // The end of the connection, which follows, tells more than a lost answer.
+            // The end of the connection, which follows, says more than a lost answer.
             if case .refused(let refusal) = error { finish(.failure(.refused(address, refusal))) }
             return
         }

@@ -34,7 +34,7 @@ struct SlotMap: Equatable {
 
     subscript(slot: KeySlot) -> RedisEndpoint? { owners[slot.number].map { primaries[$0] } }
 
-    /// What a redirection tells.
+    /// Notes a redirection.
     mutating func assign(_ slot: KeySlot, to endpoint: RedisEndpoint) { assign(slot.number...slot.number, to: endpoint) }
 
     private mutating func assign(_ slots: ClosedRange<Int>, to endpoint: RedisEndpoint) {

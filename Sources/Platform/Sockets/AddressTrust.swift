@@ -2,7 +2,7 @@ import EventLoop
 public import Wire
 
 /// Which addresses are known to work: streams live from there, or did within the hour. For any thread; asked when a connection or
-/// a handshake begins, told when a publish does and when it ends.
+/// a handshake begins, updated when a publish does and when it ends.
 ///
 /// A hall with a hundred encoders behind one NAT is one address and no attack. So who has published may do ten times as much as a
 /// stranger, and never less at once than it had streams: after a restart they all come back in the same second.

@@ -23,7 +23,7 @@ public final class HandshakeScheduler {
     public var limits = HandshakeLimits()
     /// Since the loop began.
     public private(set) var counters = HandshakeCounters()
-    /// Told of every step when it has run: how long it waited, and the CPU time it took.
+    /// Called after every step: how long it waited, and the CPU time it took.
     public var onStep: (_ waited: Duration, _ cost: Duration) -> Void = { _, _ in }
 
     private struct Step {

@@ -26,7 +26,7 @@ public final class TCPListener {
     private var watch: DescriptorWatch?
     private var pause: TimerWatch?
 
-    /// Listens on a bound socket, or goes on with one that listens already.
+    /// Listens on a bound socket, which may be listening already.
     public init(
         loop: EventLoop, socket: BoundSocket, tls: TLSContext? = nil, onAccept: @escaping (AcceptedConnection) -> Void
     ) throws(SystemError) {

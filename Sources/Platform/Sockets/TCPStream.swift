@@ -73,7 +73,7 @@ public final class TCPStream {
     private var plaintextInWaiting: [UInt8] = []
     private var tls: TLSConnection?
     private var handshake: TLSHandshakeProgress?
-    /// One deadline at a time: of flushing, of waiting before FIN, of lingering after it, of a failure to be told.
+    /// One deadline at a time: of flushing, of waiting before FIN, of lingering after it, of reporting a failure.
     private var timer: TimerWatch?
     /// Delivers what was kept, after `resumeReading`.
     private var redelivery: TimerWatch?
@@ -354,7 +354,7 @@ public final class TCPStream {
     /// The same for bytes in an array.
     public func write(_ bytes: [UInt8]) { unsafe bytes.withUnsafeBytes { unsafe write($0) } }
 
-    /// Sends what goes on the wire.
+    /// Sends bytes as they are to appear on the wire.
     private func send(_ bytes: UnsafeRawBufferPointer) {
         guard writeFault == nil else { return }
         var rest = unsafe bytes
@@ -460,7 +460,7 @@ public final class TCPStream {
         timer = loop.schedule(after: delay) { [unowned self] in body(self) }
     }
 
-    /// Ends the stream and tells. Only from the loop's own callbacks.
+    /// Ends the stream and calls `onClosed`. Only from the loop's own callbacks.
     private func end(_ reason: StreamClosure) {
         guard phase != .closed else { return }
         let isClosing = phase == .flushing || phase == .lingering
@@ -471,7 +471,7 @@ public final class TCPStream {
         _ = alive
     }
 
-    /// Ends the stream and tells in the next turn, because whoever called us is in the middle of something.
+    /// Ends the stream and calls `onClosed` in the next turn, because our caller is in the middle of something.
     private func endSoon(_ reason: StreamClosure) {
         guard phase != .closed else { return }
         readWatch?.suspend()

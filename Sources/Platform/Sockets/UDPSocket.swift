@@ -158,7 +158,7 @@ public final class UDPSocket {
         segments: Int, segmentSize: Int, to peer: shim_address, from local: shim_address
     ) -> SendOutcome {
         var outcome = SendOutcome.sent
-        // A pending ICMP error is told by the next send in place of sending; the second attempt sends.
+        // A pending ICMP error makes the next send fail without sending; the second attempt sends.
         for attempt in 0..<2 {
             let status = transmitOnce(segments > 1 ? UInt16(segmentSize) : 0, peer, local)
             if status >= 0 {

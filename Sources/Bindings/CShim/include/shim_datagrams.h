@@ -31,7 +31,7 @@ void shim_batch_free(struct shim_batch *batch);
 struct shim_datagram *shim_batch_datagrams(struct shim_batch *batch);
 
 /// recvmmsg(2) without waiting: how many datagrams there are now in the batch, or -1. `overflow` is set to the kernel's count
-/// of datagrams that this socket has dropped so far (SO_RXQ_OVFL, wraps at 32 bits), and left alone when it tells nothing.
+/// of datagrams that this socket has dropped so far (SO_RXQ_OVFL, wraps at 32 bits), and left alone when it says nothing.
 int shim_batch_receive(struct shim_batch *batch, int descriptor, uint32_t *overflow);
 
 /// Sends the gathered bytes to `peer`, from `local` where its family is not 0, cut into datagrams of `segment_size` bytes

@@ -21,7 +21,6 @@ int shim_connect(int descriptor, int family, const struct shim_address *address)
 int shim_accept(int listener, struct shim_address *peer);
 
 struct shim_address shim_local_address(int descriptor);
-struct shim_address shim_peer_address(int descriptor);
 
 /// AF_INET or AF_INET6, or -1.
 int shim_socket_family(int descriptor);
