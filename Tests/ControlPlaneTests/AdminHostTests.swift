@@ -7,7 +7,7 @@ import Wire
 @Suite("Host of the admin listener")
 struct AdminHostTests {
     private static func status(_ host: String?, isHealth: Bool) throws -> Int? {
-        let bench = try APIBench { $0.hosts = ["gateway.example", "192.0.2.7"] }
+        let bench = try APIBench { $0.admin.hosts = ["gateway.example", "192.0.2.7"] }
         let headers: HTTPHeaders = host.map { ["Host": $0] } ?? [:]
         let target = try #require(HTTPRequestTarget("/readyz"))
         let request = HTTPRequest(method: .get, target: target, rawTarget: "/readyz", headers: headers, body: [])
