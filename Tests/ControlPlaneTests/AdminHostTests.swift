@@ -1,4 +1,5 @@
 import HTTP
+import Settings
 import Testing
 import Wire
 
