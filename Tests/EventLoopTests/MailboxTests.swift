@@ -76,22 +76,4 @@ struct MailboxTests {
         requests.send(-1)
         worker.join()
     }
-
-    @Test(.timeLimit(.minutes(1)))
-    func `a prompt answer is received as soon as asking returns, all others by the loop`() throws {
-        let loop = try EventLoop()
-        var received: [Int] = []
-        let mailbox = try Mailbox<Int>(loop: loop) { received.append($0) }
-        let later = Lock<(@Sendable (Int) -> Bool)?>(nil)
-        mailbox.ask { answer in
-            later.withLock { $0 = answer }
-            #expect(answer(1) && answer(2))
-            #expect(received.isEmpty, "Whoever asks is not disturbed while asking")
-        }
-        #expect(received == [1])
-        #expect(later.withLock { $0?(3) } == true)
-        #expect(received == [1], "From now on as from any other thread")
-        #expect(loop.run(until: { received.count == 3 }, within: .seconds(30)))
-        #expect(received == [1, 2, 3])
-    }
 }

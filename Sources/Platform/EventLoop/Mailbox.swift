@@ -13,7 +13,7 @@ public final class Mailbox<Message: Sendable> {
     /// Give this one to other threads.
     public let sender: MailboxSender<Message>
 
-    let receive: (Message) -> Void
+    private let receive: (Message) -> Void
     private var watch: DescriptorWatch?
     /// The last delivery's array, emptied. The next delivery leaves it with the senders and takes theirs, so that a box in
     /// steady use allocates nothing.
