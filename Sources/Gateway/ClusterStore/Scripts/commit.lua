@@ -4,7 +4,7 @@
 -- (empty: delete), moment of expiry in ms since 1970 (empty: never), whether the set lists it (1).
 -- Answers {1, version, …} or, with nothing changed, {0, index, version, JSON, …} of the records that are others.
 --
--- A new record begins at the clock's milliseconds, so that a record deleted and made again never has an old version.
+-- A new record begins at the clock's microseconds, so that a record deleted and made again never has an old version.
 local count = #KEYS - 1
 local stale = {0}
 for i = 1, count do
@@ -17,7 +17,7 @@ for i = 1, count do
 end
 if #stale > 1 then return stale end
 local time = redis.call('TIME')
-local now = time[1] * 1000 + math.floor(time[2] / 1000)
+local now = time[1] * 1000000 + time[2]
 local done = {1}
 for i = 1, count do
     local expected, body, expiry, isMember = ARGV[4 * i - 3], ARGV[4 * i - 2], ARGV[4 * i - 1], ARGV[4 * i]
