@@ -12,8 +12,6 @@ struct Module {
     var products: [Target.Dependency] = []
     /// Modules that only its tests use.
     var testUses: [String] = []
-    /// Files beside its tests that are no Swift.
-    var testExcludes: [String] = []
     var hasTests = true
     var isUnsafeChecked = false
     /// Pages and other files that become part of the binary.
@@ -39,11 +37,11 @@ func platform(_ name: String, _ uses: [String], testUses: [String] = []) -> Modu
 
 func gateway(
     _ name: String, _ uses: [String], strict: Bool = false, products: [Target.Dependency] = [], testUses: [String] = [],
-    testExcludes: [String] = [], embedded: [String] = []
+    embedded: [String] = []
 ) -> Module {
     Module(
-        name: name, layer: "Gateway", uses: uses, products: products, testUses: testUses, testExcludes: testExcludes,
-        isUnsafeChecked: strict, embedded: embedded)
+        name: name, layer: "Gateway", uses: uses, products: products, testUses: testUses, isUnsafeChecked: strict,
+        embedded: embedded)
 }
 
 let argumentParser = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
@@ -103,16 +101,15 @@ let modules: [Module] = [
     gateway("StageHub", ["Wire", "RTP", "Refusals", "Admission"]),
     gateway(
         "Monitoring",
-        ["Wire", "JSON", "StageHub", "Admission", "Refusals", "EventLoop", "GatewayLogging", "GatewayMetrics"]),
+        ["Wire", "JSON", "StageHub", "Admission", "Refusals", "EventLoop", "GatewayLogging", "GatewayMetrics"], strict: true),
     gateway("MediaContract", ["Wire", "Settings", "H264", "AAC", "Opus", "Refusals", "EventLoop"]),
     gateway("Transcoding", ["Wire", "Settings", "CAVCodec", "CSWResample", "COpus", "AAC", "EventLoop", "CShim"]),
     gateway(
         "RouterForwarding",
         [
-            "Wire", "StageHub", "RTP", "RTCP", "H264", "SDP", "JSON", "SRTP", "OpenSSL", "EventLoop", "Sockets", "HTTPClient",
-            "DataDirectory", "Admission",
-            "Refusals", "GatewayLogging", "GatewayMetrics",
-        ], testExcludes: ["janus_viewer.py"]),
+            "Wire", "Settings", "StageHub", "RTP", "RTCP", "H264", "SDP", "JSON", "SRTP", "OpenSSL", "EventLoop", "Sockets",
+            "HTTPClient", "DataDirectory", "Admission", "Refusals", "GatewayLogging", "GatewayMetrics",
+        ], strict: true),
     gateway(
         "RTMPIngest",
         [
@@ -143,7 +140,7 @@ let modules: [Module] = [
             "Admission", "Refusals", "GatewayLogging", "GatewayMetrics",
         ], embedded: ["Pages/watch.html", "Pages/watch.css", "Pages/watch.js", "Pages/viewer.js"]),
     gateway(
-        "Events", ["Wire", "Settings", "JSON", "HTTP", "EventLoop", "Store", "HTTPClient", "OpenSSL"],
+        "Events", ["Wire", "Settings", "JSON", "HTTP", "EventLoop", "Store", "HTTPClient", "OpenSSL", "Signatures"],
         testUses: ["Admission", "Refusals"]),
     gateway(
         "Console", ["HTTP"],
@@ -262,7 +259,7 @@ func tests(of module: Module) -> Target {
     return .testTarget(
         name: "\(module.name)Tests",
         dependencies: uses.map { Target.Dependency(stringLiteral: $0) } + module.products,
-        path: "Tests/\(module.name)Tests", exclude: module.testExcludes,
+        path: "Tests/\(module.name)Tests",
         swiftSettings: swiftSettings(isUnsafeChecked: false, isTest: true))
 }
 

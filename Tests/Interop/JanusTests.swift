@@ -15,7 +15,7 @@ extension Interop {
             expect("it is announced\n\(encoder.output)", within: .seconds(60)) { gateway.log.contains("\"router_announced\"") }
             let mountpoint = try #require(try janus.mountpoints().first)
             let before = try Self.keyframeRequests(gateway)
-            let script = Workspace.package.appending(path: "Tests/RouterForwardingTests/janus_viewer.py").path
+            let script = Workspace.package.appending(path: "Tests/Interop/Clients/janus_viewer.py").path
             let viewer = try ProgramRun.output(
                 of: [WHIP.python, script, janus.url, "\(mountpoint)", "6"], within: .seconds(60))
             let seen = try JSONDecoder().decode(Seen.self, from: Data(viewer.utf8))

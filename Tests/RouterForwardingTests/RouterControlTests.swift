@@ -224,7 +224,7 @@ struct RouterControlTests {
         let bench = try ControlBench()
         for router in bench.routers { router.isAlive = false }
         #expect(bench.wait { bench.stories.filter { if case .died = $0 { true } else { false } }.count == 3 })
-        #expect(bench.control.eligibleRouters.isEmpty)
+        #expect(bench.control.status.filter(\.isEligible).isEmpty)
         bench.publish("p", stage: "s")
         #expect(bench.wait { bench.stories.contains(.noRouter(stageID: "s")) })
         bench.routers[1].isAlive = true

@@ -1,7 +1,7 @@
 import Admission
 import EventLoop
 import Foundation
-import FoundationNetworking
+import HTTPClient
 import JSON
 import SDP
 import StageHub
@@ -9,41 +9,6 @@ import Wire
 import TestSupport
 
 @testable import RouterForwarding
-
-/// Requests by Foundation, answers on the loop.
-final class FoundationHTTP: RouterHTTP {
-    private struct Answer: Sendable {
-        var id: Int
-        var response: RouterResponse?
-    }
-
-    private var waiting: [Int: (RouterResponse?) -> Void] = [:]
-    private var next = 0
-    private var mailbox: Mailbox<Answer>?
-    private let session = URLSession(configuration: .ephemeral)
-
-    init(loop: EventLoop) throws {
-        mailbox = try Mailbox(loop: loop) { [unowned self] answer in waiting.removeValue(forKey: answer.id)?(answer.response) }
-    }
-
-    func send(_ request: RouterRequest, deadline: Duration, reply: @escaping (RouterResponse?) -> Void) {
-        next += 1
-        waiting[next] = reply
-        var real = URLRequest(url: URL(string: request.url)!, timeoutInterval: deadline.inSeconds)
-        real.httpMethod = request.method
-        for (name, value) in request.headers { real.setValue(value, forHTTPHeaderField: name) }
-        if !request.body.isEmpty { real.httpBody = Data(request.body) }
-        let (sender, id) = (mailbox!.sender, next)
-        session.dataTask(with: real) { data, response, _ in
-            let http = response as? HTTPURLResponse
-            let answer = http.map {
-                RouterResponse(
-                    status: $0.statusCode, location: $0.value(forHTTPHeaderField: "Location"), body: [UInt8](data ?? Data()))
-            }
-            sender.send(Answer(id: id, response: answer))
-        }.resume()
-    }
-}
 
 /// docs/examples/stage_router.py as a process.
 final class ExampleRouter {
@@ -72,7 +37,7 @@ final class ExampleRouter {
 /// One worker and the control loop on one loop, with encoders that send a picture and a sound every 33 ms.
 final class Gateway: MediaSource {
     let loop: EventLoop
-    let http: FoundationHTTP
+    let http: RouterHTTPClient
     let socket: RouterSocket
     let control: RouterControl
     let forwarder: RouterForwarder
@@ -86,9 +51,9 @@ final class Gateway: MediaSource {
     private var frame: Int64 = 0
     private var encoder: TimerWatch?
 
-    init(_ drivers: (FoundationHTTP) -> [any RouterDriver]) throws {
+    init(_ drivers: (RouterHTTPClient) -> [any RouterDriver]) throws {
         loop = try EventLoop()
-        http = try FoundationHTTP(loop: loop)
+        http = RouterHTTPClient(HTTPClient(loop: loop), router: "r")
         socket = try RouterSocket(loop: loop, address: SocketAddress(.loopback, port: 0))
         control = try RouterControl(loop: loop, drivers: drivers(http), placements: LocalPlacements())
         forwarder = try RouterForwarder(socket: socket, control: control.sender)

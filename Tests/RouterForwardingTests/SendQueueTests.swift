@@ -120,7 +120,7 @@ struct SendQueueTests {
         #expect(counts[0] <= SendQueue.pacingThreshold)
         let inTenMilliseconds = zip(counts, counts.dropFirst(10)).map { $1 - $0 }
         #expect(inTenMilliseconds.allSatisfy { $0 <= 64 }, "\(inTenMilliseconds.max() ?? 0)")
-        #expect(sequenceNumbers == Array(0..<1_350) && queue.droppedPackets == 0)
+        #expect(sequenceNumbers == Array(0..<1_350))
         #expect(clock.now - start <= SendQueue.maximumCatchUp)
     }
 
@@ -150,38 +150,14 @@ struct SendQueueTests {
     }
 
     @Test func `nothing is kept longer than half a second`() {
+        var dropped = 0
+        queue.onDrop = { dropped += $0 }
         output.room = 0
         fill([100, 100])
         queue.send(batch, spread: .zero, isLongFrame: false, at: clock.now)
         output.room = .max
         queue.writableAgain(at: clock.advance(by: .milliseconds(501)))
         #expect(output.datagrams.isEmpty)
-        #expect(queue.droppedPackets == 2)
-    }
-}
-
-@Suite("Packet queue")
-struct PacketQueueTests {
-    @Test func `keeps bytes and order over blocks and gives the blocks back`() {
-        let queue = PacketQueue<Int>(pool: PacketPool())
-        var generator = SplitMix64(seed: 2)
-        var expected: [[UInt8]] = []
-        for round in 0..<5000 {
-            let bytes = (0..<Int.random(in: 1...1500, using: &generator)).map { _ in UInt8(truncatingIfNeeded: round) }
-            bytes.withUnsafeBytes { all in
-                let cut = Int.random(in: 0...all.count, using: &generator)
-                queue.append(
-                    UnsafeRawBufferPointer(rebasing: all[..<cut]), UnsafeRawBufferPointer(rebasing: all[cut...]), note: round)
-            }
-            expected.append(bytes)
-            while expected.count > Int.random(in: 0...200, using: &generator) {
-                #expect(queue.first.map { Array($0.bytes) } == expected.removeFirst())
-                queue.removeFirst()
-            }
-        }
-        #expect(queue.count == expected.count)
-        #expect(queue.byteCount == expected.reduce(0) { $0 + $1.count })
-        queue.removeAll()
-        #expect(queue.isEmpty && queue.byteCount == 0)
+        #expect(dropped == 2)
     }
 }

@@ -35,8 +35,9 @@ struct StaticForwardingTests {
         let clip = directory.appending(path: "clip.h264").path
         let rate = options[0].contains("r=60") ? 60 : 30
         let encode = ["-f", "lavfi", "-i", options[0], "-c:v", "libx264", "-preset", "ultrafast", "-profile:v", "baseline"]
-        try Self.run(encode + ["-pix_fmt", "yuv420p", "-g", "\(rate)"] + options[1...] + ["-f", "h264", clip])
-        let expected = try Self.pictures(Self.run(["-i", clip, "-f", "framemd5", "-"]))
+        _ = try FFmpeg.output(encode + ["-pix_fmt", "yuv420p", "-g", "\(rate)"] + options[1...] + ["-f", "h264", clip])
+        let list = try FFmpeg.output(["-i", clip, "-f", "framemd5", "-"])
+        let expected = Self.pictures(String(decoding: list, as: UTF8.self))
         let units = AnnexB.accessUnits([UInt8](try Data(contentsOf: URL(filePath: clip))))
         #expect(units.count == expected.count)
 
@@ -51,8 +52,7 @@ struct StaticForwardingTests {
         let output = directory.appending(path: "received")
         let receiver = try Self.start(
             ["-protocol_whitelist", "file,udp,rtp,srtp", "-i", description, "-map", "0:v"]
-                + ["-fps_mode", "passthrough", "-flush_packets", "1", "-f", "framemd5", output.path]
-        ).process
+                + ["-fps_mode", "passthrough", "-flush_packets", "1", "-f", "framemd5", output.path])
         defer { receiver.terminate() }
         #expect(loop.run(until: { Self.isBound(ports.lowerBound) }, within: .seconds(60)), "ffmpeg did not open its socket")
         stream.start()
@@ -75,23 +75,12 @@ struct StaticForwardingTests {
         list.split(separator: "\n").filter { !$0.hasPrefix("#") }.compactMap { $0.split(separator: " ").last }
     }
 
-    @discardableResult
-    static func run(_ arguments: [String]) throws -> String {
-        let running = try start(arguments)
-        let output = running.output.readToEnd()
-        running.process.waitUntilExit()
-        try #require(running.process.terminationStatus == 0)
-        return String(decoding: output, as: UTF8.self)
-    }
-
-    static func start(_ arguments: [String]) throws -> (process: Process, output: Pipe) {
+    private static func start(_ arguments: [String]) throws -> Process {
         let process = Process()
         process.executableURL = URL(filePath: "/usr/bin/ffmpeg")
         process.arguments = ["-hide_banner", "-nostdin", "-loglevel", "error", "-y"] + arguments
-        let output = Pipe()
-        process.standardOutput = output
         try process.run()
-        return (process, output)
+        return process
     }
 
     /// Whether the kernel dropped nothing at the port, as long as its socket is open.

@@ -34,7 +34,6 @@ public struct MinuteSeries: Sendable, Equatable {
     public init() {}
 
     var isEmpty: Bool { datapoints.isEmpty }
-    var lastMinute: Int32 { datapoints.last?.minute ?? 0 }
 
     static func minute(of time: WallTime) -> Int32 { Int32(clamping: time.secondsSince1970 / 60) }
 

@@ -1,4 +1,5 @@
 public import Admission
+public import JSON
 public import Refusals
 public import Wire
 
@@ -20,5 +21,22 @@ public struct RefusedAttempt: Sendable, Equatable {
     ) {
         (self.refusal, self.grant, self.ingestProtocol) = (refusal, grant, ingestProtocol)
         (self.source, self.userAgent, self.wasLive) = (source, userAgent, wasLive)
+    }
+}
+
+extension RefusedAttempt {
+    /// As the console shows it: never the credential, only what was found of it.
+    public var json: JSONValue {
+        var object: JSONObject = [
+            "time": .string(CivilTime(time).rfc3339), "protocol": .string(ingestProtocol.rawValue),
+            "source": .string(source.description), "userAgent": .string(userAgent),
+            "code": .string(refusal.code.identifier), "name": .string(refusal.code.name), "sentence": .string(refusal.sentence),
+            "wasLive": .bool(wasLive),
+        ]
+        if let grant {
+            object["participantId"] = .string(grant.participantID)
+            object["stageArn"] = .string(grant.stageARN)
+        }
+        return .object(object)
     }
 }

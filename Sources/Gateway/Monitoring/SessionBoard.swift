@@ -54,13 +54,13 @@ public final class SessionBoard: Sendable {
         record?.note(SessionWarning(rule: rule, sentence: sentence, time: wallNow()))
     }
 
-    func note(_ step: String, of record: SessionRecord) {
+    fileprivate func note(_ step: String, of record: SessionRecord) {
         let now = wallNow()
         record.note(step, at: now)
         metrics.reached(step, after: now - (record.steps.first?.time ?? record.began), record.ingestProtocol)
     }
 
-    func ended(_ record: SessionRecord, _ end: SessionEnd) {
+    fileprivate func ended(_ record: SessionRecord, _ end: SessionEnd) {
         guard record.end(SessionEnding(end, at: wallNow())) else { return }
         content.withLock { content in
             content.live[record.id] = nil
@@ -86,4 +86,39 @@ public final class SessionBoard: Sendable {
     public func session(id: String) -> SessionRecord? {
         content.withLock { content in content.live[id] ?? content.ended.last { $0.id == id } }
     }
+}
+
+/// Notices when a publish's first media passes, and its end. Counts nothing: that is the ingest's.
+private final class SessionWatch: MediaSink {
+    private let record: SessionRecord
+    private let board: SessionBoard
+    private let wallNow: @Sendable () -> WallTime
+    private unowned let publication: Publication
+    private var isAwaited: Set<String> = ["firstVideo", "firstKeyframe", "firstAudio"]
+
+    init(
+        _ record: SessionRecord, of publication: Publication, board: SessionBoard, wallNow: @escaping @Sendable () -> WallTime
+    ) {
+        (self.record, self.publication, self.board, self.wallNow) = (record, publication, board, wallNow)
+    }
+
+    func forward(_ packets: UnsafeBufferPointer<MediaPacket>, of run: MediaRun) {
+        if run.track.kind == .audio { return reached("firstAudio") }
+        reached("firstVideo")
+        if run.isKeyframe { reached("firstKeyframe") }
+    }
+
+    private func reached(_ step: String) {
+        guard isAwaited.remove(step) != nil else { return }
+        // All have come: what follows would only be looked at.
+        if isAwaited.isEmpty { publication.stopForwarding(to: self) }
+        board.note(step, of: record)
+    }
+
+    func formatChanged(_ track: TrackID, to format: TrackFormat) {}
+    func muteChanged(_ track: TrackID, isMuted: Bool) {
+        record.note(isMuted ? "\(track.kind)Muted" : "\(track.kind)Unmuted", at: wallNow())
+    }
+    func restarted() {}
+    func ended(_ reason: SessionEnd) { board.ended(record, reason) }
 }

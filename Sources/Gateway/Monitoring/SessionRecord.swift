@@ -1,5 +1,6 @@
 public import Admission
 import EventLoop
+public import JSON
 public import Refusals
 public import StageHub
 public import Wire
@@ -87,5 +88,65 @@ public struct SessionEnding: Sendable, Equatable {
         case .shutdown: (reason, verdict) = (end.name, "This gateway went away.")
         case .refused(let refusal): (reason, verdict) = (refusal.code.name, refusal.text)
         }
+    }
+}
+
+/// A rule of the media contract that a publish breaks and that only warns.
+public struct SessionWarning: Sendable, Equatable {
+    /// The rule's name, as metrics and events have it.
+    public var rule: String
+    /// What was measured, what is allowed, and which setting to change.
+    public var sentence: String
+    /// Of the latest one.
+    public var time: WallTime
+    public var count = 1
+
+    public init(rule: String, sentence: String, time: WallTime) {
+        (self.rule, self.sentence, self.time) = (rule, sentence, time)
+    }
+}
+
+extension SessionRecord {
+    /// The session as `GET /v1/sessions/{id}` and the console show it.
+    public func json(_ sample: SessionSample? = nil) -> JSONObject {
+        let ending = ending
+        var object: JSONObject = [
+            "sessionId": .string(id), "protocol": .string(ingestProtocol.rawValue),
+            "participantId": .string(grant.participantID), "userId": .string(grant.userID),
+            "stageArn": .string(grant.stageARN), "stageSessionId": .string(lease.stageSessionID),
+            "state": .string(ending == nil ? "live" : "ended"), "source": .string(origin.source.description),
+            "userAgent": .string(origin.userAgent), "began": .string(CivilTime(began).rfc3339),
+            "totals": SessionTotals(counters).json, "story": ["steps": stepsJSON, "warnings": warningsJSON],
+        ]
+        if let ending {
+            object["ended"] = .string(CivilTime(ending.time).rfc3339)
+            object["reason"] = .string(ending.reason)
+            object["verdict"] = .string(ending.verdict)
+        }
+        if let sample { object["now"] = sample.json }
+        return object
+    }
+
+    /// What the contract warned of, oldest first.
+    public var warningsJSON: JSONValue {
+        .array(
+            warnings.map { warning in
+                [
+                    "rule": .string(warning.rule), "sentence": .string(warning.sentence),
+                    "time": .string(CivilTime(warning.time).rfc3339), "count": .integer(Int64(warning.count)),
+                ]
+            })
+    }
+
+    private var stepsJSON: JSONValue {
+        let steps = steps
+        let first = steps.first?.time ?? began
+        return .array(
+            steps.map { step in
+                [
+                    "step": .string(step.name), "time": .string(CivilTime(step.time).rfc3339),
+                    "milliseconds": .integer((step.time - first).milliseconds),
+                ]
+            })
     }
 }

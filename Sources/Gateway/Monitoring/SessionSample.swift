@@ -1,3 +1,4 @@
+import JSON
 import StageHub
 import Wire
 
@@ -73,5 +74,20 @@ struct CounterReading: Equatable {
         sample.lossRatio = lost > 0 ? Double(lost) / Double(lost + max(0, came)) : 0
         sample.roundTrip = counters.roundTrip
         return sample
+    }
+}
+
+extension SessionSample {
+    /// Bits and frames a second, loss as a ratio, round trip in milliseconds where it is known.
+    var json: JSONValue {
+        var object: JSONObject = [
+            "videoBitsPerSecond": .integer(Int64(videoBitsPerSecond)),
+            "audioBitsPerSecond": .integer(Int64(audio.bitsPerSecond)),
+            "framesPerSecond": .number(framesPerSecond.rounded(toPlaces: 1)),
+            "lossRatio": .number(lossRatio.rounded(toPlaces: 4)),
+        ]
+        if let picture { object["picture"] = .string("\(picture.width)x\(picture.height)") }
+        if let roundTrip { object["roundTripMilliseconds"] = .number((roundTrip.inSeconds * 1_000).rounded(toPlaces: 1)) }
+        return .object(object)
     }
 }

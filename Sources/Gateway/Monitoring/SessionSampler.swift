@@ -37,7 +37,7 @@ public final class SessionSampler {
     /// The last second of a live publish; nil before it has been looked at.
     public func sample(of record: SessionRecord) -> SessionSample? { followed[record.id]?.sample }
 
-    /// Brings the metrics of what came in up to date: every second, and whenever somebody asks for them.
+    /// Brings the metrics of what came in up to date: every second, and before each scrape.
     public func count() {
         var next: [String: CounterReading] = [:]
         for record in board.live {

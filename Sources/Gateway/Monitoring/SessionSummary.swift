@@ -1,17 +1,18 @@
 import Admission
-public import GatewayLogging
+import GatewayLogging
+import JSON
 import StageHub
 import Wire
 
 /// What became of a publish, in one line of the log: who, how long, how much, how well, and why it ended.
-public struct SessionSummary {
+struct SessionSummary {
     private let record: SessionRecord
 
-    public init(_ record: SessionRecord) { self.record = record }
+    init(_ record: SessionRecord) { self.record = record }
 
     func log() { Log.event(.info, "session_ended", fields) }
 
-    public var fields: LogFields {
+    var fields: LogFields {
         let counters = record.counters
         let totals = SessionTotals(counters)
         let seconds = max(duration.inSeconds, 0.001)
@@ -61,5 +62,16 @@ extension Double {
     func rounded(toPlaces places: Int) -> Double {
         let factor = (0..<places).reduce(1.0) { product, _ in product * 10 }
         return (self * factor).rounded() / factor
+    }
+}
+
+extension SessionTotals {
+    var json: JSONValue {
+        var object: JSONObject = [
+            "bytes": .integer(Int64(bytes)), "packets": .integer(Int64(packets)), "videoFrames": .integer(Int64(videoFrames)),
+            "lostPackets": .integer(Int64(lost)), "recoveredPackets": .integer(Int64(recovered)),
+        ]
+        if let largestPicture { object["picture"] = .string("\(largestPicture.width)x\(largestPicture.height)") }
+        return .object(object)
     }
 }

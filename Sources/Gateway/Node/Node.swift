@@ -146,16 +146,17 @@ extension Node {
             measure: meter.measure)
     }
 
-    private func makeRouters() throws -> RouterPlane? {
-        try RouterPlane(
+    private func makeRouters() throws -> RouterService? {
+        try RouterService(
             configuration, loop: loop, ownListeners: listeners.addresses,
-            RouterPlane.Environment(
+            RouterService.Environment(
                 membership: store.membership, gate: shared.admission.gate, outOfReach: shared.admission.outOfReach,
                 metrics: shared.routerMetrics),
             directory: directory)
     }
 
-    private func makeClusterPart(_ cluster: ClusterContext, _ load: LoadGuard, _ routers: RouterPlane?) throws -> ClusterService {
+    private func makeClusterPart(_ cluster: ClusterContext, _ load: LoadGuard, _ routers: RouterService?) throws -> ClusterService
+    {
         try ClusterService(
             loop: loop, cluster: cluster,
             addresses: ClusterService.Addresses(
@@ -164,7 +165,7 @@ extension Node {
             embedded: shared.webRTC.embedded)
     }
 
-    private func startWorkers(_ routers: RouterPlane?) throws -> WorkerGroup {
+    private func startWorkers(_ routers: RouterService?) throws -> WorkerGroup {
         let workers = try WorkerGroup(loop: loop, count: shared.workerCount)
         let environment = WorkerEnvironment(
             configuration, shared, membership: store.membership, forwarding: routers?.control.sender)
@@ -178,7 +179,7 @@ extension Node {
         }
     }
 
-    private func makeReport(_ load: LoadGuard, _ drain: NodeDrain, _ routers: RouterPlane?) -> OverviewReport {
+    private func makeReport(_ load: LoadGuard, _ drain: NodeDrain, _ routers: RouterService?) -> OverviewReport {
         let board = shared.records.board
         return OverviewReport(
             sampler: SessionSampler(loop: loop, board: board, metrics: shared.instruments.metrics),

@@ -32,29 +32,3 @@ public struct Announcement: Sendable, Equatable {
     /// The tracks in the order of the description's m-lines.
     var tracks: [TrackID] { [.video, .audio].filter { formats[$0] != nil } }
 }
-
-/// Why an announce did not come to a plan.
-public enum AnnounceFailure: Error, Equatable, Sendable {
-    /// Nothing, or only a part of an answer, within 2 s.
-    case noAnswer
-    case refused(status: Int)
-    /// 409: the router holds a higher generation.
-    case staleGeneration
-    /// The answer names what is not the router's (`RouterTrust`), or is no answer; the text says which, for the log.
-    case unacceptable(String)
-}
-
-/// One router, whatever it speaks. Confined to the control loop.
-public protocol RouterDriver: AnyObject {
-    /// The name in the configuration.
-    var name: String { get }
-    /// False for receivers that cannot be asked: they never count as dead.
-    var hasHealth: Bool { get }
-    func announce(_ announcement: Announcement, reply: @escaping (Result<LegPlan, AnnounceFailure>) -> Void)
-    /// Tells what turned out different: formats, mute, keyframe requests.
-    func update(_ announcement: Announcement)
-    func withdraw(_ announcement: Announcement, reason: String)
-    func checkHealth(reply: @escaping (Bool) -> Void)
-    /// Renews the gateway's lease; answers the participants that the router has lost.
-    func renewLease(_ participants: [Announcement], reply: @escaping (_ lost: [ParticipantKey]) -> Void)
-}

@@ -19,7 +19,7 @@ extension ForwardingID {
     private static let count = Atomic<UInt64>(0)
 }
 
-/// What workers tell the control loop.
+/// From workers to the control loop.
 public enum ForwardingEvent: Sendable {
     case started(ForwardingID, Announcement, worker: MailboxSender<LegCommand>)
     /// Formats, mute or keyframe requests turned out different.
@@ -29,7 +29,7 @@ public enum ForwardingEvent: Sendable {
     case ended(ForwardingID, reason: String, keepsAnnounce: Bool)
 }
 
-/// What the control loop tells the worker of a publication.
+/// From the control loop to the worker of a publication.
 public enum LegCommand: Sendable {
     case open(ForwardingID, replica: Int, LegPlan)
     /// The router is lost: keep the latest GOP for the next one.

@@ -1,44 +1,42 @@
 import RTP
 import SDP
-public import StageHub
-public import Wire
+import StageHub
+import Wire
 
 /// What a router is told of one participant's media, as an RFC 8866 offer or, for `static`, as a file.
-public struct RouterDescription: Sendable, Equatable {
+struct RouterDescription: Sendable {
     /// One m-line.
-    public struct Track: Sendable, Equatable {
-        public var track: TrackID
-        public var port: UInt16
+    struct Track: Sendable, Equatable {
+        var track: TrackID
+        var port: UInt16
         /// Nil before anything is announced: then the description names none.
-        public var ssrc: UInt32?
-        public var format: TrackFormat?
+        var ssrc: UInt32?
+        var format: TrackFormat?
 
-        public init(track: TrackID, port: UInt16, ssrc: UInt32? = nil, format: TrackFormat? = nil) {
+        init(track: TrackID, port: UInt16, ssrc: UInt32? = nil, format: TrackFormat? = nil) {
             (self.track, self.port, self.ssrc, self.format) = (track, port, ssrc, format)
         }
     }
 
     /// Canonical name and stream of all tracks.
-    public var participantID: String
+    var participantID: String
     /// Decimal digits; the generation of the announce.
-    public var sessionVersion: UInt64
+    var sessionVersion: UInt64
     /// Where media goes (`static`) or comes from (offers).
-    public var address: IPAddress
-    public var tracks: [Track]
+    var address: IPAddress
+    var tracks: [Track]
     /// One port for RTP and RTCP, and feedback offered: announced routers. `static` has RTCP on the next port.
-    public var isOffer: Bool
+    var isOffer: Bool
     /// The SDES key of our direction: suite and base64 text.
-    public var crypto: (suite: String, inlineKey: Secret)?
+    var crypto: (suite: String, inlineKey: Secret)?
 
-    public init(participantID: String, sessionVersion: UInt64, address: IPAddress, tracks: [Track], isOffer: Bool) {
+    init(participantID: String, sessionVersion: UInt64, address: IPAddress, tracks: [Track], isOffer: Bool) {
         (self.participantID, self.sessionVersion, self.address) = (participantID, sessionVersion, address)
         (self.tracks, self.isOffer) = (tracks, isOffer)
     }
 
-    public static func == (left: Self, right: Self) -> Bool { left.text == right.text }
-
     /// The description as text. With `crypto` it holds a key: never log it.
-    public var text: String {
+    var text: String {
         let type = address.isV4 ? "IP4" : "IP6"
         var session = SessionDescription(
             origin: Origin(

@@ -1,5 +1,5 @@
-import RTCP
 public import GatewayMetrics
+import RTCP
 
 /// What forwarding counts. Shared by all workers; each name is asked for once, labels are the configured routers.
 public final class RouterMetrics: Sendable {
@@ -52,7 +52,7 @@ public final class RouterMetrics: Sendable {
         self.routers = Dictionary(routers.map { ($0, RouterSeries(registry, router: $0)) }) { first, _ in first }
     }
 
-    /// Counts what placement tells.
+    /// Counts what happened to placements.
     public func note(_ story: RouterControl.Story) {
         switch story {
         case .announced(_, let router, _): routers[router]?.announces.increment()
@@ -82,5 +82,19 @@ extension RouterMetrics.RouterSeries {
             "stagedoor_router_failover_total", "Times the router was found dead, and its stages left it.", labels)
         isUp = registry.gauge("stagedoor_router_up", "1 while the router is not found dead.", labels)
         isUp.set(1)
+    }
+}
+
+/// One worker's share of what goes to one router: the two counters that every run touches. An object, shared by the legs.
+final class RouterTraffic {
+    private let packets: Counter
+    private let bytes: Counter
+
+    init(_ series: RouterMetrics.RouterSeries) { (packets, bytes) = (series.packets.shard(), series.bytes.shard()) }
+
+    /// Counts what a leg hands to its queue.
+    func count(_ batch: WireBatch) {
+        packets.increment(by: batch.count)
+        bytes.increment(by: batch.byteCount)
     }
 }

@@ -27,7 +27,8 @@ struct RouterCheck: ParsableCommand {
         }
         let loop = try EventLoop()
         let check = RouterConformance(
-            loop: loop, url: url, bearer: token.map { Secret($0) }, media: networks, http: RouterControlPort(loop))
+            loop: loop, url: url, bearer: token.map { Secret($0) }, media: networks,
+            http: RouterHTTPClient(HTTPClient(loop: loop), router: "router"))
         let isConformant = try check.run()
         for finding in check.findings {
             Swift.print("\(finding.isMet ? "ok  " : "FAIL")  §\(finding.section) \(finding.rule)\(Self.suffix(finding.detail))")
@@ -36,21 +37,4 @@ struct RouterCheck: ParsableCommand {
     }
 
     private static func suffix(_ detail: String) -> String { detail.isEmpty ? "" : " (\(detail))" }
-}
-
-/// Requests to the router by the gateway's own HTTP client.
-private final class RouterControlPort: RouterHTTP {
-    private let client: HTTPClient
-
-    init(_ loop: EventLoop) { client = HTTPClient(loop: loop) }
-
-    func send(_ request: RouterRequest, deadline: Duration, reply: @escaping (RouterResponse?) -> Void) {
-        var outgoing = HTTPClientRequest(
-            method: request.method, url: request.url, headers: request.headers, body: request.body)
-        outgoing.deadline = deadline
-        client.send(outgoing) { result in
-            guard case .success(let response) = result else { return reply(nil) }
-            reply(RouterResponse(status: response.status, location: response["location"], body: response.body))
-        }
-    }
 }

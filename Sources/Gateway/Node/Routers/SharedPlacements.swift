@@ -7,17 +7,15 @@ final class SharedPlacements: PlacementStore {
     private let store: any GatewayStore
     /// Whether another node sees the router alive, as its heartbeat says.
     private let isSeenByOthers: (String) -> Bool
-    private var waiting: [Int: (PlacementAnswer) -> Void] = [:]
-    private var lastNumber = 0
-    private var mailbox: Mailbox<(Int, PlacementAnswer)>?
+    private let replies: ReplyBox
 
     init(loop: EventLoop, store: any GatewayStore, isSeenByOthers: @escaping (String) -> Bool) throws(SystemError) {
         (self.store, self.isSeenByOthers) = (store, isSeenByOthers)
-        mailbox = try Mailbox(loop: loop) { [unowned self] number, answer in waiting.removeValue(forKey: number)?(answer) }
+        replies = try ReplyBox(loop: loop)
     }
 
     func placement(of key: PlacementKey, reply: @escaping (PlacementRecord?) -> Void) {
-        reply(store.state.placements[Store.Placement.Key(key)].map { PlacementRecord($0) })
+        reply(store.state.placements[Placement.Key(key)].map { PlacementRecord($0) })
     }
 
     func replace(
@@ -25,26 +23,26 @@ final class SharedPlacements: PlacementStore {
         reply: @escaping (PlacementAnswer) -> Void
     ) {
         if let expected, isSeenByOthers(expected.router) { return reply(.stillSeenByOthers) }
-        lastNumber += 1
-        let (number, sender) = (lastNumber, mailbox?.sender)
-        waiting[number] = reply
-        store.write { transaction in
-            let key = Store.Placement.Key(key)
-            let known = transaction.state.placements[key]
-            // Another gateway's move came first: that one holds.
-            if let known, expected != PlacementRecord(known) { return known }
-            return transaction.place(key, on: new.router, expected: known, now: EventLoop.wallNow())
-        } reply: { (result: Result<Store.Placement, any Error>) in
-            let answer = (try? result.get()).map { PlacementAnswer.current(PlacementRecord($0)) }
-            sender?.send((number, answer ?? .unavailable))
+        replies.ask { answer in
+            store.write { transaction in
+                let key = Placement.Key(key)
+                let known = transaction.state.placements[key]
+                // Another gateway's move came first: that one holds.
+                if let known, expected != PlacementRecord(known) { return known }
+                return transaction.place(key, on: new.router, expected: known, now: EventLoop.wallNow())
+            } reply: {
+                answer($0)
+            }
+        } then: { (result: Result<Placement, any Error>?) in
+            reply((try? result?.get()).map { .current(PlacementRecord($0)) } ?? .unavailable)
         }
     }
 }
 
-extension Store.Placement.Key {
+extension Placement.Key {
     fileprivate init(_ key: PlacementKey) { self.init(stageID: key.stageID, replica: key.replica) }
 }
 
 extension PlacementRecord {
-    fileprivate init(_ placement: Store.Placement) { self.init(router: placement.router, generation: placement.generation) }
+    fileprivate init(_ placement: Placement) { self.init(router: placement.router, generation: placement.generation) }
 }

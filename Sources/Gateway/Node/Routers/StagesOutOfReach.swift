@@ -1,7 +1,7 @@
 import EventLoop
 import Store
 
-/// The stages that this node refuses because it alone cannot reach their routers. The control loop tells which those are, and
+/// The stages that this node refuses because it alone cannot reach their routers. The control loop sets which those are, and
 /// any thread asks.
 final class StagesOutOfReach: Sendable {
     private let store: any GatewayStore

@@ -117,12 +117,14 @@ extension RouterConformance {
         let encoder = loop.schedule(after: .zero, repeating: .milliseconds(20)) { [loop] in
             for (track, payload) in [(.video, [0x65, 0x88, 0x84, 0x00]), (.audio, [0xFC, 0xFF, 0xFE])] as [(TrackID, [UInt8])] {
                 let placed = publication.timeline.place(.milliseconds(20 * frame), of: track, arrival: loop.now)
-                payload.withUnsafeBytes { bytes in
-                    let packet = MediaPacket(
+                unsafe payload.withUnsafeBytes { bytes in
+                    let packet = unsafe MediaPacket(
                         sequenceNumber: frame, timestamp: placed.timestamp(for: track), marker: track == .video || frame == 0,
                         payload: bytes)
                     let run = MediaRun(track: track, isKeyframe: track == .video, arrival: loop.now)
-                    withUnsafePointer(to: packet) { publication.forward(UnsafeBufferPointer(start: $0, count: 1), of: run) }
+                    unsafe withUnsafePointer(to: packet) {
+                        unsafe publication.forward(UnsafeBufferPointer(start: $0, count: 1), of: run)
+                    }
                 }
             }
             frame += 1

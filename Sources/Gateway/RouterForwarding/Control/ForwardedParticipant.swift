@@ -8,7 +8,7 @@ struct ForwardedParticipant: Sendable {
         var state = State.unplaced
         /// The router that was announced to last; nil before the first, and when that router has died.
         var router: String?
-        /// The router that has answered an announce and was not told its end. Another one than `router` only until that is told.
+        /// The router that has answered an announce and not been sent its end. Another one than `router` only until it is.
         var standing: String?
         /// Of its last announce; 0 before the first.
         var generation: UInt64 = 0
@@ -32,7 +32,7 @@ struct ForwardedParticipant: Sendable {
     }
 
     let id: ForwardingID
-    /// As the worker tells it; the lease's generation in it.
+    /// As the worker sent it, with the lease's generation in it.
     var announcement: Announcement
     var replicas: [Replica]
     /// The highest of any announce of the participant; 0 before the first. Two announces never have the same.
@@ -47,7 +47,7 @@ struct ForwardedParticipant: Sendable {
 
     var stageID: String { announcement.grant.stageID }
 
-    /// Takes over from an earlier publication of the participant: generations go on rising, and what stands is ours to end.
+    /// Takes over from an earlier publication of the participant: generations rise from its last one, and what stands at routers is ours to end.
     mutating func continues(_ former: ForwardedParticipant) {
         generation = former.generation
         for index in replicas.indices { replicas[index].standing = former.replicas[index].standing }
@@ -69,7 +69,7 @@ struct ForwardedParticipant: Sendable {
     /// - Returns: how long to wait before the next attempt: 1, 2, 4, 8 s.
     mutating func failed(_ replica: Int, _ failure: AnnounceFailure, at wall: WallTime) -> Duration {
         if failure == .staleGeneration {
-            // Somebody's clock ran ahead of ours once: go on above it.
+            // Another gateway's clock once ran ahead of ours: continue above it.
             let clock = UInt64(max(0, wall.millisecondsSince1970))
             generation = min(Generation.maximum - 1, max(generation + 1000, clock))
         }

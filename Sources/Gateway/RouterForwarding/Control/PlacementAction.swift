@@ -48,25 +48,3 @@ struct PlacementAnnounce: Sendable, Equatable {
 
     var id: ID { ID(slot: slot, generation: announcement.generation) }
 }
-
-extension RouterControl {
-    /// What happened, for log, events and metrics.
-    public enum Story: Sendable, Equatable {
-        case announced(participantID: String, router: String, generation: UInt64)
-        case announceFailed(participantID: String, router: String, AnnounceFailure)
-        case died(router: String)
-        case returned(router: String)
-        /// No router can take the stage now; it is tried again every second.
-        case noRouter(stageID: String)
-        case lost(participantID: String, router: String)
-    }
-
-    /// A router as operators see it.
-    public struct Status: Sendable {
-        public var name: String
-        public var isDead: Bool
-        public var isEligible: Bool
-        /// Announced and answered there.
-        public var participantCount: Int
-    }
-}

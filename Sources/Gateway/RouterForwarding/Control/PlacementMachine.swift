@@ -90,7 +90,11 @@ struct PlacementMachine: Sendable {
 
     /// What comes of it does not depend on chance.
     private var inOrder: [ForwardedParticipant] {
-        participants.values.sorted { $0.id.participant.name < $1.id.participant.name }
+        participants.values.sorted {
+            ($0.id.participant.stageID, $0.id.participant.participantID) < (
+                $1.id.participant.stageID, $1.id.participant.participantID
+            )
+        }
     }
 }
 
@@ -101,7 +105,7 @@ extension PlacementMachine {
     mutating func started(_ id: ForwardingID, _ announcement: Announcement) -> [PlacementAction] {
         var participant = ForwardedParticipant(id, announcement, replicas: replicas)
         if let former = participants[id.participant] {
-            // Its worker may tell of it late: the successor's has told already.
+            // Its worker may report it late, when the successor's has been reported already.
             guard former.id.serial < id.serial else { return [] }
             participant.continues(former)
             for slot in slots(of: former) { abandon(slot, of: former, "takenOver", standsAnyway: false) }
@@ -255,7 +259,7 @@ extension PlacementMachine {
         return [.close(slot)] + announce(slot, at: record)
     }
 
-    /// - Returns: nothing to do: `timePassed` goes on with it.
+    /// - Returns: nothing to do until `timePassed` takes it up again.
     private mutating func wait(_ slot: PlacementSlot, until moment: MonotonicTime) -> [PlacementAction] {
         guard current(slot.id)?.successorBy == nil else { return rest(slot) }
         self[slot]?.state = .waiting(until: moment)
@@ -326,7 +330,7 @@ extension PlacementMachine {
         }
     }
 
-    /// A router that does not answer is left at once by a stage that has nobody live there.
+    /// A router that does not answer is left at once by a stage that has no live participant there.
     private mutating func failed(
         _ announce: PlacementAnnounce, _ failure: AnnounceFailure, _ now: MonotonicTime, _ wall: WallTime
     ) -> [PlacementAction] {
@@ -342,7 +346,7 @@ extension PlacementMachine {
         return actions + place(slot, avoiding: router)
     }
 
-    /// Tells the router what is different from what it was told. Tracks do not change within an announce.
+    /// Sends the router what has changed since its announce. Tracks do not change within an announce.
     private mutating func bringUpToDate(_ slot: PlacementSlot, since told: Announcement) -> [PlacementAction] {
         guard let participant = current(slot.id), let router = self[slot]?.router else { return [] }
         let announcement = participant.announcement(for: slot.replica)
@@ -352,7 +356,7 @@ extension PlacementMachine {
         return told == announcement ? [] : [.update(announcement, at: router)]
     }
 
-    /// The router's answer is awaited by nobody from now on, if there is one to come.
+    /// If the router's answer is still to come, no publication waits for it from now on.
     private mutating func abandon(
         _ slot: PlacementSlot, of participant: ForwardedParticipant, _ reason: String, standsAnyway: Bool
     ) {
@@ -460,7 +464,7 @@ extension PlacementMachine {
     }
 
     /// Routers that take new stages now.
-    var eligibleRouters: [String] { routers.filter { $0.value.health.isEligible }.keys.sorted() }
+    private var eligibleRouters: [String] { routers.filter { $0.value.health.isEligible }.keys.sorted() }
 
     /// In the order of their names.
     var status: [RouterControl.Status] {

@@ -50,11 +50,11 @@ public final class LocalPlacements: PlacementStore {
 }
 
 /// The largest generation that JSON readers keep exactly.
-public enum Generation {
-    public static let maximum: UInt64 = 1 << 53 - 1
+enum Generation {
+    static let maximum: UInt64 = 1 << 53 - 1
 
     /// The next one after `last` (nil: none yet).
-    public static func next(after last: UInt64?, wallMilliseconds: Int64) -> UInt64 {
+    static func next(after last: UInt64?, wallMilliseconds: Int64) -> UInt64 {
         let clock = UInt64(max(0, wallMilliseconds))
         return min(maximum, max(last.map { $0 + 1 } ?? 0, clock))
     }

@@ -1,21 +1,22 @@
 import Admission
 public import EventLoop
+import GatewayLogging
 import StageHub
 import Wire
 
 /// Runs a `PlacementMachine` on the control loop: asks the store, the routers and the workers, and brings it their answers.
 ///
-/// Confined to the control loop. Workers tell it of their publications; encoders never notice what it does.
+/// Confined to the control loop. Workers send it what happens to their publications; encoders never notice what it does.
 public final class RouterControl {
     public var onStory: (Story) -> Void = { _ in }
-    /// Whether new publishes have a router to go to: told when it changes; true at first.
+    /// Called when it changes whether new publishes have a router to go to; true at first.
     public var onAvailabilityChanged: (Bool) -> Void = { _ in }
 
     private let loop: EventLoop
     private let placements: any PlacementStore
     private let drivers: [String: any RouterDriver]
     private var machine: PlacementMachine
-    /// Whose legs are told, until they end.
+    /// The worker of each publication, until that ends: where its legs are opened and closed.
     private var workers: [ForwardingID: MailboxSender<LegCommand>] = [:]
     private var mailbox: Mailbox<ForwardingEvent>?
     private var timer: TimerWatch?
@@ -39,9 +40,6 @@ public final class RouterControl {
         guard let mailbox else { preconditionFailure("made in init") }
         return mailbox.sender
     }
-
-    /// Routers that take new stages now.
-    var eligibleRouters: [String] { machine.eligibleRouters }
 
     /// In the order of their names.
     public var status: [Status] { machine.status }
@@ -129,6 +127,54 @@ extension RouterControl {
         drivers[router]?.renewLease(held) { [weak self] lost in
             guard let self, !lost.isEmpty else { return }
             perform(machine.lost(lost, router))
+        }
+    }
+}
+
+// MARK: - What others see
+
+extension RouterControl {
+    /// What happened, for log, events and metrics.
+    public enum Story: Sendable, Equatable {
+        case announced(participantID: String, router: String, generation: UInt64)
+        case announceFailed(participantID: String, router: String, AnnounceFailure)
+        case died(router: String)
+        case returned(router: String)
+        /// No router can take the stage now; it is tried again every second.
+        case noRouter(stageID: String)
+        case lost(participantID: String, router: String)
+    }
+
+    /// A router as operators see it.
+    public struct Status: Sendable {
+        public var name: String
+        public var isDead: Bool
+        public var isEligible: Bool
+        /// Announced and answered there.
+        public var participantCount: Int
+    }
+}
+
+extension RouterControl.Story {
+    /// Writes what happened into the log.
+    public func log() {
+        switch self {
+        case .announced(let participantID, let router, let generation):
+            Log.event(
+                .info, "router_announced",
+                [
+                    "participant": .string(participantID), "router": .string(router),
+                    "generation": .integer(Int(clamping: generation)),
+                ])
+        case .announceFailed(let participantID, let router, let failure):
+            Log.event(
+                .warning, "router_announce_failed",
+                ["participant": .string(participantID), "router": .string(router), "reason": .string(failure.words)])
+        case .died(let router): Log.event(.error, "router_died", ["router": .string(router)])
+        case .returned(let router): Log.event(.info, "router_returned", ["router": .string(router)])
+        case .noRouter(let stageID): Log.event(.error, "router_missing", ["stage": .string(stageID)])
+        case .lost(let participantID, let router):
+            Log.event(.warning, "router_lost_participant", ["participant": .string(participantID), "router": .string(router)])
         }
     }
 }

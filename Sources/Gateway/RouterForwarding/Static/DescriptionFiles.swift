@@ -1,6 +1,9 @@
 public import Admission
 import DataDirectory
+import EventLoop
+import GatewayLogging
 import Glibc
+import Wire
 
 /// `DIR/sdp/{stageId}/{participantId}.sdp`: what receivers read that cannot be asked. Mode 0600, never half a file.
 ///
@@ -29,19 +32,22 @@ public struct DescriptionFiles: Sendable {
     @discardableResult
     public func write(_ sdp: String, for participant: ParticipantKey) -> Bool {
         guard let path = path(of: participant), let link = self.path(ofFirst: participant.participantID) else { return false }
-        mkdir("\(directory)/\(participant.stageID)", 0o700)
+        unsafe mkdir("\(directory)/\(participant.stageID)", 0o700)
         guard (try? AtomicFile.exchange(Array(sdp.utf8), at: path)) != nil else { return false }
         Self.lead(link, to: "\(participant.stageID)/\(participant.participantID).sdp")
         return true
     }
 
-    /// Whoever has the link keeps it. Earlier versions wrote the description itself there, which nobody would renew.
+    /// The first participant of that id keeps the link. Earlier versions wrote the description itself there: it is replaced, as it
+    /// would never be renewed.
     private static func lead(_ link: String, to target: String) {
         var status = stat()
-        guard symlink(target, link) != 0, lstat(link, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return }
+        guard unsafe symlink(target, link) != 0, unsafe lstat(link, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+            return
+        }
         let made = link + ".link"
-        unlink(made)
-        if symlink(target, made) == 0 { rename(made, link) }
+        unsafe unlink(made)
+        if unsafe symlink(target, made) == 0 { unsafe rename(made, link) }
     }
 
     private static func isName(_ text: String) -> Bool {
@@ -49,4 +55,50 @@ public struct DescriptionFiles: Sendable {
     }
 
     private static let nameBytes = Set("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
+}
+
+/// Writes session descriptions on a thread of its own, because a disk may be slow and a media loop may not.
+///
+/// Of the descriptions of one participant that wait, the newest is written.
+public final class DescriptionWriter: Sendable {
+    private let waiting = Lock<[ParticipantKey: String]>([:])
+    private let sender = Lock<MailboxSender<Void>?>(nil)
+
+    /// - Parameter directory: exists, mode 0700.
+    /// - Throws: when the system gives no more threads.
+    public init(directory: String) throws {
+        let files = DescriptionFiles(directory: directory)
+        _ = try WorkerThread.start(name: "descriptions") { [self] in
+            guard let loop = try? EventLoop(),
+                let mailbox = try? Mailbox<Void>(loop: loop, receive: { [self] in writeWaiting(to: files) })
+            else { return }
+            sender.withLock { $0 = mailbox.sender }
+            loop.run()
+        }
+        while sender.withLock({ $0 == nil }) { sched_yield() }
+    }
+
+    /// Takes a description to be written; never waits for the disk.
+    public var write: @Sendable (ParticipantKey, String) -> Void {
+        { [self] participant, sdp in
+            let isFirst = waiting.withLock { waiting in
+                defer { waiting[participant] = sdp }
+                return waiting.isEmpty
+            }
+            if isFirst { sender.withLock { $0 }?.send(()) }
+        }
+    }
+
+    private func writeWaiting(to files: DescriptionFiles) {
+        let descriptions = waiting.withLock { waiting in
+            defer { waiting = [:] }
+            return waiting
+        }
+        for (participant, sdp) in descriptions where !files.write(sdp, for: participant) {
+            Log.event(.error, "description_not_written", ["participant": .string(participant.participantID)])
+        }
+        // Publishers come in groups: those of the next 10 ms share one wake-up.
+        var time = timespec(tv_sec: 0, tv_nsec: 10_000_000)
+        unsafe nanosleep(&time, nil)
+    }
 }

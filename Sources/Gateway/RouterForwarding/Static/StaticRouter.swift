@@ -1,11 +1,12 @@
 public import Admission
 import EventLoop
 import OpenSSL
+public import Settings
 public import SRTP
 public import StageHub
 public import Wire
 
-/// The `static` driver: a receiver that cannot be asked, told by a file where media will come.
+/// The `static` driver: a receiver that cannot be asked, and reads in a file where media will come.
 ///
 /// Shared by all threads; ports are kept per ingest configuration, or per participant where there is none. Descriptions go to
 /// `publish`, which runs on the caller's thread and must not block it: give it a mailbox to whoever writes files.
@@ -23,6 +24,15 @@ public final class StaticRouter: Sendable {
             protection: SRTPProfile? = nil
         ) {
             (self.name, self.host, self.ports, self.protection) = (name, host, ports, protection)
+        }
+
+        /// Nil when `host` is no IP address.
+        public init?(_ name: String, _ settings: RouterSettings) {
+            guard let host = IPAddress(settings.host) else { return nil }
+            self.init(
+                name: name, host: host, ports: UInt16(settings.ports.first)...UInt16(settings.ports.last),
+                // What ffmpeg and Janus know; GCM needs a router that is asked.
+                protection: settings.srtp ? .aes128CMSHA1_80 : nil)
         }
     }
 
@@ -49,7 +59,7 @@ public final class StaticRouter: Sendable {
     /// Gives the ports back: the ingest configuration was deleted, or the participant of a token (`ParticipantKey.name`) left.
     public func release(_ owner: String) { pairs.withLock { $0.release(owner) } }
 
-    /// The first port of each owner, for a process that goes on with this router.
+    /// The first port of each owner, for the process that takes our place.
     public var reservations: [String: UInt16] { pairs.withLock { $0.assigned } }
 
     /// Goes on with the ports that a process before us gave to an owner.
@@ -101,5 +111,49 @@ public final class StaticRouter: Sendable {
             participantID: participantID, sessionVersion: 1, address: configuration.host, tracks: tracks, isOffer: false)
         description.crypto = plan?.keys?.crypto
         return description
+    }
+}
+
+/// The two even ports of one participant: RTP of video and audio, RTCP one above each.
+struct StaticPorts: Sendable, Equatable, Hashable {
+    var video: UInt16
+    var audio: UInt16 { video + 2 }
+
+    /// Ports that a pair takes.
+    static let width = 4
+}
+
+/// Gives out port pairs: the lowest free one, and the same one again to an owner that has one.
+struct PortPairs: Sendable {
+    private let range: ClosedRange<UInt16>
+    private var owners: [String: StaticPorts] = [:]
+
+    init(_ range: ClosedRange<UInt16>) { self.range = range }
+
+    /// Nil when all are taken.
+    mutating func assign(to owner: String) -> StaticPorts? {
+        if let ports = owners[owner] { return ports }
+        let taken = Set(owners.values)
+        let first = (Int(range.lowerBound) + 1) & ~1
+        let last = Int(range.upperBound) - StaticPorts.width + 1
+        for port in stride(from: first, through: last, by: StaticPorts.width) {
+            let ports = StaticPorts(video: UInt16(port))
+            guard !taken.contains(ports) else { continue }
+            owners[owner] = ports
+            return ports
+        }
+        return nil
+    }
+
+    mutating func release(_ owner: String) { owners[owner] = nil }
+
+    /// The first port of each owner.
+    var assigned: [String: UInt16] { owners.mapValues(\.video) }
+
+    /// Goes on with an assignment made elsewhere; one outside the range, or of ports that are taken here, is not kept.
+    mutating func adopt(_ port: UInt16, of owner: String) {
+        guard range.contains(port), Int(port) + StaticPorts.width - 1 <= Int(range.upperBound) else { return }
+        let ports = StaticPorts(video: port)
+        if !owners.contains(where: { $0.value == ports && $0.key != owner }) { owners[owner] = ports }
     }
 }

@@ -38,10 +38,10 @@ final class ForwardingSession {
 
     func start() {
         for leg in legs {
-            leg.onEnded = { [weak self] in self?.end($0) }  // gone once the first leg has told
+            leg.onEnded = { [weak self] in self?.end($0) }  // the session is gone once the first leg has ended
             publication.add(leg)
         }
-        // One leg speaks for all: they are told the same.
+        // All legs learn the same: one of them speaks for all.
         legs[0].onFormatChanged = { [unowned self] _, _ in considerAnnouncing() }
         legs[0].onMuteChanged = { [unowned self] track, isMuted in
             if isMuted { muted.insert(track) } else { muted.remove(track) }

@@ -122,14 +122,8 @@ extension AnnounceDriver {
                     payloadType: LegPlan.payloadType(of: track.kind), rtp: nowhere, rtcp: nowhere)
             })
         plan.router = name
-        if mayCarryKeys { plan.keys = configuration.protection.map(SRTPKeys.random) }
+        if HTTPOrigin.isPrivate(configuration.url) { plan.keys = configuration.protection.map(SRTPKeys.random) }
         return plan
-    }
-
-    /// Keys travel only where nobody else reads them.
-    private var mayCarryKeys: Bool {
-        guard let origin = HTTPOrigin(configuration.url) else { return false }
-        return origin.scheme == "https" || origin.isLoopback
     }
 
     private func description(of announcement: Announcement, _ plan: LegPlan) -> RouterDescription {

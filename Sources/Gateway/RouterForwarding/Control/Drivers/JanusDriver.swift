@@ -55,7 +55,7 @@ public final class JanusDriver: RouterDriver {
         let former = mountpoints.removeValue(forKey: announcement.participant)
         let mark = configuration.ownership.mark(stageID: announcement.grant.stageID, generation: announcement.generation)
         let secret = configuration.ownership.secret(of: mark)
-        let keys = configuration.isProtected && mayCarryKeys ? SRTPKeys.random(.aes128CMSHA1_80) : nil
+        let keys = configuration.isProtected && HTTPOrigin.isPrivate(configuration.url) ? SRTPKeys.random(.aes128CMSHA1_80) : nil
         let create = creation(of: announcement, mark: mark, secret: secret, keys)
         creating += 1
         request(create) { [weak self] data in
@@ -74,7 +74,7 @@ public final class JanusDriver: RouterDriver {
         }
     }
 
-    /// Mountpoints take formats in-band; there is nothing to tell.
+    /// Nothing to do: mountpoints take formats in-band.
     public func update(_ announcement: Announcement) {}
 
     public func withdraw(_ announcement: Announcement, reason: String) {
@@ -115,10 +115,6 @@ public final class JanusDriver: RouterDriver {
         request(["request": "destroy", "id": .integer(mountpoint.id), "secret": .string(mountpoint.secret.revealText())]) { _ in }
     }
 
-    private var mayCarryKeys: Bool {
-        guard let origin = HTTPOrigin(configuration.url) else { return false }
-        return origin.scheme == "https" || origin.isLoopback
-    }
 }
 
 // MARK: - Mountpoints

@@ -1,5 +1,8 @@
-/// One request to a router's control port. Values only: the client is another module's, or a test's.
-public struct RouterRequest: Sendable, Equatable {
+import GatewayLogging
+public import HTTPClient
+
+/// One request to a router's control port.
+public struct RouterRequest: Sendable {
     public var method: String
     /// Absolute, from configuration or of the same origin as one that is.
     public var url: String
@@ -9,14 +12,10 @@ public struct RouterRequest: Sendable, Equatable {
     public init(method: String, url: String, headers: [(name: String, value: String)] = [], body: [UInt8] = []) {
         (self.method, self.url, self.headers, self.body) = (method, url, headers, body)
     }
-
-    public static func == (left: Self, right: Self) -> Bool {
-        left.method == right.method && left.url == right.url && left.body == right.body
-            && left.headers.map { [$0.name, $0.value] } == right.headers.map { [$0.name, $0.value] }
-    }
 }
 
-public struct RouterResponse: Sendable, Equatable {
+/// What the router answered, whole.
+public struct RouterResponse: Sendable {
     public var status: Int
     /// The `Location` header, as sent.
     public var location: String?
@@ -31,4 +30,53 @@ public struct RouterResponse: Sendable, Equatable {
 public protocol RouterHTTP: AnyObject {
     /// Calls `reply` exactly once, on the loop; nil when no whole answer came within `deadline`.
     func send(_ request: RouterRequest, deadline: Duration, reply: @escaping (RouterResponse?) -> Void)
+}
+
+/// Requests by the control loop's HTTP client, with what a router's entry says of TLS.
+public final class RouterHTTPClient: RouterHTTP {
+    private let client: HTTPClient
+    private let tls: HTTPClientTLS
+    private let router: String
+    /// Why the last request failed: logged once, until another reason comes or a request succeeds.
+    private var fault: HTTPClientError?
+
+    /// - Parameter router: its name in the configuration, for the log.
+    public init(_ client: HTTPClient, tls: HTTPClientTLS = HTTPClientTLS(), router: String) {
+        (self.client, self.tls, self.router) = (client, tls, router)
+    }
+
+    public func send(_ request: RouterRequest, deadline: Duration, reply: @escaping (RouterResponse?) -> Void) {
+        var outgoing = HTTPClientRequest(
+            method: request.method, url: request.url, headers: request.headers, body: request.body)
+        (outgoing.deadline, outgoing.tls) = (deadline, tls)
+        client.send(outgoing) { [weak self] result in
+            switch result {
+            case .success(let response):
+                self?.fault = nil
+                reply(RouterResponse(status: response.status, location: response["location"], body: response.body))
+            case .failure(let fault):
+                self?.note(fault)
+                reply(nil)
+            }
+        }
+    }
+
+    private func note(_ fault: HTTPClientError) {
+        guard fault != self.fault else { return }
+        self.fault = fault
+        Log.event(.warning, "router_request_failed", ["router": .string(router), "reason": .string(fault.words)])
+    }
+}
+
+extension HTTPClientError {
+    fileprivate var words: String {
+        switch self {
+        case .invalidRequest(let what): "the request cannot be sent: \(what)"
+        case .timedOut: "no whole answer in time"
+        case .tooLong: "the answer is too long"
+        case .untrusted(let what): "its certificate is not trusted: \(what)"
+        case .failed(let what): what
+        case .overloaded: "too many requests at once"
+        }
+    }
 }

@@ -49,7 +49,13 @@ struct HTTPOrigin: Equatable {
         port = number
     }
 
-    var isLoopback: Bool {
+    /// Whether nobody else reads what travels to the URL: verified HTTPS, or this machine. Only there SRTP keys may.
+    static func isPrivate(_ url: String) -> Bool {
+        guard let origin = HTTPOrigin(url) else { return false }
+        return origin.scheme == "https" || origin.isLoopback
+    }
+
+    private var isLoopback: Bool {
         let bare = host.hasPrefix("[") ? String(host.dropFirst().dropLast()) : host
         return bare == "localhost" || IPAddress(bare)?.isLoopback == true
     }

@@ -2,11 +2,12 @@ import SRTP
 import Wire
 
 /// Memory in which a batch's packets are protected, shared by a worker's legs.
+@safe
 final class ProtectionSlots {
     let bytes = UnsafeMutableRawBufferPointer.allocate(
         byteCount: WireBatch.capacity * LegProtection.slotByteCount, alignment: 16)
 
-    deinit { bytes.deallocate() }
+    deinit { unsafe bytes.deallocate() }
 }
 
 /// SRTP of one leg: one key for all its tracks, fresh with every announce, so that no two packets ever share
@@ -31,28 +32,28 @@ final class LegProtection {
         result.removeAll()
         for index in 0..<batch.count {
             let start = index * Self.slotByteCount
-            let slot = UnsafeMutableRawBufferPointer(rebasing: slots.bytes[start..<(start + Self.slotByteCount)])
+            let slot = unsafe UnsafeMutableRawBufferPointer(rebasing: slots.bytes[start..<(start + Self.slotByteCount)])
             let count = batch.byteCount(of: index)
             guard count + SRTPOutbound.trailerByteCount <= slot.count else { continue }
-            let pieces = batch.pieces(of: index..<(index + 1))
-            slot.copyMemory(from: pieces[0])
-            UnsafeMutableRawBufferPointer(rebasing: slot[pieces[0].count...]).copyMemory(from: pieces[1])
-            guard let protected = try? outbound.protect(slot, count: count) else { continue }
-            result.append(whole: UnsafeRawBufferPointer(rebasing: slot[..<protected]))
+            let pieces = unsafe batch.pieces(of: index..<(index + 1))
+            unsafe slot.copyMemory(from: pieces[0])
+            unsafe UnsafeMutableRawBufferPointer(rebasing: slot[pieces[0].count...]).copyMemory(from: pieces[1])
+            guard let protected = unsafe try? outbound.protect(slot, count: count) else { continue }
+            unsafe result.append(whole: UnsafeRawBufferPointer(rebasing: slot[..<protected]))
         }
     }
 
     /// A compound as SRTCP; nil when libsrtp refuses.
     func protect(control compound: [UInt8]) -> [UInt8]? {
         var bytes = compound + [UInt8](repeating: 0, count: SRTPOutbound.trailerByteCount)
-        let count = bytes.withUnsafeMutableBytes { try? outbound.protectControl($0, count: compound.count) }
+        let count = unsafe bytes.withUnsafeMutableBytes { unsafe try? outbound.protectControl($0, count: compound.count) }
         return count.map { Array(bytes[..<$0]) }
     }
 
     /// The plain compound of an SRTCP datagram; nil when it is not genuine.
     func unprotect(control datagram: [UInt8]) -> [UInt8]? {
         var bytes = datagram
-        let count = bytes.withUnsafeMutableBytes { try? inbound?.unprotectControl($0) }
+        let count = unsafe bytes.withUnsafeMutableBytes { unsafe try? inbound?.unprotectControl($0) }
         return count.map { Array(bytes[..<$0]) }
     }
 }

@@ -17,10 +17,10 @@ final class RetransmissionRing {
     /// Keeps the packets of a batch as they go out.
     func keep(_ batch: WireBatch, at now: MonotonicTime) {
         for packet in 0..<batch.count {
-            let pieces = batch.pieces(of: packet..<(packet + 1))
-            let number = UInt16(bigEndian: pieces[0].loadUnaligned(fromByteOffset: 2, as: UInt16.self))
+            let pieces = unsafe batch.pieces(of: packet..<(packet + 1))
+            let number = unsafe UInt16(bigEndian: pieces[0].loadUnaligned(fromByteOffset: 2, as: UInt16.self))
             index.note(Int64(number), at: firstPosition + queue.count)
-            queue.append(pieces[0], pieces[1], note: now)
+            unsafe queue.append(pieces[0], pieces[1], note: now)
         }
         trim(at: now)
     }
@@ -29,7 +29,7 @@ final class RetransmissionRing {
     func packet(_ sequenceNumber: UInt16, at now: MonotonicTime) -> UnsafeRawBufferPointer? {
         trim(at: now)
         guard let position = index.position(of: Int64(sequenceNumber)), position >= firstPosition else { return nil }
-        return queue[position - firstPosition].bytes
+        return unsafe queue[position - firstPosition].bytes
     }
 
     func removeAll() {

@@ -1,7 +1,7 @@
 import EventLoop
 import GatewayMetrics
-public import RTCP
 public import Refusals
+import RTCP
 public import StageHub
 public import Wire
 
@@ -14,8 +14,6 @@ public final class RouterLeg: MediaSink {
     public var onFormatChanged: (TrackID, TrackFormat) -> Void = { _, _ in }
     public var onMuteChanged: (TrackID, Bool) -> Void = { _, _ in }
     public var onEnded: (SessionEnd) -> Void = { _ in }
-    /// A receiver report came: for the metrics of its router.
-    public var onReport: (TrackID, ReportBlock) -> Void = { _, _ in }
 
     public private(set) var plan: LegPlan?
     /// There is a plan; asked with every run, where a look at the plan itself would copy it.
@@ -23,11 +21,11 @@ public final class RouterLeg: MediaSink {
     /// When a packet of the router's last came: three seconds without any are one of the signs of its death.
     public private(set) var lastFeedback: MonotonicTime?
 
-    let socket: RouterSocket
+    private let socket: RouterSocket
     /// Held until the leg is gone; the publication lets go of its sinks when it ends.
-    let publication: Publication
+    private let publication: Publication
     private let gate: StartGate
-    private(set) var tracks: [RouterTrack] = []
+    private var tracks: [RouterTrack] = []
     private(set) var protection: LegProtection?
     private var traffic: RouterTraffic?
     private var reporter: TimerWatch?
@@ -50,7 +48,7 @@ public final class RouterLeg: MediaSink {
         wallOffset = .nanoseconds(EventLoop.wallNow().nanosecondsSince1970 - EventLoop.monotonicNow().nanoseconds)
     }
 
-    /// Begins to forward: what the gate kept first, paced. A leg that was open says BYE and goes on with the new SSRCs.
+    /// Begins to forward: what the gate kept first, paced. A leg that was open says BYE first, and continues with the new SSRCs.
     /// - Returns: false when libsrtp refuses the keys; the leg stays closed then.
     @discardableResult
     public func open(_ plan: LegPlan) -> Bool {
@@ -69,7 +67,7 @@ public final class RouterLeg: MediaSink {
         if skipsVideoUntil != nil { skipsVideoUntil = gate.holdsKeyframe ? nil : socket.loop.now + Self.keyframePatience }
         publication.announced()
         if !gate.holdsKeyframe { publication.source?.requestKeyframe(.video) }
-        gate.release { packets, run in send(packets, run, spread: Self.releaseSpread) }
+        unsafe gate.release { packets, run in unsafe send(packets, run, spread: Self.releaseSpread) }
         reporter = socket.loop.schedule(after: Self.reportInterval, repeating: Self.reportInterval) { [unowned self] in
             for track in tracks { sendReport(of: track) }
             limitBitrate()
@@ -96,15 +94,15 @@ public final class RouterLeg: MediaSink {
     // MARK: MediaSink
 
     public func forward(_ packets: UnsafeBufferPointer<MediaPacket>, of run: MediaRun) {
-        guard isOpen else { return gate.keep(packets, of: run) }
-        send(packets, run, spread: nil)
+        guard isOpen else { return unsafe gate.keep(packets, of: run) }
+        unsafe send(packets, run, spread: nil)
     }
 
     public func formatChanged(_ track: TrackID, to format: TrackFormat) { onFormatChanged(track, format) }
     public func muteChanged(_ track: TrackID, isMuted: Bool) { onMuteChanged(track, isMuted) }
 
     public func restarted() {
-        for track in tracks { track.numbering.restart() }
+        for track in tracks { track.restart() }
         gate.removeAll()
         publication.source?.requestKeyframe(.video)
     }
@@ -117,8 +115,8 @@ public final class RouterLeg: MediaSink {
     // MARK: Sending
 
     private func send(_ packets: UnsafeBufferPointer<MediaPacket>, _ run: MediaRun, spread: Duration?) {
-        guard let first = packets.first, let track = track(run.track), !isSkipped(run) else { return }
-        if track.numbering.isJump(first.sequenceNumber) { publication.source?.requestKeyframe(run.track) }
+        guard let first = unsafe packets.first, let track = track(run.track), !isSkipped(run) else { return }
+        if track.isJump(first.sequenceNumber) { publication.source?.requestKeyframe(run.track) }
         track.noteFrame(at: first.timestamp)
         let isLongFrame = packets.count >= SendQueue.pacingThreshold
         let (batch, now) = (socket.batch, socket.loop.now)
@@ -127,7 +125,7 @@ public final class RouterLeg: MediaSink {
         var index = 0
         while index < packets.count {
             batch.removeAll()
-            index += track.append(UnsafeBufferPointer(rebasing: packets[index...]), to: batch, arrival: run.arrival)
+            unsafe index += track.append(UnsafeBufferPointer(rebasing: packets[index...]), to: batch, arrival: run.arrival)
             if !track.hasReported { sendReport(of: track) }
             let outgoing = protect(batch)
             traffic?.count(outgoing)
@@ -207,9 +205,7 @@ extension RouterLeg {
 
     private func note(_ reports: [ReportBlock], of track: RouterTrack) {
         guard let report = reports.first(where: { $0.ssrc == track.plan.ssrc }) else { return }
-        track.report = report
         if let plan { socket.metrics?.note(report, of: plan.router) }
-        onReport(track.plan.track, report)
     }
 
     /// Called with every report and every second, so that a limit is forgotten when the router falls silent.

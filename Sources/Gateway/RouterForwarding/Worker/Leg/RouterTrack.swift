@@ -11,13 +11,12 @@ final class RouterTrack {
     let id: TrackID
     let queue: SendQueue
     /// Only where the router keeps `nack`.
-    let ring: RetransmissionRing?
+    private let ring: RetransmissionRing?
     private var requests = RetransmissionRequests()
     /// The next turn of what was asked for; nil while nothing waits.
     private var requestTurn: TimerWatch?
-    var numbering: TrackNumbering
+    private var numbering: TrackNumbering
     var bounds = FeedbackBounds()
-    var report: ReportBlock?
     private(set) var packetCount: UInt32 = 0
     private(set) var octetCount: UInt32 = 0
     var hasReported = false
@@ -36,18 +35,25 @@ final class RouterTrack {
             firstTimestamp: UInt32(truncatingIfNeeded: start >> 32))
     }
 
+    /// The publisher's numbers begin anew with the next packet.
+    func restart() { numbering.restart() }
+
+    /// Whether the publisher's number jumps to another sequence; the caller asks for a keyframe then.
+    func isJump(_ sequenceNumber: Int64) -> Bool { numbering.isJump(sequenceNumber) }
+
     /// Adds packets, numbered, to an empty batch until it is full.
     /// - Returns: how many.
     func append(_ packets: UnsafeBufferPointer<MediaPacket>, to batch: WireBatch, arrival: MonotonicTime) -> Int {
         let (payloadType, ssrc) = (plan.payloadType, plan.ssrc)
         // Out of the object for the time being: a checked access to it for every packet costs as much as the numbering.
         var (numbering, octets) = (numbering, octetCount)
-        for packet in packets.prefix(WireBatch.capacity) {
+        for index in 0..<min(packets.count, WireBatch.capacity) {
+            let packet = unsafe packets[index]
             let (sequenceNumber, timestamp) = numbering.number(packet.sequenceNumber, packet.timestamp, arrival: arrival)
             let header = RTPHeader(
                 marker: packet.marker, payloadType: payloadType, sequenceNumber: UInt16(truncatingIfNeeded: sequenceNumber),
                 timestamp: UInt32(truncatingIfNeeded: timestamp), ssrc: ssrc)
-            batch.append(header, head: packet.head, headCount: packet.headCount, payload: packet.payload)
+            unsafe batch.append(header, head: packet.head, headCount: packet.headCount, payload: packet.payload)
             octets &+= UInt32(truncatingIfNeeded: packet.payloadByteCount)
         }
         self.numbering = numbering
@@ -82,10 +88,10 @@ final class RouterTrack {
     private func serveRequests(through socket: RouterSocket) {
         guard let ring else { return }
         requests.serve { sequenceNumber in
-            guard bounds.hasRetransmissionCredit, let packet = ring.packet(sequenceNumber, at: socket.loop.now),
+            guard bounds.hasRetransmissionCredit, let packet = unsafe ring.packet(sequenceNumber, at: socket.loop.now),
                 bounds.admitsRetransmission(byteCount: packet.count)
             else { return false }
-            socket.sendAgain(packet, to: plan.rtp)
+            unsafe socket.sendAgain(packet, to: plan.rtp)
             return true
         }
         guard !requests.isEmpty else { return }

@@ -28,13 +28,13 @@ final class StartGate {
 
     /// Copies the packets of one run.
     func keep(_ packets: UnsafeBufferPointer<MediaPacket>, of run: MediaRun) {
-        if run.track.kind == .audio { return keepAudio(packets, run) }
+        if run.track.kind == .audio { return unsafe keepAudio(packets, run) }
         if run.isKeyframe {
             video.removeAll()
             awaitsKeyframe = false
         }
         guard !awaitsKeyframe else { return }
-        append(packets, run, to: video)
+        unsafe append(packets, run, to: video)
         let isTooOld = video.first.map { run.arrival - $0.note.run.arrival > Self.maximumAge } ?? false
         if isTooOld || video.byteCount + audio.byteCount > Self.maximumByteCount {
             video.removeAll()
@@ -51,12 +51,12 @@ final class StartGate {
             packets.removeAll(keepingCapacity: true)
             while packets.count < queue.count, queue[packets.count].note.belongs(with: note) {
                 let entry = queue[packets.count]
-                packets.append(
+                unsafe packets.append(
                     MediaPacket(
                         sequenceNumber: entry.note.sequenceNumber, timestamp: entry.note.timestamp, marker: entry.note.marker,
                         payload: entry.bytes))
             }
-            packets.withUnsafeBufferPointer { body($0, note.run) }
+            unsafe packets.withUnsafeBufferPointer { unsafe body($0, note.run) }
             queue.removeFirst(packets.count)
         }
         awaitsKeyframe = true
@@ -69,19 +69,20 @@ final class StartGate {
     }
 
     private func keepAudio(_ packets: UnsafeBufferPointer<MediaPacket>, _ run: MediaRun) {
-        append(packets, run, to: audio)
+        unsafe append(packets, run, to: audio)
         while let first = audio.first, run.arrival - first.note.run.arrival > Self.maximumAge { audio.removeFirst() }
         while video.byteCount + audio.byteCount > Self.maximumByteCount, !audio.isEmpty { audio.removeFirst() }
     }
 
     private func append(_ packets: UnsafeBufferPointer<MediaPacket>, _ run: MediaRun, to queue: PacketQueue<Note>) {
-        for packet in packets {
+        for index in packets.indices {
+            let packet = unsafe packets[index]
             let note = Note(
                 run: run, sequenceNumber: packet.sequenceNumber, timestamp: packet.timestamp, marker: packet.marker,
                 isKeyframe: run.isKeyframe)
-            withUnsafeBytes(of: packet.head.littleEndian) { head in
-                let start = UnsafeRawBufferPointer(rebasing: head[..<Int(packet.headCount)])
-                queue.append(start, packet.payload, note: note)
+            unsafe withUnsafeBytes(of: packet.head.littleEndian) { head in
+                let start = unsafe UnsafeRawBufferPointer(rebasing: head[..<Int(packet.headCount)])
+                unsafe queue.append(start, packet.payload, note: note)
             }
         }
     }

@@ -1,7 +1,7 @@
 public import EventLoop
 import GatewayMetrics
 import RTCP
-public import Sockets
+import Sockets
 public import Wire
 
 /// A worker's one UDP socket toward all routers: packets of its legs out, feedback to the legs by SSRC. Confined to the worker.
@@ -27,7 +27,7 @@ public final class RouterSocket {
     private var blocked: [SendQueue] = []
     private var pacer: TimerWatch?
 
-    /// Bytes of an RTCP datagram that are read; longer ones are nobody's report.
+    /// Bytes of an RTCP datagram that are read; longer ones are no report of a router.
     static let maximumFeedbackByteCount = 1500
 
     /// - Parameter address: where feedback comes back to; port 0 takes a free one.
@@ -41,7 +41,7 @@ public final class RouterSocket {
     }
 
     public var localAddress: SocketAddress { socket.localAddress }
-    public var counters: UDPCounters { socket.counters }
+    var counters: UDPCounters { socket.counters }
 
     func register(_ leg: RouterLeg, ssrc: UInt32) { legs[ssrc] = leg }
     func unregister(ssrc: UInt32) { legs[ssrc] = nil }
@@ -62,7 +62,7 @@ public final class RouterSocket {
     func sendReport(_ compound: [UInt8], to destination: SocketAddress) { socket.send(compound, to: destination) }
 
     func sendAgain(_ packet: UnsafeRawBufferPointer, to destination: SocketAddress) {
-        socket.send(packet, to: destination)
+        unsafe socket.send(packet, to: destination)
         metrics?.retransmissions.increment()
     }
 
@@ -77,9 +77,9 @@ public final class RouterSocket {
 
     /// Feedback carries the SSRC it is about in each packet; those about none of ours are counted and dropped.
     private func receive(_ datagram: Datagram) {
-        let bytes = UnsafeRawBufferPointer(datagram.payload)
-        guard bytes.count >= 8, bytes.count <= Self.maximumFeedbackByteCount, RTCPCompound.isRTCP(secondByte: bytes[1]),
-            let packets = parse(bytes, from: datagram.source)
+        let bytes = unsafe UnsafeRawBufferPointer(datagram.payload)
+        guard bytes.count >= 8, bytes.count <= Self.maximumFeedbackByteCount, unsafe RTCPCompound.isRTCP(secondByte: bytes[1]),
+            let packets = unsafe parse(bytes, from: datagram.source)
         else {
             feedback.malformed += 1
             metrics?.malformedFeedback.increment()
@@ -89,10 +89,10 @@ public final class RouterSocket {
     }
 
     private func parse(_ bytes: UnsafeRawBufferPointer, from source: SocketAddress) -> [RTCPPacket]? {
-        guard let candidates = protectedLegs[source] else { return try? RTCPCompound.parse(bytes.bytes) }
+        guard let candidates = protectedLegs[source] else { return unsafe try? RTCPCompound.parse(bytes.bytes) }
         for leg in candidates {
-            guard let plain = leg.protection?.unprotect(control: Array(bytes)) else { continue }
-            return try? RTCPCompound.parse(plain.span.bytes)
+            guard let plain = unsafe leg.protection?.unprotect(control: Array(bytes)) else { continue }
+            return unsafe try? RTCPCompound.parse(plain.span.bytes)
         }
         return nil
     }
@@ -122,7 +122,7 @@ extension RouterSocket: DatagramOutput {
     func sendRun(
         _ pieces: UnsafeBufferPointer<UnsafeRawBufferPointer>, segmentSize: Int, to destination: SocketAddress
     ) -> RunOutcome {
-        socket.sendRun(pieces, segmentSize: segmentSize, to: destination)
+        unsafe socket.sendRun(pieces, segmentSize: segmentSize, to: destination)
     }
 
     func pace(_ queue: SendQueue) {
@@ -149,5 +149,20 @@ extension RouterSocket: DatagramOutput {
         let queues = blocked
         blocked = []
         for queue in queues { queue.writableAgain(at: loop.now) }
+    }
+}
+
+extension RTCPPacket {
+    /// Calls `body` with each of our SSRCs that a receiver's packet is about.
+    func forEachMediaSSRC(_ body: (UInt32) -> Void) {
+        switch self {
+        case .receiverReport(let report): for block in report.reports { body(block.ssrc) }
+        case .senderReport(let report): for block in report.reports { body(block.ssrc) }
+        case .nack(let nack): body(nack.mediaSSRC)
+        case .pictureLoss(let indication): body(indication.mediaSSRC)
+        case .fullIntraRequest(let request): for entry in request.entries { body(entry.ssrc) }
+        case .bitrateLimit(let limit): for ssrc in limit.ssrcs { body(ssrc) }
+        case .sourceDescription, .goodbye, .extendedReport, .other: break
+        }
     }
 }

@@ -19,10 +19,8 @@ final class SendQueue {
 
     let destination: SocketAddress
     private(set) var isBlocked = false
-    private(set) var droppedPackets = 0
+    /// Packets that a full socket kept back for too long.
     var onDrop: (Int) -> Void = { _ in }
-    /// The last send told that nobody listens there (ICMP): a hint about the router's health.
-    private(set) var isRefused = false
     /// Outlives its queues: it is a leg's socket, which the leg holds, and legs hold the queues.
     private unowned(unsafe) let output: any DatagramOutput
     private let queue: PacketQueue<Note>
@@ -38,11 +36,9 @@ final class SendQueue {
 
     /// - Parameter batch: scratch of the worker's for draining, not the one that `send` is given.
     init(output: any DatagramOutput, pool: PacketPool, scratch batch: WireBatch, destination: SocketAddress) {
-        (self.output, self.batch, self.destination) = (output, batch, destination)
+        unsafe (self.output, self.batch, self.destination) = (output, batch, destination)
         queue = PacketQueue(pool: pool)
     }
-
-    var queuedPackets: Int { queue.count }
 
     /// Sends the batch's packets, or keeps those whose time has not come.
     /// - Parameter spread: over how long a long frame may be spread; half a frame interval.
@@ -54,13 +50,13 @@ final class SendQueue {
         guard sent < batch.count else { return }
         if queue.isEmpty { (drained, deadline) = (now, now) }
         for index in sent..<batch.count {
-            let pieces = batch.pieces(of: index..<(index + 1))
-            queue.append(pieces[0], pieces[1], note: Note(queued: now))
+            let pieces = unsafe batch.pieces(of: index..<(index + 1))
+            unsafe queue.append(pieces[0], pieces[1], note: Note(queued: now))
         }
         deadline = isCatchingUp ? max(deadline, now) + spread : max(deadline, now + spread)
         let limit = isCatchingUp ? Self.maximumCatchUp : Self.maximumBacklog
         if let oldest = queue.first?.note.queued { deadline = min(deadline, oldest + limit) }
-        if !isBlocked { output.pace(self) }
+        if !isBlocked { unsafe output.pace(self) }
     }
 
     /// How much of a frame may go at once, after those that came just before it.
@@ -79,7 +75,7 @@ final class SendQueue {
         if quota > 0 { drained = now }
         while quota > 0, !queue.isEmpty, !isBlocked {
             batch.removeAll()
-            for index in 0..<min(quota, queue.count, WireBatch.capacity) { batch.append(whole: queue[index].bytes) }
+            for index in 0..<min(quota, queue.count, WireBatch.capacity) { unsafe batch.append(whole: queue[index].bytes) }
             let sent = transmit(batch, upTo: batch.count)
             queue.removeFirst(sent)
             quota -= batch.count
@@ -94,7 +90,7 @@ final class SendQueue {
         isBlocked = false
         deadline = now + Self.maximumSpread
         drain(at: now)
-        if isPacing { output.pace(self) }
+        if isPacing { unsafe output.pace(self) }
     }
 
     func removeAll() {
@@ -114,7 +110,6 @@ final class SendQueue {
         var count = 0
         while count < queue.count, now - queue[count].note.queued > Self.maximumAge { count += 1 }
         guard count > 0 else { return }
-        droppedPackets += count
         onDrop(count)
         queue.removeFirst(count)
     }
@@ -124,16 +119,27 @@ final class SendQueue {
         var start = 0
         while start < limit {
             let end = batch.endOfRun(from: start, limit: limit)
-            let result = output.sendRun(
+            let result = unsafe output.sendRun(
                 batch.pieces(of: start..<end), segmentSize: batch.byteCount(of: start), to: destination)
             start += result.count
-            isRefused = result.outcome == .refused
             if result.outcome == .wouldBlock {
                 isBlocked = true
-                output.awaitWritable(self)
+                unsafe output.awaitWritable(self)
                 return start
             }
         }
         return start
     }
+}
+
+/// Where send queues put their datagrams: the worker's socket toward the routers, or a test's.
+protocol DatagramOutput: AnyObject {
+    /// Sends the pieces cut into datagrams of `segmentSize`, the last one shorter or not (`UDPSocket.sendRun`).
+    func sendRun(
+        _ pieces: UnsafeBufferPointer<UnsafeRawBufferPointer>, segmentSize: Int, to destination: SocketAddress
+    ) -> RunOutcome
+    /// Asks for `SendQueue.drain` when the socket is writable again.
+    func awaitWritable(_ queue: SendQueue)
+    /// Asks for `SendQueue.drain` every millisecond until it is empty.
+    func pace(_ queue: SendQueue)
 }

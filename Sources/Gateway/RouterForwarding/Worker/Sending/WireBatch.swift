@@ -3,6 +3,7 @@ import RTP
 /// Packets about to be sent, as pieces of memory: a header written here, and the payload where it lies. One per worker.
 ///
 /// Pieces are valid until `removeAll`. Nothing is copied unless packets are protected, which needs them in one piece.
+@safe
 final class WireBatch {
     /// More packets than a batch holds are sent in several.
     static let capacity = 256
@@ -18,12 +19,12 @@ final class WireBatch {
     private(set) var byteCount = 0
 
     init() {
-        pieces.initialize(repeating: UnsafeRawBufferPointer(start: nil, count: 0))
+        unsafe pieces.initialize(repeating: UnsafeRawBufferPointer(start: nil, count: 0))
     }
 
     deinit {
-        heads.deallocate()
-        pieces.deallocate()
+        unsafe heads.deallocate()
+        unsafe pieces.deallocate()
     }
 
     var isFull: Bool { count == Self.capacity }
@@ -33,18 +34,18 @@ final class WireBatch {
     /// Adds a packet of a header, `headCount` bytes of `head` (the first in the low bits), and a payload left where it lies.
     func append(_ header: RTPHeader, head: UInt32, headCount: UInt8, payload: UnsafeRawBufferPointer) {
         precondition(!isFull && headCount <= 4, "callers flush a full batch; payload headers have 4 bytes at most")
-        let start = heads + count * Self.headByteCount
-        header.writeFixed(into: start)
-        start.storeBytes(of: head.littleEndian, toByteOffset: RTPHeader.fixedByteCount, as: UInt32.self)
-        append(UnsafeRawBufferPointer(start: start, count: RTPHeader.fixedByteCount + Int(headCount)), payload)
+        let start = unsafe heads + count * Self.headByteCount
+        unsafe header.writeFixed(into: start)
+        unsafe start.storeBytes(of: head.littleEndian, toByteOffset: RTPHeader.fixedByteCount, as: UInt32.self)
+        unsafe append(UnsafeRawBufferPointer(start: start, count: RTPHeader.fixedByteCount + Int(headCount)), payload)
     }
 
     /// Adds a packet that is whole in memory of the caller's.
-    func append(whole packet: UnsafeRawBufferPointer) { append(packet, UnsafeRawBufferPointer(start: nil, count: 0)) }
+    func append(whole packet: UnsafeRawBufferPointer) { unsafe append(packet, UnsafeRawBufferPointer(start: nil, count: 0)) }
 
     private func append(_ first: UnsafeRawBufferPointer, _ second: UnsafeRawBufferPointer) {
-        pieces[count * Self.piecesPerPacket] = first
-        pieces[count * Self.piecesPerPacket + 1] = second
+        unsafe pieces[count * Self.piecesPerPacket] = first
+        unsafe pieces[count * Self.piecesPerPacket + 1] = second
         count += 1
         byteCount += first.count + second.count
     }
@@ -52,11 +53,11 @@ final class WireBatch {
     /// The pieces of the packets in `range`.
     func pieces(of range: Range<Int>) -> UnsafeBufferPointer<UnsafeRawBufferPointer> {
         let start = range.lowerBound * Self.piecesPerPacket
-        return UnsafeBufferPointer(rebasing: pieces[start..<(range.upperBound * Self.piecesPerPacket)])
+        return unsafe UnsafeBufferPointer(rebasing: pieces[start..<(range.upperBound * Self.piecesPerPacket)])
     }
 
     func byteCount(of index: Int) -> Int {
-        pieces[index * Self.piecesPerPacket].count + pieces[index * Self.piecesPerPacket + 1].count
+        unsafe pieces[index * Self.piecesPerPacket].count + pieces[index * Self.piecesPerPacket + 1].count
     }
 
     /// The end of the run that starts at `start`: packets as long as the first, and one shorter one behind them.

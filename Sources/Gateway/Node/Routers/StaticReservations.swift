@@ -1,12 +1,7 @@
 import Admission
 import DataDirectory
-import EventLoop
-import Glibc
-import GatewayLogging
-import Glibc
 import RouterForwarding
 import Settings
-import SRTP
 import Store
 import TakeOver
 import Wire
@@ -19,15 +14,10 @@ enum StaticRouters {
         try directory.makeFolder("sdp")
         let writer = try DescriptionWriter(directory: directory.path + "/sdp")
         return try settings.map { name, router in
-            guard let host = IPAddress(router.host) else {
+            guard let configuration = StaticRouter.Configuration(name, router) else {
                 throw StartupError.router("routers.\(name).host: “\(router.host)” is no IP address")
             }
-            return StaticRouter(
-                StaticRouter.Configuration(
-                    name: name, host: host, ports: UInt16(router.ports.first)...UInt16(router.ports.last),
-                    // What ffmpeg and Janus know; GCM needs a router that is asked.
-                    protection: router.srtp ? .aes128CMSHA1_80 : nil),
-                publish: writer.write)
+            return StaticRouter(configuration, publish: writer.write)
         }
     }
 }
@@ -66,48 +56,5 @@ final class StaticReservations {
 
     private func participant(of configuration: IngestConfiguration) -> ParticipantKey {
         ParticipantKey(configuration.participantID, onStage: ResourceName.identifier(inARN: configuration.stageARN))
-    }
-}
-
-/// Writes session descriptions on a thread of its own, because a disk may be slow and a media loop may not.
-///
-/// Of the descriptions of one participant that wait, the newest is written.
-final class DescriptionWriter: Sendable {
-    private let waiting = Lock<[ParticipantKey: String]>([:])
-    private let sender = Lock<MailboxSender<Void>?>(nil)
-
-    init(directory: String) throws {
-        let files = DescriptionFiles(directory: directory)
-        _ = try WorkerThread.start(name: "descriptions") { [self] in
-            guard let loop = try? EventLoop(),
-                let mailbox = try? Mailbox<Void>(loop: loop, receive: { [self] in writeWaiting(to: files) })
-            else { return }
-            sender.withLock { $0 = mailbox.sender }
-            loop.run()
-        }
-        while sender.withLock({ $0 == nil }) { sched_yield() }
-    }
-
-    var write: @Sendable (ParticipantKey, String) -> Void {
-        { [self] participant, sdp in
-            let isFirst = waiting.withLock { waiting in
-                defer { waiting[participant] = sdp }
-                return waiting.isEmpty
-            }
-            if isFirst { sender.withLock { $0 }?.send(()) }
-        }
-    }
-
-    private func writeWaiting(to files: DescriptionFiles) {
-        let descriptions = waiting.withLock { waiting in
-            defer { waiting = [:] }
-            return waiting
-        }
-        for (participant, sdp) in descriptions where !files.write(sdp, for: participant) {
-            Log.event(.error, "description_not_written", ["participant": .string(participant.participantID)])
-        }
-        // Publishers come in groups: those of the next 10 ms share one wake-up.
-        var time = timespec(tv_sec: 0, tv_nsec: 10_000_000)
-        nanosleep(&time, nil)
     }
 }

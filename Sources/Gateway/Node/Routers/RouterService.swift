@@ -7,11 +7,10 @@ import GatewayLogging
 import HTTPClient
 import RouterForwarding
 import Settings
-import SRTP
 import Wire
 
-/// The control loop's side of forwarding: a driver for each `announce` and `janus` router, and the placement of stages on them.
-final class RouterPlane {
+/// The control loop's side of forwarding: where stages are placed, and what the rest of the node learns from it.
+final class RouterService {
     /// What of the node takes part.
     struct Environment {
         var membership: Membership
@@ -28,13 +27,7 @@ final class RouterPlane {
         _ configuration: StagedoorConfiguration, loop: EventLoop, ownListeners: Set<SocketAddress>,
         _ environment: Environment, directory: borrowing DataDirectory
     ) throws {
-        let client = HTTPClient(loop: loop)
-        let usesJanus = configuration.routers.values.contains { $0.driver == .janus }
-        let ownership = MountpointOwnership(
-            key: usesJanus ? try MountpointKey.load(configuration.cluster, from: directory) : Secret(""))
-        let drivers = try configuration.routers.sorted { $0.key < $1.key }.compactMap { name, settings in
-            try Self.driver(name, settings, client: client, ownListeners: ownListeners, ownership: ownership)
-        }
+        let drivers = try Self.drivers(configuration, loop, ownListeners: ownListeners, directory)
         guard !drivers.isEmpty else { return nil }
         control = try RouterControl(
             loop: loop, drivers: drivers, placements: try Self.placements(loop, environment.membership),
@@ -44,7 +37,7 @@ final class RouterPlane {
             story.log()
         }
         // A receiver that cannot be asked always counts as alive: it takes what comes.
-        guard configuration.routers.values.allSatisfy({ $0.driver == .announce || $0.driver == .janus }) else { return }
+        guard configuration.routers.values.allSatisfy(\.isAsked) else { return }
         control.onAvailabilityChanged = { [gate = environment.gate] isAvailable in
             gate.set(.noRouter, !isAvailable)
             Log.event(isAvailable ? .info : .error, "routers_available", ["available": .bool(isAvailable)])
@@ -68,40 +61,37 @@ final class RouterPlane {
         return try SharedPlacements(loop: loop, store: cluster.store) { cluster.routersSeenByOthers.contains($0) }
     }
 
-    private static func driver(
-        _ name: String, _ settings: RouterSettings, client: HTTPClient, ownListeners: Set<SocketAddress>,
-        ownership: MountpointOwnership
-    ) throws -> (any RouterDriver)? {
-        guard settings.driver == .announce || settings.driver == .janus else { return nil }
-        var tls = HTTPClientTLS()
-        (tls.certificateAuthority, tls.certificate, tls.privateKey) = (
-            settings.certificateAuthority, settings.certificate, settings.privateKey
-        )
-        let http = RouterHTTPClient(client, tls: tls, router: name)
-        let addresses = try RouterAddress.resolve(settings.url, router: name)
-        let networks =
-            settings.media.isEmpty ? addresses.compactMap { IPNetwork($0, prefixLength: $0.isV4 ? 32 : 128) } : settings.media
-        let trust = RouterTrust(networks: networks, ownListeners: ownListeners)
-        let token = settings.token.isEmpty ? nil : settings.token
-        if settings.driver == .announce {
-            var announce = AnnounceDriver.Configuration(
-                name: name, url: settings.url, bearer: token, trust: trust,
-                protection: settings.srtp ? .aeadAES128GCM : nil)
-            announce.sourceAddress = RouterAddress.source(toward: addresses[0]) ?? .loopback
-            return AnnounceDriver(announce, gatewayID: "\(ProcessInfo.processInfo.hostName)-\(getpid())", http: http)
+    private static func drivers(
+        _ configuration: StagedoorConfiguration, _ loop: EventLoop, ownListeners: Set<SocketAddress>,
+        _ directory: borrowing DataDirectory
+    ) throws -> [any RouterDriver] {
+        let asked = configuration.routers.filter(\.value.isAsked).sorted { $0.key < $1.key }
+        let usesJanus = asked.contains { $0.value.driver == .janus }
+        let key = usesJanus ? try MountpointKey.load(configuration.cluster, from: directory) : Secret("")
+        let drivers = RouterDrivers(
+            client: HTTPClient(loop: loop), gatewayID: "\(ProcessInfo.processInfo.hostName)-\(getpid())",
+            ownListeners: ownListeners, ownership: MountpointOwnership(key: key))
+        return try asked.compactMap { name, settings in
+            drivers.driver(name, settings, route: try RouterAddress.route(to: settings.url, router: name))
         }
-        let media = IPAddress(settings.host) ?? addresses[0]
-        var janus = JanusDriver.Configuration(
-            name: name, url: settings.url, mediaAddress: media, trust: trust, ownership: ownership)
-        (janus.apiSecret, janus.isProtected) = (token, settings.srtp)
-        return JanusDriver(janus, http: http)
     }
 }
 
 /// Where a router's URL leads, asked once at start: its media may come from there unless the configuration says otherwise.
 enum RouterAddress {
+    static func route(to url: String, router: String) throws -> RouterDrivers.Route {
+        guard let host = URLComponents(string: url)?.host?.trimmingCharacters(in: ["[", "]"]), !host.isEmpty else {
+            throw StartupError.router("routers.\(router).url: “\(url)” has no host")
+        }
+        let addresses = HostAddresses.resolve(host)
+        guard let first = addresses.first else {
+            throw StartupError.router("routers.\(router).url: “\(host)” cannot be resolved")
+        }
+        return RouterDrivers.Route(addresses: addresses, source: source(toward: first) ?? .loopback)
+    }
+
     /// The address of ours that the kernel would send from; nothing is sent to find out.
-    static func source(toward address: IPAddress) -> IPAddress? {
+    private static func source(toward address: IPAddress) -> IPAddress? {
         var hints = addrinfo()
         (hints.ai_flags, hints.ai_socktype) = (AI_NUMERICHOST, CInt(SOCK_DGRAM.rawValue))
         var list: UnsafeMutablePointer<addrinfo>?
@@ -118,14 +108,5 @@ enum RouterAddress {
                 getsockname(descriptor, own, &length) == 0 ? InterfaceAddresses.ip(own) : nil
             }
         }
-    }
-
-    static func resolve(_ url: String, router: String) throws -> [IPAddress] {
-        guard let host = URLComponents(string: url)?.host?.trimmingCharacters(in: ["[", "]"]), !host.isEmpty else {
-            throw StartupError.router("routers.\(router).url: “\(url)” has no host")
-        }
-        let addresses = HostAddresses.resolve(host)
-        guard !addresses.isEmpty else { throw StartupError.router("routers.\(router).url: “\(host)” cannot be resolved") }
-        return addresses
     }
 }

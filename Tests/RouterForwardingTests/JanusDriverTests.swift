@@ -61,7 +61,7 @@ private final class Janus {
 @Suite(
     "Janus Streaming", .serialized, .timeLimit(.minutes(2)),
     .enabled(if: FileManager.default.fileExists(atPath: "/usr/bin/janus")))
-struct JanusTests {
+struct JanusDriverTests {
     private static func makeGateway(key: UInt8 = 7) throws -> Gateway {
         let trust = RouterTrust(networks: [IPNetwork("127.0.0.1")!])
         var configuration = JanusDriver.Configuration(
@@ -93,26 +93,22 @@ struct JanusTests {
     }
 
     /// The Python with aiortc that scripts/install-deps makes.
+    private static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent()
+
     static let python: String? = {
-        let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
         let path = root.appending(path: ".deps/venv/bin/python").path
         return FileManager.default.fileExists(atPath: path) ? path : nil
     }()
 
     @Test(.enabled(if: python != nil)) func `a WebRTC viewer sees the pictures, and its wish for a keyframe comes back`() throws {
-        let directory = FileManager.default.temporaryDirectory.appending(path: "viewer-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: directory) }
-        let clip = directory.appending(path: "clip.h264").path
-        try StaticForwardingTests.run(
-            [
-                "-f", "lavfi", "-i", "testsrc2=s=640x360:r=30:d=4", "-c:v", "libx264", "-preset", "ultrafast", "-profile:v",
-                "baseline",
-            ]
-                + ["-pix_fmt", "yuv420p", "-g", "60", "-b:v", "500k", "-f", "h264", clip])
+        let clip = try FFmpeg.output([
+            "-f", "lavfi", "-i", "testsrc2=s=640x360:r=30:d=4", "-c:v", "libx264", "-preset", "ultrafast", "-profile:v",
+            "baseline", "-pix_fmt", "yuv420p", "-g", "60", "-b:v", "500k", "-f", "h264", "-",
+        ])
         let janus = try Janus()
         let gateway = try Self.makeGateway()
-        gateway.clip = AnnexB.accessUnits([UInt8](try Data(contentsOf: URL(filePath: clip))))
+        gateway.clip = AnnexB.accessUnits(clip)
         gateway.publish("p", stage: "s")
         #expect(gateway.wait(.seconds(20)) { gateway.announced == 1 })
         _ = gateway.wait(.seconds(1)) { false }
@@ -121,7 +117,7 @@ struct JanusTests {
         let viewer = Process()
         viewer.executableURL = URL(filePath: try #require(Self.python))
         viewer.arguments = [
-            URL(filePath: #filePath).deletingLastPathComponent().appending(path: "janus_viewer.py").path, Janus.url, "\(id)", "6",
+            Self.root.appending(path: "Tests/Interop/Clients/janus_viewer.py").path, Janus.url, "\(id)", "6",
         ]
         let output = Pipe()
         viewer.standardOutput = output

@@ -1,6 +1,7 @@
 import Admission
 import EventLoop
 import Foundation
+import HTTPClient
 import JSON
 import Refusals
 import SDP
@@ -31,7 +32,7 @@ private final class RecordingHTTP: RouterHTTP {
 }
 
 @Suite("Announce to the example router", .serialized, .timeLimit(.minutes(1)))
-struct AnnounceTests {
+struct AnnounceDriverTests {
     @Test func `a router written from the specification alone gets both tracks, reports and the end`() throws {
         let router = try ExampleRouter()
         let gateway = try Gateway([router])
@@ -93,7 +94,7 @@ struct AnnounceTests {
         let loop = try EventLoop()
         let driver = AnnounceDriver(
             .init(name: "r", url: router.url, trust: RouterTrust(networks: [IPNetwork("127.0.0.1")!])), gatewayID: "g",
-            http: try FoundationHTTP(loop: loop))
+            http: RouterHTTPClient(HTTPClient(loop: loop), router: "r"))
         var announcement = Announcement(
             grant: PublishGrant(participantID: "p", stageARN: "a", stageID: "s", credentialHash: ""), sessionID: "st",
             generation: 7, ingestProtocol: .rtmp, acceptsKeyframeRequests: false,
@@ -131,25 +132,5 @@ struct AnnounceTests {
         #expect(offer.contains("profile-level-id=42e01f") && changed.contains("profile-level-id=42c01f"))
         func source(_ sdp: String) -> Substring? { sdp.split(separator: "\r\n").first { $0.hasPrefix("a=ssrc:") } }
         #expect(source(offer) == source(changed), "the same SSRC: it is the same announce")
-    }
-
-    @Test func `the example router keeps every rule`() throws {
-        let router = try ExampleRouter()
-        let loop = try EventLoop()
-        let check = RouterConformance(
-            loop: loop, url: router.url, media: [IPNetwork("127.0.0.1")!], http: try FoundationHTTP(loop: loop))
-        let isConformant = try check.run()
-        #expect(check.findings.filter { !$0.isMet }.isEmpty)
-        #expect(isConformant && check.findings.count == 14)
-    }
-
-    @Test func `a router that answers nothing keeps none`() throws {
-        let router = try ExampleRouter()
-        router.kill()
-        let loop = try EventLoop()
-        let check = RouterConformance(
-            loop: loop, url: router.url, media: [IPNetwork("127.0.0.1")!], http: try FoundationHTTP(loop: loop))
-        #expect(try !check.run())
-        #expect(check.findings.map(\.isMet) == [false, false])
     }
 }

@@ -1,0 +1,66 @@
+public import HTTPClient
+public import Settings
+import SRTP
+public import Wire
+
+/// Makes the drivers of those routers of the configuration that are asked: `announce` and `janus`.
+public struct RouterDrivers {
+    /// Where a router's URL leads, looked up once at the start.
+    public struct Route: Sendable {
+        /// At least one. Media may come from there, unless the configuration names networks.
+        public var addresses: [IPAddress]
+        /// The address of ours from which the system would send there.
+        public var source: IPAddress
+
+        public init(addresses: [IPAddress], source: IPAddress) { (self.addresses, self.source) = (addresses, source) }
+    }
+
+    private let client: HTTPClient
+    private let gatewayID: String
+    private let ownListeners: Set<SocketAddress>
+    private let ownership: MountpointOwnership
+
+    /// - Parameters:
+    ///   - client: of the control loop.
+    ///   - gatewayID: another for every process.
+    ///   - ownListeners: where no router may send our media.
+    ///   - ownership: knows our mountpoints on Janus servers.
+    public init(client: HTTPClient, gatewayID: String, ownListeners: Set<SocketAddress>, ownership: MountpointOwnership) {
+        (self.client, self.gatewayID) = (client, gatewayID)
+        (self.ownListeners, self.ownership) = (ownListeners, ownership)
+    }
+
+    /// - Parameter name: the router's in the configuration.
+    /// - Returns: nil for a router that is not asked.
+    public func driver(_ name: String, _ settings: RouterSettings, route: Route) -> (any RouterDriver)? {
+        let http = RouterHTTPClient(client, tls: settings.tls, router: name)
+        let ownNetworks = route.addresses.compactMap { IPNetwork($0, prefixLength: $0.isV4 ? 32 : 128) }
+        let trust = RouterTrust(networks: settings.media.isEmpty ? ownNetworks : settings.media, ownListeners: ownListeners)
+        let token = settings.token.isEmpty ? nil : settings.token
+        switch settings.driver {
+        case .announce:
+            let announce = AnnounceDriver.Configuration(
+                name: name, url: settings.url, bearer: token, trust: trust, protection: settings.srtp ? .aeadAES128GCM : nil,
+                sourceAddress: route.source)
+            return AnnounceDriver(announce, gatewayID: gatewayID, http: http)
+        case .janus:
+            var janus = JanusDriver.Configuration(
+                name: name, url: settings.url, mediaAddress: IPAddress(settings.host) ?? route.addresses[0], trust: trust,
+                ownership: ownership)
+            (janus.apiSecret, janus.isProtected) = (token, settings.srtp)
+            return JanusDriver(janus, http: http)
+        case .static, .embedded: return nil
+        }
+    }
+}
+
+extension RouterSettings {
+    /// Whether the router takes part in placement and is asked for its health; a receiver that is not asked counts as alive.
+    public var isAsked: Bool { driver == .announce || driver == .janus }
+
+    fileprivate var tls: HTTPClientTLS {
+        var tls = HTTPClientTLS()
+        (tls.certificateAuthority, tls.certificate, tls.privateKey) = (certificateAuthority, certificate, privateKey)
+        return tls
+    }
+}

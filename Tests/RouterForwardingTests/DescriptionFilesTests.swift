@@ -1,0 +1,30 @@
+import Admission
+import Foundation
+import Glibc
+import Testing
+
+@testable import RouterForwarding
+
+@Suite("Files of descriptions")
+struct DescriptionFilesTests {
+    @Test func `files are private, only participants have one, and the first stage has the short name`() throws {
+        var template = Array("/tmp/sdp-XXXXXX".utf8CString)
+        let directory = try #require(mkdtemp(&template).map { String(cString: $0) })
+        defer { try? FileManager.default.removeItem(atPath: directory) }
+        let files = DescriptionFiles(directory: directory)
+        // As an earlier version left it.
+        try "old".write(toFile: "\(directory)/p-1.sdp", atomically: false, encoding: .utf8)
+        for stage in ["s1", "s2"] { #expect(files.write(stage, for: ParticipantKey("p-1", onStage: stage))) }
+        var status = stat()
+        #expect(stat("\(directory)/s1/p-1.sdp", &status) == 0)
+        #expect(status.st_mode & 0o777 == 0o600)
+        let short = try #require(files.path(ofFirst: "p-1"))
+        #expect(short == "\(directory)/p-1.sdp")
+        #expect(try String(contentsOfFile: short, encoding: .utf8) == "s1")
+        for name in ["", "..", "a/b", String(repeating: "a", count: 65)] {
+            #expect(!files.write("", for: ParticipantKey(name, onStage: "s1")))
+            #expect(!files.write("", for: ParticipantKey("p", onStage: name)))
+            #expect(files.path(ofFirst: name) == nil)
+        }
+    }
+}

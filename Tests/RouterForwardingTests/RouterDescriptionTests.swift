@@ -1,0 +1,40 @@
+import SDP
+import StageHub
+import Testing
+import Wire
+
+@testable import RouterForwarding
+
+@Suite("Description for a router")
+struct RouterDescriptionTests {
+    @Test func `formats complete it`() throws {
+        let complete = RouterDescription(
+            participantID: "p1", sessionVersion: 1, address: .loopback,
+            tracks: [
+                .init(track: .video, port: 5004, ssrc: 7, format: .h264(sps: [0x67, 0x42, 0xC0, 0x1F], pps: [0x68, 0xCE])),
+                .init(track: .audio, port: 5006, ssrc: 8, format: .opus(isStereo: true)),
+            ], isOffer: false)
+        let session = try SessionDescription(parsing: Array(complete.text.utf8))
+        let video = try #require(session.media[0].formatParameters(of: 96))
+        #expect(video["profile-level-id"] == "42c01f")
+        #expect(video["sprop-parameter-sets"] == "Z0LAHw==,aM4=")
+        #expect(session.media[1].formatParameters(of: 111)?["sprop-stereo"] == "1")
+        #expect(session.media[1].attributes.first(RTPMap.self)?.attributeValue == "111 opus/48000/2")
+    }
+
+    @Test func `an offer names feedback, multiplexing and the key`() throws {
+        var offer = RouterDescription(
+            participantID: "p1", sessionVersion: 3, address: .anyV6, tracks: [.init(track: .video, port: 9, ssrc: 7)],
+            isOffer: true)
+        offer.crypto = ("AEAD_AES_128_GCM", Secret("abcd"))
+        let session = try SessionDescription(parsing: Array(offer.text.utf8))
+        #expect(session.connection?.addressType == "IP6")
+        let video = session.media[0]
+        #expect(video.transportProtocol == "RTP/SAVPF")
+        #expect(video.direction == .sendonly)
+        #expect(video.attributes.contains("rtcp-mux"))
+        #expect(video.feedback(of: 96).contains("nack pli"))
+        #expect(video.attributes.first(CryptoAttribute.self)?.inlineKey == Secret("abcd"))
+        #expect(video.attributes.first(Source.self)?.value == "p1")
+    }
+}
