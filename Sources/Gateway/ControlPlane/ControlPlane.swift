@@ -8,23 +8,16 @@ public import Wire
 /// The control API: the rest-json protocol of `ivs-realtime`, as the AWS CLI and SDKs speak it. Confined to its loop.
 public final class ControlPlane {
     private let loop: EventLoop
+    private var context: OperationContext
     private var operations: ControlOperations
-    private(set) var access: AdminAccess
-    var sessions = ConsoleSessions()
+    private var access: AdminAccess
+    private var sessions = ConsoleSessions()
     private var limiter: RateLimiter
     let wallNow: @Sendable () -> WallTime
-    /// Requests whose answer is still being made, by number.
-    private var waiting: [Int: (HTTPResponse) -> Void] = [:]
-    private var lastNumber = 0
-    private var answers: Mailbox<Answer>?
+    private let replies: ReplyBox
     private var housekeeping: TimerWatch?
 
-    private struct Answer: Sendable {
-        var number: Int
-        var response: HTTPResponse
-    }
-
-    /// - Parameter isWatching: whether somebody watches as that participant, at whatever node.
+    /// - Parameter isWatching: whether somebody watches as that participant, at any node.
     /// - Throws: when the system gives no more descriptors.
     public init(
         loop: EventLoop, settings: ControlPlaneSettings, store: any GatewayStore, leases: any LeaseControl,
@@ -32,12 +25,11 @@ public final class ControlPlane {
         wallNow: @escaping @Sendable () -> WallTime = { EventLoop.wallNow() }
     ) throws(SystemError) {
         (self.loop, self.wallNow) = (loop, wallNow)
-        operations = ControlOperations(
+        context = OperationContext(
             settings: settings, store: store, leases: leases, authority: authority, isWatching: isWatching, wallNow: wallNow)
+        operations = ControlOperations(context)
         (access, limiter) = (AdminAccess(settings), RateLimiter(settings.rates))
-        answers = try Mailbox(loop: loop) { [unowned self] in
-            waiting.removeValue(forKey: $0.number)?($0.response)
-        }
+        replies = try ReplyBox(loop: loop)
         housekeeping = loop.schedule(after: .seconds(1), repeating: .seconds(1), tolerance: .seconds(1)) {
             leases.endIdleSessions()
         }
@@ -45,7 +37,8 @@ public final class ControlPlane {
 
     /// Puts other keys, rates and quotas into force, for the requests that come from now on.
     public func apply(_ settings: ControlPlaneSettings) {
-        operations.settings = settings
+        context.settings = settings
+        operations = ControlOperations(context)
         (access, limiter) = (AdminAccess(settings), RateLimiter(settings.rates))
     }
 
@@ -77,73 +70,87 @@ public final class ControlPlane {
         }
     }
 
-    /// Answers one request, later and on the loop.
+    /// Answers one request on the loop, at once or later.
     public func handle(_ request: HTTPRequest, respond: @escaping (HTTPResponse) -> Void) {
         loop.assertOnLoop()
         do throws(APIError) {
-            let call = try Call(request)
+            let call = try OperationCall(request)
             try access.check(request, isReading: call.operation.isReadOnly, sessions, now: wallNow())
             guard limiter.admit(call.operation, at: loop.now) else { throw .throttled }
-            try run(call, request, respond)
+            replies.ask { reply in
+                operations.run(call, request) { reply($0) }
+            } then: { (result: Result<JSONObject, APIError>?) in
+                switch result ?? .failure(.internalError) {
+                case .success(let output): respond(HTTPResponse(.ok, json: .object(output)))
+                case .failure(let error): respond(error.response)
+                }
+            }
         } catch {
             respond(error.response)
         }
     }
-
-    private func run(_ call: Call, _ request: HTTPRequest, _ respond: @escaping (HTTPResponse) -> Void) throws(APIError) {
-        let reply = reply(respond)
-        switch call.operation {
-        case .tagResource: operations.tagResource(call.resource, try Input(body: request.body), reply)
-        case .untagResource:
-            let keys = request.queryItems.items.filter { $0.name == "tagKeys" }.map(\.value)
-            operations.untagResource(call.resource, keys: keys, reply)
-        case .listTagsForResource: operations.listTags(call.resource, reply)
-        default: operations.run(call.operation, try Input(body: request.body), reply)
-        }
-    }
-
-    private func reply(_ respond: @escaping (HTTPResponse) -> Void) -> ControlOperations.Reply {
-        lastNumber += 1
-        let number = lastNumber
-        waiting[number] = respond
-        let sender = answers?.sender
-        return { result in
-            let response =
-                switch result {
-                case .success(let output): HTTPResponse(.ok, json: .object(output))
-                case .failure(let error): error.response
-                }
-            sender?.send(Answer(number: number, response: response))
-        }
-    }
 }
 
-/// Which operation a request means.
-private struct Call {
-    var operation: Operation
-    /// The ARN in the path of tag operations.
-    var resource = ""
+// MARK: - Signing in at the console
 
-    init(_ request: HTTPRequest) throws(APIError) {
-        if request.path.hasPrefix("/tags/") {
-            guard let arn = PercentEncoding.decode(request.path.dropFirst("/tags/".count)) else {
-                throw .validation("resourceArn is not percent-encoded UTF-8.")
-            }
-            resource = arn
+extension ControlPlane {
+    /// Once by signature, which the page makes without sending the secret, then by cookie.
+    ///
+    /// `/v1/console/session`: GET answers who is signed in, POST signs in, DELETE signs out; nil for other paths.
+    public func consoleSession(_ request: HTTPRequest) -> HTTPResponse? {
+        guard request.path == "/v1/console/session" else { return nil }
+        do throws(APIError) {
             switch request.method {
-            case .post: operation = .tagResource
-            case .delete: operation = .untagResource
-            case .get: operation = .listTagsForResource
-            default: throw Self.unknown
+            case .get: return try currentSession(request)
+            case .post: return try signIn(request)
+            case .delete: return try signOut(request)
+            default:
+                return ProblemDocument(.methodNotAllowed).response(headers: ["Allow": "GET, POST, DELETE"])
             }
-            return
+        } catch {
+            return error.response
         }
-        guard request.method == .post, let operation = Operation(rawValue: String(request.path.dropFirst())),
-            ![.tagResource, .untagResource, .listTagsForResource].contains(operation)
-        else { throw Self.unknown }
-        self.operation = operation
     }
 
-    private static let unknown = APIError(
-        type: "UnknownOperationException", status: 404, message: "There is no such operation.")
+    private func currentSession(_ request: HTTPRequest) throws(APIError) -> HTTPResponse {
+        try access.checkOrigin(of: request)
+        let session = sessions.session(of: request, now: wallNow())
+        let isKnown = session.map { access.knows($0.accessKeyID) } ?? false
+        var object: JSONObject = [
+            "needsSignIn": .bool(access.demandsSignature && !isKnown), "region": .string(access.region),
+            "authentication": .bool(access.demandsSignature),
+        ]
+        if let session, isKnown {
+            object["accessKeyId"] = .string(session.accessKeyID)
+            object["csrfToken"] = .string(session.csrfToken)
+            object["isReadOnly"] = .bool(access.isReadOnly(session.accessKeyID))
+        }
+        return HTTPResponse(.ok, json: .object(object), headers: ["Cache-Control": "no-store"])
+    }
+
+    private func signIn(_ request: HTTPRequest) throws(APIError) -> HTTPResponse {
+        try access.checkOrigin(of: request)
+        let id = try access.signer(of: request, now: wallNow())
+        let (cookie, session) = sessions.begin(for: id, now: wallNow())
+        let isSecure = request.headers["Origin"]?.hasPrefix("https://") == true
+        return HTTPResponse(
+            .ok,
+            json: [
+                "accessKeyId": .string(id), "csrfToken": .string(session.csrfToken), "isReadOnly": .bool(access.isReadOnly(id)),
+            ],
+            headers: [
+                "Cache-Control": "no-store",
+                "Set-Cookie": Self.cookie(cookie, lifetime: ConsoleSessions.lifetime, isSecure: isSecure),
+            ])
+    }
+
+    private func signOut(_ request: HTTPRequest) throws(APIError) -> HTTPResponse {
+        try access.checkOrigin(of: request)
+        sessions.end(request)
+        return HTTPResponse(.noContent, headers: ["Set-Cookie": Self.cookie("", lifetime: .zero, isSecure: false)])
+    }
+
+    private static func cookie(_ value: String, lifetime: Duration, isSecure: Bool) -> String {
+        Cookie(name: ConsoleSessions.cookieName, value: value, maximumAge: lifetime, isSecure: isSecure).fieldValue
+    }
 }

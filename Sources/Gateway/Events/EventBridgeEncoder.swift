@@ -1,18 +1,18 @@
-public import JSON
+import JSON
 import OpenSSL
-public import Store
+import Store
 import Wire
 
 /// Participant events in the envelope and words of EventBridge, as IVS sends them, and our own Participant Publish Warning.
-public struct EventBridgeEncoder: Sendable {
-    public static let detailType = "IVS Stage Update"
+struct EventBridgeEncoder: Sendable {
+    static let detailType = "IVS Stage Update"
 
     private let names: ResourceName
 
-    public init(names: ResourceName) { self.names = names }
+    init(names: ResourceName) { self.names = names }
 
     /// - Returns: nil for events that have no form there: joining and leaving.
-    public func encode(_ event: ParticipantEvent) -> JSONValue? {
+    func encode(_ event: ParticipantEvent) -> JSONValue? {
         guard let name = Self.name(event.name) else { return nil }
         let time = CivilTime(event.time)
         var detail: JSONObject = [
@@ -38,7 +38,7 @@ public struct EventBridgeEncoder: Sendable {
         }
     }
 
-    /// The same for every delivery of an event, so that a receiver can tell a repetition: a UUID of version 8 (RFC 9562 §5.8).
+    /// The same for every delivery of an event, so that a receiver recognises a repetition: a UUID of version 8 (RFC 9562 §5.8).
     private func identifier(of event: ParticipantEvent) -> String {
         let seed = "\(names.account) \(event.stageARN) \(event.sequence) \(event.time.nanosecondsSince1970)"
         return String(uuid: Digest.sha256(Array(seed.utf8)).prefix(16), version: 8)

@@ -1,8 +1,8 @@
 public import EventLoop
 import HTTPClient
 import JSON
-import OpenSSL
 public import Settings
+import Signatures
 public import Store
 public import Wire
 
@@ -30,9 +30,6 @@ public final class WebhookDispatcher {
     private var hasMore = true
     private var isSuspended = false
     private var timer: TimerWatch?
-    /// Deliveries and failures so far.
-    public private(set) var delivered = 0
-    public private(set) var failures = 0
 
     /// - Throws: when the system gives no more descriptors.
     public init(
@@ -112,11 +109,9 @@ public final class WebhookDispatcher {
 
     private func finished(_ event: ParticipantEvent, isTaken: Bool) {
         if isTaken {
-            delivered += 1
             queue.taken(event)
             store.record([.delivered(target: name, sequences: [event.sequence])])
         } else {
-            failures += 1
             queue.failed(event, at: loop.now)
         }
         advance()

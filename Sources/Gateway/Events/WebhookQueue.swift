@@ -1,10 +1,10 @@
-public import Store
-public import Wire
+import Store
+import Wire
 
 /// The events that one receiver has not taken: in order for each participant, one of them in flight (docs/design.md 7.7).
 ///
 /// Pure: given the time, it says what to send now and when to ask again. A receiver that keeps failing slows down only itself.
-public struct WebhookQueue: Sendable {
+struct WebhookQueue: Sendable {
     /// Requests to one receiver at once.
     static let maximumInFlight = 8
     /// Between two tries, at first and at most.
@@ -34,19 +34,19 @@ public struct WebhookQueue: Sendable {
     /// Since when nothing has been taken; nil while the receiver works.
     private var failingSince: MonotonicTime?
 
-    public private(set) var count = 0
+    private(set) var count = 0
 
-    public init() {}
+    init() {}
 
-    public mutating func add(_ event: ParticipantEvent) {
+    mutating func add(_ event: ParticipantEvent) {
         let key = LaneKey(event)
         if lanes[key] == nil { order.append(key) }
         lanes[key, default: Lane()].events.append(event)
         count += 1
     }
 
-    /// What to send now; each of them must be told of by `taken` or `failed`.
-    public mutating func due(at now: MonotonicTime) -> [ParticipantEvent] {
+    /// What to send now. For each of them `taken` or `failed` must be called.
+    mutating func due(at now: MonotonicTime) -> [ParticipantEvent] {
         let limit = isParked(at: now) ? 1 : Self.maximumInFlight
         var events: [ParticipantEvent] = []
         for key in order where inFlight < limit {
@@ -58,7 +58,7 @@ public struct WebhookQueue: Sendable {
         return events
     }
 
-    public mutating func taken(_ event: ParticipantEvent) {
+    mutating func taken(_ event: ParticipantEvent) {
         let key = LaneKey(event)
         guard var lane = lanes[key], lane.isInFlight else { return }
         inFlight -= 1
@@ -70,7 +70,7 @@ public struct WebhookQueue: Sendable {
         if failingSince != nil { comeBack() }
     }
 
-    public mutating func failed(_ event: ParticipantEvent, at now: MonotonicTime) {
+    mutating func failed(_ event: ParticipantEvent, at now: MonotonicTime) {
         let key = LaneKey(event)
         guard var lane = lanes[key], lane.isInFlight else { return }
         inFlight -= 1
@@ -82,7 +82,7 @@ public struct WebhookQueue: Sendable {
     }
 
     /// When `due` will have something that it has not now; nil when only an answer can change that.
-    public func nextAttempt(after now: MonotonicTime) -> MonotonicTime? {
+    func nextAttempt(after now: MonotonicTime) -> MonotonicTime? {
         let limit = isParked(at: now) ? 1 : Self.maximumInFlight
         guard inFlight < limit else { return nil }
         return lanes.values.filter { !$0.isInFlight && !$0.events.isEmpty }.map(\.notBefore).min()
@@ -90,7 +90,7 @@ public struct WebhookQueue: Sendable {
 
     private func isParked(at now: MonotonicTime) -> Bool { failingSince.map { now - $0 >= Self.patience } ?? false }
 
-    /// The receiver works again: nobody waits out the delay of its failures.
+    /// The receiver works again: what waits for the next try is sent at once.
     private mutating func comeBack() {
         failingSince = nil
         for key in order {

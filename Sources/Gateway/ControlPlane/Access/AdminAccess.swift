@@ -47,7 +47,7 @@ struct AdminAccess {
         return authority
     }
 
-    /// For health and metrics, whom kubelet and Prometheus ask by the address of the pod, and balancers by HTTP/1.0 without a
+    /// For health and metrics: kubelet and Prometheus ask by the address of the pod, and balancers by HTTP/1.0 without a
     /// name: only a name can be rebound, so that any address will do. A browser always names a host.
     func checkHealthHost(of request: HTTPRequest) throws(APIError) {
         guard let authority = request.authority, Self.address(in: authority) == nil else { return }

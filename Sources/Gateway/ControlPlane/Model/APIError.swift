@@ -25,6 +25,10 @@ struct APIError: Error, Equatable {
     static let unavailable = APIError(
         type: "ServiceUnavailableException", status: 503,
         message: "The cluster's store cannot be reached: live streams go on, try again.")
+    static let noStage = notFound("There is no such stage.")
+    static let noIngestConfiguration = notFound("There is no such ingest configuration.")
+    static let noPublicKey = notFound("There is no such public key.")
+    static let noResource = notFound("There is no such resource.")
     static let internalError = APIError(type: "InternalServerException", status: 500, message: "The gateway failed: try again.")
 
     init(type: String, status: HTTPStatus, message: String) { (self.type, self.status, self.message) = (type, status, message) }

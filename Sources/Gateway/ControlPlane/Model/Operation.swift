@@ -1,3 +1,6 @@
+import HTTP
+import Wire
+
 /// The operations of `ivs-realtime` (2020-07-14). Each is `POST /<name>` but those on tags.
 enum Operation: String, CaseIterable {
     case createStage = "CreateStage"
@@ -53,4 +56,34 @@ enum Operation: String, CaseIterable {
         default: nil
         }
     }
+}
+
+/// Which operation a request means.
+struct OperationCall {
+    var operation: Operation
+    /// The ARN in the path of tag operations.
+    var resource = ""
+
+    init(_ request: HTTPRequest) throws(APIError) {
+        if request.path.hasPrefix("/tags/") {
+            guard let arn = PercentEncoding.decode(request.path.dropFirst("/tags/".count)) else {
+                throw .validation("resourceArn is not percent-encoded UTF-8.")
+            }
+            resource = arn
+            switch request.method {
+            case .post: operation = .tagResource
+            case .delete: operation = .untagResource
+            case .get: operation = .listTagsForResource
+            default: throw Self.unknown
+            }
+            return
+        }
+        guard request.method == .post, let operation = Operation(rawValue: String(request.path.dropFirst())),
+            ![.tagResource, .untagResource, .listTagsForResource].contains(operation)
+        else { throw Self.unknown }
+        self.operation = operation
+    }
+
+    private static let unknown = APIError(
+        type: "UnknownOperationException", status: 404, message: "There is no such operation.")
 }

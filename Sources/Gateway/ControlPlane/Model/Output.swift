@@ -36,7 +36,7 @@ enum Output {
         return .object(object)
     }
 
-    /// The stream key is told only to who asks for the one configuration.
+    /// A list does not show stream keys: they are in the answer for one configuration alone.
     static func ingestConfiguration(_ configuration: IngestConfiguration, isActive: Bool, isSummary: Bool) -> JSONValue {
         var object: JSONObject = ["arn": .string(configuration.arn)]
         if !configuration.name.isEmpty { object["name"] = .string(configuration.name) }

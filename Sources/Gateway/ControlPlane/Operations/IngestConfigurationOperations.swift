@@ -4,8 +4,11 @@ import Settings
 import Store
 import Wire
 
-extension ControlOperations {
-    func createIngestConfiguration(_ input: Input, _ reply: @escaping Reply) throws(APIError) {
+/// Ingest configurations: the stream keys of a stage.
+struct IngestConfigurationOperations: Sendable {
+    let context: OperationContext
+
+    func createIngestConfiguration(_ input: Input, _ reply: @escaping OperationReply) throws(APIError) {
         let transport = try input.text("ingestProtocol", .oneOf("RTMP", "RTMPS"))
         let isInsecure = try input.optionalFlag("insecureIngest") ?? false
         guard transport == "RTMPS" || isInsecure else {
@@ -13,16 +16,16 @@ extension ControlOperations {
         }
         let identifier = Identifier.resource()
         var made = IngestConfiguration(
-            arn: settings.names.arn(.ingestConfiguration, identifier), name: try input.optionalText("name", .name) ?? "",
+            arn: context.settings.names.arn(.ingestConfiguration, identifier), name: try input.optionalText("name", .name) ?? "",
             stageARN: try input.optionalText("stageArn", .stageARNOrEmpty) ?? "", participantID: Identifier.resource(),
             streamKey: streamKey(identifier), transport: transport == "RTMP" ? .rtmp : .rtmps, insecureIngest: isInsecure,
-            createdAt: wallNow())
+            createdAt: context.wallNow())
         made.userID = try input.optionalText("userId", .userID) ?? ""
         (made.attributes, made.tags) = (try input.attributes() ?? [:], try input.tags() ?? [:])
         setRedundancy(try input.optionalFlag("redundantIngest") ?? false, of: &made)
         let configuration = made
-        let maximum = settings.quotas.ingestConfigurations
-        write(reply) { transaction throws(APIError) in
+        let maximum = context.settings.quotas.ingestConfigurations
+        context.write(reply) { transaction throws(APIError) in
             // This operation has no ResourceNotFoundException in the model.
             guard configuration.stageARN.isEmpty || transaction.state.stages[configuration.stageARN] != nil else {
                 throw .validation("stageArn names no stage.")
@@ -36,18 +39,18 @@ extension ControlOperations {
         }
     }
 
-    func getIngestConfiguration(_ input: Input, _ reply: @escaping Reply) throws(APIError) {
+    func getIngestConfiguration(_ input: Input, _ reply: @escaping OperationReply) throws(APIError) {
         let arn = try input.text("arn", .arn(.ingestConfiguration))
-        guard let configuration = store.state.ingestConfigurations[arn] else { throw .noIngestConfiguration }
+        guard let configuration = context.store.state.ingestConfigurations[arn] else { throw .noIngestConfiguration }
         answer(configuration, reply)
     }
 
-    func updateIngestConfiguration(_ input: Input, _ reply: @escaping Reply) throws(APIError) {
+    func updateIngestConfiguration(_ input: Input, _ reply: @escaping OperationReply) throws(APIError) {
         let arn = try input.text("arn", .arn(.ingestConfiguration))
         let stageARN = try input.optionalText("stageArn", .stageARNOrEmpty)
         let isRedundant = try input.optionalFlag("redundantIngest")
-        whoIsLive(among: publishers(of: arn), reply) { [self] live in
-            write(reply) { [self] transaction throws(APIError) in
+        context.whoIsLive(among: publishers(of: arn), reply) { [self] live in
+            context.write(reply) { [self] transaction throws(APIError) in
                 guard var configuration = transaction.state.ingestConfigurations[arn] else { throw .noIngestConfiguration }
                 guard !isPublishing(configuration, live) else {
                     throw .conflict("The ingest configuration is publishing: end that first, or disconnect its participant.")
@@ -65,15 +68,15 @@ extension ControlOperations {
         }
     }
 
-    func listIngestConfigurations(_ input: Input, _ reply: @escaping Reply) throws(APIError) {
+    func listIngestConfigurations(_ input: Input, _ reply: @escaping OperationReply) throws(APIError) {
         let page = try Page(input, list: "ingestConfigurations")
         let stageARN = try input.optionalText("filterByStageArn", .arn(.stage))
         let state = try input.optionalText("filterByState", .oneOf("ACTIVE", "INACTIVE"))
         guard stageARN == nil || state == nil else { throw .validation("Only one filter may be given.") }
-        let candidates = store.state.ingestConfigurations.values.filter { (stageARN ?? $0.stageARN) == $0.stageARN }
+        let candidates = context.store.state.ingestConfigurations.values.filter { (stageARN ?? $0.stageARN) == $0.stageARN }
         // Only a filter by what is live has to know that of more than a page.
         let shown = state == nil ? page.items(of: candidates, key: \.arn) : candidates
-        whoIsLive(among: Set(shown.flatMap(\.publishers)), reply) { live in
+        context.whoIsLive(among: Set(shown.flatMap(\.publishers)), reply) { live in
             let isActive: (IngestConfiguration) -> Bool = { !$0.publishers.isDisjoint(with: live) }
             let matching = state.map { state in shown.filter { (state == "ACTIVE") == isActive($0) } } ?? shown
             let listed = state == nil ? matching : page.items(of: matching, key: \.arn)
@@ -85,11 +88,11 @@ extension ControlOperations {
         }
     }
 
-    func deleteIngestConfiguration(_ input: Input, _ reply: @escaping Reply) throws(APIError) {
+    func deleteIngestConfiguration(_ input: Input, _ reply: @escaping OperationReply) throws(APIError) {
         let arn = try input.text("arn", .arn(.ingestConfiguration))
         let isForced = try input.optionalFlag("force") ?? false
         let remove: @Sendable (Set<StageParticipant>) -> Void = { [self] live in
-            write(reply) { [self] transaction throws(APIError) in
+            context.write(reply) { [self] transaction throws(APIError) in
                 guard let configuration = transaction.state.ingestConfigurations[arn] else { throw .noIngestConfiguration }
                 guard isForced || !isPublishing(configuration, live) else {
                     throw .conflict("The ingest configuration is publishing: use force to end that as well.")
@@ -98,7 +101,7 @@ extension ControlOperations {
                 return configuration
             } then: { [self] configuration in
                 for publisher in configuration.publishers {
-                    leases.end(
+                    context.leases.end(
                         publisher,
                         Refusal(
                             .participantDisconnected, sentence: "The ingest configuration was deleted: use another stream key."))
@@ -106,21 +109,21 @@ extension ControlOperations {
                 return [:]
             }
         }
-        if isForced { remove([]) } else { whoIsLive(among: publishers(of: arn), reply, finish: remove) }
+        if isForced { remove([]) } else { context.whoIsLive(among: publishers(of: arn), reply, finish: remove) }
     }
 
     private func publishers(of arn: String) -> Set<StageParticipant> {
-        store.state.ingestConfigurations[arn]?.publishers ?? []
+        context.store.state.ingestConfigurations[arn]?.publishers ?? []
     }
 
     /// Asked in the transaction: of this node's publishers it sees those that came after the leases were asked.
     private func isPublishing(_ configuration: IngestConfiguration, _ live: Set<StageParticipant>) -> Bool {
-        configuration.publishers.contains { live.contains($0) || leases.isHeldHere($0) }
+        configuration.publishers.contains { live.contains($0) || context.leases.isHeldHere($0) }
     }
 
     /// The configuration with whether it is in use.
-    private func answer(_ configuration: IngestConfiguration, _ reply: @escaping Reply) {
-        whoIsLive(among: configuration.publishers, reply) { live in
+    private func answer(_ configuration: IngestConfiguration, _ reply: @escaping OperationReply) {
+        context.whoIsLive(among: configuration.publishers, reply) { live in
             reply(.success(Self.encoded(configuration, isActive: !live.isEmpty)))
         }
     }
@@ -130,7 +133,7 @@ extension ControlOperations {
     }
 
     private func streamKey(_ identifier: String) -> Secret {
-        Secret(settings.names.streamKey(identifier: identifier, secret: Identifier.random(32)))
+        Secret(context.settings.names.streamKey(identifier: identifier, secret: Identifier.random(32)))
     }
 
     /// Two more credentials when redundancy begins; none when it ends.
@@ -142,8 +145,4 @@ extension ControlOperations {
             isRedundant
             ? (0..<2).map { _ in .init(participantID: Identifier.resource(), streamKey: streamKey(identifier)) } : []
     }
-}
-
-extension APIError {
-    static let noIngestConfiguration = notFound("There is no such ingest configuration.")
 }

@@ -4,8 +4,11 @@ import Settings
 import Store
 import Wire
 
-extension ControlOperations {
-    func importPublicKey(_ input: Input, _ reply: @escaping Reply) throws(APIError) {
+/// Public keys whose tokens are taken beside our own.
+struct PublicKeyOperations: Sendable {
+    let context: OperationContext
+
+    func importPublicKey(_ input: Input, _ reply: @escaping OperationReply) throws(APIError) {
         let material = try input.text("publicKeyMaterial", .any)
         let (name, tags) = (try input.optionalText("name", .name) ?? "", try input.tags() ?? [:])
         let key: ES384PublicKey
@@ -15,11 +18,11 @@ extension ControlOperations {
             throw .validation(error.words)
         }
         let record = PublicKey(
-            arn: settings.names.arn(.publicKey, Identifier.uuid()), name: name,
+            arn: context.settings.names.arn(.publicKey, Identifier.uuid()), name: name,
             material: String(decoding: key.pem, as: UTF8.self),
-            fingerprint: String(hexadecimal: Digest.md5(key.der), separator: ":"), tags: tags, createdAt: wallNow())
-        let maximum = settings.quotas.publicKeys
-        write(reply) { transaction throws(APIError) in
+            fingerprint: String(hexadecimal: Digest.md5(key.der), separator: ":"), tags: tags, createdAt: context.wallNow())
+        let maximum = context.settings.quotas.publicKeys
+        context.write(reply) { transaction throws(APIError) in
             let keys = transaction.state.publicKeys
             guard !keys.values.contains(where: { $0.material == record.material }) else {
                 throw .conflict("This public key has been imported already.")
@@ -31,32 +34,28 @@ extension ControlOperations {
         }
     }
 
-    func getPublicKey(_ input: Input, _ reply: @escaping Reply) throws(APIError) {
-        guard let key = store.state.publicKeys[try input.text("arn", .arn(.publicKey))] else { throw .noPublicKey }
+    func getPublicKey(_ input: Input, _ reply: @escaping OperationReply) throws(APIError) {
+        guard let key = context.store.state.publicKeys[try input.text("arn", .arn(.publicKey))] else { throw .noPublicKey }
         reply(.success(["publicKey": Output.publicKey(key, isSummary: false)]))
     }
 
-    func listPublicKeys(_ input: Input, _ reply: @escaping Reply) throws(APIError) {
+    func listPublicKeys(_ input: Input, _ reply: @escaping OperationReply) throws(APIError) {
         let page = try Page(input, list: "publicKeys")
-        let keys = page.items(of: store.state.publicKeys.values, key: \.arn)
+        let keys = page.items(of: context.store.state.publicKeys.values, key: \.arn)
         reply(.success(page.output("publicKeys", keys, key: \.arn) { Output.publicKey($0, isSummary: true) }))
     }
 
     /// Uses of the pair's tokens fail from now on, and what lives by them ends.
-    func deletePublicKey(_ input: Input, _ reply: @escaping Reply) throws(APIError) {
+    func deletePublicKey(_ input: Input, _ reply: @escaping OperationReply) throws(APIError) {
         let arn = try input.text("arn", .arn(.publicKey))
-        write(reply) { transaction throws(APIError) in
+        context.write(reply) { transaction throws(APIError) in
             guard transaction.state.publicKeys[arn] != nil else { throw .noPublicKey }
             transaction.removePublicKey(arn)
         } then: { [self] _ in
-            leases.endRevoked()
+            context.leases.endRevoked()
             return [:]
         }
     }
-}
-
-extension APIError {
-    fileprivate static let noPublicKey = notFound("There is no such public key.")
 }
 
 extension ES384Error {

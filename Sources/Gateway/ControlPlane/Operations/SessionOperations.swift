@@ -2,13 +2,16 @@ import JSON
 import Store
 import Wire
 
-extension ControlOperations {
+/// The history: sessions of a stage, their participants and events.
+struct SessionOperations: Sendable {
+    let context: OperationContext
+
     /// Newest first.
-    func listStageSessions(_ input: Input, _ reply: @escaping Reply) throws(APIError) {
+    func listStageSessions(_ input: Input, _ reply: @escaping OperationReply) throws(APIError) {
         let arn = try input.text("stageArn", .arn(.stage))
         let page = try Page(input, list: "sessions")
         let after = try page.after.map { key throws(APIError) in try Self.sessionKey(key) }
-        read(reply) { reader in
+        context.read(reply) { reader in
             let sessions = try reader.sessions(ofStage: arn, after: after, limit: page.count + 1)
             return page.output(
                 "stageSessions", sessions, key: { "\($0.startTime.nanosecondsSince1970) \($0.sessionID)" }, encode: Output.session
@@ -16,10 +19,10 @@ extension ControlOperations {
         }
     }
 
-    func getStageSession(_ input: Input, _ reply: @escaping Reply) throws(APIError) {
+    func getStageSession(_ input: Input, _ reply: @escaping OperationReply) throws(APIError) {
         let arn = try input.text("stageArn", .arn(.stage))
         let sessionID = try input.text("sessionId", .sessionID)
-        read(reply) { reader in
+        context.read(reply) { reader in
             guard let session = try reader.session(sessionID, ofStage: arn) else {
                 throw APIError.notFound("There is no such stage session.")
             }
@@ -27,23 +30,23 @@ extension ControlOperations {
         }
     }
 
-    func listParticipants(_ input: Input, _ reply: @escaping Reply) throws(APIError) {
+    func listParticipants(_ input: Input, _ reply: @escaping OperationReply) throws(APIError) {
         let arn = try input.text("stageArn", .arn(.stage))
         let sessionID = try input.text("sessionId", .sessionID)
         let filter = try Self.filter(input)
         let page = try Page(input, list: "participants")
-        read(reply) { reader in
+        context.read(reply) { reader in
             let participants = try reader.participants(
                 ofStage: arn, sessionID: sessionID, matching: filter, after: page.after ?? "", limit: page.count + 1)
             return page.output("participants", participants, key: \.participantID) { Output.participant($0, isSummary: true) }
         }
     }
 
-    func getParticipant(_ input: Input, _ reply: @escaping Reply) throws(APIError) {
+    func getParticipant(_ input: Input, _ reply: @escaping OperationReply) throws(APIError) {
         let arn = try input.text("stageArn", .arn(.stage))
         let sessionID = try input.text("sessionId", .sessionID)
         let participantID = try input.text("participantId", .participantID)
-        read(reply) { reader in
+        context.read(reply) { reader in
             guard let participant = try reader.participant(participantID, ofStage: arn, sessionID: sessionID) else {
                 throw APIError.notFound("There is no such participant.")
             }
@@ -52,13 +55,13 @@ extension ControlOperations {
     }
 
     /// Oldest first.
-    func listParticipantEvents(_ input: Input, _ reply: @escaping Reply) throws(APIError) {
+    func listParticipantEvents(_ input: Input, _ reply: @escaping OperationReply) throws(APIError) {
         let arn = try input.text("stageArn", .arn(.stage))
         let sessionID = try input.text("sessionId", .sessionID)
         let participantID = try input.text("participantId", .participantID)
         let page = try Page(input, list: "events")
         let after = page.after.flatMap { Int64($0) } ?? 0
-        read(reply) { reader in
+        context.read(reply) { reader in
             let events = try reader.events(
                 ofStage: arn, sessionID: sessionID, participantID: participantID, after: after, limit: page.count + 1)
             return page.output("events", events, key: { String($0.sequence) }, encode: Output.event)

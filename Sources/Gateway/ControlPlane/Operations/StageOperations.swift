@@ -3,8 +3,11 @@ import Refusals
 import Settings
 import Store
 
-extension ControlOperations {
-    func createStage(_ input: Input, _ reply: @escaping Reply) throws(APIError) {
+/// Stages: made, looked at, renamed, listed, deleted.
+struct StageOperations: Sendable {
+    let context: OperationContext
+
+    func createStage(_ input: Input, _ reply: @escaping OperationReply) throws(APIError) {
         try checkRecording(input)
         let name = try input.optionalText("name", .name) ?? ""
         let tags = try input.tags() ?? [:]
@@ -13,28 +16,29 @@ extension ControlOperations {
             requests.append(try TokenRequest(configuration))
         }
         let stage = Stage(
-            arn: settings.names.arn(.stage, Identifier.resource()), name: name, tags: tags, createdAt: wallNow())
-        let maximum = settings.quotas.stages
-        let tokens = try requests.map { request throws(APIError) in try mint(request, stageARN: stage.arn) }
-        write(reply) { transaction throws(APIError) in
+            arn: context.settings.names.arn(.stage, Identifier.resource()), name: name, tags: tags, createdAt: context.wallNow())
+        let maximum = context.settings.quotas.stages
+        let issuer = TokenOperations(context: context)
+        let tokens = try requests.map { request throws(APIError) in try issuer.mint(request, stageARN: stage.arn) }
+        context.write(reply) { transaction throws(APIError) in
             guard transaction.state.stages.count < maximum else { throw .quota("There are \(maximum) stages already.") }
             transaction.put(stage)
         } then: { [self] _ in
-            var output: JSONObject = ["stage": Output.stage(stage, endpoints: settings.endpoints, activeSessionID: nil)]
+            var output: JSONObject = ["stage": Output.stage(stage, endpoints: context.settings.endpoints, activeSessionID: nil)]
             if !tokens.isEmpty { output["participantTokens"] = .array(tokens) }
             return output
         }
     }
 
-    func getStage(_ input: Input, _ reply: @escaping Reply) throws(APIError) {
-        answer(try stage(input.text("arn", .arn(.stage))), reply)
+    func getStage(_ input: Input, _ reply: @escaping OperationReply) throws(APIError) {
+        answer(try context.stage(input.text("arn", .arn(.stage))), reply)
     }
 
-    func updateStage(_ input: Input, _ reply: @escaping Reply) throws(APIError) {
+    func updateStage(_ input: Input, _ reply: @escaping OperationReply) throws(APIError) {
         let arn = try input.text("arn", .arn(.stage))
         let name = try input.optionalText("name", .name)
         try checkRecording(input)
-        write(reply) { transaction throws(APIError) in
+        context.write(reply) { transaction throws(APIError) in
             guard var stage = transaction.state.stages[arn] else { throw .noStage }
             if let name { stage.name = name }
             transaction.put(stage)
@@ -44,10 +48,10 @@ extension ControlOperations {
         }
     }
 
-    func listStages(_ input: Input, _ reply: @escaping Reply) throws(APIError) {
+    func listStages(_ input: Input, _ reply: @escaping OperationReply) throws(APIError) {
         let page = try Page(input, list: "stages")
-        let stages = page.items(of: store.state.stages.values, key: \.arn)
-        leases.activeSessions(ofStages: stages.map(\.arn)) { result in
+        let stages = page.items(of: context.store.state.stages.values, key: \.arn)
+        context.leases.activeSessions(ofStages: stages.map(\.arn)) { result in
             let output = result.map { sessions in
                 page.output("stages", stages, key: \.arn) { stage in
                     Output.stage(stage, endpoints: nil, activeSessionID: sessions[stage.arn]?.sessionID)
@@ -58,9 +62,9 @@ extension ControlOperations {
     }
 
     /// Ends every publish of the stage and detaches its ingest configurations.
-    func deleteStage(_ input: Input, _ reply: @escaping Reply) throws(APIError) {
+    func deleteStage(_ input: Input, _ reply: @escaping OperationReply) throws(APIError) {
         let arn = try input.text("arn", .arn(.stage))
-        write(reply) { transaction throws(APIError) in
+        context.write(reply) { transaction throws(APIError) in
             guard transaction.state.stages[arn] != nil else { throw .noStage }
             transaction.removeStage(arn)
             for var configuration in transaction.state.ingestConfigurations.values where configuration.stageARN == arn {
@@ -68,20 +72,15 @@ extension ControlOperations {
                 transaction.put(configuration)
             }
         } then: { [self] _ in
-            leases.endAll(ofStage: arn, Refusal(.stageDeleted))
+            context.leases.endAll(ofStage: arn, Refusal(.stageDeleted))
             return [:]
         }
     }
 
-    func stage(_ arn: String) throws(APIError) -> Stage {
-        guard let stage = store.state.stages[arn] else { throw .noStage }
-        return stage
-    }
-
     /// The stage with the id of its running session.
-    private func answer(_ stage: Stage, _ reply: @escaping Reply) {
-        let endpoints = settings.endpoints
-        leases.activeSessions(ofStages: [stage.arn]) { result in
+    private func answer(_ stage: Stage, _ reply: @escaping OperationReply) {
+        let endpoints = context.settings.endpoints
+        context.leases.activeSessions(ofStages: [stage.arn]) { result in
             let output = result.map { sessions -> JSONObject in
                 let sessionID = sessions[stage.arn]?.sessionID
                 return ["stage": Output.stage(stage, endpoints: endpoints, activeSessionID: sessionID)]
@@ -107,8 +106,4 @@ extension ControlOperations {
         }
         guard storage.isEmpty else { throw .validation("Recording is not served by Stagedoor.") }
     }
-}
-
-extension APIError {
-    static let noStage = notFound("There is no such stage.")
 }

@@ -2,35 +2,26 @@ import HTTP
 import JSON
 import Store
 
-extension ControlOperations {
-    func tagResource(_ arn: String, _ input: Input, _ reply: @escaping Reply) {
-        do throws(APIError) {
-            guard let new = try input.tags() else { throw .validation("tags is required.") }
-            changeTags(try Self.checked(arn), reply) { $0.merging(new) { $1 } }
-        } catch {
-            reply(.failure(error))
-        }
+/// Tags of any resource.
+struct TagOperations: Sendable {
+    let context: OperationContext
+
+    func tagResource(_ arn: String, _ input: Input, _ reply: @escaping OperationReply) throws(APIError) {
+        guard let new = try input.tags() else { throw .validation("tags is required.") }
+        changeTags(try Self.checked(arn), reply) { $0.merging(new) { $1 } }
     }
 
-    func untagResource(_ arn: String, keys: [String], _ reply: @escaping Reply) {
-        do throws(APIError) {
-            guard !keys.isEmpty else { throw .validation("tagKeys is required.") }
-            guard keys.count <= Input.maximumTags, keys.allSatisfy(TextRule.tagKey.accepts) else {
-                throw .validation("tagKeys does not have the form that the API model prescribes.")
-            }
-            changeTags(try Self.checked(arn), reply) { tags in tags.filter { !keys.contains($0.key) } }
-        } catch {
-            reply(.failure(error))
+    func untagResource(_ arn: String, keys: [String], _ reply: @escaping OperationReply) throws(APIError) {
+        guard !keys.isEmpty else { throw .validation("tagKeys is required.") }
+        guard keys.count <= Input.maximumTags, keys.allSatisfy(TextRule.tagKey.accepts) else {
+            throw .validation("tagKeys does not have the form that the API model prescribes.")
         }
+        changeTags(try Self.checked(arn), reply) { tags in tags.filter { !keys.contains($0.key) } }
     }
 
-    func listTags(_ arn: String, _ reply: @escaping Reply) {
-        do throws(APIError) {
-            guard let tags = store.state.tags(of: try Self.checked(arn)) else { throw .noResource }
-            reply(.success(["tags": Output.tags(tags)]))
-        } catch {
-            reply(.failure(error))
-        }
+    func listTags(_ arn: String, _ reply: @escaping OperationReply) throws(APIError) {
+        guard let tags = context.store.state.tags(of: try Self.checked(arn)) else { throw .noResource }
+        reply(.success(["tags": Output.tags(tags)]))
     }
 
     private static func checked(_ arn: String) throws(APIError) -> String {
@@ -39,9 +30,9 @@ extension ControlOperations {
     }
 
     private func changeTags(
-        _ arn: String, _ reply: @escaping Reply, _ change: @escaping @Sendable ([String: String]) -> [String: String]
+        _ arn: String, _ reply: @escaping OperationReply, _ change: @escaping @Sendable ([String: String]) -> [String: String]
     ) {
-        write(reply) { transaction throws(APIError) in
+        context.write(reply) { transaction throws(APIError) in
             guard let tags = transaction.state.tags(of: arn).map(change) else { throw .noResource }
             guard tags.count <= Input.maximumTags else { throw .validation("There may be at most \(Input.maximumTags) tags.") }
             transaction.setTags(tags, of: arn)
@@ -70,8 +61,4 @@ extension StateTransaction {
             put(key)
         }
     }
-}
-
-extension APIError {
-    fileprivate static let noResource = notFound("There is no such resource.")
 }

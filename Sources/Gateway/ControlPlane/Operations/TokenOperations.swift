@@ -24,11 +24,14 @@ struct TokenRequest: Sendable {
     }
 }
 
-extension ControlOperations {
-    func createParticipantToken(_ input: Input, _ reply: @escaping Reply) throws(APIError) {
+/// Participant tokens, and cutting off who has one.
+struct TokenOperations: Sendable {
+    let context: OperationContext
+
+    func createParticipantToken(_ input: Input, _ reply: @escaping OperationReply) throws(APIError) {
         let arn = try input.text("stageArn", .arn(.stage))
         let request = try TokenRequest(input)
-        reply(.success(["participantToken": try mint(request, stageARN: try stage(arn).arn)]))
+        reply(.success(["participantToken": try mint(request, stageARN: try context.stage(arn).arn)]))
     }
 
     /// Nothing of a token is stored.
@@ -39,7 +42,8 @@ extension ControlOperations {
         wanted.allowsSubscribe = request.capabilities.contains("SUBSCRIBE")
         wanted.minutes = request.minutes
         guard
-            let minted = try? authority.mint(wanted, stageARN: stageARN, endpoints: settings.endpoints, now: wallNow())
+            let minted = try? context.authority.mint(
+                wanted, stageARN: stageARN, endpoints: context.settings.endpoints, now: context.wallNow())
         else { throw .internalError }
         var object: JSONObject = [
             "participantId": .string(minted.participantID), "token": .string(minted.token.revealText()),
@@ -53,24 +57,24 @@ extension ControlOperations {
 
     /// Cuts the participant off for good: its ingest configuration is detached, or its tokens are refused until they expired.
     /// Who watches, or has not published yet, is ended by that too (`TokenStanding`).
-    func disconnectParticipant(_ input: Input, _ reply: @escaping Reply) throws(APIError) {
-        let stageARN = try stage(try input.text("stageArn", .arn(.stage))).arn
+    func disconnectParticipant(_ input: Input, _ reply: @escaping OperationReply) throws(APIError) {
+        let stageARN = try context.stage(try input.text("stageArn", .arn(.stage))).arn
         let participantID = try input.text("participantId", .participantID)
         let participant = StageParticipant(participantID, of: stageARN)
         let reason = try input.optionalText("reason", .reason) ?? ""
         let words = reason.isEmpty ? RefusalCode.participantDisconnected.sentence : "Disconnected by the operator: \(reason)"
         let refusal = Refusal(.participantDisconnected, sentence: words)
         let disconnect: @Sendable (Bool) -> Void = { [self] isKnown in
-            write(reply) { [self] transaction throws(APIError) in
+            context.write(reply) { [self] transaction throws(APIError) in
                 try shutOut(participantID, of: stageARN, isKnown: isKnown, in: &transaction)
             } then: { [self] _ in
-                leases.end(participant, refusal)
+                context.leases.end(participant, refusal)
                 return [:]
             }
         }
-        whoIsLive(among: [participant], reply) { [self] live in
-            guard live.isEmpty, !isWatching(participant) else { return disconnect(true) }
-            store.read {
+        context.whoIsLive(among: [participant], reply) { [self] live in
+            guard live.isEmpty, !context.isWatching(participant) else { return disconnect(true) }
+            context.store.read {
                 try $0.knows(participant: participantID, ofStage: stageARN)
             } reply: { result in
                 switch result {
@@ -94,6 +98,6 @@ extension ControlOperations {
         guard isKnown else { throw .notFound("The stage has no such participant.") }
         // The longest-lived token that can exist for it by now.
         let longest = Duration.seconds(ParticipantClaims.maximumLifetime + 2 * ParticipantClaims.leeway)
-        transaction.put(Revocation(stageARN: stageARN, participantID: participantID, expiresAt: wallNow() + longest))
+        transaction.put(Revocation(stageARN: stageARN, participantID: participantID, expiresAt: context.wallNow() + longest))
     }
 }

@@ -6,7 +6,7 @@ import Wire
 @testable import ControlPlane
 
 @Suite("Host of the admin listener")
-struct AdminHostTests {
+struct AdminAccessTests {
     private static func status(_ host: String?, isHealth: Bool) throws -> Int? {
         let bench = try APIBench { $0.admin.hosts = ["gateway.example", "192.0.2.7"] }
         let headers: HTTPHeaders = host.map { ["Host": $0] } ?? [:]

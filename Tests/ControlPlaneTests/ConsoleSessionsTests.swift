@@ -9,7 +9,7 @@ import Wire
 @testable import ControlPlane
 
 @Suite("Console sessions")
-struct ConsoleSessionTests {
+struct ConsoleSessionsTests {
     private static let path = "/v1/console/session"
 
     /// A plane that demands signatures, and one signed-in operator.

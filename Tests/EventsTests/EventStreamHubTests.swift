@@ -1,0 +1,41 @@
+import EventLoop
+import HTTP
+import Store
+import Testing
+import Wire
+
+@testable import Events
+
+@Suite("Stream of events")
+struct EventStreamHubTests {
+    @Test
+    func `a reader goes on after its last event`() throws {
+        let bench = try EventsBench()
+        let hub = try EventStreamHub(loop: bench.loop, store: bench.store, names: ResourceName())
+        bench.whenever { hub.wake() }
+        for participant in ["a", "b", "c"] { bench.record(.publishStarted, of: participant) }
+        var seen: [ServerSentEvent] = []
+        let first = hub.subscribe(lastEventID: "1") { seen.append($0) }
+        #expect(bench.wait { seen.count == 2 })
+        #expect(seen.map(\.id) == ["2", "3"])
+        bench.record(.publishStopped, of: "a")
+        #expect(bench.wait { seen.count == 3 })
+        #expect(seen.last?.data.contains("Participant Unpublished") == true)
+        withExtendedLifetime(first) {}
+    }
+
+    @Test
+    func `a reader without a last event sees what happens from now on`() throws {
+        let bench = try EventsBench()
+        let hub = try EventStreamHub(loop: bench.loop, store: bench.store, names: ResourceName())
+        bench.record(.publishStarted, of: "old")
+        var seen: [ServerSentEvent] = []
+        let subscription = hub.subscribe(lastEventID: nil) { seen.append($0) }
+        _ = bench.loop.run(until: { false }, within: .milliseconds(200))
+        bench.whenever { hub.wake() }
+        bench.record(.publishStarted, of: "new")
+        #expect(bench.wait { seen.count == 1 })
+        #expect(seen.first?.id == "2")
+        withExtendedLifetime(subscription) {}
+    }
+}
