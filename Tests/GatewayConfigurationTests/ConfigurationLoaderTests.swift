@@ -43,7 +43,7 @@ struct ConfigurationLoaderTests {
         #expect(configuration.http.listen.address?.description == "[::]:0")
         #expect(configuration.http.requestTimeout == .seconds(15))
         #expect(configuration.http.maximumBodySize.bytes == 131_072)
-        #expect(configuration.https.listen.isOff)
+        #expect(configuration.https.listen == .off)
         #expect(configuration.trustedProxies.map(\.description) == ["10.0.0.0/8", "2001:db8::/32"])
         #expect(configuration.contract.profile == .init([.main, .high], .warn))
         #expect(configuration.contract.videoBitrate == .init(6_000_000, .disconnect))

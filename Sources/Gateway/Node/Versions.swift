@@ -14,8 +14,9 @@ enum LibraryVersions {
         unsafe withUnsafeMutablePointer(to: &notes) { notes in
             unsafe shim_package_notes(
                 { note, count, notes in
-                    let text = unsafe Data(bytes: note!, count: count)
-                    let found = unsafe notes!.assumingMemoryBound(to: [PackageNote].self)
+                    guard let note = unsafe note, let notes = unsafe notes else { return }
+                    let text = unsafe Data(bytes: note, count: count)
+                    let found = unsafe notes.assumingMemoryBound(to: [PackageNote].self)
                     if let note = try? JSONDecoder().decode(PackageNote.self, from: text) { unsafe found.pointee.append(note) }
                 }, unsafe notes)
         }

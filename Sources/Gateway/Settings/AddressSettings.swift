@@ -1,6 +1,8 @@
 /// How clients outside reach this machine.
 public struct AdvertiseSettings: Equatable, Sendable {
+    /// Public addresses or names for ICE, in place of those of the interfaces; auto, like none: these.
     public var addresses: [AdvertisedAddress] = []
+    /// Host name for URLs; empty: the first address.
     public var host = ""
     /// 0: the bound one.
     public var mediaPort = 0
@@ -10,9 +12,13 @@ public struct AdvertiseSettings: Equatable, Sendable {
 
 /// The URLs that stages hand out; empty ones are made from `advertise.host` and the listeners.
 public struct EndpointSettings: Equatable, Sendable {
+    /// The WHIP endpoint.
     public var whip = ""
+    /// The RTMP endpoint.
     public var rtmp = ""
+    /// The RTMPS endpoint.
     public var rtmps = ""
+    /// The events URL; nothing is served there.
     public var events = ""
 
     public init() {}
@@ -25,10 +31,15 @@ public struct TLSSettings: Equatable, Sendable {
         case tls13 = "1.3"
     }
 
+    /// PEM file of the certificate and its chain.
     public var certificate = ""
+    /// PEM file of its key.
     public var privateKey = ""
+    /// The oldest version taken.
     public var minimumVersion = Version.tls12
+    /// Time for the handshake, absolute.
     public var handshakeTimeout = Duration.seconds(5)
+    /// Anonymous handshakes per address (IPv6: /64); success raises an address's allowance.
     public var handshakesPerSecond = 10
 
     public init() {}
@@ -36,7 +47,9 @@ public struct TLSSettings: Equatable, Sendable {
 
 /// A certificate and its key, PEM files.
 public struct CertificateSettings: Equatable, Sendable {
+    /// PEM file of the certificate and its chain.
     public var certificate = ""
+    /// PEM file of its key.
     public var privateKey = ""
 
     public init() {}

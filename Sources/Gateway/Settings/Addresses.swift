@@ -8,7 +8,6 @@ public struct ListenAddress: Equatable, Sendable {
     public init(_ address: SocketAddress?) { self.address = address }
     public static let off = ListenAddress(nil)
 
-    public var isOff: Bool { address == nil }
     /// Whether only this machine can reach it.
     public var isLoopback: Bool { address?.ip.isLoopback ?? true }
 }

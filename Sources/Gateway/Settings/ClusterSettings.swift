@@ -17,20 +17,35 @@ public struct ClusterSettings: Equatable, Sendable {
 
     /// Empty: the node is a platform by itself.
     public var redis: [ServerAddress] = []
+    /// What they are: one primary, sentinels that know it, or nodes of a Redis Cluster.
     public var topology = Topology.standalone
+    /// The name by which sentinels know the primary.
     public var primary = ""
+    /// ACL user; empty: the default one.
     public var user = ""
+    /// Its password; empty: none is asked for.
     public var password = Secret("")
+    /// Speak TLS with the servers and sentinels; their certificates must show the names in cluster.redis.
     public var redisTLS = false
+    /// PEM file that the servers' certificates must descend from; empty: the system's.
     public var redisCertificateAuthority = ""
+    /// PEM file of the certificate that we show the servers (tls-auth-clients); empty: none.
     public var redisCertificate = ""
+    /// PEM file of its key.
     public var redisPrivateKey = ""
+    /// Begins every key; platforms that share servers differ in it.
     public var keyPrefix = "sd:"
+    /// File of 32 bytes, the same on every node, that encrypts stream keys in the shared store.
     public var platformKeyFile = ""
+    /// Name of this node, letters and digits, like that of no other; empty: made at the first start.
     public var node = ""
+    /// URL under which the other nodes reach our public HTTP: they pass WHIP's PATCH and DELETE on; empty: by http.listen.
     public var url = ""
+    /// WHIP endpoint of this node alone, to which draining or full nodes send encoders (307); empty: none are sent.
     public var publicURL = ""
+    /// PEM file that the other nodes' certificates must descend from, where their URLs are https; empty: the system's.
     public var certificateAuthority = ""
+    /// New publishes while the servers are away: refuse them, or admit tokens whose key we know.
     public var degraded = Degraded.refuse
 
     // Without a key in the file: the times of leases and nodes (docs/design.md 7.4).

@@ -2,12 +2,15 @@ public import Wire
 
 /// A public HTTP or HTTPS listener: WHIP, and the test publisher where it is on.
 public struct HTTPSettings: Equatable, Sendable {
+    /// Where to listen.
     public var listen: ListenAddress
     /// For a request to arrive whole, absolute.
     public var requestTimeout = Duration.seconds(10)
     /// A kept connection without a request is closed after so long.
     public var idleTimeout = Duration.seconds(60)
+    /// Connections at once.
     public var maximumConnections = 2000
+    /// Greatest request body: offers and candidates.
     public var maximumBodySize = ByteSize.kibibytes(64)
 
     public init(listen: ListenAddress) { self.listen = listen }
@@ -15,7 +18,9 @@ public struct HTTPSettings: Equatable, Sendable {
 
 /// RTMP and RTMPS, which share one port.
 public struct RTMPSettings: Equatable, Sendable {
+    /// Where to listen.
     public var listen = ListenAddress(SocketAddress(.anyV6, port: 1935))
+    /// Refuses plain RTMP whatever an ingest configuration's insecureIngest says.
     public var requiresTLS = false
     /// From accepting to the end of the handshake, TLS included.
     public var handshakeTimeout = Duration.seconds(5)
@@ -23,6 +28,7 @@ public struct RTMPSettings: Equatable, Sendable {
     public var publishTimeout = Duration.seconds(10)
     /// Without media for this long a publish ends.
     public var idleTimeout = Duration.seconds(15)
+    /// Connections at once.
     public var maximumConnections = 2000
 
     // Without a key in the file (docs/design.md 7.5).
@@ -39,8 +45,11 @@ public struct RTMPSettings: Equatable, Sendable {
 
 /// The one port of ICE, DTLS and SRTP.
 public struct MediaSettings: Equatable, Sendable {
+    /// Where to listen, UDP and TCP.
     public var listen = ListenAddress(SocketAddress(.anyV6, port: 3478))
+    /// Offers ICE over TCP on the same port, for networks that block UDP.
     public var tcp = true
+    /// Kernel buffer of each worker's socket; the kernel's net.core.rmem_max bounds it.
     public var receiveBuffer = ByteSize.mebibytes(8)
 
     public init() {}
@@ -71,6 +80,7 @@ public struct WHIPSettings: Equatable, Sendable {
 
 /// Pages for trying things.
 public struct WatchSettings: Equatable, Sendable {
+    /// Serves the test publisher at /publish.
     public var publishPage = false
 
     public init() {}
@@ -83,11 +93,15 @@ public struct AdminSettings: Equatable, Sendable {
         case none
     }
 
+    /// Where to listen. Keep it off the Internet.
     public var listen = ListenAddress(SocketAddress(.loopback, port: 8088))
+    /// How requests are authenticated; none is for loopback only.
     public var auth = Authentication.sigv4
     /// Names that `Host` may have beside loopback ones, without ports.
     public var hosts: [String] = []
+    /// Time for a request to arrive whole.
     public var requestTimeout = Duration.seconds(10)
+    /// Connections at once.
     public var maximumConnections = 256
 
     // Without a key in the file.
@@ -103,7 +117,9 @@ public struct AdminSettings: Equatable, Sendable {
 
 /// A key of the control API.
 public struct AccessKeySettings: Equatable, Sendable {
+    /// The access key id that clients send.
     public var id = ""
+    /// The secret access key.
     public var secret = Secret("")
     /// May Get and List only.
     public var readOnly = false

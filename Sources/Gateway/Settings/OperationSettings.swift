@@ -23,6 +23,7 @@ public struct OverloadSettings: Equatable, Sendable {
     public var maximumPublishers = 0
     /// Percent of the granted CPUs.
     public var cpu = 90
+    /// Lateness of event loops.
     public var loopLag = Duration.milliseconds(100)
     /// Percent of the limit.
     public var descriptors = 80
@@ -47,7 +48,9 @@ public struct LoggingSettings: Equatable, Sendable {
         case text
     }
 
+    /// The least level written.
     public var level = Level.info
+    /// auto: text on a terminal, else json.
     public var format = Format.auto
 
     public init() {}
@@ -55,7 +58,9 @@ public struct LoggingSettings: Equatable, Sendable {
 
 /// Who may read the metrics where the admin listener is not on loopback.
 public struct MetricsSettings: Equatable, Sendable {
+    /// Bearer token.
     public var token = Secret("")
+    /// Networks that need none.
     public var networks: [IPNetwork] = []
 
     public init() {}

@@ -2,7 +2,9 @@ public import Wire
 
 /// Who we are in ARNs.
 public struct PlatformSettings: Equatable, Sendable {
+    /// The region.
     public var region = "us-east-1"
+    /// The account, 12 digits.
     public var account = "000000000000"
 
     public init() {}
@@ -10,8 +12,11 @@ public struct PlatformSettings: Equatable, Sendable {
 
 /// How many resources may exist.
 public struct QuotaSettings: Equatable, Sendable {
+    /// Stages.
     public var stages = 1000
+    /// Ingest configurations.
     public var ingestConfigurations = 100
+    /// Imported public keys.
     public var publicKeys = 3
     /// Participants that may publish to one stage at once; a redundant pair counts once.
     public var publishersPerStage = 12
@@ -28,9 +33,13 @@ public struct QuotaSettings: Equatable, Sendable {
 
 /// API requests per second and access key.
 public struct RateSettings: Equatable, Sendable {
+    /// Stages, participants, ingest configurations.
     public var resources = 5
+    /// CreateParticipantToken.
     public var tokens = 50
+    /// Public keys.
     public var publicKeys = 3
+    /// Tags.
     public var tags = 10
 
     public init() {}
@@ -43,9 +52,11 @@ public struct AuthorizeSettings: Equatable, Sendable {
         case allow
     }
 
+    /// HTTPS URL that gets a POST.
     public var url = ""
     /// Signs the question; empty leaves it unsigned.
     public var secret = Secret("")
+    /// Time for its answer.
     public var timeout = Duration.seconds(3)
     /// How long a verdict is kept for the same credential and protocol.
     public var cache = Duration.seconds(0)
@@ -65,9 +76,11 @@ public struct EventSettings: Equatable, Sendable {
 
 /// One receiver of events.
 public struct WebhookSettings: Equatable, Sendable {
+    /// It gets a POST for each event.
     public var url = ""
     /// Signs every request; empty leaves them unsigned.
     public var secret = Secret("")
+    /// Time for its answer.
     public var timeout = Duration.seconds(5)
     /// A PEM file of who may sign its certificate; empty for the system's.
     public var certificateAuthority = ""
@@ -77,6 +90,7 @@ public struct WebhookSettings: Equatable, Sendable {
 
 /// Where state is kept.
 public struct StoreSettings: Equatable, Sendable {
+    /// The data directory; `serve --data` wins.
     public var directory = "stagedoor-data"
 
     public init() {}

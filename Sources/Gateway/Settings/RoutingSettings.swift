@@ -9,15 +9,25 @@ public struct RouterSettings: Equatable, Sendable {
         case `static`
     }
 
+    /// announce: the stage router protocol; embedded: WHEP in this process; janus: Janus's Streaming plugin; static: plain RTP.
     public var driver = Driver.static
+    /// announce, janus: the router's HTTP or HTTPS URL.
     public var url = ""
+    /// announce: sent as Bearer; janus: the API secret.
     public var token = Secret("")
+    /// Networks to which media may be sent; none: what the URL's host resolves to.
     public var media: [IPNetwork] = []
+    /// Sends SRTP (announce, static).
     public var srtp = false
+    /// static: the address that media is sent to.
     public var host = ""
+    /// static: ports; each participant takes the lowest free pair of even ones.
     public var ports = PortRange(5004, 5103)
+    /// PEM file that the router's certificate must descend from.
     public var certificateAuthority = ""
+    /// PEM file of our client certificate.
     public var certificate = ""
+    /// PEM file of its key.
     public var privateKey = ""
 
     public init() {}
@@ -41,8 +51,11 @@ public struct RouterSettings: Equatable, Sendable {
 public struct EmbeddedSettings: Equatable, Sendable {
     /// Subscribers at a time, those not yet connected included: in all, and of one stage, address or token.
     public var maximumSubscribers = 50
+    /// Of them those of one stage.
     public var subscribersPerStage = 40
+    /// Of them those from one address (IPv6: /64). Loopback is not counted.
     public var subscribersPerAddress = 32
+    /// Of them those of one token: its newest displaces its oldest that is not connected yet.
     public var subscribersPerToken = 16
 
     // Without a key in the file.
@@ -55,6 +68,7 @@ public struct EmbeddedSettings: Equatable, Sendable {
 
 /// How streams are sent to routers.
 public struct ForwardingSettings: Equatable, Sendable {
+    /// Routers that get each participant.
     public var replicas = 1
 
     public init() {}

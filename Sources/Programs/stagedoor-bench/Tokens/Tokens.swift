@@ -100,11 +100,8 @@ struct Tokens: ParsableCommand {
             self.message = message
             let pair = unsafe ECDSA_SIG_new()
             defer { unsafe ECDSA_SIG_free(pair) }
-            let half = CInt(signature.count / 2)
-            unsafe signature.withUnsafeBufferPointer { raw in
-                _ = unsafe ECDSA_SIG_set0(
-                    pair, BN_bin2bn(raw.baseAddress, half, nil), BN_bin2bn(raw.baseAddress! + Int(half), half, nil))
-            }
+            let (r, s) = (Array(signature.prefix(signature.count / 2)), Array(signature.suffix(signature.count / 2)))
+            _ = unsafe ECDSA_SIG_set0(pair, BN_bin2bn(r, CInt(r.count), nil), BN_bin2bn(s, CInt(s.count), nil))
             var bytes: UnsafeMutablePointer<UInt8>?
             let count = unsafe i2d_ECDSA_SIG(pair, &bytes)
             der = unsafe Array(UnsafeBufferPointer(start: bytes, count: Int(count)))
