@@ -56,15 +56,7 @@ public struct AudioTag: Equatable, Sendable {
     private init(enhancedPacketType: UInt8, from reader: inout ByteReader) throws(FLVError) {
         var (packetType, offset) = try EnhancedTag.readModifiers(enhancedPacketType, from: &reader)
         nanosecondOffset = offset
-        let tag: EnhancedTag
-        if packetType == Self.multitrackPacketType {
-            guard let types = reader.read(UInt8.self) else { throw .truncated }
-            packetType = types & 0x0F
-            guard packetType != Self.multitrackPacketType else { throw .nestedMultitrack }
-            tag = try EnhancedTag(multitrackType: types >> 4, from: &reader)
-        } else {
-            tag = try EnhancedTag(singleTrackFrom: &reader)
-        }
+        let tag = try EnhancedTag(&packetType, multitrackPacketType: Self.multitrackPacketType, from: &reader)
         (codec, ignoredTrackCount) = (AudioCodec(tag.fourCC), tag.ignoredTrackCount)
         packet = tag.body == nil ? .otherTracks : Packet(enhancedType: packetType)
         body = tag.body ?? 0..<0

@@ -35,15 +35,30 @@ struct EnhancedTag {
         return (packetType, offset)
     }
 
+    /// What follows the modifiers: one track or several.
+    /// - Parameter packetType: the message's; behind it that of the tracks, where a message of several says it once more.
+    init(
+        _ packetType: inout UInt8, multitrackPacketType: UInt8, from reader: inout ByteReader
+    ) throws(FLVError) {
+        guard packetType == multitrackPacketType else {
+            try self.init(singleTrackFrom: &reader)
+            return
+        }
+        guard let types = reader.read(UInt8.self) else { throw .truncated }
+        packetType = types & 0x0F
+        guard packetType != multitrackPacketType else { throw .nestedMultitrack }
+        try self.init(multitrackType: types >> 4, from: &reader)
+    }
+
     /// A message of one track: FourCC and body.
-    init(singleTrackFrom reader: inout ByteReader) throws(FLVError) {
+    private init(singleTrackFrom reader: inout ByteReader) throws(FLVError) {
         fourCC = try reader.nextFourCC()
         body = reader.offset..<reader.offset + reader.remaining
     }
 
     /// A multitrack message after its type byte: track 0 is found, the others are counted.
     /// The order of tracks says nothing about quality, and track 0 may be missing.
-    init(multitrackType: UInt8, from reader: inout ByteReader) throws(FLVError) {
+    private init(multitrackType: UInt8, from reader: inout ByteReader) throws(FLVError) {
         switch multitrackType {
         case 0:
             fourCC = try reader.nextFourCC()

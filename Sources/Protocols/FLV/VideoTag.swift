@@ -88,15 +88,7 @@ public struct VideoTag: Equatable, Sendable {
             (codec, packet, body) = (.unknownCodecID(0), .command, reader.offset..<reader.offset)
             return
         }
-        let tag: EnhancedTag
-        if packetType == Self.multitrackPacketType {
-            guard let types = reader.read(UInt8.self) else { throw .truncated }
-            packetType = types & 0x0F
-            guard packetType != Self.multitrackPacketType else { throw .nestedMultitrack }
-            tag = try EnhancedTag(multitrackType: types >> 4, from: &reader)
-        } else {
-            tag = try EnhancedTag(singleTrackFrom: &reader)
-        }
+        let tag = try EnhancedTag(&packetType, multitrackPacketType: Self.multitrackPacketType, from: &reader)
         (codec, ignoredTrackCount) = (VideoCodec(tag.fourCC), tag.ignoredTrackCount)
         packet = tag.body == nil ? .otherTracks : Packet(enhancedType: packetType)
         body = tag.body ?? 0..<0

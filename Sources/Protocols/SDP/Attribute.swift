@@ -14,6 +14,20 @@ public struct Attribute: Equatable, Sendable {
     }
 }
 
+extension Attribute {
+    /// From an `a=` line.
+    init(line: SDPLines.Line) throws(SDPError) {
+        let bytes = line.value.utf8
+        let colon = bytes.firstIndex(of: UInt8(ascii: ":"))
+        let name = bytes[..<(colon ?? bytes.endIndex)]
+        guard !name.isEmpty, !name.contains(UInt8(ascii: " ")) else { throw .malformedLine(line: line.number) }
+        self.init(String(Substring(name)), colon.map { String(Substring(bytes[bytes.index(after: $0)...])) })
+    }
+
+    /// The line, without its end.
+    var line: String { value.map { "a=\(name):\($0)" } ?? "a=\(name)" }
+}
+
 /// An attribute whose value has a grammar of its own.
 public protocol TypedAttribute: Sendable {
     /// Before the colon.

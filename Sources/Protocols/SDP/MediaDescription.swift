@@ -59,6 +59,19 @@ extension MediaDescription {
     }
 }
 
+extension MediaDescription {
+    /// Takes a line that follows the m-line.
+    mutating func read(_ line: SDPLines.Line) throws(SDPError) {
+        switch line.type {
+        case "c": connection = try line.checked(ConnectionData(line: line.value))
+        case "b": bandwidths.append(try line.checked(Bandwidth(line: line.value)))
+        case "a": attributes.append(try Attribute(line: line))
+        case "i", "k": break
+        default: throw .malformedLine(line: line.number)
+        }
+    }
+}
+
 /// RFC 8866 §6.7.
 public enum MediaDirection: String, Sendable, CaseIterable {
     /// As seen by the writer of the description.

@@ -29,9 +29,9 @@ public struct SDPFragment: Equatable, Sendable {
             case "m":
                 mediaCount += 1
                 guard mediaCount <= SessionDescription.maximumMediaCount else { throw .tooManyMediaDescriptions }
-                guard MediaDescription(line: line.value) != nil else { throw .malformedLine(line: line.number) }
+                _ = try line.checked(MediaDescription(line: line.value))
             case "a": attributes.append(try Attribute(line: line))
-            case "c": guard ConnectionData(line: line.value) != nil else { throw .malformedLine(line: line.number) }
+            case "c": _ = try line.checked(ConnectionData(line: line.value))
             default: throw .malformedLine(line: line.number)
             }
         }

@@ -7,6 +7,12 @@ struct SDPLines {
         var number: Int
         var type: Unicode.Scalar
         var value: Substring
+
+        /// What the line's value means; nil stands for one that does not follow its grammar.
+        func checked<Meaning>(_ meaning: Meaning?) throws(SDPError) -> Meaning {
+            guard let meaning else { throw .malformedLine(line: number) }
+            return meaning
+        }
     }
 
     private(set) var lines: [Line] = []

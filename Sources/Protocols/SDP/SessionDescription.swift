@@ -116,11 +116,10 @@ extension SessionDescription {
         guard version.type == "v" else { throw .malformedLine(line: version.number) }
         guard version.value == "0" else { throw .unsupportedVersion }
         guard let first = lines.popFirst(), first.type == "o" else { throw .missingOrigin }
-        guard let origin = Origin(line: first.value) else { throw .malformedLine(line: first.number) }
-        self.init(origin: origin)
+        self.init(origin: try first.checked(Origin(line: first.value)))
         for line in lines {
             if line.type == "m" {
-                guard let description = MediaDescription(line: line.value) else { throw .malformedLine(line: line.number) }
+                let description = try line.checked(MediaDescription(line: line.value))
                 guard media.count < Self.maximumMediaCount else { throw .tooManyMediaDescriptions }
                 media.append(description)
             } else if media.isEmpty {
@@ -135,42 +134,12 @@ extension SessionDescription {
         switch line.type {
         case "s": sessionName = String(line.value)
         case "t": timing = String(line.value)
-        case "c":
-            guard let connection = ConnectionData(line: line.value) else { throw .malformedLine(line: line.number) }
-            self.connection = connection
-        case "b":
-            guard let bandwidth = Bandwidth(line: line.value) else { throw .malformedLine(line: line.number) }
-            bandwidths.append(bandwidth)
+        case "c": connection = try line.checked(ConnectionData(line: line.value))
+        case "b": bandwidths.append(try line.checked(Bandwidth(line: line.value)))
         case "a": attributes.append(try Attribute(line: line))
         case "i", "u", "e", "p", "r", "z", "k": break
         default: throw .malformedLine(line: line.number)
         }
-    }
-}
-
-extension MediaDescription {
-    mutating func read(_ line: SDPLines.Line) throws(SDPError) {
-        switch line.type {
-        case "c":
-            guard let connection = ConnectionData(line: line.value) else { throw .malformedLine(line: line.number) }
-            self.connection = connection
-        case "b":
-            guard let bandwidth = Bandwidth(line: line.value) else { throw .malformedLine(line: line.number) }
-            bandwidths.append(bandwidth)
-        case "a": attributes.append(try Attribute(line: line))
-        case "i", "k": break
-        default: throw .malformedLine(line: line.number)
-        }
-    }
-}
-
-extension Attribute {
-    init(line: SDPLines.Line) throws(SDPError) {
-        let bytes = line.value.utf8
-        let colon = bytes.firstIndex(of: UInt8(ascii: ":"))
-        let name = bytes[..<(colon ?? bytes.endIndex)]
-        guard !name.isEmpty, !name.contains(UInt8(ascii: " ")) else { throw .malformedLine(line: line.number) }
-        self.init(String(Substring(name)), colon.map { String(Substring(bytes[bytes.index(after: $0)...])) })
     }
 }
 
@@ -199,10 +168,6 @@ extension MediaDescription {
         for bandwidth in bandwidths { text.appendLine("b", bandwidth.line) }
         for attribute in attributes { text.appendLine("a", attribute.name, attribute.value) }
     }
-}
-
-extension Attribute {
-    var line: String { value.map { "a=\(name):\($0)" } ?? "a=\(name)" }
 }
 
 extension [UInt8] {
