@@ -59,7 +59,8 @@ struct NALUnitListTests {
     @Test
     func `filled again, it allocates nothing`() throws {
         var found = NALUnitList()
-        let body = LengthPrefixedUnits.cases.flatMap(\.body)
+        // Sound ones: Swift Testing keeps a backtrace of every error that is thrown, which allocates.
+        let body = LengthPrefixedUnits.cases.filter { !$0.isMalformed }.flatMap(\.body)
         let count = try AllocationCounter.count {
             for _ in 0..<100 { body.withUnsafeBytes { found.find(inAccessUnit: $0, lengthSize: 2) } }
         }
