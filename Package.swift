@@ -183,7 +183,7 @@ let modules: [Module] = [
             "Cluster",
             "Admission", "StageHub", "MediaContract", "Transcoding", "RouterForwarding", "RTMPIngest", "WebRTCTransport",
             "WHIPIngest", "EmbeddedRouter", "Events", "ControlPlane", "Monitoring", "Console", "TakeOver", "TakeOverCodec",
-        ]),
+        ], strict: true),
 
     Module(
         name: "stagedoor", layer: "Programs", kind: .executable,

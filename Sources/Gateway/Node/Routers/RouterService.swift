@@ -92,20 +92,22 @@ enum RouterAddress {
 
     /// The address of ours that the kernel would send from; nothing is sent to find out.
     private static func source(toward address: IPAddress) -> IPAddress? {
-        var hints = addrinfo()
-        (hints.ai_flags, hints.ai_socktype) = (AI_NUMERICHOST, CInt(SOCK_DGRAM.rawValue))
+        var hints = unsafe addrinfo()
+        unsafe (hints.ai_flags, hints.ai_socktype) = (AI_NUMERICHOST, CInt(SOCK_DGRAM.rawValue))
         var list: UnsafeMutablePointer<addrinfo>?
-        guard getaddrinfo("\(address)", "9", &hints, &list) == 0, let entry = list?.pointee else { return nil }
-        defer { freeaddrinfo(list) }
-        let descriptor = socket(entry.ai_family, CInt(SOCK_DGRAM.rawValue), 0)
+        guard unsafe getaddrinfo("\(address)", "9", &hints, &list) == 0, let entry = unsafe list?.pointee else {
+            return nil
+        }
+        defer { unsafe freeaddrinfo(list) }
+        let descriptor = unsafe socket(entry.ai_family, CInt(SOCK_DGRAM.rawValue), 0)
         guard descriptor >= 0 else { return nil }
         defer { close(descriptor) }
-        guard connect(descriptor, entry.ai_addr, entry.ai_addrlen) == 0 else { return nil }
+        guard unsafe connect(descriptor, entry.ai_addr, entry.ai_addrlen) == 0 else { return nil }
         var storage = sockaddr_storage()
         var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
-        return withUnsafeMutablePointer(to: &storage) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { own in
-                getsockname(descriptor, own, &length) == 0 ? InterfaceAddresses.ip(own) : nil
+        return unsafe withUnsafeMutablePointer(to: &storage) { pointer in
+            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { own in
+                unsafe getsockname(descriptor, own, &length) == 0 ? InterfaceAddresses.ip(own) : nil
             }
         }
     }

@@ -10,27 +10,27 @@ enum SuccessorProcess {
     /// - Returns: its process id, or why there is none.
     static func start() -> Result<pid_t, StartupError> {
         var attributes = posix_spawnattr_t()
-        posix_spawnattr_init(&attributes)
-        defer { posix_spawnattr_destroy(&attributes) }
+        unsafe posix_spawnattr_init(&attributes)
+        defer { unsafe posix_spawnattr_destroy(&attributes) }
         // Our threads block signals that a new program must hear.
         var (none, all) = (sigset_t(), sigset_t())
-        sigemptyset(&none)
-        sigfillset(&all)
-        posix_spawnattr_setsigmask(&attributes, &none)
-        posix_spawnattr_setsigdefault(&attributes, &all)
-        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF))
+        unsafe sigemptyset(&none)
+        unsafe sigfillset(&all)
+        unsafe posix_spawnattr_setsigmask(&attributes, &none)
+        unsafe posix_spawnattr_setsigdefault(&attributes, &all)
+        unsafe posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF))
         let environment = ProcessInfo.processInfo.environment.map { "\($0.key)=\($0.value)" }
-        let words = (arguments.map { strdup($0) } + [nil], environment.map { strdup($0) } + [nil])
-        defer { for word in words.0 + words.1 { free(word) } }
+        let words = unsafe (arguments.map { unsafe strdup($0) } + [nil], environment.map { unsafe strdup($0) } + [nil])
+        defer { unsafe (words.0 + words.1).forEach { unsafe free($0) } }
         var process: pid_t = 0
-        let fault = posix_spawnp(&process, arguments[0], nil, &attributes, words.0, words.1)
-        guard fault == 0 else { return .failure(.successor(String(cString: strerror(fault)))) }
+        let fault = unsafe posix_spawnp(&process, arguments[0], nil, &attributes, words.0, words.1)
+        guard fault == 0 else { return unsafe .failure(.successor(String(cString: strerror(fault)))) }
         return .success(process)
     }
 
     /// Lets the kernel forget a successor that ended.
     static func reap(_ process: pid_t) {
         var status: CInt = 0
-        waitpid(process, &status, WNOHANG)
+        unsafe waitpid(process, &status, WNOHANG)
     }
 }
