@@ -17,8 +17,8 @@ struct SuccessionTests {
 
     @Test func `the successor gets the sockets, what is told of the store, the leases, and the place`() throws {
         let bench = try PredecessorBench()
-        let successor = try SuccessorThread(in: bench.directory, until: .inPlace)
-        #expect(bench.loop.run(until: { bench.machine.isSucceeded && successor.isOver }, within: .seconds(20)))
+        let successor = try SuccessorThread(of: bench, until: .inPlace)
+        #expect(bench.loop.run(until: { bench.handOvers == 1 && successor.isOver }, within: .seconds(20)))
         let found = try successor.found.get()
         #expect(found.generation == 3 && found.roles == [SocketRole(.rtmp), SocketRole(.lock)])
         #expect(found.living == [LivingParticipant(sessionID: "st-1", participantID: "p")])
@@ -28,7 +28,7 @@ struct SuccessionTests {
     @Test(arguments: Depth.allCases)
     func `one that ends anywhere on its way gives the place back`(depth: Depth) throws {
         let bench = try PredecessorBench()
-        let successor = try SuccessorThread(in: bench.directory, until: depth)
+        let successor = try SuccessorThread(of: bench, until: depth)
         #expect(bench.loop.run(until: { successor.isOver && bench.closings == 1 }, within: .seconds(20)))
         #expect(bench.loop.run(until: { bench.machine.obstacle == nil }, within: .seconds(20)))
         #expect(bench.hasStore == true && bench.admits)
@@ -37,7 +37,7 @@ struct SuccessionTests {
     @Test func `a predecessor that closes ends the successor's start`() throws {
         let bench = try PredecessorBench()
         bench.closesWhenAsked = true
-        let successor = try SuccessorThread(in: bench.directory, until: .inPlace)
+        let successor = try SuccessorThread(of: bench, until: .inPlace)
         #expect(bench.loop.run(until: { successor.isOver }, within: .seconds(20)))
         #expect(throws: HandoverError.gone) { try successor.found.get() }
     }
@@ -67,12 +67,14 @@ private final class SuccessorThread {
     var isOver: Bool { result.withLock { $0 != nil } }
     var found: Result<Found, any Error> { result.withLock { $0 } ?? .failure(HandoverError.late) }
 
-    init(in directory: String, until depth: SuccessionTests.Depth) throws {
+    init(of bench: PredecessorBench, until depth: SuccessionTests.Depth) throws {
+        let (directory, wake) = (bench.directory, bench.wake.sender)
         let result = Lock<Result<Found, any Error>?>(nil)
         self.result = result
         thread = try WorkerThread.start(name: "successor") {
             let found = Result { try Self.run(in: directory, until: depth) }
             result.withLock { $0 = found }
+            wake.send(())
         }
     }
 
@@ -98,6 +100,9 @@ private final class PredecessorBench {
     private(set) var hasStore = true
     private(set) var admits = true
     private(set) var closings = 0
+    private(set) var handOvers = 0
+    /// Has the loop look again.
+    let wake: Mailbox<Void>
     var closesWhenAsked = false
 
     private var listener: OwnedDescriptor?
@@ -109,6 +114,7 @@ private final class PredecessorBench {
 
     init() throws {
         (loop, temporary) = (try EventLoop(), try TemporaryDirectory())
+        wake = try Mailbox(loop: loop) {}
         let listener = try MessageSocket.listen(at: Succession.path(in: directory))
         self.listener = listener
         watch = loop.watch(descriptor: listener.number, for: .read) { [unowned self] in accept() }
@@ -153,6 +159,7 @@ private final class PredecessorBench {
         case .suspendAccepting(let step), .suspendReading(let step):
             for _ in 0..<2 { put { $0.workerDone(step: step) } }
         case .close: channel?.close()
+        case .log(.handedOver): handOvers += 1
         default: break
         }
     }
