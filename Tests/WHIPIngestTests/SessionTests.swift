@@ -33,7 +33,7 @@ struct SessionTests {
                 client.pump(); return client.isClosedByPeer
             })
         #expect(gateway.leases.liveCount == 0)
-        #expect(client.delete(at: gateway) == 404)
+        #expect(client.delete(at: gateway) == 200, "For a minute its encoder may tidy up once more")
     }
 
     @Test func `ffmpeg's role, DTLS server, is served by a client hello of ours`() throws {
