@@ -1,12 +1,12 @@
 /// Packets that a receiver asked for and that wait to be sent again (RFC 4585 §6.2.1).
 ///
 /// A receiver is anybody's: however much its datagrams ask for, no more than `maximumWaiting` numbers are kept, and
-/// `maximumPerTurn` packets sent before others have their turn (about 0.1 ms with encryption).
+/// `maximumPerTurn` packets sent before others have their turn (under 0.1 ms, encryption and sending included).
 public struct RetransmissionRequests: Sendable {
     /// As many as a report of a burst of loss names.
     public static let maximumWaiting = 64
     /// Packets sent in one turn.
-    public static let maximumPerTurn = 16
+    public static let maximumPerTurn = 8
     /// After which the next turn comes.
     public static let turnInterval: Duration = .milliseconds(1)
 
