@@ -98,12 +98,12 @@ let modules: [Module] = [
     gateway(
         "GatewayConfiguration", ["Wire", "Settings"], products: [yams, swiftConfiguration]),
     gateway("Store", ["Wire", "Settings", "JSON", "JWT", "Refusals", "Admission", "EventLoop", "OpenSSL"], products: [grdb]),
-    gateway("StageHub", ["Wire", "RTP", "Refusals", "Admission"]),
+    gateway("StageHub", ["Wire", "RTP", "Refusals", "Admission"], strict: true),
     gateway(
         "Monitoring",
         ["Wire", "JSON", "StageHub", "Admission", "Refusals", "EventLoop", "GatewayLogging", "GatewayMetrics"], strict: true),
-    gateway("MediaContract", ["Wire", "Settings", "H264", "AAC", "Opus", "Refusals", "EventLoop"]),
-    gateway("Transcoding", ["Wire", "Settings", "CAVCodec", "CSWResample", "COpus", "AAC", "EventLoop", "CShim"]),
+    gateway("MediaContract", ["Wire", "Settings", "H264", "AAC", "Opus", "Refusals", "EventLoop"], strict: true),
+    gateway("Transcoding", ["Wire", "Settings", "CAVCodec", "CSWResample", "COpus", "AAC", "EventLoop", "CShim"], strict: true),
     gateway(
         "RouterForwarding",
         [
@@ -123,7 +123,7 @@ let modules: [Module] = [
         [
             "Wire", "Settings", "SDP", "HTTP", "DTLS", "SRTP", "STUN", "OpenSSL", "EventLoop", "Sockets", "Refusals",
             "GatewayMetrics",
-        ]),
+        ], strict: true),
     gateway(
         "WHIPIngest",
         [
@@ -138,7 +138,7 @@ let modules: [Module] = [
             "Wire", "Settings", "SDP", "HTTP", "JSON", "RTP", "RTCP", "OpenSSL", "EventLoop", "HTTPServer", "WebRTCTransport",
             "StageHub",
             "Admission", "Refusals", "GatewayLogging", "GatewayMetrics",
-        ], embedded: ["Pages/watch.html", "Pages/watch.css", "Pages/watch.js", "Pages/viewer.js"]),
+        ], strict: true, embedded: ["Pages/watch.html", "Pages/watch.css", "Pages/watch.js", "Pages/viewer.js"]),
     gateway(
         "Events", ["Wire", "Settings", "JSON", "HTTP", "EventLoop", "Store", "HTTPClient", "OpenSSL", "Signatures"],
         testUses: ["Admission", "Refusals"]),

@@ -45,7 +45,7 @@ enum MediaPortFuzz {
         private static let peers = [SocketAddress(.loopback, port: 7), SocketAddress(.loopback, port: 8)]
 
         private let loop: EventLoop
-        private let plane: TransportPlane
+        private let context: TransportContext
         private let port: MediaPort
         private let entries: [Entry]
         /// Who has sent anything: his session may have ended by it.
@@ -57,20 +57,20 @@ enum MediaPortFuzz {
 
         init() throws {
             loop = try EventLoop()
-            plane = try TransportPlane(
+            context = try TransportContext(
                 configuration: TransportConfiguration(advertisedAddresses: [Self.stranger]), workerCount: 1,
                 metrics: TransportMetrics(MetricsRegistry()))
             port = try MediaPort(
-                loop: loop, index: 0, socket: BoundSocket(.udp, SocketAddress(.loopback, port: 0)), plane: plane)
+                loop: loop, index: 0, socket: BoundSocket(.udp, SocketAddress(.loopback, port: 0)), context: context)
             let peer = PeerDescription(
                 isDTLSClient: false,
                 fingerprints: [CertificateFingerprint(hash: "sha-256", bytes: .init(repeating: 7, count: 32))],
                 iceOptions: [], ufrag: "peer", bundleMids: ["0"], taggedMid: "0", allowsMixedExtensions: false)
-            let (plane, now) = (plane, loop.now)
-            entries = Self.peers.map { _ in Entry(plane.makeState(for: peer, token: Secret("token"), now: now)) }
+            let (context, now) = (context, loop.now)
+            entries = Self.peers.map { _ in Entry(context.makeState(for: peer, token: Secret("token"), now: now)) }
             port.sessionMakers[.publish] = maker
             for index in entries.indices {
-                plane.add(entries[index])
+                context.add(entries[index])
                 check(of: index, from: Self.peers[index])
             }
             precondition(port.tuples.count == 2, "the checks were genuine: without tuples nothing below is reached")

@@ -7,8 +7,14 @@ import Wire
 
 @Suite("Media feed")
 struct MediaFeedTests {
-    let feed = MediaFeed(to: RouterDoor())
+    let feed: MediaFeed
+    let writer: MediaFeedWriter
     var pool = MediaBlockPool()
+
+    init() {
+        feed = MediaFeed(to: RouterInbox())
+        writer = MediaFeedWriter(feed)
+    }
 
     /// One packet's block, lent to one reader.
     mutating func block(_ number: Int64, isKeyframe: Bool = false, at arrival: MonotonicTime = .zero) throws -> MediaBlock {
@@ -39,7 +45,7 @@ struct MediaFeedTests {
     }
 
     @Test mutating func `blocks come out in order and go back to the pool`() throws {
-        for number in 0..<5 { #expect(feed.push(try block(Int64(number))) == .handedOver) }
+        for number in 0..<5 { #expect(writer.push(try block(Int64(number))) == .handedOver) }
         #expect(drained() == [0, 1, 2, 3, 4])
         let again = pool.take()
         #expect(again?.isFree == true)
@@ -47,33 +53,33 @@ struct MediaFeedTests {
 
     @Test mutating func `a reader that lags half a second gets nothing until the next keyframe`() throws {
         let start = MonotonicTime(nanoseconds: 1)
-        #expect(feed.push(try block(0, at: start)) == .handedOver)
-        #expect(feed.push(try block(1, at: start + .milliseconds(400))) == .handedOver)
-        #expect(feed.push(try block(2, at: start + .milliseconds(501))) == .fellBehind)
-        #expect(feed.push(try block(3, isKeyframe: true, at: start + .milliseconds(510))) == .skipped, "it has not caught up")
+        #expect(writer.push(try block(0, at: start)) == .handedOver)
+        #expect(writer.push(try block(1, at: start + .milliseconds(400))) == .handedOver)
+        #expect(writer.push(try block(2, at: start + .milliseconds(501))) == .fellBehind)
+        #expect(writer.push(try block(3, isKeyframe: true, at: start + .milliseconds(510))) == .skipped, "it has not caught up")
         #expect(drained() == [0, 1])
-        #expect(feed.push(try block(4, at: start + .milliseconds(520))) == .skipped)
-        #expect(feed.push(try block(5, isKeyframe: true, at: start + .milliseconds(530))) == .handedOver)
+        #expect(writer.push(try block(4, at: start + .milliseconds(520))) == .skipped)
+        #expect(writer.push(try block(5, isKeyframe: true, at: start + .milliseconds(530))) == .handedOver)
         #expect(drained() == [5])
         #expect(feed.skippedCount == 3)
     }
 
     @Test mutating func `a full feed refuses and waits for nobody`() throws {
-        for number in 0..<MediaFeed.capacity - 1 { #expect(feed.push(try block(Int64(number))) == .handedOver) }
-        #expect(feed.push(try block(1_000, isKeyframe: true)) == .handedOver)
+        for number in 0..<MediaFeed.capacity - 1 { #expect(writer.push(try block(Int64(number))) == .handedOver) }
+        #expect(writer.push(try block(1_000, isKeyframe: true)) == .handedOver)
         let further = pool.take()
         #expect(further == nil, "the pool is as large as the feed")
-        feed.fallBehind()
+        writer.fallBehind()
         #expect(drained().count == MediaFeed.capacity)
-        #expect(feed.push(try block(1)) == .skipped)
-        #expect(feed.push(try block(2, isKeyframe: true)) == .handedOver)
+        #expect(writer.push(try block(1)) == .skipped)
+        #expect(writer.push(try block(2, isKeyframe: true)) == .handedOver)
     }
 
     @Test mutating func `a feed that goes away gives back what waits in it`() throws {
         let lent = try block(0)
         do {
-            let short = MediaFeed(to: RouterDoor())
-            #expect(short.push(lent) == .handedOver)
+            let short = MediaFeed(to: RouterInbox())
+            #expect(MediaFeedWriter(short).push(lent) == .handedOver)
         }
         #expect(lent.isFree)
     }

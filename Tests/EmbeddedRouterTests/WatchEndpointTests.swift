@@ -33,7 +33,7 @@ private final class OneToken: SubscribeAuthorizer {
 private final class Site {
     let loop: EventLoop
     let board = StageBoard()
-    let viewers = ViewerBook(.init(total: 20, perStage: 20, perAddress: 20, perToken: 4))
+    let viewers = ViewerRegistry(.init(total: 20, perStage: 20, perAddress: 20, perToken: 4))
     let authorizer = OneToken()
     let endpoint: WatchEndpoint
     private let server: HTTPServer

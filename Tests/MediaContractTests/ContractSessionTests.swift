@@ -11,10 +11,10 @@ struct ContractSessionTests {
     private let publisher = ContractPublisher(credential: "abc", source: .loopback, product: "FMLE/3.0 (compatible; FMSc/1.0)")
 
     private func publish(
-        _ stream: SyntheticStream, at desk: ContractDesk, from start: Double, pictures: Int = 90,
+        _ stream: SyntheticStream, at context: ContractContext, from start: Double, pictures: Int = 90,
         _ prepare: (ContractSession) -> Void = { _ in }
     ) -> (session: ContractSession, refusal: Refusal?) {
-        let session = ContractSession(desk: desk, ingest: .whip, publisher: publisher)
+        let session = ContractSession(context: context, ingest: .whip, publisher: publisher)
         prepare(session)
         for number in 0..<pictures {
             let time = start + Double(number) / 30
@@ -40,60 +40,60 @@ struct ContractSessionTests {
 
     @Test
     func `what ended a stream is told once more, then the next one is judged on its own`() {
-        let desk = ContractDesk()
+        let context = ContractContext()
         var stream = SyntheticStream()
         stream.sliceType = { $0 % 3 == 0 ? 5 : 6 }
-        let ended = publish(stream, at: desk, from: 10)
+        let ended = publish(stream, at: context, from: 10)
         #expect(ended.refusal?.code == .bFrames)
         #expect(ended.session.faults.map(\.rule) == [.bFrames])
-        #expect(desk.rememberedRefusal(for: publisher, at: moment(12)) == ended.refusal)
-        #expect(desk.rememberedRefusal(for: publisher, at: moment(14)) == nil)
-        #expect(publish(SyntheticStream(), at: desk, from: 14).refusal == nil)
+        #expect(context.rememberedRefusal(for: publisher, at: moment(12)) == ended.refusal)
+        #expect(context.rememberedRefusal(for: publisher, at: moment(14)) == nil)
+        #expect(publish(SyntheticStream(), at: context, from: 14).refusal == nil)
     }
 
     @Test
     func `new rules reach live publishes within a tick, and forget what was remembered`() {
-        let desk = ContractDesk()
-        let live = publish(SyntheticStream(), at: desk, from: 10)
+        let context = ContractContext()
+        let live = publish(SyntheticStream(), at: context, from: 10)
         var rules = ContractSettings()
         rules.maximumResolution.limit = 1_000
-        desk.apply(rules)
+        context.apply(rules)
         #expect(live.session.timePassed(moment(14)) == nil)
         let refusal = SyntheticStream().accessUnit(1)[0].withUnsafeBytes {
             live.session.videoPayload(found(inPayload: $0), sequenceNumber: 1_000, timestamp: 300_000, arrival: moment(14))
         }
         #expect(refusal == nil)
         #expect(live.session.timePassed(moment(17))?.code == .resolutionExceeded)
-        desk.apply(ContractSettings())
-        #expect(desk.rememberedRefusal(for: publisher, at: moment(18)) == nil)
+        context.apply(ContractSettings())
+        #expect(context.rememberedRefusal(for: publisher, at: moment(18)) == nil)
     }
 
     @Test
     func `a day's end is not remembered`() {
-        let desk = ContractDesk()
-        let live = publish(SyntheticStream(), at: desk, from: 10)
+        let context = ContractContext()
+        let live = publish(SyntheticStream(), at: context, from: 10)
         #expect(live.session.timePassed(moment(10 + 86_400))?.code == .durationExceeded)
-        #expect(desk.rememberedRefusal(for: publisher, at: moment(10 + 86_401)) == nil)
+        #expect(context.rememberedRefusal(for: publisher, at: moment(10 + 86_401)) == nil)
     }
 
     @Test
     func `an encoder that heeds no request is warned of its long keyframe interval, and told once more at its next attempt`() {
-        let desk = ContractDesk()
+        let context = ContractContext()
         var stream = SyntheticStream()
         stream.keyframeInterval = 250
         var warnings: [ContractWarning] = []
-        let asked = publish(stream, at: desk, from: 10, pictures: 520) { $0.onWarning = { warnings.append($0) } }
+        let asked = publish(stream, at: context, from: 10, pictures: 520) { $0.onWarning = { warnings.append($0) } }
         #expect(asked.refusal == nil && warnings.isEmpty, "who sends a keyframe when asked may take its time")
-        let deaf = publish(stream, at: desk, from: 10, pictures: 520) {
+        let deaf = publish(stream, at: context, from: 10, pictures: 520) {
             $0.onWarning = { warnings.append($0) }
             $0.keyframesCannotBeRequested()
         }
         #expect(deaf.refusal == nil)
         let words = "keyframe every 8.3 s (at most 2): in OBS (Settings > Output, mode Advanced) set Keyframe Interval = 2 s."
         #expect(warnings.map(\.sentence) == [words])
-        #expect(desk.rememberedRefusal(for: publisher, at: moment(40)) == nil, "it is no reason to refuse")
-        #expect(desk.rememberedWarning(for: publisher, at: moment(40)) == words)
-        #expect(desk.rememberedWarning(for: publisher, at: moment(41)) == nil)
+        #expect(context.rememberedRefusal(for: publisher, at: moment(40)) == nil, "it is no reason to refuse")
+        #expect(context.rememberedWarning(for: publisher, at: moment(40)) == words)
+        #expect(context.rememberedWarning(for: publisher, at: moment(41)) == nil)
     }
 
     @Test
@@ -101,21 +101,21 @@ struct ContractSessionTests {
         var mended = publisher
         mended.product += " other"
         for (other, time) in [(mended, 40.0), (publisher, 3_700)] {
-            let desk = ContractDesk()
+            let context = ContractContext()
             var stream = SyntheticStream()
             stream.keyframeInterval = 250
-            _ = publish(stream, at: desk, from: 10, pictures: 520) { $0.keyframesCannotBeRequested() }
-            #expect(desk.rememberedWarning(for: other, at: moment(time)) == nil)
+            _ = publish(stream, at: context, from: 10, pictures: 520) { $0.keyframesCannotBeRequested() }
+            #expect(context.rememberedWarning(for: other, at: moment(time)) == nil)
         }
     }
 
     @Test
     func `warnings come by the way`() {
-        let desk = ContractDesk()
+        let context = ContractContext()
         var rules = ContractSettings()
         rules[.bFrames] = .warn
-        desk.apply(rules)
-        let session = ContractSession(desk: desk, ingest: .rtmp, publisher: publisher)
+        context.apply(rules)
+        let session = ContractSession(context: context, ingest: .rtmp, publisher: publisher)
         var warnings: [ContractWarning] = []
         session.onWarning = { warnings.append($0) }
         let slice = SliceBuilder(type: 6).bytes

@@ -13,10 +13,10 @@ struct HandedRefusalTests {
     private let publisher = ContractPublisher(credential: "hash", source: .v4(0xC000_0201), product: "OBS")
     private let start = MonotonicTime(nanoseconds: 1_000_000_000_000)
 
-    /// A desk that goes on with what another one tells, through what travels between processes.
-    private func successor(of desk: ContractDesk, rules: ContractSettings = ContractSettings()) -> ContractDesk {
-        let (next, now) = (ContractDesk(rules: rules), start)
-        desk.handOver { handed in
+    /// A context that goes on with what another one tells, through what travels between processes.
+    private func successor(of context: ContractContext, rules: ContractSettings = ContractSettings()) -> ContractContext {
+        let (next, now) = (ContractContext(rules: rules), start)
+        context.handOver { handed in
             guard let text = try? JSONEncoder().encode(handed),
                 let received = try? JSONDecoder().decode(HandedRefusal.self, from: text)
             else { return }
@@ -26,7 +26,7 @@ struct HandedRefusalTests {
     }
 
     @Test func `the first attempt at the new process hears the words, and spends them`() {
-        let old = ContractDesk()
+        let old = ContractContext()
         old.violated(publisher, Refusal(.bFrames, sentence: "2 B-frames: set none."), at: start)
         let new = successor(of: old)
         #expect(
@@ -36,7 +36,7 @@ struct HandedRefusalTests {
     }
 
     @Test func `what a stream of the old process does later is told too, through a third process as well`() {
-        let old = ContractDesk()
+        let old = ContractContext()
         let middle = successor(of: old)
         let new = successor(of: middle)
         for time in 0..<3 { old.violated(publisher, Refusal(.bFrames), at: start + .seconds(time)) }
@@ -45,7 +45,7 @@ struct HandedRefusalTests {
     }
 
     @Test func `another encoder, changed rules or a newer violation are not mistaken for it`() {
-        let old = ContractDesk()
+        let old = ContractContext()
         old.violated(publisher, Refusal(.bFrames), at: start)
         var stranger = publisher
         stranger.product = "vMix"
@@ -53,14 +53,14 @@ struct HandedRefusalTests {
         var rules = ContractSettings()
         rules.videoBitrate.limit = 1_000_000
         #expect(successor(of: old, rules: rules).rememberedRefusal(for: publisher, at: start) == nil)
-        let new = ContractDesk()
+        let new = ContractContext()
         new.violated(publisher, Refusal(.resolutionExceeded), at: start + .seconds(1))
         old.handOver { new.adopt($0, at: self.start) }
         #expect(new.rememberedRefusal(for: publisher, at: start + .seconds(2))?.code == .resolutionExceeded)
     }
 
     @Test func `a process that admits again tells nobody`() {
-        let old = ContractDesk()
+        let old = ContractContext()
         let new = successor(of: old)
         old.takeBack()
         old.violated(publisher, Refusal(.bFrames), at: start)

@@ -26,10 +26,10 @@ struct MonitorCostTests {
     }
 
     private func run(
-        _ monitor: inout ContractMonitor, _ payloads: [(payload: [UInt8], time: Int64)], round: Int, number: inout Int64
+        _ monitor: inout ContractMonitor, _ found: inout NALUnitList, _ payloads: [(payload: [UInt8], time: Int64)], round: Int,
+        number: inout Int64
     ) {
         let start = Int64(round) * 180_000
-        var found = NALUnitList()
         for (payload, time) in payloads {
             number += 1
             let moment = MediaMoment(
@@ -45,9 +45,9 @@ struct MonitorCostTests {
     func `packets that break no rule allocate nothing`() throws {
         let payloads = payloads()
         var monitor = ContractMonitor(rules: ContractSettings(), ingest: .whip, product: "")
-        var number: Int64 = 0
-        run(&monitor, payloads, round: 0, number: &number)
-        let count = try AllocationCounter.count { run(&monitor, payloads, round: 1, number: &number) }
+        var (found, number) = (NALUnitList(), Int64(0))
+        run(&monitor, &found, payloads, round: 0, number: &number)
+        let count = try AllocationCounter.count { run(&monitor, &found, payloads, round: 1, number: &number) }
         let counted = try AllocationCounter.count { _ = Array(repeating: number, count: 4) }
         #expect(counted > 0, "the counter must count")
         #expect(count == 0)
@@ -58,11 +58,11 @@ struct MonitorCostTests {
     func `a packet costs some tens of nanoseconds`() {
         let payloads = payloads()
         var monitor = ContractMonitor(rules: ContractSettings(), ingest: .whip, product: "")
-        var number: Int64 = 0
+        var (found, number) = (NALUnitList(), Int64(0))
         var best = Double.infinity
         for round in 0..<50 {
             let start = DispatchTime.now().uptimeNanoseconds
-            run(&monitor, payloads, round: round, number: &number)
+            run(&monitor, &found, payloads, round: round, number: &number)
             best = min(best, Double(DispatchTime.now().uptimeNanoseconds - start) / Double(payloads.count))
         }
         #expect(!monitor.hasNews)

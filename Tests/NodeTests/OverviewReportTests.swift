@@ -46,7 +46,7 @@ struct OverviewReportTests {
                 sampler: SessionSampler(loop: try EventLoop(), board: board, metrics: metrics),
                 OverviewReport.Environment(
                     configuration: StagedoorConfiguration(), gate: gate, board: board, store: store,
-                    contract: ContractDesk(rules: ContractSettings()), load: { load }, phase: { "serving" }, routers: { [] },
+                    contract: ContractContext(rules: ContractSettings()), load: { load }, phase: { "serving" }, routers: { [] },
                     older: { older }))
         }
 

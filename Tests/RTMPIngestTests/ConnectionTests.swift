@@ -100,7 +100,7 @@ struct ConnectionTests {
     @Test func `ends a publish in words, and gives the key back`() throws {
         let bench = try IngestBench()
         bench.host.inspector = ContractSession(
-            desk: ContractDesk(), ingest: .rtmp,
+            context: ContractContext(), ingest: .rtmp,
             publisher: ContractPublisher(credential: "h1", source: .loopback, product: "Test/1.0"))
         let encoder = bench.connect()
         encoder.connectAndPublish()

@@ -58,7 +58,7 @@ struct DayLongTests {
             let publisher = ContractPublisher(credential: "h", source: .v4(0xC000_0201), product: "FMLE/3.0")
             pipeline = RTMPPublishPipeline(
                 publication: publication, transcoder: try AudioTranscoder(loop: loop, pool: bench.pool),
-                inspector: ContractSession(desk: ContractDesk(), ingest: .rtmp, publisher: publisher), now: { loop.now })
+                inspector: ContractSession(context: ContractContext(), ingest: .rtmp, publisher: publisher), now: { loop.now })
             #expect(video(PipelineTests.sequenceHeader, at: 0) == nil)
             #expect(audio(Self.opusHead, at: 0) == nil)
         }

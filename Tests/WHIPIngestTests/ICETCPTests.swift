@@ -45,25 +45,6 @@ struct ICETCPTests {
         #expect(gateway.output["mover"]?.worker == owner)
     }
 
-    @Test func `a connection that comes for a session that has ended is closed and forgotten`() throws {
-        let loop = try EventLoop()
-        let plane = try TransportPlane(
-            configuration: TransportConfiguration(advertisedAddresses: [SocketAddress(.loopback, port: 9)]), workerCount: 1,
-            metrics: TransportMetrics(MetricsRegistry()))
-        let port = try MediaPort(loop: loop, index: 0, socket: BoundSocket(.udp, SocketAddress(.loopback, port: 0)), plane: plane)
-        var accepted: [AcceptedConnection] = []
-        let listener = try TCPListener(loop: loop, address: SocketAddress(.loopback, port: 0)) { accepted.append($0) }
-        let client = ClientSocket(connectingTo: listener.localAddress)
-        #expect(loop.run(until: { !accepted.isEmpty }, within: .seconds(20)))
-        do {
-            let stream = TCPStream(loop: loop, accepted: accepted.removeFirst())
-            port.adopt(try #require(stream.detach()), of: StubEntry(on: plane))
-        }
-        #expect(port.connections.isEmpty)
-        #expect(client.isClosed(within: 20_000))
-        port.stop()
-    }
-
     @Test func `garbage on a connection ends it`() throws {
         let gateway = try TestGateway()
         defer { gateway.stop() }

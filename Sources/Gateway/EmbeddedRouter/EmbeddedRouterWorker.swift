@@ -3,12 +3,13 @@ import EventLoop
 import Refusals
 import Settings
 public import StageHub
+import Synchronization
 public import WebRTCTransport
 import Wire
 
 /// One worker's part of the embedded router: taps of the publications it owns, and its subscribers. Confined to its loop.
-public final class EmbeddedRouterWorker: TransportSessionMaker {
-    let plane: EmbeddedRouterPlane
+@safe public final class EmbeddedRouterWorker: TransportSessionMaker {
+    let context: EmbeddedRouterContext
     private let loop: EventLoop
     private let index: Int
     private var mailbox: Mailbox<RouterMessage>?
@@ -19,26 +20,26 @@ public final class EmbeddedRouterWorker: TransportSessionMaker {
     let scratch = UnsafeMutableRawBufferPointer.allocate(byteCount: scratchByteCount, alignment: 16)
 
     /// Makes the sessions of `port`'s subscribers from now on.
-    public init(port: MediaPort, plane: EmbeddedRouterPlane) throws {
-        (self.plane, loop, index) = (plane, port.loop, port.index)
+    public init(port: MediaPort, context: EmbeddedRouterContext) throws {
+        (self.context, loop, index) = (context, port.loop, port.index)
         let mailbox = try Mailbox<RouterMessage>(loop: loop, priority: .media) { [unowned self] in receive($0) }
         self.mailbox = mailbox
-        plane.doors[index].open(mailbox.sender)
+        context.inboxes[index].open(mailbox.sender)
         port.sessionMakers[.subscribe] = self
     }
 
-    deinit { scratch.deallocate() }
+    deinit { unsafe scratch.deallocate() }
 
     /// A publication of this worker began: subscribers may watch it.
     public func publishBegan(_ publication: Publication) {
         let key = WatchedKey(stageID: publication.grant.stageID, participantID: publication.grant.participantID)
-        let live = LiveTap(number: plane.nextNumber(), key: key, worker: index)
-        let tap = PublisherTap(live, of: publication, plane: plane) { [unowned self] in taps[$0.live.number] = nil }
+        let live = LiveTap(number: context.nextNumber(), key: key, worker: index)
+        let tap = PublisherTap(live, of: publication, context: context) { [unowned self] in taps[$0.live.number] = nil }
         taps[live.number] = tap
         publication.add(tap)
         publication.announced()
-        plane.taps.add(live)
-        for door in plane.doors { door.send(.began(live)) }
+        context.taps.add(live)
+        for inbox in context.inboxes { inbox.send(.began(live)) }
     }
 
     public func makeSession(for entry: any TransportEntry, on transport: PeerTransport) -> any TransportSession {
@@ -54,7 +55,7 @@ public final class EmbeddedRouterWorker: TransportSessionMaker {
         watched[key] = participant
         participant.add(session)
         if participant.feed == nil {
-            if let tap = plane.taps[key] { follow(tap, participant) } else { startSweeping() }
+            if let tap = context.taps[key] { follow(tap, participant) } else { startSweeping() }
         } else {
             requestKeyframe(of: participant)
         }
@@ -76,20 +77,20 @@ public final class EmbeddedRouterWorker: TransportSessionMaker {
     }
 
     private func follow(_ tap: LiveTap, _ participant: WatchedParticipant) {
-        let feed = MediaFeed(to: plane.doors[index])
+        let feed = MediaFeed(to: context.inboxes[index])
         participant.follow(tap, by: feed)
-        plane.doors[tap.worker].send(.subscribe(tap, feed))
+        context.inboxes[tap.worker].send(.subscribe(tap, feed))
     }
 
     private func stopWatching(_ participant: WatchedParticipant) {
         watched[participant.key] = nil
         guard let tap = participant.tap, let feed = participant.feed else { return }
-        plane.doors[tap.worker].send(.unsubscribe(tap, feed))
+        context.inboxes[tap.worker].send(.unsubscribe(tap, feed))
     }
 
     private func requestKeyframe(of participant: WatchedParticipant) {
         guard let tap = participant.tap else { return }
-        plane.doors[tap.worker].send(.keyframeWanted(tap))
+        context.inboxes[tap.worker].send(.keyframeWanted(tap))
     }
 
     // MARK: - Other workers
@@ -97,7 +98,7 @@ public final class EmbeddedRouterWorker: TransportSessionMaker {
     private func receive(_ message: RouterMessage) {
         switch message {
         case .media:
-            plane.doors[index].looked()
+            context.inboxes[index].looked()
             let now = loop.now
             for participant in watched.values { participant.drain(at: now) }
         case .subscribe(let tap, let feed):
@@ -108,7 +109,7 @@ public final class EmbeddedRouterWorker: TransportSessionMaker {
         case .began(let tap):
             guard let participant = watched[tap.key], participant.tap != tap else { return }
             if let former = participant.tap, let feed = participant.feed {
-                plane.doors[former.worker].send(.unsubscribe(former, feed))
+                context.inboxes[former.worker].send(.unsubscribe(former, feed))
             }
             follow(tap, participant)
         case .ended(let feed): ended(feed)
@@ -119,7 +120,7 @@ public final class EmbeddedRouterWorker: TransportSessionMaker {
         guard let participant = watched.values.first(where: { $0.feed === feed }) else { return }
         participant.drain(at: loop.now)
         participant.loseFeed(at: loop.now)
-        if let tap = plane.taps[participant.key] { follow(tap, participant) } else { startSweeping() }
+        if let tap = context.taps[participant.key] { follow(tap, participant) } else { startSweeping() }
     }
 
     // MARK: - Time
@@ -133,11 +134,42 @@ public final class EmbeddedRouterWorker: TransportSessionMaker {
     private func sweep() {
         let now = loop.now
         let absent = watched.values.filter { $0.absentSince != nil }
-        for participant in absent where now - (participant.absentSince ?? now) > plane.settings.absence {
+        for participant in absent where now - (participant.absentSince ?? now) > context.settings.absence {
             for session in participant.sessions { session.end(.connectionLost) }
         }
         if !watched.values.contains(where: { $0.absentSince != nil }) { sweeper = nil }
     }
 
     private static let scratchByteCount = 2_048
+}
+
+/// The way into one worker's part of the embedded router: its mailbox, and a wake-up that is sent once until it is answered.
+final class RouterInbox: Sendable {
+    private let sender = Lock<MailboxSender<RouterMessage>?>(nil)
+    private let isAwake = Atomic<Bool>(false)
+
+    func open(_ sender: MailboxSender<RouterMessage>) { self.sender.withLock { $0 = sender } }
+    func send(_ message: RouterMessage) { _ = sender.withLock { $0 }?.send(message) }
+
+    /// Tells the worker that a feed of its has blocks; further ones need no telling until it has looked.
+    func wake() {
+        if !isAwake.exchange(true, ordering: .acquiringAndReleasing) { send(.media) }
+    }
+
+    /// The worker is about to look at all its feeds.
+    func looked() { _ = isAwake.exchange(false, ordering: .acquiringAndReleasing) }
+}
+
+/// What the publishers' and the subscribers' workers say to each other.
+enum RouterMessage: Sendable {
+    /// Feeds of yours have blocks.
+    case media
+    /// To the publisher's worker: the first subscriber on another worker has come; the last has gone.
+    case subscribe(LiveTap, MediaFeed)
+    case unsubscribe(LiveTap, MediaFeed)
+    case keyframeWanted(LiveTap)
+    /// To every worker: somebody may have waited for this publication.
+    case began(LiveTap)
+    /// To the subscribers' worker: nothing more comes by that feed.
+    case ended(MediaFeed)
 }

@@ -55,3 +55,62 @@ extension VideoProfile {
         }
     }
 }
+
+extension ContractSettings {
+    /// The rules for one stage: its tags `stagedoor:…` override limits and actions.
+    ///
+    /// `stagedoor:maxVideoBitrate` (bit/s), `maxAudioBitrate` (bit/s), `maxResolution` (`1280x720`), `minFrameRate`,
+    /// `maxFrameRate`, `maxKeyframeInterval` (seconds), `maxDuration` (seconds), `profiles` (`baseline main high`), and
+    /// `stagedoor:rule.NAME` with `disconnect`, `warn` or `off`.
+    /// - Returns: the rules, and the tags that say nothing we know or nothing sensible: they change nothing.
+    public func overridden(byStageTags tags: [String: String]) -> (rules: ContractSettings, ignored: [String]) {
+        var rules = self
+        var ignored: [String] = []
+        for (tag, value) in tags.sorted(by: { $0.key < $1.key }) where tag.hasPrefix(Self.tagPrefix) {
+            if !rules.apply(String(tag.dropFirst(Self.tagPrefix.count)), value) { ignored.append(tag) }
+        }
+        return (rules, ignored)
+    }
+
+    static let tagPrefix = "stagedoor:"
+    /// Above what any limit of this kind may sensibly be: keeps sums far from overflow.
+    static let maximumTagNumber = 1_000_000_000
+
+    private mutating func apply(_ name: String, _ value: String) -> Bool {
+        if name.hasPrefix("rule.") {
+            guard let rule = ContractRule(rawValue: String(name.dropFirst("rule.".count))),
+                let action = ContractAction(rawValue: value)
+            else { return false }
+            self[rule] = action
+            return true
+        }
+        if name == "maxResolution" { return applyResolution(value) }
+        if name == "profiles" { return applyProfiles(value) }
+        guard let number = Int(value), (1...Self.maximumTagNumber).contains(number) else { return false }
+        switch name {
+        case "maxVideoBitrate": videoBitrate.limit = number
+        case "maxAudioBitrate": audioBitrate.limit = number
+        case "minFrameRate": frameRate.minimum = number
+        case "maxFrameRate": frameRate.maximum = number
+        case "maxKeyframeInterval": keyframeInterval.limit = .seconds(number)
+        case "maxDuration": publishDuration.limit = .seconds(number)
+        default: return false
+        }
+        return true
+    }
+
+    private mutating func applyResolution(_ value: String) -> Bool {
+        let sides = value.split(separator: "x").map { Int($0) ?? 0 }
+        guard sides.count == 2, sides.allSatisfy({ (1...16_384).contains($0) }) else { return false }
+        maximumResolution.limit = sides[0] * sides[1]
+        return true
+    }
+
+    private mutating func applyProfiles(_ value: String) -> Bool {
+        let profiles = value.split(whereSeparator: { $0 == "," || $0 == " " }).map { VideoProfile(rawValue: String($0)) }
+        // Constrained Baseline is always admitted: naming it is no choice.
+        guard !profiles.isEmpty, profiles.allSatisfy({ $0 != nil && $0 != .constrainedBaseline }) else { return false }
+        profile.limit = VideoProfile.allCases.filter(profiles.contains)
+        return true
+    }
+}

@@ -13,16 +13,16 @@ public final class ContractSession {
     /// What ended the publish.
     public private(set) var faults: [ContractFault] = []
 
-    private let desk: ContractDesk
+    private let context: ContractContext
     private let publisher: ContractPublisher
     private var monitor: ContractMonitor
     private var rulesGeneration: Int
 
-    public init(desk: ContractDesk, ingest: ContractMonitor.Ingest, publisher: ContractPublisher) {
-        (self.desk, self.publisher) = (desk, publisher)
-        rulesGeneration = desk.rulesGeneration
+    public init(context: ContractContext, ingest: ContractMonitor.Ingest, publisher: ContractPublisher) {
+        (self.context, self.publisher) = (context, publisher)
+        rulesGeneration = context.rulesGeneration
         monitor = ContractMonitor(
-            rules: desk.rules(forStageTags: publisher.stageTags), ingest: ingest, product: publisher.product)
+            rules: context.rules(forStageTags: publisher.stageTags), ingest: ingest, product: publisher.product)
     }
 
     // MARK: RTMP
@@ -39,7 +39,7 @@ public final class ContractSession {
 
     /// The parameter sets of a sequence header, judged when a picture uses them.
     public func videoConfigured(_ parameterSets: [[UInt8]], mediaTime: Duration, arrival: MonotonicTime) -> Refusal? {
-        for set in parameterSets { monitor.parameterSet(set.span.bytes, at: moment(mediaTime, arrival)) }
+        for set in parameterSets { unsafe monitor.parameterSet(set.span.bytes, at: moment(mediaTime, arrival)) }
         return news(at: arrival)
     }
 
@@ -99,9 +99,9 @@ public final class ContractSession {
 
     /// To be called about once a second: missing tracks, the longest duration, new rules.
     public func timePassed(_ now: MonotonicTime) -> Refusal? {
-        if rulesGeneration != desk.rulesGeneration {
-            rulesGeneration = desk.rulesGeneration
-            monitor.apply(desk.rules(forStageTags: publisher.stageTags))
+        if rulesGeneration != context.rulesGeneration {
+            rulesGeneration = context.rulesGeneration
+            monitor.apply(context.rules(forStageTags: publisher.stageTags))
         }
         monitor.timePassed(to: now)
         return news(at: now)
@@ -126,12 +126,12 @@ public final class ContractSession {
         for item in monitor.takeNews() {
             switch item {
             case .warning(let warning):
-                desk.warned(publisher, of: warning, at: now)
+                context.warned(publisher, of: warning, at: now)
                 onWarning?(warning)
             case .disconnect(let refusal, let faults):
                 self.faults = faults
                 // A new stream after the longest duration is what is wanted, not a mistake to be told again.
-                if refusal.code != .durationExceeded { desk.violated(publisher, refusal, at: now) }
+                if refusal.code != .durationExceeded { context.violated(publisher, refusal, at: now) }
                 return refusal
             }
         }

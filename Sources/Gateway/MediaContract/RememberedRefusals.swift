@@ -21,21 +21,21 @@ public struct RememberedRefusals {
         }
     }
 
-    struct Memory {
+    private struct Memory {
         var refused: (attempt: Attempt, refusal: Refusal, at: MonotonicTime)?
         var violations: [MonotonicTime] = []
         var barredUntil: MonotonicTime?
         var barCount = 0
     }
 
-    static let lifetime = Duration.seconds(30)
-    static let violationWindow = Duration.seconds(300)
-    static let toleratedViolations = 2
+    private static let lifetime = Duration.seconds(30)
+    private static let violationWindow = Duration.seconds(300)
+    private static let toleratedViolations = 2
     /// The third violation, the fourth, and every further one.
-    static let bars = [Duration.seconds(10), .seconds(20), .seconds(30)]
+    private static let bars = [Duration.seconds(10), .seconds(20), .seconds(30)]
     public static let maximumCredentials = 4_096
 
-    var memories = FadingTable<String, Memory>(maximumCount: maximumCredentials, lifetime: violationWindow)
+    private var memories = FadingTable<String, Memory>(maximumCount: maximumCredentials, lifetime: violationWindow)
 
     public init() {}
 
@@ -82,4 +82,75 @@ public struct RememberedRefusals {
 
     /// Credentials remembered now.
     mutating func credentialCount(at now: MonotonicTime) -> Int { memories.count(at: now) }
+}
+
+/// What encoders were warned of while they published, for their next attempt: it is admitted, and told in passing.
+struct RememberedWarnings {
+    private struct Warning {
+        var attempt: RememberedRefusals.Attempt
+        var sentence: String
+        var time: MonotonicTime
+    }
+
+    /// The last one of each credential.
+    private var warnings = FadingTable<String, Warning>(
+        maximumCount: RememberedRefusals.maximumCredentials, lifetime: lifetime)
+
+    mutating func warned(_ attempt: RememberedRefusals.Attempt, _ sentence: String, at now: MonotonicTime) {
+        warnings.set(Warning(attempt: attempt, sentence: sentence, time: now), for: attempt.credential, at: now)
+    }
+
+    /// The warning of an encoder that begins anew with the same settings; it is spent by being told.
+    mutating func take(_ attempt: RememberedRefusals.Attempt, at now: MonotonicTime) -> String? {
+        guard let warning = warnings.glimpse(of: attempt.credential) else { return nil }
+        warnings.set(nil, for: attempt.credential, at: now)
+        return warning.attempt == attempt && now - warning.time <= Self.lifetime ? warning.sentence : nil
+    }
+
+    /// Live publishes are warned again every minute: an hour after the last time it is an old story.
+    private static let lifetime = Duration.seconds(3_600)
+}
+
+/// What one process of a gateway has still to tell an encoder, on its way to the process that will be asked (docs/design.md 4.6).
+/// Times are those of the machine's monotonic clock, which both processes read, in nanoseconds.
+public struct HandedRefusal: Codable, Sendable, Equatable {
+    /// The credential's hash.
+    var credential: String
+    var source: String
+    var product: String
+    var rules: ContractSettings
+    /// Of the refusal in the table.
+    var number: Int
+    var sentence: String
+    var refusedAt: Int64
+    var violations: [Int64]
+    var barredUntil: Int64?
+    var barCount: Int
+}
+
+extension RememberedRefusals {
+    /// What is remembered of one credential; nil when nothing is left to say.
+    func handed(_ credential: String) -> HandedRefusal? {
+        guard let memory = memories.glimpse(of: credential), let refused = memory.refused else { return nil }
+        return HandedRefusal(
+            credential: credential, source: "\(refused.attempt.source)", product: refused.attempt.product,
+            rules: refused.attempt.rules, number: refused.refusal.code.number, sentence: refused.refusal.sentence,
+            refusedAt: refused.at.nanoseconds, violations: memory.violations.map(\.nanoseconds),
+            barredUntil: memory.barredUntil?.nanoseconds, barCount: memory.barCount)
+    }
+
+    var handed: [HandedRefusal] { memories.keys.compactMap { handed($0) } }
+
+    /// Goes on with what another process remembered; what happened here since then is newer.
+    mutating func adopt(_ handed: HandedRefusal, at now: MonotonicTime) {
+        guard let source = IPAddress(handed.source), let code = RefusalCode(rawValue: handed.number),
+            (memories.glimpse(of: handed.credential)?.refused?.at ?? .zero) < MonotonicTime(nanoseconds: handed.refusedAt)
+        else { return }
+        let attempt = Attempt(credential: handed.credential, source: source, product: handed.product, rules: handed.rules)
+        let memory = Memory(
+            refused: (attempt, Refusal(code, sentence: handed.sentence), MonotonicTime(nanoseconds: handed.refusedAt)),
+            violations: handed.violations.suffix(Self.toleratedViolations + 2).map(MonotonicTime.init(nanoseconds:)),
+            barredUntil: handed.barredUntil.map(MonotonicTime.init(nanoseconds:)), barCount: handed.barCount)
+        memories.set(memory, for: handed.credential, at: now)
+    }
 }

@@ -185,7 +185,7 @@ extension Node {
             sampler: SessionSampler(loop: loop, board: board, metrics: shared.instruments.metrics),
             OverviewReport.Environment(
                 configuration: configuration, gate: shared.admission.gate, board: board, store: store.membership.store,
-                contract: shared.contract.desk, load: { load.report }, phase: { drain.phase },
+                contract: shared.contract.context, load: { load.report }, phase: { drain.phase },
                 routers: { routers?.control.status ?? [] }, older: { [unowned self] in predecessor?.sessions ?? [] }))
     }
 
@@ -227,7 +227,7 @@ extension Node {
         if let tls = change.tls { workers.tell(.replaceTLS(tls)) }
         let configuration = change.configuration
         Log.setLevel(LogLevel(name: configuration.logging.level.rawValue) ?? .info)
-        shared.contract.desk.apply(configuration.contract)
+        shared.contract.context.apply(configuration.contract)
         load.apply(configuration.overload)
         shared.admission.gate.requireTLS(configuration.rtmp.requiresTLS)
         drain.apply(configuration.drain)

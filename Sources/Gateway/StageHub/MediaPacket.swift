@@ -1,22 +1,10 @@
 public import Wire
 
-public enum MediaKind: UInt8, Sendable, Hashable { case video, audio }
-
-/// A track of a publication: its kind, and for video its simulcast layer (0 without simulcast).
-public struct TrackID: Hashable, Sendable {
-    public var kind: MediaKind
-    public var layer: UInt8
-
-    @inlinable public init(_ kind: MediaKind, layer: UInt8 = 0) { (self.kind, self.layer) = (kind, layer) }
-    public static let video = TrackID(.video)
-    public static let audio = TrackID(.audio)
-}
-
 /// One RTP payload on its way, before it has a sink's SSRC, payload type and constants.
 ///
 /// `payload` lies in the ingest's buffers: it is valid until the call that hands it over returns. Sinks that keep it copy it.
 @frozen
-public struct MediaPacket {
+@safe public struct MediaPacket {
     /// The publisher's extended sequence number; gaps in it are kept to the router, never renumbered away.
     public var sequenceNumber: Int64
     /// Unwrapped RTP time: 90,000 a second for video, 48,000 for audio.
@@ -34,11 +22,11 @@ public struct MediaPacket {
         payload: UnsafeRawBufferPointer
     ) {
         (self.sequenceNumber, self.timestamp, self.marker) = (sequenceNumber, timestamp, marker)
-        (self.head, self.headCount, self.payload) = (head, headCount, payload)
+        unsafe (self.head, self.headCount, self.payload) = unsafe (head, headCount, payload)
     }
 
     /// Bytes of RTP payload.
-    @inlinable public var payloadByteCount: Int { Int(headCount) + payload.count }
+    @inlinable public var payloadByteCount: Int { unsafe Int(headCount) + payload.count }
 }
 
 /// What a sink must know of the packets it is handed together: those of one access unit, audio frame or datagram.

@@ -2,7 +2,7 @@ import AAC
 import CAVCodec
 
 /// libavcodec's AAC decoder. Owns its contexts; confined to one transcoding thread. Takes about 620 kB.
-final class AACDecoder {
+@safe final class AACDecoder {
     /// Longer frames are refused: 6,144 bits a channel are the most that AAC allows, and some encoders exceed it a little.
     static let maximumFrameByteCount = 8_192
 
@@ -14,42 +14,45 @@ final class AACDecoder {
     /// - Throws: `.unsupportedConfiguration`, `.outOfMemory`.
     init(_ config: AudioSpecificConfig) throws(TranscodingError) {
         _ = Self.isLogSilenced
-        guard let codec = avcodec_find_decoder(AV_CODEC_ID_AAC) else { throw .unsupportedConfiguration }
-        guard let context = avcodec_alloc_context3(codec), let packet = av_packet_alloc(), let frame = av_frame_alloc(),
-            av_new_packet(packet, CInt(Self.maximumFrameByteCount)) == 0,
-            let extradata = av_mallocz(config.bytes.count + Int(AV_INPUT_BUFFER_PADDING_SIZE))
+        guard let codec = unsafe avcodec_find_decoder(AV_CODEC_ID_AAC) else { throw .unsupportedConfiguration }
+        guard let context = unsafe avcodec_alloc_context3(codec), let packet = unsafe av_packet_alloc(),
+            let frame = unsafe av_frame_alloc(),
+            unsafe av_new_packet(packet, CInt(Self.maximumFrameByteCount)) == 0,
+            let extradata = unsafe av_mallocz(config.bytes.count + Int(AV_INPUT_BUFFER_PADDING_SIZE))
         else { throw .outOfMemory }
-        (self.context, self.packet, self.frame) = (context, packet, frame)
-        extradata.copyMemory(from: config.bytes, byteCount: config.bytes.count)
-        context.pointee.extradata = extradata.assumingMemoryBound(to: UInt8.self)
-        context.pointee.extradata_size = CInt(config.bytes.count)
-        context.pointee.sample_rate = CInt(config.sampleRate)
-        context.pointee.thread_count = 1
-        guard avcodec_open2(context, codec, nil) == 0 else { throw .unsupportedConfiguration }
+        unsafe (self.context, self.packet, self.frame) = unsafe (context, packet, frame)
+        unsafe extradata.copyMemory(from: config.bytes, byteCount: config.bytes.count)
+        unsafe context.pointee.extradata = unsafe extradata.assumingMemoryBound(to: UInt8.self)
+        unsafe context.pointee.extradata_size = CInt(config.bytes.count)
+        unsafe context.pointee.sample_rate = CInt(config.sampleRate)
+        unsafe context.pointee.thread_count = 1
+        guard unsafe avcodec_open2(context, codec, nil) == 0 else { throw .unsupportedConfiguration }
     }
 
     deinit {
-        var (context, packet, frame): (_?, _?, _?) = (self.context, self.packet, self.frame)
-        avcodec_free_context(&context)
-        av_packet_free(&packet)
-        av_frame_free(&frame)
+        var (context, packet, frame): (_?, _?, _?) = unsafe (self.context, self.packet, self.frame)
+        unsafe avcodec_free_context(&context)
+        unsafe av_packet_free(&packet)
+        unsafe av_frame_free(&frame)
     }
 
     /// Decodes one raw AAC frame and lends what came out: planar floats; nil when the frame cannot be decoded.
     func decode<Result>(_ bytes: UnsafeRawBufferPointer, _ body: (DecodedAudio) -> Result) -> Result? {
-        guard !bytes.isEmpty, bytes.count <= Self.maximumFrameByteCount else { return nil }
+        guard unsafe !bytes.isEmpty, bytes.count <= Self.maximumFrameByteCount else { return nil }
         // It stands for the whole of its memory meanwhile, in case libavcodec keeps the last one and it must be made anew.
-        packet.pointee.size = CInt(Self.maximumFrameByteCount)
-        guard av_packet_make_writable(packet) == 0, let input = packet.pointee.data else { return nil }
-        UnsafeMutableRawPointer(input).copyMemory(from: bytes.baseAddress!, byteCount: bytes.count)  // not empty
-        memset(input + bytes.count, 0, Int(AV_INPUT_BUFFER_PADDING_SIZE))
-        packet.pointee.size = CInt(bytes.count)
-        guard avcodec_send_packet(context, packet) == 0, avcodec_receive_frame(context, frame) == 0 else { return nil }
-        defer { av_frame_unref(frame) }
-        guard frame.pointee.format == AV_SAMPLE_FMT_FLTP.rawValue, frame.pointee.nb_samples > 0,
-            frame.pointee.ch_layout.nb_channels > 0
+        unsafe packet.pointee.size = CInt(Self.maximumFrameByteCount)
+        guard unsafe av_packet_make_writable(packet) == 0, let input = unsafe packet.pointee.data else { return nil }
+        unsafe UnsafeMutableRawPointer(input).copyMemory(from: bytes.baseAddress!, byteCount: bytes.count)  // not empty
+        unsafe memset(input + bytes.count, 0, Int(AV_INPUT_BUFFER_PADDING_SIZE))
+        unsafe packet.pointee.size = CInt(bytes.count)
+        guard unsafe avcodec_send_packet(context, packet) == 0, unsafe avcodec_receive_frame(context, frame) == 0 else {
+            return nil
+        }
+        defer { unsafe av_frame_unref(frame) }
+        guard unsafe frame.pointee.format == AV_SAMPLE_FMT_FLTP.rawValue, unsafe frame.pointee.nb_samples > 0,
+            unsafe frame.pointee.ch_layout.nb_channels > 0
         else { return nil }
-        return body(DecodedAudio(frame: frame))
+        return unsafe body(DecodedAudio(frame: frame))
     }
 
     private static let isLogSilenced: Bool = {
@@ -59,18 +62,18 @@ final class AACDecoder {
 }
 
 /// One decoded frame, lent by the decoder until its next call.
-struct DecodedAudio {
+@safe struct DecodedAudio {
     fileprivate let frame: UnsafeMutablePointer<AVFrame>
 
-    var sampleRate: Int { Int(frame.pointee.sample_rate) }
-    var sampleCount: Int { Int(frame.pointee.nb_samples) }
-    var channelCount: Int { Int(frame.pointee.ch_layout.nb_channels) }
+    var sampleRate: Int { unsafe Int(frame.pointee.sample_rate) }
+    var sampleCount: Int { unsafe Int(frame.pointee.nb_samples) }
+    var channelCount: Int { unsafe Int(frame.pointee.ch_layout.nb_channels) }
 
     /// The samples of one channel; a channel that is not there gives the last one that is.
     func plane(_ channel: Int) -> UnsafeBufferPointer<Float> {
         // nb_channels is at least 1, and libavcodec fills one plane for each.
-        let plane = frame.pointee.extended_data[min(channel, channelCount - 1)]!
-        return UnsafeBufferPointer(
+        let plane = unsafe frame.pointee.extended_data[min(channel, channelCount - 1)]!
+        return unsafe UnsafeBufferPointer(
             start: UnsafeRawPointer(plane).assumingMemoryBound(to: Float.self), count: sampleCount)
     }
 }

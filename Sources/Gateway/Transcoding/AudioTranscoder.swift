@@ -61,7 +61,7 @@ public final class AudioTranscoder {
         guard lanes[lane].underWayCount < Self.maximumBatchesUnderWay,
             lanes[lane].pending.bytes.count + frame.count <= Self.maximumPendingByteCount
         else { return droppedFrameCount += 1 }
-        lanes[lane].pending.append(frame, mediaTime: mediaTime, of: stream)
+        unsafe lanes[lane].pending.append(frame, mediaTime: mediaTime, of: stream)
         handOverSoon(lane)
     }
 
@@ -107,12 +107,12 @@ public final class AudioTranscoder {
 
     private func receive(_ batch: PacketBatch) {
         lanes[batch.thread].underWayCount -= 1
-        batch.bytes.withUnsafeBytes { bytes in
+        unsafe batch.bytes.withUnsafeBytes { bytes in
             for (stream, event) in batch.events {
                 guard let receiver = receivers[stream] else { continue }
                 switch event {
                 case .packet(let range, let mediaTime):
-                    receiver(.packet(UnsafeRawBufferPointer(rebasing: bytes[range]), mediaTime: mediaTime))
+                    unsafe receiver(.packet(UnsafeRawBufferPointer(rebasing: bytes[range]), mediaTime: mediaTime))
                 case .failed(let error): receiver(.failed(error))
                 }
             }
@@ -122,9 +122,31 @@ public final class AudioTranscoder {
 }
 
 /// What comes back for a stream.
-public enum TranscodedAudio {
+@safe public enum TranscodedAudio {
     /// One Opus packet of 20 ms, valid until the call returns, and its RTP time in unwrapped ticks of 48 kHz.
     case packet(UnsafeRawBufferPointer, mediaTime: Int64)
     /// Nothing more will come of this stream.
     case failed(TranscodingError)
+}
+
+/// One AAC stream on its way to Opus. Confined to its transcoder's loop; dropping it closes it.
+public final class TranscodingStream {
+    private let id: UInt64
+    private let lane: Int
+    private let transcoder: AudioTranscoder
+
+    init(id: UInt64, lane: Int, transcoder: AudioTranscoder) {
+        (self.id, self.lane, self.transcoder) = (id, lane, transcoder)
+    }
+
+    deinit { transcoder.close(id, lane: lane) }
+
+    /// Hands over one raw AAC frame, which is copied.
+    /// - Parameter mediaTime: of its first sample, in unwrapped ticks of 48 kHz (48 times RTMP's milliseconds).
+    public func submit(_ frame: UnsafeRawBufferPointer, mediaTime: Int64) {
+        unsafe transcoder.submit(frame, mediaTime: mediaTime, of: id, lane: lane)
+    }
+
+    /// Nothing more is received after this.
+    public func close() { transcoder.close(id, lane: lane) }
 }

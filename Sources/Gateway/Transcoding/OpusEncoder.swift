@@ -2,7 +2,7 @@ import COpus
 import Settings
 
 /// libopus's encoder at 48 kHz, 20 ms a packet. Confined to one transcoding thread.
-final class OpusEncoder {
+@safe final class OpusEncoder {
     /// Samples of a channel in each packet.
     static let samplesPerPacket = 960
     /// No packet of 20 ms is longer (RFC 6716 §3.4): also below what one RTP packet may carry of ours.
@@ -17,29 +17,29 @@ final class OpusEncoder {
     init(channelCount: Int, settings: TranscodingSettings) throws(TranscodingError) {
         var status: CInt = 0
         guard
-            let encoder = opus_encoder_create(
+            let encoder = unsafe opus_encoder_create(
                 Int32(AudioAlignment.ticksPerSecond), CInt(channelCount), OPUS_APPLICATION_AUDIO, &status)
         else { throw .unsupportedConfiguration }
-        (self.encoder, self.channelCount) = (encoder, channelCount)
+        unsafe (self.encoder, self.channelCount) = unsafe (encoder, channelCount)
         let bitrate = channelCount == 1 ? settings.monoBitrate : settings.stereoBitrate
         var lookAhead: Int32 = 0
         let isSet =
-            opus_shim_set_bitrate(encoder, Int32(bitrate)) == OPUS_OK
+            unsafe opus_shim_set_bitrate(encoder, Int32(bitrate)) == OPUS_OK
             && opus_shim_set_complexity(encoder, Int32(settings.complexity)) == OPUS_OK
             && opus_shim_get_lookahead(encoder, &lookAhead) == OPUS_OK
         self.lookAhead = Int(lookAhead)
         guard isSet else { throw .unsupportedConfiguration }
     }
 
-    deinit { opus_encoder_destroy(encoder) }
+    deinit { unsafe opus_encoder_destroy(encoder) }
 
     /// Encodes 960 samples a channel, interleaved, behind the bytes of `output`; returns how many bytes were added.
     func encode(_ samples: UnsafePointer<Float>, into output: inout [UInt8]) -> Int {
         let start = output.count
         output.append(contentsOf: repeatElement(0, count: Self.maximumPacketByteCount))
-        let count = output.withUnsafeMutableBufferPointer { buffer in
-            let packet = UnsafeMutableBufferPointer(rebasing: buffer[start...])
-            return opus_encode_float(
+        let count = unsafe output.withUnsafeMutableBufferPointer { buffer in
+            let packet = unsafe UnsafeMutableBufferPointer(rebasing: buffer[start...])
+            return unsafe opus_encode_float(
                 encoder, samples, CInt(Self.samplesPerPacket), packet.baseAddress!,  // not empty
                 Int32(packet.count))
         }

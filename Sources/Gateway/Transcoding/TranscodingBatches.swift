@@ -23,7 +23,7 @@ struct FrameBatch: Sendable {
 
     mutating func append(_ frame: UnsafeRawBufferPointer, mediaTime: Int64, of stream: UInt64) {
         let start = bytes.count
-        bytes.append(contentsOf: frame)
+        unsafe bytes.append(contentsOf: frame)
         events.append((stream, .frame(start..<bytes.count, mediaTime: mediaTime)))
     }
 }

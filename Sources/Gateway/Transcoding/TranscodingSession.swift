@@ -33,7 +33,7 @@ final class TranscodingSession {
         emit: (Range<Int>, _ mediaTime: Int64) -> Void
     ) throws(TranscodingError) {
         let codecs = try openedCodecs()
-        let decoded = codecs.decoder.decode(frame) { audio -> TranscodingError? in
+        let decoded = unsafe codecs.decoder.decode(frame) { audio -> TranscodingError? in
             guard audio.sampleRate == config.sampleRate else { return .formatChanged }
             align(audio.sampleCount, stamp: mediaTime, codecs, into: &output, emit: emit) { correction in
                 append(audio, codecs.converter, correction: correction)
@@ -83,13 +83,13 @@ final class TranscodingSession {
         let channelCount = channelCount
         guard let converter else {
             let count = interleave(audio)
-            return interleaved.withUnsafeBufferPointer {
-                let block = UnsafeBufferPointer(rebasing: $0[..<count])
-                SampleStretching.append(block, channelCount: channelCount, correction: correction, to: &samples)
+            return unsafe interleaved.withUnsafeBufferPointer {
+                let block = unsafe UnsafeBufferPointer(rebasing: $0[..<count])
+                unsafe SampleStretching.append(block, channelCount: channelCount, correction: correction, to: &samples)
             }
         }
-        converter.convert(audio) {
-            SampleStretching.append($0, channelCount: channelCount, correction: correction, to: &samples)
+        unsafe converter.convert(audio) {
+            unsafe SampleStretching.append($0, channelCount: channelCount, correction: correction, to: &samples)
         }
     }
 
@@ -99,13 +99,13 @@ final class TranscodingSession {
         let (channelCount, sampleCount) = (channelCount, audio.sampleCount)
         let valueCount = sampleCount * channelCount
         if interleaved.count < valueCount { interleaved = Array(repeating: 0, count: valueCount) }
-        let (left, right) = (audio.plane(0), audio.plane(1))
-        interleaved.withUnsafeMutableBufferPointer { output in
+        let (left, right) = unsafe (audio.plane(0), audio.plane(1))
+        unsafe interleaved.withUnsafeMutableBufferPointer { output in
             // Both channels in one loop, which the compiler makes one of vectors.
-            guard channelCount == 2 else { return _ = output.update(fromContentsOf: left[..<sampleCount]) }
+            guard channelCount == 2 else { return _ = unsafe output.update(fromContentsOf: left[..<sampleCount]) }
             for index in 0..<sampleCount {
-                output[2 * index] = left[index]
-                output[2 * index + 1] = right[index]
+                unsafe output[2 * index] = unsafe left[index]
+                unsafe output[2 * index + 1] = unsafe right[index]
             }
         }
         return valueCount
@@ -114,10 +114,10 @@ final class TranscodingSession {
     private func encodeWholePackets(_ codecs: Codecs, into output: inout [UInt8], emit: (Range<Int>, Int64) -> Void) {
         let packetSampleCount = OpusEncoder.samplesPerPacket * channelCount
         var used = 0
-        samples.withUnsafeBufferPointer { buffer in
+        unsafe samples.withUnsafeBufferPointer { buffer in
             while let base = buffer.baseAddress, buffer.count - used >= packetSampleCount {
                 let start = output.count
-                let count = codecs.encoder.encode(base + used, into: &output)
+                let count = unsafe codecs.encoder.encode(base + used, into: &output)
                 if count > 0 { emit(start..<(start + count), samplesTime - Int64(codecs.encoder.lookAhead)) }
                 used += packetSampleCount
                 samplesTime += Int64(OpusEncoder.samplesPerPacket)
@@ -134,4 +134,13 @@ final class TranscodingSession {
         }
         encodeWholePackets(codecs, into: &output, emit: emit)
     }
+}
+
+/// Why a stream's audio cannot be transcoded.
+public enum TranscodingError: Error, Equatable, Sendable {
+    /// A codec could not be opened with this configuration.
+    case unsupportedConfiguration
+    /// Decoded frames have another rate than the configuration says (SBR hidden in the stream).
+    case formatChanged
+    case outOfMemory
 }

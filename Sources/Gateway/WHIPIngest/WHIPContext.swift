@@ -9,7 +9,7 @@ import Wire
 /// What all workers' WHIP parts share: configuration, directory, leases and reports.
 public final class WHIPContext: Sendable {
     public let configuration: WHIPConfiguration
-    public let transport: TransportPlane
+    public let transport: TransportContext
     public let directory = SessionDirectory()
     let leases: any PublishLeases
     let reports: (any PublishReports)?
@@ -19,7 +19,7 @@ public final class WHIPContext: Sendable {
     let takeovers = Lock<TakeoverGuard>(TakeoverGuard())
 
     public init(
-        configuration: WHIPConfiguration = WHIPConfiguration(), transport: TransportPlane, leases: any PublishLeases,
+        configuration: WHIPConfiguration = WHIPConfiguration(), transport: TransportContext, leases: any PublishLeases,
         reports: (any PublishReports)? = nil, board: SessionBoard? = nil, metrics: WHIPMetrics
     ) {
         (self.configuration, self.transport, self.leases) = (configuration, transport, leases)

@@ -52,7 +52,7 @@ struct MeasureContract: ParsableCommand {
         packetCount: Int, ingest: ContractMonitor.Ingest, _ pass: (ContractSession, Int) -> Bool
     ) throws -> Figure {
         let publisher = ContractPublisher(credential: "", source: .loopback, product: "stagedoor-bench")
-        let session = ContractSession(desk: ContractDesk(), ingest: ingest, publisher: publisher)
+        let session = ContractSession(context: ContractContext(), ingest: ingest, publisher: publisher)
         guard pass(session, 0) else { throw Refused() }
         let allocations = AllocationCount()
         let (start, countBefore) = (Self.threadNanoseconds(), allocations?.current)

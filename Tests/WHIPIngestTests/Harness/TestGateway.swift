@@ -44,7 +44,7 @@ final class TestGateway: Sendable {
         var configuration = TransportConfiguration(advertisedAddresses: [address])
         configure(&configuration)
         let registry = MetricsRegistry()
-        let transport = try TransportPlane(
+        let transport = try TransportContext(
             configuration: configuration, workerCount: workers, metrics: TransportMetrics(registry))
         let context = WHIPContext(transport: transport, leases: leases, metrics: WHIPMetrics(registry))
         self.context = context
@@ -67,7 +67,7 @@ final class TestGateway: Sendable {
     ) {
         do {
             let loop = try EventLoop()
-            let port = try MediaPort(loop: loop, index: index, socket: socket, plane: context.transport)
+            let port = try MediaPort(loop: loop, index: index, socket: socket, context: context.transport)
             let sessions = WHIPSessions(port: port)
             let host = RecordingHost(worker: index, output)
             sessions.host = host
@@ -180,7 +180,7 @@ final class RecordingHost: PublishHost {
     func makeInspector(for grant: PublishGrant, _ lease: PublishLease, _ request: PublishRequest) -> ContractSession? {
         let publisher = ContractPublisher(
             credential: grant.credentialHash, source: request.source.ip, product: request.userAgent)
-        return ContractSession(desk: ContractDesk(), ingest: .whip, publisher: publisher)
+        return ContractSession(context: ContractContext(), ingest: .whip, publisher: publisher)
     }
 
     func publishBegan(_ publication: Publication) {

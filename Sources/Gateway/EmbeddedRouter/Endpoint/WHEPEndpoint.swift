@@ -12,7 +12,7 @@ import Wire
 /// Confined to the worker's loop. Answers come later on the same loop, once the token is verified.
 public final class WHEPEndpoint {
     private let loop: EventLoop
-    private let plane: EmbeddedRouterPlane
+    private let context: EmbeddedRouterContext
     /// The way back for what the authorizer answers.
     private let replies: ReplyBox
     private var pending: [SubscriberEntry] = []
@@ -20,8 +20,8 @@ public final class WHEPEndpoint {
     private var rates = RequestRates()
 
     /// - Throws: when the kernel gives no more descriptors.
-    public init(loop: EventLoop, plane: EmbeddedRouterPlane) throws(SystemError) {
-        (self.loop, self.plane) = (loop, plane)
+    public init(loop: EventLoop, context: EmbeddedRouterContext) throws(SystemError) {
+        (self.loop, self.context) = (loop, context)
         replies = try ReplyBox(loop: loop, maximumQuestions: Self.maximumQuestions)
     }
 
@@ -35,7 +35,7 @@ public final class WHEPEndpoint {
             answer(
                 CrossOrigin.preflight(
                     request, allowed: resource.allowedMethods, isSession: resource.isSession,
-                    linkHeaders: plane.transport.linkHeaders(for: nil)))
+                    linkHeaders: context.transport.linkHeaders(for: nil)))
         case (.get, _), (.head, _): answer(HTTPResponse(.noContent))
         case (.post, .participant(let key)): post(request, key, answer)
         case (.patch, .session(let id)): answer(patch(request, id))
@@ -53,7 +53,7 @@ public final class WHEPEndpoint {
             return respond(OfferRequest.response(error))
         }
         let asked = SubscribeRequest(token: offer.token, stageID: key.stageID, source: offer.source)
-        replies.ask { [authorizer = plane.authorizer] reply in
+        replies.ask { [authorizer = context.authorizer] reply in
             authorizer.authorizeSubscribe(asked) { reply($0) }
         } then: { [unowned self] (result: Result<SubscribeGrant, Refusal>?) in
             do throws(Refusal) {
@@ -65,27 +65,27 @@ public final class WHEPEndpoint {
 
     /// The token is good: the offer is judged, and a place is taken.
     private func create(_ post: OfferRequest, _ key: WatchedKey, _ grant: SubscribeGrant) throws(Refusal) -> HTTPResponse {
-        guard plane.taps[key] != nil else { throw Refusal(.participantNotLive) }
+        guard context.taps[key] != nil else { throw Refusal(.participantNotLive) }
         let offer = try SubscriberOffer(negotiating: try post.description())
         let sources = SubscriberSources(video: Random.integer(), retransmission: Random.integer(), audio: Random.integer())
         let entry = SubscriberEntry(
-            transport: plane.transport.makeState(for: offer.peer, token: post.token, now: loop.now), grant: grant,
-            watched: key, offer: offer, sources: sources, plane: plane)
-        entry.place = try plane.takePlace(
-            .init(grant: grant, token: post.token, source: post.source.ip, makesWay: true) { [transport = plane.transport] in
+            transport: context.transport.makeState(for: offer.peer, token: post.token, now: loop.now), grant: grant,
+            watched: key, offer: offer, sources: sources, context: context)
+        entry.place = try context.takePlace(
+            .init(grant: grant, token: post.token, source: post.source.ip, makesWay: true) { [transport = context.transport] in
                 transport.end(entry, .refused($0))
             })
-        plane.entries[entry.transport.id] = entry
-        plane.transport.add(entry)
+        context.entries[entry.transport.id] = entry
+        context.transport.add(entry)
         // It may have made way for another worker's newcomer before it could be found.
         guard entry.transport.current != .ended else {
-            plane.entries[entry.transport.id] = nil
-            plane.transport.remove(entry)
+            context.entries[entry.transport.id] = nil
+            context.transport.remove(entry)
             throw Refusal(.tooManySubscribers)
         }
         pending.append(entry)
         startSweeping()
-        return plane.transport.created(entry, location: "/whep/sessions/\(entry.transport.id)") {
+        return context.transport.created(entry, location: "/whep/sessions/\(entry.transport.id)") {
             offer.answer($0, sources, watched: key)
         }
     }
@@ -95,20 +95,20 @@ public final class WHEPEndpoint {
     private func find(_ request: HTTPRequest, _ id: String) throws(Refusal) -> SubscriberEntry {
         guard rates.allows(request.source.ip, now: loop.now) else { throw Refusal(.tooManyRequests) }
         guard let token = request.presentedToken else { throw Refusal(.missingToken) }
-        guard let entry = plane.entries[id] else { throw Refusal(.unknownSession) }
+        guard let entry = context.entries[id] else { throw Refusal(.unknownSession) }
         guard entry.transport.belongs(to: token) else { throw Refusal(.foreignSession) }
         return entry
     }
 
     private func patch(_ request: HTTPRequest, _ id: String) -> HTTPResponse {
         do throws(Refusal) {
-            return try plane.transport.patch(request, try find(request, id))
+            return try context.transport.patch(request, try find(request, id))
         } catch { return Problem.response(error) }
     }
 
     private func delete(_ request: HTTPRequest, _ id: String) -> HTTPResponse {
         do throws(Refusal) {
-            plane.transport.end(try find(request, id), .closed)
+            context.transport.end(try find(request, id), .closed)
             return HTTPResponse(.ok)
         } catch { return Problem.response(error) }
     }
@@ -125,7 +125,7 @@ public final class WHEPEndpoint {
         let now = loop.now
         pending.removeAll { entry in
             guard entry.transport.current == .pending else { return true }
-            guard now - entry.transport.createdAt > plane.transport.configuration.whip.pendingTimeout else { return false }
+            guard now - entry.transport.createdAt > context.transport.configuration.whip.pendingTimeout else { return false }
             if entry.transport.endIfPending() { entry.finish(.connectionLost) }
             return true
         }

@@ -1,4 +1,5 @@
 import Admission
+import GatewayLogging
 import Refusals
 import Synchronization
 import WebRTCTransport
@@ -12,15 +13,15 @@ final class SubscriberEntry: TransportEntry {
     let watched: WatchedKey
     let offer: SubscriberOffer
     let sources: SubscriberSources
-    private let plane: EmbeddedRouterPlane
+    private let context: EmbeddedRouterContext
     private let number = Atomic<UInt64>(0)
 
     init(
         transport: TransportState, grant: SubscribeGrant, watched: WatchedKey, offer: SubscriberOffer,
-        sources: SubscriberSources, plane: EmbeddedRouterPlane
+        sources: SubscriberSources, context: EmbeddedRouterContext
     ) {
         (self.transport, self.grant, self.watched) = (transport, grant, watched)
-        (self.offer, self.sources, self.plane) = (offer, sources, plane)
+        (self.offer, self.sources, self.context) = (offer, sources, context)
     }
 
     var purpose: TransportPurpose { .subscribe }
@@ -33,12 +34,12 @@ final class SubscriberEntry: TransportEntry {
 
     func reached(_ step: TransportStep, peer: SocketAddress) {
         guard case .handshakeDone = step else { return }
-        plane.subscribers.settle(place)
+        context.subscribers.settle(place)
         SubscriberLog.connected(self, peer: peer)
     }
 
     func checkRejected() {}
-    func finish(_ reason: SessionEnd) { plane.finish(self, reason) }
+    func finish(_ reason: SessionEnd) { context.finish(self, reason) }
 }
 
 /// Our sources toward one subscriber, chosen at random for its session (RFC 3550 §8.1).
@@ -47,4 +48,36 @@ struct SubscriberSources: Sendable, Equatable {
     /// Of video sent again (RFC 4588 §4).
     var retransmission: UInt32
     var audio: UInt32
+}
+
+/// One line per change of a subscriber's session; never called for media.
+enum SubscriberLog {
+    static func connected(_ entry: SubscriberEntry, peer: SocketAddress) {
+        Log.event(
+            .info, "whep_connected",
+            [
+                "session": .string(entry.transport.id), "stage": .string(entry.watched.stageID),
+                "participant": .string(entry.watched.participantID), "subscriber": .string(entry.grant.participantID),
+                "peer": .address(peer), "worker": .integer(entry.transport.worker ?? -1),
+            ])
+    }
+
+    static func ended(_ entry: SubscriberEntry, _ reason: SessionEnd) {
+        Log.event(
+            .info, "whep_ended",
+            [
+                "session": .string(entry.transport.id), "participant": .string(entry.watched.participantID),
+                "reason": .string(word(reason)),
+            ])
+    }
+
+    private static func word(_ reason: SessionEnd) -> String {
+        switch reason {
+        case .closed: "closed"
+        case .connectionLost: "connection lost"
+        case .refused(let refusal): refusal.text
+        case .takenOver: "taken over"
+        case .shutdown: "shutdown"
+        }
+    }
 }

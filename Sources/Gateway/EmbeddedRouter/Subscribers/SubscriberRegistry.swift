@@ -18,3 +18,30 @@ public final class SubscriberRegistry: Sendable {
     func note(_ statistics: SubscriberStatistics) { sessions.withLock { $0[statistics.sessionID] = statistics } }
     func remove(_ sessionID: String) { sessions.withLock { _ = $0.removeValue(forKey: sessionID) } }
 }
+
+/// What one subscriber was sent and how it fared, over the last second.
+public struct SubscriberStatistics: Sendable, Equatable {
+    /// The WHEP session's id.
+    public var sessionID: String
+    public var stageID: String
+    /// The participant that is watched.
+    public var participantID: String
+    /// The participant of the subscriber's token.
+    public var subscriberID: String
+    /// Sent of both tracks, SRTP included, bits a second.
+    public var bitsPerSecond = 0
+    /// RTP packets sent since the session began, retransmissions not counted.
+    public var packets: UInt64 = 0
+    /// RTP packets sent again because a NACK asked for them.
+    public var retransmissions: UInt64 = 0
+    /// What the subscriber's receiver reports say is missing for good.
+    public var lost: Int64 = 0
+    public var framesPerSecond = 0
+    /// From the subscriber's receiver reports (RFC 3550 §6.4.1); nil before the first.
+    public var roundTripTime: Duration?
+
+    public init(sessionID: String, stageID: String, participantID: String, subscriberID: String) {
+        (self.sessionID, self.stageID) = (sessionID, stageID)
+        (self.participantID, self.subscriberID) = (participantID, subscriberID)
+    }
+}

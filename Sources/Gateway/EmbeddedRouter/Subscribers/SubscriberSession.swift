@@ -74,18 +74,18 @@ final class SubscriberSession: TransportSession {
         guard track != nil else { return }
         track!.begin(block, epoch: epoch)
         for packet in block.packets {
-            guard let count = track!.write(packet, of: block, into: worker.scratch), transmit(count) else { continue }
+            guard let count = unsafe track!.write(packet, of: block, into: worker.scratch), transmit(count) else { continue }
             budget.sent(at: now)
             statistics.packets += 1
-            worker.plane.metrics.packets.increment()
+            worker.context.metrics.packets.increment()
         }
         if !track!.hasReported { report(&track!, at: now) }
     }
 
     /// Protects what is written in the worker's scratch and sends it.
     private func transmit(_ count: Int) -> Bool {
-        guard let length = transport.protect(worker.scratch, count: count) else { return false }
-        transport.send(UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(worker.scratch)[..<length]))
+        guard let length = unsafe transport.protect(worker.scratch, count: count) else { return false }
+        unsafe transport.send(UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(worker.scratch)[..<length]))
         sentByteCount += length
         return true
     }
@@ -104,7 +104,7 @@ final class SubscriberSession: TransportSession {
     func flush() {}
 
     func receiveControl(_ compound: UnsafeRawBufferPointer, at now: MonotonicTime) {
-        guard let packets = try? RTCPCompound.parse(compound.bytes) else { return }
+        guard let packets = try? unsafe RTCPCompound.parse(compound.bytes) else { return }
         for packet in packets {
             switch packet {
             case .receiverReport(let report): note(report.reports, at: now)
@@ -136,12 +136,12 @@ final class SubscriberSession: TransportSession {
     private func retransmit(_ sequenceNumber: UInt16, at now: MonotonicTime) -> Bool {
         guard budget.admitsRetransmission(at: now), let number = video!.publisherNumber(of: sequenceNumber),
             let (block, packet) = worker.kept(number, for: self),
-            let count = video!.writeRetransmission(packet, sentAs: sequenceNumber, of: block, into: worker.scratch),
+            let count = unsafe video!.writeRetransmission(packet, sentAs: sequenceNumber, of: block, into: worker.scratch),
             transmit(count)
         else { return false }
         budget.retransmitted(at: now)
         statistics.retransmissions += 1
-        worker.plane.metrics.retransmissions.increment()
+        worker.context.metrics.retransmissions.increment()
         return true
     }
 
@@ -170,7 +170,7 @@ final class SubscriberSession: TransportSession {
             statistics.bitsPerSecond = Int(Double(sentByteCount * 8) / elapsed)
             statistics.framesPerSecond = Int((Double(frames - framesBefore) / elapsed).rounded())
             framesBefore = frames
-            worker.plane.registry.note(statistics)
+            worker.context.registry.note(statistics)
         }
         (sentByteCount, lastReport) = (0, now)
     }

@@ -57,17 +57,17 @@ struct SubscriberTrack {
     /// Writes a packet to send.
     /// - Returns: its length, bytes; nil when it does not fit into a datagram.
     mutating func write(_ packet: MediaBlock.Packet, of block: MediaBlock, into buffer: UnsafeMutableRawBufferPointer) -> Int? {
-        guard fits(packet, more: 0, buffer) else { return nil }
+        guard unsafe fits(packet, more: 0, buffer) else { return nil }
         let (sequenceNumber, timestamp) = numbering.number(
             packet.sequenceNumber, packet.timestamp, arrival: block.arrival)
-        let start = writeHeader(
+        let start = unsafe writeHeader(
             RTPHeader(
                 marker: packet.marker, payloadType: payloadType, sequenceNumber: UInt16(truncatingIfNeeded: sequenceNumber),
                 timestamp: UInt32(truncatingIfNeeded: timestamp), ssrc: ssrc), into: buffer)
         packetCount &+= 1
         octetCount &+= UInt32(truncatingIfNeeded: packet.range.count)
         if packet.marker || kind == .audio { frameCount += 1 }
-        return start + copy(packet.range, of: block, into: buffer, at: start)
+        return unsafe start + copy(packet.range, of: block, into: buffer, at: start)
     }
 
     /// The publisher's number of the packet that went out as `sequenceNumber`; nil when it can be none since the last epoch.
@@ -78,15 +78,15 @@ struct SubscriberTrack {
         _ packet: MediaBlock.Packet, sentAs sequenceNumber: UInt16, of block: MediaBlock,
         into buffer: UnsafeMutableRawBufferPointer
     ) -> Int? {
-        guard let retransmissionPayloadType, fits(packet, more: 2, buffer) else { return nil }
-        let start = writeHeader(
+        guard let retransmissionPayloadType, unsafe fits(packet, more: 2, buffer) else { return nil }
+        let start = unsafe writeHeader(
             RTPHeader(
                 marker: packet.marker, payloadType: retransmissionPayloadType, sequenceNumber: nextRetransmission,
                 timestamp: UInt32(truncatingIfNeeded: packet.timestamp &+ numbering.timestampConstant),
                 ssrc: retransmissionSSRC), into: buffer)
         nextRetransmission &+= 1
-        buffer.storeBytes(of: sequenceNumber.bigEndian, toByteOffset: start, as: UInt16.self)
-        return start + 2 + copy(packet.range, of: block, into: buffer, at: start + 2)
+        unsafe buffer.storeBytes(of: sequenceNumber.bigEndian, toByteOffset: start, as: UInt16.self)
+        return unsafe start + 2 + copy(packet.range, of: block, into: buffer, at: start + 2)
     }
 
     private func fits(_ packet: MediaBlock.Packet, more: Int, _ buffer: UnsafeMutableRawBufferPointer) -> Bool {
@@ -97,18 +97,18 @@ struct SubscriberTrack {
     /// The fixed header and the extension; returns where the payload starts.
     private func writeHeader(_ header: RTPHeader, into buffer: UnsafeMutableRawBufferPointer) -> Int {
         guard let base = buffer.baseAddress else { return 0 }
-        header.writeFixed(into: base)
+        unsafe header.writeFixed(into: base)
         guard !headerExtension.isEmpty else { return RTPHeader.fixedByteCount }
-        buffer[0] |= 0x10
-        UnsafeMutableRawBufferPointer(rebasing: buffer[RTPHeader.fixedByteCount...]).copyBytes(from: headerExtension)
+        unsafe buffer[0] |= 0x10
+        unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[RTPHeader.fixedByteCount...]).copyBytes(from: headerExtension)
         return RTPHeader.fixedByteCount + headerExtension.count
     }
 
     private func copy(
         _ range: Range<Int>, of block: MediaBlock, into buffer: UnsafeMutableRawBufferPointer, at offset: Int
     ) -> Int {
-        block.bytes.withUnsafeBytes { bytes in
-            UnsafeMutableRawBufferPointer(rebasing: buffer[offset...])
+        unsafe block.bytes.withUnsafeBytes { bytes in
+            unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[offset...])
                 .copyMemory(from: UnsafeRawBufferPointer(rebasing: bytes[range]))
         }
         return range.count

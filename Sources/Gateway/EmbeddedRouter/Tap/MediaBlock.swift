@@ -22,21 +22,43 @@ final class MediaBlock: Sendable {
         var timestamp: Int64
     }
 
-    nonisolated(unsafe) private(set) var bytes: [UInt8] = []
-    nonisolated(unsafe) private(set) var packets: [Packet] = []
-    nonisolated(unsafe) private(set) var kind = MediaKind.video
-    /// A decoder can start with the block's first packet.
-    nonisolated(unsafe) private(set) var isKeyframe = false
-    nonisolated(unsafe) private(set) var arrival = MonotonicTime.zero
-    nonisolated(unsafe) private(set) var clock: ClockReading?
-    /// Another number than the block's before: the publisher's sequence numbers and timestamps began anew.
-    nonisolated(unsafe) private(set) var epoch: UInt32 = 0
+    private struct Content {
+        var bytes: [UInt8] = []
+        var packets: [Packet] = []
+        var kind = MediaKind.video
+        var isKeyframe = false
+        var arrival = MonotonicTime.zero
+        var clock: ClockReading?
+        var epoch: UInt32 = 0
+
+        mutating func append(_ packet: MediaPacket) {
+            let start = bytes.count
+            for index in 0..<UInt32(packet.headCount) { bytes.append(UInt8(truncatingIfNeeded: packet.head >> (8 * index))) }
+            unsafe bytes.append(contentsOf: packet.payload)
+            packets.append(
+                Packet(
+                    sequenceNumber: packet.sequenceNumber, timestamp: packet.timestamp, marker: packet.marker,
+                    range: start..<bytes.count))
+        }
+    }
+
+    nonisolated(unsafe) private var content = Content()
     private let readers = Atomic<Int>(0)
 
     init() {
-        bytes.reserveCapacity(Self.maximumPackets * Self.usualPacketByteCount)
-        packets.reserveCapacity(Self.maximumPackets)
+        unsafe content.bytes.reserveCapacity(Self.maximumPackets * Self.usualPacketByteCount)
+        unsafe content.packets.reserveCapacity(Self.maximumPackets)
     }
+
+    var bytes: [UInt8] { unsafe content.bytes }
+    var packets: [Packet] { unsafe content.packets }
+    var kind: MediaKind { unsafe content.kind }
+    /// A decoder can start with the block's first packet.
+    var isKeyframe: Bool { unsafe content.isKeyframe }
+    var arrival: MonotonicTime { unsafe content.arrival }
+    var clock: ClockReading? { unsafe content.clock }
+    /// Another number than the block's before: the publisher's sequence numbers and timestamps began anew.
+    var epoch: UInt32 { unsafe content.epoch }
 
     var isFree: Bool { readers.load(ordering: .acquiring) == 0 }
 
@@ -45,18 +67,11 @@ final class MediaBlock: Sendable {
     func fill(
         _ source: Slice<UnsafeBufferPointer<MediaPacket>>, of run: MediaRun, isKeyframe: Bool, epoch: UInt32, clock: ClockReading?
     ) {
-        bytes.removeAll(keepingCapacity: true)
-        packets.removeAll(keepingCapacity: true)
-        (kind, arrival, self.isKeyframe, self.epoch, self.clock) = (run.track.kind, run.arrival, isKeyframe, epoch, clock)
-        for packet in source {
-            let start = bytes.count
-            for index in 0..<UInt32(packet.headCount) { bytes.append(UInt8(truncatingIfNeeded: packet.head >> (8 * index))) }
-            bytes.append(contentsOf: packet.payload)
-            packets.append(
-                Packet(
-                    sequenceNumber: packet.sequenceNumber, timestamp: packet.timestamp, marker: packet.marker,
-                    range: start..<bytes.count))
-        }
+        unsafe content.bytes.removeAll(keepingCapacity: true)
+        unsafe content.packets.removeAll(keepingCapacity: true)
+        unsafe (content.kind, content.arrival, content.isKeyframe) = (run.track.kind, run.arrival, isKeyframe)
+        unsafe (content.epoch, content.clock) = (epoch, clock)
+        for index in unsafe source.indices { unsafe content.append(source[index]) }
     }
 
     func lend(toReaders count: Int) { readers.store(count, ordering: .releasing) }
@@ -71,18 +86,30 @@ final class MediaBlock: Sendable {
 struct MediaBlockPool {
     /// Two thirds of a second at 800 blocks a second, 10 MB: the readers keep half a second for retransmission.
     static let maximumBlocks = 512
+    /// Half a second of video that is kept for retransmission, and as much behind, at 60 frames of two blocks a second.
+    private static let reservedBlocks = 128
 
+    /// Those that were lent once come first.
     private var blocks: [MediaBlock] = []
-    private var next = 0
+    private var usedCount = 0
+    private var last = 0
+
+    /// Makes what a stream takes that catches up half a second, so that it does not wait for memory then. To be called when a
+    /// reader comes.
+    mutating func reserve() {
+        blocks.reserveCapacity(Self.maximumBlocks)
+        while blocks.count < Self.reservedBlocks { blocks.append(MediaBlock()) }
+    }
 
     /// A block nobody reads; nil when all are out.
     mutating func take() -> MediaBlock? {
-        for _ in 0..<blocks.count {
-            next = next + 1 < blocks.count ? next + 1 : 0
-            if blocks[next].isFree { return blocks[next] }
+        for _ in 0..<usedCount {
+            last = last + 1 < usedCount ? last + 1 : 0
+            if blocks[last].isFree { return blocks[last] }
         }
-        guard blocks.count < Self.maximumBlocks else { return nil }
-        blocks.append(MediaBlock())
-        return blocks[blocks.count - 1]
+        guard usedCount < Self.maximumBlocks else { return nil }
+        if usedCount == blocks.count { blocks.append(MediaBlock()) }
+        usedCount += 1
+        return blocks[usedCount - 1]
     }
 }

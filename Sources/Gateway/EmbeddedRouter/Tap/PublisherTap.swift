@@ -1,5 +1,6 @@
-import GatewayMetrics
 import Refusals
+import EventLoop
+import GatewayMetrics
 import StageHub
 import Wire
 
@@ -9,48 +10,49 @@ import Wire
 final class PublisherTap: MediaSink {
     let live: LiveTap
     private unowned let publication: Publication
-    private var feeds: [MediaFeed] = []
+    private var writers: [MediaFeedWriter] = []
     private var pool = MediaBlockPool()
     private var epoch: UInt32 = 0
     private var clockRead: [MonotonicTime] = [.zero, .zero]
     private var keyframeAsked: MonotonicTime?
-    private let plane: EmbeddedRouterPlane
+    private let context: EmbeddedRouterContext
     private let onEnded: (PublisherTap) -> Void
 
     init(
-        _ live: LiveTap, of publication: Publication, plane: EmbeddedRouterPlane, onEnded: @escaping (PublisherTap) -> Void
+        _ live: LiveTap, of publication: Publication, context: EmbeddedRouterContext, onEnded: @escaping (PublisherTap) -> Void
     ) {
-        (self.live, self.publication, self.plane, self.onEnded) = (live, publication, plane, onEnded)
+        (self.live, self.publication, self.context, self.onEnded) = (live, publication, context, onEnded)
     }
 
     // MARK: - Subscribers
 
     func add(_ feed: MediaFeed, at now: MonotonicTime) {
-        feeds.append(feed)
+        writers.append(MediaFeedWriter(feed))
+        pool.reserve()
         clockRead = [.zero, .zero]
         requestKeyframe(at: now)
     }
 
-    func remove(_ feed: MediaFeed) { feeds.removeAll { $0 === feed } }
+    func remove(_ feed: MediaFeed) { writers.removeAll { $0.feed === feed } }
 
     /// A subscriber has to start or lost its place. An RTMP encoder cannot be asked: its next keyframe comes by itself.
     func requestKeyframe(at now: MonotonicTime) {
         guard let source = publication.source, source.canRequestKeyframe else { return }
         if let keyframeAsked, now - keyframeAsked < Self.keyframeInterval { return }
         keyframeAsked = now
-        plane.metrics.keyframeRequests.increment()
+        context.metrics.keyframeRequests.increment()
         source.requestKeyframe(.video)
     }
 
     // MARK: - MediaSink
 
     func forward(_ packets: UnsafeBufferPointer<MediaPacket>, of run: MediaRun) {
-        guard !feeds.isEmpty else { return }
+        guard !writers.isEmpty else { return }
         var start = 0
         while start < packets.count {
             let end = min(start + MediaBlock.maximumPackets, packets.count)
             guard let block = pool.take() else { return fallBehind(at: run.arrival) }
-            block.fill(
+            unsafe block.fill(
                 packets[start..<end], of: run, isKeyframe: run.isKeyframe && start == 0, epoch: epoch,
                 clock: start == 0 ? clock(of: run) : nil)
             handOver(block)
@@ -59,21 +61,21 @@ final class PublisherTap: MediaSink {
     }
 
     private func handOver(_ block: MediaBlock) {
-        block.lend(toReaders: feeds.count)
-        for feed in feeds {
-            switch feed.push(block) {
+        block.lend(toReaders: writers.count)
+        for writer in writers {
+            switch writer.push(block) {
             case .handedOver: break
             case .skipped: block.giveBack()
             case .fellBehind:
                 block.giveBack()
-                plane.metrics.laggingFeeds.increment()
+                context.metrics.laggingFeeds.increment()
                 requestKeyframe(at: block.arrival)
             }
         }
     }
 
     private func fallBehind(at now: MonotonicTime) {
-        for feed in feeds { feed.fallBehind() }
+        for writer in writers { writer.fallBehind() }
         requestKeyframe(at: now)
     }
 
@@ -91,12 +93,39 @@ final class PublisherTap: MediaSink {
     func restarted() { epoch &+= 1 }
 
     func ended(_ reason: SessionEnd) {
-        plane.taps.remove(live)
-        for feed in feeds { feed.end() }
-        feeds = []
+        context.taps.remove(live)
+        for writer in writers { writer.feed.end() }
+        writers = []
         onEnded(self)
     }
 
     private static let clockInterval: Duration = .milliseconds(200)
     private static let keyframeInterval: Duration = .milliseconds(500)
+}
+
+/// Whom a subscriber watches.
+struct WatchedKey: Hashable, Sendable {
+    var stageID: String
+    var participantID: String
+}
+
+/// A publication that can be subscribed to, as all workers see it.
+struct LiveTap: Sendable, Equatable {
+    /// Of this publish: a takeover has another one.
+    var number: UInt64
+    var key: WatchedKey
+    /// The index of the worker that owns the publication.
+    var worker: Int
+}
+
+/// Where workers find publications by participant. Only beginnings, ends and look-ups of subscribers touch its lock.
+final class TapDirectory: Sendable {
+    private let taps = Lock<[WatchedKey: LiveTap]>([:])
+
+    subscript(key: WatchedKey) -> LiveTap? { taps.withLock { $0[key] } }
+
+    func add(_ tap: LiveTap) { taps.withLock { $0[tap.key] = tap } }
+
+    /// Removes the publication, unless a later one has taken its place.
+    func remove(_ tap: LiveTap) { taps.withLock { if $0[tap.key] == tap { $0[tap.key] = nil } } }
 }

@@ -9,7 +9,7 @@ import Wire
 /// The watch page on one worker's public HTTP listeners: `/watch/{stageId}`, its files, and the events that say who is live.
 ///
 /// The page is for everybody; who is live is told to tokens with the SUBSCRIBE capability alone. They are asked again while the
-/// stream lives, so that an expired token ends it; one that was taken away ends it at once (`ViewerBook`). Confined to the
+/// stream lives, so that an expired token ends it; one that was taken away ends it at once (`ViewerRegistry`). Confined to the
 /// worker's loop.
 public final class WatchEndpoint {
     /// Often enough that an expired token sees little more; a token known to be genuine costs no signature.
@@ -19,31 +19,32 @@ public final class WatchEndpoint {
 
     let loop: EventLoop
     let board: StageBoard
-    private let viewers: ViewerBook
+    private let viewers: ViewerRegistry
     private let authorizer: any SubscribeAuthorizer
-    private var replies: Mailbox<Reply>?
+    private let replies: ReplyBox
+    private var endings: Mailbox<Ending>?
     private var notices: Mailbox<StageBoard.Notice>?
-    private var waiting: [Int: HTTPExchange] = [:]
     private var streams: [Int: WatchStream] = [:]
     private var lastNumber = 0
     private var timers: [TimerWatch] = []
 
-    private struct Reply: Sendable {
+    /// A stream that ends because its place was given away or its token taken.
+    private struct Ending: Sendable {
         var number: Int
-        var request: SubscribeRequest
-        var result: Result<SubscribeGrant, Refusal>
+        var refusal: Refusal
     }
 
     /// - Throws: when the system gives no more descriptors.
-    public convenience init(loop: EventLoop, board: StageBoard, plane: EmbeddedRouterPlane) throws(SystemError) {
-        try self.init(loop: loop, board: board, viewers: plane.pages, authorizer: plane.authorizer)
+    public convenience init(loop: EventLoop, board: StageBoard, context: EmbeddedRouterContext) throws(SystemError) {
+        try self.init(loop: loop, board: board, viewers: context.pages, authorizer: context.authorizer)
     }
 
     init(
-        loop: EventLoop, board: StageBoard, viewers: ViewerBook, authorizer: any SubscribeAuthorizer
+        loop: EventLoop, board: StageBoard, viewers: ViewerRegistry, authorizer: any SubscribeAuthorizer
     ) throws(SystemError) {
         (self.loop, self.board, self.viewers, self.authorizer) = (loop, board, viewers, authorizer)
-        replies = try Mailbox(loop: loop) { [unowned self] in receive($0) }
+        replies = try ReplyBox(loop: loop)
+        endings = try Mailbox(loop: loop) { [unowned self] in end($0.number, because: $0.refusal) }
         notices = try Mailbox(loop: loop) { [unowned self] in deliver($0) }
         let (authorization, clock) = (Self.authorizationInterval, Self.clockInterval)
         timers = [
@@ -85,42 +86,34 @@ extension WatchEndpoint {
         guard let token = request.bearerToken else {
             return exchange.respond(Problem.response(Refusal(.missingToken), headers: AnyOrigin.headers))
         }
-        lastNumber += 1
-        let number = lastNumber
-        waiting[number] = exchange
-        exchange.onCancelled = { [unowned self] in waiting[number] = nil }
-        authorize(SubscribeRequest(token: token, stageID: stageID, source: request.source), as: number)
-    }
-
-    private func authorize(_ request: SubscribeRequest, as number: Int) {
-        let sender = replies?.sender
-        authorizer.authorizeSubscribe(request) { sender?.send(Reply(number: number, request: request, result: $0)) }
-    }
-
-    private func receive(_ reply: Reply) {
-        switch reply.result {
-        case .failure(let refusal):
-            waiting.removeValue(forKey: reply.number)?.respond(Problem.response(refusal, headers: AnyOrigin.headers))
-            end(reply.number, because: refusal)
-        case .success(let grant):
-            guard let exchange = waiting.removeValue(forKey: reply.number) else { return }
+        let asked = SubscribeRequest(token: token, stageID: stageID, source: request.source)
+        let question = authorize(asked) { [unowned self] result in
             do throws(Refusal) {
-                try start(reply.number, reply.request, grant, exchange)
+                try start(asked, (result ?? .failure(Refusal(.overloaded))).get(), exchange)
             } catch {
                 exchange.respond(Problem.response(error, headers: AnyOrigin.headers))
             }
         }
+        if let question { exchange.onCancelled = { [unowned self] in replies.cancel(question) } }
     }
 
-    /// - Parameter number: of the stream; the board gives its watcher another.
+    /// - Parameter then: told nil when too many are asked at once.
+    private func authorize(
+        _ request: SubscribeRequest, then: @escaping (Result<SubscribeGrant, Refusal>?) -> Void
+    ) -> ReplyBox.Question? {
+        replies.ask({ reply in authorizer.authorizeSubscribe(request) { reply($0) } }, then: then)
+    }
+
     private func start(
-        _ number: Int, _ request: SubscribeRequest, _ grant: SubscribeGrant, _ exchange: HTTPExchange
+        _ request: SubscribeRequest, _ grant: SubscribeGrant, _ exchange: HTTPExchange
     ) throws(Refusal) {
-        guard let notices, let replies else { throw Refusal(.overloaded) }
+        guard let notices, let endings else { throw Refusal(.overloaded) }
+        lastNumber += 1
+        let number = lastNumber
         // Whoever opens the page ever again looks at the newest.
         let place = try viewers.enter(
-            .init(grant: grant, token: request.token, source: request.source.ip, makesWay: true) { [sender = replies.sender] in
-                sender.send(Reply(number: number, request: request, result: .failure($0)))
+            .init(grant: grant, token: request.token, source: request.source.ip, makesWay: true) { [sender = endings.sender] in
+                sender.send(Ending(number: number, refusal: $0))
             })
         guard let watcher = board.watch(stage: request.stageID, notices.sender) else {
             viewers.leave(place)
@@ -145,7 +138,11 @@ extension WatchEndpoint {
     }
 
     func authorizeAgain() {
-        for stream in streams.values { authorize(stream.request, as: stream.number) }
+        for stream in streams.values {
+            _ = authorize(stream.request) { [unowned self] result in
+                if case .failure(let refusal) = result { end(stream.number, because: refusal) }
+            }
+        }
     }
 
     /// The token is not what it was: the stream says so and ends.
@@ -174,4 +171,24 @@ private enum AnyOrigin {
         response.headers["Access-Control-Max-Age"] = "86400"
         return response
     }
+}
+
+/// One page that is told who is live. Confined to its worker.
+final class WatchStream {
+    /// The endpoint's name for it.
+    let number: Int
+    /// What it showed at the inbox, and shows again while it lives.
+    let request: SubscribeRequest
+    /// The board's name for it.
+    let watcher: Int
+    /// Its place among the pages that watch.
+    let place: UInt64
+    private let events: HTTPEventStream
+
+    init(number: Int, request: SubscribeRequest, watcher: Int, place: UInt64, events: HTTPEventStream) {
+        (self.number, self.request, self.watcher, self.place, self.events) = (number, request, watcher, place, events)
+    }
+
+    func send(_ event: WatchEvent) { events.send(event.serverSent) }
+    func close() { events.close() }
 }

@@ -18,7 +18,7 @@ final class OverviewReport {
         var gate: AdmissionGate
         var board: SessionBoard
         var store: any GatewayStore
-        var contract: ContractDesk
+        var contract: ContractContext
         var load: () -> LoadGuard.Report
         /// Of the drain.
         var phase: () -> String

@@ -25,7 +25,7 @@ final class ClusterService: NodeService {
     private let node: ClusterMember
     private let cluster: ClusterContext
     private let gate: AdmissionGate
-    private let embedded: EmbeddedRouterPlane?
+    private let embedded: EmbeddedRouterContext?
     private let load: LoadGuard
     private let routers: RouterControl?
     private var reports: TimerWatch?
@@ -33,7 +33,7 @@ final class ClusterService: NodeService {
 
     init(
         loop: EventLoop, cluster: ClusterContext, addresses: Addresses, gate: AdmissionGate, metrics: MetricsRegistry,
-        load: LoadGuard, routers: RouterControl?, embedded: EmbeddedRouterPlane?
+        load: LoadGuard, routers: RouterControl?, embedded: EmbeddedRouterContext?
     ) throws {
         node = try ClusterMember(loop: loop, leases: cluster.leases, redis: cluster.redis)
         (self.cluster, self.gate, self.load, self.routers, self.embedded) = (cluster, gate, load, routers, embedded)

@@ -6,11 +6,11 @@ import Settings
 
 /// The rules of the media contract, and where warnings go, for every thread.
 struct SharedContract: Sendable {
-    let desk: ContractDesk
+    let context: ContractContext
     let warnings: ContractWarnings
 
     init(_ settings: ContractSettings, metrics: MetricsRegistry) {
-        (desk, warnings) = (ContractDesk(rules: settings), ContractWarnings(metrics))
+        (context, warnings) = (ContractContext(rules: settings), ContractWarnings(metrics))
     }
 }
 

@@ -11,10 +11,10 @@ import Wire
 /// What of WebRTC every worker has a part of: the media port's peers, WHIP's publishers, and the embedded router's subscribers.
 struct SharedWebRTC: Sendable {
     /// Nil when there is no media port: then WHIP and WHEP are off.
-    let transport: TransportPlane?
+    let transport: TransportContext?
     let whip: WHIPContext?
     /// Nil when no router has that driver.
-    let embedded: EmbeddedRouterPlane?
+    let embedded: EmbeddedRouterContext?
 
     /// - Parameters:
     ///   - media: the bound media port.
@@ -26,7 +26,7 @@ struct SharedWebRTC: Sendable {
         transport = try media.map { socket in
             var settings = try TransportConfiguration(configuration, media: socket.localAddress)
             (settings.node, settings.generation, settings.sessionKey) = (store.node, generation, sessionKey)
-            return try TransportPlane(configuration: settings, workerCount: workerCount, metrics: TransportMetrics(metrics))
+            return try TransportContext(configuration: settings, workerCount: workerCount, metrics: TransportMetrics(metrics))
         }
         let leases = store.membership.leases
         whip = transport.map {
@@ -44,11 +44,11 @@ struct SharedWebRTC: Sendable {
 extension SharedWebRTC {
     /// The embedded router's shared part; nil when the configuration names no router with that driver, or there is no media port.
     private static func makeEmbeddedRouter(
-        _ configuration: StagedoorConfiguration, _ transport: TransportPlane?, authorizer: any SubscribeAuthorizer,
+        _ configuration: StagedoorConfiguration, _ transport: TransportContext?, authorizer: any SubscribeAuthorizer,
         workerCount: Int, metrics: MetricsRegistry
-    ) -> EmbeddedRouterPlane? {
+    ) -> EmbeddedRouterContext? {
         guard let transport, configuration.routers.values.contains(where: { $0.driver == .embedded }) else { return nil }
-        return EmbeddedRouterPlane(
+        return EmbeddedRouterContext(
             settings: configuration.embedded, transport: transport, authorizer: authorizer, workerCount: workerCount,
             metrics: EmbeddedRouterMetrics(metrics))
     }

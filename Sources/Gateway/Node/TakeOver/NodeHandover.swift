@@ -318,11 +318,11 @@ final class NodeHandover {
 struct HandoverServices {
     let gate: AdmissionGate
     let staticRouters: [StaticRouter]
-    let contract: ContractDesk
+    let contract: ContractContext
     let foreignRequests: ForeignRequests
 
     init(_ shared: SharedParts) {
         (gate, staticRouters) = (shared.admission.gate, shared.staticRouters)
-        (contract, foreignRequests) = (shared.contract.desk, shared.foreignRequests)
+        (contract, foreignRequests) = (shared.contract.context, shared.foreignRequests)
     }
 }

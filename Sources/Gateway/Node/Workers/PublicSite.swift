@@ -38,10 +38,10 @@ final class PublicSite {
                 loop: loop, context: plane, authorizer: environment.authorizer, servesPublishPage: environment.hasPublishPage)
         }
         whip?.host = host
-        let whep = try environment.webRTC.embedded.map { try WHEPEndpoint(loop: loop, plane: $0) }
+        let whep = try environment.webRTC.embedded.map { try WHEPEndpoint(loop: loop, context: $0) }
         self.whip = whip
         let watch = try environment.webRTC.embedded.map {
-            try WatchEndpoint(loop: loop, board: environment.stages, plane: $0)
+            try WatchEndpoint(loop: loop, board: environment.stages, context: $0)
         }
         self.watch = watch
         let foreign = try ForeignAnswers(loop: loop, requests: environment.foreignRequests)

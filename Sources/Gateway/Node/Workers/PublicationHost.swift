@@ -44,24 +44,24 @@ final class PublicationHost: PublishHost {
 
     /// An encoder whose offer changed has changed a setting, and is heard.
     func rememberedRefusal(for grant: PublishGrant, _ request: PublishRequest) -> Refusal? {
-        environment.contract.desk.rememberedRefusal(for: ContractPublisher(grant, request), at: loop.now)
+        environment.contract.context.rememberedRefusal(for: ContractPublisher(grant, request), at: loop.now)
     }
 
     func rememberedWarning(for grant: PublishGrant, _ request: PublishRequest) -> String? {
-        environment.contract.desk.rememberedWarning(for: ContractPublisher(grant, request), at: loop.now)
+        environment.contract.context.rememberedWarning(for: ContractPublisher(grant, request), at: loop.now)
     }
 
     func acceptedProfiles(for grant: PublishGrant) -> Set<UInt8>? {
-        environment.contract.desk.rules(forStageTags: grant.stageTags).offeredProfiles
+        environment.contract.context.rules(forStageTags: grant.stageTags).offeredProfiles
     }
 
     func retryAfter(for grant: PublishGrant) -> Int? {
-        environment.contract.desk.retryAfter(credential: grant.credentialHash, at: loop.now)
+        environment.contract.context.retryAfter(credential: grant.credentialHash, at: loop.now)
     }
 
     func makeInspector(for grant: PublishGrant, _ lease: PublishLease, _ request: PublishRequest) -> ContractSession? {
         let session = ContractSession(
-            desk: environment.contract.desk, ingest: request.ingestProtocol == .whip ? .whip : .rtmp,
+            context: environment.contract.context, ingest: request.ingestProtocol == .whip ? .whip : .rtmp,
             publisher: ContractPublisher(grant, request))
         session.onWarning = { [environment] warning in
             environment.contract.warnings.note(warning, grant)

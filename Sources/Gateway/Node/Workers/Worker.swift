@@ -121,11 +121,11 @@ final class Worker {
 
     private func openWHIP(_ sockets: WorkerSockets) throws {
         if let socket = sockets.media, let plane = environment.webRTC.transport {
-            let port = try MediaPort(loop: loop, index: sockets.index, socket: socket, plane: plane)
+            let port = try MediaPort(loop: loop, index: sockets.index, socket: socket, context: plane)
             whip = WHIPSessions(port: port)
             whip?.host = stage
             media = port
-            if let plane = environment.webRTC.embedded { stage.subscribers = try EmbeddedRouterWorker(port: port, plane: plane) }
+            stage.subscribers = try environment.webRTC.embedded.map { try EmbeddedRouterWorker(port: port, context: $0) }
             reports.append(
                 MediaSocketMetrics.watch(port, on: loop, name: "worker-\(sockets.index)", in: environment.instruments.metrics))
             if let socket = sockets.mediaTCP { listeners.append(try TCPListener(loop: loop, socket: socket) { port.accept($0) }) }

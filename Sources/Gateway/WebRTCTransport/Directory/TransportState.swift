@@ -1,5 +1,6 @@
 import DTLS
 import EventLoop
+import OpenSSL
 import STUN
 import Synchronization
 public import Wire
@@ -30,7 +31,7 @@ public final class TransportState: Sendable {
     /// The one whose fingerprint stands in our answer.
     let certificate: DTLSCertificate
     /// SHA-256 of the bearer token, which PATCH and DELETE must show again.
-    let tokenHash: [UInt8]
+    private let tokenHash: [UInt8]
     private let content: Lock<Content>
     private let state = Atomic<UInt32>(pendingCode)
     private let heard: Atomic<Int64>
@@ -48,6 +49,9 @@ public final class TransportState: Sendable {
         content = Lock(Content(credentials: [credentials], remoteUfrag: peer.ufrag))
         heard = Atomic(now.nanoseconds)
     }
+
+    /// Whether the session was made with this token, compared in constant time.
+    public func belongs(to token: Secret) -> Bool { ConstantTime.isEqual(Digest.sha256(token.reveal()), tokenHash) }
 
     // MARK: - Ownership
 
@@ -132,4 +136,22 @@ public final class TransportState: Sendable {
     private static let ownedBase: UInt32 = 2
     /// Restarts that overlap; more than this without a check is a client's error.
     private static let maximumCredentials = 4
+}
+
+/// Our side of one ICE session (RFC 8839 §5.4); an ICE restart makes new ones.
+struct ICECredentials: Sendable, Equatable {
+    var ufrag: LocalUfrag
+    /// ASCII, 24 ice-chars: 144 bits.
+    var password: [UInt8]
+    /// The strong entity tag of this ICE session, with its quotes (RFC 9725 §4.3.1).
+    var etag: String
+
+    static func make(_ mint: UfragMint) -> ICECredentials {
+        let random = Random.bytes(count: 34)
+        let seed = random[..<8].reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+        let tag = String(hexadecimal: random[8..<16])
+        // Base64 of 18 bytes needs no padding, and its whole alphabet is ice-chars.
+        let password = Base64.standard.encode(random[16...])
+        return ICECredentials(ufrag: mint.mint(random: seed), password: password, etag: "\"\(tag)\"")
+    }
 }

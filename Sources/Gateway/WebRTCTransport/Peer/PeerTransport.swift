@@ -5,12 +5,13 @@ import OpenSSL
 public import Refusals
 import Settings
 import SRTP
+import Sockets
 import Wire
 
 /// The transport of one session on the worker that owns it: tuples, DTLS, SRTP in and out (RFC 8835 §3).
 ///
 /// Not Sendable on purpose: other threads reach it through its `TransportEntry` and the worker's mailbox.
-public final class PeerTransport {
+@safe public final class PeerTransport {
     public let entry: any TransportEntry
     /// The entry's, here because every packet needs it.
     private let state: TransportState
@@ -18,7 +19,7 @@ public final class PeerTransport {
     /// What is done with the media; the transport keeps it alive.
     public internal(set) var session: (any TransportSession)?
     /// Where we send: the validated tuple on which the last genuine packet came.
-    public internal(set) var path: MediaPath
+    public private(set) var path: MediaPath
     /// Tuples from which a check of this session came, here or on another worker.
     private var validated: [MediaPath] = []
     /// Under which the directory knows this session.
@@ -26,25 +27,25 @@ public final class PeerTransport {
     /// Tuples without a check whose worker was told of this session.
     private var rebound: [MediaPath] = []
     private let createdAt: MonotonicTime
-    var phase = Phase.handshaking
-    var dtls: DTLSConnection?
-    var handshakeTimer: TimerWatch?
-    var inbound: SRTPInbound?
-    var outbound: SRTPOutbound?
-    var attempts = 0
+    private var phase = Phase.handshaking
+    private var dtls: DTLSConnection?
+    private var handshakeTimer: TimerWatch?
+    private var inbound: SRTPInbound?
+    private var outbound: SRTPOutbound?
+    private var attempts = 0
     /// From our last flight to what it was answered with: the first idea of the way's length.
-    public internal(set) var handshakeRoundTrip: Duration?
-    var flightSentAt: MonotonicTime?
+    public private(set) var handshakeRoundTrip: Duration?
+    private var flightSentAt: MonotonicTime?
     private let scratch = UnsafeMutableRawBufferPointer.allocate(byteCount: scratchByteCount, alignment: 8)
 
-    enum Phase { case handshaking, ready, closed }
+    private enum Phase { case handshaking, ready, closed }
 
     init(entry: any TransportEntry, port: MediaPort, path: MediaPath, now: MonotonicTime) {
         (self.entry, self.port, self.path, createdAt) = (entry, port, path, now)
         state = entry.transport
     }
 
-    deinit { scratch.deallocate() }
+    deinit { unsafe scratch.deallocate() }
 
     public var loop: EventLoop { port.loop }
     public var isClosed: Bool { phase == .closed }
@@ -70,7 +71,7 @@ public final class PeerTransport {
 
     /// - Returns: whether it was genuine.
     func receiveMedia(_ packet: UnsafeMutableRawBufferPointer, on path: MediaPath, at now: MonotonicTime) -> Bool {
-        guard unprotect(packet, at: now) else { return false }
+        guard unsafe unprotect(packet, at: now) else { return false }
         genuinePacket(on: path, at: now)
         return true
     }
@@ -78,7 +79,8 @@ public final class PeerTransport {
     /// From a tuple without a check: genuine packets are taken, but nothing is sent there before its check.
     /// - Returns: whether it was one.
     func receiveRebound(_ packet: UnsafeMutableRawBufferPointer, at now: MonotonicTime) -> Bool {
-        guard now - entry.transport.lastHeard <= port.plane.configuration.whip.consentTimeout, unprotect(packet, at: now) else {
+        guard now - entry.transport.lastHeard <= port.context.configuration.whip.consentTimeout, unsafe unprotect(packet, at: now)
+        else {
             return false
         }
         entry.transport.heard(at: now)
@@ -98,23 +100,23 @@ public final class PeerTransport {
         guard let session else { return false }
         let isControl = UnsafeRawBufferPointer(packet).isRTCP
         do throws(SRTPError) {
-            let length = isControl ? try inbound?.unprotectControl(packet) : try inbound?.unprotect(packet)
+            let length = unsafe isControl ? try inbound?.unprotectControl(packet) : try inbound?.unprotect(packet)
             guard let count = length else { return false }
-            let plain = UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(packet)[..<count])
-            if isControl { session.receiveControl(plain, at: now) } else { session.receiveMedia(plain, at: now) }
+            let plain = unsafe UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(packet)[..<count])
+            if isControl { unsafe session.receiveControl(plain, at: now) } else { unsafe session.receiveMedia(plain, at: now) }
             return true
         } catch {
             // Counted and dropped: bad packets never end a session.
             switch error {
-            case .replayed, .tooOld: port.plane.metrics.replays.increment()
-            default: port.plane.metrics.authenticationFailures.increment()
+            case .replayed, .tooOld: port.context.metrics.replays.increment()
+            default: port.context.metrics.authenticationFailures.increment()
             }
             return false
         }
     }
 
     /// Asks for a `flush` of the session when the batch at hand has been received.
-    public func gather() { port.gathering.append(self) }
+    public func gather() { port.gather(self) }
 
     /// A genuine packet of a new source came: SRTP of it may be tried from unknown tuples.
     public func register(source ssrc: UInt32) { port.register(source: ssrc, of: self) }
@@ -125,10 +127,10 @@ public final class PeerTransport {
 
     /// Protects a compound RTCP packet and sends it; too long a one is dropped.
     public func sendControl(_ compound: [UInt8]) {
-        guard outbound != nil, compound.count + SRTPOutbound.trailerByteCount <= scratch.count else { return }
-        scratch.copyBytes(from: compound)
-        guard let count = try? outbound!.protectControl(scratch, count: compound.count) else { return }
-        send(UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(scratch)[..<count]))
+        guard outbound != nil, unsafe compound.count + SRTPOutbound.trailerByteCount <= scratch.count else { return }
+        unsafe scratch.copyBytes(from: compound)
+        guard let count = try? unsafe outbound!.protectControl(scratch, count: compound.count) else { return }
+        unsafe send(UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(scratch)[..<count]))
     }
 
     /// Protects the first `count` bytes of `buffer`, an RTP packet, in place.
@@ -136,11 +138,11 @@ public final class PeerTransport {
     /// - Returns: the length of the protected packet; nil before the keys are there, and when they are used up.
     public func protect(_ buffer: UnsafeMutableRawBufferPointer, count: Int) -> Int? {
         guard outbound != nil else { return nil }
-        return try? outbound!.protect(buffer, count: count)
+        return try? unsafe outbound!.protect(buffer, count: count)
     }
 
     /// Sends a datagram that is protected already.
-    public func send(_ datagram: UnsafeRawBufferPointer) { port.send(datagram, on: path) }
+    public func send(_ datagram: UnsafeRawBufferPointer) { unsafe port.send(datagram, on: path) }
 
     /// The most that `protect` adds.
     public static let protectionByteCount = SRTPOutbound.trailerByteCount
@@ -153,7 +155,7 @@ public final class PeerTransport {
     }
 
     private func isOverdue(at now: MonotonicTime) -> Bool {
-        let settings = port.plane.configuration.whip
+        let settings = port.context.configuration.whip
         if phase == .handshaking, now - createdAt > settings.handshakeTimeout { return true }
         return now - entry.transport.lastHeard > settings.consentTimeout
     }
@@ -168,10 +170,10 @@ public final class PeerTransport {
         var records = dtls?.takeOutgoing() ?? []
         if isSilent, records.count > 1 {
             // Nobody may be there to hear the first.
-            port.plane.sendToAll(.farewell(Array(records[1...]), path))
+            port.context.sendToAll(.farewell(Array(records[1...]), path))
             records.removeSubrange(1...)
         }
-        for datagram in records { datagram.withUnsafeBytes { send($0) } }
+        for datagram in records { unsafe datagram.withUnsafeBytes { unsafe send($0) } }
         session?.transportEnded(reason)
         _ = entry.transport.markEnded()
         port.forget(self)
@@ -179,6 +181,127 @@ public final class PeerTransport {
     }
 
     /// A handshake that broke may be begun again a few times within its lifetime.
-    static let maximumAttempts = 4
+    private static let maximumAttempts = 4
     private static let scratchByteCount = 1_500
+}
+
+/// DTLS of a session, in either role, within the loop's handshake budget; its keys end up in the session's SRTP contexts.
+extension PeerTransport {
+    /// As DTLS client: sends the ClientHello, right after the binding response.
+    func startHandshake(at now: MonotonicTime) {
+        guard dtls == nil, let dtls = makeConnection(.client) else { return }
+        run(dtls) { connection throws(DTLSError) in
+            try connection.start()
+            return .none
+        }
+    }
+
+    func receiveDTLS(_ datagram: UnsafeRawBufferPointer, on path: MediaPath, at now: MonotonicTime) {
+        guard phase != .closed else { return }
+        if dtls == nil, unsafe datagram.isClientHello, !entry.transport.peer.isDTLSClient { dtls = makeConnection(.server) }
+        guard let dtls else { return }
+        if phase == .handshaking { self.path = path }
+        unsafe run(dtls, taking: [UInt8](datagram))
+    }
+
+    private func makeConnection(_ role: DTLSConnection.Role) -> DTLSConnection? {
+        attempts += 1
+        guard attempts <= Self.maximumAttempts else { return nil }
+        do throws(DTLSError) {
+            let connection = try DTLSConnection(
+                port.certificateContexts.context(for: entry.transport.certificate), role: role,
+                expecting: entry.transport.peer.fingerprints)
+            dtls = connection
+            return connection
+        } catch {
+            end(.refused(Refusal(.internalError)))
+            return nil
+        }
+    }
+
+    private func run(_ connection: DTLSConnection, taking datagram: [UInt8]) {
+        run(connection) { connection throws(DTLSError) in
+            try unsafe datagram.withUnsafeBufferPointer { bytes throws(DTLSError) in
+                try unsafe connection.receive(UnsafeRawBufferPointer(bytes))
+            }
+        }
+    }
+
+    /// One step, within the loop's budget of handshakes: now or in its turn.
+    ///
+    /// A step that waits keeps its transport until then. Weakly held it would have a side table, and every packet's counts pay for
+    /// that as long as the session lives.
+    private func run(
+        _ connection: DTLSConnection, _ step: @escaping (DTLSConnection) throws(DTLSError) -> DTLSConnection.Event
+    ) {
+        guard phase == .handshaking else { return carryOut(connection, step) }
+        HandshakeScheduler.of(port.loop).perform(.authenticated, from: path.remote.ip) { [self] in
+            guard phase != .closed, dtls === connection else { return }
+            carryOut(connection, step)
+        }
+    }
+
+    private func carryOut(_ connection: DTLSConnection, _ step: (DTLSConnection) throws(DTLSError) -> DTLSConnection.Event) {
+        do throws(DTLSError) {
+            let event = try step(connection)
+            if case .completed = event { handshakeRoundTrip = flightSentAt.map { port.loop.now - $0 } }
+            sendFlights(of: connection)
+            handle(event, at: port.loop.now)
+        } catch {
+            sendFlights(of: connection)
+            handshakeFailed(error)
+        }
+    }
+
+    private func sendFlights(of connection: DTLSConnection) {
+        for datagram in connection.takeOutgoing() {
+            unsafe datagram.withUnsafeBytes { unsafe port.send($0, on: path) }
+            flightSentAt = port.loop.now
+        }
+        handshakeTimer?.cancel()
+        handshakeTimer = nil
+        guard let timeout = connection.timeout else { return }
+        handshakeTimer = port.loop.schedule(after: timeout) { [unowned self] in
+            guard let dtls else { return }
+            run(dtls) { connection throws(DTLSError) in
+                try connection.timeoutExpired()
+                return .none
+            }
+        }
+    }
+
+    private func handle(_ event: DTLSConnection.Event, at now: MonotonicTime) {
+        switch event {
+        case .none: break
+        case .closedByPeer: end(.closed)
+        case .completed(let profile, let exported):
+            entry.transport.heard(at: now)
+            install(profile, exported)
+        }
+    }
+
+    /// A wrong certificate ends the session; anything else leaves it waiting for another ClientHello until its time is up.
+    private func handshakeFailed(_ error: DTLSError) {
+        port.context.metrics.failedHandshakes.increment()
+        if error == .fingerprintMismatch { return end(.refused(Refusal(.wrongFingerprint))) }
+        if error == .noSRTPProfile { return end(.refused(Refusal(.noSRTPProfile))) }
+        dtls = nil
+        handshakeTimer?.cancel()
+        if entry.transport.peer.isDTLSClient { startHandshake(at: port.loop.now) }
+    }
+
+    private func install(_ number: UInt16, _ exported: Secret) {
+        guard let profile = SRTPProfile(rawValue: number) else { return end(.refused(Refusal(.noSRTPProfile))) }
+        let keys = SRTPKeys.pair(exported: exported, profile: profile)
+        let (theirs, ours) = entry.transport.peer.isDTLSClient ? (keys.server, keys.client) : (keys.client, keys.server)
+        do throws(SRTPError) {
+            inbound = try SRTPInbound(theirs)
+            outbound = try SRTPOutbound(ours)
+        } catch { return end(.refused(Refusal(.internalError))) }
+        guard phase == .handshaking else { return }
+        phase = .ready
+        entry.transport.becameReady()
+        entry.reached(.handshakeDone, peer: path.remote)
+        session?.transportReady()
+    }
 }

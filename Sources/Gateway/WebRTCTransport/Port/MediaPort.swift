@@ -9,66 +9,65 @@ import Wire
 /// One worker's part of the media port: every datagram of every session comes in here and is told apart (RFC 7983).
 ///
 /// Only validated tuples get further than STUN. Confined to the worker's loop.
-public final class MediaPort {
+@safe public final class MediaPort {
     public let loop: EventLoop
     public let index: Int
-    public let plane: TransportPlane
-    let socket: UDPSocket
-    let agent = STUNAgent()
-    let reply = UnsafeMutableRawBufferPointer.allocate(byteCount: STUNAgent.maximumReplyByteCount, alignment: 8)
+    public let context: TransportContext
+    private let socket: UDPSocket
+    let connections: ICEConnections
+    private let agent = STUNAgent()
+    private let reply = UnsafeMutableRawBufferPointer.allocate(byteCount: STUNAgent.maximumReplyByteCount, alignment: 8)
     /// Who makes the sessions of each purpose. Set before the loop runs.
     public var sessionMakers: [TransportPurpose: any TransportSessionMaker] = [:]
 
-    var tuples = TupleTable()
+    private(set) var tuples = TupleTable()
+    private var sessions: [ObjectIdentifier: PeerTransport] = [:]
     /// What peers of sessions that ended by silence are answered with.
-    var farewells = Farewells()
-    /// ICE-TCP connections by their peer.
-    var connections: [SocketAddress: ICEConnection] = [:]
-    /// Connections that leave for other workers at the end of this turn.
-    var moves: [TimerWatch] = []
-    var sessions: [ObjectIdentifier: PeerTransport] = [:]
+    private var farewells = Farewells()
     /// Tuples without a check that carried something genuine.
-    var rebound: [TupleKey: any TransportEntry] = [:]
-    /// A packet as it came, while it is tried.
-    let attempt = UnsafeMutableRawBufferPointer.allocate(byteCount: DatagramRing.slotByteCount, alignment: 8)
+    private var rebound = ReboundTuples()
+    private var rebindingBudget = RebindingBudget()
+    private let trial = PacketTrial()
     /// Sessions with packets gathered from the batch at hand.
-    var gathering: [PeerTransport] = []
+    private var gathering: [PeerTransport] = []
     /// Workers that got datagrams from the batch at hand.
     private var wokenWorkers: Set<Int> = []
     private var mailbox: Mailbox<TransportMessage>?
-    /// Every 50 ms while there are tuples or sessions; nil while there are none.
-    var rounds: TimerWatch?
-    var roundCount = 0
+    private let clock: PortClock
     /// The kernel's drops that are in the metric.
-    var countedDrops = 0
-    /// Every 10 ms while a session misses packets; nil while none does.
-    var repairs: TimerWatch?
-    private var contexts: [(certificate: DTLSCertificate, context: DTLSContext)] = []
+    private var countedDrops = 0
+    let certificateContexts = DTLSContexts()
     /// Claims as DTLS client that wait for a USE-CANDIDATE that may not come.
-    var delayedClaims: [ObjectIdentifier: TimerWatch] = [:]
-    var rebindingBudget = RebindingBudget()
+    private var delayedClaims: [ObjectIdentifier: TimerWatch] = [:]
     /// The process before us, as long as it has sessions: what is none of ours may be theirs.
-    var predecessor: DatagramLink?
+    private var predecessor: DatagramLink?
     /// From the process after us, which reads the socket.
-    var successor: DatagramLink?
+    private var successor: DatagramLink?
 
     /// - Parameter socket: this worker's member of the media port's group.
-    public init(loop: EventLoop, index: Int, socket: BoundSocket, plane: TransportPlane) throws {
-        (self.loop, self.index, self.plane) = (loop, index, plane)
+    public init(loop: EventLoop, index: Int, socket: BoundSocket, context: TransportContext) throws {
+        (self.loop, self.index, self.context) = (loop, index, context)
         self.socket = UDPSocket(loop: loop, socket: socket)
+        (connections, clock) = (ICEConnections(loop: loop), PortClock(loop: loop))
         let mailbox = try Mailbox<TransportMessage>(loop: loop, priority: .media) { [unowned self] in receive($0) }
         self.mailbox = mailbox
-        plane.open(worker: index, mailbox.sender)
+        context.open(worker: index, mailbox.sender)
         self.socket.onDatagrams = { [unowned self] in receive($0) }
+        unsafe connections.onDatagram = { [unowned self] in
+            unsafe receive($0, on: $1, at: loop.now)
+            endBatch()
+        }
+        connections.onClosed = { [unowned self] in tuples.remove($0.key) }
+        clock.onRound = { [unowned self] in goRound($0) }
+        clock.onRepair = { [unowned self] in repair() }
     }
 
-    deinit {
-        reply.deallocate()
-        attempt.deallocate()
-    }
+    deinit { unsafe reply.deallocate() }
 
     public var counters: UDPCounters { socket.counters }
-    public var sessionCount: Int { sessions.count }
+
+    /// Takes an accepted connection of the media port's TCP listener.
+    public func accept(_ connection: AcceptedConnection) { connections.accept(connection) }
 
     /// Ends the sessions of a purpose that have lived longest, at most so many (a drain's deadline has come).
     /// - Returns: how many ended.
@@ -84,20 +83,34 @@ public final class MediaPort {
     /// Ends every session by DTLS and reads no more.
     public func stop() {
         for session in Array(sessions.values) { session.end(.shutdown) }
-        for connection in connections.values { connection.close() }
-        connections = [:]
+        connections.closeAll()
         socket.stopReceiving()
-        rounds = nil
-        repairs = nil
+        clock.stop()
     }
 
-    /// The DTLS settings for a session's certificate; the last few are kept.
-    func context(for certificate: DTLSCertificate) throws(DTLSError) -> DTLSContext {
-        if let known = contexts.first(where: { $0.certificate == certificate }) { return known.context }
-        let context = try DTLSContext(certificate)
-        contexts.append((certificate, context))
-        if contexts.count > Self.maximumContexts { contexts.removeFirst() }
-        return context
+    /// Asks for a `flush` of the session when the batch at hand has been received.
+    func gather(_ session: PeerTransport) { gathering.append(session) }
+
+    /// A genuine packet of a new source came: SRTP of it may be tried from unknown tuples.
+    func register(source ssrc: UInt32, of session: PeerTransport) {
+        session.sources.append(ssrc)
+        context.directory.add(source: ssrc, for: session.entry)
+    }
+
+    /// Drops all that leads to a session that has ended.
+    func forget(_ session: PeerTransport) {
+        sessions[ObjectIdentifier(session.entry)] = nil
+        context.directory.remove(sources: session.sources, of: session.entry)
+        for path in tuples.removeAll(of: session.entry) where path.isStream { connections.closeAfterFlush(path) }
+        gathering.removeAll { $0 === session }
+    }
+
+    func send(_ datagram: UnsafeRawBufferPointer, on path: MediaPath) {
+        if path.isStream {
+            unsafe connections.send(datagram, on: path)
+        } else {
+            unsafe socket.send(datagram, to: path.remote, from: path.local)
+        }
     }
 
     // MARK: - Datagrams
@@ -105,51 +118,51 @@ public final class MediaPort {
     private func receive(_ batch: DatagramBatch) {
         let now = loop.now
         for datagram in batch {
-            receive(datagram.payload, on: MediaPath(remote: datagram.source, local: datagram.local), at: now)
+            unsafe receive(datagram.payload, on: MediaPath(remote: datagram.source, local: datagram.local), at: now)
         }
         endBatch()
     }
 
     /// Flushes what the batch left, while its bytes are still there.
-    func endBatch() {
+    private func endBatch() {
         for session in gathering {
             session.flush()
-            if repairs == nil, session.wantsEveryTick { startRepairs() }
+            if !clock.isRepairing, session.wantsEveryTick { clock.startRepairs() }
         }
         gathering.removeAll(keepingCapacity: true)
-        for worker in wokenWorkers { plane.send(.datagrams(from: index), to: worker) }
+        for worker in wokenWorkers { context.send(.datagrams(from: index), to: worker) }
         wokenWorkers.removeAll(keepingCapacity: true)
     }
 
     func receive(_ payload: UnsafeMutableRawBufferPointer, on path: MediaPath, at now: MonotonicTime) {
-        guard let first = payload.first else { return }
+        guard let first = unsafe payload.first else { return }
         switch DatagramKind(firstByte: first) {
-        case .stun: receiveCheck(UnsafeRawBufferPointer(payload), on: path, at: now)
-        case .dtls: receiveDTLS(UnsafeRawBufferPointer(payload), on: path, at: now)
-        case .media: receiveMedia(payload, on: path, at: now)
-        case .other: plane.metrics.garbage.increment()
+        case .stun: unsafe receiveCheck(UnsafeRawBufferPointer(payload), on: path, at: now)
+        case .dtls: unsafe receiveDTLS(UnsafeRawBufferPointer(payload), on: path, at: now)
+        case .media: unsafe receiveMedia(payload, on: path, at: now)
+        case .other: context.metrics.garbage.increment()
         }
     }
 
     private func receiveDTLS(_ datagram: UnsafeRawBufferPointer, on path: MediaPath, at now: MonotonicTime) {
         guard let tuple = tuples.find(path.key) else {
-            if pass(datagram, on: path) { return }
-            return plane.metrics.unverifiedDTLS.increment()
+            if unsafe pass(datagram, on: path) { return }
+            return context.metrics.unverifiedDTLS.increment()
         }
         let others = tuple.others
         // Whose handshake is done drops what is another's; while it is not, it alone shall have the tuple.
         let isShared = !others.isEmpty && tuple.first.entry.transport.isReady
-        hand(datagram, to: tuple.first, on: path, at: now)
-        for member in others where isShared { hand(datagram, to: member, on: path, at: now) }
+        unsafe hand(datagram, to: tuple.first, on: path, at: now)
+        for member in others where isShared { unsafe hand(datagram, to: member, on: path, at: now) }
     }
 
     private func hand(_ datagram: UnsafeRawBufferPointer, to member: TupleMember, on path: MediaPath, at now: MonotonicTime) {
-        if let session = member.session { return session.receiveDTLS(datagram, on: path, at: now) }
+        if let session = member.session { return unsafe session.receiveDTLS(datagram, on: path, at: now) }
         switch member.entry.transport.current {
         case .owned(let worker) where worker != index:
-            forward(datagram, of: member.entry, isValidated: true, on: path, to: worker, at: now)
-        case .pending where !member.entry.transport.peer.isDTLSClient && datagram.isClientHello:
-            claim(member.entry, on: path, at: now)?.receiveDTLS(datagram, on: path, at: now)
+            unsafe forward(datagram, of: member.entry, isValidated: true, on: path, to: worker, at: now)
+        case .pending where unsafe !member.entry.transport.peer.isDTLSClient && datagram.isClientHello:
+            unsafe claim(member.entry, on: path, at: now)?.receiveDTLS(datagram, on: path, at: now)
         case .ended: tuples.remove(member.entry, at: path.key)
         default: break
         }
@@ -157,50 +170,50 @@ public final class MediaPort {
 
     private func receiveMedia(_ datagram: UnsafeMutableRawBufferPointer, on path: MediaPath, at now: MonotonicTime) {
         guard let tuple = tuples.find(path.key) else {
-            if let record = farewells.answer(path.key, at: now) { record.withUnsafeBytes { send($0, on: path) } }
-            return receiveRebound(datagram, on: path, at: now)
+            if let record = farewells.answer(path.key, at: now) { unsafe record.withUnsafeBytes { unsafe send($0, on: path) } }
+            return unsafe receiveRebound(datagram, on: path, at: now)
         }
-        guard tuple.others.isEmpty else { return receiveShared(datagram, tuple, on: path, at: now) }
+        guard tuple.others.isEmpty else { return unsafe receiveShared(datagram, tuple, on: path, at: now) }
         if let session = tuple.first.session {
-            if session.receiveMedia(datagram, on: path, at: now) { tuple.lastGenuine = now }
+            if unsafe session.receiveMedia(datagram, on: path, at: now) { tuple.lastGenuine = now }
         } else {
-            passOn(UnsafeRawBufferPointer(datagram), of: tuple.first, tuple, on: path, at: now)
+            unsafe passOn(UnsafeRawBufferPointer(datagram), of: tuple.first, tuple, on: path, at: now)
         }
     }
 
     /// Media of a session of another worker. Whether it is genuine shows there; one that is heard at all is taken to be heard here.
-    func passOn(
+    private func passOn(
         _ datagram: UnsafeRawBufferPointer, of member: TupleMember, _ tuple: PeerTuple, on path: MediaPath, at now: MonotonicTime
     ) {
         guard case .owned(let worker) = member.entry.transport.current, worker != index else { return }
-        forward(datagram, of: member.entry, isValidated: true, on: path, to: worker, at: now)
+        unsafe forward(datagram, of: member.entry, isValidated: true, on: path, to: worker, at: now)
         if member === tuple.first, now - member.entry.transport.lastHeard <= PeerTuple.hold { tuple.lastGenuine = now }
     }
 
     // MARK: - Other workers
 
-    func forward(
+    private func forward(
         _ datagram: UnsafeRawBufferPointer, of entry: any TransportEntry, isValidated: Bool, on path: MediaPath, to worker: Int,
         at now: MonotonicTime
     ) {
-        let ring = plane.ring(from: index, to: worker)
-        guard ring.push(datagram, of: entry, isValidated: isValidated, path: path, arrival: now) else {
-            return plane.metrics.foreignDropped.increment()
+        let ring = context.ring(from: index, to: worker)
+        guard unsafe ring.push(datagram, of: entry, isValidated: isValidated, path: path, arrival: now) else {
+            return context.metrics.foreignDropped.increment()
         }
-        plane.metrics.foreign.increment()
+        context.metrics.foreign.increment()
         wokenWorkers.insert(worker)
     }
 
     private func receive(_ message: TransportMessage) {
         switch message {
         case .datagrams(let worker):
-            let ring = plane.ring(from: worker, to: index)
-            ring.drain { receiveForeign($0, $1, from: worker) }
+            let ring = context.ring(from: worker, to: index)
+            unsafe ring.drain { unsafe receiveForeign($0, $1, from: worker) }
             endBatch()
             ring.release()
         case .validated(let entry, let path): sessions[ObjectIdentifier(entry)]?.tupleValidated(path, at: loop.now)
         case .rebound(let entry, let path): learn(path, of: entry)
-        case .end(let entry, let reason): end(entry, reason)
+        case .end(let entry, let reason): sessions[ObjectIdentifier(entry)]?.end(reason) ?? entry.conclude(reason)
         case .perform(let entry, let body): body(sessions[ObjectIdentifier(entry)]?.session)
         case .connection(let entry, let detached): adopt(detached, of: entry)
         case .farewell(let records, let path): farewells.add(records, for: path.key, at: loop.now)
@@ -209,20 +222,279 @@ public final class MediaPort {
 
     /// A datagram that another worker took from a tuple it validated, or that is tried for rebinding.
     private func receiveForeign(_ datagram: UnsafeMutableRawBufferPointer, _ slot: DatagramRing.Slot, from worker: Int) {
-        guard let first = datagram.first, let entry = slot.entry, let session = sessions[ObjectIdentifier(entry)] else { return }
+        guard let first = unsafe datagram.first, let session = sessions[ObjectIdentifier(slot.entry)] else { return }
         switch DatagramKind(firstByte: first) {
-        case .dtls: session.receiveDTLS(UnsafeRawBufferPointer(datagram), on: slot.path, at: slot.arrival)
-        case .media where slot.isValidated: _ = session.receiveMedia(datagram, on: slot.path, at: slot.arrival)
-        case .media: receiveForeignRebound(datagram, slot, from: worker)
+        case .dtls: unsafe session.receiveDTLS(UnsafeRawBufferPointer(datagram), on: slot.path, at: slot.arrival)
+        case .media where slot.isValidated: _ = unsafe session.receiveMedia(datagram, on: slot.path, at: slot.arrival)
+        case .media: unsafe receiveForeignRebound(datagram, slot, from: worker)
         default: break
         }
     }
+}
 
-    private func end(_ entry: any TransportEntry, _ reason: SessionEnd) {
-        guard let session = sessions[ObjectIdentifier(entry)] else { return entry.conclude(reason) }
-        session.end(reason)
+// MARK: - Connectivity checks
+
+/// The only thing that is taken from everybody (RFC 8445 §7.3).
+extension MediaPort {
+    private func receiveCheck(_ datagram: UnsafeRawBufferPointer, on path: MediaPath, at now: MonotonicTime) {
+        guard let message = unsafe STUNMessage(preChecking: datagram), message.isBindingRequest, message.hasIntegrity,
+            let ufrag = message.localUfrag
+        else { return context.metrics.garbage.increment() }
+        if !context.mint.isOurs(ufrag), unsafe pass(datagram, on: path) { return }
+        guard context.mint.isOurs(ufrag), let (entry, password) = owner(of: ufrag, on: path) else {
+            return context.metrics.garbage.increment()
+        }
+        do throws(STUNError) {
+            switch try unsafe agent.answer(datagram, password: password, from: path.remote, into: reply) {
+            case .success(let byteCount):
+                unsafe send(UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(reply)[..<byteCount]), on: path)
+                context.metrics.checks.increment()
+                checkSucceeded(entry, ufrag, password, useCandidate: message.useCandidate, on: path, at: now)
+            case .roleConflict(let byteCount), .unknownAttributes(let byteCount):
+                unsafe send(UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(reply)[..<byteCount]), on: path)
+            }
+        } catch {
+            context.metrics.rejectedChecks.increment()
+            if tuples.find(path.key) == nil { entry.checkRejected() }
+        }
     }
 
-    /// Today's, yesterday's, and one in between a restart of the clock.
-    private static let maximumContexts = 3
+    private func owner(of ufrag: LocalUfrag, on path: MediaPath) -> (any TransportEntry, [UInt8])? {
+        if let member = tuples.find(path.key)?.member(ufrag: ufrag) { return (member.entry, member.password) }
+        guard let entry = context.directory.entry(ufrag: ufrag), let password = entry.transport.password(of: ufrag) else {
+            return nil
+        }
+        return (entry, password)
+    }
+
+    private func checkSucceeded(
+        _ entry: any TransportEntry, _ ufrag: LocalUfrag, _ password: [UInt8], useCandidate: Bool, on path: MediaPath,
+        at now: MonotonicTime
+    ) {
+        entry.transport.heard(at: now)
+        if path.isStream { connections.authenticate(path) }
+        let isNew = note(entry, ufrag, password, on: path, at: now)
+        switch entry.transport.current {
+        case .pending:
+            entry.reached(.checked, peer: path.remote)
+            if entry.transport.peer.isDTLSClient { claimAsClient(entry, useCandidate: useCandidate, on: path, at: now) }
+        case .owned(index): sessions[ObjectIdentifier(entry)]?.tupleValidated(path, at: now)
+        case .owned(let worker) where path.isStream: move(path, of: entry, to: worker)
+        case .owned(let worker): if isNew { context.send(.validated(entry, path), to: worker) }
+        case .ended: tuples.remove(entry, at: path.key)
+        }
+    }
+
+    /// Keeps the tuple for the session; true when this worker did not know them together.
+    private func note(
+        _ entry: any TransportEntry, _ ufrag: LocalUfrag, _ password: [UInt8], on path: MediaPath, at now: MonotonicTime
+    ) -> Bool {
+        let member = TupleMember(
+            entry, session: sessions[ObjectIdentifier(entry)], ufrag: ufrag, password: password, now: now)
+        guard tuples.note(member, on: path) else { return false }
+        clock.startRounds()
+        rebound[path.key] = nil
+        farewells.remove(path.key)
+        // The first check with the credentials of a restart ends those before (RFC 8445 §9).
+        context.directory.remove(entry.transport.confirm(ufrag))
+        return true
+    }
+
+    /// As DTLS client we go first: at USE-CANDIDATE, or 100 ms after the first check where none says so.
+    private func claimAsClient(_ entry: any TransportEntry, useCandidate: Bool, on path: MediaPath, at now: MonotonicTime) {
+        if useCandidate {
+            claim(entry, on: path, at: now)?.startHandshake(at: now)
+            return
+        }
+        guard entry.transport.scheduleClaim() else { return }
+        let watch = loop.schedule(after: .milliseconds(100)) { [unowned self] in
+            delayedClaims[ObjectIdentifier(entry)] = nil
+            claim(entry, on: path, at: loop.now)?.startHandshake(at: loop.now)
+        }
+        delayedClaims[ObjectIdentifier(entry)] = watch
+    }
+
+    /// pending → owned by this worker; nil when another one was faster or the session has ended.
+    private func claim(_ entry: any TransportEntry, on path: MediaPath, at now: MonotonicTime) -> PeerTransport? {
+        guard let sessionMaker = sessionMakers[entry.purpose], entry.transport.claim(worker: index) else { return nil }
+        entry.reached(.claimed, peer: path.remote)
+        let session = PeerTransport(entry: entry, port: self, path: path, now: now)
+        session.session = sessionMaker.makeSession(for: entry, on: session)
+        sessions[ObjectIdentifier(entry)] = session
+        clock.startRounds()
+        tuples.own(entry, by: session)
+        for tuple in tuples.tuples(of: entry) { session.tupleValidated(tuple.path, at: now) }
+        return session
+    }
+
+    /// Goes on with a connection whose session is ours.
+    func adopt(_ detached: DetachedConnection, of entry: any TransportEntry) {
+        // The session may have ended while its connection was on the way, which closes with its descriptor.
+        guard let session = sessions[ObjectIdentifier(entry)], let credentials = entry.transport.newestCredentials else { return }
+        let path = connections.resume(detached)
+        let member = TupleMember(
+            entry, session: session, ufrag: credentials.ufrag, password: credentials.password, now: loop.now)
+        _ = tuples.note(member, on: path)
+        clock.startRounds()
+        session.tupleValidated(path, at: loop.now)
+    }
+
+    /// The session of this connection lives on another worker.
+    private func move(_ path: MediaPath, of entry: any TransportEntry, to worker: Int) {
+        // One that others are on as well stays with them.
+        guard tuples.find(path.key)?.others.isEmpty == true else { return }
+        connections.move(path) { [context] in context.send(.connection(entry, $0), to: worker) }
+    }
+}
+
+// MARK: - Rebinding
+
+/// SRTP from tuples without a check: a NAT gave the client another port, and its next check is seconds away
+/// (docs/design.md 4.4).
+///
+/// Until that check nothing is sent there. What a stranger may have tried is bounded; a tuple that has carried one genuine packet
+/// is known from then on, so that a whole stream passes.
+extension MediaPort {
+    private func receiveRebound(_ datagram: UnsafeMutableRawBufferPointer, on path: MediaPath, at now: MonotonicTime) {
+        if let entry = rebound[path.key] {
+            if unsafe !hand(datagram, to: entry, on: path, at: now) { rebound[path.key] = nil }
+            return
+        }
+        // With a process before us most of these are its sessions': only what may be ours is paid from the budget then.
+        let isShared = predecessor != nil
+        guard let ssrc = UnsafeRawBufferPointer(datagram).ssrc, isShared || rebindingBudget.allows(now) else {
+            return context.metrics.garbage.increment()
+        }
+        // The number is the client's choice: simple-whip-client takes 1 and 2, and so does its neighbour, here or there.
+        let candidates = context.directory.entries(source: ssrc)
+        let isTried = !candidates.isEmpty && (!isShared || rebindingBudget.allows(now))
+        for entry in candidates where isTried {
+            guard let session = sessions[ObjectIdentifier(entry)] else { continue }
+            if unsafe trial.attempt(datagram, { unsafe session.receiveRebound(datagram, at: now) }) {
+                return learn(path, of: entry)
+            }
+        }
+        let isPassed = unsafe pass(UnsafeRawBufferPointer(datagram), on: path)
+        guard isTried else { return isPassed ? () : context.metrics.garbage.increment() }
+        for entry in candidates { unsafe hand(datagram, to: entry, on: path, at: now, exceptHere: true) }
+    }
+
+    /// Several sessions were checked on the tuple: the packet goes to those whose source it names, or else to the first that
+    /// finds it genuine. No member can keep a packet from another.
+    private func receiveShared(
+        _ datagram: UnsafeMutableRawBufferPointer, _ tuple: PeerTuple, on path: MediaPath, at now: MonotonicTime
+    ) {
+        let source = UnsafeRawBufferPointer(datagram).ssrc ?? 0
+        // The first one's own packets cost no more for who else was checked there.
+        if let session = tuple.first.session, session.sources.contains(source),
+            unsafe isGenuine(datagram, of: session, on: path, at: now)
+        {
+            return tuple.lastGenuine = now
+        }
+        let order = tuple.order(of: source, at: now) { context.directory.entries(source: source) }
+        for member in order.near {
+            guard let session = member.session, unsafe isGenuine(datagram, of: session, on: path, at: now) else { continue }
+            return member === tuple.first ? tuple.lastGenuine = now : ()
+        }
+        for member in order.far { unsafe passOn(UnsafeRawBufferPointer(datagram), of: member, tuple, on: path, at: now) }
+    }
+
+    private func isGenuine(
+        _ datagram: UnsafeMutableRawBufferPointer, of session: PeerTransport, on path: MediaPath, at now: MonotonicTime
+    ) -> Bool { unsafe trial.attempt(datagram) { unsafe session.receiveMedia(datagram, on: path, at: now) } }
+
+    /// Gives a packet to the session's worker; false when it has none any more.
+    @discardableResult
+    private func hand(
+        _ datagram: UnsafeMutableRawBufferPointer, to entry: any TransportEntry, on path: MediaPath, at now: MonotonicTime,
+        exceptHere: Bool = false
+    ) -> Bool {
+        guard case .owned(let worker) = entry.transport.current else { return false }
+        if worker != index {
+            unsafe forward(UnsafeRawBufferPointer(datagram), of: entry, isValidated: false, on: path, to: worker, at: now)
+        } else if !exceptHere {
+            _ = unsafe sessions[ObjectIdentifier(entry)]?.receiveRebound(datagram, at: now)
+        }
+        return true
+    }
+
+    /// A packet that another worker took from a tuple without a check, for a session of ours.
+    private func receiveForeignRebound(_ datagram: UnsafeMutableRawBufferPointer, _ slot: DatagramRing.Slot, from worker: Int) {
+        guard let session = sessions[ObjectIdentifier(slot.entry)],
+            unsafe session.receiveRebound(datagram, at: slot.arrival), session.isNewlyRebound(to: slot.path)
+        else { return }
+        context.send(.rebound(slot.entry, slot.path), to: worker)
+    }
+
+    /// A genuine packet of the session came over this tuple.
+    private func learn(_ path: MediaPath, of entry: any TransportEntry) {
+        guard tuples.find(path.key) == nil else { return }
+        rebound[path.key] = entry
+        clock.startRounds()
+    }
+
+    // MARK: - Time
+
+    /// Looks at every session, for transport feedback, and each second for tuples that nobody uses.
+    private func goRound(_ number: Int) -> Bool {
+        let (drops, now) = (socket.counters.droppedByKernel, loop.now)
+        context.metrics.kernelDrops.increment(by: drops - countedDrops)
+        countedDrops = drops
+        for session in sessions.values { session.tick(at: now, isSlow: number % 2 == 0) }
+        if number % Self.roundsPerSweep == 0 {
+            tuples.sweep(at: now, lifetime: Self.tupleLifetime)
+            rebound.sweep()
+        }
+        return !(tuples.isEmpty && sessions.isEmpty && rebound.isEmpty)
+    }
+
+    /// Asks for lost packets.
+    private func repair() -> Bool {
+        for session in sessions.values where session.wantsEveryTick { session.tick(at: loop.now, isSlow: false) }
+        return sessions.values.contains(where: \.wantsEveryTick)
+    }
+
+    private static let roundsPerSweep = 20
+    /// Checks come every few seconds; a tuple without them that this worker only passes on is forgotten.
+    private static let tupleLifetime: Duration = .seconds(60)
+}
+
+// MARK: - Handover
+
+/// Two processes of one node and one media port (docs/design.md 4.6): the newer one reads, and passes on what is none of
+/// its own; the older one takes that as just received and answers through its own duplicate of the socket.
+extension MediaPort {
+    /// Another process reads from now on; what it passes on comes over `link`.
+    public func suspend(readingFrom link: OwnedDescriptor) {
+        socket.suspendReceiving()
+        let link = DatagramLink(loop: loop, descriptor: link)
+        link.onDatagram = { [unowned self] datagram in
+            unsafe receive(datagram.payload, on: MediaPath(remote: datagram.source, local: datagram.local), at: loop.now)
+        }
+        link.onBatchEnd = { [unowned self] in endBatch() }
+        successor = link
+    }
+
+    /// Reads nothing until `resume()`: another process still does.
+    public func suspend() { socket.suspendReceiving() }
+
+    /// Reads (again).
+    public func resume() {
+        successor = nil
+        socket.resumeReceiving()
+    }
+
+    /// From now on datagrams of nobody we know go over `link`; nil when the process there has ended.
+    public func passForeign(over link: OwnedDescriptor?) {
+        predecessor = link.map { DatagramLink(loop: loop, descriptor: $0) }
+    }
+
+    /// Passes a datagram on to the process before us; false when there is none.
+    private func pass(_ datagram: UnsafeRawBufferPointer, on path: MediaPath) -> Bool {
+        guard let predecessor, !path.isStream else { return false }
+        let droppedBefore = predecessor.dropped
+        unsafe predecessor.send(datagram, from: path.remote, to: path.local)
+        (predecessor.dropped == droppedBefore ? context.metrics.passedOn : context.metrics.foreignDropped).increment()
+        return true
+    }
 }

@@ -1,4 +1,6 @@
 public import DTLS
+public import Refusals
+public import SDP
 
 /// The peer's side of ICE and DTLS as its offer tells it, the same for who publishes and who subscribes.
 public struct PeerDescription: Sendable, Equatable {
@@ -15,3 +17,79 @@ public struct PeerDescription: Sendable, Equatable {
     public var taggedMid: String
     public var allowsMixedExtensions: Bool
 }
+
+extension PeerDescription {
+    /// Reads the peer's side of an offer with at least one m-line.
+    /// - Parameter bundleMids: what `bundle(of:)` answered.
+    public init(negotiating offer: SessionDescription, bundleMids: [String]) throws(Refusal) {
+        self.bundleMids = bundleMids
+        taggedMid = bundleMids.first ?? offer.media[0].mid ?? ""
+        isDTLSClient = try Self.isDTLSClient(offer)
+        fingerprints = try Self.fingerprints(of: offer)
+        ufrag = try Self.ufrag(of: offer)
+        iceOptions = Self.iceOptions(of: offer)
+        allowsMixedExtensions =
+            offer.attributes.contains("extmap-allow-mixed")
+            || offer.media.allSatisfy { $0.attributes.contains("extmap-allow-mixed") }
+    }
+
+    /// The mids of the BUNDLE group, which must hold every m-line (RFC 9143, RFC 9725 §4.4.1).
+    public static func bundle(of offer: SessionDescription) throws(Refusal) -> [String] {
+        let mids = offer.media.compactMap(\.mid)
+        guard mids.count == offer.media.count, Set(mids).count == mids.count else {
+            throw malformed("Each m-line of the offer must have an a=mid of its own.")
+        }
+        let group = offer.attributes.all(MediaGroup.self).first { $0.semantics == "BUNDLE" }
+        guard let group else {
+            // A single section has nothing to be bundled with.
+            guard mids.count == 1 else { throw Refusal(.notBundled) }
+            return []
+        }
+        guard Set(mids).isSubset(of: group.mids) else { throw Refusal(.notBundled) }
+        guard group.mids.count == mids.count else { throw malformed("The BUNDLE group names an m-line that does not exist.") }
+        return group.mids
+    }
+
+    /// RFC 8842 §5.2. `actpass` and `active` make us server, `passive`, which RFC 9725 does not expect, client.
+    private static func isDTLSClient(_ offer: SessionDescription) throws(Refusal) -> Bool {
+        switch (offer.media[0].attributes.value(of: "setup") ?? offer.attributes.value(of: "setup")).map(
+            SetupRole.init(rawValue:))
+        {
+        case .actpass, .active, .none: return false
+        case .passive: return true
+        case .holdconn, .some(nil): throw Refusal(.unsupportedSetup)
+        }
+    }
+
+    private static func fingerprints(of offer: SessionDescription) throws(Refusal) -> [CertificateFingerprint] {
+        var found: [Fingerprint]
+        do throws(SDPError) {
+            found = try offer.media[0].attributes.strictly(Fingerprint.self)
+            if found.isEmpty { found = try offer.attributes.strictly(Fingerprint.self) }
+        } catch { throw malformed("An a=fingerprint of the offer is malformed.") }
+        let usable = found.filter { CertificateFingerprint.byteCounts[$0.hashFunction] == $0.bytes.count }
+        guard !usable.isEmpty else { throw malformed("The offer has no a=fingerprint with sha-256, sha-384 or sha-512.") }
+        return usable.prefix(maximumFingerprints).map { CertificateFingerprint(hash: $0.hashFunction, bytes: $0.bytes) }
+    }
+
+    private static func ufrag(of offer: SessionDescription) throws(Refusal) -> String {
+        guard let ufrag = offer.media[0].attributes.value(of: "ice-ufrag") ?? offer.attributes.value(of: "ice-ufrag"),
+            let password = offer.media[0].attributes.value(of: "ice-pwd") ?? offer.attributes.value(of: "ice-pwd"),
+            (4...256).contains(ufrag.utf8.count), (22...256).contains(password.utf8.count)
+        else { throw malformed("The offer has no a=ice-ufrag (4 to 256 characters) or a=ice-pwd (22 to 256 characters).") }
+        return ufrag
+    }
+
+    /// libdatachannel writes `ice2,trickle`, all others separate them by spaces.
+    private static func iceOptions(of offer: SessionDescription) -> [String] {
+        let text = offer.attributes.value(of: "ice-options") ?? offer.media[0].attributes.value(of: "ice-options") ?? ""
+        let offered = text.split(whereSeparator: { $0 == " " || $0 == "," })
+        return ["ice2", "trickle"].filter { offered.contains(Substring($0)) }
+    }
+
+    /// aiortc writes three, one per hash.
+    private static let maximumFingerprints = 8
+}
+
+/// Refuses an offer as malformed (400): the sentence says what is wrong with it.
+public func malformed(_ sentence: String) -> Refusal { Refusal(.malformedOffer, sentence: sentence) }

@@ -1,0 +1,55 @@
+import Wire
+
+/// The least of the values observed in the last 60 seconds: of (arrival − media time) it is the path without queueing.
+struct LowerEnvelope {
+    /// Nil before the first value. After a silence longer than the window the last minimum stands until the next value.
+    private(set) var minimum: Int64?
+    private var buckets = [Int64](repeating: .max, count: Self.windowSeconds)
+    private var second = Int64.min
+
+    /// Long enough to see an idle moment of any path, short enough to follow a clock 200 ppm off within 12 ms.
+    static let windowSeconds = 60
+
+    mutating func observe(_ value: Int64, at now: MonotonicTime) {
+        let current = now.nanoseconds / 1_000_000_000
+        if second < current { turn(to: current) }
+        if value < buckets[slot(of: second)] { buckets[slot(of: second)] = value }
+        if value < minimum ?? .max { minimum = value }
+    }
+
+    /// Empties the buckets of the seconds that have left the window.
+    private mutating func turn(to current: Int64) {
+        let isStale = second == .min || current - second >= Int64(Self.windowSeconds)
+        let passed = isStale ? Self.windowSeconds : Int(current - second)
+        for step in 0..<passed { buckets[slot(of: current - Int64(step))] = .max }
+        second = current
+        let least = buckets.min() ?? .max
+        minimum = least == .max ? nil : least
+    }
+
+    private func slot(of second: Int64) -> Int {
+        let slot = Int(second % Int64(Self.windowSeconds))
+        return slot < 0 ? slot + Self.windowSeconds : slot
+    }
+}
+
+/// An offset in nanoseconds that moves toward its target no faster than its rate; the first target is taken as it is.
+struct SlewedOffset {
+    private(set) var value: Int64?
+    private var moved = MonotonicTime.zero
+
+    /// Nanoseconds a second: 0.5 ms/s, a change of rate that no receiver's clock recovery notices.
+    static let normalRate: Int64 = 500_000
+
+    mutating func approach(_ target: Int64, at now: MonotonicTime, rate: Int64 = normalRate) {
+        guard let value else {
+            (self.value, moved) = (target, now)
+            return
+        }
+        let elapsed = max(0, now.nanoseconds - moved.nanoseconds)
+        let reach = Int64(Double(elapsed) * Double(rate) / 1e9)
+        guard reach > 0 else { return }
+        self.value = value &+ max(-reach, min(reach, target &- value))
+        moved = now
+    }
+}

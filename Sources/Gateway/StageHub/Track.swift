@@ -1,0 +1,42 @@
+public import RTP
+
+/// What a track carries.
+public enum MediaKind: UInt8, Sendable, Hashable { case video, audio }
+
+/// A track of a publication: its kind, and for video its simulcast layer (0 without simulcast).
+public struct TrackID: Hashable, Sendable {
+    public var kind: MediaKind
+    public var layer: UInt8
+
+    @inlinable public init(_ kind: MediaKind, layer: UInt8 = 0) { (self.kind, self.layer) = (kind, layer) }
+    public static let video = TrackID(.video)
+    public static let audio = TrackID(.audio)
+}
+
+extension TrackID {
+    /// RTP ticks a second.
+    @inlinable public var clockRate: Int64 { kind == .video ? ClockRate.video : ClockRate.audio }
+
+    /// Split so that no product overflows: unwrapped timestamps of hostile publishers may be large.
+    func nanoseconds(ofTimestamp timestamp: Int64) -> Int64 {
+        let (seconds, ticks) = timestamp.quotientAndRemainder(dividingBy: clockRate)
+        return seconds &* 1_000_000_000 &+ ticks * 1_000_000_000 / clockRate
+    }
+
+    /// The nearest tick; rounding to the nearest makes ticks survive the way there and back.
+    func timestamp(ofNanoseconds nanoseconds: Int64) -> Int64 {
+        let (seconds, rest) = nanoseconds.quotientAndRemainder(dividingBy: 1_000_000_000)
+        let half: Int64 = rest < 0 ? -500_000_000 : 500_000_000
+        return seconds * clockRate + (rest * clockRate + half) / 1_000_000_000
+    }
+}
+
+/// What a track carries, as far as it is known; the router's SDP is written from it.
+public enum TrackFormat: Sendable, Equatable {
+    /// H.264 with the parameter sets of the stream itself, without start codes.
+    case h264(sps: [UInt8], pps: [UInt8])
+    /// H.264 as an offer described it, before any parameter set came: six hex digits of profile-level-id.
+    case h264Offered(profileLevelID: String)
+    /// Opus, always announced as `opus/48000/2` (RFC 7587); `isStereo` is what is really inside.
+    case opus(isStereo: Bool)
+}

@@ -1,0 +1,65 @@
+import EventLoop
+import GatewayMetrics
+public import HTTP
+public import Refusals
+import SDP
+import STUN
+import Settings
+import Wire
+
+/// The PATCH of a session, which WHIP and WHEP answer alike: trickle, or an ICE restart (RFC 9725 §4.3, RFC 8445 §9).
+extension TransportContext {
+    /// Answers a PATCH; its token is the session's.
+    public func patch(_ request: HTTPRequest, _ entry: any TransportEntry) throws(Refusal) -> HTTPResponse {
+        guard request.contentType?.matches("application/trickle-ice-sdpfrag") == true else {
+            throw Refusal(.unsupportedContentType)
+        }
+        guard request.body.count <= SessionDescription.maximumByteCount else { throw Refusal(.bodyTooLarge) }
+        let fragment: SDPFragment
+        do throws(SDPError) {
+            fragment = try SDPFragment(parsing: request.body)
+        } catch { throw Refusal(.malformedFragment, sentence: "The SDP fragment is malformed: \(error).") }
+        let isRestart = fragment.iceUfrag != nil && fragment.iceUfrag != entry.transport.remoteUfrag
+        try checkPrecondition(request, entry, isRestart: isRestart)
+        if isRestart { return try restart(fragment, entry) }
+        // Trickle: as lite agent we wait for checks and need no candidate; unusable ones would be dropped silently anyway.
+        return HTTPResponse(.noContent)
+    }
+
+    /// If-Match (RFC 9725 §4.3.1): `*` for a restart, the current ETag for trickle.
+    private func checkPrecondition(_ request: HTTPRequest, _ entry: any TransportEntry, isRestart: Bool) throws(Refusal) {
+        let tags = request.headers.list(of: "If-Match")
+        guard !tags.isEmpty else {
+            if configuration.whip.strictETags { throw Refusal(.preconditionRequired) }
+            metrics.missingETags.increment()
+            return
+        }
+        guard tags.contains("*") || tags.contains(entry.transport.newestCredentials?.etag ?? "") else {
+            throw Refusal(.preconditionFailed)
+        }
+    }
+
+    /// An ICE restart (RFC 8445 §9): new credentials of ours, a new ETag; DTLS and media go on.
+    private func restart(_ fragment: SDPFragment, _ entry: any TransportEntry) throws(Refusal) -> HTTPResponse {
+        guard let ufrag = fragment.iceUfrag, let password = fragment.icePassword, (4...256).contains(ufrag.utf8.count),
+            (22...256).contains(password.utf8.count)
+        else {
+            throw Refusal(.malformedFragment, sentence: "An ICE restart needs a=ice-ufrag and a=ice-pwd of RFC 8839's lengths.")
+        }
+        let credentials = ICECredentials.make(mint)
+        directory.remove(entry.transport.add(credentials, remoteUfrag: ufrag))
+        directory.add(credentials, for: entry)
+        var answer = SDPFragment()
+        answer.iceUfrag = credentials.ufrag.description
+        answer.icePassword = String(decoding: credentials.password, as: UTF8.self)
+        answer.attributes = [Attribute("ice-lite")]
+        let peer = entry.transport.peer
+        if !peer.iceOptions.isEmpty { answer.attributes.append("ice-options", peer.iceOptions.joined(separator: " ")) }
+        answer.mid = peer.taggedMid
+        answer.candidates = candidates
+        answer.isEndOfCandidates = true
+        var response = HTTPResponse(.ok, contentType: "application/trickle-ice-sdpfrag", answer.text)
+        response.headers["ETag"] = credentials.etag
+        return response
+    }
+}

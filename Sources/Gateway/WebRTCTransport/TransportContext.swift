@@ -1,0 +1,155 @@
+public import Refusals
+import DTLS
+import EventLoop
+import OpenSSL
+public import SDP
+import STUN
+import Sockets
+public import Wire
+
+/// What the media ports of all workers share: configuration, directory, certificate, and the inboxes from worker to worker.
+public final class TransportContext: Sendable {
+    public let configuration: TransportConfiguration
+    /// Of every answer.
+    public let candidates: [Candidate]
+    let metrics: TransportMetrics
+    let directory = TransportDirectory()
+    let mint: UfragMint
+    private let certificates: CertificateRotation
+    private let inboxes: [WorkerInbox]
+
+    /// - Parameter workerCount: how many `MediaPort`s there will be.
+    public init(configuration: TransportConfiguration, workerCount: Int, metrics: TransportMetrics) throws {
+        (self.configuration, self.metrics) = (configuration, metrics)
+        let random = Random.bytes(count: 16).map { UInt64($0) }
+        mint = UfragMint(
+            key: (random[..<8].reduce(0) { $0 << 8 | $1 }, random[8...].reduce(0) { $0 << 8 | $1 }),
+            generation: configuration.generation)
+        candidates = CandidateList.make(configuration.advertisedAddresses, tcpPort: configuration.tcpPort)
+        certificates = try CertificateRotation()
+        inboxes = (0..<workerCount).map { WorkerInbox(index: $0, workerCount: workerCount) }
+    }
+
+    /// The transport of a new session, with credentials of its own. `add` it before its 201 is written.
+    public func makeState(for peer: PeerDescription, token: Secret, now: MonotonicTime) -> TransportState {
+        TransportState(
+            id: SessionIdentifier.make(
+                node: configuration.node, generation: configuration.generation, for: token, key: configuration.sessionKey),
+            peer: peer,
+            certificate: certificates.current(at: now), tokenHash: Digest.sha256(token.reveal()),
+            credentials: ICECredentials.make(mint), now: now)
+    }
+
+    /// Makes a session findable by its ufrag.
+    public func add(_ entry: any TransportEntry) {
+        for credentials in entry.transport.credentials { directory.add(credentials, for: entry) }
+    }
+
+    /// An ended session is found no longer; its purpose calls this when it finishes.
+    public func remove(_ entry: any TransportEntry) { directory.remove(entry.transport.credentials) }
+
+    // MARK: - Between workers
+
+    /// Ends a session from any thread: whoever owns it cleans up.
+    public func end(_ entry: any TransportEntry, _ reason: SessionEnd) {
+        switch entry.transport.markEnded() {
+        case .pending: entry.conclude(reason)
+        case .owned(let worker): send(.end(entry, reason), to: worker)
+        case .ended: break
+        }
+    }
+
+    /// Runs `body` on a worker's loop with the session of `entry`, or with nil when that has ended.
+    public func perform(
+        with entry: any TransportEntry, on worker: Int, _ body: @escaping @Sendable ((any TransportSession)?) -> Void
+    ) {
+        send(.perform(entry, body), to: worker)
+    }
+
+    func open(worker: Int, _ sender: MailboxSender<TransportMessage>) { inboxes[worker].sender.withLock { $0 = sender } }
+
+    @discardableResult
+    func send(_ message: TransportMessage, to worker: Int) -> Bool {
+        guard let sender = inboxes[worker].sender.withLock({ $0 }) else { return false }
+        return sender.send(message)
+    }
+
+    /// The kernel decides to which worker a peer's datagrams come.
+    func sendToAll(_ message: TransportMessage) { for worker in inboxes.indices { send(message, to: worker) } }
+
+    func ring(from: Int, to: Int) -> DatagramRing { inboxes[to].ring(from: from) }
+}
+
+/// The DTLS certificate, renewed daily for new sessions (docs/design.md 7.8); a session keeps the one its answer named.
+final class CertificateRotation: Sendable {
+    private struct Content {
+        var certificate: DTLSCertificate
+        var madeAt: MonotonicTime
+    }
+
+    private let content: Lock<Content>
+
+    init() throws(DTLSError) {
+        content = Lock(Content(certificate: try DTLSCertificate.make(), madeAt: EventLoop.monotonicNow()))
+    }
+
+    func current(at now: MonotonicTime) -> DTLSCertificate {
+        content.withLock { content in
+            if now - content.madeAt >= Self.period, let fresh = try? DTLSCertificate.make() {
+                content = Content(certificate: fresh, madeAt: now)
+            }
+            return content.certificate
+        }
+    }
+
+    private static let period: Duration = .seconds(86_400)
+}
+
+/// The DTLS settings of the certificates in use, for one worker: today's, yesterday's, and one in between a restart of the clock.
+final class DTLSContexts {
+    private var contexts: [(certificate: DTLSCertificate, context: DTLSContext)] = []
+
+    func context(for certificate: DTLSCertificate) throws(DTLSError) -> DTLSContext {
+        if let known = contexts.first(where: { $0.certificate == certificate }) { return known.context }
+        let context = try DTLSContext(certificate)
+        contexts.append((certificate, context))
+        if contexts.count > Self.maximumCount { contexts.removeFirst() }
+        return context
+    }
+
+    private static let maximumCount = 3
+}
+
+/// The way into one worker: its mailbox, and a ring from each other worker, made at first use.
+final class WorkerInbox: Sendable {
+    let sender = Lock<MailboxSender<TransportMessage>?>(nil)
+    private let rings: [Lock<DatagramRing?>]
+
+    init(index: Int, workerCount: Int) { rings = (0..<workerCount).map { _ in Lock(nil) } }
+
+    func ring(from: Int) -> DatagramRing {
+        rings[from].withLock { ring in
+            if let ring { return ring }
+            let made = DatagramRing()
+            ring = made
+            return made
+        }
+    }
+}
+
+/// What one thread tells the worker that owns a session.
+enum TransportMessage: Sendable {
+    /// Datagrams wait in the ring from that worker.
+    case datagrams(from: Int)
+    /// A check for a session of yours was answered by another worker: that tuple is validated.
+    case validated(any TransportEntry, MediaPath)
+    /// A packet of a session of mine came genuine over a tuple of yours without a check.
+    case rebound(any TransportEntry, MediaPath)
+    case end(any TransportEntry, SessionEnd)
+    /// To be run with the session, or with nil when it has ended; never for media.
+    case perform(any TransportEntry, @Sendable ((any TransportSession)?) -> Void)
+    /// An ICE-TCP connection whose session is yours, with the frames read and not yet handled.
+    case connection(any TransportEntry, DetachedConnection)
+    /// A session of that path ended by silence: what its peer is answered with when it comes back.
+    case farewell([[UInt8]], MediaPath)
+}
