@@ -10,12 +10,19 @@ public enum Base64: Sendable {
 
     /// - Returns: nil for any byte outside the alphabet, missing, needless or misplaced padding, an impossible length, or set bits
     ///   behind the last byte.
+    @inlinable
     public func decode(_ text: some Collection<UInt8>) -> [UInt8]? {
+        if let bytes = text.withContiguousStorageIfAvailable({ unsafe decode(text: $0.span) }) { return bytes }
+        return decode(text: Array(text).span)
+    }
+
+    /// Not generic: code for any collection costs a token some thousand calls and allocations.
+    @usableFromInline
+    func decode(text: Span<UInt8>) -> [UInt8]? {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(text.count * 3 / 4)
         var (bits, bitCount, digitCount): (UInt32, Int, Int) = (0, 0, 0)
-        for letter in text {
-            guard let value = value(of: letter) else { break }
+        while digitCount < text.count, let value = value(of: text[digitCount]) {
             digitCount += 1
             bits = bits << 6 | UInt32(value)
             bitCount += 6
@@ -24,19 +31,26 @@ public enum Base64: Sendable {
             bytes.append(UInt8(truncatingIfNeeded: bits >> UInt32(bitCount)))
         }
         guard digitCount % 4 != 1, bits & (1 << UInt32(bitCount) - 1) == 0 else { return nil }
-        let padding = text.dropFirst(digitCount)
-        guard padding.count == paddingCount(digitCount), padding.allSatisfy({ $0 == UInt8(ascii: "=") }) else { return nil }
+        guard text.count - digitCount == paddingCount(digitCount) else { return nil }
+        for index in digitCount..<text.count where text[index] != UInt8(ascii: "=") { return nil }
         return bytes
     }
 
     /// The ASCII text of `bytes`.
+    @inlinable
     public func encode(_ bytes: some Collection<UInt8>) -> [UInt8] {
+        if let text = bytes.withContiguousStorageIfAvailable({ unsafe encode(bytes: $0.span) }) { return text }
+        return encode(bytes: Array(bytes).span)
+    }
+
+    @usableFromInline
+    func encode(bytes: Span<UInt8>) -> [UInt8] {
         let alphabet = self == .standard ? Self.standardAlphabet : Self.urlAlphabet
         var text: [UInt8] = []
         text.reserveCapacity((bytes.count + 2) / 3 * 4)
         var (bits, bitCount): (UInt32, Int) = (0, 0)
-        for byte in bytes {
-            bits = bits << 8 | UInt32(byte)
+        for index in bytes.indices {
+            bits = bits << 8 | UInt32(bytes[index])
             bitCount += 8
             while bitCount >= 6 {
                 bitCount -= 6
