@@ -70,7 +70,7 @@ struct MediaReceiverTests {
         feed(receiver, packet(108, ssrc: 1, number: 902, timestamp: 56_000, [0x41, 1]), at: 106)
         #expect(output["p"]?.video == [100, 101, 102, 103])
         #expect(output["p"]?.keyframes == 2)
-        #expect(receiver.books.sources.count == 3, "with the audio source that the offer names")
+        #expect(receiver.reception.sources.count == 3, "with the audio source that the offer names")
     }
 
     /// The same table as RTMP's (`PipelineTests`): one policy for what is malformed. A packet loses what could not be read.
@@ -80,7 +80,7 @@ struct MediaReceiverTests {
         let payload = [0x78] + item.body
         packet(96, ssrc: 4_005_686_104, number: 7, timestamp: 0, payload).withUnsafeBytes { bytes in
             _ = receiver.receive(bytes, at: Self.time(0))
-            #expect(receiver.books.found.units.map { Array($0) } == item.units)
+            #expect(receiver.reception.found.units.map { Array($0) } == item.units)
             receiver.handOver()
         }
         let goesOn = item.endOffset > 0
@@ -145,7 +145,7 @@ struct MediaReceiverTests {
 
     @Test func `the publish and the session count the same loss, whatever made it`() throws {
         let (receiver, _) = try receiver("obs-32.2.2-ldc0.21.0")
-        // Three packets missing, then an outage beyond the books, then two that are asked for until the end.
+        // Three packets missing, then an outage beyond what is kept, then two that are asked for until the end.
         let numbers = Array(0..<10) + Array(13..<100) + Array(1_100..<1_150) + Array(1_152..<1_160)
         for (index, number) in numbers.enumerated() {
             let time = Int64(index) * 30
@@ -179,7 +179,7 @@ struct MediaReceiverTests {
         let (receiver, _) = try receiver("chromium-156.0.8078.79")
         var sent: [Int64] = []
         for time in stride(from: Int64(0), to: 3_000, by: 5) {
-            receiver.books.transport.received(UInt16(time / 5), at: Self.time(time))
+            receiver.reception.transport.received(UInt16(time / 5), at: Self.time(time))
             guard time % 50 == 0 else { continue }
             if try Self.packets(receiver.feedback(at: Self.time(time))).contains(where: {
                 if case .other(packetType: 205) = $0 { true } else { false }
@@ -197,7 +197,7 @@ struct MediaReceiverTests {
             feed(receiver, packet(33, ssrc: ssrc, number: 1, timestamp: 0, [0x65, 1]), at: 0)
             feed(receiver, packet(96, ssrc: 10_000 + ssrc, number: 1, timestamp: 0, [0x65, 1]), at: 0)
         }
-        #expect(receiver.books.sources.count <= 12)
+        #expect(receiver.reception.sources.count <= 12)
         #expect((output["p"]?.video.count ?? 0) <= 12)
     }
 

@@ -88,3 +88,40 @@ extension PublishLeases {
         if !isDelivered, case .granted(let lease) = answer { release(lease) }
     }
 }
+
+/// What the media side tells about a publish, from any thread; participants, events and webhooks are made from it.
+///
+/// Every call returns at once and waits for no disk. JOINED, PUBLISH_STOPPED and LEFT follow from claims and releases: a
+/// takeover is none of them, and a claim that never started nor failed leaves no trace (the network test of broadcast SDKs).
+public protocol PublishReports: Sendable {
+    /// Media flows: all tracks that the protocol demands have been decodable, and the router takes them.
+    func publishStarted(_ lease: PublishLease)
+    /// The publish ends by our decision; `release` follows. Recorded as PUBLISH_ERROR if the refusal has an event code.
+    func publishFailed(_ lease: PublishLease, _ refusal: Refusal)
+    /// The stream breaks a rule that only warns; `sentence` says which and what to change. At most one a minute for each rule.
+    func publishWarned(_ lease: PublishLease, rule: String, sentence: String)
+    /// A genuine credential was turned away before it had a lease.
+    func publishRefused(_ grant: PublishGrant, protocol: IngestProtocol, _ refusal: Refusal)
+}
+
+/// Whose publish it is, in tables of all stages: a participant's id is its own on its stage alone, because whoever signs a stage's
+/// tokens chooses the ids on it.
+public struct ParticipantKey: Hashable, Sendable {
+    public var stageID: String
+    public var participantID: String
+
+    public init(_ participantID: String, onStage stageID: String) {
+        (self.participantID, self.stageID) = (participantID, stageID)
+    }
+
+    /// `stage-participant`: a stage's id holds no hyphen.
+    public var name: String { "\(stageID)-\(participantID)" }
+}
+
+extension PublishGrant {
+    public var participant: ParticipantKey { ParticipantKey(participantID, onStage: stageID) }
+}
+
+extension PublishLease {
+    public var participant: ParticipantKey { ParticipantKey(participantID, onStage: stageID) }
+}

@@ -1,5 +1,6 @@
 public import AAC
 public import H264
+public import MediaContract
 public import Refusals
 public import Wire
 
@@ -23,3 +24,6 @@ public protocol MediaInspector: AnyObject {
     /// Called about once a second: what is missing, what takes too long.
     func timePassed(_ now: MonotonicTime) -> Refusal?
 }
+
+/// The media contract looks at RTMP publishes as it is.
+extension ContractSession: MediaInspector {}

@@ -1,3 +1,4 @@
+import Refusals
 import SDP
 import WebRTCTransport
 
@@ -11,35 +12,51 @@ struct AcceptedOffer: Sendable, Equatable {
     var audio: AcceptedSection? { sections.first { $0.kind == .audio } }
 }
 
-/// One m-line of the offer with what we chose from it.
-struct AcceptedSection: Sendable, Equatable {
-    enum Kind: Sendable { case video, audio }
+extension AcceptedOffer {
+    /// Decides about a whole offer: every m-line is taken, or the POST is refused (RFC 9725 §4.2: no partly accepted ingest).
+    init(negotiating offer: SessionDescription, rules: OfferRules = OfferRules()) throws(Refusal) {
+        guard !offer.media.isEmpty else {
+            throw malformed("The offer has no m-line: send one video and at most one audio track.")
+        }
+        try Self.checkTracks(offer)
+        let bundleMids = try PeerDescription.bundle(of: offer)
+        sections = []
+        for media in offer.media { sections.append(try AcceptedSection(negotiating: media, rules: rules)) }
+        try Self.checkStreams(offer)
+        peer = try PeerDescription(negotiating: offer, bundleMids: bundleMids)
+    }
 
-    var kind: Kind
-    var mid: String
-    var transportProtocol: String
-    var payloadType: UInt8
-    /// The rtpmap as offered (`OPUS` stays `OPUS`).
-    var map: RTPMap
-    /// What the answer says of the format.
-    var parameters: FormatParameters?
-    /// As offered, six hex digits; empty for audio.
-    var profileLevelID = ""
-    /// The offer says `stereo=1` or `sprop-stereo=1`.
-    var isStereo = false
-    var retransmissionPayloadType: UInt8?
-    /// The media source, where the offer names one without simulcast.
-    var ssrc: UInt32?
-    var retransmissionSSRC: UInt32?
-    /// Simulcast encodings in the offer's order; empty without simulcast.
-    var rids: [String] = []
-    /// Those of the offer that we give or make use of.
-    var feedback: [String] = []
-    var extensions: [HeaderExtensionMap] = []
-    var hasReducedSizeRTCP = false
+    /// One video track with H.264 and at most one audio track (RFC 9725 §4.4.1).
+    private static func checkTracks(_ offer: SessionDescription) throws(Refusal) {
+        let kinds = offer.media.map(\.media)
+        if let other = kinds.first(where: { $0 != "video" && $0 != "audio" }) {
+            throw Refusal(
+                .unsupportedSection, sentence: "The offer has an m-line of kind \(other.prefix(32)): send audio and video only.")
+        }
+        guard kinds.count(where: { $0 == "video" }) <= 1, kinds.count(where: { $0 == "audio" }) <= 1 else {
+            throw Refusal(.tooManyTracks)
+        }
+        guard kinds.contains("video") else { throw Refusal(.noH264) }
+    }
 
-    func hasFeedback(_ name: String) -> Bool { feedback.contains(name) }
+    /// All tracks belong to one MediaStream (RFC 9725 §4.4.2).
+    private static func checkStreams(_ offer: SessionDescription) throws(Refusal) {
+        var streams = Set<String>()
+        for media in offer.media {
+            streams.formUnion(media.attributes.all(MediaStreamIdentifier.self).map(\.stream))
+            let sources = media.attributes.all(Source.self).filter { $0.name == "msid" }
+            streams.formUnion(
+                sources.compactMap { $0.value?.utf8.split(separator: UInt8(ascii: " ")).first.map { String(Substring($0)) } })
+        }
+        if streams.subtracting(["-"]).count > 1 { throw Refusal(.tooManyStreams) }
+    }
+}
 
-    /// The identifier of a header extension; nil when it was not offered.
-    func identifier(of uri: String) -> UInt8? { extensions.first { $0.uri == uri }.map { UInt8($0.identifier) } }
+/// What of the media contract an offer can show already.
+struct OfferRules: Sendable {
+    /// profile_idc values that are published: Baseline unless an operator accepts more. nil leaves it to the parameter sets.
+    var acceptedProfiles: Set<UInt8>? = [66]
+
+    /// Layers of simulcast; OBS, browsers and the IVS SDKs send three at most.
+    static let maximumLayers = 3
 }

@@ -18,16 +18,16 @@ struct GatheredRun {
     enum Placement { case first, further, mustWait }
 
     /// Adds a packet, unless it must wait until this run has gone: of another track or layer, the first of a keyframe, one too many.
-    mutating func append(_ booking: Booking, of track: TrackID, at now: MonotonicTime) -> Placement {
+    mutating func append(_ received: ReceivedPacket, of track: TrackID, at now: MonotonicTime) -> Placement {
         if packets.isEmpty {
-            run = MediaRun(track: track, isKeyframe: booking.startsKeyframe, arrival: now)
-            source = booking.track
-        } else if source != booking.track || booking.startsKeyframe || packets.count >= Self.maximumCount {
+            run = MediaRun(track: track, isKeyframe: received.startsKeyframe, arrival: now)
+            source = received.track
+        } else if source != received.track || received.startsKeyframe || packets.count >= Self.maximumCount {
             return .mustWait
         }
-        byteCount += booking.packet.payload.count
-        if booking.endsFrame { frameCount += 1 }
-        packets.append(booking.packet)
+        byteCount += received.packet.payload.count
+        if received.endsFrame { frameCount += 1 }
+        packets.append(received.packet)
         return packets.count == 1 ? .first : .further
     }
 

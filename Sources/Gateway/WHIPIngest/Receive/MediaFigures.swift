@@ -44,7 +44,7 @@ extension MediaFigures.Track {
 extension MediaReceiver {
     var figures: MediaFigures {
         var figures = MediaFigures()
-        for source in books.sources where source.role == .media {
+        for source in reception.sources where source.role == .media {
             source.add(to: source.track.kind == .video ? \.video : \.audio, of: &figures)
             figures.roundTrip = source.losses.roundTrip ?? figures.roundTrip
         }

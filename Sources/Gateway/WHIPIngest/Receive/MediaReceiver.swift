@@ -1,4 +1,6 @@
 import GatewayMetrics
+import RTCP
+import RTP
 import Refusals
 import StageHub
 import Wire
@@ -15,15 +17,15 @@ final class MediaReceiver {
         case refused(Refusal)
     }
 
-    let offer: AcceptedOffer
+    private let offer: AcceptedOffer
     let metrics: WHIPMetrics
-    var books: PacketBooks
-    var bitrateLimit: Int
-    let maximumBitrate: Int
-    let ssrc: UInt32
-    var lastReport: MonotonicTime = .zero
-    var lastForwarded: [MonotonicTime] = [.zero, .zero]
-    var isMuted = [false, false]
+    var reception: PacketReception
+    private var bitrateLimit: Int
+    private let maximumBitrate: Int
+    private let ssrc: UInt32
+    private var lastReport: MonotonicTime = .zero
+    private var lastForwarded: [MonotonicTime] = [.zero, .zero]
+    private var isMuted = [false, false]
     /// Where media flows while the lease is ours.
     private var outlet: Outlet?
     private var gathered = GatheredRun()
@@ -41,14 +43,14 @@ final class MediaReceiver {
     init(offer: AcceptedOffer, maximumBitrate: Int, metrics: WHIPMetrics) {
         (self.offer, self.metrics, self.maximumBitrate) = (offer, metrics, maximumBitrate)
         bitrateLimit = maximumBitrate
-        books = PacketBooks(offer: offer)
+        reception = PacketReception(offer: offer)
         ssrc = UInt32.random(in: 1...UInt32.max)
     }
 
     /// The lease is ours: media flows into `publication` from now on.
     func begin(_ publication: Publication, inspector: (any PacketInspector)?) {
         outlet = Outlet(publication, inspector)
-        books.keyframes.want()
+        reception.keyframes.want()
     }
 
     func stop() {
@@ -57,51 +59,51 @@ final class MediaReceiver {
     }
 
     var publication: Publication? { outlet?.publication }
-    var hasRTP: Bool { books.hasRTP }
-    var hasNews: Bool { books.hasNews }
-    var isMissingPackets: Bool { books.sources.contains { $0.losses.missingCount > 0 } }
-    var canRequestKeyframe: Bool { !books.keyframes.isDeaf && offer.video.hasFeedback("nack pli") }
+    var hasRTP: Bool { reception.hasRTP }
+    var hasNews: Bool { reception.hasNews }
+    var isMissingPackets: Bool { reception.sources.contains { $0.losses.missingCount > 0 } }
+    var canRequestKeyframe: Bool { !reception.keyframes.isDeaf && offer.video.hasFeedback("nack pli") }
     /// Its keyframes come in its own time alone.
-    var ignoresKeyframeRequests: Bool { books.keyframes.ignoresRequests || !offer.video.hasFeedback("nack pli") }
-    func wantKeyframe() { books.keyframes.want() }
+    var ignoresKeyframeRequests: Bool { reception.keyframes.ignoresRequests || !offer.video.hasFeedback("nack pli") }
+    func wantKeyframe() { reception.keyframes.want() }
     func limitBitrate(_ bitsPerSecond: Int?) { bitrateLimit = min(maximumBitrate, bitsPerSecond ?? maximumBitrate) }
-    func takeNews() -> PacketNews { books.takeNews() }
+    func takeNews() -> PacketNews { reception.takeNews() }
 
     // MARK: - Packets
 
     func receive(_ packet: UnsafeRawBufferPointer, at now: MonotonicTime) -> Outcome {
-        guard let booking = books.book(packet, at: now) else { return .nothing }
+        guard let received = reception.receive(packet, at: now) else { return .nothing }
         let outlet = outlet
-        if case .late(let wasAsked, _) = booking.arrival { noteLate(wasAsked: wasAsked) }
-        if booking.isMalformed { metrics.malformed.increment() }
+        if case .late(let wasAsked, _) = received.arrival { noteLate(wasAsked: wasAsked) }
+        if received.isMalformed { metrics.malformed.increment() }
         guard let outlet else { return .nothing }
         let publication = outlet.publication
-        if let size = booking.pictureSize {
-            publication.counters[booking.track].setPictureSize(width: size.width, height: size.height)
+        if let size = received.pictureSize {
+            publication.counters[received.track].setPictureSize(width: size.width, height: size.height)
         }
-        if booking.replacesFeed { startAnew(publication) }
-        if booking.hasNewFormat, let format = books.videoFormat { publication.setFormat(format, of: .video) }
-        guard booking.goesOn else {
-            countUnforwarded(booking, in: publication.counters)
+        if received.replacesFeed { startAnew(publication) }
+        if received.hasNewFormat, let format = reception.videoFormat { publication.setFormat(format, of: .video) }
+        guard received.goesOn else {
+            countUnforwarded(received, in: publication.counters)
             return .nothing
         }
-        if booking.hasIDR { books.sawIDR() }
-        let track: TrackID = booking.track.kind == .video ? .video : .audio
+        if received.hasIDR { reception.sawIDR() }
+        let track: TrackID = received.track.kind == .video ? .video : .audio
         // The others of a picture came no sooner than its first: they tell nothing new of the publisher's clock.
-        if booking.startsTimestamp { publication.timeline.observe(booking.packet.timestamp, of: track, arrival: now) }
+        if received.startsTimestamp { publication.timeline.observe(received.packet.timestamp, of: track, arrival: now) }
         // The contract judges every packet that goes on, once, however late or by RTX it came.
-        if let inspector = outlet.inspector, let refusal = inspect(booking.packet, of: track, by: inspector, at: now) {
+        if let inspector = outlet.inspector, let refusal = inspect(received.packet, of: track, by: inspector, at: now) {
             return .refused(refusal)
         }
-        if booking.mayStartPublish { books.forwardedVideo(booking) }
-        return gather(booking, of: track, at: now)
+        if received.mayStartPublish { reception.forwardedVideo(received) }
+        return gather(received, of: track, at: now)
     }
 
     private func inspect(
         _ packet: MediaPacket, of track: TrackID, by inspector: any PacketInspector, at now: MonotonicTime
     ) -> Refusal? {
         guard track.kind == .video else { return inspector.inspectAudio(packet, arrival: now) }
-        return inspector.inspectVideo(packet, books.found, arrival: now)
+        return inspector.inspectVideo(packet, reception.found, arrival: now)
     }
 
     private func noteLate(wasAsked: Bool) {
@@ -114,10 +116,10 @@ final class MediaReceiver {
     }
 
     /// Of a layer or source that does not go on; what goes on is counted with its run.
-    private func countUnforwarded(_ booking: Booking, in counters: PublishCounters) {
-        let payload = booking.packet.payload
-        guard !booking.isTooLate, !payload.isEmpty else { return }
-        counters[booking.track].count(byteCount: payload.count, endsFrame: booking.endsFrame)
+    private func countUnforwarded(_ received: ReceivedPacket, in counters: PublishCounters) {
+        let payload = received.packet.payload
+        guard !received.isTooLate, !payload.isEmpty else { return }
+        counters[received.track].count(byteCount: payload.count, endsFrame: received.endsFrame)
     }
 
     /// The encoder began anew: the sinks' numbers do too.
@@ -137,11 +139,11 @@ final class MediaReceiver {
 
     // MARK: - Runs
 
-    private func gather(_ booking: Booking, of track: TrackID, at now: MonotonicTime) -> Outcome {
-        var placement = gathered.append(booking, of: track, at: now)
+    private func gather(_ received: ReceivedPacket, of track: TrackID, at now: MonotonicTime) -> Outcome {
+        var placement = gathered.append(received, of: track, at: now)
         if placement == .mustWait {
             handOver()
-            placement = gathered.append(booking, of: track, at: now)
+            placement = gathered.append(received, of: track, at: now)
         }
         if placement == .first { unmute(track, at: now) }
         return .gathered(isFirst: placement == .first)
@@ -161,4 +163,140 @@ final class MediaReceiver {
         }
         gathered.removeAll()
     }
+}
+
+/// What we tell the publisher (RFC 4585, docs/design.md 5.6), and what its reports tell us.
+extension MediaReceiver {
+    /// Sender reports feed the timeline and our report blocks. Feedback about us does not exist: we send no media.
+    func receiveControl(_ compound: UnsafeRawBufferPointer, at now: MonotonicTime) {
+        guard let packets = try? RTCPCompound.parse(compound.bytes) else { return }
+        for case .senderReport(let report) in packets {
+            guard let index = reception.index(of: report.ssrc), case .media = reception.sources[index].role else { continue }
+            reception.sources[index].statistics.senderReported(report, at: now)
+            guard reception.sources[index].timestamps.last != nil else { continue }
+            let timestamp = reception.sources[index].timestamps.extend(report.rtpTimestamp)
+            let track = reception.sources[index].track
+            guard track.kind == .audio || track.layer == reception.selector.current else { continue }
+            let isVideo = track.kind == .video
+            publication?.timeline.publisherReported(
+                ntp: report.ntp, timestamp: isVideo ? timestamp &+ reception.selector.timestampOffset : timestamp,
+                of: isVideo ? .video : .audio)
+        }
+    }
+
+    /// The datagrams that are due now: requests for lost packets at once, transport feedback every 50 to 100 ms, reports each
+    /// second.
+    ///
+    /// Where reduced-size RTCP was agreed (RFC 5506) requests for lost packets go alone: ffmpeg reads no others. A report stands
+    /// before everything else (RFC 3550 §6.1).
+    func feedback(at now: MonotonicTime) -> [[UInt8]] {
+        var (datagrams, parts) = lossRequests(at: now)
+        if reception.transportID != nil, let media = reception.sources.first,
+            let feedback = reception.transport.feedback(at: now, senderSSRC: ssrc, mediaSSRC: media.ssrc)
+        {
+            feedback.write(into: &parts)
+        }
+        if reception.selector.wantsChange(at: now) { reception.keyframes.want() }
+        if canRequestKeyframe, let media = video(layer: reception.selector.target(at: now)), reception.keyframes.isDue(at: now) {
+            PictureLossIndication(senderSSRC: ssrc, mediaSSRC: reception.sources[media].ssrc).write(into: &parts)
+            metrics.keyframeRequests.increment()
+        }
+        let isReportDue = now - lastReport >= Self.reportPeriod
+        guard isReportDue || parts.count > 0 else { return datagrams }
+        if isReportDue { noteSilence(at: now) }
+        datagrams.append(compound(parts.bytes, isReportDue: isReportDue, at: now))
+        return datagrams
+    }
+
+    private func compound(_ parts: [UInt8], isReportDue: Bool, at now: MonotonicTime) -> [UInt8] {
+        var writer = ByteWriter(reserving: 256 + parts.count)
+        var blocks: [ReportBlock] = []
+        if isReportDue {
+            lastReport = now
+            for index in reception.sources.indices where reception.sources[index].statistics.received > 0 {
+                blocks.append(reception.sources[index].statistics.report(of: reception.sources[index].ssrc, at: now))
+                // Retransmissions tell how long the way is; before any, the handshake did.
+                if let roundTrip = reception.sources[index].losses.roundTrip {
+                    publication?.counters.measured(roundTrip: roundTrip)
+                }
+            }
+        }
+        ReceiverReport(ssrc: ssrc, reports: blocks).write(into: &writer)
+        if isReportDue {
+            SourceDescription(chunks: [.init(ssrc: ssrc, cname: "stagedoor")]).write(into: &writer)
+            if offer.video.hasFeedback("goog-remb"), let media = video(layer: reception.selector.current) {
+                ReceiverEstimatedMaximumBitrate(
+                    senderSSRC: ssrc, bitsPerSecond: UInt64(bitrateLimit), ssrcs: [reception.sources[media].ssrc]
+                ).write(into: &writer)
+            }
+        }
+        writer.write(contentsOf: parts)
+        return writer.bytes
+    }
+
+    /// NACK for the forwarded layer and audio, never for a layer that does not answer: whole datagrams, and parts of a compound.
+    private func lossRequests(at now: MonotonicTime) -> (alone: [[UInt8]], parts: ByteWriter) {
+        var (alone, parts) = ([[UInt8]](), ByteWriter())
+        for index in reception.sources.indices where reception.sources[index].role == .media {
+            let isVideo = reception.sources[index].track.kind == .video
+            let goesOn = !isVideo || reception.sources[index].track.layer == reception.selector.current
+            var numbers: [UInt16] = []
+            let section = isVideo ? offer.video : offer.audio
+            if goesOn, section?.hasFeedback("nack") == true {
+                reception.sources[index].losses.due(at: now, into: &numbers)
+            } else {
+                // Nobody is asked (Opus of most encoders, layers that rest): what was only reordered still comes.
+                reception.sources[index].losses.expire(at: now)
+            }
+            if countLost(of: index) > 0, isVideo, goesOn { reception.keyframes.want() }
+            guard !numbers.isEmpty, reception.sources[index].isAnswering else { continue }
+            reception.sources[index].unansweredRequests += numbers.count
+            metrics.nacks.increment(by: numbers.count)
+            let request = GenericNACK(senderSSRC: ssrc, mediaSSRC: reception.sources[index].ssrc, sequenceNumbers: numbers)
+            guard section?.hasReducedSizeRTCP == true else {
+                request.write(into: &parts)
+                continue
+            }
+            var datagram = ByteWriter(reserving: 64)
+            request.write(into: &datagram)
+            alone.append(datagram.bytes)
+        }
+        return (alone, parts)
+    }
+
+    /// Counts what a source has lost since it was last asked.
+    private func countLost(of index: Int) -> Int {
+        let lost = reception.sources[index].losses.takeLost()
+        if lost > 0 { publication?.counters.lost.add(lost) }
+        return lost
+    }
+
+    /// The publish is over: what is still missing has never come.
+    func conclude() {
+        for index in reception.sources.indices where reception.sources[index].role == .media {
+            reception.sources[index].losses.giveUp()
+            _ = countLost(of: index)
+        }
+    }
+
+    /// The media source of a layer, once something came from it.
+    private func video(layer: UInt8?) -> Int? {
+        reception.sources.indices.last {
+            reception.sources[$0].track.kind == .video && reception.sources[$0].role == .media
+                && reception.sources[$0].lastArrival != .zero
+                && reception.sources[$0].track.layer == layer
+        }
+    }
+
+    /// A track that falls silent while the session lives is muted, not ended.
+    private func noteSilence(at now: MonotonicTime) {
+        for (slot, track) in [TrackID.video, .audio].enumerated()
+        where !isMuted[slot] && lastForwarded[slot] != .zero && now - lastForwarded[slot] >= Self.muteSilence {
+            isMuted[slot] = true
+            for sink in publication?.sinks ?? [] { sink.muteChanged(track, isMuted: true) }
+        }
+    }
+
+    private static let reportPeriod: Duration = .seconds(1)
+    private static let muteSilence: Duration = .seconds(2)
 }

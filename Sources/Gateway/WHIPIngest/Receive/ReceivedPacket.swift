@@ -1,8 +1,8 @@
 import StageHub
 import Wire
 
-/// What a booked packet brings, for those who are told of it.
-struct Booking {
+/// A packet that was received, with what is to be done about it.
+struct ReceivedPacket {
     /// With the numbers of the output when it goes on.
     var packet: MediaPacket
     /// Its source's; with simulcast the layer.
@@ -49,21 +49,21 @@ struct TrackFeed {
     private var lastTimestamp: Int64?
 
     /// Whether packets of a source go on; a newer one takes over.
-    mutating func takes(from index: Int, _ booking: inout Booking) -> Bool {
+    mutating func takes(from index: Int, _ received: inout ReceivedPacket) -> Bool {
         guard let source, source != index else {
             source = index
             return true
         }
         guard index > source else { return false }
         self.source = index
-        booking.replacesFeed = true
+        received.replacesFeed = true
         return true
     }
 
-    mutating func goesOn(_ booking: inout Booking) {
-        booking.goesOn = true
-        booking.startsTimestamp = booking.replacesFeed || lastTimestamp != booking.packet.timestamp
-        lastTimestamp = booking.packet.timestamp
+    mutating func goesOn(_ received: inout ReceivedPacket) {
+        received.goesOn = true
+        received.startsTimestamp = received.replacesFeed || lastTimestamp != received.packet.timestamp
+        lastTimestamp = received.packet.timestamp
     }
 }
 

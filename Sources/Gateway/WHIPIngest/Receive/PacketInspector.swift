@@ -1,4 +1,5 @@
 public import H264
+public import MediaContract
 public import Refusals
 public import StageHub
 public import Wire
@@ -16,4 +17,15 @@ public protocol PacketInspector: AnyObject {
     func keyframesCannotBeRequested()
     /// Called about once a second: what takes too long.
     func timePassed(_ now: MonotonicTime) -> Refusal?
+}
+
+/// The media contract looks at WHIP publishes packet by packet.
+extension ContractSession: PacketInspector {
+    public func inspectVideo(_ packet: MediaPacket, _ found: NALUnitList, arrival: MonotonicTime) -> Refusal? {
+        videoPayload(found, sequenceNumber: packet.sequenceNumber, timestamp: packet.timestamp, arrival: arrival)
+    }
+
+    public func inspectAudio(_ packet: MediaPacket, arrival: MonotonicTime) -> Refusal? {
+        audioPayload(byteCount: packet.payloadByteCount, timestamp: packet.timestamp, arrival: arrival)
+    }
 }

@@ -1,0 +1,222 @@
+import H264
+import MediaContract
+import RTP
+import SDP
+import StageHub
+import Wire
+
+/// What is known of one publisher's packets: whose they are, what is missing, which layer is forwarded, where keyframes begin.
+///
+/// It calls nobody: a packet is received in one access, and what others have to know of it stands in its `ReceivedPacket`.
+struct PacketReception {
+    let offer: AcceptedOffer
+    /// At most a dozen: the one of a packet is found sooner by looking than by hashing.
+    var sources: [RTPSource] = []
+    var selector: LayerSelector
+    var keyframes = KeyframeRequests()
+    var transport = TransportArrivals()
+    /// The header extension of transport-wide numbers; nil when the offer has none.
+    let transportID: UInt8?
+    private(set) var hasRTP = false
+    /// Asked for with every batch, `takeNews` a few times in a session.
+    private(set) var hasNews = false
+    private var news = PacketNews()
+    private var parameterSets = ParameterSetKeeper()
+    private var gate = PublishGate(needsAudio: false)
+    private var hasIDR = false
+    private var keyframeTimestamp: Int64?
+    private let isSimulcast: Bool
+    /// The NAL units of the video packet that was received last, for all who look into it.
+    private(set) var found = NALUnitList()
+    private var video = TrackFeed()
+    private var audio = TrackFeed()
+
+    init(offer: AcceptedOffer) {
+        self.offer = offer
+        selector = LayerSelector(layerCount: max(1, offer.video.rids.count))
+        isSimulcast = offer.video.rids.count > 1
+        transportID =
+            offer.video.identifier(of: HeaderExtensionMap.transportWideCC)
+            ?? offer.audio?.identifier(of: HeaderExtensionMap.transportWideCC)
+        announceSources()
+    }
+
+    mutating func takeNews() -> PacketNews {
+        defer { (news, hasNews) = (PacketNews(), false) }
+        return news
+    }
+
+    private mutating func tell(_ step: SessionStory.Step) {
+        news.steps.append(step)
+        hasNews = true
+    }
+
+    /// Takes a plain RTP packet.
+    /// - Returns: nil for what is malformed, of nobody, a duplicate, or a probe of the bandwidth.
+    mutating func receive(_ packet: UnsafeRawBufferPointer, at now: MonotonicTime) -> ReceivedPacket? {
+        guard let header = try? RTPHeader(parsing: packet.bytes) else { return nil }
+        if !hasRTP {
+            hasRTP = true
+            tell(.firstRTP)
+        }
+        if let transportID, let extensions = header.extensions, let range = extensions.range(of: transportID, in: packet.bytes),
+            range.count == 2
+        {
+            transport.received(UInt16(packet[range.lowerBound]) << 8 | UInt16(packet[range.lowerBound + 1]), at: now)
+        }
+        guard let index = index(of: header.ssrc) ?? place(header, packet) else { return nil }
+        if sources[index].heard(at: now) {
+            news.sources.append(header.ssrc)
+            hasNews = true
+        }
+        let payload = UnsafeRawBufferPointer(rebasing: packet[header.payload(inPacketOf: packet.count)])
+        guard case .retransmission(let media) = sources[index].role else {
+            return receive(payload, of: index, header.sequenceNumber, header, isRetransmission: false, at: now)
+        }
+        // RTX carries the original sequence number before the payload (RFC 4588 §4); less than that is padding.
+        guard payload.count > 2 else { return nil }
+        return receive(
+            UnsafeRawBufferPointer(rebasing: payload[2...]), of: media, UInt16(payload[0]) << 8 | UInt16(payload[1]), header,
+            isRetransmission: true, at: now)
+    }
+
+    private mutating func receive(
+        _ payload: UnsafeRawBufferPointer, of index: Int, _ number: UInt16, _ header: RTPHeader, isRetransmission: Bool,
+        at now: MonotonicTime
+    ) -> ReceivedPacket? {
+        let track = sources[index].track
+        guard let entry = sources[index].take(number, header.timestamp, isRetransmission: isRetransmission, at: now) else {
+            return nil
+        }
+        let packet = MediaPacket(
+            sequenceNumber: entry.sequenceNumber, timestamp: entry.timestamp, marker: header.marker, payload: payload)
+        var received = ReceivedPacket(packet: packet, track: track, arrival: entry.arrival)
+        guard !received.isTooLate, !payload.isEmpty else { return received }
+        if track.kind == .video {
+            admitVideo(&received, from: index, at: now)
+        } else if audio.takes(from: index, &received) {
+            audio.goesOn(&received)
+        }
+        return received
+    }
+
+    private mutating func admitVideo(_ received: inout ReceivedPacket, from index: Int, at now: MonotonicTime) {
+        guard isSimulcast || video.takes(from: index, &received) else { return }
+        found.find(inPayload: received.packet.payload)
+        if found.isMalformed {
+            received.isMalformed = true
+            guard !found.isUnreadable else { return }
+            received.packet.payload = UnsafeRawBufferPointer(rebasing: received.packet.payload[..<found.endOffset])
+        }
+        let inspection = PayloadInspection(found)
+        if let set = inspection.sequenceSet { noteSize(of: index, by: set, in: &received) }
+        if isSimulcast {
+            let pixelCount = sources[index].pixelCount
+            guard
+                selector.admits(
+                    &received.packet, layer: received.track.layer, startsKeyframe: inspection.startsKeyframe,
+                    pixelCount: pixelCount, at: now)
+            else { return }
+        }
+        noteKeyframe(inspection, in: &received, at: now)
+        received.mayStartPublish = !gate.isOpen
+        video.goesOn(&received)
+    }
+
+    private mutating func noteSize(of index: Int, by set: UnsafeRawBufferPointer, in received: inout ReceivedPacket) {
+        received.pictureSize = PictureSize(ofSequenceSet: set)
+        sources[index].pixelCount = received.pictureSize.map { $0.width * $0.height } ?? 0
+    }
+
+    /// Finds the first packet of an IDR access unit; keeps its parameter sets.
+    private mutating func noteKeyframe(_ inspection: PayloadInspection, in received: inout ReceivedPacket, at now: MonotonicTime)
+    {
+        if inspection.hasParameterSet { received.hasNewFormat = parameterSets.note(inspection) }
+        if inspection.hasIDR {
+            keyframes.keyframeCame(at: now)
+            received.hasIDR = true
+        }
+        guard inspection.startsKeyframe, keyframeTimestamp != received.packet.timestamp else { return }
+        keyframeTimestamp = received.packet.timestamp
+        received.startsKeyframe = true
+    }
+
+    /// The format that the latest parameter sets describe; nil while one of them is missing.
+    var videoFormat: TrackFormat? { parameterSets.format }
+
+    // MARK: - Milestones
+
+    /// An IDR reached a publication.
+    mutating func sawIDR() {
+        guard !hasIDR else { return }
+        hasIDR = true
+        tell(.firstIDR)
+    }
+
+    /// A packet of video goes on, and the contract has nothing against it. Asked for until the publish has really started.
+    mutating func forwardedVideo(_ received: ReceivedPacket) {
+        guard
+            gate.videoForwarded(
+                isDecodableIDR: received.startsKeyframe && parameterSets.isComplete, mediaTime: received.packet.timestamp)
+        else { return }
+        (news.hasStarted, hasNews) = (true, true)
+    }
+}
+
+/// Which source is which track (RFC 8843 §9.2, RFC 8852): by the offer, else by RID, MID or payload type.
+extension PacketReception {
+    /// The sources that the offer names.
+    fileprivate mutating func announceSources() {
+        if let ssrc = offer.video.ssrc, offer.video.rids.count <= 1 {
+            let media = add(RTPSource(ssrc: ssrc, track: .video, role: .media))
+            if let media, let retransmission = offer.video.retransmissionSSRC {
+                _ = add(RTPSource(ssrc: retransmission, track: .video, role: .retransmission(of: media)))
+            }
+        }
+        if let ssrc = offer.audio?.ssrc { _ = add(RTPSource(ssrc: ssrc, track: .audio, role: .media)) }
+    }
+
+    func index(of ssrc: UInt32) -> Int? { sources.firstIndex { $0.ssrc == ssrc } }
+
+    /// The place of a source that the offer does not name; nil when nothing places it or there are too many.
+    fileprivate mutating func place(_ header: RTPHeader, _ packet: UnsafeRawBufferPointer) -> Int? {
+        switch header.payloadType {
+        case offer.video.payloadType: placeVideo(header, packet)
+        case offer.video.retransmissionPayloadType: placeRetransmission(header, packet)
+        case offer.audio?.payloadType: add(RTPSource(ssrc: header.ssrc, track: .audio, role: .media))
+        default: nil
+        }
+    }
+
+    private mutating func placeVideo(_ header: RTPHeader, _ packet: UnsafeRawBufferPointer) -> Int? {
+        guard offer.video.rids.count > 1 else { return add(RTPSource(ssrc: header.ssrc, track: .video, role: .media)) }
+        guard let layer = layer(header, packet, HeaderExtensionMap.rtpStreamID) else { return nil }
+        return add(RTPSource(ssrc: header.ssrc, track: TrackID(.video, layer: layer), role: .media))
+    }
+
+    private mutating func placeRetransmission(_ header: RTPHeader, _ packet: UnsafeRawBufferPointer) -> Int? {
+        let layer =
+            offer.video.rids.count > 1 ? layer(header, packet, HeaderExtensionMap.repairedRTPStreamID) : 0
+        guard let layer,
+            let media = sources.lastIndex(where: { $0.track == TrackID(.video, layer: layer) && $0.role == .media })
+        else { return nil }
+        return add(RTPSource(ssrc: header.ssrc, track: TrackID(.video, layer: layer), role: .retransmission(of: media)))
+    }
+
+    /// The layer whose rid the packet carries: its index in the offer's simulcast list.
+    private func layer(_ header: RTPHeader, _ packet: UnsafeRawBufferPointer, _ uri: String) -> UInt8? {
+        guard let id = offer.video.identifier(of: uri), let range = header.extensions?.range(of: id, in: packet.bytes),
+            let index = offer.video.rids.firstIndex(where: { $0.utf8.elementsEqual(packet[range]) })
+        else { return nil }
+        return UInt8(index)
+    }
+
+    private mutating func add(_ source: RTPSource) -> Int? {
+        guard sources.count < Self.maximumSources, index(of: source.ssrc) == nil else { return nil }
+        sources.append(source)
+        return sources.count - 1
+    }
+
+    /// Of one session, those that its offer names included (docs/design.md 5.6).
+    private static let maximumSources = 12
+}
