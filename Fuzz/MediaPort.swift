@@ -110,7 +110,8 @@ enum MediaPortFuzz {
         private func expectUnhurt(_ index: Int) {
             let path = MediaPath(remote: Self.peers[index], local: .loopback)
             precondition(entries[index].transport.current == .pending, "another's datagram ended or claimed a session")
-            precondition(port.tuples.find(path.key)?.first.entry === entries[index], "another's datagram took a tuple")
+            var tuples = port.tuples
+            precondition(tuples.find(path.key)?.first.entry === entries[index], "another's datagram took a tuple")
         }
 
         private func receive(_ datagram: UnsafeRawBufferPointer, from source: SocketAddress) {

@@ -124,7 +124,7 @@ import Wire
     }
 
     /// Flushes what the batch left, while its bytes are still there.
-    private func endBatch() {
+    func endBatch() {
         for session in gathering {
             session.flush()
             if !clock.isRepairing, session.wantsEveryTick { clock.startRepairs() }
