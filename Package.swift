@@ -117,7 +117,7 @@ let modules: [Module] = [
             "StageHub",
             "MediaContract",
             "Transcoding", "Admission", "Refusals", "Monitoring", "GatewayLogging", "GatewayMetrics",
-        ]),
+        ], strict: true),
     gateway(
         "WebRTCTransport",
         [
@@ -131,7 +131,7 @@ let modules: [Module] = [
             "WebRTCTransport",
             "StageHub",
             "MediaContract", "Admission", "Refusals", "Monitoring", "GatewayLogging", "GatewayMetrics",
-        ], testUses: ["DTLS", "SRTP", "STUN", "Sockets", "HTTPServer"], embedded: ["Pages/publish.html"]),
+        ], strict: true, testUses: ["DTLS", "SRTP", "STUN", "Sockets", "HTTPServer"], embedded: ["Pages/publish.html"]),
     gateway(
         "EmbeddedRouter",
         [

@@ -27,8 +27,8 @@ final class AccessUnitWriter {
         let timestamp = mediaTime.timestamp(for: .video)
         var sequenceNumber = nextSequenceNumber
         scratch.withPackets { packets in
-            packetizer.cut(nalUnits) { payload in
-                packets.append(
+            unsafe packetizer.cut(nalUnits) { payload in
+                unsafe packets.append(
                     MediaPacket(
                         sequenceNumber: sequenceNumber, timestamp: timestamp, marker: payload.isLast, head: payload.head,
                         headCount: payload.headCount, payload: payload.body))
@@ -36,7 +36,7 @@ final class AccessUnitWriter {
             }
             nextSequenceNumber = sequenceNumber
             let run = MediaRun(track: .video, isKeyframe: isKeyframe, arrival: arrival)
-            packets.withUnsafeBufferPointer { publication.forward($0, of: run) }
+            unsafe packets.withUnsafeBufferPointer { unsafe publication.forward($0, of: run) }
         }
     }
 }

@@ -16,11 +16,11 @@ final class AudioFrameWriter {
     func write(_ opus: UnsafeRawBufferPointer, at timestamp: Int64, tickCount: Int64, arrival: MonotonicTime) {
         let isStart = lastEnd.map { ($0 &- timestamp).magnitude > Self.continuityTolerance } ?? true
         lastEnd = timestamp &+ tickCount
-        let packet = MediaPacket(
+        let packet = unsafe MediaPacket(
             sequenceNumber: nextSequenceNumber, timestamp: timestamp, marker: isStart, payload: opus)
         nextSequenceNumber += 1
         let run = MediaRun(track: .audio, isKeyframe: false, arrival: arrival)
-        withUnsafePointer(to: packet) { publication.forward(UnsafeBufferPointer(start: $0, count: 1), of: run) }
+        unsafe withUnsafePointer(to: packet) { unsafe publication.forward(UnsafeBufferPointer(start: $0, count: 1), of: run) }
     }
 
     /// 10 ms in ticks: less is rounding.

@@ -51,19 +51,19 @@ final class AudioTrackFeed {
         _ message: UnsafeRawBufferPointer, timestamp: Int64, arrival: MonotonicTime, _ counters: inout PipelineCounters
     ) -> Refusal? {
         if let failure { return failure }
-        if message.isEmpty { return nil }
-        guard let tag = try? AudioTag(parsing: message.bytes) else {
+        if unsafe message.isEmpty { return nil }
+        guard let tag = try? unsafe AudioTag(parsing: message.bytes) else {
             counters.malformed += 1
             return nil
         }
         counters.otherTracks += tag.ignoredTrackCount
-        let body = UnsafeRawBufferPointer(rebasing: message[tag.body])
+        let body = unsafe UnsafeRawBufferPointer(rebasing: message[tag.body])
         switch (tag.packet, tag.codec) {
-        case (.sequenceStart, .aac): return configureAAC(body, arrival, &counters)
-        case (.sequenceStart, .opus): return configureOpus(body, arrival, &counters)
+        case (.sequenceStart, .aac): return unsafe configureAAC(body, arrival, &counters)
+        case (.sequenceStart, .opus): return unsafe configureOpus(body, arrival, &counters)
         case (.codedFrames, .aac), (.codedFrames, .opus):
             let stamp = Duration.milliseconds(timestamp) + .nanoseconds(Int64(tag.nanosecondOffset))
-            return forward(body, isOpus: tag.codec == .opus, stamp, arrival, &counters)
+            return unsafe forward(body, isOpus: tag.codec == .opus, stamp, arrival, &counters)
         case (.sequenceStart, _), (.codedFrames, _): return refuse(tag.codec, arrival, &counters)
         default: return nil
         }
@@ -82,7 +82,7 @@ final class AudioTrackFeed {
     private func configureAAC(
         _ body: UnsafeRawBufferPointer, _ arrival: MonotonicTime, _ counters: inout PipelineCounters
     ) -> Refusal? {
-        guard let config = try? AudioSpecificConfig(parsing: body.bytes) else {
+        guard let config = try? unsafe AudioSpecificConfig(parsing: body.bytes) else {
             counters.malformed += 1
             return nil
         }
@@ -98,7 +98,7 @@ final class AudioTrackFeed {
     private func configureOpus(
         _ body: UnsafeRawBufferPointer, _ arrival: MonotonicTime, _ counters: inout PipelineCounters
     ) -> Refusal? {
-        guard let head = try? OpusHead(parsing: body.bytes) else {
+        guard let head = try? unsafe OpusHead(parsing: body.bytes) else {
             counters.malformed += 1
             return nil
         }
@@ -118,15 +118,15 @@ final class AudioTrackFeed {
             counters.unconfigured += 1
             return nil
         }
-        guard !frame.isEmpty, frame.count <= Self.maximumFrameByteCount else { return nil }
+        guard unsafe !frame.isEmpty, frame.count <= Self.maximumFrameByteCount else { return nil }
         let mediaTime = publication.timeline.place(stamp, of: .audio, arrival: arrival)
         if let refusal = inspector?.audioFrame(byteCount: frame.count, mediaTime: mediaTime, arrival: arrival) { return refusal }
         lastMediaTime = mediaTime
         counters.audioFrames += 1
         if isOpus {
-            passOpus(frame, mediaTime, arrival, &counters)
+            unsafe passOpus(frame, mediaTime, arrival, &counters)
         } else {
-            stream?.submit(frame, mediaTime: mediaTime.timestamp(for: .audio))
+            unsafe stream?.submit(frame, mediaTime: mediaTime.timestamp(for: .audio))
         }
         return nil
     }
@@ -134,20 +134,20 @@ final class AudioTrackFeed {
     private func passOpus(
         _ packet: UnsafeRawBufferPointer, _ mediaTime: Duration, _ arrival: MonotonicTime, _ counters: inout PipelineCounters
     ) {
-        guard let samples = try? TOC.sampleCount(of: packet) else {
+        guard let samples = try? unsafe TOC.sampleCount(of: packet) else {
             counters.malformed += 1
             return
         }
         var start = mediaTime.timestamp(for: .audio)
         if let end = opusEnd, (start &- end).magnitude <= Self.continuityTolerance { start = end }
         opusEnd = start &+ Int64(samples)
-        writer.write(packet, at: start, tickCount: Int64(samples), arrival: arrival)
+        unsafe writer.write(packet, at: start, tickCount: Int64(samples), arrival: arrival)
     }
 
     private func received(_ audio: TranscodedAudio) {
         switch audio {
         case .packet(let packet, let ticks):
-            writer.write(packet, at: ticks, tickCount: Self.transcodedPacketTicks, arrival: now())
+            unsafe writer.write(packet, at: ticks, tickCount: Self.transcodedPacketTicks, arrival: now())
         case .failed:
             let refusal = inspector?.audioNotDecodable(mediaTime: lastMediaTime ?? .zero, arrival: now())
             failure = refusal ?? Refusal(.internalError)

@@ -33,7 +33,7 @@ final class StreamTransport: ConnectionTransport {
     init(_ stream: TCPStream, tls: TLSContext?) { (self.stream, self.tls) = (stream, tls) }
 
     /// A stream that lingers lives longer than its connection, which it must not call any more.
-    deinit { (stream.onBytes, stream.onClosed) = ({ $0.count }, { _ in }) }
+    deinit { unsafe (stream.onBytes, stream.onClosed) = ({ $0.count }, { _ in }) }
 
     var remoteAddress: SocketAddress { stream.remoteAddress }
     var isTLS: Bool { stream.isTLS }
@@ -63,7 +63,7 @@ extension RTMPIngest {
         guard let connection = accept(StreamTransport(stream, tls: tls)) else { return }
         // The connection owns its transport, whose end takes these off the stream. A weak reference, asked with every read,
         // would make all counting of the connection's references slow.
-        stream.onBytes = { [unowned connection] in connection.receive($0) }
+        unsafe stream.onBytes = { [unowned connection] in unsafe connection.receive($0) }
         stream.onClosed = { [unowned connection] _ in connection.transportClosed() }
     }
 }

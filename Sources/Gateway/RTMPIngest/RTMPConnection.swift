@@ -86,24 +86,24 @@ final class RTMPConnection {
     func receive(_ bytes: UnsafeRawBufferPointer) -> Int {
         receivedBytes.increment(by: bytes.count)
         switch stage {
-        case .awaitingPROXYHeader: return readPROXYHeader(bytes)
-        case .sniffing: return sniff(bytes)
-        case .session: return readSession(bytes)
+        case .awaitingPROXYHeader: return unsafe readPROXYHeader(bytes)
+        case .sniffing: return unsafe sniff(bytes)
+        case .session: return unsafe readSession(bytes)
         case .closing, .closed: return bytes.count
         }
     }
 
     private func readPROXYHeader(_ bytes: UnsafeRawBufferPointer) -> Int {
         do throws(PROXYHeader.ParseError) {
-            guard let header = try PROXYHeader.parse(bytes.bytes) else { return 0 }
+            guard let header = try unsafe PROXYHeader.parse(bytes.bytes) else { return 0 }
             if let client = header.source { source = client }
             stage = .sniffing
             guard ingest.admit(self) else {
                 end(.connectionLost)
                 return bytes.count
             }
-            let rest = UnsafeRawBufferPointer(rebasing: bytes.dropFirst(header.byteCount))
-            return header.byteCount + (rest.isEmpty ? 0 : sniff(rest))
+            let rest = unsafe UnsafeRawBufferPointer(rebasing: bytes.dropFirst(header.byteCount))
+            return unsafe header.byteCount + (rest.isEmpty ? 0 : sniff(rest))
         } catch {
             log(.warning, "rtmp_proxy_header_missing", ["reason": .error(error)])
             end(.connectionLost)
@@ -112,10 +112,10 @@ final class RTMPConnection {
     }
 
     private func sniff(_ bytes: UnsafeRawBufferPointer) -> Int {
-        guard let first = bytes.first else { return 0 }
+        guard let first = unsafe bytes.first else { return 0 }
         guard first == Self.tlsHandshakeRecord, !transport.isTLS else {
             stage = .session
-            return readSession(bytes)
+            return unsafe readSession(bytes)
         }
         if transport.startTLS() { return 0 }
         log(.info, "rtmp_tls_not_configured")
@@ -129,7 +129,7 @@ final class RTMPConnection {
     private func readSession(_ bytes: UnsafeRawBufferPointer) -> Int {
         var offset = 0
         do throws(RTMPError) {
-            while let event = try session.nextEvent(in: bytes, at: &offset) {
+            while let event = try unsafe session.nextEvent(in: bytes, at: &offset) {
                 handshakeCompleted()
                 handle(event)
                 guard case .session = stage else { return bytes.count }
@@ -193,7 +193,7 @@ final class RTMPConnection {
         let now = loop.now
         live.lastMedia = now
         let refusal =
-            isVideo
+            unsafe isVideo
             ? live.pipeline.receiveVideo(media.payload, timestamp: media.timestamp, arrival: now)
             : live.pipeline.receiveAudio(media.payload, timestamp: media.timestamp, arrival: now)
         if let refusal { publish.refuse(refusal) }

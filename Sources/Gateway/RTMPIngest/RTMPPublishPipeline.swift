@@ -42,7 +42,7 @@ public final class RTMPPublishPipeline {
     public func receiveVideo(_ message: UnsafeRawBufferPointer, timestamp: Int64, arrival: MonotonicTime) -> Refusal? {
         // Counted beside the object: an access to it that lasts as long as the call would be checked.
         var counters = counted
-        let refusal = video.receive(message, timestamp: timestamp, arrival: arrival, &counters)
+        let refusal = unsafe video.receive(message, timestamp: timestamp, arrival: arrival, &counters)
         let isFrame = counters.videoFrames > counted.videoFrames
         counted = counters
         publication.counters[.video].count(byteCount: message.count, endsFrame: isFrame)
@@ -62,7 +62,7 @@ public final class RTMPPublishPipeline {
     /// - Returns: what ends the publish.
     public func receiveAudio(_ message: UnsafeRawBufferPointer, timestamp: Int64, arrival: MonotonicTime) -> Refusal? {
         var counters = counted
-        let refusal = audio.receive(message, timestamp: timestamp, arrival: arrival, &counters)
+        let refusal = unsafe audio.receive(message, timestamp: timestamp, arrival: arrival, &counters)
         let isFrame = counters.audioFrames > counted.audioFrames
         counted = counters
         publication.counters[.audio].count(byteCount: message.count, endsFrame: isFrame)

@@ -29,17 +29,17 @@ final class VideoTrackFeed {
     func receive(
         _ message: UnsafeRawBufferPointer, timestamp: Int64, arrival: MonotonicTime, _ counters: inout PipelineCounters
     ) -> Refusal? {
-        if message.isEmpty { return nil }  // some encoders send one when they pause
-        guard let tag = try? VideoTag(parsing: message.bytes) else {
+        if unsafe message.isEmpty { return nil }  // some encoders send one when they pause
+        guard let tag = try? unsafe VideoTag(parsing: message.bytes) else {
             counters.malformed += 1
             return nil
         }
         counters.otherTracks += tag.ignoredTrackCount
-        let body = UnsafeRawBufferPointer(rebasing: message[tag.body])
+        let body = unsafe UnsafeRawBufferPointer(rebasing: message[tag.body])
         switch tag.packet {
-        case .sequenceStart where tag.codec == .h264: return configure(body, arrival: arrival, &counters)
+        case .sequenceStart where tag.codec == .h264: return unsafe configure(body, arrival: arrival, &counters)
         case .codedFrames where tag.codec == .h264:
-            return forward(body, tag, timestamp: timestamp, arrival: arrival, &counters)
+            return unsafe forward(body, tag, timestamp: timestamp, arrival: arrival, &counters)
         case .sequenceStart, .codedFrames, .mpeg2TSSequenceStart: return refuse(tag.codec, arrival: arrival, &counters)
         case .sequenceEnd, .metadata, .command, .otherTracks, .reserved: return nil
         }
@@ -56,7 +56,7 @@ final class VideoTrackFeed {
     private func configure(
         _ body: UnsafeRawBufferPointer, arrival: MonotonicTime, _ counters: inout PipelineCounters
     ) -> Refusal? {
-        guard let new = try? AVCDecoderConfigurationRecord(parsing: body.bytes), let sps = new.sequenceParameterSets.first,
+        guard let new = try? unsafe AVCDecoderConfigurationRecord(parsing: body.bytes), let sps = new.sequenceParameterSets.first,
             let pps = new.pictureParameterSets.first
         else {
             counters.malformed += 1
@@ -66,7 +66,7 @@ final class VideoTrackFeed {
         let sets = new.sequenceParameterSets + new.pictureParameterSets
         if let refusal = inspector?.videoConfigured(sets, mediaTime: lastMediaTime ?? .zero, arrival: arrival) { return refusal }
         (record, lengthSize) = (new, new.lengthSize)
-        if let format = try? SequenceParameterSet(parsing: sps.span.bytes) {
+        if let format = try? unsafe SequenceParameterSet(parsing: sps.span.bytes) {
             publication.counters[.video].setPictureSize(width: format.width, height: format.height)
         }
         let others = new.sequenceParameterSets.dropFirst() + new.pictureParameterSets.dropFirst()
@@ -82,9 +82,9 @@ final class VideoTrackFeed {
             counters.unconfigured += 1
             return nil
         }
-        found.find(inAccessUnit: body, lengthSize: lengthSize)
+        unsafe found.find(inAccessUnit: body, lengthSize: lengthSize)
         if found.isMalformed { counters.malformed += 1 }
-        guard !found.units.isEmpty else { return nil }
+        guard unsafe !found.units.isEmpty else { return nil }
         let stamp = Duration.milliseconds(timestamp) + .nanoseconds(Int64(tag.nanosecondOffset))
         let placed = publication.timeline.place(stamp, of: .video, arrival: arrival)
         let mediaTime = placed + .milliseconds(Int64(tag.compositionTime))
@@ -92,7 +92,7 @@ final class VideoTrackFeed {
         counters.videoFrames += 1
         // An IDR slice makes the keyframe, whatever the FLV frame type claims.
         (lastMediaTime, lastWasKeyframe) = (placed, found.hasIDR)
-        writer.write(found.units, at: mediaTime, isKeyframe: found.hasIDR, arrival: arrival)
+        unsafe writer.write(found.units, at: mediaTime, isKeyframe: found.hasIDR, arrival: arrival)
         return nil
     }
 }

@@ -25,7 +25,7 @@ struct GatheredRun {
         } else if source != received.track || received.startsKeyframe || packets.count >= Self.maximumCount {
             return .mustWait
         }
-        byteCount += received.packet.payload.count
+        unsafe byteCount += received.packet.payload.count
         if received.endsFrame { frameCount += 1 }
         packets.append(received.packet)
         return packets.count == 1 ? .first : .further

@@ -72,7 +72,7 @@ final class MediaReceiver {
     // MARK: - Packets
 
     func receive(_ packet: UnsafeRawBufferPointer, at now: MonotonicTime) -> Outcome {
-        guard let received = reception.receive(packet, at: now) else { return .nothing }
+        guard let received = unsafe reception.receive(packet, at: now) else { return .nothing }
         let outlet = outlet
         if case .late(let wasAsked, _) = received.arrival { noteLate(wasAsked: wasAsked) }
         if received.isMalformed { metrics.malformed.increment() }
@@ -117,8 +117,8 @@ final class MediaReceiver {
 
     /// Of a layer or source that does not go on; what goes on is counted with its run.
     private func countUnforwarded(_ received: ReceivedPacket, in counters: PublishCounters) {
-        let payload = received.packet.payload
-        guard !received.isTooLate, !payload.isEmpty else { return }
+        let payload = unsafe received.packet.payload
+        guard !received.isTooLate, unsafe !payload.isEmpty else { return }
         counters[received.track].count(byteCount: payload.count, endsFrame: received.endsFrame)
     }
 
@@ -159,7 +159,7 @@ final class MediaReceiver {
         guard !gathered.isEmpty else { return }
         if let publication {
             gathered.count(in: publication.counters)
-            gathered.packets.withUnsafeBufferPointer { publication.forward($0, of: gathered.run) }
+            unsafe gathered.packets.withUnsafeBufferPointer { unsafe publication.forward($0, of: gathered.run) }
         }
         gathered.removeAll()
     }
@@ -169,7 +169,7 @@ final class MediaReceiver {
 extension MediaReceiver {
     /// Sender reports feed the timeline and our report blocks. Feedback about us does not exist: we send no media.
     func receiveControl(_ compound: UnsafeRawBufferPointer, at now: MonotonicTime) {
-        guard let packets = try? RTCPCompound.parse(compound.bytes) else { return }
+        guard let packets = try? unsafe RTCPCompound.parse(compound.bytes) else { return }
         for case .senderReport(let report) in packets {
             guard let index = reception.index(of: report.ssrc), case .media = reception.sources[index].role else { continue }
             reception.sources[index].statistics.senderReported(report, at: now)

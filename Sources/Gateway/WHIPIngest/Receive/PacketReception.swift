@@ -54,28 +54,29 @@ struct PacketReception {
     /// Takes a plain RTP packet.
     /// - Returns: nil for what is malformed, of nobody, a duplicate, or a probe of the bandwidth.
     mutating func receive(_ packet: UnsafeRawBufferPointer, at now: MonotonicTime) -> ReceivedPacket? {
-        guard let header = try? RTPHeader(parsing: packet.bytes) else { return nil }
+        guard let header = try? unsafe RTPHeader(parsing: packet.bytes) else { return nil }
         if !hasRTP {
             hasRTP = true
             tell(.firstRTP)
         }
-        if let transportID, let extensions = header.extensions, let range = extensions.range(of: transportID, in: packet.bytes),
+        if let transportID, let extensions = header.extensions,
+            let range = unsafe extensions.range(of: transportID, in: packet.bytes),
             range.count == 2
         {
-            transport.received(UInt16(packet[range.lowerBound]) << 8 | UInt16(packet[range.lowerBound + 1]), at: now)
+            unsafe transport.received(UInt16(packet[range.lowerBound]) << 8 | UInt16(packet[range.lowerBound + 1]), at: now)
         }
-        guard let index = index(of: header.ssrc) ?? place(header, packet) else { return nil }
+        guard let index = unsafe index(of: header.ssrc) ?? place(header, packet) else { return nil }
         if sources[index].heard(at: now) {
             news.sources.append(header.ssrc)
             hasNews = true
         }
-        let payload = UnsafeRawBufferPointer(rebasing: packet[header.payload(inPacketOf: packet.count)])
+        let payload = unsafe UnsafeRawBufferPointer(rebasing: packet[header.payload(inPacketOf: packet.count)])
         guard case .retransmission(let media) = sources[index].role else {
-            return receive(payload, of: index, header.sequenceNumber, header, isRetransmission: false, at: now)
+            return unsafe receive(payload, of: index, header.sequenceNumber, header, isRetransmission: false, at: now)
         }
         // RTX carries the original sequence number before the payload (RFC 4588 §4); less than that is padding.
         guard payload.count > 2 else { return nil }
-        return receive(
+        return unsafe receive(
             UnsafeRawBufferPointer(rebasing: payload[2...]), of: media, UInt16(payload[0]) << 8 | UInt16(payload[1]), header,
             isRetransmission: true, at: now)
     }
@@ -88,10 +89,10 @@ struct PacketReception {
         guard let entry = sources[index].take(number, header.timestamp, isRetransmission: isRetransmission, at: now) else {
             return nil
         }
-        let packet = MediaPacket(
+        let packet = unsafe MediaPacket(
             sequenceNumber: entry.sequenceNumber, timestamp: entry.timestamp, marker: header.marker, payload: payload)
         var received = ReceivedPacket(packet: packet, track: track, arrival: entry.arrival)
-        guard !received.isTooLate, !payload.isEmpty else { return received }
+        guard !received.isTooLate, unsafe !payload.isEmpty else { return received }
         if track.kind == .video {
             admitVideo(&received, from: index, at: now)
         } else if audio.takes(from: index, &received) {
@@ -102,14 +103,14 @@ struct PacketReception {
 
     private mutating func admitVideo(_ received: inout ReceivedPacket, from index: Int, at now: MonotonicTime) {
         guard isSimulcast || video.takes(from: index, &received) else { return }
-        found.find(inPayload: received.packet.payload)
+        unsafe found.find(inPayload: received.packet.payload)
         if found.isMalformed {
             received.isMalformed = true
             guard !found.isUnreadable else { return }
-            received.packet.payload = UnsafeRawBufferPointer(rebasing: received.packet.payload[..<found.endOffset])
+            unsafe received.packet.payload = unsafe UnsafeRawBufferPointer(rebasing: received.packet.payload[..<found.endOffset])
         }
         let inspection = PayloadInspection(found)
-        if let set = inspection.sequenceSet { noteSize(of: index, by: set, in: &received) }
+        if let set = unsafe inspection.sequenceSet { unsafe noteSize(of: index, by: set, in: &received) }
         if isSimulcast {
             let pixelCount = sources[index].pixelCount
             guard
@@ -124,7 +125,7 @@ struct PacketReception {
     }
 
     private mutating func noteSize(of index: Int, by set: UnsafeRawBufferPointer, in received: inout ReceivedPacket) {
-        received.pictureSize = PictureSize(ofSequenceSet: set)
+        received.pictureSize = unsafe PictureSize(ofSequenceSet: set)
         sources[index].pixelCount = received.pictureSize.map { $0.width * $0.height } ?? 0
     }
 
@@ -181,8 +182,8 @@ extension PacketReception {
     /// The place of a source that the offer does not name; nil when nothing places it or there are too many.
     fileprivate mutating func place(_ header: RTPHeader, _ packet: UnsafeRawBufferPointer) -> Int? {
         switch header.payloadType {
-        case offer.video.payloadType: placeVideo(header, packet)
-        case offer.video.retransmissionPayloadType: placeRetransmission(header, packet)
+        case offer.video.payloadType: unsafe placeVideo(header, packet)
+        case offer.video.retransmissionPayloadType: unsafe placeRetransmission(header, packet)
         case offer.audio?.payloadType: add(RTPSource(ssrc: header.ssrc, track: .audio, role: .media))
         default: nil
         }
@@ -190,13 +191,13 @@ extension PacketReception {
 
     private mutating func placeVideo(_ header: RTPHeader, _ packet: UnsafeRawBufferPointer) -> Int? {
         guard offer.video.rids.count > 1 else { return add(RTPSource(ssrc: header.ssrc, track: .video, role: .media)) }
-        guard let layer = layer(header, packet, HeaderExtensionMap.rtpStreamID) else { return nil }
+        guard let layer = unsafe layer(header, packet, HeaderExtensionMap.rtpStreamID) else { return nil }
         return add(RTPSource(ssrc: header.ssrc, track: TrackID(.video, layer: layer), role: .media))
     }
 
     private mutating func placeRetransmission(_ header: RTPHeader, _ packet: UnsafeRawBufferPointer) -> Int? {
         let layer =
-            offer.video.rids.count > 1 ? layer(header, packet, HeaderExtensionMap.repairedRTPStreamID) : 0
+            unsafe offer.video.rids.count > 1 ? layer(header, packet, HeaderExtensionMap.repairedRTPStreamID) : 0
         guard let layer,
             let media = sources.lastIndex(where: { $0.track == TrackID(.video, layer: layer) && $0.role == .media })
         else { return nil }
@@ -205,8 +206,8 @@ extension PacketReception {
 
     /// The layer whose rid the packet carries: its index in the offer's simulcast list.
     private func layer(_ header: RTPHeader, _ packet: UnsafeRawBufferPointer, _ uri: String) -> UInt8? {
-        guard let id = offer.video.identifier(of: uri), let range = header.extensions?.range(of: id, in: packet.bytes),
-            let index = offer.video.rids.firstIndex(where: { $0.utf8.elementsEqual(packet[range]) })
+        guard let id = offer.video.identifier(of: uri), let range = unsafe header.extensions?.range(of: id, in: packet.bytes),
+            let index = offer.video.rids.firstIndex(where: { unsafe $0.utf8.elementsEqual(packet[range]) })
         else { return nil }
         return UInt8(index)
     }

@@ -14,12 +14,12 @@ struct ParameterSetKeeper {
     /// - Returns: whether a set differs from the one before and both are there; nothing is copied otherwise.
     mutating func note(_ inspection: PayloadInspection) -> Bool {
         var isChanged = false
-        if let set = inspection.sequenceSet, set.count <= Self.maximumByteCount, !set.elementsEqual(sequenceSet) {
-            sequenceSet = Array(set)
+        if let set = unsafe inspection.sequenceSet, set.count <= Self.maximumByteCount, unsafe !set.elementsEqual(sequenceSet) {
+            sequenceSet = unsafe Array(set)
             isChanged = true
         }
-        if let set = inspection.pictureSet, set.count <= Self.maximumByteCount, !set.elementsEqual(pictureSet) {
-            pictureSet = Array(set)
+        if let set = unsafe inspection.pictureSet, set.count <= Self.maximumByteCount, unsafe !set.elementsEqual(pictureSet) {
+            pictureSet = unsafe Array(set)
             isChanged = true
         }
         return isChanged && isComplete
@@ -35,20 +35,20 @@ struct PictureSize {
 
     /// Nil when the set cannot be read.
     init?(ofSequenceSet set: UnsafeRawBufferPointer) {
-        guard let parameters = try? SequenceParameterSet(parsing: set.bytes) else { return nil }
+        guard let parameters = try? unsafe SequenceParameterSet(parsing: set.bytes) else { return nil }
         (width, height) = (parameters.width, parameters.height)
     }
 }
 
 /// What the NAL units of an H.264 payload say about keyframes, and the parameter sets among them.
-struct PayloadInspection {
+@safe struct PayloadInspection {
     /// A sequence parameter set or the start of an IDR slice is in it.
     private(set) var startsKeyframe = false
     let hasIDR: Bool
     /// Where the sets lie in the payload.
     private(set) var sequenceSet: UnsafeRawBufferPointer?
     private(set) var pictureSet: UnsafeRawBufferPointer?
-    var hasParameterSet: Bool { sequenceSet != nil || pictureSet != nil }
+    var hasParameterSet: Bool { unsafe sequenceSet != nil || pictureSet != nil }
 
     init(_ found: NALUnitList) {
         guard found.fragment?.isStart ?? true else {
@@ -57,10 +57,11 @@ struct PayloadInspection {
         }
         hasIDR = found.hasIDR
         startsKeyframe = hasIDR || found.fragment?.header.type == .sequenceParameterSet
-        for unit in found.units {
-            switch NALUnitHeader(unit[0]).type {
-            case .sequenceParameterSet: (startsKeyframe, sequenceSet) = (true, unit)
-            case .pictureParameterSet: pictureSet = unit
+        for index in unsafe found.units.indices {
+            let unit = unsafe found.units[index]
+            switch unsafe NALUnitHeader(unit[0]).type {
+            case .sequenceParameterSet: unsafe (startsKeyframe, sequenceSet) = unsafe (true, unit)
+            case .pictureParameterSet: unsafe pictureSet = unsafe unit
             default: break
             }
         }

@@ -102,11 +102,11 @@ final class WHIPSession: TransportSession {
     // MARK: - Media
 
     func receiveControl(_ compound: UnsafeRawBufferPointer, at now: MonotonicTime) {
-        receiver.receiveControl(compound, at: now)
+        unsafe receiver.receiveControl(compound, at: now)
     }
 
     func receiveMedia(_ packet: UnsafeRawBufferPointer, at now: MonotonicTime) {
-        switch receiver.receive(packet, at: now) {
+        switch unsafe receiver.receive(packet, at: now) {
         case .gathered(let isFirst): if isFirst { transport.gather() }
         case .nothing: tellNews()
         case .refused(let refusal):
