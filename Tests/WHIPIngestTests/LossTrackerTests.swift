@@ -26,6 +26,19 @@ struct LossTrackerTests {
         #expect(result4 == 1)
     }
 
+    @Test func `what comes after it was given up is no loss, and is told as one once`() {
+        var tracker = LossTracker()
+        for number in [1, 3] as [Int64] { _ = tracker.received(number, at: Self.time(0)) }
+        _ = tracker.requests(at: Self.time(5_000))
+        let first = tracker.takeLost()
+        #expect(first == 1 && tracker.lost == 1)
+        let arrival = tracker.received(2, at: Self.time(5_001))
+        #expect(arrival == .late(wasAsked: false, age: .seconds(1)))
+        #expect(tracker.lost == 0)
+        let second = tracker.takeLost()
+        #expect(second == 0)
+    }
+
     @Test func `does not ask for what was only reordered`() {
         var tracker = LossTracker()
         _ = tracker.received(1, at: Self.time(0))
@@ -108,17 +121,18 @@ struct LossTrackerTests {
     private struct Plain {
         var highest: Int64 = 0
         var missing: [Int64] = []
-        var givenUp = 0
+        var givenUp: Set<Int64> = []
 
         mutating func received(_ number: Int64) {
             if number > highest {
                 missing += Array((highest + 1)..<number)
                 let surplus = max(0, missing.count - LossTracker.maximumMissing)
+                givenUp.formUnion(missing.prefix(surplus))
                 missing.removeFirst(surplus)
-                givenUp += surplus
                 highest = number
             } else {
                 missing.removeAll { $0 == number }
+                givenUp.remove(number)
             }
         }
     }
@@ -134,7 +148,7 @@ struct LossTrackerTests {
             let number = isLate ? plain.highest - step : plain.highest + max(1, step)
             _ = tracker.received(number, at: now)
             plain.received(number)
-            #expect(tracker.missingCount == plain.missing.count && tracker.lost == plain.givenUp)
+            #expect(tracker.missingCount == plain.missing.count && tracker.lost == plain.givenUp.count)
         }
     }
 

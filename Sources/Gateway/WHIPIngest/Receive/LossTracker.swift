@@ -26,9 +26,9 @@ struct LossTracker {
     private var seen = [UInt64](repeating: 0, count: windowByWords)
     /// Smoothed time from a NACK to its packet; nil before the first.
     private(set) var roundTrip: Duration?
-    /// Packets that never came: given up, or left out by a jump.
+    /// Packets that have not come: given up, or left out by a jump.
     private(set) var lost = 0
-    /// How many of `lost` have been taken.
+    /// How many have been taken: never fewer, though one that was given up may still come.
     private var taken = 0
     /// Packets that a NACK brought.
     private(set) var recovered = 0
@@ -56,6 +56,8 @@ struct LossTracker {
         guard highest - sequenceNumber < Int64(Self.window), !isMarked(sequenceNumber) else { return .duplicate }
         mark(sequenceNumber)
         guard let index = missing.firstIndex(where: { $0.sequenceNumber == sequenceNumber }) else {
+            // It had been given up, and is no loss after all.
+            lost -= 1
             return .late(wasAsked: false, age: .seconds(1))
         }
         return arrived(missing.remove(at: index), at: now)
@@ -101,8 +103,8 @@ struct LossTracker {
 
     /// How many were lost since the last call: beyond NACK there is only a keyframe.
     mutating func takeLost() -> Int {
-        defer { taken = lost }
-        return lost - taken
+        defer { taken = max(taken, lost) }
+        return max(0, lost - taken)
     }
 
     /// The session is over: what is missing now never comes.
