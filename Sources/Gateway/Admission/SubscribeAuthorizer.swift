@@ -1,7 +1,7 @@
 public import Refusals
 public import Wire
 
-/// What a subscriber of the embedded router shows at the door.
+/// What a subscriber of the embedded router shows before it is let in.
 public struct SubscribeRequest: Sendable {
     /// A participant token with the SUBSCRIBE capability.
     public var token: Secret

@@ -33,9 +33,9 @@ final class PublicSite {
     private let foreign: ForeignAnswers
 
     init(loop: EventLoop, sockets: WorkerSockets, _ environment: Environment, host: PublicationHost) throws {
-        let whip = try environment.webRTC.whip.map { plane in
+        let whip = try environment.webRTC.whip.map { context in
             try WHIPEndpoint(
-                loop: loop, context: plane, authorizer: environment.authorizer, servesPublishPage: environment.hasPublishPage)
+                loop: loop, context: context, authorizer: environment.authorizer, servesPublishPage: environment.hasPublishPage)
         }
         whip?.host = host
         let whep = try environment.webRTC.embedded.map { try WHEPEndpoint(loop: loop, context: $0) }

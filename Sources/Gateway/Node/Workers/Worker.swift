@@ -68,7 +68,7 @@ final class Worker {
     private var site: PublicSite?
     private var reports: [Watch] = []
     private var listeners: [TCPListener] = []
-    private var rtmpDoor: ConnectionInbox?
+    private var rtmpInbox: ConnectionInbox?
     private var orders: Mailbox<WorkerOrder>?
 
     /// - Parameter isSuspended: whether another process accepts and reads until `.resume`.
@@ -98,11 +98,11 @@ final class Worker {
     /// RTMP connections are shared out: each keeps its worker as busy as the next one.
     private func openRTMP(_ socket: BoundSocket, worker index: Int, name: String) throws {
         let shares = environment.rtmp.shares
-        let door = try ConnectionInbox(loop: loop, worker: index, of: shares) { [unowned self] in rtmp.accept($0) }
-        let listener = try TCPListener(loop: loop, socket: socket) { door.accept($0) }
+        let inbox = try ConnectionInbox(loop: loop, worker: index, of: shares) { [unowned self] in rtmp.accept($0) }
+        let listener = try TCPListener(loop: loop, socket: socket) { inbox.accept($0) }
         listener.onExhausted = { Log.strangerEvent(.error, "accept_failed", ["listener": "rtmp", "errno": .integer(Int($0))]) }
         listeners.append(listener)
-        rtmpDoor = door
+        rtmpInbox = inbox
         environment.instruments.metrics.reading("stagedoor_rtmp_connections", "RTMP connections that are open.", ["loop": name]) {
             Double(shares.count(ofWorker: index))
         }
@@ -120,8 +120,8 @@ final class Worker {
     }
 
     private func openWHIP(_ sockets: WorkerSockets) throws {
-        if let socket = sockets.media, let plane = environment.webRTC.transport {
-            let port = try MediaPort(loop: loop, index: sockets.index, socket: socket, context: plane)
+        if let socket = sockets.media, let context = environment.webRTC.transport {
+            let port = try MediaPort(loop: loop, index: sockets.index, socket: socket, context: context)
             whip = WHIPSessions(port: port)
             whip?.host = stage
             media = port
@@ -159,7 +159,7 @@ final class Worker {
             }
         case .stop:
             for listener in listeners { listener.stop() }
-            rtmpDoor?.close()
+            rtmpInbox?.close()
             rtmp.stop()
             media?.stop()
             site?.stop()

@@ -14,11 +14,11 @@ struct GatheredRun {
 
     var isEmpty: Bool { packets.isEmpty }
 
-    /// What became of a packet.
-    enum Placement { case first, further, mustWait }
+    /// What has become of a packet that was to be added.
+    enum Addition { case first, further, mustWait }
 
     /// Adds a packet, unless it must wait until this run has gone: of another track or layer, the first of a keyframe, one too many.
-    mutating func append(_ received: ReceivedPacket, of track: TrackID, at now: MonotonicTime) -> Placement {
+    mutating func append(_ received: ReceivedPacket, of track: TrackID, at now: MonotonicTime) -> Addition {
         if packets.isEmpty {
             run = MediaRun(track: track, isKeyframe: received.startsKeyframe, arrival: now)
             source = received.track
