@@ -68,7 +68,7 @@ extension Interop.MediaContract {
                 #expect(names == ["Participant Published", "Participant Unpublished"], push.comment)
                 guard push.route == .rtmp else { continue }
                 let end = try #require(gateway.endOfRTMP(push.participant), push.comment)
-                // ffmpeg closes with answers unread: a gateway that writes before it has read on sees the connection lost.
+                // ffmpeg closes with answers unread: its kernel then resets, and drops what of its goodbye it has not sent.
                 #expect(["unpublished", "connection_lost"].contains(end.reason), push.comment)
                 #expect(end.videoFrames ?? 0 >= Int(push.clip.frameRate) * seconds, push.comment)
             }
