@@ -92,12 +92,14 @@ class ProtectedParticipant(stage_router.Participant):
             f"srtp-auth=(string){authentication}", f"srtcp-cipher=(string){cipher}", f"srtcp-auth=(string){authentication}"]
         output = os.path.join(options.decode, announce["participantId"] + ".h264")
         self.pipeline = subprocess.Popen([
-            "gst-launch-1.0", "-q", "udpsrc", f"address={address}", f"port={self.video_port}", "buffer-size=4194304",
+            "gst-launch-1.0", "--no-position", "udpsrc", f"address={address}", f"port={self.video_port}", "buffer-size=4194304",
             "caps=" + ",".join(form), "!", "srtpdec", "!", "rtph264depay", "!",
             "video/x-h264,stream-format=byte-stream,alignment=au", "!", "filesink", "buffer-mode=unbuffered",
-            "location=" + output], preexec_fn=end_with_parent)
-        while not bound(self.video_port):
-            time.sleep(.02)
+            "location=" + output], stdout=subprocess.PIPE, text=True, preexec_fn=end_with_parent)
+        # Bound is not enough: until it plays, what comes waits in a socket that holds little.
+        while "New clock" not in (line := self.pipeline.stdout.readline()):
+            if not line:
+                raise RuntimeError("the pipeline ended before it played")
 
     def answer(self, address):
         key = base64.b64encode(os.urandom(28 if "GCM" in self.crypto[1] else 30)).decode()
@@ -121,11 +123,6 @@ def free_port(address):
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
         probe.bind((address, 0))
         return probe.getsockname()[1]
-
-
-def bound(port):
-    with open("/proc/net/udp") as table:
-        return f":{port:04X} " in table.read()
 
 
 class Handler(stage_router.Handler):
