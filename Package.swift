@@ -103,6 +103,7 @@ let modules: [Module] = [
         "Monitoring",
         ["Wire", "JSON", "StageHub", "Admission", "Refusals", "EventLoop", "GatewayLogging", "GatewayMetrics"], strict: true),
     gateway("MediaContract", ["Wire", "Settings", "H264", "AAC", "Opus", "Refusals", "EventLoop"], strict: true),
+    gateway("EncoderSetup", ["Wire", "JSON", "Settings"]),
     gateway("Transcoding", ["Wire", "Settings", "CAVCodec", "CSWResample", "COpus", "AAC", "EventLoop", "CShim"], strict: true),
     gateway(
         "RouterForwarding",

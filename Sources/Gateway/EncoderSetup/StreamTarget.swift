@@ -1,0 +1,81 @@
+public import Settings
+
+/// What an encoder should send so that it meets a stage's contract with room to spare.
+///
+/// Made from the contract and from what the encoder has to show; `OBSEncoder` says it in the words of one encoder.
+public struct StreamTarget: Equatable, Sendable {
+    /// The picture that an encoder composes, before it is scaled.
+    public struct Canvas: Equatable, Sendable {
+        public var width: Int
+        public var height: Int
+        /// Nil where it is not known: then the encoder's own goes on.
+        public var frameRate: FrameRate?
+
+        public init(width: Int, height: Int, frameRate: FrameRate?) {
+            (self.width, self.height, self.frameRate) = (width, height, frameRate)
+        }
+
+        /// The shape that suits most, where nothing is known of the encoder.
+        public static let unknown = Canvas(width: 1_920, height: 1_080, frameRate: nil)
+    }
+
+    /// Frames a second as a fraction: 30,000/1,001 is NTSC's.
+    public struct FrameRate: Equatable, Sendable {
+        public var numerator: Int
+        public var denominator: Int
+
+        public init(numerator: Int, denominator: Int) { (self.numerator, self.denominator) = (numerator, denominator) }
+
+        /// The highest whole part of this rate that is not above `maximum`: OBS leaves frames out evenly or not at all.
+        func divided(toAtMost maximum: Int) -> FrameRate {
+            var divisor = 1
+            while numerator > maximum * denominator * divisor { divisor += 1 }
+            return FrameRate(numerator: numerator, denominator: denominator * divisor)
+        }
+    }
+
+    /// Samples; both even.
+    public let width: Int
+    public let height: Int
+    /// Nil leaves it as the encoder has it.
+    public let frameRate: FrameRate?
+    /// The greatest profile that the contract admits; what constrains Baseline further goes by Baseline's name.
+    public let profile: VideoProfile
+    /// Thousands of bits a second.
+    public let videoKilobits: Int
+    public let audioKilobits: Int
+    /// Seconds between keyframes, a whole number as encoders want it.
+    public let keyframeSeconds: Int
+
+    /// - Parameters:
+    ///   - rules: the stage's contract.
+    ///   - canvas: what the encoder composes.
+    ///   - maximumKilobits: what the streamer allows for video and audio together; nil where nothing was said.
+    public init(rules: ContractSettings, canvas: Canvas = .unknown, maximumKilobits: Int? = nil) {
+        (width, height) = Self.size(of: canvas, pixelCount: rules.maximumResolution.limit)
+        frameRate = canvas.frameRate?.divided(toAtMost: rules.frameRate.maximum)
+        profile = [VideoProfile.high, .main].first(where: rules.profile.limit.contains) ?? .baseline
+        let audioKilobits = min(Self.usualAudioKilobits, rules.audioBitrate.limit / 1_000)
+        let allowed = maximumKilobits.map { max($0 - audioKilobits, Self.leastVideoKilobits) } ?? .max
+        (self.audioKilobits, videoKilobits) = (audioKilobits, min(Self.videoKilobits(below: rules.videoBitrate.limit), allowed))
+        keyframeSeconds = max(1, Int(rules.keyframeInterval.limit.components.seconds))
+    }
+
+    private static let usualAudioKilobits = 128
+    /// Less than that is no picture.
+    private static let leastVideoKilobits = 200
+
+    /// Encoders overshoot what they are set to, most of all after a cut: seven tenths of the limit, in whole hundreds.
+    private static func videoKilobits(below limit: Int) -> Int {
+        let share = limit / 10_000 * 7
+        return share < 1_000 ? share : (share + 99) / 100 * 100
+    }
+
+    /// The canvas, or the largest picture of its shape that has no more samples than the contract admits.
+    private static func size(of canvas: Canvas, pixelCount: Int) -> (width: Int, height: Int) {
+        guard canvas.width > 0, canvas.height > 0 else { return size(of: .unknown, pixelCount: pixelCount) }
+        if canvas.width * canvas.height <= pixelCount { return (canvas.width & ~1, canvas.height & ~1) }
+        let width = Int((Double(pixelCount) * Double(canvas.width) / Double(canvas.height)).squareRoot()) & ~1
+        return (width, width * canvas.height / canvas.width & ~1)
+    }
+}

@@ -1,0 +1,90 @@
+import JSON
+import Testing
+import Wire
+
+@testable import EncoderSetup
+
+@Suite("What OBS asks for")
+struct ClientConfigurationRequestTests {
+    /// As OBS 32.2 posts it on Windows.
+    private static func body(
+        system: String = "Windows", isARM: Bool = false, gpu: String = #"[{"vendor_id":4318,"device_id":9860,"model":"RTX"}]"#,
+        version: String = "32.2.2", more: String = ""
+    ) -> [UInt8] {
+        Array(
+            #"""
+            {"service":"IVS","schema_version":"2025-01-25","authentication":"sk_us-east-1_abc?bandwidthtest=1",
+            "client":{"name":"obs-studio","version":"\#(version)","supported_codecs":["h264","av1"]},
+            "capabilities":{"cpu":{"physical_cores":8,"logical_cores":16,"speed":3600,"name":"CPU"},"memory":{"total":1,"free":1},
+            "gaming_features":null,"system":{"version":"10","name":"\#(system)","build":1,"release":"","revision":"","bits":64,
+            "arm":\#(isARM),"armEmulation":false},"gpu":\#(gpu)},
+            "preferences":{"maximum_aggregate_bitrate":null,"maximum_video_tracks":null,"vod_track_audio":false,
+            "composition_gpu_index":0,"audio_samples_per_sec":48000,"audio_channels":2,"audio_max_buffering_ms":960,
+            "audio_fixed_buffering":false,"canvases":[{"width":1920,"height":1080,"canvas_width":3840,"canvas_height":2160,
+            "framerate":{"numerator":60,"denominator":1}}]}\#(more)}
+            """#.utf8)
+    }
+
+    @Test
+    func `a request of OBS 32 is read whole`() throws {
+        let request = try ClientConfigurationRequest(parsing: Self.body())
+        #expect(request.streamKey == Secret("sk_us-east-1_abc"))
+        #expect((request.service, request.schemaVersion, request.client) == ("IVS", "2025-01-25", "obs-studio 32.2.2"))
+        #expect(request.canvas == .init(width: 1_920, height: 1_080, frameRate: .init(numerator: 60, denominator: 1)))
+        #expect(request.maximumKilobits == nil)
+        #expect(request.machine.cores == 8)
+        #expect(OBSEncoder(on: request.machine) == .nvenc(isBeforeOBS31: false))
+    }
+
+    @Test(arguments: [
+        ("Windows", false, #"[{"vendor_id":4318,"device_id":9860}]"#, "30.2.3", OBSEncoder.nvenc(isBeforeOBS31: true)),
+        // A GeForce GT 1030 has no encoder.
+        ("Windows", false, #"[{"vendor_id":4318,"device_id":7425}]"#, "32.0.0", .x264(cores: 8)),
+        ("Windows", false, #"[{"vendor_id":32902,"device_id":1}]"#, "32.0.0", .quickSync),
+        ("Windows", false, #"[{"vendor_id":4098,"device_id":1}]"#, "32.0.0", .amf),
+        ("Windows", false, #"[{"vendor_id":32902,"device_id":1},{"vendor_id":4098,"device_id":1}]"#, "32.0.0", .amf),
+        ("Windows", false, "null", "32.0.0", .x264(cores: 8)),
+        ("macOS", true, #"[{"vendor_id":4203,"device_id":0}]"#, "32.0.0", .videoToolbox),
+        ("macOS", false, "null", "32.0.0", .x264(cores: 8)),
+        ("Debian GNU/Linux", false, #"[{"vendor_id":32902,"device_id":1}]"#, "32.0.0", .x264(cores: 8)),
+        (
+            "Linux", false, #"[{"vendor_id":4318,"device_id":9860,"driver_version":"550.54"}]"#, "32.0.0",
+            .nvenc(isBeforeOBS31: false)
+        ),
+        ("Linux", false, #"[{"vendor_id":4318,"device_id":9860,"driver_version":"4.5 Mesa 25"}]"#, "32.0.0", .x264(cores: 8)),
+    ])
+    func `the encoder is one that the machine has`(system: String, isARM: Bool, gpu: String, version: String, encoder: OBSEncoder)
+        throws
+    {
+        let request = try ClientConfigurationRequest(parsing: Self.body(system: system, isARM: isARM, gpu: gpu, version: version))
+        #expect(OBSEncoder(on: request.machine) == encoder)
+    }
+
+    @Test
+    func `a key alone is enough`() throws {
+        let request = try ClientConfigurationRequest(parsing: Array(#"{"authentication":"k"}"#.utf8))
+        #expect(request.streamKey == Secret("k"))
+        #expect(request.canvas == .unknown)
+        #expect(OBSEncoder(on: request.machine) == .x264(cores: 4))
+    }
+
+    @Test(arguments: [
+        "", "[]", "3", "{", #"{"authentication":""}"#, #"{"authentication":7}"#, #"{"authentication":"?a=b"}"#,
+        String(repeating: "[", count: 40), "{\"a\":\"" + String(repeating: "x", count: 65_536) + "\"}",
+    ])
+    func `what is no request is refused`(text: String) {
+        #expect(throws: ClientConfigurationRequest.Fault.self) { try ClientConfigurationRequest(parsing: Array(text.utf8)) }
+    }
+
+    @Test(arguments: [
+        #"{"authentication":"k","preferences":{"canvases":[{"width":-1,"height":1e9,"framerate":{"numerator":0,"denominator":0}}]}}"#,
+        #"{"authentication":"k","preferences":{"canvases":{},"composition_gpu_index":99,"maximum_aggregate_bitrate":-5}}"#,
+        #"{"authentication":"k","capabilities":{"gpu":[7,null,{"vendor_id":1e300}],"cpu":[],"system":"x"},"client":3}"#,
+    ])
+    func `nonsense beside the key counts as not said`(text: String) throws {
+        let request = try ClientConfigurationRequest(parsing: Array(text.utf8))
+        #expect(request.canvas == .unknown)
+        #expect(request.maximumKilobits == nil)
+        #expect(OBSEncoder(on: request.machine) == .x264(cores: 4))
+    }
+}
