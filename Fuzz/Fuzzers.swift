@@ -16,6 +16,7 @@ struct Fuzzer: Sendable, CustomTestStringConvertible {
     static let all = [
         Fuzzer("AAC", AACFuzz.run),
         Fuzzer("AMF0", AMF0Fuzz.run),
+        Fuzzer("ClientConfiguration", ClientConfigurationFuzz.run),
         Fuzzer("FLV", FLVFuzz.run),
         Fuzzer("H264", H264Fuzz.run),
         Fuzzer("HTTPRequest", HTTPRequestFuzz.run),

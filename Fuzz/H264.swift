@@ -13,6 +13,7 @@ enum H264Fuzz {
         if let set = try? PictureParameterSet(parsing: span) { precondition((1...8).contains(set.sliceGroupCount)) }
         _ = try? SliceHeader(parsing: span)
         _ = EncoderSettings(inSEI: span)
+        _ = BroadcastPerformance(inSEI: span)
         _ = try? AVCDecoderConfigurationRecord(parsing: span)
         for lengthSize in [1, 2, 4] { walk(AVCCUnits(bytes, lengthSize: lengthSize), within: bytes.count) }
         switch try? RTPPayload(parsing: bytes) {
