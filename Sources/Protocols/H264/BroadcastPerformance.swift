@@ -34,8 +34,8 @@ public enum BroadcastPerformance: Equatable, Sendable {
 
     /// Looks into one NAL unit of type 6, header included; nil where it is anything else or malformed. Allocates nothing.
     public init?(inSEI nalUnit: RawSpan) {
-        let found = nalUnit.withUnsafeBytes { bytes in
-            var reader = SEIReader(bytes)
+        let found = unsafe nalUnit.withUnsafeBytes { bytes in
+            var reader = unsafe SEIReader(bytes)
             return try? reader.readPerformance()
         }
         guard let found else { return nil }
@@ -60,7 +60,7 @@ private struct SEIReader {
     /// Of the message.
     private var bytesLeft = SEIReader.maximumSize
 
-    init(_ unit: UnsafeRawBufferPointer) { bits = RBSPReader(unit) }
+    init(_ unit: UnsafeRawBufferPointer) { bits = unsafe RBSPReader(unit) }
 
     mutating func readPerformance() throws(H264Error) -> BroadcastPerformance? {
         guard try readVariable() == 5 else { return nil }
