@@ -25,9 +25,14 @@ public enum ConsolePages {
         "/console/console.css": ("text/css; charset=utf-8", PackageResources.console_css),
         "/console/api.js": (script, PackageResources.api_js),
         "/console/console.js": (script, PackageResources.console_js),
+        "/console/dom.js": (script, PackageResources.dom_js),
+        "/console/lists.js": (script, PackageResources.lists_js),
+        "/console/node.js": (script, PackageResources.node_js),
+        "/console/sessions.js": (script, PackageResources.sessions_js),
         "/console/signature.js": (script, PackageResources.signature_js),
         "/console/sparkline.js": (script, PackageResources.sparkline_js),
-        "/console/views.js": (script, PackageResources.views_js),
+        "/console/stages.js": (script, PackageResources.stages_js),
+        "/console/units.js": (script, PackageResources.units_js),
     ]
 
     private static let script = "text/javascript; charset=utf-8"

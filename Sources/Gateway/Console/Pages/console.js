@@ -1,9 +1,11 @@
 // The console: asks the gateway once a second and shows the answer.
 
 import * as api from './api.js';
-import { showLists, showNode, showStages } from './views.js';
+import { $ } from './dom.js';
+import { showLists } from './lists.js';
+import { showNode } from './node.js';
+import { showStages } from './stages.js';
 
-const $ = id => document.getElementById(id);
 const interval = 1000;
 let isReadOnly = false;
 let isDraining = false;
