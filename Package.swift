@@ -103,7 +103,12 @@ let modules: [Module] = [
         "Monitoring",
         ["Wire", "JSON", "StageHub", "Admission", "Refusals", "EventLoop", "GatewayLogging", "GatewayMetrics"], strict: true),
     gateway("MediaContract", ["Wire", "Settings", "H264", "AAC", "Opus", "Refusals", "EventLoop"], strict: true),
-    gateway("EncoderSetup", ["Wire", "JSON", "Settings"]),
+    gateway(
+        "EncoderSetup",
+        [
+            "Wire", "Settings", "JSON", "HTTP", "EventLoop", "Admission", "Refusals", "Store", "MediaContract", "Monitoring",
+            "GatewayLogging", "GatewayMetrics",
+        ]),
     gateway("Transcoding", ["Wire", "Settings", "CAVCodec", "CSWResample", "COpus", "AAC", "EventLoop", "CShim"], strict: true),
     gateway(
         "RouterForwarding",
@@ -184,6 +189,7 @@ let modules: [Module] = [
             "Cluster",
             "Admission", "StageHub", "MediaContract", "Transcoding", "RouterForwarding", "RTMPIngest", "WebRTCTransport",
             "WHIPIngest", "EmbeddedRouter", "Events", "ControlPlane", "Monitoring", "Console", "TakeOver", "TakeOverCodec",
+            "EncoderSetup",
         ], strict: true),
 
     Module(

@@ -20,7 +20,8 @@ struct OBSConfigurationTests {
             parsing: #"""
                 {"meta":{"service":"IVS","schema_version":"2025-01-25","config_id":"c1"},"status":{"result":"success"},
                 "ingest_endpoints":[{"protocol":"RTMP","url_template":"rtmp://127.0.0.1:1935/app/{stream_key}","authentication":"sk_x"}],
-                "encoder_configurations":[{"type":"obs_x264","width":1280,"height":720,"gpu_scale_type":"OBS_SCALE_BICUBIC",
+                "encoder_configurations":[{"type":"obs_x264","width":1280,"height":720,
+                "framerate":{"numerator":60,"denominator":1},"gpu_scale_type":"OBS_SCALE_BICUBIC",
                 "format":"VIDEO_FORMAT_NV12","colorspace":"VIDEO_CS_709","range":"VIDEO_RANGE_PARTIAL","canvas_index":0,
                 "settings":{"rate_control":"CBR","bitrate":6000,"keyint_sec":2,"profile":"baseline","bf":0,"preset":"veryfast",
                 "tune":"zerolatency"}}],

@@ -14,7 +14,7 @@ struct StreamTargetTests {
     func `the contract's own defaults make 720p, 6,000 kbit per second and Baseline`() {
         let target = StreamTarget(rules: ContractSettings())
         #expect((target.width, target.height) == (1_280, 720))
-        #expect(target.frameRate == nil)
+        #expect(target.frameRate == .init(numerator: 60, denominator: 1), "what is not above it OBS leaves as it is")
         #expect(target.profile == .baseline)
         #expect((target.videoKilobits, target.audioKilobits, target.keyframeSeconds) == (6_000, 128, 2))
     }
@@ -53,5 +53,7 @@ struct StreamTargetTests {
         #expect(StreamTarget(rules: rules).profile == .high)
         rules.profile.limit = [.main]
         #expect(StreamTarget(rules: rules).profile == .main)
+        rules.profile.action = .off
+        #expect(StreamTarget(rules: rules).profile == .high)
     }
 }

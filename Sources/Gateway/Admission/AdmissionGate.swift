@@ -69,6 +69,7 @@ public final class AdmissionGate: Authorizer {
 
     /// Refuses plain RTMP whatever a stream key's ingest configuration allows.
     public func requireTLS(_ isRequired: Bool) { requiresTLS.store(isRequired, ordering: .relaxed) }
+    public var takesPlainRTMP: Bool { !requiresTLS.load(ordering: .relaxed) }
 
     /// Live publishes of the process before this one, which count toward the node's limit.
     public var foreignPublishes: Int { foreign.load(ordering: .relaxed) }
@@ -80,7 +81,7 @@ public final class AdmissionGate: Authorizer {
 
     public func authorize(_ request: PublishRequest, reply: @escaping @Sendable (Result<PublishGrant, Refusal>) -> Void) {
         if let closure { return reply(.failure(Refusal(closure.code))) }
-        if request.ingestProtocol == .rtmp, requiresTLS.load(ordering: .relaxed) {
+        if request.ingestProtocol == .rtmp, !takesPlainRTMP {
             return reply(.failure(Refusal(.insecureProtocol, sentence: "This gateway takes RTMPS only: use the rtmps:// URL.")))
         }
         guard !isFull else { return reply(.failure(Refusal(.overloaded))) }

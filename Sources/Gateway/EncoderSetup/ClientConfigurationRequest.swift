@@ -4,15 +4,15 @@ public import Wire
 /// What OBS Studio posts to `GetClientConfiguration` before it goes live (Amazon IVS' Broadcast Software Integration API,
 /// `schema_version` 2024-06-04 and 2025-01-25): its key, what machine it runs on, and what it composes.
 ///
-/// Only the key must be there. Everything else has a value that makes a modest answer, so that other clients and later
-/// versions of the schema are served too.
+/// Everything has a value that makes a modest answer where it is missing, so that other clients and later versions of the schema
+/// are served too.
 public struct ClientConfigurationRequest: Sendable {
     /// What a body may be: OBS sends about 1,500 bytes.
     public static let limits = JSONLimits(maximumLength: 64 * 1_024, maximumDepth: 8, maximumValues: 2_000)
     /// Graphics cards and canvases that are looked at.
     static let maximumListLength = 8
 
-    /// `authentication`: the stream key as it was typed, without the query that may follow it.
+    /// `authentication`: the stream key as it was typed, without the query that may follow it. Empty where none was.
     public var streamKey: Secret
     /// `service` and `schema_version`, which the answer repeats.
     public var service: String
@@ -26,22 +26,20 @@ public struct ClientConfigurationRequest: Sendable {
     public var maximumKilobits: Int?
     /// 1 or 2, `preferences.audio_channels`.
     public var audioChannelCount: Int
+    /// `preferences.vod_track_audio`: OBS starts with an answer that has settings for it, and with no other.
+    public var hasVODTrack: Bool
 
-    public enum Fault: Error, Equatable, Sendable {
-        /// The body is no JSON object within `limits`.
-        case notAnObject(String)
-        /// `authentication` is missing or empty.
-        case noStreamKey
+    /// The body is no JSON object within `limits`.
+    public struct Fault: Error, Equatable, Sendable {
+        public let words: String
     }
 
     public init(parsing body: [UInt8]) throws(Fault) {
         let document: JSONValue
-        do { document = try JSONValue(parsing: body, limits: Self.limits) } catch { throw .notAnObject("\(error)") }
-        guard document.object != nil else { throw .notAnObject("the body is no object") }
-        guard let key = document["authentication"]?.string?.split(separator: "?", omittingEmptySubsequences: false).first,
-            !key.isEmpty
-        else { throw .noStreamKey }
-        streamKey = Secret(String(key))
+        do { document = try JSONValue(parsing: body, limits: Self.limits) } catch { throw Fault(words: "\(error)") }
+        guard document.object != nil else { throw Fault(words: "The body is no JSON object.") }
+        let key = document["authentication"]?.string?.split(separator: "?", omittingEmptySubsequences: false).first
+        streamKey = Secret(String(key ?? ""))
         (service, schemaVersion) = (document["service"].word ?? "IVS", document["schema_version"].word ?? "2025-01-25")
         let (name, version) = (document["client"]?["name"].word ?? "", document["client"]?["version"].word ?? "")
         client = [name, version].filter { !$0.isEmpty }.joined(separator: " ")
@@ -50,6 +48,7 @@ public struct ClientConfigurationRequest: Sendable {
         canvas = preferences?["canvases"]?[0].map(StreamTarget.Canvas.init(parsing:)) ?? .unknown
         maximumKilobits = preferences?["maximum_aggregate_bitrate"].number(in: 1...1_000_000)
         audioChannelCount = preferences?["audio_channels"].number(in: 1...2) ?? 2
+        hasVODTrack = preferences?["vod_track_audio"]?.bool ?? false
     }
 }
 

@@ -19,7 +19,9 @@ public struct OBSConfiguration: Sendable {
         /// With host, port and application, without a key: `rtmp://ingest.example:1935/app`.
         public var url: String
 
-        public init(transport: Transport, url: String) { (self.transport, self.url) = (transport, url) }
+        public init(transport: Transport, url: String) {
+            (self.transport, self.url) = (transport, url.hasSuffix("/") ? String(url.dropLast()) : url)
+        }
     }
 
     public var service = "IVS"
@@ -33,23 +35,25 @@ public struct OBSConfiguration: Sendable {
     public var encoder: OBSEncoder
     public var target: StreamTarget
     public var audioChannelCount = 2
+    /// A second track of sound, which OBS demands settings for where the streamer has switched it on; stages leave it out.
+    public var hasVODTrack = false
 
     public init(identifier: String, endpoints: [Endpoint], encoder: OBSEncoder, target: StreamTarget) {
         (self.identifier, self.endpoints, self.encoder, self.target) = (identifier, endpoints, encoder, target)
     }
 
+    private var isError: Bool { if case .error = status { true } else { false } }
+
     /// The document. With an error it names no encoder, so that nothing can be started by it.
     public var document: JSONObject {
-        var isError = false
-        if case .error = status { isError = true }
-        return [
+        [
             "meta": [
                 "service": .string(service), "schema_version": .string(schemaVersion), "config_id": .string(identifier),
             ],
             "status": .object(statusObject),
             "ingest_endpoints": .array(isError ? [] : endpoints.map { .object(object(of: $0)) }),
             "encoder_configurations": .array(isError ? [] : [.object(video)]),
-            "audio_configurations": ["live": .array(isError ? [] : [.object(audio)])],
+            "audio_configurations": .object(audio),
         ]
     }
 
@@ -69,25 +73,28 @@ public struct OBSConfiguration: Sendable {
     }
 
     private var video: JSONObject {
-        var video: JSONObject = [
+        [
             "type": .string(encoder.type), "width": .integer(Int64(target.width)), "height": .integer(Int64(target.height)),
+            "framerate": [
+                "numerator": .integer(Int64(target.frameRate.numerator)),
+                "denominator": .integer(Int64(target.frameRate.denominator)),
+            ],
+            "gpu_scale_type": "OBS_SCALE_BICUBIC",
+            // What H.264 decoders of stages understand without a word, whatever the scene is composed in.
+            "format": "VIDEO_FORMAT_NV12", "colorspace": "VIDEO_CS_709", "range": "VIDEO_RANGE_PARTIAL", "canvas_index": 0,
+            "settings": .object(encoder.settings(for: target)),
         ]
-        if let rate = target.frameRate {
-            video["framerate"] = [
-                "numerator": .integer(Int64(rate.numerator)), "denominator": .integer(Int64(rate.denominator)),
-            ]
-        }
-        video["gpu_scale_type"] = "OBS_SCALE_BICUBIC"
-        // What H.264 decoders of stages understand without a word, whatever the scene is composed in.
-        (video["format"], video["colorspace"], video["range"]) = ("VIDEO_FORMAT_NV12", "VIDEO_CS_709", "VIDEO_RANGE_PARTIAL")
-        video["canvas_index"] = 0
-        video["settings"] = .object(encoder.settings(for: target))
-        return video
     }
 
     private var audio: JSONObject {
+        var tracks: JSONObject = ["live": .array(isError ? [] : [.object(audioTrack(1))])]
+        if hasVODTrack, !isError { tracks["vod"] = [.object(audioTrack(2))] }
+        return tracks
+    }
+
+    private func audioTrack(_ number: Int64) -> JSONObject {
         [
-            "codec": "ffmpeg_aac", "track_id": 1, "channels": .integer(Int64(audioChannelCount)),
+            "codec": "ffmpeg_aac", "track_id": .integer(number), "channels": .integer(Int64(audioChannelCount)),
             "settings": ["bitrate": .integer(Int64(target.audioKilobits))],
         ]
     }

@@ -16,6 +16,9 @@ public enum OBSEncoder: Equatable, Sendable {
     /// Apple's VideoToolbox on Apple silicon.
     case videoToolbox
 
+    /// Where nothing is known of the machine: x264 as OBS itself begins.
+    public static let usual = OBSEncoder.x264(cores: 6)
+
     /// What `obs_enum_encoder_types` lists.
     public var type: String {
         switch self {

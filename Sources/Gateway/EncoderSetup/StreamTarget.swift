@@ -8,7 +8,7 @@ public struct StreamTarget: Equatable, Sendable {
     public struct Canvas: Equatable, Sendable {
         public var width: Int
         public var height: Int
-        /// Nil where it is not known: then the encoder's own goes on.
+        /// Nil where it is not known.
         public var frameRate: FrameRate?
 
         public init(width: Int, height: Int, frameRate: FrameRate?) {
@@ -37,8 +37,8 @@ public struct StreamTarget: Equatable, Sendable {
     /// Samples; both even.
     public let width: Int
     public let height: Int
-    /// Nil leaves it as the encoder has it.
-    public let frameRate: FrameRate?
+    /// Where the encoder's own is not known, the contract's greatest: OBS divides what is above, and leaves the rest as it is.
+    public let frameRate: FrameRate
     /// The greatest profile that the contract admits; what constrains Baseline further goes by Baseline's name.
     public let profile: VideoProfile
     /// Thousands of bits a second.
@@ -53,8 +53,10 @@ public struct StreamTarget: Equatable, Sendable {
     ///   - maximumKilobits: what the streamer allows for video and audio together; nil where nothing was said.
     public init(rules: ContractSettings, canvas: Canvas = .unknown, maximumKilobits: Int? = nil) {
         (width, height) = Self.size(of: canvas, pixelCount: rules.maximumResolution.limit)
-        frameRate = canvas.frameRate?.divided(toAtMost: rules.frameRate.maximum)
-        profile = [VideoProfile.high, .main].first(where: rules.profile.limit.contains) ?? .baseline
+        let greatest = FrameRate(numerator: rules.frameRate.maximum, denominator: 1)
+        frameRate = canvas.frameRate?.divided(toAtMost: rules.frameRate.maximum) ?? greatest
+        let admitted = rules.profile.action == .off ? VideoProfile.allCases : rules.profile.limit
+        profile = [VideoProfile.high, .main].first(where: admitted.contains) ?? .baseline
         let audioKilobits = min(Self.usualAudioKilobits, rules.audioBitrate.limit / 1_000)
         let allowed = maximumKilobits.map { max($0 - audioKilobits, Self.leastVideoKilobits) } ?? .max
         (self.audioKilobits, videoKilobits) = (audioKilobits, min(Self.videoKilobits(below: rules.videoBitrate.limit), allowed))

@@ -39,6 +39,11 @@ public final class ContractContext: Sendable {
         return state.withLock { $0.memory.admit(attempt, at: now) }
     }
 
+    /// The encoder has been told in another way, and what to change with it: its next publish is judged on what it sends.
+    public func forgetRefusal(credential: String, at now: MonotonicTime) {
+        tell(credential) { $0.forget(credential, at: now) }
+    }
+
     /// Seconds for Retry-After while a credential is barred for repeated violations.
     public func retryAfter(credential: String, at now: MonotonicTime) -> Int? {
         state.withLock { $0.memory.retryAfter(credential: credential, at: now) }

@@ -74,6 +74,13 @@ public struct RememberedRefusals {
         return refused.refusal
     }
 
+    /// Its words have been told elsewhere, and other settings given with them: the next attempt is admitted.
+    mutating func forget(_ credential: String, at now: MonotonicTime) {
+        guard var memory = memories.glimpse(of: credential) else { return }
+        (memory.refused, memory.barredUntil) = (nil, nil)
+        memories.set(memory, for: credential, at: now)
+    }
+
     /// Seconds for Retry-After while a credential is barred.
     public func retryAfter(credential: String, at now: MonotonicTime) -> Int? {
         guard let until = memories.glimpse(of: credential)?.barredUntil, until > now else { return nil }

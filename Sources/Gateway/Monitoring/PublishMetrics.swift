@@ -1,6 +1,6 @@
 public import Admission
 public import GatewayMetrics
-import Refusals
+public import Refusals
 import StageHub
 import Wire
 
@@ -97,5 +97,5 @@ extension IngestProtocol {
 
 extension RefusalCode {
     /// A rule of the media contract was broken: the table keeps 1040 to 1069 for those.
-    fileprivate var isContractViolation: Bool { (1040...1069).contains(number) }
+    public var isContractViolation: Bool { (1040...1069).contains(number) }
 }
