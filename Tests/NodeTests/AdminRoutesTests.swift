@@ -32,6 +32,7 @@ struct AdminRoutesTests {
         (.get, "/v1/sessions/n1-0-7", .session, .reader, ["n1-0-7"]),
         (.get, "/v1/sessions/a%2Fb", .session, .reader, ["a/b"]),
         (.get, "/v1/stages/s1/metrics?minutes=5", .stageMetrics, .reader, ["s1"]),
+        (.get, "/v1/ingestConfigurations/c1/obs", .obsConfiguration, .writer, ["c1"]),
         (.head, "/v1/participants/p1/sdp", .description, .reader, ["p1"]),
         (.get, "/v1/stages/s1/participants/p1/sdp", .description, .reader, ["s1", "p1"]),
         (.post, "/CreateStage", .operation, .judgedByAPI, []),

@@ -207,7 +207,7 @@ extension Node {
                 events: events,
                 operators: OperatorAPI(
                     whip: shared.webRTC.whip, descriptions: DescriptionFiles(directory: directory.path + "/sdp"),
-                    report: report),
+                    report: report, setup: shared.setup),
                 drain: drain, reports: instruments.watch(loop, name: "control") + [revocations.watch(on: loop)],
                 operated: { [reservations] in
                     reservations.follow(gatewayStore.state)
@@ -244,7 +244,7 @@ extension Node {
         guard let seed = store.quickstart else { return }
         let file = QuickstartFile(
             seed, listeners: listeners, configuration: configuration, token: try store.mintQuickstartToken(),
-            watchToken: try store.mintWatchToken(), certificatePath: certificates.authorityPath)
+            watchToken: try store.mintWatchToken(), certificatePath: certificates.authorityPath, setup: shared.setup)
         try directory.write(file.json, to: "quickstart.json")
         print(file.guide)
         fflush(nil)

@@ -9,7 +9,7 @@ enum AdminCaller: Equatable {
     case metricsReader
     /// Where signatures are demanded, a key of any kind.
     case reader
-    /// Where signatures are demanded, a key that may change things.
+    /// Where signatures are demanded, a key that may change things, and see stream keys.
     case writer
     /// What may be asked depends on the operation, which the API reads.
     case judgedByAPI
@@ -31,6 +31,8 @@ enum AdminAction: Equatable {
     case session
     /// The metrics of a stage, by its id.
     case stageMetrics
+    /// The JSON that sets up OBS for an ingest configuration, by its id.
+    case obsConfiguration
     /// The description for static receivers, by the participant's id, before which the stage's may stand.
     case description
     /// An operation of the control API.
@@ -80,6 +82,8 @@ struct AdminRoutes {
         Route("/v1/drain", [.delete], for: .writer, .drain(.cancel)),
         Route("/v1/undrain", [.post], for: .writer, .drain(.cancel)),
         Route("/v1/events", [.get], for: .reader, .events),
+        // It holds the stream key.
+        Route("/v1/ingestConfigurations/*/obs", [.get, .head], for: .writer, .obsConfiguration),
         Route("/v1/overview", [.get, .head], for: .reader, .overview),
         Route("/v1/sessions", [.get, .head], for: .reader, .sessions),
         Route("/v1/sessions/*", [.get, .head], for: .reader, .session),

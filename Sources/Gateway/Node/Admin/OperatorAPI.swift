@@ -1,4 +1,5 @@
 import Admission
+import EncoderSetup
 import Foundation
 import HTTP
 import JSON
@@ -7,12 +8,13 @@ import RouterForwarding
 import WHIPIngest
 import Wire
 
-/// `/v1/…` of the admin listener beside events: the overview, sessions with their stories, metrics of stages, and descriptions
-/// for static receivers.
+/// `/v1/…` of the admin listener beside events: the overview, sessions with their stories, metrics of stages, what sets up OBS,
+/// and descriptions for static receivers.
 struct OperatorAPI {
     let whip: WHIPContext?
     let descriptions: DescriptionFiles
     let report: OverviewReport
+    let setup: StageSetup
 
     var overview: HTTPResponse { document(report.json) }
 
@@ -66,6 +68,14 @@ struct OperatorAPI {
             return ProblemDocument(.notFound, detail: "There is no stage of this id.").response()
         }
         return document(json)
+    }
+
+    /// What a streamer pastes into *Config Override* of OBS.
+    func obsConfiguration(ofIngestConfiguration id: String) -> HTTPResponse {
+        guard let configuration = setup.override(forIngestConfiguration: id) else {
+            return ProblemDocument(.notFound, detail: "There is no ingest configuration of this id.").response()
+        }
+        return document(.object(configuration))
     }
 
     private func badRequest(_ detail: String) -> HTTPResponse { ProblemDocument(.badRequest, detail: detail).response() }

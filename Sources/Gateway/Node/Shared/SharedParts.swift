@@ -1,6 +1,7 @@
 import Admission
 import DataDirectory
 import EmbeddedRouter
+import EncoderSetup
 import EventLoop
 import GatewayMetrics
 import HTTPServer
@@ -23,6 +24,9 @@ struct SharedParts: Sendable {
     let instruments = Instruments()
     let admission: SharedAdmission
     let contract: SharedContract
+    let setup: StageSetup
+    /// Nil where nobody can publish by RTMP.
+    let clientConfiguration: ClientConfigurationContext?
     let records: SharedRecords
     let tls: TLSContext
     let rtmp: SharedRTMP
@@ -39,7 +43,14 @@ struct SharedParts: Sendable {
         let metrics = instruments.metrics
         admission = try SharedAdmission(configuration, store, metrics: metrics)
         contract = SharedContract(configuration.contract, metrics: metrics)
+        setup = StageSetup(
+            store: store.membership.store, endpoints: store.endpoints, gate: admission.gate, contract: contract.context)
         records = SharedRecords(metrics)
+        clientConfiguration =
+            setup.isServed
+            ? ClientConfigurationContext(
+                setup: setup, authorizer: admission.authorizer, leases: store.membership.leases, board: records.board,
+                metrics: metrics) : nil
         rtmp = try SharedRTMP(
             configuration, workerCount: workerCount, admission: admission, membership: store.membership, records: records,
             instruments: instruments)

@@ -1,3 +1,4 @@
+import EncoderSetup
 import JSON
 import Settings
 import Sockets
@@ -22,6 +23,8 @@ struct QuickstartFile {
     /// With the token that watches in its fragment.
     var watchURL: String?
     var caCertificate: String?
+    /// For *Config Override* of OBS; holds the stream key.
+    var obsConfigOverride: JSONObject?
 
     var json: [UInt8] {
         let members: [(String, String?)] = [
@@ -31,8 +34,9 @@ struct QuickstartFile {
             ("secretAccessKey", secretAccessKey?.revealText()), ("region", region), ("stageArn", stageARN),
             ("stageId", stageID), ("watchURL", watchURL), ("caCertificate", caCertificate),
         ]
-        return JSONValue.object(JSONObject(members.compactMap { name, value in value.map { (name, .string($0)) } })).serialized()
-            + [10]
+        var object = JSONObject(members.compactMap { name, value in value.map { (name, .string($0)) } })
+        object["obsConfigOverride"] = obsConfigOverride.map { .object($0) }
+        return JSONValue.object(object).serialized() + [10]
     }
 
     /// Lines to copy, for a terminal. They hold the key and the token, which is why they go to standard output and to no log.
@@ -40,7 +44,16 @@ struct QuickstartFile {
         var lines = ["Stagedoor is ready: stage `demo`, everything below works from this machine.", ""]
         if let rtmpURL {
             lines += ["OBS (Custom…)   Server \(rtmpURL)   Stream Key \(streamKey.revealText())"]
-            lines += ["                x264: Profile baseline, Keyframe 2 s, x264 Options bframes=0; 1280x720 at most", ""]
+            if let obsConfigOverride {
+                let json = String(decoding: JSONValue.object(obsConfigOverride).serialized(), as: UTF8.self)
+                lines += [
+                    "                Enable Multitrack Video, Enable Config Override (OBS 32.0.1 and later), and paste there:"
+                ]
+                lines += [json]
+            }
+            lines += [
+                "                or by hand: x264, Profile baseline, Keyframe 2 s, x264 Options bframes=0; 1280x720 at most", "",
+            ]
             lines += ["ffmpeg, RTMP    \(Self.ffmpeg) -f flv '\(rtmpURL)/\(streamKey.revealText())'", ""]
         }
         if let rtmpsURL {
@@ -72,7 +85,7 @@ extension QuickstartFile {
     /// What this node serves, with the ports that were bound.
     init(
         _ seed: Quickstart, listeners: Listeners, configuration: StagedoorConfiguration, token: Secret?, watchToken: Secret?,
-        certificatePath: String?
+        certificatePath: String?, setup: StageSetup
     ) {
         func url(_ scheme: String, _ address: SocketAddress?, _ path: String = "") -> String? {
             address.map { "\(scheme)://\(StageEndpoints.host(configuration, $0)):\($0.port)\(path)" }
@@ -85,6 +98,10 @@ extension QuickstartFile {
             adminURL: url("http", listeners.admin?.localAddress), accessKeyID: seed.accessKeyID,
             secretAccessKey: seed.secretAccessKey, region: configuration.platform.region, stageARN: seed.stage.arn,
             stageID: ResourceName.identifier(inARN: seed.stage.arn), caCertificate: certificatePath)
+        if rtmp != nil {
+            obsConfigOverride = setup.override(
+                forIngestConfiguration: ResourceName.identifier(inARN: seed.ingestConfiguration.arn))
+        }
         if let token, !listeners.media.isEmpty {
             (whipURL, whipToken) = (url("http", http, "/whip"), token)
             whipParticipantID = seed.tokenParticipantID

@@ -1,5 +1,6 @@
 import Admission
 import EmbeddedRouter
+import EncoderSetup
 import EventLoop
 import HTTP
 import HTTPClient
@@ -18,6 +19,7 @@ final class PublicSite {
         let authorizer: any Authorizer
         let webRTC: SharedWebRTC
         let stages: StageBoard
+        let clientConfiguration: ClientConfigurationContext?
         let foreignRequests: ForeignRequests
         let neighbours: LivingNeighbours?
         /// The PEM file of whom they are trusted by; empty: the system's.
@@ -53,11 +55,16 @@ final class PublicSite {
                 loop: loop, directory: neighbours, key: transport.configuration.sessionKey, tls: tls)
         }
         self.foreign = foreign
+        var rates = RequestRates()
+        let setup = try environment.clientConfiguration.map { context in
+            try ClientConfigurationEndpoint(loop: loop, context: context) { rates.allows($0, now: loop.now) }
+        }
         server = HTTPServer(loop: loop, configuration: environment.server) {
             request, exchange in
             if whip?.handle(request, respond: { exchange.respond($0) }) == true { return }
             if whep?.handle(request, respond: { exchange.respond($0) }) == true { return }
             if watch?.handle(request, exchange) == true { return }
+            if setup?.handle(request, respond: { exchange.respond($0) }) == true { return }
             exchange.respond(ProblemDocument(.notFound, detail: "Nothing is served at \(request.path)."))
         }
         if let socket = sockets.http { try server.listen(on: socket) }
@@ -86,6 +93,7 @@ extension PublicSite.Environment {
     init(_ configuration: StagedoorConfiguration, _ shared: SharedParts, membership: Membership) {
         (authorizer, webRTC) = (shared.admission.authorizer, shared.webRTC)
         (stages, foreignRequests, tls) = (shared.records.stages, shared.foreignRequests, shared.tls)
+        clientConfiguration = shared.clientConfiguration
         neighbours =
             if case .member(let cluster) = membership {
                 LivingNeighbours(cluster: cluster, gate: shared.admission.gate)
