@@ -35,7 +35,7 @@ struct QuickstartFileTests {
         #expect(file.guide.contains("-tls_verify 1 -ca_file '/data/tls/ca.pem' 'rtmps://h:1935/app/sk_1'"))
         file.obsConfigOverride = ["meta": ["config_id": "c1"]]
         #expect(try JSONValue(parsing: file.json)["obsConfigOverride"]?["meta"]?["config_id"] == "c1")
-        #expect(file.guide.contains("Enable Config Override (OBS 32.0.1 and later), and paste there:\n{\"meta\""))
+        #expect(file.guide.contains("Enable Config Override (OBS 32.0.1 and later), and paste there:\n                {\"meta\""))
         #expect(file.guide.contains("-f whip -authorization token 'http://h/whip'"))
     }
 

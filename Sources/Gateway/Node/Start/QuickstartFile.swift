@@ -49,7 +49,8 @@ struct QuickstartFile {
                 lines += [
                     "                Enable Multitrack Video, Enable Config Override (OBS 32.0.1 and later), and paste there:"
                 ]
-                lines += [json]
+                // Indented: lines that begin with a brace are the log's.
+                lines += ["                \(json)"]
             }
             lines += [
                 "                or by hand: x264, Profile baseline, Keyframe 2 s, x264 Options bframes=0; 1280x720 at most", "",
