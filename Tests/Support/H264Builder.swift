@@ -180,3 +180,37 @@ public struct SliceBuilder: Sendable {
         return unit
     }
 }
+
+/// A message of Broadcast Performance Metrics as OBS writes it: a time as text, then counters, emulation prevention put in.
+public struct PerformanceBuilder: Sendable {
+    public static let session: [UInt8] = [
+        0xCA, 0x60, 0xE7, 0x1C, 0x6A, 0x8B, 0x43, 0x88, 0xA3, 0x77, 0x15, 0x1D, 0xF7, 0xBF, 0x8A, 0xC2,
+    ]
+    public static let rendition: [UInt8] = [
+        0xF1, 0xFB, 0xC1, 0xD5, 0x10, 0x1E, 0x4F, 0xB5, 0xA6, 0x1E, 0xB8, 0xCE, 0x3C, 0x07, 0xB8, 0xC0,
+    ]
+
+    public var identifier: [UInt8]
+    public var counters: [(tag: UInt8, value: UInt32)]
+    public var time = Array("2024-05-31T12:26:03.591Z".utf8) + [0]
+
+    public init(_ identifier: [UInt8], _ counters: [(UInt8, UInt32)]) {
+        (self.identifier, self.counters) = (identifier, counters.map { ($0, $1) })
+    }
+
+    /// The NAL unit.
+    public var bytes: [UInt8] {
+        var payload = identifier + [0, 1, 4] + time + [UInt8(counters.count - 1)]
+        for (tag, value) in counters { payload += [tag] + (0..<4).map { UInt8(truncatingIfNeeded: value >> (24 - 8 * $0)) } }
+        return [6] + Self.escaped([5, UInt8(payload.count)] + payload + [0x80])
+    }
+
+    private static func escaped(_ bytes: [UInt8]) -> [UInt8] {
+        var result: [UInt8] = []
+        for byte in bytes {
+            if result.suffix(2) == [0, 0], byte <= 3 { result.append(3) }
+            result.append(byte)
+        }
+        return result
+    }
+}

@@ -14,9 +14,9 @@ public enum BroadcastPerformance: Equatable, Sendable {
         public var rendered: UInt32 = 0
         /// Composed too late, by a graphics card that has too much to do.
         public var lagged: UInt32 = 0
-        /// Encoded and not sent, because the connection did not take them.
+        /// Of `output`: not sent, because the connection did not take them.
         public var dropped: UInt32 = 0
-        /// Sent, all renditions together.
+        /// Encoded and handed to the connection, all renditions together.
         public var output: UInt32 = 0
 
         public init() {}
@@ -34,7 +34,9 @@ public enum BroadcastPerformance: Equatable, Sendable {
 
     /// Looks into one NAL unit of type 6, header included; nil where it is anything else or malformed. Allocates nothing.
     public init?(inSEI nalUnit: RawSpan) {
-        let found = unsafe nalUnit.withUnsafeBytes { bytes in
+        let found: BroadcastPerformance? = unsafe nalUnit.withUnsafeBytes { bytes in
+            // Many encoders send SEI of other types with every picture: one byte tells.
+            guard bytes.count > 1, unsafe bytes[1] == 5 else { return nil }
             var reader = unsafe SEIReader(bytes)
             return try? reader.readPerformance()
         }
