@@ -101,7 +101,11 @@ let modules: [Module] = [
     gateway("StageHub", ["Wire", "RTP", "Refusals", "Admission"], strict: true),
     gateway(
         "Monitoring",
-        ["Wire", "JSON", "StageHub", "Admission", "Refusals", "EventLoop", "GatewayLogging", "GatewayMetrics"], strict: true),
+        [
+            "Wire", "Settings", "JSON", "StageHub", "MediaContract", "Admission", "Refusals", "EventLoop", "GatewayLogging",
+            "GatewayMetrics",
+        ],
+        strict: true),
     gateway("MediaContract", ["Wire", "Settings", "H264", "AAC", "Opus", "Refusals", "EventLoop"], strict: true),
     gateway(
         "EncoderSetup",

@@ -1,6 +1,7 @@
 import Admission
 import EventLoop
 import GatewayMetrics
+import MediaContract
 import StageHub
 import Synchronization
 import Wire
@@ -40,7 +41,8 @@ final class MonitoringBench {
     }
 
     func publish(
-        _ participant: String = "p1", stage: String = "abc", session: String? = nil, by ingest: IngestProtocol = .rtmp
+        _ participant: String = "p1", stage: String = "abc", session: String? = nil, by ingest: IngestProtocol = .rtmp,
+        contract: ContractStanding? = nil
     ) throws -> Publication {
         let grant = PublishGrant(
             participantID: participant, stageARN: "arn:aws:ivs:us-east-1:0:stage/\(stage)", stageID: stage, credentialHash: "h")
@@ -51,7 +53,7 @@ final class MonitoringBench {
         pass(.milliseconds(20))
         let publication = Publication(
             grant: grant, lease: lease, ingestProtocol: ingest, origin: origin, timeline: Timeline())
-        board.follow(publication)
+        board.follow(publication, contract)
         return publication
     }
 

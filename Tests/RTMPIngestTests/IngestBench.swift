@@ -122,7 +122,7 @@ final class RecordingHost: PublishHost {
         for grant: PublishGrant, _ lease: PublishLease, _ request: PublishRequest
     ) -> ContractSession? { inspector }
 
-    func publishBegan(_ publication: Publication) {
+    func publishBegan(_ publication: Publication, _ inspector: ContractSession?) {
         let sink = RecordingSink()
         sinks.append(sink)
         publications.append(publication)

@@ -162,10 +162,13 @@ struct PipelineTests {
         inspector.refusesFrames = true
         #expect(rig.video(Self.idr) != nil)
         #expect(rig.sink.packets.isEmpty, "A refused frame is not forwarded")
+        rig.pipeline.end(.closed)
+        #expect(inspector.hasEnded)
     }
 }
 
 final class FakeInspector: MediaInspector {
+    private(set) var hasEnded = false
     var refusesFrames = false
     private(set) var units: [[UInt8]] = []
     private var refusal: Refusal? { refusesFrames ? Refusal(.internalError) : nil }
@@ -186,4 +189,5 @@ final class FakeInspector: MediaInspector {
     func audioFrame(byteCount: Int, mediaTime: Duration, arrival: MonotonicTime) -> Refusal? { refusal }
     func audioNotDecodable(mediaTime: Duration, arrival: MonotonicTime) -> Refusal? { nil }
     func timePassed(_ now: MonotonicTime) -> Refusal? { refusal }
+    func ended() { hasEnded = true }
 }

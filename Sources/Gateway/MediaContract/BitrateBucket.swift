@@ -22,10 +22,15 @@ struct BitrateBucket {
     /// For the rate to tell: since the bucket was last empty.
     private var bitsSinceEmpty: Double = 0
     private var emptyAt: Double = 0
+    /// For the rate to show: over windows of five seconds; nil before the first one is full.
+    private(set) var latestRate: Int?
+    private var bits: Double = 0
+    private var window: (bits: Double, start: Double) = (0, 0)
 
     static let ticksPerSecond = 90_000.0
     static let drainFactor = 1.01
     static let depthSeconds = 1.2
+    static let windowSeconds = 5.0
     /// How far media time may run ahead of the clock.
     static let maximumLead = 5.0
     /// How much faster than ours an encoder's clock may be: 500 ppm.
@@ -53,11 +58,20 @@ struct BitrateBucket {
         if level <= 0 { (level, bitsSinceEmpty, emptyAt) = (0, 0, drainedUpTo) }
         level += Double(byteCount * 8)
         bitsSinceEmpty += Double(byteCount * 8)
+        bits += Double(byteCount * 8)
         return level > depth
     }
 
     /// Bits a second since the bucket was last empty.
     var measuredRate: Int { Int(bitsSinceEmpty / max(1, drainedUpTo - emptyAt)) }
+
+    /// Takes up a new `latestRate` when a window is full. Called a few times a second.
+    mutating func measure() {
+        let elapsed = drainedUpTo - window.start
+        guard elapsed >= Self.windowSeconds else { return }
+        latestRate = Int((bits - window.bits) / elapsed)
+        window = (bits, drainedUpTo)
+    }
 
     /// The latest media time, in seconds, that the clock allows.
     private func lead(at arrival: MonotonicTime) -> Double {

@@ -80,6 +80,16 @@ public enum ContractFault: Equatable, Sendable {
         }
     }
 
+    /// Looked at when it changes: it holds until that is judged again. The others are found anew for as long as they are so.
+    var isLasting: Bool {
+        switch self {
+        case .videoCodec, .profile, .interlaced, .sliceGroups, .redundantPictures, .resolutionAbove, .resolutionBelow,
+            .audioCodec, .audioFormat, .missingVideo, .missingAudio, .duration:
+            true
+        default: false
+        }
+    }
+
     /// Whether more is learned by looking at the rest of the first group of pictures before saying so.
     var waitsForMore: Bool {
         switch self {
@@ -94,30 +104,50 @@ public enum ContractFault: Equatable, Sendable {
 extension ContractFault {
     /// What was found and what is allowed, as one part of the sentence.
     func words(under rules: ContractSettings) -> String {
+        if case .duration = self { return "\(found(under: rules)), the longest allowed" }
+        return "\(found(under: rules)) (\(allowed(under: rules).inSentence))"
+    }
+
+    /// What was found.
+    func found(under rules: ContractSettings) -> String {
         switch self {
-        case .videoCodec(let name): "\(name) video (allowed: H.264)"
-        case .profile(let idc): "\(SequenceParameterSet.profileName(idc)) profile (allowed: \(Self.admitted(rules)))"
-        case .interlaced: "interlaced video (allowed: progressive)"
-        case .sliceGroups: "slice groups (FMO; allowed: none)"
-        case .arbitrarySliceOrder: "arbitrary slice order (allowed: none)"
-        case .redundantPictures: "redundant pictures (allowed: none)"
-        case .bFrames(let count): "\(count.map { "\($0) " } ?? "")B-frame\(count == 1 ? "" : "s") (allowed: none)"
-        case .resolutionAbove(let width, let height):
-            "\(width)x\(height) pixels (at most \(rules.maximumResolution.limit) in all, such as 1280x720)"
-        case .resolutionBelow(let width, let height):
-            "\(width)x\(height) pixels (the short side at least \(rules.minimumResolution.limit))"
-        case .videoBitrate(let rate): "video at \(Self.mega(rate)) Mbit/s (at most \(Self.mega(rules.videoBitrate.limit)))"
-        case .audioCodec(let name): "\(name) audio (allowed: AAC-LC, Opus)"
-        case .audioFormat(let rate, let channels):
-            "audio of \(Self.kilo(rate)) kHz and \(channels) channels (\(Self.audioFormats))"
-        case .missingVideo: "no video within \(rules.tracks.limit.components.seconds) s (video and audio are required)"
-        case .missingAudio: "no audio within \(rules.tracks.limit.components.seconds) s (video and audio are required)"
-        case .duration(let seconds): "live for \(seconds / 3_600) h \(seconds / 60 % 60) min, the longest allowed"
-        case .audioBitrate(let rate): "audio at \(rate / 1_000) kbit/s (at most \(rules.audioBitrate.limit / 1_000))"
-        case .frameRate(let rate):
-            "\(Self.short(rate)) frames a second (allowed: \(rules.frameRate.minimum) to \(rules.frameRate.maximum))"
-        case .keyframeInterval(let seconds):
-            "keyframe every \(Self.short(seconds)) s (at most \(Self.short(rules.keyframeInterval.limit.inSeconds)))"
+        case .videoCodec(let name): "\(name) video"
+        case .profile(let idc): "\(SequenceParameterSet.profileName(idc)) profile"
+        case .interlaced: "interlaced video"
+        case .sliceGroups: "FMO slice groups"
+        case .arbitrarySliceOrder: "arbitrary slice order"
+        case .redundantPictures: "redundant pictures"
+        case .bFrames(let count): "\(count.map { "\($0) " } ?? "")B-frame\(count == 1 ? "" : "s")"
+        case .resolutionAbove(let width, let height), .resolutionBelow(let width, let height): "\(width)x\(height) pixels"
+        case .videoBitrate(let rate): "video at \(Self.mega(rate)) Mbit/s"
+        case .audioCodec(let name): "\(name) audio"
+        case .audioFormat(let rate, let channels): "audio of \(Self.kilo(rate)) kHz and \(channels) channels"
+        case .missingVideo: "no video within \(rules.tracks.limit.components.seconds) s"
+        case .missingAudio: "no audio within \(rules.tracks.limit.components.seconds) s"
+        case .duration(let seconds): "live for \(Self.hours(seconds))"
+        case .audioBitrate(let rate): "audio at \(rate / 1_000) kbit/s"
+        case .frameRate(let rate): "\(Self.short(rate)) frames a second"
+        case .keyframeInterval(let seconds): "keyframe every \(Self.short(seconds)) s"
+        }
+    }
+
+    /// What is allowed where this was found.
+    func allowed(under rules: ContractSettings) -> Allowance {
+        switch self {
+        case .videoCodec: .only("H.264")
+        case .profile: .only(Self.admitted(rules))
+        case .interlaced: .only("progressive")
+        case .sliceGroups, .arbitrarySliceOrder, .redundantPictures, .bFrames: .only("none")
+        case .resolutionAbove: .bound("at most \(rules.maximumResolution.limit) in all, such as 1280x720")
+        case .resolutionBelow: .bound("the short side at least \(rules.minimumResolution.limit)")
+        case .videoBitrate: .bound("at most \(Self.mega(rules.videoBitrate.limit))", unit: " Mbit/s")
+        case .audioCodec: .only("AAC-LC, Opus")
+        case .audioFormat: .only(Self.audioFormats)
+        case .missingVideo, .missingAudio: .bound("video and audio are required")
+        case .duration: .bound("at most \(Self.hours(Int(rules.publishDuration.limit.inSeconds)))")
+        case .audioBitrate: .bound("at most \(rules.audioBitrate.limit / 1_000)", unit: " kbit/s")
+        case .frameRate: .only("\(rules.frameRate.minimum) to \(rules.frameRate.maximum)")
+        case .keyframeInterval: .bound("at most \(Self.short(rules.keyframeInterval.limit.inSeconds))", unit: " s")
         }
     }
 
@@ -129,16 +159,38 @@ extension ContractFault {
 
     private static var audioFormats: String {
         let rates = ContractMonitor.audioSampleRates.sorted().map(kilo).joined(separator: " or ")
-        return "allowed: \(rates) kHz, at most \(ContractMonitor.maximumAudioChannelCount) channels"
+        return "\(rates) kHz, at most \(ContractMonitor.maximumAudioChannelCount) channels"
     }
 
-    private static func mega(_ bits: Int) -> String { short(Double(bits) / 1_000_000) }
-    private static func kilo(_ hertz: Int) -> String { short(Double(hertz) / 1_000) }
+    static func mega(_ bits: Int) -> String { short(Double(bits) / 1_000_000) }
+    static func kilo(_ hertz: Int) -> String { short(Double(hertz) / 1_000) }
+    static func hours(_ seconds: Int) -> String { "\(seconds / 3_600) h \(seconds / 60 % 60) min" }
 
     /// One decimal place at most.
     static func short(_ value: Double) -> String {
         guard value.isFinite, abs(value) < 1e9 else { return "?" }
         let tenths = Int((value * 10).rounded())
         return tenths % 10 == 0 ? "\(tenths / 10)" : "\(tenths / 10).\(abs(tenths % 10))"
+    }
+}
+
+/// What a rule lets pass, for the sentence about a fault and for the table of rules alike.
+enum Allowance: Equatable {
+    case only(String)
+    /// Where the fault's own words stand before it, the unit goes without saying.
+    case bound(String, unit: String = "")
+
+    var inSentence: String {
+        switch self {
+        case .only(let words): "allowed: \(words)"
+        case .bound(let words, _): words
+        }
+    }
+
+    var inTable: String {
+        switch self {
+        case .only(let words): words
+        case .bound(let words, let unit): words + unit
+        }
     }
 }

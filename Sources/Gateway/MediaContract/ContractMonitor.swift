@@ -16,6 +16,7 @@ public struct ContractMonitor {
     public private(set) var hasNews = false
     /// The publish must end: the rest of its media is not judged.
     public private(set) var isOver = false
+    private var encoder = EncoderFigures()
     /// RTMP's encoders cannot be asked for a keyframe: they must send one every few seconds. So must those of WHIP that do not
     /// heed requests.
     private var mustKeepKeyframeInterval: Bool
@@ -26,6 +27,7 @@ public struct ContractMonitor {
     private var faults = FoundFaults()
     private var news: [ContractNews] = []
     private var firstArrival: MonotonicTime?
+    private var lastCheck = MonotonicTime.zero
     private var nextCheck = MonotonicTime.zero
 
     /// Deadlines are looked at this often while media flows.
@@ -63,7 +65,8 @@ public struct ContractMonitor {
 
     /// Time passed without media: missing tracks and the longest duration show even then. Call it about once a second.
     public mutating func timePassed(to now: MonotonicTime) {
-        nextCheck = now + Self.checkInterval
+        (lastCheck, nextCheck) = (now, now + Self.checkInterval)
+        video.bucket.measure()
         guard !isOver, let start = firstArrival else { return }
         let elapsed = now - start
         if ingest == .rtmp, elapsed >= rules.tracks.limit { judgeTracks(at: now) }
@@ -75,6 +78,7 @@ public struct ContractMonitor {
     }
 
     private mutating func judgeTracks(at now: MonotonicTime) {
+        faults.judgedAnew([.tracks])
         if !video.isPresent { found(.missingVideo, at: now) }
         if !audio.isPresent { found(.missingAudio, at: now) }
     }
@@ -221,7 +225,11 @@ extension ContractMonitor {
             if let slice = try? unsafe SliceHeader(parsing: unit.bytes) { self.slice(slice, at: moment) }
         case .sequenceParameterSet, .pictureParameterSet: unsafe video.parameterSets.add(unit.bytes, type: header.type)
         case .sei:
-            if video.settings == nil, let settings = unsafe EncoderSettings(inSEI: unit.bytes) { video.settings = settings }
+            if let report = unsafe BroadcastPerformance(inSEI: unit.bytes) {
+                encoder.add(report)
+            } else if video.settings == nil, let settings = unsafe EncoderSettings(inSEI: unit.bytes) {
+                video.settings = settings
+            }
         default: break
         }
     }
@@ -256,6 +264,7 @@ extension ContractMonitor {
     }
 
     private mutating func judge(_ sequence: SequenceParameterSet, _ picture: PictureParameterSet, at now: MonotonicTime) {
+        faults.judgedAnew([.videoCodec, .videoProfile, .maximumResolution, .minimumResolution])
         if !isAdmitted(sequence) { found(.profile(idc: sequence.profileIDC), at: now) }
         if !sequence.frameMbsOnly { found(.interlaced, at: now) }
         if picture.sliceGroupCount > 1 { found(.sliceGroups, at: now) }
@@ -355,6 +364,7 @@ extension ContractMonitor {
     }
 
     private mutating func judge(_ configuration: AudioSpecificConfig, at now: MonotonicTime) {
+        faults.judgedAnew([.audioCodec, .audioFormat])
         if !configuration.isLowComplexity { found(.audioCodec(name: Self.name(of: configuration)), at: now) }
         let channelCount = configuration.channelCount
         let isAdmitted =
@@ -365,7 +375,8 @@ extension ContractMonitor {
         }
     }
 
-    private static func name(of configuration: AudioSpecificConfig) -> String {
+    static func name(of configuration: AudioSpecificConfig) -> String {
+        if configuration.isLowComplexity { return "AAC-LC" }
         if configuration.hasParametricStereo { return "HE-AAC v2" }
         if configuration.hasSpectralBandReplication { return "HE-AAC" }
         switch configuration.objectType {
@@ -375,6 +386,22 @@ extension ContractMonitor {
         case .unifiedSpeechAndAudio: return "xHE-AAC"
         default: return "AAC of object type \(configuration.objectType.rawValue)"
         }
+    }
+}
+
+// MARK: - Standing
+
+extension ContractMonitor {
+    /// What has been seen by the last look at the time.
+    var sightings: ContractSightings {
+        ContractSightings(
+            rules: rules, family: family, isX264: video.settings != nil, judgesTracks: ingest == .rtmp,
+            judgesKeyframes: mustKeepKeyframeInterval,
+            faults: faults.present(at: lastCheck), sequence: video.active, videoBitsPerSecond: video.bucket.latestRate,
+            frameRate: video.cadence.frameRate ?? video.frameRate, keyframeInterval: video.cadence.keyframeInterval,
+            hasAudio: audio.isPresent, audio: audio.configuration,
+            audioBitsPerSecond: audio.meter.bitsPerSecond > 0 ? audio.meter.bitsPerSecond : nil,
+            elapsed: firstArrival.map { lastCheck - $0 } ?? .zero, encoder: encoder)
     }
 }
 

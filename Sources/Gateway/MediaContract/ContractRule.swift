@@ -11,6 +11,25 @@ public enum ContractRule: String, CaseIterable, Codable, Sendable {
     public var defaultAction: ContractAction { Self.defaults[self] }
 
     private static let defaults = ContractSettings()
+
+    /// A fault of this rule, for what all of them have in common: what is allowed, and the setting that mends it.
+    var example: ContractFault {
+        switch self {
+        case .videoCodec: .videoCodec(name: "")
+        case .videoProfile: .profile(idc: 0)
+        case .bFrames: .bFrames(count: nil)
+        case .maximumResolution: .resolutionAbove(width: 0, height: 0)
+        case .minimumResolution: .resolutionBelow(width: 0, height: 0)
+        case .videoBitrate: .videoBitrate(bitsPerSecond: 0)
+        case .audioCodec: .audioCodec(name: "")
+        case .audioFormat: .audioFormat(sampleRate: 0, channelCount: 0)
+        case .tracks: .missingVideo
+        case .duration: .duration(seconds: 0)
+        case .audioBitrate: .audioBitrate(bitsPerSecond: 0)
+        case .frameRate: .frameRate(framesPerSecond: 0)
+        case .keyframeInterval: .keyframeInterval(seconds: 0)
+        }
+    }
 }
 
 extension ContractSettings {

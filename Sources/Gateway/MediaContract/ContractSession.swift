@@ -12,11 +12,16 @@ public final class ContractSession {
     public var onWarning: ((ContractWarning) -> Void)?
     /// What ended the publish.
     public private(set) var faults: [ContractFault] = []
+    /// For other threads to look at.
+    public let standing = ContractStanding()
 
     private let context: ContractContext
     private let publisher: ContractPublisher
     private var monitor: ContractMonitor
     private var rulesGeneration: Int
+    private var notedAt = MonotonicTime.zero
+    /// A second, but for the lateness of timers.
+    private static let noteInterval = Duration.milliseconds(900)
 
     public init(context: ContractContext, ingest: ContractMonitor.Ingest, publisher: ContractPublisher) {
         (self.context, self.publisher) = (context, publisher)
@@ -97,15 +102,22 @@ public final class ContractSession {
 
     // MARK: Time
 
-    /// To be called about once a second: missing tracks, the longest duration, new rules.
+    /// To be called once a second or more often: missing tracks, the longest duration, new rules.
     public func timePassed(_ now: MonotonicTime) -> Refusal? {
         if rulesGeneration != context.rulesGeneration {
             rulesGeneration = context.rulesGeneration
             monitor.apply(context.rules(forStageTags: publisher.stageTags))
         }
         monitor.timePassed(to: now)
+        if now - notedAt >= Self.noteInterval {
+            notedAt = now
+            standing.note(monitor.sightings)
+        }
         return news(at: now)
     }
+
+    /// The publish is over: what was seen of it stands.
+    public func ended() { standing.note(monitor.sightings) }
 
     private func moment(_ mediaTime: Duration, _ arrival: MonotonicTime) -> MediaMoment {
         MediaMoment(mediaTime: mediaTime.nanoseconds / 1_000 * 9 / 100, arrival: arrival)

@@ -9,6 +9,8 @@ struct FoundFaults {
         var foundAt: MonotonicTime
         var count = 1
         var warnedAt: MonotonicTime?
+        /// Nobody has found it since it was judged anew.
+        var isMended = false
     }
 
     /// At most one for each kind of fault.
@@ -31,6 +33,7 @@ struct FoundFaults {
             index = known
             (entries[known].fault, entries[known].action, entries[known].foundAt) = (fault, action, now)
             entries[known].count += 1
+            entries[known].isMended = false
         } else {
             index = entries.count
             entries.append(Entry(fault: fault, action: action, foundAt: now))
@@ -67,6 +70,20 @@ struct FoundFaults {
         return listed.sorted {
             ($0.action == .disconnect ? 0 : 1, $0.fault.precedence) < ($1.action == .disconnect ? 0 : 1, $1.fault.precedence)
         }.map(\.fault)
+    }
+
+    /// What these rules look at is judged anew: faults that are still there are noted again.
+    mutating func judgedAnew(_ rules: [ContractRule]) {
+        for index in entries.indices where rules.contains(entries[index].fault.rule) { entries[index].isMended = true }
+    }
+
+    /// What is so now, by precedence.
+    func present(at now: MonotonicTime) -> [ContractFault] {
+        let present = entries.filter { entry in
+            if entry.action == .disconnect { return true }
+            return !entry.isMended && (entry.fault.isLasting || now - entry.foundAt <= Self.warningInterval)
+        }
+        return present.map(\.fault).sorted { $0.precedence < $1.precedence }
     }
 
     /// A rule was switched off or its limit moved: what was found under the old one no longer counts.

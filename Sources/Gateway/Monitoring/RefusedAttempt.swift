@@ -13,14 +13,17 @@ public struct RefusedAttempt: Sendable, Equatable {
     public var grant: PublishGrant?
     /// It was publishing until then.
     public var wasLive = false
+    /// The id of its session, where it had one; the rules that it kept and broke stand there.
+    public var sessionID: String?
     public internal(set) var time = WallTime(nanosecondsSince1970: 0)
 
     public init(
         _ refusal: Refusal, of grant: PublishGrant?, by ingestProtocol: IngestProtocol, from source: SocketAddress,
-        userAgent: String, wasLive: Bool = false
+        userAgent: String, wasLive: Bool = false, sessionID: String? = nil
     ) {
         (self.refusal, self.grant, self.ingestProtocol) = (refusal, grant, ingestProtocol)
         (self.source, self.userAgent, self.wasLive) = (source, userAgent, wasLive)
+        self.sessionID = sessionID
     }
 }
 
@@ -33,6 +36,7 @@ extension RefusedAttempt {
             "code": .string(refusal.code.identifier), "name": .string(refusal.code.name), "sentence": .string(refusal.sentence),
             "wasLive": .bool(wasLive),
         ]
+        if let sessionID { object["sessionId"] = .string(sessionID) }
         if let grant {
             object["participantId"] = .string(grant.participantID)
             object["stageArn"] = .string(grant.stageARN)

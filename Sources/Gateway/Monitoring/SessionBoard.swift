@@ -1,6 +1,7 @@
 public import Admission
 public import EventLoop
 public import GatewayMetrics
+public import MediaContract
 import Refusals
 public import StageHub
 public import Wire
@@ -29,9 +30,10 @@ public final class SessionBoard: Sendable {
     }
 
     /// Follows a publish from now to its end. Call it on the publication's worker.
-    public func follow(_ publication: Publication) {
+    /// - Parameter contract: how it stands with the media contract, where anybody looks.
+    public func follow(_ publication: Publication, _ contract: ContractStanding? = nil) {
         guard let origin = publication.origin else { return }
-        let record = SessionRecord(publication, origin: origin, began: wallNow())
+        let record = SessionRecord(publication, contract, origin: origin, began: wallNow())
         content.withLock { $0.live[record.id] = record }
         metrics.granted(record)
         publication.add(SessionWatch(record, of: publication, board: self, wallNow: wallNow))

@@ -1,7 +1,9 @@
 public import Admission
 import EventLoop
 public import JSON
+import MediaContract
 public import Refusals
+import Settings
 public import StageHub
 public import Wire
 
@@ -12,6 +14,8 @@ public final class SessionRecord: Sendable {
     public let lease: PublishLease
     public let ingestProtocol: IngestProtocol
     public let counters: PublishCounters
+    /// Nil where nobody looks.
+    let contract: ContractStanding?
     public let began: WallTime
     private let content: Lock<Content>
 
@@ -21,8 +25,8 @@ public final class SessionRecord: Sendable {
         var ending: SessionEnding?
     }
 
-    init(_ publication: Publication, origin: PublishOrigin, began: WallTime) {
-        (self.origin, self.began) = (origin, began)
+    init(_ publication: Publication, _ contract: ContractStanding?, origin: PublishOrigin, began: WallTime) {
+        (self.contract, self.origin, self.began) = (contract, origin, began)
         (grant, lease, ingestProtocol) = (publication.grant, publication.lease, publication.ingestProtocol)
         counters = publication.counters
         content = Lock(Content(steps: origin.steps + [PublishStep("granted", at: began)]))
@@ -32,6 +36,8 @@ public final class SessionRecord: Sendable {
     public var steps: [PublishStep] { content.withLock { $0.steps } }
     /// By the time they first came.
     public var warnings: [SessionWarning] { content.withLock { $0.warnings } }
+    /// What its encoder told of its frames.
+    var encoder: EncoderFigures { contract?.encoder ?? EncoderFigures() }
     /// Nil while it is live.
     public var ending: SessionEnding? { content.withLock { $0.ending } }
 
@@ -91,7 +97,7 @@ public struct SessionEnding: Sendable, Equatable {
     }
 }
 
-/// A rule of the media contract that a publish breaks and that only warns.
+/// A rule of the media contract that a publish breaks and that only warns, or what its encoder says that it loses (`encoder`).
 public struct SessionWarning: Sendable, Equatable {
     /// The rule's name, as metrics and events have it.
     public var rule: String
@@ -123,11 +129,15 @@ extension SessionRecord {
             object["reason"] = .string(ending.reason)
             object["verdict"] = .string(ending.verdict)
         }
+        if let encoder = encoder.json { object["encoder"] = encoder }
         if let sample { object["now"] = sample.json }
         return object
     }
 
-    /// What the contract warned of, oldest first.
+    /// How it stands with each rule of the media contract.
+    public var rulesJSON: JSONValue { .array(contract?.rules.map(\.json) ?? []) }
+
+    /// What it was warned of, oldest first.
     public var warningsJSON: JSONValue {
         .array(
             warnings.map { warning in
@@ -148,5 +158,17 @@ extension SessionRecord {
                     "milliseconds": .integer((step.time - first).milliseconds),
                 ]
             })
+    }
+}
+
+extension RuleStanding {
+    fileprivate var json: JSONValue {
+        var object: JSONObject = [
+            "rule": .string(rule.rawValue), "action": .string(action.rawValue), "limit": .string(limit),
+            "setting": .string(setting),
+        ]
+        if let seen { object["seen"] = .string(seen) }
+        if let isKept { object["ok"] = .bool(isKept) }
+        return .object(object)
     }
 }

@@ -1,4 +1,5 @@
 import JSON
+public import MediaContract
 import StageHub
 import Wire
 
@@ -22,6 +23,8 @@ public struct SessionSample: Sendable, Equatable {
     /// Packets of this second that never came, of those sent.
     public var lossRatio = 0.0
     public var roundTrip: Duration?
+    /// What the encoder told of the last minute; nil where it tells nothing.
+    public var encoder: EncoderFigures?
 
     public var videoBitsPerSecond: Int { video.reduce(0) { $0 + $1.bitsPerSecond } }
     public var bitsPerSecond: Int { videoBitsPerSecond + audio.bitsPerSecond }
@@ -51,8 +54,12 @@ struct CounterReading: Equatable {
     var audio: Track
     var lost: Int
     var reordered: Int
+    /// Since the publish began.
+    var encoder: EncoderFigures
 
-    init(_ counters: PublishCounters) {
+    init(_ record: SessionRecord) {
+        let counters = record.counters
+        encoder = record.encoder
         (video, audio) = (counters.video.map(Track.init), Track(counters.audio))
         (lost, reordered) = (counters.lost.value, counters.reordered.value)
     }
@@ -87,6 +94,7 @@ extension SessionSample {
             "lossRatio": .number(lossRatio.rounded(toPlaces: 4)),
         ]
         if let picture { object["picture"] = .string("\(picture.width)x\(picture.height)") }
+        if let encoder = encoder?.json { object["encoder"] = encoder }
         if let roundTrip { object["roundTripMilliseconds"] = .number((roundTrip.inSeconds * 1_000).rounded(toPlaces: 1)) }
         return .object(object)
     }

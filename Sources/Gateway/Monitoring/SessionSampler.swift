@@ -1,6 +1,7 @@
 import Admission
 public import EventLoop
 public import GatewayMetrics
+import MediaContract
 import StageHub
 public import Wire
 
@@ -12,6 +13,7 @@ public final class SessionSampler {
         var reading: CounterReading
         var at: MonotonicTime
         var sample = SessionSample()
+        var encoder = EncoderHistory()
     }
 
     public private(set) var history = StageHistory()
@@ -24,6 +26,8 @@ public final class SessionSampler {
     private var endedCount = 0
     private var timer: TimerWatch?
     private let wallNow: @Sendable () -> WallTime
+    /// Beside the contract's rules, among a session's warnings.
+    private static let encoderRule = "encoder"
 
     public init(
         loop: EventLoop, board: SessionBoard, metrics: MetricsRegistry,
@@ -41,7 +45,7 @@ public final class SessionSampler {
     public func count() {
         var next: [String: CounterReading] = [:]
         for record in board.live {
-            let reading = CounterReading(record.counters)
+            let reading = CounterReading(record)
             received.count(from: counted[record.id], to: reading, of: record.ingestProtocol)
             next[record.id] = reading
         }
@@ -49,7 +53,7 @@ public final class SessionSampler {
         let ended = board.ended(after: endedCount)
         for record in ended.records {
             let last = next.removeValue(forKey: record.id) ?? counted[record.id]
-            received.count(from: last, to: CounterReading(record.counters), of: record.ingestProtocol)
+            received.count(from: last, to: CounterReading(record), of: record.ingestProtocol)
         }
         (counted, endedCount) = (next, ended.count)
     }
@@ -60,12 +64,16 @@ public final class SessionSampler {
         var next: [String: Followed] = [:]
         next.reserveCapacity(live.count)
         for record in live {
-            let reading = CounterReading(record.counters)
+            let reading = CounterReading(record)
             guard var entry = followed[record.id] else {
                 next[record.id] = Followed(reading: reading, at: now)
                 continue
             }
+            if let words = entry.encoder.look(reading.encoder, at: now) {
+                record.note(SessionWarning(rule: Self.encoderRule, sentence: words, time: wall))
+            }
             entry.sample = reading.sample(since: entry.reading, over: now - entry.at, record.counters)
+            entry.sample.encoder = entry.encoder.lastMinute
             (entry.reading, entry.at) = (reading, now)
             history.add(entry.sample, of: record, at: wall)
             next[record.id] = entry
@@ -99,6 +107,24 @@ private struct ReceivedMetrics {
     private struct Ingest {
         let video: Series
         let audio: Series
+        /// Frames as encoders count them, in the order of `EncoderFigures.counts`.
+        let encoder: [Counter]
+
+        init(_ registry: MetricsRegistry, _ ingest: IngestProtocol) {
+            video = Series(registry, ["protocol": ingest.label, "kind": "video"])
+            audio = Series(registry, ["protocol": ingest.label, "kind": "audio"])
+            encoder = EncoderFigures().counts.map { name, _ in
+                registry.counter(
+                    "stagedoor_encoder_frames_total",
+                    "Frames as encoders count them (Broadcast Performance Metrics), by what became of them.",
+                    ["protocol": ingest.label, "state": name])
+            }
+        }
+
+        func count(from then: EncoderFigures, to now: EncoderFigures) {
+            guard then != now else { return }
+            for (counter, new) in zip(encoder, now.since(then).counts) { counter.increment(by: new.value) }
+        }
     }
 
     private let ingests: [IngestProtocol: Ingest]
@@ -107,9 +133,7 @@ private struct ReceivedMetrics {
 
     init(_ registry: MetricsRegistry) {
         ingests = [IngestProtocol.rtmp, .rtmps, .whip].reduce(into: [:]) { ingests, ingest in
-            ingests[ingest] = Ingest(
-                video: Series(registry, ["protocol": ingest.label, "kind": "video"]),
-                audio: Series(registry, ["protocol": ingest.label, "kind": "audio"]))
+            ingests[ingest] = Ingest(registry, ingest)
         }
         let labels: MetricLabels = ["protocol": IngestProtocol.whip.label]
         lost = registry.counter(
@@ -121,6 +145,7 @@ private struct ReceivedMetrics {
         guard let series = ingests[ingest] else { return }
         for (index, track) in now.video.enumerated() { series.video.count(from: then?.video[index], to: track) }
         series.audio.count(from: then?.audio, to: now.audio)
+        series.count(from: then?.encoder ?? EncoderFigures(), to: now.encoder)
         lost.increment(by: now.lost - (then?.lost ?? 0))
         reordered.increment(by: now.reordered - (then?.reordered ?? 0))
     }

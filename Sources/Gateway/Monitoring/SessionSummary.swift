@@ -15,6 +15,7 @@ struct SessionSummary {
     var fields: LogFields {
         let counters = record.counters
         let totals = SessionTotals(counters)
+        let encoder = record.encoder
         let seconds = max(duration.inSeconds, 0.001)
         var fields: LogFields = [
             "session": .string(record.id), "participant": .string(record.grant.participantID),
@@ -27,6 +28,7 @@ struct SessionSummary {
             "video_frames": .integer(totals.videoFrames), "audio_frames": .integer(counters.audio.frames.value),
         ]
         if let size = totals.largestPicture { fields["picture"] = .string("\(size.width)x\(size.height)") }
+        encoder.add(to: &fields)
         fields["reason"] = .string(record.ending?.reason ?? "")
         fields["verdict"] = .string(record.ending?.verdict ?? "")
         return fields

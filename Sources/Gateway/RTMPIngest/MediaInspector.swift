@@ -23,6 +23,8 @@ public protocol MediaInspector: AnyObject {
     func audioNotDecodable(mediaTime: Duration, arrival: MonotonicTime) -> Refusal?
     /// Called about once a second: what is missing, what takes too long.
     func timePassed(_ now: MonotonicTime) -> Refusal?
+    /// The publish is over.
+    func ended()
 }
 
 /// The media contract looks at RTMP publishes as it is.

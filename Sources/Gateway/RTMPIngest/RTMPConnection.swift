@@ -216,7 +216,7 @@ final class RTMPConnection {
 
     private func rejectConnect(_ refusal: Refusal) {
         log(.info, "rtmp_connect_refused", ["code": .string(refusal.code.identifier), "agent": .string(userAgent)])
-        noteRefusal(refusal, of: nil, wasLive: false)
+        noteRefusal(refusal, of: nil)
         session.rejectConnect(description: refusal.text)
         flush()
         close(lingering: true)
@@ -263,14 +263,16 @@ final class RTMPConnection {
     }
 
     /// Tells the encoder why it may not publish, or not any longer, and everybody who asks later.
-    /// - Parameter grant: whose credential it was, when that is known.
-    func turnAway(_ refusal: Refusal, of grant: PublishGrant?, wasLive: Bool) {
+    /// - Parameters:
+    ///   - grant: whose credential it was, when that is known.
+    ///   - session: the publish that was live until now.
+    func turnAway(_ refusal: Refusal, of grant: PublishGrant?, session: String? = nil) {
         log(
             .info, "rtmp_publish_refused",
             [
                 "code": .string(refusal.code.identifier), "sentence": .string(refusal.sentence), "agent": .string(userAgent),
             ])
-        noteRefusal(refusal, of: grant, wasLive: wasLive)
+        noteRefusal(refusal, of: grant, session: session)
         reject(refusal)
     }
 
@@ -281,10 +283,11 @@ final class RTMPConnection {
     }
 
     /// Counts a refusal, and keeps it for whoever asks why an encoder was turned away.
-    private func noteRefusal(_ refusal: Refusal, of grant: PublishGrant?, wasLive: Bool) {
+    private func noteRefusal(_ refusal: Refusal, of grant: PublishGrant?, session: String? = nil) {
         ingest.environment.board?.note(
             RefusedAttempt(
-                refusal, of: grant, by: transport.isTLS ? .rtmps : .rtmp, from: source, userAgent: userAgent, wasLive: wasLive))
+                refusal, of: grant, by: transport.isTLS ? .rtmps : .rtmp, from: source, userAgent: userAgent,
+                wasLive: session != nil, sessionID: session))
     }
 
     /// Asks the encoder of a live publish to connect anew.
@@ -322,7 +325,7 @@ final class RTMPConnection {
             log(.info, "rtmp_publish_timeout")
             return end(.connectionLost)
         }
-        turnAway(Refusal(.publishTimeout), of: nil, wasLive: false)
+        turnAway(Refusal(.publishTimeout), of: nil)
         close(lingering: true)
     }
 

@@ -144,9 +144,10 @@ final class RTMPPublish {
             grant: grant, lease: lease, ingestProtocol: request.ingestProtocol, origin: connection.origin(ofPublish: number),
             timeline: Timeline())
         let (loop, holder) = (ingest.loop, holder)
+        let inspector = ingest.host?.makeInspector(for: grant, lease, request)
         let pipeline = RTMPPublishPipeline(
             publication: publication, transcoder: ingest.transcoder,
-            inspector: ingest.host?.makeInspector(for: grant, lease, request), scratch: ingest.packetScratch, now: { loop.now })
+            inspector: inspector, scratch: ingest.packetScratch, now: { loop.now })
         pipeline.onProgress = { holder.progressed(at: $0) }
         pipeline.onStart = { [reports = ingest.environment.reports] in reports?.publishStarted(lease) }
         live = LivePublish(
@@ -155,7 +156,7 @@ final class RTMPPublish {
             tick: loop.schedule(after: .seconds(1), repeating: .seconds(1)) { [unowned self] in secondPassed() }, began: loop.now)
         connection.transport.carriesMedia = true
         ingest.leaveAdmission(connection)
-        ingest.host?.publishBegan(publication)
+        ingest.host?.publishBegan(publication, inspector)
         connection.acceptPublish(of: grant.participantID)
     }
 
@@ -188,7 +189,8 @@ final class RTMPPublish {
         if let grant {
             ingest.environment.reports?.publishRefused(grant, protocol: request.ingestProtocol, refusal)
         }
-        connection.turnAway(refusal, of: grant ?? live?.pipeline.publication.grant, wasLive: live != nil)
+        let publication = live?.pipeline.publication
+        connection.turnAway(refusal, of: grant ?? publication?.grant, session: publication?.origin?.sessionID)
     }
 
     private func giveWay() {

@@ -88,6 +88,7 @@ public final class RTMPPublishPipeline {
     /// Ends the publication; nothing reaches its sinks after this.
     public func end(_ reason: SessionEnd) {
         audio.close()
+        inspector?.ended()
         (onProgress, onStart) = (nil, nil)
         publication.end(reason)
     }

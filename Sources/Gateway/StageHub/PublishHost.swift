@@ -18,5 +18,6 @@ public protocol PublishHost<Inspector>: AnyObject {
     /// The contract's eye on this publish; nil looks at nothing.
     func makeInspector(for grant: PublishGrant, _ lease: PublishLease, _ request: PublishRequest) -> Inspector?
     /// A publish is live; media follows. Add sinks now: they are told of its end.
-    func publishBegan(_ publication: Publication)
+    /// - Parameter inspector: the one that was made for it.
+    func publishBegan(_ publication: Publication, _ inspector: Inspector?)
 }

@@ -54,7 +54,7 @@ public final class WHIPContext: Sendable {
             board?.note(
                 RefusedAttempt(
                     refusal, of: entry.grant, by: .whip, from: entry.source, userAgent: entry.userAgent,
-                    wasLive: entry.story.contains(.leaseGranted)))
+                    wasLive: entry.story.contains(.leaseGranted), sessionID: entry.id))
         }
         for action in actions {
             switch action {

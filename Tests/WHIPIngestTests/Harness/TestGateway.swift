@@ -183,7 +183,7 @@ final class RecordingHost: PublishHost {
         return ContractSession(context: ContractContext(), ingest: .whip, publisher: publisher)
     }
 
-    func publishBegan(_ publication: Publication) {
+    func publishBegan(_ publication: Publication, _ inspector: ContractSession?) {
         let participant = publication.grant.participantID
         output.update(participant, worker: worker) { $0.counters = publication.counters }
         publication.add(RecordingSink(participant, worker: worker, output))

@@ -45,18 +45,26 @@ final class OverviewReport {
     }
 
     /// Live sessions, for another process of this node to list.
-    var sessions: [JSONValue] { sessions(environment.board.live) }
+    var sessions: [JSONValue] { sessions(environment.board.live, withRules: true) }
 
-    private func sessions(_ live: [SessionRecord]) -> [JSONValue] {
+    /// - Parameter withRules: the tables of rules too, which are too long for a list that is asked for every second.
+    private func sessions(_ live: [SessionRecord], withRules: Bool = false) -> [JSONValue] {
         let older = environment.older().map { session in
             guard var object = session.object else { return session }
             object["process"] = "older"
+            if !withRules { object["rules"] = nil }
             return .object(object)
         }
         let own = live.prefix(max(0, Self.maximumSessions - older.count)).map {
-            JSONValue.object($0.json(sampler.sample(of: $0)))
+            JSONValue.object(withRules ? whole($0) : $0.json(sampler.sample(of: $0)))
         }
         return own + older
+    }
+
+    private func whole(_ record: SessionRecord) -> JSONObject {
+        var object = record.json(sampler.sample(of: record))
+        object["rules"] = record.rulesJSON
+        return object
     }
 
     var now: WallTime { EventLoop.wallNow() }
@@ -71,7 +79,7 @@ final class OverviewReport {
     }
 
     func session(_ id: String) -> JSONObject? {
-        environment.board.session(id: id).map { $0.json(sampler.sample(of: $0)) }
+        environment.board.session(id: id).map(whole)
             ?? environment.older().first { $0["sessionId"]?.string == id }?.object
     }
 

@@ -71,7 +71,7 @@ final class PublicationHost: PublishHost {
         return session
     }
 
-    func publishBegan(_ publication: Publication) {
+    func publishBegan(_ publication: Publication, _ inspector: ContractSession?) {
         environment.gate.publishBegan()
         let sessions = environment.records.gauges[publication.ingestProtocol]
         sessions.increment()
@@ -83,7 +83,7 @@ final class PublicationHost: PublishHost {
                 sessions.decrement()
                 if let source { trust.publishEnded(source, at: EventLoop.monotonicNow()) }
             })
-        environment.records.board.follow(publication)
+        environment.records.board.follow(publication, inspector?.standing)
         environment.records.stages.attach(publication)
         subscribers?.publishBegan(publication)
         forwarder?.attach(publication)

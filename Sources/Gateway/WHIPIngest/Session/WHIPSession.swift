@@ -86,13 +86,14 @@ final class WHIPSession: TransportSession {
         self.publication = publication
         inspector = sessions.host?.makeInspector(for: grant, lease, entry.request)
         receiver.begin(publication, inspector: inspector)
-        sessions.host?.publishBegan(publication)
+        sessions.host?.publishBegan(publication, inspector)
     }
 
     private func end(_ reason: SessionEnd) { transport.end(reason) }
 
     func transportEnded(_ reason: SessionEnd) {
         receiver.conclude()
+        inspector?.ended()
         publication?.end(reason)
         publication = nil
         if receiver.hasRTP { noteFigures() }
