@@ -156,7 +156,8 @@ let modules: [Module] = [
         "Console", ["HTTP"],
         embedded: [
             "Pages/console.html", "Pages/console.css", "Pages/api.js", "Pages/console.js", "Pages/dom.js", "Pages/lists.js",
-            "Pages/node.js", "Pages/sessions.js", "Pages/signature.js", "Pages/sparkline.js", "Pages/stages.js", "Pages/units.js",
+            "Pages/node.js", "Pages/rules.js", "Pages/sessions.js", "Pages/signature.js", "Pages/sparkline.js", "Pages/stages.js",
+            "Pages/units.js",
         ]),
     gateway(
         "ControlPlane",

@@ -28,6 +28,7 @@ public enum ConsolePages {
         "/console/dom.js": (script, PackageResources.dom_js),
         "/console/lists.js": (script, PackageResources.lists_js),
         "/console/node.js": (script, PackageResources.node_js),
+        "/console/rules.js": (script, PackageResources.rules_js),
         "/console/sessions.js": (script, PackageResources.sessions_js),
         "/console/signature.js": (script, PackageResources.signature_js),
         "/console/sparkline.js": (script, PackageResources.sparkline_js),

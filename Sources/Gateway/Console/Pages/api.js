@@ -51,6 +51,7 @@ export async function signOut() {
 }
 
 export const overview = () => call('GET', '/v1/overview');
+export const publishSession = id => call('GET', `/v1/sessions/${encodeURIComponent(id)}`);
 export const beginDrain = () => call('POST', '/v1/drain');
 export const cancelDrain = () => call('DELETE', '/v1/drain');
 export const disconnect = (stageArn, participantId, reason) =>

@@ -1,6 +1,7 @@
 // What ended, what was refused, and where media goes.
 
 import { $, keyed, make, put } from './dom.js';
+import { makeRules, showRules } from './rules.js';
 import { between, bits, clock, span } from './units.js';
 
 export function showLists({ refused, ended, routers, stages }) {
@@ -23,7 +24,16 @@ function makeRefusal(item, names) {
   return make('li', {},
     make('div', { class: 'head' }, make('span', { class: 'chip bad' }, item.code), make('span', { class: 'chip' }, item.protocol),
       ...(item.wasLive ? [make('span', { class: 'chip warn' }, 'was live')] : []), make('time', { datetime: item.time }, clock(item.time))),
-    make('p', { class: 'sentence' }, item.sentence), make('small', {}, origin(item, names)));
+    make('p', { class: 'sentence' }, item.sentence), make('small', {}, origin(item, names)), ...rulesOf(item));
+}
+
+/** Opened, it asks: a session that ended changes no more. */
+function rulesOf({ sessionId }) {
+  if (!sessionId) return [];
+  const rules = makeRules();
+  const details = make('details', {}, make('summary', {}, 'Rules'), rules);
+  details.addEventListener('toggle', () => showRules(rules, sessionId), { once: true });
+  return [details];
 }
 
 function makeEnded(item, names) {
@@ -34,7 +44,9 @@ function makeEnded(item, names) {
     make('div', { class: 'head' }, make('span', { class: 'chip' }, item.protocol), make('b', { class: 'mono' }, item.participantId),
       make('time', { datetime: item.ended }, clock(item.ended))),
     make('p', { class: 'sentence' }, item.verdict),
-    make('small', {}, [span(seconds), rate, totals.picture, `${totals.lostPackets} lost`, names.get(item.stageArn)].filter(Boolean).join(' · ')));
+    ...(item.encoder?.culprit ? [make('p', { class: 'sentence' }, `By its encoder: ${item.encoder.verdict}.`)] : []),
+    make('small', {}, [span(seconds), rate, totals.picture, `${totals.lostPackets} lost`, names.get(item.stageArn)].filter(Boolean).join(' · ')),
+    ...rulesOf(item));
 }
 
 function makeRouter(router) {

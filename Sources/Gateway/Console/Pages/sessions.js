@@ -1,6 +1,7 @@
 // The sessions of a stage: a table with curves, and each one's story.
 
 import { keyed, make, put } from './dom.js';
+import { makeRules, showRules } from './rules.js';
 import { History, draw, sparkline } from './sparkline.js';
 import { between, bits, percent, span, words } from './units.js';
 
@@ -53,7 +54,8 @@ function makeSession(session, actions) {
   return make('tr', { class: 'session' },
     make('td', { class: 'who' }, make('b', { class: 'mono', title: session.participantId }, session.participantId),
       make('small', {}, [session.process && 'in the older process', session.userId, session.userAgent].filter(Boolean).join(' · ') || 'agent unknown')),
-    make('td', { class: 'who' }, make('span', { class: 'chip' }, session.protocol), make('small', { class: 'mono' }, session.source)),
+    make('td', { class: 'who' }, make('span', { class: 'chip' }, session.protocol), make('span', { class: 'chip warn health' }),
+      make('small', { class: 'mono' }, session.source)),
     make('td', { class: 'picture' }, '–'),
     gauge('Bitrate'), gauge('Frame rate'), gauge('Loss'), gauge('Round trip'),
     make('td', { class: 'since' }), make('td', {}, story, cut));
@@ -62,6 +64,7 @@ function makeSession(session, actions) {
 function updateSession(row, session, limits, node, actions) {
   const { now } = session;
   row.querySelector('.cut').hidden = actions.isReadOnly();
+  showHealth(row.querySelector('.health'), now?.encoder);
   put(row.querySelector('.since'), span(between(session.began, node.time)));
   if (!now) return;
   put(row.querySelector('.picture'), now.picture?.replace('x', '\u2009×\u2009') ?? '–');
@@ -77,13 +80,21 @@ function updateSession(row, session, limits, node, actions) {
   show(roundTrip, known === undefined ? '–' : `${known < 10 ? known.toFixed(1) : Math.round(known)} ms`, history.roundTrip, { ceiling: 20 });
 }
 
+/** What the encoder's program says that it loses. */
+function showHealth(chip, encoder) {
+  const culprits = { rendering: 'renders too late', encoding: 'skips frames', uplink: 'drops frames' };
+  chip.hidden = !encoder?.culprit;
+  put(chip, culprits[encoder?.culprit] ?? '');
+  chip.title = encoder?.verdict ?? '';
+}
+
 function show(cell, text, history, scale) {
   put(cell.querySelector('.now'), text);
   draw(cell.querySelector('svg'), history, scale);
 }
 
 function makeStory() {
-  const row = make('tr', { class: 'story' }, make('td', { colspan: '9' }, make('ol', { class: 'steps' }), make('dl', { class: 'facts' })));
+  const row = make('tr', { class: 'story' }, make('td', { colspan: '9' }, make('ol', { class: 'steps' }), make('dl', { class: 'facts' }), makeRules()));
   row.hidden = true;
   return row;
 }
@@ -91,14 +102,24 @@ function makeStory() {
 function updateStory(row, session) {
   if (row.hidden) return;
   showSteps(row.querySelector('.steps'), session.story.steps);
+  showRules(row.querySelector('.rules'), session.sessionId);
   const { totals } = session;
   const facts = [
     ['session', session.sessionId], ['stage session', session.stageSessionId], ['received', `${(totals.bytes / 1e6).toFixed(1)} MB in ${totals.packets} packets`],
     ['frames', String(totals.videoFrames)], ['lost', String(totals.lostPackets)], ['brought again', String(totals.recoveredPackets)],
-    ...session.story.warnings.map(warning => [`warned of ${words(warning.rule)}`, warning.sentence]),
+    ...encoderFacts(session), ...session.story.warnings.map(warning => [`warned of ${words(warning.rule)}`, warning.sentence]),
   ];
   keyed(row.querySelector('.facts'), facts, fact => fact[0],
     fact => make('div', {}, make('dt', {}, fact[0]), make('dd', { class: 'mono' })), (element, fact) => put(element.lastChild, fact[1]));
+}
+
+function encoderFacts({ encoder, now }) {
+  if (!encoder) return [];
+  const { rendered, lagged, input, skipped, output, dropped } = encoder;
+  return [
+    ['rendered', `${rendered}, ${lagged} too late`], ['to encode', `${input}, ${skipped} skipped`], ['to send', `${output}, ${dropped} dropped`],
+    ['the last minute', now?.encoder?.verdict ?? '–'],
+  ];
 }
 
 function showSteps(list, steps) {
