@@ -155,9 +155,11 @@ let modules: [Module] = [
     gateway(
         "Console", ["HTTP"],
         embedded: [
-            "Pages/console.html", "Pages/console.css", "Pages/api.js", "Pages/console.js", "Pages/dom.js", "Pages/lists.js",
-            "Pages/node.js", "Pages/rules.js", "Pages/sessions.js", "Pages/signature.js", "Pages/sparkline.js", "Pages/stages.js",
-            "Pages/units.js",
+            "Pages/console.html", "Pages/console.css", "Pages/setup.css", "Pages/api.js", "Pages/console.js",
+            "Pages/dialogs.js", "Pages/dom.js", "Pages/encoders.js", "Pages/fields.js", "Pages/inventory.js", "Pages/keys.js",
+            "Pages/lists.js", "Pages/node.js", "Pages/notices.js", "Pages/publickeys.js", "Pages/qr.js", "Pages/qrmatrix.js",
+            "Pages/reedsolomon.js", "Pages/rules.js", "Pages/sessions.js", "Pages/sheet.js", "Pages/signature.js",
+            "Pages/sparkline.js", "Pages/stages.js", "Pages/tokens.js", "Pages/units.js",
         ]),
     gateway(
         "ControlPlane",

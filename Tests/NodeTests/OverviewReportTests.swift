@@ -47,7 +47,9 @@ struct OverviewReportTests {
                 OverviewReport.Environment(
                     configuration: StagedoorConfiguration(), gate: gate, board: board, store: store,
                     contract: ContractContext(rules: ContractSettings()), load: { load }, phase: { "serving" }, routers: { [] },
-                    older: { older }))
+                    urls: PublicURLs(
+                        StageEndpoints(events: "", whip: "", rtmp: "rtmp://h/app/", rtmps: ""), StagedoorConfiguration(),
+                        hasMedia: true), older: { older }))
         }
 
         deinit { store.close() }
@@ -59,6 +61,7 @@ struct OverviewReportTests {
         bench.gate.setForeignPublishes(1)
         let json = bench.report.json
         #expect(json["liveSessions"] == 1)
+        #expect(json["endpoints"] == ["rtmp": "rtmp://h/app/"])
         #expect(json["sessions"]?.array?.map { $0["process"] } == ["older"])
         #expect(bench.report.session("a")?["stageArn"]?.string == Bench.busy)
         #expect(bench.report.session("b") == nil)

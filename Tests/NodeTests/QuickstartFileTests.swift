@@ -40,6 +40,14 @@ struct QuickstartFileTests {
     }
 
     @Test
+    func `the guide says where the console is and how to sign in`() throws {
+        var file = Self.file()
+        (file.adminURL, file.consoleURL, file.accessKeyID) = ("http://h:8088", "http://h:8088/", "AKIA1")
+        #expect(try JSONValue(parsing: file.json)["consoleURL"] == "http://h:8088/")
+        #expect(file.guide.contains("Console         http://h:8088/   Access key id AKIA1   Secret access key secret\n"))
+    }
+
+    @Test
     func `quickstart ends at once unless the operator said how a drain goes`() {
         var untouched = StagedoorConfiguration()
         QuickstartDefaults.apply(to: &untouched)

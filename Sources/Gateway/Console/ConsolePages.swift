@@ -22,20 +22,34 @@ public enum ConsolePages {
 
     private static let pages: [String: (type: String, bytes: [UInt8])] = [
         "/": ("text/html; charset=utf-8", PackageResources.console_html),
-        "/console/console.css": ("text/css; charset=utf-8", PackageResources.console_css),
+        "/console/console.css": (style, PackageResources.console_css),
+        "/console/setup.css": (style, PackageResources.setup_css),
         "/console/api.js": (script, PackageResources.api_js),
         "/console/console.js": (script, PackageResources.console_js),
+        "/console/dialogs.js": (script, PackageResources.dialogs_js),
         "/console/dom.js": (script, PackageResources.dom_js),
+        "/console/encoders.js": (script, PackageResources.encoders_js),
+        "/console/fields.js": (script, PackageResources.fields_js),
+        "/console/inventory.js": (script, PackageResources.inventory_js),
+        "/console/keys.js": (script, PackageResources.keys_js),
         "/console/lists.js": (script, PackageResources.lists_js),
         "/console/node.js": (script, PackageResources.node_js),
+        "/console/notices.js": (script, PackageResources.notices_js),
+        "/console/publickeys.js": (script, PackageResources.publickeys_js),
+        "/console/qr.js": (script, PackageResources.qr_js),
+        "/console/qrmatrix.js": (script, PackageResources.qrmatrix_js),
+        "/console/reedsolomon.js": (script, PackageResources.reedsolomon_js),
         "/console/rules.js": (script, PackageResources.rules_js),
         "/console/sessions.js": (script, PackageResources.sessions_js),
+        "/console/sheet.js": (script, PackageResources.sheet_js),
         "/console/signature.js": (script, PackageResources.signature_js),
         "/console/sparkline.js": (script, PackageResources.sparkline_js),
         "/console/stages.js": (script, PackageResources.stages_js),
+        "/console/tokens.js": (script, PackageResources.tokens_js),
         "/console/units.js": (script, PackageResources.units_js),
     ]
 
+    private static let style = "text/css; charset=utf-8"
     private static let script = "text/javascript; charset=utf-8"
 
     /// Nothing inline, nothing from elsewhere, and no page may frame this one.

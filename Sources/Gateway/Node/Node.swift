@@ -186,7 +186,9 @@ extension Node {
             OverviewReport.Environment(
                 configuration: configuration, gate: shared.admission.gate, board: board, store: store.membership.store,
                 contract: shared.contract.context, load: { load.report }, phase: { drain.phase },
-                routers: { routers?.control.status ?? [] }, older: { [unowned self] in predecessor?.sessions ?? [] }))
+                routers: { routers?.control.status ?? [] },
+                urls: PublicURLs(store.endpoints, configuration, hasMedia: !listeners.media.isEmpty),
+                older: { [unowned self] in predecessor?.sessions ?? [] }))
     }
 
     private func makeAdmin(_ events: EventService, _ report: OverviewReport, _ drain: NodeDrain) throws -> AdminSite {

@@ -42,7 +42,7 @@ public struct Quickstart: Sendable {
         let identifier = ResourceName.identifier(inARN: arn)
         return IngestConfiguration(
             arn: arn, name: "demo", stageARN: stage.arn, participantID: Identifier.resource(),
-            streamKey: Secret(names.streamKey(identifier: identifier, secret: Identifier.random(32))), transport: .rtmps,
+            streamKey: Secret(names.streamKey(identifier: identifier, secret: Identifier.random(32))), transport: .rtmp,
             insecureIngest: true, createdAt: now)
     }
 

@@ -12,12 +12,7 @@ import urllib.error
 import urllib.request
 
 import webdriver
-
-
-def expect(condition, words):
-    if not condition:
-        raise SystemExit('FAULT: ' + words)
-    print('seen:', words, flush=True)
+from console import expect
 
 
 def status(url, method='GET', headers=None, body=None):
@@ -108,15 +103,8 @@ def act(browser, participant):
     browser.wait('end of it', 'document.querySelector("#phase").textContent === "serving"')
     expect(True, 'the button drains, and takes it back')
     browser.click('tr.session .cut')
-    browser.wait('question', 'document.querySelector("#ask").open')
-    browser.fill('#ask-reason', 'The show is over')
-    browser.keys(webdriver.ENTER)
-    browser.wait('still there', '!document.querySelector("#ask").open')
-    if browser.run('return Boolean(document.querySelector("tr.session"))'):
-        browser.click('tr.session .cut')
-        browser.wait('question', 'document.querySelector("#ask").open')
-        browser.fill('#ask-reason', 'The show is over')
-        browser.click('#ask-yes')
+    browser.wait('question', 'document.querySelector("#ask-reason")')
+    browser.fill('#ask-reason', 'The show is over' + webdriver.ENTER)
     browser.wait('end', '!document.querySelector("tr.session")')
     browser.wait('its verdict', 'document.querySelector("#ended").textContent.includes(arguments[0])', participant)
     expect('The show is over' in browser.text('#ended'), 'the publish was disconnected with the reason')

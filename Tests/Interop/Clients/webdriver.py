@@ -60,17 +60,28 @@ class Browser:
             time.sleep(.1)
         raise SystemExit('FAULT: no %s within %d s; the page says:\n%s' % (what, seconds, self.text('body')))
 
+    def devtools(self, command, **parameters):
+        return self.call('POST', '/goog/cdp/execute', {'cmd': command, 'params': parameters})
+
     def prefer(self, scheme):
-        parameters = {'features': [{'name': 'prefers-color-scheme', 'value': scheme}]}
-        self.call('POST', '/goog/cdp/execute', {'cmd': 'Emulation.setEmulatedMedia', 'params': parameters})
+        self.devtools('Emulation.setEmulatedMedia', features=[{'name': 'prefers-color-scheme', 'value': scheme}])
+
+    def resize(self, width, height, phone=False):
+        self.devtools('Emulation.setDeviceMetricsOverride', width=width, height=height, deviceScaleFactor=1, mobile=phone)
 
     def screenshot(self, path):
         """The whole page, as high as it is."""
         height = min(3000, self.run('return document.documentElement.scrollHeight'))
         clip = {'x': 0, 'y': 0, 'width': self.run('return innerWidth'), 'height': max(700, height), 'scale': 1}
-        asked = {'cmd': 'Page.captureScreenshot', 'params': {'captureBeyondViewport': True, 'clip': clip}}
+        self.save(path, self.devtools('Page.captureScreenshot', captureBeyondViewport=True, clip=clip))
+
+    def photograph(self, path):
+        """What is in the window, no more."""
+        self.save(path, self.devtools('Page.captureScreenshot'))
+
+    def save(self, path, picture):
         with open(path, 'wb') as file:
-            file.write(base64.b64decode(self.call('POST', '/goog/cdp/execute', asked)['data']))
+            file.write(base64.b64decode(picture['data']))
 
     def traffic(self):
         """What went over the network since it was last asked, as one text."""

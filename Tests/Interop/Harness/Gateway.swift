@@ -208,6 +208,7 @@ struct Quickstart: Decodable {
     var streamKey: String
     var participantId: String
     var adminURL: String?
+    var consoleURL: String?
     var caCertificate: String?
     var whipURL: String?
     var whipToken: String?

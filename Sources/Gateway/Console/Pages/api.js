@@ -3,6 +3,8 @@
 import { sign } from './signature.js';
 
 const sessionPath = '/v1/console/session';
+/** Of one list, shown at once. */
+const maximumItems = 1_000;
 let csrfToken = null;
 let region = 'us-east-1';
 
@@ -15,7 +17,7 @@ export class Refused extends Error {
 }
 
 async function call(method, path, { body, headers = {} } = {}) {
-  if (csrfToken && method !== 'GET') headers['X-Stagedoor-CSRF'] = csrfToken;
+  if (csrfToken) headers['X-Stagedoor-CSRF'] = csrfToken;
   if (body) headers['Content-Type'] = 'application/json';
   const response = await fetch(path, {
     method, headers, body: body && JSON.stringify(body), credentials: 'same-origin', cache: 'no-store',
@@ -54,5 +56,23 @@ export const overview = () => call('GET', '/v1/overview');
 export const publishSession = id => call('GET', `/v1/sessions/${encodeURIComponent(id)}`);
 export const beginDrain = () => call('POST', '/v1/drain');
 export const cancelDrain = () => call('DELETE', '/v1/drain');
-export const disconnect = (stageArn, participantId, reason) =>
-  call('POST', '/DisconnectParticipant', { body: { stageArn, participantId, ...(reason ? { reason } : {}) } });
+/** The settings that OBS takes whole, key and all. */
+export const obsConfiguration = id => call('GET', `/v1/ingestConfigurations/${id}/obs`);
+
+/** An operation of the control API, as the AWS CLI calls it; what is empty is left out. */
+export function operation(name, input) {
+  const isSaid = value => value !== undefined && value !== null;
+  return call('POST', `/${name}`, { body: Object.fromEntries(Object.entries(input).filter(([, value]) => isSaid(value))) });
+}
+
+/** Every item of a list, which comes in pages. */
+export async function list(name, member) {
+  const items = [];
+  let nextToken;
+  do {
+    const answer = await operation(name, { maxResults: 100, nextToken });
+    items.push(...answer[member]);
+    nextToken = answer.nextToken;
+  } while (nextToken && items.length < maximumItems);
+  return items;
+}

@@ -1,10 +1,14 @@
 // The console: asks the gateway once a second and shows the answer.
 
 import * as api from './api.js';
+import { ask } from './dialogs.js';
 import { $ } from './dom.js';
+import { forget, inventory } from './inventory.js';
 import { showLists } from './lists.js';
 import { showNode } from './node.js';
-import { showStages } from './stages.js';
+import { perform, tellConnection } from './notices.js';
+import { importKey, showPublicKeys } from './publickeys.js';
+import { createStage, showStages } from './stages.js';
 
 const interval = 1000;
 let isReadOnly = false;
@@ -12,6 +16,7 @@ let isDraining = false;
 let timer = null;
 
 async function begin() {
+  forget();
   try {
     const session = await api.session();
     isReadOnly = session.isReadOnly ?? false;
@@ -31,81 +36,54 @@ async function begin() {
   }
 }
 
+/** Who is not signed in sees nothing of what a dialog may still hold. */
 function show(id) {
   for (const main of ['sign-in', 'overview']) $(main).hidden = main !== id;
+  if (id === 'sign-in') for (const dialog of document.querySelectorAll('dialog')) dialog.close();
 }
 
 async function refresh() {
   clearTimeout(timer);
   try {
-    const answer = await api.overview();
+    const [answer, { configurations, publicKeys }] = await Promise.all([api.overview(), inventory()]);
     isDraining = answer.node.phase !== 'serving';
     $('drain').textContent = isDraining ? 'Stop draining' : 'Drain';
     showNode(answer);
-    showStages(answer, { disconnect, isReadOnly: () => isReadOnly });
+    showStages(answer, configurations, { disconnect, isReadOnly: () => isReadOnly });
+    showPublicKeys(publicKeys, isReadOnly);
     showLists(answer);
-    tell('');
+    tellConnection('');
   } catch (error) {
     if (error instanceof api.Refused && error.status === 403) return begin();
     unreachable(error);
   }
+  clearTimeout(timer);
   timer = setTimeout(refresh, document.hidden ? 5 * interval : interval);
 }
 
 function unreachable(error) {
   $('phase').dataset.phase = 'unreachable';
   $('phase').textContent = 'unreachable';
-  tell(error instanceof api.Refused ? error.message : 'The gateway does not answer. Trying again.');
+  tellConnection(error instanceof api.Refused ? error.message : 'The gateway does not answer. Trying again.');
 }
 
-function tell(fault) {
-  $('fault').textContent = fault;
-  $('fault').hidden = !fault;
-}
+const disconnect = ({ stageArn, participantId }) => ask({
+  title: `Disconnect ${participantId}?`, verb: 'Disconnect', isDangerous: true, done: 'The participant is disconnected.',
+  text: 'The encoder is cut off within a second and stays out: its stream key is detached from the stage, its tokens are refused.',
+  fields: [{ name: 'reason', label: 'Reason, as the encoder\'s log shows it' }],
+}, ({ reason }) => api.operation('DisconnectParticipant', { stageArn, participantId, reason: reason || undefined }));
 
-/** Fulfilled when the last question has been answered: `close` comes some time after the dialog has gone. */
-let answered = Promise.resolve();
+const drain = () => ask({
+  title: 'Drain this node?', verb: 'Drain', isDangerous: true,
+  text: 'It stops being ready, then refuses new publishes. Live ones go on until drain.timeout; you can stop draining at any time.',
+}, api.beginDrain);
 
-/** Asks before something is done that cuts streams; null when the answer is no. */
-async function ask(title, text, verb, { reason = false } = {}) {
-  await answered;
-  const dialog = $('ask');
-  if (dialog.open) return null;
-  $('ask-title').textContent = title;
-  $('ask-text').textContent = text;
-  $('ask-yes').textContent = verb;
-  $('ask-reason').value = '';
-  $('ask-reason-label').hidden = !reason;
-  dialog.returnValue = 'no';
-  dialog.showModal();
-  answered = new Promise(resolve => dialog.addEventListener('close', resolve, { once: true }));
-  await answered;
-  return dialog.returnValue === 'yes' ? $('ask-reason').value : null;
-}
-
-/** Does it, and shows why not. */
-async function carryOut(action) {
-  try {
-    await action();
-    await refresh();
-  } catch (error) {
-    await refresh();
-    tell(error.message);
-  }
-}
-
-async function disconnect(session) {
-  const reason = await ask(`Disconnect ${session.participantId}?`,
-    'The encoder is cut off within a second and stays out: its stream key is detached from the stage, its tokens are refused.',
-    'Disconnect', { reason: true });
-  if (reason !== null) await carryOut(() => api.disconnect(session.stageArn, session.participantId, reason));
-}
-
-$('drain').addEventListener('click', async () => {
-  if (isDraining) return carryOut(api.cancelDrain);
-  const answer = await ask('Drain this node?',
-    'It stops being ready, then refuses new publishes. Live ones go on until drain.timeout; you can stop draining at any time.', 'Drain');
-  if (answer !== null) await carryOut(api.beginDrain);
+$('drain').addEventListener('click', () => isDraining ? perform(api.cancelDrain) : drain());
+$('create-stage').addEventListener('click', createStage);
+$('import-key').addEventListener('click', importKey);
+document.addEventListener('changed', () => {
+  forget();
+  refresh();
 });
 
 $('sign-in-form').addEventListener('submit', async event => {

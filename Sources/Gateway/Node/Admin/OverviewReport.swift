@@ -23,6 +23,7 @@ final class OverviewReport {
         /// Of the drain.
         var phase: () -> String
         var routers: () -> [RouterControl.Status]
+        var urls: PublicURLs
         /// Live sessions of the processes before us.
         var older: () -> [JSONValue]
     }
@@ -40,7 +41,7 @@ final class OverviewReport {
             "sessions": .array(sessions(live)), "liveSessions": .integer(Int64(live.count + environment.gate.foreignPublishes)),
             "ended": .array(environment.board.ended.suffix(Self.maximumEnded).reversed().map { .object($0.json()) }),
             "refused": .array(environment.board.refused.suffix(Self.maximumRefused).reversed().map(\.json)),
-            "routers": .array(routerList),
+            "routers": .array(routerList), "endpoints": environment.urls.json,
         ]
     }
 

@@ -1,3 +1,4 @@
+import JSON
 import Settings
 import Sockets
 import Store
@@ -26,5 +27,31 @@ extension StageEndpoints {
         if !configuration.advertise.host.isEmpty { return configuration.advertise.host }
         if address.ip.isUnspecified { return "127.0.0.1" }
         return address.ip.isV4 ? address.ip.description : "[\(address.ip)]"
+    }
+}
+
+/// Where encoders and browsers are sent, for the console to show; what is off is absent.
+struct PublicURLs {
+    private let members: [(name: String, url: String)]
+
+    init(_ endpoints: StageEndpoints, _ configuration: StagedoorConfiguration, hasMedia: Bool) {
+        // The pages stand beside the WHIP endpoint, whatever the name that a proxy gives it.
+        let pages = hasMedia ? Self.origin(of: endpoints.whip) : ""
+        let hasWatchPage = configuration.routers.values.contains { $0.driver == .embedded }
+        let all = [
+            ("whip", hasMedia ? endpoints.whip : ""), ("rtmp", endpoints.rtmp), ("rtmps", endpoints.rtmps),
+            ("publish", pages.isEmpty || !configuration.watch.publishPage ? "" : pages + "/publish"),
+            ("watch", pages.isEmpty || !hasWatchPage ? "" : pages + "/watch/"),
+        ]
+        members = all.filter { !$0.1.isEmpty }
+    }
+
+    var json: JSONValue { .object(JSONObject(members.map { ($0.name, .string($0.url)) })) }
+
+    /// Scheme, host and port of a URL; empty when it has none.
+    private static func origin(of url: String) -> String {
+        let parts = url.split(separator: "/", maxSplits: 3, omittingEmptySubsequences: false)
+        guard parts.count >= 3, parts[0].hasSuffix(":"), parts[1].isEmpty, !parts[2].isEmpty else { return "" }
+        return "\(parts[0])//\(parts[2])"
     }
 }

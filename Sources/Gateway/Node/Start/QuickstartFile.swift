@@ -15,6 +15,8 @@ struct QuickstartFile {
     var streamKey: Secret
     var participantID: String
     var adminURL: String?
+    /// Where a browser sets up what the AWS CLI can.
+    var consoleURL: String?
     var accessKeyID: String?
     var secretAccessKey: Secret?
     var region: String
@@ -30,7 +32,7 @@ struct QuickstartFile {
         let members: [(String, String?)] = [
             ("whipURL", whipURL), ("whipToken", whipToken?.revealText()), ("whipParticipantId", whipParticipantID),
             ("rtmpURL", rtmpURL), ("rtmpsURL", rtmpsURL), ("streamKey", streamKey.revealText()),
-            ("participantId", participantID), ("adminURL", adminURL), ("accessKeyId", accessKeyID),
+            ("participantId", participantID), ("adminURL", adminURL), ("consoleURL", consoleURL), ("accessKeyId", accessKeyID),
             ("secretAccessKey", secretAccessKey?.revealText()), ("region", region), ("stageArn", stageARN),
             ("stageId", stageID), ("watchURL", watchURL), ("caCertificate", caCertificate),
         ]
@@ -66,6 +68,12 @@ struct QuickstartFile {
             lines += ["ffmpeg 8, WHIP  \(Self.ffmpegOpus) -f whip -authorization \(whipToken.revealText()) '\(whipURL)'", ""]
         }
         if let adminURL, let accessKeyID, let secretAccessKey {
+            if let consoleURL {
+                lines += [
+                    "Console         \(consoleURL)   Access key id \(accessKeyID)   Secret access key \(secretAccessKey.revealText())",
+                    "",
+                ]
+            }
             lines += [
                 "AWS CLI         AWS_ACCESS_KEY_ID=\(accessKeyID) AWS_SECRET_ACCESS_KEY=\(secretAccessKey.revealText()) \\",
                 "                aws ivs-realtime list-stages --region \(region) --endpoint-url \(adminURL)", "",
@@ -96,7 +104,8 @@ extension QuickstartFile {
         self.init(
             rtmpURL: url("rtmp", rtmp, "/app"), rtmpsURL: url("rtmps", rtmp, "/app"),
             streamKey: seed.ingestConfiguration.streamKey, participantID: seed.ingestConfiguration.participantID,
-            adminURL: url("http", listeners.admin?.localAddress), accessKeyID: seed.accessKeyID,
+            adminURL: url("http", listeners.admin?.localAddress),
+            consoleURL: url("http", listeners.admin?.localAddress, "/"), accessKeyID: seed.accessKeyID,
             secretAccessKey: seed.secretAccessKey, region: configuration.platform.region, stageARN: seed.stage.arn,
             stageID: ResourceName.identifier(inARN: seed.stage.arn), caCertificate: certificatePath)
         if rtmp != nil {

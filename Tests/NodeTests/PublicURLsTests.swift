@@ -1,0 +1,48 @@
+import JSON
+import Settings
+import Store
+import Testing
+
+@testable import Node
+
+@Suite("Where encoders and browsers are sent")
+struct PublicURLsTests {
+    private static let endpoints = StageEndpoints(
+        events: "wss://e", whip: "https://ingest.example:8443/whip", rtmp: "rtmp://r/app/", rtmps: "rtmps://r/app/")
+
+    /// With both pages on.
+    private static var configuration: StagedoorConfiguration {
+        var configuration = StagedoorConfiguration()
+        configuration.watch.publishPage = true
+        var router = RouterSettings()
+        router.driver = .embedded
+        configuration.routers = ["embedded": router]
+        return configuration
+    }
+
+    @Test
+    func `the pages stand where WHIP does`() {
+        let urls = PublicURLs(Self.endpoints, Self.configuration, hasMedia: true).json
+        #expect(urls["publish"] == "https://ingest.example:8443/publish")
+        #expect(urls["watch"] == "https://ingest.example:8443/watch/")
+        #expect(urls["whip"] == "https://ingest.example:8443/whip")
+        #expect(urls["rtmp"] == "rtmp://r/app/" && urls["rtmps"] == "rtmps://r/app/")
+        #expect(urls["events"] == nil, "nothing is served there")
+    }
+
+    @Test
+    func `what is off is absent`() {
+        let none = PublicURLs(Self.endpoints, Self.configuration, hasMedia: false).json
+        #expect(none.object?.names == ["rtmp", "rtmps"])
+        var configuration = StagedoorConfiguration()
+        configuration.routers = [:]
+        #expect(PublicURLs(Self.endpoints, configuration, hasMedia: true).json.object?.names == ["whip", "rtmp", "rtmps"])
+    }
+
+    @Test(arguments: ["", "whip", "https:", "https://", "/whip"])
+    func `an endpoint that is no URL has no pages beside it`(_ whip: String) {
+        let endpoints = StageEndpoints(events: "", whip: whip, rtmp: "", rtmps: "")
+        let urls = PublicURLs(endpoints, Self.configuration, hasMedia: true).json
+        #expect(urls["publish"] == nil && urls["watch"] == nil)
+    }
+}
