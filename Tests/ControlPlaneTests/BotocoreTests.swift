@@ -75,13 +75,13 @@ final class ServedAPI: Sendable {
 
 @Suite("Control API before botocore", .serialized)
 struct BotocoreTests {
-    @Test(.timeLimit(.minutes(2)))
+    @Test(.timeLimit(.minutes(10)))
     func `boto3 walks the guide`() throws {
         let (output, isFaultless) = try ServedAPI().judge("walk")
         #expect(isFaultless, "\(output)")
     }
 
-    @Test(.timeLimit(.minutes(2)))
+    @Test(.timeLimit(.minutes(10)))
     func `every constrained member is taken at its limit and refused beyond`() throws {
         let (output, isFaultless) = try ServedAPI().judge("sweep")
         #expect(isFaultless, "\(output)")

@@ -77,7 +77,7 @@ private final class Client {
     func close() { stream.close() }
 }
 
-@Suite("Watch endpoint", .timeLimit(.minutes(1)))
+@Suite("Watch endpoint", .timeLimit(.minutes(10)))
 struct WatchEndpointTests {
     private let site: Site
 

@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 import Wire
 
-@Suite("HTTP client", .timeLimit(.minutes(1)))
+@Suite("HTTP client", .timeLimit(.minutes(10)))
 struct HTTPClientTests {
     /// A server of ours on the client's own loop.
     final class Bench {

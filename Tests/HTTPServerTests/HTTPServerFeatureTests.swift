@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 import Wire
 
-@Suite("HTTP server: proxies, TLS, events, draining", .timeLimit(.minutes(2)), .serialized)
+@Suite("HTTP server: proxies, TLS, events, draining", .timeLimit(.minutes(10)), .serialized)
 struct HTTPServerFeatureTests {
     static let close = "Host: localhost\r\nConnection: close\r\n"
     static let proxyHeader: [UInt8] = [

@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 import Wire
 
-@Suite("Peers that behave badly", .timeLimit(.minutes(1)), .serialized)
+@Suite("Peers that behave badly", .timeLimit(.minutes(10)), .serialized)
 struct HostilePeerTests {
     @Test func `a thousand connections ended by RST leave no descriptor behind`() throws {
         let loop = try EventLoop()

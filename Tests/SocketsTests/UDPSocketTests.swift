@@ -4,7 +4,7 @@ import Sockets
 import Testing
 import Wire
 
-@Suite("UDP sockets", .timeLimit(.minutes(1)))
+@Suite("UDP sockets", .timeLimit(.minutes(10)))
 struct UDPSocketTests {
     static let loopback = SocketAddress(.loopback, port: 0)
 

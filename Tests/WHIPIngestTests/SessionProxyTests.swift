@@ -18,7 +18,7 @@ private final class StubNeighbours: NeighbourDirectory {
     func betterEndpoint(isSecure: Bool) -> String? { better.withLock { $0 } }
 }
 
-@Suite("WHIP sessions of other nodes", .timeLimit(.minutes(5)))
+@Suite("WHIP sessions of other nodes", .timeLimit(.minutes(10)))
 struct SessionProxyTests {
     private let neighbours = StubNeighbours()
     private let key = Secret("what all nodes have")
