@@ -46,12 +46,7 @@ final class PublicSite {
         self.watch = watch
         let foreign = try ForeignAnswers(loop: loop, requests: environment.foreignRequests)
         whip?.predecessor = { foreign.pass($0, $1) }
-        if let neighbours = environment.neighbours, let transport = environment.webRTC.transport {
-            var tls = HTTPClientTLS()
-            tls.certificateAuthority = environment.certificateAuthority
-            whip?.proxy = SessionProxy(
-                loop: loop, directory: neighbours, key: transport.configuration.sessionKey, tls: tls)
-        }
+        whip?.proxy = Self.makeProxy(loop: loop, environment)
         self.foreign = foreign
         server = HTTPServer(loop: loop, configuration: environment.server) {
             request, exchange in
@@ -62,6 +57,14 @@ final class PublicSite {
         }
         if let socket = sockets.http { try server.listen(on: socket) }
         if let socket = sockets.https { try server.listen(on: socket, tls: environment.tls) }
+    }
+
+    /// To the nodes that have other sessions; nil for a node alone.
+    private static func makeProxy(loop: EventLoop, _ environment: Environment) -> SessionProxy? {
+        guard let neighbours = environment.neighbours, let transport = environment.webRTC.transport else { return nil }
+        var tls = HTTPClientTLS()
+        tls.certificateAuthority = environment.certificateAuthority
+        return SessionProxy(loop: loop, directory: neighbours, key: transport.configuration.sessionKey, tls: tls)
     }
 
     func replaceTLS(_ context: TLSContext) { server.replaceTLS(context) }
