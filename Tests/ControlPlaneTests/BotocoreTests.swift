@@ -27,7 +27,10 @@ final class ServedAPI: Sendable {
                     settings.quotas.ingestConfigurations = 1_000
                 }
                 let plane = bench.plane
-                let server = HTTPServer(loop: bench.loop) { request, exchange in
+                let configuration = HTTPServerConfiguration(
+                    requestTimeout: .seconds(10), idleTimeout: .seconds(60), maximumBodyLength: 64 << 10,
+                    maximumConnections: 100, maximumConnectionsPerAddress: 100)
+                let server = HTTPServer(loop: bench.loop, configuration: configuration) { request, exchange in
                     plane.handle(request) { exchange.respond($0) }
                 }
                 let bound = try server.listen(on: SocketAddress(.loopback, port: 0))

@@ -23,7 +23,10 @@ struct HTTPClientTests {
             loop = try EventLoop()
             client = HTTPClient(loop: loop)
             let seen = Seen()
-            server = HTTPServer(loop: loop) { request, exchange in
+            let configuration = HTTPServerConfiguration(
+                requestTimeout: .seconds(10), idleTimeout: .seconds(60), maximumBodyLength: 64 << 10,
+                maximumConnections: 100, maximumConnectionsPerAddress: 100)
+            server = HTTPServer(loop: loop, configuration: configuration) { request, exchange in
                 seen.requests.append(request)
                 switch request.path {
                 case "/silent": seen.kept.append(exchange)

@@ -121,7 +121,7 @@ struct HTTPServerFeatureTests {
         let loop = try EventLoop()
         var held: [HTTPExchange] = []
         var streams: [HTTPEventStream] = []
-        var server: HTTPServer? = HTTPServer(loop: loop) { request, exchange in
+        var server: HTTPServer? = HTTPServer(loop: loop, configuration: .ofTests) { request, exchange in
             if request.path == "/events" {
                 streams += [exchange.startEventStream()].compactMap(\.self)
             } else {
