@@ -102,6 +102,12 @@ struct UDPSocketTests {
         #expect(answer == SocketAddress(other, port: server.localAddress.port))
     }
 
+    @Test func `as much is buffered as was asked for`() throws {
+        let socket = UDPSocket(
+            loop: try EventLoop(), socket: try BoundSocket(.udp, Self.loopback), receiveBuffer: 64 << 10)
+        #expect(socket.grantedReceiveBufferBytes == 128 << 10, "the kernel counts twice the payload")
+    }
+
     @Test func `a group shares its port, keeps each peer on one member, and lets nobody join`() throws {
         let loop = try EventLoop()
         let group = try BoundSocket.group(.udp, Self.loopback, count: 4)
