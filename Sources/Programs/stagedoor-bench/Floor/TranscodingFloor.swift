@@ -92,8 +92,8 @@ struct TranscodingFloor {
 
     private static func encode(_ samples: inout [Float], _ encoder: OpaquePointer) {
         unsafe withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 1_275) { output in
+            guard let packet = output.baseAddress else { return }
             while samples.count >= samplesPerPacket * 2 {
-                let packet = output.baseAddress!  // not empty
                 _ = unsafe opus_encode_float(encoder, samples, CInt(samplesPerPacket), packet, Int32(output.count))
                 samples.removeFirst(samplesPerPacket * 2)
             }
