@@ -3,7 +3,6 @@ public import EventLoop
 import GatewayMetrics
 import Refusals
 import STUN
-import Settings
 public import Sockets
 import Wire
 
@@ -48,7 +47,7 @@ import Wire
     /// - Parameter socket: this worker's member of the media port's group.
     public init(loop: EventLoop, index: Int, socket: BoundSocket, context: TransportContext) throws {
         (self.loop, self.index, self.context) = (loop, index, context)
-        self.socket = UDPSocket(loop: loop, socket: socket, receiveBuffer: context.configuration.receiveBuffer.bytes)
+        self.socket = UDPSocket(loop: loop, socket: socket, receiveBuffer: context.configuration.receiveBuffer)
         (connections, clock) = (ICEConnections(loop: loop), PortClock(loop: loop))
         let mailbox = try Mailbox<TransportMessage>(loop: loop, priority: .media) { [unowned self] in receive($0) }
         self.mailbox = mailbox
@@ -66,8 +65,6 @@ import Wire
     deinit { unsafe reply.deallocate() }
 
     public var counters: UDPCounters { socket.counters }
-    /// What the kernel granted of `media.receiveBuffer`, as it counts (twice the payload).
-    var grantedReceiveBufferBytes: Int { socket.grantedReceiveBufferBytes }
 
     /// Takes an accepted connection of the media port's TCP listener.
     public func accept(_ connection: AcceptedConnection) { connections.accept(connection) }
