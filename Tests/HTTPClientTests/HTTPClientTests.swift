@@ -26,7 +26,7 @@ struct HTTPClientTests {
             let seen = Seen()
             let configuration = HTTPServerConfiguration(
                 requestTimeout: .seconds(60), idleTimeout: .seconds(60), maximumBodyLength: 64 << 10,
-                maximumConnections: 100, maximumConnectionsPerAddress: 100)
+                maximumConnections: 1_000, maximumConnectionsPerAddress: 1_000)
             server = HTTPServer(loop: loop, configuration: configuration) { request, exchange in
                 seen.requests.append(request)
                 switch request.path {
