@@ -8,7 +8,7 @@ import Wire
 @testable import Store
 
 /// What the history of a publish costs the servers: the figures of docs/scaling.md, counted by the server itself.
-@Suite("Cost of history", .timeLimit(.minutes(5)))
+@Suite("Cost of history", .timeLimit(.minutes(10)))
 struct HistoryCostTests {
     private final class Holder: LeaseHolder {
         let lastProgress = MonotonicTime.zero

@@ -6,7 +6,7 @@ import Settings
 import TestSupport
 import Testing
 
-@Suite("Leases of a platform behind Sentinel", .timeLimit(.minutes(5)), .serialized)
+@Suite("Leases of a platform behind Sentinel", .timeLimit(.minutes(10)), .serialized)
 struct FailoverTests {
     /// The servers lost the twelfth publisher's claim, and its node stood still while another one took the room.
     @Test func `of thirteen that a failover let in the newest is ended in words`() throws {

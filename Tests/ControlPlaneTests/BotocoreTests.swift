@@ -27,7 +27,10 @@ final class ServedAPI: Sendable {
                     settings.quotas.ingestConfigurations = 1_000
                 }
                 let plane = bench.plane
-                let server = HTTPServer(loop: bench.loop) { request, exchange in
+                let configuration = HTTPServerConfiguration(
+                    requestTimeout: .seconds(10), idleTimeout: .seconds(60), maximumBodyLength: 64 << 10,
+                    maximumConnections: 100, maximumConnectionsPerAddress: 100)
+                let server = HTTPServer(loop: bench.loop, configuration: configuration) { request, exchange in
                     plane.handle(request) { exchange.respond($0) }
                 }
                 let bound = try server.listen(on: SocketAddress(.loopback, port: 0))
@@ -75,13 +78,13 @@ final class ServedAPI: Sendable {
 
 @Suite("Control API before botocore", .serialized)
 struct BotocoreTests {
-    @Test(.timeLimit(.minutes(2)))
+    @Test(.timeLimit(.minutes(10)))
     func `boto3 walks the guide`() throws {
         let (output, isFaultless) = try ServedAPI().judge("walk")
         #expect(isFaultless, "\(output)")
     }
 
-    @Test(.timeLimit(.minutes(2)))
+    @Test(.timeLimit(.minutes(10)))
     func `every constrained member is taken at its limit and refused beyond`() throws {
         let (output, isFaultless) = try ServedAPI().judge("sweep")
         #expect(isFaultless, "\(output)")

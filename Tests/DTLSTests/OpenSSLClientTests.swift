@@ -5,7 +5,7 @@ import Testing
 import Wire
 
 /// `openssl s_client` as the peer: another program's handshake, and the keys it exports.
-@Suite("DTLS with openssl s_client", .timeLimit(.minutes(1)))
+@Suite("DTLS with openssl s_client", .timeLimit(.minutes(10)))
 struct OpenSSLClientTests {
     static let hasOpenSSL = FileManager.default.isExecutableFile(atPath: "/usr/bin/openssl")
 

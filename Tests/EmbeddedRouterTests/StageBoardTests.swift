@@ -7,7 +7,7 @@ import Wire
 
 @testable import EmbeddedRouter
 
-@Suite("Stage board", .timeLimit(.minutes(1)))
+@Suite("Stage board", .timeLimit(.minutes(10)))
 struct StageBoardTests {
     let loop: EventLoop
     let board = StageBoard()

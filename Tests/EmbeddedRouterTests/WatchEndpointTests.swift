@@ -43,7 +43,10 @@ private final class Site {
         loop = try EventLoop()
         let endpoint = try WatchEndpoint(loop: loop, board: board, viewers: viewers, authorizer: authorizer)
         self.endpoint = endpoint
-        server = HTTPServer(loop: loop) { request, exchange in
+        let configuration = HTTPServerConfiguration(
+            requestTimeout: .seconds(10), idleTimeout: .seconds(60), maximumBodyLength: 64 << 10,
+            maximumConnections: 100, maximumConnectionsPerAddress: 100)
+        server = HTTPServer(loop: loop, configuration: configuration) { request, exchange in
             if !endpoint.handle(request, exchange) { exchange.respond(HTTPResponse(.notFound)) }
         }
         address = try server.listen(on: SocketAddress(.loopback, port: 0))
@@ -77,7 +80,7 @@ private final class Client {
     func close() { stream.close() }
 }
 
-@Suite("Watch endpoint", .timeLimit(.minutes(1)))
+@Suite("Watch endpoint", .timeLimit(.minutes(10)))
 struct WatchEndpointTests {
     private let site: Site
 

@@ -4,7 +4,7 @@ import Wire
 
 @Suite("Mailbox")
 struct MailboxTests {
-    @Test(.timeLimit(.minutes(1)))
+    @Test(.timeLimit(.minutes(10)))
     func `messages of many threads all arrive, each thread's in order`() throws {
         let loop = try EventLoop()
         let (threadCount, messageCount) = (8, 20_000)
@@ -25,7 +25,7 @@ struct MailboxTests {
         threads.forEach { $0.join() }
     }
 
-    @Test(.timeLimit(.minutes(1)))
+    @Test(.timeLimit(.minutes(10)))
     func `a message sent while receiving is received too`() throws {
         let loop = try EventLoop()
         var received: [Int] = []
@@ -49,7 +49,7 @@ struct MailboxTests {
         #expect(box == nil)
     }
 
-    @Test(.timeLimit(.minutes(1)))
+    @Test(.timeLimit(.minutes(10)))
     func `a worker thread builds its own loop and is reached through its mailbox`() throws {
         let loop = try EventLoop()
         var sum = 0

@@ -42,7 +42,7 @@ struct ReplyBoxTests {
         Course([.answer(1), .endBox, .turn], heard: [], accepted: [true]),
     ]
 
-    @Test(.timeLimit(.minutes(1)), arguments: courses, [false, true])
+    @Test(.timeLimit(.minutes(10)), arguments: courses, [false, true])
     func `an answer is heard once, or nil, or nothing`(_ course: Course, fromAnotherThread: Bool) throws {
         let loop = try EventLoop()
         var box: ReplyBox? = try ReplyBox(loop: loop)
@@ -172,7 +172,7 @@ struct ReplyBoxTests {
         #expect(box == nil)
     }
 
-    @Test(.timeLimit(.minutes(1)))
+    @Test(.timeLimit(.minutes(10)))
     func `answers of many threads are all heard`() throws {
         let loop = try EventLoop()
         let box = try ReplyBox(loop: loop, maximumQuestions: 8_000)

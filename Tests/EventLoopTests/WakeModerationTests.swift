@@ -118,7 +118,7 @@ struct WakeModerationTests {
         #expect(run(&moderation, mediaPerSecond: 1_000, seconds: 5, from: 6).longestRest == .zero)
     }
 
-    @Test(.timeLimit(.minutes(1)))
+    @Test(.timeLimit(.minutes(10)))
     func `what a turn left unread does not wait for a rest to end`() throws {
         let loop = try EventLoop()
         loop.moderatesWakeUps = true
@@ -138,7 +138,7 @@ struct WakeModerationTests {
         #expect(loop.run(until: { read == count }, within: .seconds(60)))
     }
 
-    @Test(.timeLimit(.minutes(1)))
+    @Test(.timeLimit(.minutes(10)))
     func `who asks, is answered and asks again is not slowed`() throws {
         let loop = try EventLoop()
         loop.moderatesWakeUps = true
@@ -157,7 +157,7 @@ struct WakeModerationTests {
         #expect(loop.run(until: { answers == 20_000 }, within: .seconds(20)))
     }
 
-    @Test(.timeLimit(.minutes(1)))
+    @Test(.timeLimit(.minutes(10)))
     func `timers of a moderated loop are as punctual as ever`() throws {
         let loop = try EventLoop()
         loop.moderatesWakeUps = true

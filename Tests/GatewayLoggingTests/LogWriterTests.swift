@@ -5,7 +5,7 @@ import Wire
 
 @testable import GatewayLogging
 
-@Suite("Log writer", .timeLimit(.minutes(1)))
+@Suite("Log writer", .timeLimit(.minutes(10)))
 struct LogWriterTests {
     private static func pipe() throws -> (read: CInt, write: CInt) {
         var ends: [CInt] = [0, 0]

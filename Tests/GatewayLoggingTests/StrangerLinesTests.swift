@@ -6,7 +6,7 @@ import Wire
 
 @testable import GatewayLogging
 
-@Suite("Lines that strangers cause", .timeLimit(.minutes(1)))
+@Suite("Lines that strangers cause", .timeLimit(.minutes(10)))
 struct StrangerLinesTests {
     private let clock = FakeClock()
 

@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 import Wire
 
-@Suite("HTTP server: proxies, TLS, events, draining", .timeLimit(.minutes(2)), .serialized)
+@Suite("HTTP server: proxies, TLS, events, draining", .timeLimit(.minutes(10)), .serialized)
 struct HTTPServerFeatureTests {
     static let close = "Host: localhost\r\nConnection: close\r\n"
     static let proxyHeader: [UInt8] = [
@@ -121,7 +121,7 @@ struct HTTPServerFeatureTests {
         let loop = try EventLoop()
         var held: [HTTPExchange] = []
         var streams: [HTTPEventStream] = []
-        var server: HTTPServer? = HTTPServer(loop: loop) { request, exchange in
+        var server: HTTPServer? = HTTPServer(loop: loop, configuration: .ofTests) { request, exchange in
             if request.path == "/events" {
                 streams += [exchange.startEventStream()].compactMap(\.self)
             } else {

@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 import Wire
 
-@Suite("HTTP server", .timeLimit(.minutes(2)), .serialized)
+@Suite("HTTP server", .timeLimit(.minutes(10)), .serialized)
 struct HTTPServerTests {
     static let host = "Host: localhost\r\n"
     static let close = "Host: localhost\r\nConnection: close\r\n"

@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 import Wire
 
-@Suite("Health endpoints", .timeLimit(.minutes(1)))
+@Suite("Health endpoints", .timeLimit(.minutes(10)))
 struct HealthEndpointsTests {
     private func answer(_ endpoints: HealthEndpoints, _ path: String, _ method: HTTPMethod = .get) throws -> HTTPResponse {
         let target = try #require(HTTPRequestTarget(path))

@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 import Wire
 
-@Suite("HTTP server and curl", .timeLimit(.minutes(2)), .serialized, .enabled(if: access("/usr/bin/curl", X_OK) == 0))
+@Suite("HTTP server and curl", .timeLimit(.minutes(10)), .serialized, .enabled(if: access("/usr/bin/curl", X_OK) == 0))
 struct RealClientTests {
     /// Runs curl against the server, whose loop turns meanwhile; what it printed, and how it ended.
     private func curl(_ server: ServerUnderTest, _ arguments: [String]) throws -> (output: String, status: CInt) {
@@ -90,7 +90,7 @@ struct RealClientTests {
     }
 }
 
-@Suite("HTTP server under abuse", .timeLimit(.minutes(3)), .serialized)
+@Suite("HTTP server under abuse", .timeLimit(.minutes(10)), .serialized)
 struct AbuseTests {
     @Test func `20,000 mutated requests leave it alive and no connection behind`() throws {
         let server = try ServerUnderTest { $0.requestTimeout = .milliseconds(500) }

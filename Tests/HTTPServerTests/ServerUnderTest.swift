@@ -22,7 +22,7 @@ final class ServerUnderTest {
     }
 
     init(tls: TLSContext? = nil, _ change: (inout HTTPServerConfiguration) -> Void = { _ in }) throws {
-        var configuration = HTTPServerConfiguration()
+        var configuration = HTTPServerConfiguration.ofTests
         configuration.maximumBodyLength = { _ in 1000 }
         change(&configuration)
         loop = try EventLoop()
@@ -115,5 +115,13 @@ enum TestTLS {
         return Material(
             authority: authority, server: try TLSContext(server: identity),
             client: try TLSContext(clientTrusting: [authority.certificate]))
+    }
+}
+
+extension HTTPServerConfiguration {
+    static var ofTests: HTTPServerConfiguration {
+        HTTPServerConfiguration(
+            requestTimeout: .seconds(10), idleTimeout: .seconds(60), maximumBodyLength: 64 << 10, maximumConnections: 2_000,
+            maximumConnectionsPerAddress: 64)
     }
 }

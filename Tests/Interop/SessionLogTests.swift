@@ -21,7 +21,8 @@ extension Interop {
             #expect(summary["participant"] as? String == quickstart.participantId)
             #expect(summary["protocol"] as? String == "rtmp")
             #expect(summary["picture"] as? String == "1280x720")
-            #expect(summary["reason"] as? String == "unpublished")
+            // ffmpeg closes with answers unread: its kernel then resets, and drops what of its goodbye it has not sent.
+            #expect(["unpublished", "connection_lost"].contains(summary["reason"] as? String))
             #expect((summary["verdict"] as? String)?.isEmpty == false)
             #expect((5...9).contains(try #require(summary["duration_s"] as? Double)), "\(summary)")
             #expect((170...181).contains(try #require(summary["video_frames"] as? Int)), "\(summary)")

@@ -119,6 +119,38 @@ struct DrainMachineTests {
         #expect(machine.turn(Census(), at: at(1)) == [])
     }
 
+    @Test(arguments: [true, false])
+    func `a signal's drain goes on when the successor dies, whichever came first`(isSignalFirst: Bool) {
+        var machine = machine(grace: .zero)
+        if isSignalFirst { _ = machine.terminate(Self.oneLive, at: Self.start) }
+        _ = machine.outlive(at: Self.start)
+        if !isSignalFirst { _ = machine.terminate(Self.oneLive, at: Self.start) }
+        #expect(machine.comeBack() == [.refusePublishes(true)])
+        #expect(machine.turn(Self.oneLive, at: at(59)) == [])
+        #expect(machine.turn(Self.oneLive, at: at(60)) == [.close(count: 1)])
+        #expect(machine.turn(Census(), at: at(61)) == [.take(turns: false), .log(.finished), .stop])
+    }
+
+    @Test
+    func `a drain goes on when a take-over is given up half-way`() {
+        var machine = machine(grace: .seconds(1))
+        _ = machine.terminate(Self.oneLive, at: Self.start)
+        #expect(machine.comeBack() == [], "publishes are taken until the grace is over")
+        _ = machine.turn(Self.oneLive, at: at(1))
+        #expect(machine.comeBack() == [.refusePublishes(true)], "the take-over's end had admitted them again")
+    }
+
+    @Test
+    func `what the API began goes on when the successor dies, and can be taken back`() {
+        var machine = machine(grace: .zero)
+        _ = machine.begin(Self.oneLive, at: Self.start)
+        _ = machine.outlive(at: at(1))
+        #expect(machine.turn(Self.oneLive, at: at(60)) == [.refusePublishes(true)], "streams outlive us as long as they like")
+        #expect(machine.comeBack() == [.refusePublishes(true)])
+        #expect(machine.turn(Self.oneLive, at: at(61)) == [.close(count: 1)])
+        #expect(machine.cancel() == [.take(turns: false), .leave(false), .refusePublishes(false), .log(.cancelled)])
+    }
+
     @Test
     func `new settings are the next drain's`() {
         var machine = machine()

@@ -253,6 +253,26 @@ struct ConnectionLimitTests {
         #expect(bench.ingest.environment.admission.keeps(0) && bench.ingest.environment.admission.count == 0)
     }
 
+    @Test func `has no more connections than allowed: a stranger makes way, a publish does not`() throws {
+        let bench = try IngestBench(settings { $0.maximumConnections = 2 })
+        let publisher = bench.connect()
+        publisher.connectAndPublish()
+        #expect(bench.run(until: { publisher.hasStarted }))
+        let strangers = (1...2).map { bench.connect(from: "192.0.2.\($0):1") }
+        #expect(strangers.map(\.isClosed) == [true, false] && !publisher.isClosed)
+        #expect(bench.ingest.connectionCount == 2)
+    }
+
+    @Test func `takes none when every one it may have publishes, until one has gone`() throws {
+        let bench = try IngestBench(settings { $0.maximumConnections = 1 })
+        let publisher = bench.connect()
+        publisher.connectAndPublish()
+        #expect(bench.run(until: { publisher.hasStarted }))
+        #expect(bench.connect().isClosed && !publisher.isClosed)
+        publisher.drop()
+        #expect(!bench.connect().isClosed)
+    }
+
     @Test func `lets the oldest stranger go over the limit`() throws {
         let bench = try IngestBench(limits: limits { $0.unauthenticatedConnections = 3 })
         let encoders = (1...5).map { bench.connect(from: "192.0.2.\($0):1") }

@@ -15,7 +15,7 @@ import Wire
 @testable import RTMPIngest
 
 /// ffmpeg pushes into the front end over real sockets.
-@Suite("Real encoders", .serialized, .timeLimit(.minutes(5)))
+@Suite("Real encoders", .serialized, .timeLimit(.minutes(10)))
 struct RealEncoderTests {
     private static let directory = FileManager.default.temporaryDirectory.appending(path: "stagedoor-rtmp-\(getpid())")
 

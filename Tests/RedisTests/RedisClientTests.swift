@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 import Wire
 
-@Suite("Redis client, one server", .timeLimit(.minutes(5)), .serialized)
+@Suite("Redis client, one server", .timeLimit(.minutes(10)), .serialized)
 struct RedisClientTests {
     @Test func `commands of every answer type are answered in order`() throws {
         let server = try RedisServer()

@@ -5,7 +5,7 @@ import Wire
 
 @testable import Redis
 
-@Suite("Redis client of a cluster", .timeLimit(.minutes(5)), .serialized)
+@Suite("Redis client of a cluster", .timeLimit(.minutes(10)), .serialized)
 struct RedisClusterTests {
     func bed(_ cluster: RedisCluster, _ adjust: (inout RedisSettings) -> Void = { _ in }) throws -> RedisTestbed {
         var settings = RedisSettings(.cluster(seeds: [RedisEndpoint(host: "127.0.0.1", port: cluster.servers[1].port)]))

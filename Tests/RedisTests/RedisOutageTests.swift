@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 import Wire
 
-@Suite("Redis client, the server away and back", .timeLimit(.minutes(5)), .serialized)
+@Suite("Redis client, the server away and back", .timeLimit(.minutes(10)), .serialized)
 struct RedisOutageTests {
     @Test func `a killed server is told, commands fail at once, and the new one is another by its run id`() throws {
         let server = try RedisServer(["appendonly yes", "appendfsync always"])

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 import Wire
 
-@Suite("Redis client behind Sentinel", .timeLimit(.minutes(5)), .serialized)
+@Suite("Redis client behind Sentinel", .timeLimit(.minutes(10)), .serialized)
 struct RedisSentinelTests {
     func bed(_ group: RedisFailoverGroup, _ adjust: (inout RedisSettings) -> Void = { _ in }) throws -> RedisTestbed {
         let sentinels = group.sentinels.map { RedisEndpoint(host: "127.0.0.1", port: $0.port) }

@@ -31,7 +31,7 @@ private final class RecordingHTTP: RouterHTTP {
     }
 }
 
-@Suite("Announce to the example router", .serialized, .timeLimit(.minutes(1)))
+@Suite("Announce to the example router", .serialized, .timeLimit(.minutes(10)))
 struct AnnounceDriverTests {
     @Test func `a router written from the specification alone gets both tracks, reports and the end`() throws {
         let router = try ExampleRouter()

@@ -59,7 +59,7 @@ private final class Janus {
 }
 
 @Suite(
-    "Janus Streaming", .serialized, .timeLimit(.minutes(2)),
+    "Janus Streaming", .serialized, .timeLimit(.minutes(10)),
     .enabled(if: FileManager.default.fileExists(atPath: "/usr/bin/janus")))
 struct JanusDriverTests {
     private static func makeGateway(key: UInt8 = 7) throws -> Gateway {

@@ -79,7 +79,7 @@ private final class ProtectedRouters: RouterHTTP {
     }
 }
 
-@Suite("Keys toward routers", .timeLimit(.minutes(1)))
+@Suite("Keys toward routers", .timeLimit(.minutes(10)))
 struct KeyUseTests {
     /// With GCM a repeated (key, SSRC, index) breaks both secrecy and authenticity (RFC 7714 §8.4).
     @Test func `no key, SSRC and index is used twice, over takeover, failover and NACKs of everything`() throws {

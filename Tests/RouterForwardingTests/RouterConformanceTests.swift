@@ -5,7 +5,7 @@ import Wire
 
 @testable import RouterForwarding
 
-@Suite("Check of a router", .serialized, .timeLimit(.minutes(1)))
+@Suite("Check of a router", .serialized, .timeLimit(.minutes(10)))
 struct RouterConformanceTests {
     @Test func `the example router keeps every rule`() throws {
         let router = try ExampleRouter()

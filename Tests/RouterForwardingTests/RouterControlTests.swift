@@ -82,7 +82,7 @@ private final class ControlBench {
     }
 }
 
-@Suite("Placement and failover", .timeLimit(.minutes(1)))
+@Suite("Placement and failover", .timeLimit(.minutes(10)))
 struct RouterControlTests {
     @Test func `a stage's participants go to one router, stages to all`() throws {
         let bench = try ControlBench()

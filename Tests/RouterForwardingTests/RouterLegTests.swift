@@ -11,7 +11,7 @@ import Wire
 
 @testable import RouterForwarding
 
-@Suite("Router leg on real sockets", .timeLimit(.minutes(1)))
+@Suite("Router leg on real sockets", .timeLimit(.minutes(10)))
 struct RouterLegTests {
     @Test func `keeps the GOP until the router is known, then forwards with its own numbers`() throws {
         let bench = try Bench()

@@ -12,7 +12,7 @@ import Wire
 @testable import RouterForwarding
 
 /// Debian's ffmpeg receives by the description file, in real time, and every picture must be the encoder's.
-@Suite("Static forwarding to ffmpeg", .serialized, .timeLimit(.minutes(2)))
+@Suite("Static forwarding to ffmpeg", .serialized, .timeLimit(.minutes(10)))
 struct StaticForwardingTests {
     static let options: [[String]] = [
         ["testsrc2=s=1280x720:r=30:d=3,noise=alls=10:allf=t:all_seed=7", "-b:v", "2500k", "-x264-params", "slices=4:aud=1"],

@@ -5,7 +5,7 @@ import Wire
 
 @testable import Sockets
 
-@Suite("ConnectionShares", .timeLimit(.minutes(1)))
+@Suite("ConnectionShares", .timeLimit(.minutes(10)))
 struct ConnectionSharesTests {
     /// Workers on one loop, and the streams that each of them has.
     private final class Workers {

@@ -4,7 +4,7 @@ import Sockets
 import Testing
 import Wire
 
-@Suite("Passing descriptors", .timeLimit(.minutes(1)))
+@Suite("Passing descriptors", .timeLimit(.minutes(10)))
 struct DescriptorMessageTests {
     @Test func `a listener goes on under another descriptor, with the connections that waited`() throws {
         let loop = try EventLoop()

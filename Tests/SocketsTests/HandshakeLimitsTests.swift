@@ -9,8 +9,12 @@ struct HandshakeLimitsTests {
     static let start = MonotonicTime(nanoseconds: 1_000_000_000)
     static let host = IPAddress.v4(0xC000_0201)
 
+    static func limits(_ trust: AddressTrust? = nil) -> HandshakeLimits {
+        HandshakeLimits(perSecond: 10, timeout: .seconds(5), trust: trust)
+    }
+
     @Test func `ten a second`() {
-        var limits = HandshakeLimits()
+        var limits = Self.limits()
         let granted = (0..<1_000).filter { millisecond in
             let mayBegin = limits.begin(from: Self.host, at: Self.start + .milliseconds(millisecond))
             if mayBegin { limits.ended(from: Self.host, at: Self.start + .milliseconds(millisecond)) }
@@ -20,7 +24,7 @@ struct HandshakeLimitsTests {
     }
 
     @Test func `twenty at once`() {
-        var limits = HandshakeLimits()
+        var limits = Self.limits()
         let granted = (0..<100).filter { limits.begin(from: Self.host, at: Self.start + .seconds($0)) }
         #expect(granted.count == 20)
         limits.ended(from: Self.host, at: Self.start + .seconds(200))
@@ -37,7 +41,7 @@ struct HandshakeLimitsTests {
         (.v4(0xC000_0201), .v4(0xC000_0202), false),
     ])
     func `one customer is an IPv4 host or an IPv6 network of 64 bits`(one: IPAddress, other: IPAddress, isSame: Bool) {
-        var limits = HandshakeLimits()
+        var limits = Self.limits()
         while limits.begin(from: one, at: Self.start) {}
         let mayBegin = limits.begin(from: other, at: Self.start)
         #expect(mayBegin != isSame)
@@ -79,7 +83,7 @@ struct HandshakeLimitsTests {
     }
 
     @Test func `limits by address are forgotten by time alone, and make way when there are too many`() {
-        var limits = HandshakeLimits()
+        var limits = Self.limits()
         expectFading(maximum: HandshakeLimits.maximumSources, lifetime: .seconds(1)) { source, now in
             let mayBegin = limits.begin(from: .v4(source), at: now)
             limits.ended(from: .v4(source), at: now)
@@ -90,9 +94,8 @@ struct HandshakeLimitsTests {
     }
 
     @Test func `an address known to work may do ten times as much, loopback what it likes`() {
-        var limits = HandshakeLimits()
         let trust = AddressTrust()
-        limits.trust = trust
+        var limits = Self.limits(trust)
         trust.publishBegan(Self.host, at: Self.start)
         trust.publishEnded(Self.host, at: Self.start)
         let granted = (0..<1_000).filter { _ in limits.begin(from: Self.host, at: Self.start) }

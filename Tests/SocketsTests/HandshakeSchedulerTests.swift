@@ -5,7 +5,7 @@ import Wire
 
 @testable import Sockets
 
-@Suite("Handshakes in turn", .timeLimit(.minutes(1)))
+@Suite("Handshakes in turn", .timeLimit(.minutes(10)))
 struct HandshakeSchedulerTests {
     /// A step that costs so much CPU.
     static func burn(_ cost: Duration) {

@@ -4,7 +4,7 @@ import Sockets
 import Testing
 import Wire
 
-@Suite("TCP listener", .timeLimit(.minutes(1)))
+@Suite("TCP listener", .timeLimit(.minutes(10)))
 struct TCPListenerTests {
     @Test func `what it accepts sends at once and finds out that a peer is gone`() throws {
         let loop = try EventLoop()

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 import Wire
 
-@Suite("TCP streams: limits, ends and hand-overs", .timeLimit(.minutes(1)), .serialized)
+@Suite("TCP streams: limits, ends and hand-overs", .timeLimit(.minutes(10)), .serialized)
 struct TCPStreamLimitsTests {
     @Test func `a parser that takes nothing is stopped at its limit`() throws {
         let loop = try EventLoop()

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 import Wire
 
-@Suite("TCP streams", .timeLimit(.minutes(1)), .serialized)
+@Suite("TCP streams", .timeLimit(.minutes(10)), .serialized)
 struct TCPStreamTests {
     enum Kind: CaseIterable { case plain, tls }
 

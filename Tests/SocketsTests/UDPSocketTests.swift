@@ -4,7 +4,7 @@ import Sockets
 import Testing
 import Wire
 
-@Suite("UDP sockets", .timeLimit(.minutes(1)))
+@Suite("UDP sockets", .timeLimit(.minutes(10)))
 struct UDPSocketTests {
     static let loopback = SocketAddress(.loopback, port: 0)
 
@@ -100,6 +100,12 @@ struct UDPSocketTests {
         client.send([1], to: SocketAddress(other, port: server.localAddress.port))
         #expect(loop.run(until: { answer != nil }, within: .seconds(20)))
         #expect(answer == SocketAddress(other, port: server.localAddress.port))
+    }
+
+    @Test func `as much is buffered as was asked for`() throws {
+        let socket = UDPSocket(
+            loop: try EventLoop(), socket: try BoundSocket(.udp, Self.loopback), receiveBuffer: 64 << 10)
+        #expect(socket.grantedReceiveBufferBytes == 128 << 10, "the kernel counts twice the payload")
     }
 
     @Test func `a group shares its port, keeps each peer on one member, and lets nobody join`() throws {

@@ -43,7 +43,7 @@ struct HandoverMachineTests {
 
     private static let parted = Step([.clear]) { $0.closed(isDrained: false) }
     private static let resuming: [Action] = [
-        .tellPredecessor(isSucceeded: false), .resumeStore, .comeBack, .admit(true), .resumeWorkers,
+        .tellPredecessor(isSucceeded: false), .resumeStore, .admit(true), .comeBack, .resumeWorkers,
     ]
     private static let gone = Step([.wake(after: nil), .forgetConnection] + resuming) { $0.gone() }
     private static let back = Step([

@@ -8,7 +8,7 @@ import Wire
 @testable import TakeOver
 
 /// The real `Succession` on a thread of its own, and a `HandoverMachine` behind a real socket.
-@Suite("A take-over over a socket", .timeLimit(.minutes(2)))
+@Suite("A take-over over a socket", .timeLimit(.minutes(10)))
 struct SuccessionTests {
     /// How far the successor goes before it ends.
     enum Depth: Int, CaseIterable, Sendable {

@@ -14,7 +14,7 @@ struct TakeOverWalkTests {
         case nobody, predecessor, successor
     }
 
-    @Test(.timeLimit(.minutes(5)), arguments: Death.allCases)
+    @Test(.timeLimit(.minutes(10)), arguments: Death.allCases)
     func `whatever happens, one process owns the node and each lease`(death: Death) {
         var takeOvers = 0
         for seed in 0..<3_000 {

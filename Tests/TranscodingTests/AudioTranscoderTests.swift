@@ -8,7 +8,7 @@ import Wire
 
 @Suite("AudioTranscoder")
 struct AudioTranscoderTests {
-    @Test(.timeLimit(.minutes(1)))
+    @Test(.timeLimit(.minutes(10)))
     func `many streams come back in order, each to its own receiver`() throws {
         let audio = try EncodedAudio(filter: "sine=frequency=1000:sample_rate=48000", seconds: 2, rate: 48_000, channels: 2)
         let pool = try TranscodingPool(threadCount: 2)
@@ -48,7 +48,7 @@ struct AudioTranscoderTests {
         #expect(pool.makeStream(home: other).thread == other)
     }
 
-    @Test(.timeLimit(.minutes(1)))
+    @Test(.timeLimit(.minutes(10)))
     func `a hundred streams wake their thread and their worker once in 20 ms`() throws {
         let audio = try EncodedAudio(filter: "sine=frequency=1000:sample_rate=48000", seconds: 1, rate: 48_000, channels: 2)
         let pool = try TranscodingPool(threadCount: 1)
@@ -72,7 +72,7 @@ struct AudioTranscoderTests {
         #expect(arrivals.count <= Int(elapsed.nanoseconds / AudioTranscoder.batchInterval.nanoseconds) + 2)
     }
 
-    @Test(.timeLimit(.minutes(1)))
+    @Test(.timeLimit(.minutes(10)))
     func `a flood is bounded and a closed stream is silent`() throws {
         let pool = try TranscodingPool(threadCount: 1)
         defer { pool.stop() }
@@ -91,7 +91,7 @@ struct AudioTranscoderTests {
         _ = marker
     }
 
-    @Test(.timeLimit(.minutes(1)))
+    @Test(.timeLimit(.minutes(10)))
     func `a failing stream says so once`() throws {
         let pool = try TranscodingPool(threadCount: 1)
         defer { pool.stop() }

@@ -6,7 +6,7 @@ import Wire
 
 @testable import WHIPIngest
 
-@Suite("WHIP and the media contract", .serialized, .timeLimit(.minutes(5)))
+@Suite("WHIP and the media contract", .serialized, .timeLimit(.minutes(10)))
 struct ContractTests {
     struct Case: Sendable, CustomTestStringConvertible {
         var testDescription: String

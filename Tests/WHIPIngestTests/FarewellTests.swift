@@ -8,7 +8,7 @@ import Wire
 @testable import WHIPIngest
 @testable import WebRTCTransport
 
-@Suite("Peers that come back after the end", .timeLimit(.minutes(5)))
+@Suite("Peers that come back after the end", .timeLimit(.minutes(10)))
 struct FarewellTests {
     @Test func `media that comes after an end by silence is answered by close_notify`() throws {
         let gateway = try TestGateway(workers: 2) { $0.whip.consentTimeout = .seconds(1) }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import WHIPIngest
 
-@Suite("ICE restart (RFC 8445 §9, RFC 9725 §4.3)", .timeLimit(.minutes(5)))
+@Suite("ICE restart (RFC 8445 §9, RFC 9725 §4.3)", .timeLimit(.minutes(10)))
 struct ICERestartTests {
     @Test func `moves the session to another address and ends the old credentials`() throws {
         let gateway = try TestGateway(workers: 4)

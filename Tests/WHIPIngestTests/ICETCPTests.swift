@@ -8,7 +8,7 @@ import Wire
 @testable import WHIPIngest
 @testable import WebRTCTransport
 
-@Suite("ICE-TCP (RFC 6544)", .timeLimit(.minutes(5)))
+@Suite("ICE-TCP (RFC 6544)", .timeLimit(.minutes(10)))
 struct ICETCPTests {
     @Test func `a session runs over TCP alone`() throws {
         let gateway = try TestGateway()

@@ -7,7 +7,7 @@ import Wire
 
 @testable import WHIPIngest
 
-@Suite("Loss on the way", .timeLimit(.minutes(5)))
+@Suite("Loss on the way", .timeLimit(.minutes(10)))
 struct LossTests {
     /// Percent dropped and reordered, and how many of a thousand must come after all.
     @Test(arguments: [(1, 999), (5, 995), (10, 990)])

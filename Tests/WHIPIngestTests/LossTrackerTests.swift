@@ -1,4 +1,5 @@
 import EventLoop
+import Foundation
 import TestSupport
 import Testing
 import Wire
@@ -153,7 +154,8 @@ struct LossTrackerTests {
     }
 
     /// CPU time of the thread, fifty times what it takes: moving all that is missing for each number took 0.2 ms a packet.
-    @Test func `a packet behind a gap of 512 costs little`() {
+    @Test(.enabled("`make soak` judges time") { ProcessInfo.processInfo.environment["STAGEDOOR_UNDER_LOAD"] != nil })
+    func `a packet behind a gap of 512 costs at most 0.1 ms`() {
         var tracker = LossTracker()
         let packets: Int64 = 5_000
         let start = EventLoop.threadCPU()

@@ -6,7 +6,7 @@ import Wire
 @testable import WHIPIngest
 @testable import WebRTCTransport
 
-@Suite("Requests for sessions of the process before", .timeLimit(.minutes(5)))
+@Suite("Requests for sessions of the process before", .timeLimit(.minutes(10)))
 struct PredecessorRequestTests {
     private let passed = Lock<[HTTPRequest]>([])
     private let old: TestGateway

@@ -12,7 +12,7 @@ import Wire
 @testable import WebRTCTransport
 
 /// Programs of other people against our media port. Without the Python environment of scripts/install-deps they are skipped.
-@Suite("Real WHIP clients", .serialized, .timeLimit(.minutes(5)))
+@Suite("Real WHIP clients", .serialized, .timeLimit(.minutes(10)))
 struct RealClientTests {
     static let python = repositoryRoot + ".deps/venv/bin/python"
     static let hasPython = FileManager.default.isExecutableFile(atPath: python)

@@ -4,7 +4,7 @@ import Wire
 @testable import WHIPIngest
 @testable import WebRTCTransport
 
-@Suite("NAT rebinding on four workers", .timeLimit(.minutes(5)))
+@Suite("NAT rebinding on four workers", .timeLimit(.minutes(10)))
 struct RebindingTests {
     /// As long as real clients take to their next check.
     static let silence = Duration.seconds(3)

@@ -18,7 +18,7 @@ private final class StubNeighbours: NeighbourDirectory {
     func betterEndpoint(isSecure: Bool) -> String? { better.withLock { $0 } }
 }
 
-@Suite("WHIP sessions of other nodes", .timeLimit(.minutes(5)))
+@Suite("WHIP sessions of other nodes", .timeLimit(.minutes(10)))
 struct SessionProxyTests {
     private let neighbours = StubNeighbours()
     private let key = Secret("what all nodes have")
@@ -178,7 +178,10 @@ private final class PathRecorder: Sendable {
             guard let loop = try? EventLoop(), let mailbox = try? Mailbox<Void>(loop: loop, receive: { _ in loop.stop() }) else {
                 return
             }
-            let server = HTTPServer(loop: loop, configuration: HTTPServerConfiguration()) { request, exchange in
+            let configuration = HTTPServerConfiguration(
+                requestTimeout: .seconds(10), idleTimeout: .seconds(60), maximumBodyLength: 64 << 10,
+                maximumConnections: 100, maximumConnectionsPerAddress: 100)
+            let server = HTTPServer(loop: loop, configuration: configuration) { request, exchange in
                 paths.withLock { $0.append(request.target) }
                 exchange.respond(HTTPResponse(.noContent))
             }

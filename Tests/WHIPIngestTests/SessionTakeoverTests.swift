@@ -3,7 +3,7 @@ import Testing
 
 @testable import WHIPIngest
 
-@Suite("Take-over by a newer session", .timeLimit(.minutes(5)))
+@Suite("Take-over by a newer session", .timeLimit(.minutes(10)))
 struct SessionTakeoverTests {
     @Test func `the newest session takes over once its DTLS is done, and the old one is closed by DTLS`() throws {
         let gateway = try TestGateway(workers: 2)

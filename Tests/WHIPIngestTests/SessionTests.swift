@@ -12,7 +12,7 @@ import Wire
 @testable import WHIPIngest
 @testable import WebRTCTransport
 
-@Suite("WHIP sessions on real sockets", .timeLimit(.minutes(5)))
+@Suite("WHIP sessions on real sockets", .timeLimit(.minutes(10)))
 struct SessionTests {
     @Test func `a publisher's packets reach the hub with their own numbers and gaps`() throws {
         let gateway = try TestGateway()
@@ -192,7 +192,7 @@ struct SessionTests {
     }
 }
 
-@Suite("WHIP sessions over four workers", .timeLimit(.minutes(5)))
+@Suite("WHIP sessions over four workers", .timeLimit(.minutes(10)))
 struct WorkerTests {
     @Test func `sixteen sessions are spread, each with one owner`() throws {
         let gateway = try TestGateway(workers: 4)

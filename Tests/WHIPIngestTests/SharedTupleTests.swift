@@ -7,7 +7,7 @@ import Wire
 @testable import WebRTCTransport
 
 /// Checks prove the password and not the address: whoever has a token of his own may send them from anybody's.
-@Suite("Sessions that meet on one tuple", .timeLimit(.minutes(5)))
+@Suite("Sessions that meet on one tuple", .timeLimit(.minutes(10)))
 struct SharedTupleTests {
     @Test func `checks of another session from a publisher's address take nothing from it, and both go on`() throws {
         let gateway = try TestGateway(workers: 2)

@@ -6,7 +6,7 @@ import Wire
 @testable import WHIPIngest
 
 /// RFC 8853 on real sockets: layers told apart by their RIDs (RFC 8852), as OBS 32 sends them.
-@Suite("Simulcast on the wire", .timeLimit(.minutes(5)))
+@Suite("Simulcast on the wire", .timeLimit(.minutes(10)))
 struct SimulcastTests {
     @Test(arguments: 1...3)
     func `all layers are accepted, one goes on, and the others are neither forwarded nor asked for`(_ count: Int) throws {

@@ -6,7 +6,7 @@ import Wire
 
 @testable import WebRTCTransport
 
-@Suite("ICE-TCP connections", .timeLimit(.minutes(1)))
+@Suite("ICE-TCP connections", .timeLimit(.minutes(10)))
 struct ICEConnectionsTests {
     @Test func `a connection that comes for a session that has ended is closed and forgotten`() throws {
         let loop = try EventLoop()

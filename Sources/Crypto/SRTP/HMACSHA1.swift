@@ -22,8 +22,7 @@ import Glibc
     /// - Parameter tag: takes the first `count` bytes of 20.
     mutating func finish(_ tag: UnsafeMutablePointer<UInt8>, count: Int) {
         unsafe withUnsafeTemporaryAllocation(of: UInt8.self, capacity: Self.digestByteCount) { digest in
-            // The capacity is not zero.
-            let digest = digest.baseAddress!
+            guard let digest = digest.baseAddress else { return }
             _ = unsafe openssl_sha1_end(&message, digest)
             message = outer
             unsafe add(digest, count: Self.digestByteCount)

@@ -97,7 +97,6 @@ public final class Node {
             if let notifier = ServiceNotifier(loop: loop) { self.notifier = services.add(notifier) }
             // And somebody may take our place.
             try offerPlace(workers, drain, admin, events, report)
-            self.drain = drain
         }
     }
 
@@ -174,9 +173,11 @@ extension Node {
     }
 
     private func makeDrain(_ workers: WorkerGroup) -> NodeDrain {
-        NodeDrain(loop: loop, gate: shared.admission.gate, workers: workers, settings: configuration.drain) {
+        let drain = NodeDrain(loop: loop, gate: shared.admission.gate, workers: workers, settings: configuration.drain) {
             [webRTC = shared.webRTC] in webRTC.pendingCount
         }
+        self.drain = drain
+        return drain
     }
 
     private func makeReport(_ load: LoadGuard, _ drain: NodeDrain, _ routers: RouterService?) -> OverviewReport {

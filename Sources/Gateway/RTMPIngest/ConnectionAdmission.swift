@@ -2,10 +2,10 @@ import EventLoop
 public import Sockets
 public import Wire
 
-/// Counts the connections of the whole process that have not published yet, and who they come from.
+/// Counts the RTMP connections of the whole process, and of those that have not published yet who they come from.
 ///
-/// One is shared by all workers. A connection that publishes leaves the count: a venue with a hundred working encoders behind
-/// one address is never throttled.
+/// One is shared by all workers. To the limits of addresses and of strangers a connection that publishes does not count: a venue with a
+/// hundred working encoders behind one address is never throttled.
 public final class ConnectionAdmission: Sendable {
     public enum Answer: Sendable, Equatable {
         case admitted
@@ -15,6 +15,9 @@ public final class ConnectionAdmission: Sendable {
     }
 
     private struct Counts {
+        /// Publishing or not.
+        var open = 0
+        /// Of them those that have not published.
         var total = 0
         var byteCount = 0
         var byUnit: [IPNetwork: Int] = [:]
@@ -24,17 +27,35 @@ public final class ConnectionAdmission: Sendable {
     static let maximumByteCount = 64 << 20
 
     private let counts = Lock(Counts())
+    private let maximumOpen: Int
     private let maximumCount: Int
     private let maximumPerAddress: Int
     private let trust: AddressTrust?
 
-    /// - Parameter trust: knows the addresses that may have more.
-    public init(maximumCount: Int, maximumPerAddress: Int, trust: AddressTrust? = nil) {
-        (self.maximumCount, self.maximumPerAddress, self.trust) = (maximumCount, maximumPerAddress, trust)
+    /// - Parameters:
+    ///   - maximumOpen: of all connections, publishing or not.
+    ///   - maximumCount: of those that have not published.
+    ///   - maximumPerAddress: of those that have not published, from one address.
+    ///   - trust: knows the addresses that may have more.
+    public init(maximumOpen: Int, maximumCount: Int, maximumPerAddress: Int, trust: AddressTrust? = nil) {
+        (self.maximumOpen, self.maximumCount) = (maximumOpen, maximumCount)
+        (self.maximumPerAddress, self.trust) = (maximumPerAddress, trust)
     }
 
     /// Connections counted now.
     public var count: Int { counts.withLock { $0.total } }
+
+    /// One more connection is there; `closed` must follow.
+    /// - Returns: false when that is one too many: another one has to go.
+    func opened() -> Bool {
+        counts.withLock { counts in
+            counts.open += 1
+            return counts.open <= maximumOpen
+        }
+    }
+
+    /// A connection is gone.
+    func closed() { counts.withLock { $0.open -= 1 } }
 
     public func admit(_ address: IPAddress) -> Answer {
         let unit = IPNetwork(countingUnit: address)

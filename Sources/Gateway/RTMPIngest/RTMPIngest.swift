@@ -70,12 +70,19 @@ public final class RTMPIngest {
 
     func isTrustedProxy(_ address: IPAddress) -> Bool { environment.trustedProxies.contains { $0.contains(address) } }
 
-    /// Takes a connection; nil when its address has too many. A balancer's is counted once it has said for whom it speaks.
+    /// Takes a connection; nil when its address has too many, or every other one publishes. A balancer's is counted by address
+    /// once it has said for whom it speaks.
     func accept(_ transport: any ConnectionTransport) -> RTMPConnection? {
         loop.assertOnLoop()
         metrics.connections.increment()
+        guard makeRoom() else {
+            Log.strangerEvent(.warning, "rtmp_too_many_connections")
+            transport.close()
+            return nil
+        }
         let connection = RTMPConnection(id: nextID, ingest: self, transport: transport)
         guard isTrustedProxy(connection.source.ip) || admit(connection) else {
+            environment.admission.closed()
             transport.close()
             return nil
         }
@@ -83,6 +90,13 @@ public final class RTMPIngest {
         waiting.append(nextID)
         nextID += 1
         return connection
+    }
+
+    /// Counts one more connection. Beyond `rtmp.maximumConnections` the oldest of ours that has not published makes way.
+    private func makeRoom() -> Bool {
+        if environment.admission.opened() || endOldestUnauthenticated() { return true }
+        environment.admission.closed()
+        return false
     }
 
     /// Counts a connection that has not published yet under its peer's address.
@@ -105,17 +119,22 @@ public final class RTMPIngest {
         if !environment.admission.keeps(change) { endOldestUnauthenticated() }
     }
 
-    private func endOldestUnauthenticated() {
+    /// - Returns: false when all publish.
+    @discardableResult
+    private func endOldestUnauthenticated() -> Bool {
         while let id = waiting.popFirst() {
             guard let connection = connections[id], connection.admittedAddress != nil else { continue }
             connection.log(.info, "rtmp_connection_displaced")
-            return connection.end(.connectionLost)
+            connection.end(.connectionLost)
+            return true
         }
+        return false
     }
 
     func forget(_ connection: RTMPConnection) {
         leaveAdmission(connection)
-        connections[connection.id] = nil
+        guard connections.removeValue(forKey: connection.id) != nil else { return }
+        environment.admission.closed()
     }
 
     /// A connection publishes, or is gone: it counts no longer among those that have not.
@@ -182,6 +201,7 @@ public struct RTMPIngestEnvironment: Sendable {
         (self.authorizer, self.leases) = (authorizer, leases)
         (self.reports, self.metrics) = (reports, metrics)
         admission = ConnectionAdmission(
-            maximumCount: limits.unauthenticatedConnections, maximumPerAddress: limits.connectionsPerAddress, trust: trust)
+            maximumOpen: settings.maximumConnections, maximumCount: limits.unauthenticatedConnections,
+            maximumPerAddress: limits.connectionsPerAddress, trust: trust)
     }
 }

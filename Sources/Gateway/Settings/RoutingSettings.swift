@@ -85,4 +85,7 @@ public struct TranscodingSettings: Equatable, Sendable {
     public var monoBitrate = 64_000
 
     public init() {}
+
+    /// `threads`, or half of the processors, rounded up.
+    public func threadCount(processors: Int) -> Int { threads > 0 ? threads : (processors + 1) / 2 }
 }

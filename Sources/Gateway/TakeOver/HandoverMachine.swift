@@ -281,7 +281,8 @@ public struct HandoverMachine: Sendable {
         ]
     }
 
+    /// `comeBack` follows `admit`: a drain under way has the last word.
     private func resume() -> [Action] {
-        [.tellPredecessor(isSucceeded: false), .resumeStore, .comeBack, .admit(true), .resumeWorkers]
+        [.tellPredecessor(isSucceeded: false), .resumeStore, .admit(true), .comeBack, .resumeWorkers]
     }
 }

@@ -42,7 +42,7 @@ import CAVCodec
         // It stands for the whole of its memory meanwhile, in case libavcodec keeps the last one and it must be made anew.
         unsafe packet.pointee.size = CInt(Self.maximumFrameByteCount)
         guard unsafe av_packet_make_writable(packet) == 0, let input = unsafe packet.pointee.data else { return nil }
-        unsafe UnsafeMutableRawPointer(input).copyMemory(from: bytes.baseAddress!, byteCount: bytes.count)  // not empty
+        unsafe UnsafeMutableRawBufferPointer(start: input, count: bytes.count).copyMemory(from: bytes)
         unsafe memset(input + bytes.count, 0, Int(AV_INPUT_BUFFER_PADDING_SIZE))
         unsafe packet.pointee.size = CInt(bytes.count)
         guard unsafe avcodec_send_packet(context, packet) == 0, unsafe avcodec_receive_frame(context, frame) == 0 else {

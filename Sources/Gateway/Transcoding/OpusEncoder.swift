@@ -38,10 +38,9 @@ import Settings
         let start = output.count
         output.append(contentsOf: repeatElement(0, count: Self.maximumPacketByteCount))
         let count = unsafe output.withUnsafeMutableBufferPointer { buffer in
-            let packet = unsafe UnsafeMutableBufferPointer(rebasing: buffer[start...])
+            guard let bytes = buffer.baseAddress else { return Int32(0) }
             return unsafe opus_encode_float(
-                encoder, samples, CInt(Self.samplesPerPacket), packet.baseAddress!,  // not empty
-                Int32(packet.count))
+                encoder, samples, CInt(Self.samplesPerPacket), bytes + start, Int32(Self.maximumPacketByteCount))
         }
         output.removeLast(Self.maximumPacketByteCount - max(0, Int(count)))
         return max(0, Int(count))

@@ -6,6 +6,8 @@ public import Wire
 public struct TransportConfiguration: Sendable {
     /// WHIP's settings, which are WHEP's too.
     public var whip = WHIPSettings()
+    /// The kernel's buffer of each worker's part of the media port, in bytes.
+    public var receiveBuffer = MediaSettings().receiveBuffer.bytes
     /// Addresses of the media port as clients reach it; they replace what interfaces say.
     public var advertisedAddresses: [SocketAddress]
     /// The port of ICE-TCP; nil offers none.

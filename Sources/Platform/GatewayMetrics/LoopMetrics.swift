@@ -18,16 +18,11 @@ public enum LoopMetrics {
         let lag = registry.histogram(
             "stagedoor_event_loop_lag_seconds", "The greatest lateness of timers in each second.", bounds: Histogram.loopSeconds,
             labels)
-        let busy = Gauge()
-        registry.reading("stagedoor_event_loop_busy_seconds_total", "Time between waking up and waiting again.", labels) {
-            busy.value
-        }
-        let longest = Gauge()
-        registry.reading(
-            "stagedoor_event_loop_longest_turn_cpu_seconds", "CPU time of the longest turn of the last second.", labels
-        ) {
-            longest.value
-        }
+        let busy = gauge(
+            "stagedoor_event_loop_busy_seconds_total", "Time between waking up and waiting again.", labels, in: registry)
+        let longest = gauge(
+            "stagedoor_event_loop_longest_turn_cpu_seconds", "CPU time of the longest turn of the last second.", labels,
+            in: registry)
         let turnCPU = registry.histogram(
             "stagedoor_event_loop_turn_cpu_seconds", "CPU time of each turn: what waits, waits that long.",
             bounds: Histogram.turnSeconds, labels)
@@ -42,6 +37,14 @@ public enum LoopMetrics {
             turns.increment(by: statistics.turns)
             longest.set(statistics.longestTurnCPU.inSeconds)
         }
+    }
+
+    private static func gauge(
+        _ name: String, _ help: String, _ labels: MetricLabels, in registry: MetricsRegistry
+    ) -> Gauge {
+        let gauge = Gauge()
+        registry.reading(name, help, labels) { gauge.value }
+        return gauge
     }
 }
 

@@ -9,7 +9,7 @@ public import Wire
 /// Each request goes to the handler with an `HTTPExchange`, which is answered at once or later on the same loop. One request of a
 /// connection is with the handler at a time; the ones behind it wait in the kernel.
 ///
-///     let server = HTTPServer(loop: loop) { request, exchange in
+///     let server = HTTPServer(loop: loop, configuration: configuration) { request, exchange in
 ///         exchange.respond(HTTPResponse(request.path == "/" ? .noContent : .notFound))
 ///     }
 ///     let address = try server.listen(on: SocketAddress(.loopback, port: 0))
@@ -46,7 +46,7 @@ public final class HTTPServer {
     }
 
     /// A server that listens nowhere yet: `listen(on:)` follows.
-    public init(loop: EventLoop, configuration: HTTPServerConfiguration = HTTPServerConfiguration(), handler: @escaping Handler) {
+    public init(loop: EventLoop, configuration: HTTPServerConfiguration, handler: @escaping Handler) {
         (self.loop, self.configuration, self.handler) = (loop, configuration, handler)
     }
 
@@ -184,22 +184,22 @@ extension HTTPServer {
     }
 }
 
-/// What an HTTP server grants its clients.
+/// What an HTTP server grants its clients. Values without a default here are the operator's to say (`Settings`).
 public struct HTTPServerConfiguration: Sendable {
     /// Of the head: lengths and counts (`Protocols/HTTP`).
     public var limits = HTTPLimits.standard
     /// The greatest body in bytes; asked when the head is known, so that too large a body is refused before it is read.
-    public var maximumBodyLength: @Sendable (HTTPRequest) -> Int = { _ in 64 * 1024 }
+    public var maximumBodyLength: @Sendable (HTTPRequest) -> Int
     /// From a connection's, then from a request's first byte to its last: absolute, so that dribbling wins nothing.
-    public var requestTimeout = Duration.seconds(10)
+    public var requestTimeout: Duration
     /// Between requests, and for a client to take an answer.
-    public var idleTimeout = Duration.seconds(60)
+    public var idleTimeout: Duration
     /// From a request's last byte to the handler's answer; then the client gets 503.
     public var answerTimeout = Duration.seconds(30)
     /// Open at once; beyond it a connection without a request makes way for a newcomer.
-    public var maximumConnections = 2000
+    public var maximumConnections: Int
     /// Connections of one address (IPv6: /64).
-    public var maximumConnectionsPerAddress = 64
+    public var maximumConnectionsPerAddress: Int
     /// Knows the addresses that may have more.
     public var trust: AddressTrust?
     /// Loopback is a proxy in front of us, or ourselves: its connections are not counted by address unless a test says so.
@@ -209,8 +209,15 @@ public struct HTTPServerConfiguration: Sendable {
     /// Put on every answer that does not have them: no page of ours is shown in another one's frame.
     public var headers: HTTPHeaders = ["X-Content-Type-Options": "nosniff", "X-Frame-Options": "DENY"]
 
-    /// What a listener on the open internet should grant.
-    public init() {}
+    /// - Parameter maximumBodyLength: in bytes, the same for every request.
+    public init(
+        requestTimeout: Duration, idleTimeout: Duration, maximumBodyLength: Int, maximumConnections: Int,
+        maximumConnectionsPerAddress: Int
+    ) {
+        (self.requestTimeout, self.idleTimeout) = (requestTimeout, idleTimeout)
+        self.maximumBodyLength = { _ in maximumBodyLength }
+        (self.maximumConnections, self.maximumConnectionsPerAddress) = (maximumConnections, maximumConnectionsPerAddress)
+    }
 }
 
 /// What a server has done and refused, for its metrics.

@@ -43,7 +43,7 @@ public final class DatagramLink {
         unsafe slots = .allocate(byteCount: Self.slotCount * Self.stride, alignment: 64)
         // What the system allows at most: the pair has to hold a batch.
         for option in [SO_SNDBUF, SO_RCVBUF] {
-            var size = UDPSocket.receiveBufferBytes
+            var size = UDPSocket.bufferBytes
             unsafe setsockopt(descriptor.number, SOL_SOCKET, option, &size, socklen_t(MemoryLayout<CInt>.size))
         }
         readWatch = loop.watch(descriptor: descriptor.number, for: .read, priority: .media) { [unowned self] in receive() }

@@ -1,16 +1,18 @@
 public import Wire
 
-/// How many handshakes one address may begin: 10 a second, 20 at once. Sans-IO.
+/// How many TLS handshakes one address may begin, and how long each may take. Sans-IO.
 ///
 /// An address is an IPv4 host or an IPv6 /64, which is what one customer gets. Loopback is not limited: there it is the proxy
 /// in front of us, or ourselves.
 public struct HandshakeLimits: Sendable {
     /// A stranger's handshakes in one second.
-    public var perSecond = 10
+    public let perSecond: Int
+    /// From the beginning to the end of one.
+    public let timeout: Duration
+    /// Knows the addresses that may do more; nil: all are strangers.
+    public let trust: AddressTrust?
     /// A stranger's handshakes under way.
-    public var atOnce = 20
-    /// Knows the addresses that may do more.
-    public var trust: AddressTrust?
+    public static let atOnce = 20
     /// Addresses remembered.
     public static let maximumSources = 16_384
 
@@ -25,8 +27,10 @@ public struct HandshakeLimits: Sendable {
         $0.underWay > 0
     }
 
-    /// For strangers alone: `trust` is nil.
-    public init() {}
+    /// Nobody has begun one.
+    public init(perSecond: Int, timeout: Duration, trust: AddressTrust? = nil) {
+        (self.perSecond, self.timeout, self.trust) = (perSecond, timeout, trust)
+    }
 
     /// Begins a handshake if the address may. Then `ended` must follow.
     public mutating func begin(from address: IPAddress, at now: MonotonicTime) -> Bool {
@@ -36,7 +40,7 @@ public struct HandshakeLimits: Sendable {
         source.tokens = min(rate, source.tokens + (now - source.updated).inSeconds * rate)
         source.updated = now
         defer { sources.set(source, for: address.network, at: now) }
-        let maximum = trust?.allowance(atOnce, for: address, at: now) ?? atOnce
+        let maximum = trust?.allowance(Self.atOnce, for: address, at: now) ?? Self.atOnce
         guard source.tokens >= 1, source.underWay < maximum else { return false }
         source.tokens -= 1
         source.underWay += 1

@@ -19,8 +19,8 @@ public final class HandshakeScheduler {
     /// Steps that may wait; further ones are refused.
     public static let maximumWaiting = 4_096
 
-    /// Per address; asked when a handshake begins.
-    public var limits = HandshakeLimits()
+    /// Asked when a peer begins a TLS handshake. Set before strangers are served; without them nobody is limited.
+    public var limits: HandshakeLimits?
     /// Since the loop began.
     public private(set) var counters = HandshakeCounters()
     /// Called after every step: how long it waited, and the CPU time it took.

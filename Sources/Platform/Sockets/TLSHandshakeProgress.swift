@@ -3,7 +3,8 @@ import Wire
 
 /// A TLS handshake under way: its deadline, its place among others, and whether its address may have one at all.
 final class TLSHandshakeProgress {
-    static let deadline = Duration.seconds(5)
+    /// Where the loop has no `HandshakeLimits`, and for handshakes that we begin.
+    static let ownTimeout = Duration.seconds(5)
     /// How often a connection whose address has too many asks again.
     static let admissionInterval = Duration.milliseconds(100)
 
@@ -25,14 +26,15 @@ final class TLSHandshakeProgress {
     init(loop: EventLoop, isServer: Bool, remote: IPAddress, timedOut: @escaping () -> Void) {
         (self.loop, self.isServer, self.remote) = (loop, isServer, remote)
         scheduler = HandshakeScheduler.of(loop)
-        deadline = loop.schedule(after: Self.deadline, timedOut)
+        let limit = isServer ? scheduler.limits?.timeout : nil
+        deadline = loop.schedule(after: limit ?? Self.ownTimeout, timedOut)
     }
 
     /// Runs a step in its turn, later ones before those of clients that have only said hello. Our own handshakes as a client are
     /// nobody's attack.
     func perform(_ step: @escaping () -> Void) {
         guard isServer else { return step() }
-        guard isAdmitted || scheduler.limits.begin(from: remote, at: loop.now) else {
+        guard isAdmitted || scheduler.limits?.begin(from: remote, at: loop.now) ?? true else {
             retry = loop.schedule(after: Self.admissionInterval) { [unowned self] in perform(step) }
             return
         }
@@ -56,7 +58,7 @@ final class TLSHandshakeProgress {
         isOver = true
         deadline.cancel()
         retry?.cancel()
-        if isAdmitted { scheduler.limits.ended(from: remote, at: EventLoop.monotonicNow()) }
+        if isAdmitted { scheduler.limits?.ended(from: remote, at: EventLoop.monotonicNow()) }
     }
 
     deinit { cancel() }

@@ -6,9 +6,9 @@ public import Wire
 /// A UDP socket on a loop: batches in (recvmmsg), runs of equal datagrams out (UDP GSO).
 @safe
 public final class UDPSocket {
-    /// What is asked for: 92 packets of 1,200 bytes fit without asking, 184 by Debian's `net.core.rmem_max`, which is 10 ms of 50
+    /// What is asked for where nobody says otherwise, and always for sending: 92 packets of 1,200 bytes fit without asking, 184 by Debian's `net.core.rmem_max`, which is 10 ms of 50
     /// streams; 8 MB holds a burst of all.
-    public static let receiveBufferBytes: CInt = 8 << 20
+    public static let bufferBytes: CInt = 8 << 20
 
     /// With the port that the kernel chose where 0 was asked for.
     public let localAddress: SocketAddress
@@ -36,14 +36,17 @@ public final class UDPSocket {
     private var counted = UDPCounters()
 
     /// Reads a bound socket on `loop` from the next turn on.
-    public init(loop: EventLoop, socket: BoundSocket, priority: EventPriority = .media) {
+    /// - Parameter receiveBuffer: bytes of the kernel's buffer for what arrives.
+    public init(
+        loop: EventLoop, socket: BoundSocket, priority: EventPriority = .media, receiveBuffer: Int = Int(bufferBytes)
+    ) {
         precondition(socket.transport == .udp, "a UDP socket is made from a UDP socket")
         self.loop = loop
         (descriptor, localAddress) = (socket.descriptor, socket.localAddress)
         family = shim_socket_family(descriptor.number)
         batch = loop.resource { ReceiveBatch() }
         shim_prepare_datagrams(descriptor.number, family)
-        grantedReceiveBufferBytes = Self.enlargeBuffers(descriptor.number)
+        grantedReceiveBufferBytes = Self.enlargeBuffers(descriptor.number, receiveBuffer: CInt(clamping: receiveBuffer))
         readWatch = loop.watch(descriptor: descriptor.number, for: .read, priority: priority) { [unowned self] in receive() }
     }
 
@@ -88,12 +91,12 @@ public final class UDPSocket {
     }
 
     /// SO_RCVBUFFORCE passes the system's limit with CAP_NET_ADMIN; without it we get what `rmem_max` allows.
-    private static func enlargeBuffers(_ descriptor: CInt) -> Int {
-        if shim_set_option(descriptor, SOL_SOCKET, SO_RCVBUFFORCE, receiveBufferBytes) < 0 {
-            shim_set_option(descriptor, SOL_SOCKET, SO_RCVBUF, receiveBufferBytes)
+    private static func enlargeBuffers(_ descriptor: CInt, receiveBuffer: CInt) -> Int {
+        if shim_set_option(descriptor, SOL_SOCKET, SO_RCVBUFFORCE, receiveBuffer) < 0 {
+            shim_set_option(descriptor, SOL_SOCKET, SO_RCVBUF, receiveBuffer)
         }
-        if shim_set_option(descriptor, SOL_SOCKET, SO_SNDBUFFORCE, receiveBufferBytes) < 0 {
-            shim_set_option(descriptor, SOL_SOCKET, SO_SNDBUF, receiveBufferBytes)
+        if shim_set_option(descriptor, SOL_SOCKET, SO_SNDBUFFORCE, bufferBytes) < 0 {
+            shim_set_option(descriptor, SOL_SOCKET, SO_SNDBUF, bufferBytes)
         }
         return Int(shim_option(descriptor, SOL_SOCKET, SO_RCVBUF))
     }

@@ -113,14 +113,8 @@ extension AMF0Value {
         case .object(let object):
             writer.write(AMF0Marker.object)
             Self.write(object, into: &writer)
-        case .ecmaArray(let object):
-            writer.write(AMF0Marker.ecmaArray)
-            writer.write(UInt32(object.members.count))
-            Self.write(object, into: &writer)
-        case .strictArray(let elements):
-            writer.write(AMF0Marker.strictArray)
-            writer.write(UInt32(elements.count))
-            for element in elements { element.write(into: &writer) }
+        case .ecmaArray(let object): Self.writeArray(object, into: &writer)
+        case .strictArray(let elements): Self.writeArray(elements, into: &writer)
         case .date(let milliseconds):
             writer.write(AMF0Marker.date)
             writer.write(milliseconds.bitPattern)
@@ -143,6 +137,18 @@ extension AMF0Value {
             writer.write(AMF0Marker.longString)
             writeLong(string, into: &writer)
         }
+    }
+
+    private static func writeArray(_ object: AMF0Object, into writer: inout ByteWriter) {
+        writer.write(AMF0Marker.ecmaArray)
+        writer.write(UInt32(object.members.count))
+        write(object, into: &writer)
+    }
+
+    private static func writeArray(_ elements: [AMF0Value], into writer: inout ByteWriter) {
+        writer.write(AMF0Marker.strictArray)
+        writer.write(UInt32(elements.count))
+        for element in elements { element.write(into: &writer) }
     }
 
     private static func write(_ object: AMF0Object, into writer: inout ByteWriter) {

@@ -7,16 +7,35 @@ import os
 import socket
 import sys
 
+
+def bound(address, port, kind):
+    """A socket there; of free UDP ports one whose TCP port is free too, because the program listens on both."""
+    made = socket.socket(socket.AF_INET, socket.SOCK_DGRAM if kind == ["udp"] else socket.SOCK_STREAM)
+    made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
+    made.bind((address, port))
+    if port == 0 and kind == ["udp"]:
+        with socket.socket() as probe:
+            if not can_bind(probe, made.getsockname()):
+                return bound(address, port, kind)
+    return made
+
+
+def can_bind(probe, address):
+    try:
+        probe.bind(address)
+        return True
+    except OSError:
+        return False
+
+
 split = sys.argv.index("--")
 wanted, program = sys.argv[1:split], sys.argv[split + 1:]
 sockets, ports = [], {}
 for entry in wanted:
     name, _, place = entry.partition("=")
     address, port, *kind = place.split(":")
-    made = socket.socket(socket.AF_INET, socket.SOCK_DGRAM if kind == ["udp"] else socket.SOCK_STREAM)
-    made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
-    made.bind((address, ports.get(name, int(port))))
+    made = bound(address, ports.get(name, int(port)), kind)
     ports[name] = made.getsockname()[1]
     if kind != ["udp"]:
         made.listen(128)

@@ -186,19 +186,30 @@ def write(prefix):
 def names():
     shown = []
     for node in nodes:
-        pages = node.api.get_paginator('list_stages').paginate() if node.api.can_paginate('list_stages') else stages(node)
-        shown.append(sorted(stage['name'] for page in pages for stage in page['stages']))
+        shown.append(sorted(stage['name'] for page in stages(node) for stage in page['stages']))
     print(json.dumps({'names': shown[0], 'isSame': all(found == shown[0] for found in shown)}))
 
 
 def stages(node):
     token = {}
     while True:
-        page = node.api.list_stages(maxResults=100, **token)
+        page = patiently(node.api.list_stages, maxResults=100, **token)
         yield page
         if not page.get('nextToken'):
             return
         token = {'nextToken': page['nextToken']}
+
+
+def patiently(call, **arguments):
+    """What nodes share may just have come back: asks again for a minute while it is unavailable."""
+    until = time.monotonic() + 60
+    while True:
+        try:
+            return call(**arguments)
+        except ClientError as error:
+            if error.response['ResponseMetadata']['HTTPStatusCode'] != 503 or time.monotonic() > until:
+                raise
+            time.sleep(0.2)
 
 
 def cut(stage, participant):

@@ -7,7 +7,7 @@ extension UnderLoad {
         static let seconds = 10
         static let helloesPerSecond = 2_000
 
-        @Test(.timeLimit(.minutes(3)))
+        @Test(.timeLimit(.minutes(10)))
         func `50 streams and honest set-ups go on beside 2,000 replayed ClientHellos a second`() throws {
             let gateway = try Gateway(configuration: Self.roomForMany, participants: 70)
             let keys = try gateway.makeStreamKeys(stages: 1, each: Self.honest)

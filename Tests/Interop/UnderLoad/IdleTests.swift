@@ -6,7 +6,7 @@ extension UnderLoad {
     @Suite struct Idle {
         private static let seconds = 4
 
-        @Test(.timeLimit(.minutes(1)))
+        @Test(.timeLimit(.minutes(10)))
         func `without a stream no thread wakes more than three times a second`() throws {
             let gateway = try Gateway()
             // The first second of life still writes, resolves and says what it found.

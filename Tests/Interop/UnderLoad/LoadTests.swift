@@ -7,7 +7,7 @@ extension UnderLoad {
         /// A minute in `make bench`; here long enough to see every stream past its first keyframes.
         static let seconds = 60
 
-        @Test(.timeLimit(.minutes(3)))
+        @Test(.timeLimit(.minutes(10)))
         func `100 streams of 2.5 Mbit/s lose no packet`() throws {
             let clip = try Clip.full.file()
             let gateway = try Gateway(configuration: Self.roomForMany, participants: 110)

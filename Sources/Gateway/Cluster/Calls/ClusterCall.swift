@@ -102,17 +102,7 @@ extension ClusterCall {
                 claim.key.participantID, settings.nodeID, claim.set, claim.credential, settings.cluster.leaseLifetime.text,
                 "\(settings.quotas.publishersPerStage)", "\(claim.takesOver)", claim.sessionID, "\(claim.lowestGeneration)",
                 claim.grace.rawValue, claim.isOwnerSilent ? "1" : "0")
-        case .renew(let stage, let leases):
-            var command = script(
-                .renew, keys.stage(stage), settings.nodeID, settings.cluster.leaseLifetime.text,
-                "\(settings.quotas.publishersPerStage)", "\(Self.surplusCode)")
-            for lease in leases {
-                command.arguments += [
-                    lease.participantID, "\(lease.generation)", lease.set, lease.credential, lease.session.id,
-                    "\(lease.session.start)",
-                ]
-            }
-            return command
+        case .renew(let stage, let leases): return renewal(of: leases, settings, keys.stage(stage))
         case .release(let lease):
             return script(.release, keys.stage(lease.key.stageID), lease.key.participantID, "\(lease.generation)")
         case .end(let stage, let participant, let ending):
@@ -124,6 +114,19 @@ extension ClusterCall {
         case .announce(let stage, let session): return script(.announce, keys.stage(stage), session)
         default: preconditionFailure("calls of nodes are made in command(_:)")
         }
+    }
+
+    private func renewal(of leases: [RenewedLease], _ settings: NodeSettings, _ stage: [String]) -> ClusterCommand {
+        var command = script(
+            .renew, stage, settings.nodeID, settings.cluster.leaseLifetime.text, "\(settings.quotas.publishersPerStage)",
+            "\(Self.surplusCode)")
+        for lease in leases {
+            command.arguments += [
+                lease.participantID, "\(lease.generation)", lease.set, lease.credential, lease.session.id,
+                "\(lease.session.start)",
+            ]
+        }
+        return command
     }
 
     private func plain(_ name: String, _ key: String, _ arguments: [String] = []) -> ClusterCommand {

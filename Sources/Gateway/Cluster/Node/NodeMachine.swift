@@ -157,11 +157,7 @@ package struct NodeMachine: Sendable {
         case (.idle(let stage), let answer): return idleness(of: stage, answer, now)
         case (.look(_, let number), .looked(let view)): return [.looked(number: number, view)]
         case (.look(_, let number), _): return [.looked(number: number, nil)]
-        case (.begin(let stage, _, let number), .looked(let view)):
-            // Not one of our stages, unless it was: if we die, the session goes with its keys.
-            watchIdleness(of: stage, now)
-            return [.looked(number: number, view)]
-        case (.begin(_, _, let number), _): return [.looked(number: number, nil)]
+        case (.begin(let stage, _, let number), let answer): return begun(stage, number, answer, now)
         case (.heartbeat(let record, _), .names(let dead)):
             if record != nil { toldRecord = record }
             return bury(dead, now)
@@ -171,6 +167,15 @@ package struct NodeMachine: Sendable {
         default: break
         }
         return []
+    }
+
+    private mutating func begun(
+        _ stage: String, _ number: Int, _ answer: ClusterAnswer?, _ now: MonotonicTime
+    ) -> [ClusterAction] {
+        guard case .looked(let view) = answer else { return [.looked(number: number, nil)] }
+        // Not one of our stages, unless it was: if we die, the session goes with its keys.
+        watchIdleness(of: stage, now)
+        return [.looked(number: number, view)]
     }
 }
 

@@ -15,14 +15,14 @@ public final class WHEPEndpoint {
     private let context: EmbeddedRouterContext
     /// The way back for what the authorizer answers.
     private let replies: ReplyBox
-    private var pending: [SubscriberEntry] = []
-    private var sweeper: TimerWatch?
+    private let unclaimed: UnclaimedSessions
     private var rates = RequestRates()
 
     /// - Throws: when the kernel gives no more descriptors.
     public init(loop: EventLoop, context: EmbeddedRouterContext) throws(SystemError) {
         (self.loop, self.context) = (loop, context)
         replies = try ReplyBox(loop: loop, maximumQuestions: Self.maximumQuestions)
+        unclaimed = UnclaimedSessions(loop: loop, patience: context.transport.configuration.whip.pendingTimeout)
     }
 
     /// Answers a request for one of our resources, now or later on this loop.
@@ -83,8 +83,7 @@ public final class WHEPEndpoint {
             context.transport.remove(entry)
             throw Refusal(.tooManySubscribers)
         }
-        pending.append(entry)
-        startSweeping()
+        unclaimed.add(entry)
         return context.transport.created(entry, location: "/whep/sessions/\(entry.transport.id)") {
             offer.answer($0, sources, watched: key)
         }
@@ -111,25 +110,6 @@ public final class WHEPEndpoint {
             context.transport.end(try find(request, id), .closed)
             return HTTPResponse(.ok)
         } catch { return Problem.response(error) }
-    }
-
-    // MARK: - Time
-
-    /// Ends sessions that nobody claimed in time, until none is left.
-    private func startSweeping() {
-        guard sweeper == nil else { return }
-        sweeper = loop.schedule(after: .seconds(1), repeating: .seconds(1), tolerance: .seconds(1)) { [unowned self] in sweep() }
-    }
-
-    private func sweep() {
-        let now = loop.now
-        pending.removeAll { entry in
-            guard entry.transport.current == .pending else { return true }
-            guard now - entry.transport.createdAt > context.transport.configuration.whip.pendingTimeout else { return false }
-            if entry.transport.endIfPending() { entry.finish(.connectionLost) }
-            return true
-        }
-        if pending.isEmpty { sweeper = nil }
     }
 
     /// POSTs that wait for the authorizer, from all viewers.

@@ -72,14 +72,14 @@ final class SubscriberSession: TransportSession {
 
     private func send(_ block: MediaBlock, _ epoch: UInt64, _ track: inout SubscriberTrack?, at now: MonotonicTime) {
         guard track != nil else { return }
-        track!.begin(block, epoch: epoch)
+        track?.begin(block, epoch: epoch)
         for packet in block.packets {
-            guard let count = unsafe track!.write(packet, of: block, into: worker.scratch), transmit(count) else { continue }
+            guard let count = unsafe track?.write(packet, of: block, into: worker.scratch), transmit(count) else { continue }
             budget.sent(at: now)
             statistics.packets += 1
             worker.context.metrics.packets.increment()
         }
-        if !track!.hasReported { report(&track!, at: now) }
+        if track?.hasReported == false { report(&track, at: now) }
     }
 
     /// Protects what is written in the worker's scratch and sends it.
@@ -90,9 +90,10 @@ final class SubscriberSession: TransportSession {
         return true
     }
 
-    private func report(_ track: inout SubscriberTrack, at now: MonotonicTime) {
+    private func report(_ track: inout SubscriberTrack?, at now: MonotonicTime) {
         var writer = ByteWriter(reserving: 64)
-        if track.writeReport(at: now, wall: EventLoop.wallNow(), into: &writer) { transport.sendControl(writer.bytes) }
+        let isWritten = track?.writeReport(at: now, wall: EventLoop.wallNow(), into: &writer) ?? false
+        if isWritten { transport.sendControl(writer.bytes) }
     }
 
     /// The publisher's numbers began anew, or a piece is missing: decoding goes on at the next keyframe.
@@ -134,9 +135,9 @@ final class SubscriberSession: TransportSession {
     }
 
     private func retransmit(_ sequenceNumber: UInt16, at now: MonotonicTime) -> Bool {
-        guard budget.admitsRetransmission(at: now), let number = video!.publisherNumber(of: sequenceNumber),
+        guard budget.admitsRetransmission(at: now), let number = video?.publisherNumber(of: sequenceNumber),
             let (block, packet) = worker.kept(number, for: self),
-            let count = unsafe video!.writeRetransmission(packet, sentAs: sequenceNumber, of: block, into: worker.scratch),
+            let count = unsafe video?.writeRetransmission(packet, sentAs: sequenceNumber, of: block, into: worker.scratch),
             transmit(count)
         else { return false }
         budget.retransmitted(at: now)
@@ -162,8 +163,8 @@ final class SubscriberSession: TransportSession {
 
     func tick(at now: MonotonicTime, isSlow: Bool) {
         guard isSlow, now - lastReport >= Self.reportPeriod else { return }
-        if video != nil { report(&video!, at: now) }
-        if audio != nil { report(&audio!, at: now) }
+        report(&video, at: now)
+        report(&audio, at: now)
         if lastReport != .zero {
             let elapsed = (now - lastReport).inSeconds
             let frames = video?.frameCount ?? 0

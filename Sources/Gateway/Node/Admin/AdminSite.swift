@@ -129,13 +129,11 @@ extension MetricsSettings {
 
 extension HTTPServerConfiguration {
     init(_ settings: AdminSettings, trustedProxies: [IPNetwork]) {
-        self.init()
+        self.init(
+            requestTimeout: settings.requestTimeout, idleTimeout: settings.idleTimeout,
+            maximumBodyLength: settings.maximumBodySize.bytes, maximumConnections: settings.maximumConnections,
+            maximumConnectionsPerAddress: settings.maximumConnections)
         self.trustedProxies = trustedProxies
-        let length = settings.maximumBodySize.bytes
-        maximumBodyLength = { _ in length }
-        (requestTimeout, idleTimeout) = (settings.requestTimeout, settings.idleTimeout)
-        maximumConnections = settings.maximumConnections
-        maximumConnectionsPerAddress = settings.maximumConnections
     }
 }
 

@@ -51,6 +51,8 @@ struct DrainMachine {
     /// Taken by the next drain.
     var settings: DrainSettings
     private var plan: DrainPlan?
+    /// What the API had begun when a process took our place; goes on when we come back.
+    private var interrupted: DrainPlan?
     private var endsProcess = false
     /// A process after us has our place; ours lives on for its sessions.
     private var isSucceeded = false
@@ -86,9 +88,12 @@ struct DrainMachine {
         return [.take(turns: false), .leave(false), .refusePublishes(false), .log(.cancelled)]
     }
 
-    /// A process after us has our place: live streams go on until their end, and then so does this process.
+    /// A process after us has our place: live streams go on until their end, and then so does this process. A signal's drain
+    /// goes on as it is.
     mutating func outlive(at now: MonotonicTime) -> [Action] {
         isSucceeded = true
+        if endsProcess { return [] }
+        interrupted = plan
         // It refuses at once and waits long.
         plan = DrainPlan(
             DrainSettings(
@@ -96,11 +101,14 @@ struct DrainMachine {
         return [.take(turns: true)]
     }
 
-    /// The process after us has died: we serve as before.
+    /// The process after us has died: we serve as before, or go on with the drain that was under way.
     mutating func comeBack() -> [Action] {
-        guard isSucceeded else { return [] }
-        (isSucceeded, plan) = (false, nil)
-        return [.take(turns: false)]
+        let turns = plan != nil
+        if isSucceeded, !endsProcess { (plan, interrupted) = (interrupted, nil) }
+        isSucceeded = false
+        guard let phase else { return turns ? [.take(turns: false)] : [] }
+        // The take-over's own refusal of publishes has just ended.
+        return phase == .grace ? [] : [.refusePublishes(true)]
     }
 
     /// The process after us has died, and its place had another one: nobody reads for our sessions any more.

@@ -36,6 +36,7 @@ final class NodeReload {
 
     /// Reads configuration and certificates anew. One fault, and everything stays as it is.
     func reload(because reason: String) {
+        files?.remember()
         do {
             let new = try source.read()
             let changes = ConfigurationChanges(from: running, to: new)
@@ -85,6 +86,9 @@ final class FileChanges {
             look(changed)
         }
     }
+
+    /// What is there now is read, for whatever reason: it is no news.
+    func remember() { (seen, pending) = (Self.signature(of: paths), nil) }
 
     /// A change counts once it has held still for one look: half a file is no file.
     private func look(_ changed: () -> Void) {

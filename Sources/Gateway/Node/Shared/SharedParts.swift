@@ -75,8 +75,8 @@ struct SharedRTMP: Sendable {
         _ configuration: StagedoorConfiguration, workerCount: Int, admission: SharedAdmission, membership: Membership,
         records: SharedRecords, instruments: Instruments
     ) throws {
-        let threads = configuration.transcoding.threads > 0 ? configuration.transcoding.threads : CPUAllowance.granted
-        transcoding = try TranscodingPool(threadCount: threads)
+        let threadCount = configuration.transcoding.threadCount(processors: CPUAllowance.granted)
+        transcoding = try TranscodingPool(threadCount: threadCount)
         var environment = RTMPIngestEnvironment(
             settings: configuration.rtmp, limits: configuration.limits, trustedProxies: configuration.trustedProxies,
             authorizer: admission.authorizer, leases: membership.leases, reports: membership.leases, metrics: instruments.metrics,

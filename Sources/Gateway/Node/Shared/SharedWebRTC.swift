@@ -61,6 +61,6 @@ extension TransportConfiguration {
         let addresses = try AdvertisedAddresses.list(configuration.advertise.addresses, bound: media.ip)
         self.init(
             advertisedAddresses: addresses.map { SocketAddress($0, port: port) }, tcpPort: configuration.media.tcp ? port : nil)
-        whip = configuration.whip
+        (whip, receiveBuffer) = (configuration.whip, configuration.media.receiveBuffer.bytes)
     }
 }

@@ -51,15 +51,22 @@ final class NodeStore: NodeService {
                     configuration, node: node, names: names, directory: directory.path, seeding: seeding, onEvents: tell))
         } else {
             node = NodeName.ofOneAlone
-            let store = try EmbeddedStore(
-                directory: directory.path, webhooks: configuration.webhooks.keys.sorted(),
-                retention: configuration.events.retention, sparing: living, seeding: seeding, onEvents: { _ in tell() })
             membership = .alone(
-                EmbeddedContext(store: store, leases: EmbeddedLeases(store: store, quotas: configuration.quotas)))
+                try Self.open(configuration, directory: directory.path, sparing: living, seeding: seeding, onEvents: tell))
         }
         guard let seed else { throw StartupError.store }
         (self.names, self.endpoints, authority, quickstart) = (names, endpoints, seed.authority, seed.quickstart)
         rules = TokenRules(endpoints: seed.history, authority: seed.authority)
+    }
+
+    private static func open(
+        _ configuration: StagedoorConfiguration, directory: String, sparing living: Set<LivingParticipant>,
+        seeding: (inout StateTransaction) throws -> Void, onEvents: @escaping @Sendable () -> Void
+    ) throws -> EmbeddedContext {
+        let store = try EmbeddedStore(
+            directory: directory, webhooks: configuration.webhooks.keys.sorted(), retention: configuration.events.retention,
+            sparing: living, seeding: seeding, onEvents: { _ in onEvents() })
+        return EmbeddedContext(store: store, leases: EmbeddedLeases(store: store, quotas: configuration.quotas))
     }
 
     private static func join(

@@ -144,17 +144,47 @@ final class NodeHandover {
     // MARK: - Actions
 
     private func perform(_ action: HandoverMachine.Action) {
-        let (leases, store) = (environment.embedded.leases, environment.embedded.store)
+        switch action {
+        case .accept, .refuse, .send, .offer, .tellLiving, .tellReservations, .tellPredecessors, .tellProgress, .close:
+            tell(action)
+        case .suspendAdministration, .resumeAdministration, .suspendStore, .resumeStore, .takeBack: handStore(action)
+        case .admit, .suspendAccepting, .relay, .suspendReading, .resumeWorkers: handTraffic(action)
+        case .listen, .passName, .takeBackName: handName(action)
+        case .tellPredecessor(let isSucceeded): environment.predecessor()?.tell(weAreSucceeded: isSucceeded)
+        case .outlive: environment.drain.outlive { [unowned self] in put { $0.drained() } }
+        case .comeBack: environment.drain.comeBack()
+        case .terminate: environment.drain.terminate()
+        case .abandon: environment.drain.abandon()
+        case .end(let lease, let end): environment.embedded.leases.end(lease, end)
+        case .answer(let number, let request): answer(number, request)
+        case .wake(let delay):
+            alarm = delay.map { loop.schedule(after: $0) { [unowned self] in put { $0.timePassed() } } }
+        case .clear: (alarm, progress, links) = (nil, nil, [])
+        case .forgetConnection: channel = nil
+        case .log(let event): log(event)
+        }
+    }
+
+    /// What the successor hears.
+    private func tell(_ action: HandoverMachine.Action) {
         switch action {
         case .accept: accept()
         case .refuse(let reason): refuse(because: reason)
         case .send(let message): channel?.send(message)
         case .offer: offer()
-        case .tellLiving: channel?.send(Array(leases.living)) { .living($0) }
+        case .tellLiving: channel?.send(Array(environment.embedded.leases.living)) { .living($0) }
         case .tellReservations: tellReservations()
         case .tellPredecessors: channel?.send(.predecessors(environment.predecessor()?.count ?? 0))
         case .tellProgress: tellProgress(every: Self.progressInterval)
         case .close: channel?.close()
+        default: break
+        }
+    }
+
+    /// Files, and what reads and writes them for others.
+    private func handStore(_ action: HandoverMachine.Action) {
+        let (leases, store) = (environment.embedded.leases, environment.embedded.store)
+        switch action {
         case .suspendAdministration:
             environment.admin.suspend()
             environment.events.suspend()
@@ -167,6 +197,13 @@ final class NodeHandover {
         case .takeBack(let recovered):
             leases.takeBack(recovered)
             environment.services.contract.takeBack()
+        default: break
+        }
+    }
+
+    /// Connections and datagrams.
+    private func handTraffic(_ action: HandoverMachine.Action) {
+        switch action {
         case .admit(let admits): environment.services.gate.set(.draining, !admits)
         case .suspendAccepting(let step):
             environment.workers.tell(
@@ -174,6 +211,13 @@ final class NodeHandover {
         case .relay: relay()
         case .suspendReading(let step): suspendReading(step)
         case .resumeWorkers: environment.workers.tell(.resume)
+        default: break
+        }
+    }
+
+    /// By which successors and the service manager know the node.
+    private func handName(_ action: HandoverMachine.Action) {
+        switch action {
         case .listen(true): if (try? listen()) == nil { Log.event(.error, "handover_not_offered") }
         case .listen(false):
             listenerWatch?.cancel()
@@ -182,18 +226,7 @@ final class NodeHandover {
         case .takeBackName:
             environment.tellHolder()
             environment.notifier?.send("MAINPID=\(getpid())\nREADY=1")
-        case .tellPredecessor(let isSucceeded): environment.predecessor()?.tell(weAreSucceeded: isSucceeded)
-        case .outlive: environment.drain.outlive { [unowned self] in put { $0.drained() } }
-        case .comeBack: environment.drain.comeBack()
-        case .terminate: environment.drain.terminate()
-        case .abandon: environment.drain.abandon()
-        case .end(let lease, let end): leases.end(lease, end)
-        case .answer(let number, let request): answer(number, request)
-        case .wake(let delay):
-            alarm = delay.map { loop.schedule(after: $0) { [unowned self] in put { $0.timePassed() } } }
-        case .clear: (alarm, progress, links) = (nil, nil, [])
-        case .forgetConnection: channel = nil
-        case .log(let event): log(event)
+        default: break
         }
     }
 

@@ -25,11 +25,13 @@ final class PublicSite {
         /// The PEM file of whom they are trusted by; empty: the system's.
         let certificateAuthority: String
         let hasPublishPage: Bool
-        let server: HTTPServerConfiguration
+        let http: HTTPServerConfiguration
+        let https: HTTPServerConfiguration
         let tls: TLSContext
     }
 
-    private let server: HTTPServer
+    /// One for HTTP, one for HTTPS: each has limits of its own.
+    private let servers: [HTTPServer]
     private let whip: WHIPEndpoint?
     private let watch: WatchEndpoint?
     private let foreign: ForeignAnswers
@@ -48,33 +50,45 @@ final class PublicSite {
         self.watch = watch
         let foreign = try ForeignAnswers(loop: loop, requests: environment.foreignRequests)
         whip?.predecessor = { foreign.pass($0, $1) }
-        if let neighbours = environment.neighbours, let transport = environment.webRTC.transport {
-            var tls = HTTPClientTLS()
-            tls.certificateAuthority = environment.certificateAuthority
-            whip?.proxy = SessionProxy(
-                loop: loop, directory: neighbours, key: transport.configuration.sessionKey, tls: tls)
-        }
+        whip?.proxy = Self.makeProxy(loop: loop, environment)
         self.foreign = foreign
-        var rates = RequestRates()
-        let setup = try environment.clientConfiguration.map { context in
-            try ClientConfigurationEndpoint(loop: loop, context: context) { rates.allows($0, now: loop.now) }
-        }
-        server = HTTPServer(loop: loop, configuration: environment.server) {
-            request, exchange in
+        let setup = try Self.makeSetup(loop: loop, environment)
+        let answer: HTTPServer.Handler = { request, exchange in
             if whip?.handle(request, respond: { exchange.respond($0) }) == true { return }
             if whep?.handle(request, respond: { exchange.respond($0) }) == true { return }
             if watch?.handle(request, exchange) == true { return }
             if setup?.handle(request, respond: { exchange.respond($0) }) == true { return }
             exchange.respond(ProblemDocument(.notFound, detail: "Nothing is served at \(request.path)."))
         }
-        if let socket = sockets.http { try server.listen(on: socket) }
-        if let socket = sockets.https { try server.listen(on: socket, tls: environment.tls) }
+        let (http, https) = (
+            HTTPServer(loop: loop, configuration: environment.http, handler: answer),
+            HTTPServer(loop: loop, configuration: environment.https, handler: answer)
+        )
+        if let socket = sockets.http { try http.listen(on: socket) }
+        if let socket = sockets.https { try https.listen(on: socket, tls: environment.tls) }
+        servers = [http, https]
     }
 
-    func replaceTLS(_ context: TLSContext) { server.replaceTLS(context) }
+    /// What sets up OBS; nil where no encoder may be set up.
+    private static func makeSetup(loop: EventLoop, _ environment: Environment) throws -> ClientConfigurationEndpoint? {
+        var rates = RequestRates()
+        return try environment.clientConfiguration.map { context in
+            try ClientConfigurationEndpoint(loop: loop, context: context) { rates.allows($0, now: loop.now) }
+        }
+    }
 
-    func suspend() { server.suspend() }
-    func resume() { server.resume() }
+    /// To the nodes that have other sessions; nil for a node alone.
+    private static func makeProxy(loop: EventLoop, _ environment: Environment) -> SessionProxy? {
+        guard let neighbours = environment.neighbours, let transport = environment.webRTC.transport else { return nil }
+        var tls = HTTPClientTLS()
+        tls.certificateAuthority = environment.certificateAuthority
+        return SessionProxy(loop: loop, directory: neighbours, key: transport.configuration.sessionKey, tls: tls)
+    }
+
+    func replaceTLS(_ context: TLSContext) { for server in servers { server.replaceTLS(context) } }
+
+    func suspend() { for server in servers { server.suspend() } }
+    func resume() { for server in servers { server.resume() } }
 
     /// Answers a request that another process received.
     func answer(_ request: HTTPRequest, _ reply: @escaping @Sendable (HTTPResponse) -> Void) {
@@ -85,7 +99,7 @@ final class PublicSite {
 
     func stop() {
         watch?.stop()
-        server.drain()
+        for server in servers { server.drain() }
     }
 }
 
@@ -100,21 +114,18 @@ extension PublicSite.Environment {
             } else { nil }
         certificateAuthority = configuration.cluster.certificateAuthority
         hasPublishPage = configuration.watch.publishPage
-        server = HTTPServerConfiguration(public: configuration, trust: shared.admission.trust)
+        http = HTTPServerConfiguration(configuration.http, of: configuration, trust: shared.admission.trust)
+        https = HTTPServerConfiguration(configuration.https, of: configuration, trust: shared.admission.trust)
     }
 }
 
 extension HTTPServerConfiguration {
-    /// Of the public listeners.
-    init(public configuration: StagedoorConfiguration, trust: AddressTrust) {
-        self.init()
-        let settings = configuration.http
-        let length = settings.maximumBodySize.bytes
-        maximumBodyLength = { _ in length }
-        requestTimeout = settings.requestTimeout
-        idleTimeout = settings.idleTimeout
-        maximumConnections = settings.maximumConnections
-        maximumConnectionsPerAddress = configuration.limits.connectionsPerAddress
+    /// - Parameter listener: `http` or `https`.
+    init(_ listener: HTTPSettings, of configuration: StagedoorConfiguration, trust: AddressTrust) {
+        self.init(
+            requestTimeout: listener.requestTimeout, idleTimeout: listener.idleTimeout,
+            maximumBodyLength: listener.maximumBodySize.bytes, maximumConnections: listener.maximumConnections,
+            maximumConnectionsPerAddress: configuration.limits.connectionsPerAddress)
         trustedProxies = configuration.trustedProxies
         self.trust = trust
     }

@@ -84,8 +84,7 @@ final class Worker {
         rtmp.tls = environment.tls
         orders = try Mailbox(loop: loop) { [unowned self] in carryOut($0) }
         let name = "worker-\(sockets.index)"
-        let handshakes = HandshakeScheduler.of(loop)
-        (handshakes.limits.perSecond, handshakes.limits.trust) = (environment.handshakesPerSecond, environment.trust)
+        HandshakeScheduler.of(loop).limits = environment.handshakes
         reports = environment.instruments.watch(loop, name: name)
         HandshakeMetrics.watch(loop, name: name, in: environment.instruments.metrics)
         try openWHIP(sockets)
@@ -171,8 +170,7 @@ final class Worker {
 /// What every worker is made from, whichever thread it runs on.
 struct WorkerEnvironment: Sendable {
     let instruments: Instruments
-    let handshakesPerSecond: Int
-    let trust: AddressTrust
+    let handshakes: HandshakeLimits
     let tls: TLSContext
     let rtmp: SharedRTMP
     let webRTC: SharedWebRTC
@@ -186,12 +184,18 @@ struct WorkerEnvironment: Sendable {
         forwarding: MailboxSender<ForwardingEvent>?
     ) {
         (instruments, tls, rtmp, webRTC) = (shared.instruments, shared.tls, shared.rtmp, shared.webRTC)
-        (handshakesPerSecond, trust) = (configuration.tls.handshakesPerSecond, shared.admission.trust)
+        handshakes = HandshakeLimits(configuration.tls, trust: shared.admission.trust)
         routerMetrics = shared.routerMetrics
         publications = PublicationHost.Environment(
-            gate: shared.admission.gate, trust: trust, leases: membership.leases, contract: shared.contract,
+            gate: shared.admission.gate, trust: shared.admission.trust, leases: membership.leases, contract: shared.contract,
             records: shared.records, staticRouters: shared.staticRouters, replicas: configuration.forwarding.replicas,
             forwarding: forwarding)
         site = PublicSite.Environment(configuration, shared, membership: membership)
+    }
+}
+
+extension HandshakeLimits {
+    init(_ settings: TLSSettings, trust: AddressTrust?) {
+        self.init(perSecond: settings.handshakesPerSecond, timeout: settings.handshakeTimeout, trust: trust)
     }
 }

@@ -115,18 +115,7 @@ extension RouterConformance {
         leg.open(plan)
         var frame: Int64 = 0
         let encoder = loop.schedule(after: .zero, repeating: .milliseconds(20)) { [loop] in
-            for (track, payload) in [(.video, [0x65, 0x88, 0x84, 0x00]), (.audio, [0xFC, 0xFF, 0xFE])] as [(TrackID, [UInt8])] {
-                let placed = publication.timeline.place(.milliseconds(20 * frame), of: track, arrival: loop.now)
-                unsafe payload.withUnsafeBytes { bytes in
-                    let packet = unsafe MediaPacket(
-                        sequenceNumber: frame, timestamp: placed.timestamp(for: track), marker: track == .video || frame == 0,
-                        payload: bytes)
-                    let run = MediaRun(track: track, isKeyframe: track == .video, arrival: loop.now)
-                    unsafe withUnsafePointer(to: packet) {
-                        unsafe publication.forward(UnsafeBufferPointer(start: $0, count: 1), of: run)
-                    }
-                }
-            }
+            Self.send(frame, to: publication, at: loop.now)
             frame += 1
         }
         let hasReported = loop.run(until: { leg.lastFeedback != nil && frame > 50 }, within: .seconds(3))
@@ -136,6 +125,22 @@ extension RouterConformance {
             Finding(
                 section: 7, rule: "receiver reports come from the announced address within 3 s", isMet: hasReported,
                 detail: hasReported ? "" : "foreign \(socket.feedback.foreign), malformed \(socket.feedback.malformed)"))
+    }
+
+    /// A picture and a packet of sound, both made up.
+    private static func send(_ frame: Int64, to publication: Publication, at now: MonotonicTime) {
+        for (track, payload) in [(.video, [0x65, 0x88, 0x84, 0x00]), (.audio, [0xFC, 0xFF, 0xFE])] as [(TrackID, [UInt8])] {
+            let placed = publication.timeline.place(.milliseconds(20 * frame), of: track, arrival: now)
+            unsafe payload.withUnsafeBytes { bytes in
+                let packet = unsafe MediaPacket(
+                    sequenceNumber: frame, timestamp: placed.timestamp(for: track), marker: track == .video || frame == 0,
+                    payload: bytes)
+                let run = MediaRun(track: track, isKeyframe: track == .video, arrival: now)
+                unsafe withUnsafePointer(to: packet) {
+                    unsafe publication.forward(UnsafeBufferPointer(start: $0, count: 1), of: run)
+                }
+            }
+        }
     }
 
     private func checkLease() {

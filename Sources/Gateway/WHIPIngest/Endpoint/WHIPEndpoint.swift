@@ -27,8 +27,7 @@ public final class WHIPEndpoint {
     public var proxy: SessionProxy?
     /// Whether `GET /publish` serves the test page.
     private let servesPublishPage: Bool
-    private var pending: [SessionEntry] = []
-    private var sweeper: TimerWatch?
+    private let unclaimed: UnclaimedSessions
     private var rates = RequestRates()
 
     /// - Throws: when the kernel gives no more descriptors.
@@ -37,10 +36,8 @@ public final class WHIPEndpoint {
     ) throws(SystemError) {
         (self.loop, self.context, self.authorizer, self.servesPublishPage) = (loop, context, authorizer, servesPublishPage)
         replies = try ReplyBox(loop: loop, maximumQuestions: Self.maximumQuestions)
-        sweeper = loop.schedule(after: .seconds(1), repeating: .seconds(1), tolerance: .seconds(1)) { [unowned self] in sweep() }
+        unclaimed = UnclaimedSessions(loop: loop, patience: context.transport.configuration.whip.pendingTimeout)
     }
-
-    deinit { sweeper?.cancel() }
 
     /// Answers a request for one of our resources, now or later on this loop.
     /// - Returns: false when the path is none of ours; then `respond` is not called.
@@ -95,7 +92,7 @@ public final class WHIPEndpoint {
     }
 
     /// A session was answered: it ends when nobody claims it in time.
-    func awaitClaim(of entry: SessionEntry) { pending.append(entry) }
+    func awaitClaim(of entry: SessionEntry) { unclaimed.add(entry) }
 
     // MARK: - Sessions
 
@@ -166,19 +163,6 @@ public final class WHIPEndpoint {
             return .failure(Refusal(.foreignSession))
         }
         return .success(entry)
-    }
-
-    // MARK: - Time
-
-    /// Ends pending sessions that nobody claimed in time.
-    private func sweep() {
-        let now = loop.now
-        pending.removeAll { entry in
-            guard entry.current == .pending else { return true }
-            guard now - entry.transport.createdAt > context.transport.configuration.whip.pendingTimeout else { return false }
-            if entry.transport.endIfPending() { entry.conclude(.connectionLost) }
-            return true
-        }
     }
 
     /// POSTs that wait for an answer, from all encoders.

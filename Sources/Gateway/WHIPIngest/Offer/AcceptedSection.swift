@@ -39,15 +39,7 @@ struct AcceptedSection: Sendable, Equatable {
 
 extension AcceptedSection {
     init(negotiating media: MediaDescription, rules: OfferRules) throws(Refusal) {
-        // 0 without bundle-only is a section the client itself has switched off (RFC 9143 §7.1).
-        guard media.port != 0 || media.isBundleOnly else { throw Refusal(.inactiveTrack) }
-        guard media.direction == .sendonly || media.direction == .sendrecv else { throw Refusal(.inactiveTrack) }
-        guard ["UDP/TLS/RTP/SAVPF", "TCP/TLS/RTP/SAVPF", "UDP/TLS/RTP/SAVP"].contains(media.transportProtocol) else {
-            throw Refusal(.unsupportedTransport)
-        }
-        guard media.attributes.contains("rtcp-mux") || media.attributes.contains("rtcp-mux-only") else {
-            throw Refusal(.noRTCPMux)
-        }
+        try Self.checkTransport(of: media)
         kind = media.media == "video" ? .video : .audio
         mid = media.mid ?? ""
         transportProtocol = media.transportProtocol
@@ -69,6 +61,19 @@ extension AcceptedSection {
             if Self.isLibWebRTC(media) { parameters?.parameters.append(.init("x-google-start-bitrate", "\(Self.startBitrate)")) }
         }
         (ssrc, retransmissionSSRC) = Self.sources(of: media, isSimulcast: rids.count > 1)
+    }
+
+    /// Whether its media can come at all, whatever the codec.
+    private static func checkTransport(of media: MediaDescription) throws(Refusal) {
+        // 0 without bundle-only is a section the client itself has switched off (RFC 9143 §7.1).
+        guard media.port != 0 || media.isBundleOnly else { throw Refusal(.inactiveTrack) }
+        guard media.direction == .sendonly || media.direction == .sendrecv else { throw Refusal(.inactiveTrack) }
+        guard ["UDP/TLS/RTP/SAVPF", "TCP/TLS/RTP/SAVPF", "UDP/TLS/RTP/SAVP"].contains(media.transportProtocol) else {
+            throw Refusal(.unsupportedTransport)
+        }
+        guard media.attributes.contains("rtcp-mux") || media.attributes.contains("rtcp-mux-only") else {
+            throw Refusal(.noRTCPMux)
+        }
     }
 
     private static func maps(of media: MediaDescription) throws(Refusal) -> [RTPMap] {

@@ -40,6 +40,19 @@ struct TransportArrivals {
         }
         // 64 ms units, then 250 µs steps: rounded down together, so that errors do not add up.
         let reference = first.nanoseconds / Self.referenceUnit
+        let deltas = deltas(since: reference)
+        guard !deltas.isEmpty else { return nil }
+        arrivals.removeFirst(deltas.count)
+        next = base + Int64(deltas.count)
+        lastFeedback = now
+        defer { feedbackCount &+= 1 }
+        return TransportWideFeedback(
+            senderSSRC: senderSSRC, mediaSSRC: mediaSSRC, baseSequenceNumber: UInt16(truncatingIfNeeded: base),
+            referenceTime: Int32(truncatingIfNeeded: reference & 0xFF_FFFF), feedbackCount: feedbackCount, arrivalDeltas: deltas)
+    }
+
+    /// As far as one feedback can tell.
+    private func deltas(since reference: Int64) -> [Int16?] {
         var previous = reference * (Self.referenceUnit / Self.deltaUnit)
         var deltas: [Int16?] = []
         deltas.reserveCapacity(arrivals.count)
@@ -53,14 +66,7 @@ struct TransportArrivals {
             deltas.append(delta)
             previous = ticks
         }
-        guard !deltas.isEmpty else { return nil }
-        arrivals.removeFirst(deltas.count)
-        next = base + Int64(deltas.count)
-        lastFeedback = now
-        defer { feedbackCount &+= 1 }
-        return TransportWideFeedback(
-            senderSSRC: senderSSRC, mediaSSRC: mediaSSRC, baseSequenceNumber: UInt16(truncatingIfNeeded: base),
-            referenceTime: Int32(truncatingIfNeeded: reference & 0xFF_FFFF), feedbackCount: feedbackCount, arrivalDeltas: deltas)
+        return deltas
     }
 
     private static let referenceUnit: Int64 = 64_000_000

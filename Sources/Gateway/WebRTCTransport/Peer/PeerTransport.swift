@@ -129,7 +129,7 @@ import Wire
     public func sendControl(_ compound: [UInt8]) {
         guard outbound != nil, unsafe compound.count + SRTPOutbound.trailerByteCount <= scratch.count else { return }
         unsafe scratch.copyBytes(from: compound)
-        guard let count = try? unsafe outbound!.protectControl(scratch, count: compound.count) else { return }
+        guard let count = try? unsafe outbound?.protectControl(scratch, count: compound.count) else { return }
         unsafe send(UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(scratch)[..<count]))
     }
 
@@ -137,8 +137,7 @@ import Wire
     /// - Parameter buffer: `protectionByteCount` longer than the packet at least.
     /// - Returns: the length of the protected packet; nil before the keys are there, and when they are used up.
     public func protect(_ buffer: UnsafeMutableRawBufferPointer, count: Int) -> Int? {
-        guard outbound != nil else { return nil }
-        return try? unsafe outbound!.protect(buffer, count: count)
+        try? unsafe outbound?.protect(buffer, count: count)
     }
 
     /// Sends a datagram that is protected already.

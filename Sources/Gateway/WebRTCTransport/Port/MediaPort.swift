@@ -47,7 +47,7 @@ import Wire
     /// - Parameter socket: this worker's member of the media port's group.
     public init(loop: EventLoop, index: Int, socket: BoundSocket, context: TransportContext) throws {
         (self.loop, self.index, self.context) = (loop, index, context)
-        self.socket = UDPSocket(loop: loop, socket: socket)
+        self.socket = UDPSocket(loop: loop, socket: socket, receiveBuffer: context.configuration.receiveBuffer)
         (connections, clock) = (ICEConnections(loop: loop), PortClock(loop: loop))
         let mailbox = try Mailbox<TransportMessage>(loop: loop, priority: .media) { [unowned self] in receive($0) }
         self.mailbox = mailbox

@@ -4,6 +4,8 @@ import COpus
 /// A file's AAC decoded by libavcodec and encoded by libopus, both called in turn and nothing else.
 struct TranscodingFloor {
     private static let samplesPerPacket = 960
+    /// libavcodec reads beyond the end.
+    private static let padding = [UInt8](repeating: 0, count: Int(AV_INPUT_BUFFER_PADDING_SIZE))
     private let config: [UInt8]
     private let frames: [[UInt8]]
     private let bitrate: Int32
@@ -29,29 +31,29 @@ struct TranscodingFloor {
             unsafe av_frame_free(&freedFrame)
             unsafe opus_encoder_destroy(encoder)
         }
-        let padding = [UInt8](repeating: 0, count: Int(AV_INPUT_BUFFER_PADDING_SIZE))
-        unsafe context.pointee.extradata = av_mallocz(config.count + padding.count).assumingMemoryBound(to: UInt8.self)
-        unsafe context.pointee.extradata?.update(from: config, count: config.count)
-        unsafe context.pointee.extradata_size = CInt(config.count)
-        guard unsafe avcodec_open2(context, codec, nil) == 0 else { throw FloorError.codec }
+        guard unsafe open(context, codec) else { throw FloorError.codec }
         var (clock, samples, sampleCount) = (FloorClock(), [Float](), 0)
         for bytes in frames {
-            var input = bytes + padding
+            var input = bytes + Self.padding
             let byteCount = bytes.count
             clock.measure {
                 unsafe input.withUnsafeMutableBufferPointer { input in
                     unsafe (packet.pointee.data, packet.pointee.size) = (input.baseAddress, CInt(byteCount))
-                    guard unsafe avcodec_send_packet(context, packet) == 0, unsafe avcodec_receive_frame(context, frame) == 0
-                    else { return }
-                    unsafe sampleCount += Int(frame.pointee.nb_samples)
-                    unsafe Self.interleave(frame, into: &samples)
-                    unsafe av_frame_unref(frame)
+                    guard unsafe avcodec_send_packet(context, packet) == 0 else { return }
+                    unsafe sampleCount += Self.receive(frame, context, into: &samples)
                 }
                 unsafe Self.encode(&samples, encoder)
             }
         }
         guard sampleCount > 0 else { throw FloorError.codec }
         return clock.milliseconds / (Double(sampleCount) / 48_000)
+    }
+
+    private func open(_ context: UnsafeMutablePointer<AVCodecContext>, _ codec: UnsafePointer<AVCodec>) -> Bool {
+        unsafe context.pointee.extradata = av_mallocz(config.count + Self.padding.count).assumingMemoryBound(to: UInt8.self)
+        unsafe context.pointee.extradata?.update(from: config, count: config.count)
+        unsafe context.pointee.extradata_size = CInt(config.count)
+        return unsafe avcodec_open2(context, codec, nil) == 0
     }
 
     private func makeEncoder() -> OpaquePointer? {
@@ -61,6 +63,16 @@ struct TranscodingFloor {
             unsafe opus_shim_set_complexity(encoder, complexity) == OPUS_OK
         else { return nil }
         return unsafe encoder
+    }
+
+    /// - Returns: how many samples of each channel have come.
+    private static func receive(
+        _ frame: UnsafeMutablePointer<AVFrame>, _ context: UnsafeMutablePointer<AVCodecContext>, into samples: inout [Float]
+    ) -> Int {
+        guard unsafe avcodec_receive_frame(context, frame) == 0 else { return 0 }
+        defer { unsafe av_frame_unref(frame) }
+        unsafe interleave(frame, into: &samples)
+        return unsafe Int(frame.pointee.nb_samples)
     }
 
     /// Stereo, as the file has it.
@@ -80,8 +92,8 @@ struct TranscodingFloor {
 
     private static func encode(_ samples: inout [Float], _ encoder: OpaquePointer) {
         unsafe withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 1_275) { output in
+            guard let packet = output.baseAddress else { return }
             while samples.count >= samplesPerPacket * 2 {
-                let packet = output.baseAddress!  // not empty
                 _ = unsafe opus_encode_float(encoder, samples, CInt(samplesPerPacket), packet, Int32(output.count))
                 samples.removeFirst(samplesPerPacket * 2)
             }

@@ -44,27 +44,38 @@ struct RTPClip {
                 continue
             }
             guard let record else { throw Fault.noVideo }
-            let body = isMarked ? LatencyMark.inserted(into: tag.body) : tag.body
-            let payloads = try Self.payloads(of: body, isKeyframe: tag.body[0] >> 4 == 1, record)
-            let step = isPaced ? interval * Self.pacedShare / Double(payloads.count) : 0
-            let timestamp = UInt32(truncatingIfNeeded: (tag.timestamp + Self.compositionTime(of: tag.body)) * 90)
-            for (index, payload) in payloads.enumerated() {
-                packets.append(
-                    Packet(
-                        track: .video, due: Int64(tag.timestamp) * 1_000_000 + Int64(step * Double(index)),
-                        timestamp: timestamp, isLast: index == payloads.count - 1, payload: payload,
-                        markOffset: isMarked ? LatencyMark.numberOffset(in: payload) : nil))
-            }
+            try addFrame(tag, record, over: isPaced ? interval * Self.pacedShare : 0, isMarked: isMarked)
         }
         guard record != nil else { throw Fault.noVideo }
+        addAudio()
+        // Sorted by time and, at one time, in the order made: a frame's packets stay together.
+        packets = packets.enumerated().sorted { ($0.element.due, $0.offset) < ($1.element.due, $1.offset) }.map(\.element)
+    }
+
+    /// - Parameter time: nanoseconds over which the frame's packets are spread.
+    private mutating func addFrame(
+        _ tag: FLVFile.Tag, _ record: AVCDecoderConfigurationRecord, over time: Double, isMarked: Bool
+    ) throws {
+        let body = isMarked ? LatencyMark.inserted(into: tag.body) : tag.body
+        let payloads = try Self.payloads(of: body, isKeyframe: tag.body[0] >> 4 == 1, record)
+        let step = time / Double(payloads.count)
+        let timestamp = UInt32(truncatingIfNeeded: (tag.timestamp + Self.compositionTime(of: tag.body)) * 90)
+        for (index, payload) in payloads.enumerated() {
+            packets.append(
+                Packet(
+                    track: .video, due: Int64(tag.timestamp) * 1_000_000 + Int64(step * Double(index)),
+                    timestamp: timestamp, isLast: index == payloads.count - 1, payload: payload,
+                    markOffset: isMarked ? LatencyMark.numberOffset(in: payload) : nil))
+        }
+    }
+
+    private mutating func addAudio() {
         for time in stride(from: 0, to: duration, by: Self.opusMilliseconds) {
             packets.append(
                 Packet(
                     track: .audio, due: Int64(time) * 1_000_000, timestamp: UInt32(truncatingIfNeeded: time * 48),
                     isLast: false, payload: Self.opusPacket))
         }
-        // Sorted by time and, at one time, in the order made: a frame's packets stay together.
-        packets = packets.enumerated().sorted { ($0.element.due, $0.offset) < ($1.element.due, $1.offset) }.map(\.element)
     }
 
     /// Milliseconds from decoding to showing a picture, as its RTP time has it: not 0 where there are B-frames.

@@ -74,21 +74,27 @@ final class WHIPPublisher {
                 let resource = try result.get()
                 answeredAfter = EventLoop.monotonicNow() - start
                 self.resource = resource
-                let connection = try WHIPConnection(loop: loop, server: resource.server, offer: offer, context: context)
-                connection.onConnected = { [unowned self] in
-                    connectedAfter = EventLoop.monotonicNow() - start
-                    finish(nil)
-                }
-                connection.onClosed = { [unowned self] in
-                    isEndedByServer = true
-                    if startedAt != .zero { endedAfter = EventLoop.monotonicNow() - startedAt }
-                    onEnd?()
-                    finish("the server closed the connection")
-                }
-                unsafe connection.onMedia = { [unowned self] in unsafe takeControl($0) }
-                self.connection = connection
+                connection = try open(resource, start, finish)
             } catch { finish("\(error)") }
         }
+    }
+
+    private func open(
+        _ resource: WHIPEndpointClient.Resource, _ start: MonotonicTime, _ finish: @escaping (String?) -> Void
+    ) throws -> WHIPConnection {
+        let connection = try WHIPConnection(loop: loop, server: resource.server, offer: offer, context: context)
+        connection.onConnected = { [unowned self] in
+            connectedAfter = EventLoop.monotonicNow() - start
+            finish(nil)
+        }
+        connection.onClosed = { [unowned self] in
+            isEndedByServer = true
+            if startedAt != .zero { endedAfter = EventLoop.monotonicNow() - startedAt }
+            onEnd?()
+            finish("the server closed the connection")
+        }
+        unsafe connection.onMedia = { [unowned self] in unsafe takeControl($0) }
+        return connection
     }
 
     // MARK: - Media
