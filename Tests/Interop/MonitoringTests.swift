@@ -63,7 +63,8 @@ extension Interop {
         private static let promised = [
             "stagedoor_sessions", "stagedoor_publish_attempts_total", "stagedoor_session_end_total", "stagedoor_setup_seconds",
             "stagedoor_rx_bytes_total", "stagedoor_rx_packets_total", "stagedoor_rx_frames_total",
-            "stagedoor_rx_lost_packets_total", "stagedoor_rx_reordered_packets_total", "stagedoor_nack_sent_total",
+            "stagedoor_encoder_frames_total", "stagedoor_rx_lost_packets_total", "stagedoor_rx_reordered_packets_total",
+            "stagedoor_nack_sent_total",
             "stagedoor_nack_recovered_total", "stagedoor_pli_sent_total", "stagedoor_pli_received_total",
             "stagedoor_forward_packets_total", "stagedoor_forward_drop_total", "stagedoor_forward_latency_seconds",
             "stagedoor_spec_violations_total", "stagedoor_router_up", "stagedoor_router_failover_total",

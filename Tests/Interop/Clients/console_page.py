@@ -37,6 +37,10 @@ def sign_in(browser, admin, key, secret):
     expect(not browser.run('return document.cookie'), 'scripts cannot read the cookie')
 
 
+# Whether one of the rows has these cells.
+ROW = '[...document.querySelectorAll(arguments[0])].some(row => [...row.cells].map(cell => cell.textContent).join("|") === arguments[1])'
+
+
 def look(browser, participant, folder):
     browser.wait('participant', 'document.querySelector("tr.session")?.textContent.includes(arguments[0])', participant)
     browser.wait('bitrate', '/[kM]bit/.test(document.querySelector("tr.session .gauge .now").textContent)')
@@ -52,6 +56,10 @@ def look(browser, participant, folder):
     browser.keys(webdriver.ENTER)
     browser.wait('story', '/accepted.*handshake done.*granted.*first keyframe/.test(document.querySelector(".steps").textContent)')
     expect(True, 'a key opens the story, which has its steps')
+    browser.wait('rules', ROW, 'tr.story .rules tr', 'b frames|none|none|ok|-bf 0')
+    browser.run('document.querySelector("#refused details").open = true')
+    browser.wait('rules', ROW, '#refused .rules tr', 'b frames|none|2 B-frames|not ok|-bf 0')
+    expect(True, 'each rule of the live and of the refused session, with what was seen and the setting')
     for scheme in ('light', 'dark'):
         browser.prefer(scheme)
         browser.wait('calm', 'document.getAnimations().length === 0')

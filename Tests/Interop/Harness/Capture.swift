@@ -60,7 +60,7 @@ final class Capture {
 
 /// What media files say about themselves, asked of ffmpeg and ffprobe.
 enum MediaFile {
-    /// The MD5 of every decoded video frame, in order.
+    /// The MD5 of every decoded video frame, in order; what ffmpeg has to say beside them is left out.
     static func frameDigests(_ path: String) throws -> [String] {
         let output = try ProgramRun.output(
             of: [
@@ -68,7 +68,7 @@ enum MediaFile {
                 "passthrough", "-",
             ],
             within: .seconds(60))
-        return output.split(separator: "\n").filter { !$0.hasPrefix("#") }
+        return output.split(separator: "\n").filter { $0.first?.isNumber == true }
             .compactMap { $0.split(separator: ",").last?.trimmingCharacters(in: .whitespaces) }
     }
 

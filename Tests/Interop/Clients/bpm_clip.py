@@ -1,0 +1,96 @@
+#!/usr/bin/env python3
+"""bpm_clip.py FROM.flv TO.flv [--malformed | REPORT...]: puts Broadcast Performance Metrics into a clip, as OBS does.
+
+OBS appends three SEI messages to every keyframe of a multitrack stream: a time, the session's frames, the rendition's (shared/bpm
+in its sources). REPORT is rendered,lagged,output,dropped,input,skipped,encoded for one keyframe each; the last one goes on.
+`--malformed` appends messages cut short, of wrong sizes, without an end, and garbage, to every picture.
+"""
+import random
+import struct
+import sys
+
+TIME, SESSION, RENDITION = (bytes.fromhex(text) for text in (
+    '0aecffe752724e2fa62fd19cd61a93b5', 'ca60e71c6a8b4388a377151df7bf8ac2', 'f1fbc1d5101e4fb5a61eb8ce3c07b8c0'))
+
+
+def escaped(rbsp):
+    """Emulation prevention (H.264 7.4.1.1)."""
+    unit = bytearray()
+    for byte in rbsp:
+        if unit[-2:] == b'\0\0' and byte <= 3:
+            unit.append(3)
+        unit.append(byte)
+    return bytes(unit)
+
+
+def sei(payload):
+    size = b'\xff' * (len(payload) // 255) + bytes([len(payload) % 255])
+    return b'\x06' + escaped(b'\x05' + size + payload + b'\x80')
+
+
+def stamp(event):
+    return bytes([1, event]) + b'2026-11-22T12:26:03.591Z\0'
+
+
+def counters(identifier, values):
+    body = b''.join(struct.pack('>BI', tag, value) for tag, value in enumerate(values, 1))
+    return sei(identifier + b'\0' + stamp(4) + bytes([len(values) - 1]) + body)
+
+
+def messages(report):
+    rendered, lagged, output, dropped, given, skipped, encoded = report
+    return [sei(TIME + b'\3' + b''.join(stamp(event) for event in (1, 2, 3, 4))),
+            counters(SESSION, (rendered, lagged, dropped, output)), counters(RENDITION, (given, skipped, encoded))]
+
+
+def malformed(chance):
+    whole = counters(SESSION, (120, 120, 120, 120))
+    return chance.choice([
+        whole[:chance.randrange(1, len(whole) - 8)],
+        b'\x06\x05' + b'\xff' * 300,
+        sei(RENDITION + b'\x0f' + b'A' * 400),
+        sei(RENDITION + b'\0\x09\x01' + bytes(20)),
+        sei(SESSION),
+        b'\x06' + chance.randbytes(chance.randrange(1, 90)),
+        counters(RENDITION, (2 ** 32 - 1, 2 ** 32 - 1, 0)),
+    ])
+
+
+def units(access_unit):
+    """With their lengths of four bytes."""
+    while access_unit:
+        length, = struct.unpack('>I', access_unit[:4])
+        yield access_unit[4:4 + length]
+        access_unit = access_unit[4 + length:]
+
+
+def change(body, number, reports, chance):
+    """A video tag's body, with more units at its end."""
+    if body[0] & 0x0f != 7 or body[1] != 1:
+        return body, number
+    added = []
+    if chance:
+        added = [malformed(chance)]
+    elif any(unit[0] & 0x1f == 5 for unit in units(body[5:])):
+        added = messages(reports[min(number, len(reports) - 1)])
+        number += 1
+    return body + b''.join(struct.pack('>I', len(unit)) + unit for unit in added), number
+
+
+def main():
+    source, target, *options = sys.argv[1:]
+    chance = random.Random(7) if options == ['--malformed'] else None
+    reports = [] if chance else [tuple(map(int, option.split(','))) for option in options]
+    data = open(source, 'rb').read()
+    place, number, changed = 13, 0, bytearray(data[:13])
+    while place < len(data):
+        size = int.from_bytes(data[place + 1:place + 4], 'big')
+        head, body = data[place:place + 11], data[place + 11:place + 11 + size]
+        place += 11 + size + 4
+        if head[0] == 9:
+            body, number = change(body, number, reports, chance)
+        changed += head[:1] + len(body).to_bytes(3, 'big') + head[4:] + body + struct.pack('>I', 11 + len(body))
+    open(target, 'wb').write(changed)
+
+
+main()

@@ -1,0 +1,95 @@
+import Foundation
+import Testing
+
+extension Interop.MediaContract {
+    /// The table of rules of a session: live, warned, refused, by either protocol.
+    @Suite struct RulesAtAGlance {
+        private struct Rule: Decodable {
+            var rule: String
+            var action: String
+            var limit: String
+            var seen: String?
+            var ok: Bool?
+            var setting: String
+        }
+
+        private struct Session: Decodable {
+            var rules: [Rule]
+
+            subscript(rule: String) -> Rule? { rules.first { $0.rule == rule } }
+        }
+
+        private struct Overview: Decodable {
+            struct Session: Decodable {
+                var sessionId: String?
+            }
+
+            var sessions: [Session]
+            var refused: [Session]
+        }
+
+        @Test(.timeLimit(.minutes(10)))
+        func `a live session's table, and that it breaks a rule which only warns`() throws {
+            let gateway = try Gateway()
+            let clip = Clip(name: "keyframes far apart", video: "testsrc2=s=640x360:r=30", seconds: 12, keyInterval: 150)
+            let encoder = try Encoder.ffmpeg(clip, to: gateway.quickstart.publishURL, seconds: 60)
+            var session: Session?
+            try expect("a table that has seen two keyframes", within: .seconds(60)) {
+                session = try Self.overview(of: gateway).sessions.first?.sessionId.map { try Self.session($0, of: gateway) }
+                return ["videoBitrate", "audioBitrate", "frameRate"].allSatisfy { session?[$0]?.ok == true }
+            }
+            let told = try #require(session)
+            #expect(told["keyframeInterval"]?.action == "warn" && told["keyframeInterval"]?.limit == "at most 2 s")
+            #expect(told["keyframeInterval"]?.seen == "keyframe every 5 s")
+            #expect(told["keyframeInterval"]?.setting.contains("force_key_frames") == true)
+            #expect(told["maximumResolution"]?.seen == "640x360 pixels")
+            #expect(told["audioFormat"]?.seen == "48 kHz, 2 channels")
+            #expect(told.rules.filter { $0.ok != true }.map(\.rule) == ["keyframeInterval"], "\(told.rules)")
+            #expect(told.rules.count == 13)
+            encoder.interrupt()
+            gateway.stop()
+        }
+
+        @Test(.timeLimit(.minutes(10)))
+        func `a refused session is found from its refusal, and tells which setting of its encoder changes it`() throws {
+            let gateway = try Gateway()
+            let clip = Clip(name: "High with B-frames", profile: "high", bFrames: 2)
+            #expect(try Encoder.ffmpeg(clip, to: gateway.quickstart.publishURL).status(within: .seconds(60)) != 0)
+            let refused = try #require(try Self.overview(of: gateway).refused.first)
+            let told = try Self.session(#require(refused.sessionId), of: gateway)
+            #expect(told["bFrames"]?.ok == false && told["bFrames"]?.setting == "-bf 0")
+            #expect(told["videoProfile"]?.ok == false && told["videoProfile"]?.seen == "High profile")
+            #expect(told["videoProfile"]?.setting == "-profile:v baseline")
+            #expect(told["maximumResolution"]?.ok == true)
+            gateway.stop()
+        }
+
+        @Test(.timeLimit(.minutes(10)))
+        func `by WHIP as well`() throws {
+            let gateway = try Gateway(configuration: Gateway.roomForMany, participants: 10)
+            let publisher = try gateway.makePublishers(["one"])[0]
+            let clip = ContractClip(
+                "B-frames at once",
+                ContractClip.picture("320x180") + ContractClip.sound() + ContractClip.x264(["-profile:v", "main", "-bf", "2"])
+                    + ContractClip.aac)
+            let run = try ProgramRun([
+                try Workspace.program("stagedoor-bench"), "whip", try #require(gateway.quickstart.whipURL), "--token",
+                publisher.token, "--flv", try clip.file().path, "--seconds", "4",
+            ])
+            try #require(run.status(within: .seconds(60)) != nil)
+            let refused = try #require(try Self.overview(of: gateway).refused.first, "\(run.output)")
+            let told = try Self.session(#require(refused.sessionId), of: gateway)
+            #expect(told["bFrames"]?.ok == false)
+            #expect(told["audioCodec"]?.seen == "Opus" && told["tracks"] == nil)
+            gateway.stop()
+        }
+
+        private static func overview(of gateway: Gateway) throws -> Overview {
+            try JSONDecoder().decode(Overview.self, from: Data(try gateway.signedAdmin("v1/overview").utf8))
+        }
+
+        private static func session(_ id: String, of gateway: Gateway) throws -> Session {
+            try JSONDecoder().decode(Session.self, from: Data(try gateway.signedAdmin("v1/sessions/\(id)").utf8))
+        }
+    }
+}
