@@ -17,7 +17,9 @@ struct MediaFeedTests {
     }
 
     /// One packet's block, lent to one reader.
-    mutating func block(_ number: Int64, isKeyframe: Bool = false, at arrival: MonotonicTime = .zero) throws -> MediaBlock {
+    mutating func block(
+        _ number: Int64, of track: TrackID = .video, isKeyframe: Bool = false, at arrival: MonotonicTime = .zero
+    ) throws -> MediaBlock {
         let taken = pool.take()
         let block = try #require(taken)
         let payload: [UInt8] = [UInt8(truncatingIfNeeded: number)]
@@ -26,7 +28,7 @@ struct MediaFeedTests {
             withUnsafePointer(to: packet) { pointer in
                 block.fill(
                     UnsafeBufferPointer(start: pointer, count: 1)[...],
-                    of: MediaRun(track: .video, isKeyframe: isKeyframe, arrival: arrival), isKeyframe: isKeyframe, epoch: 0,
+                    of: MediaRun(track: track, isKeyframe: isKeyframe, arrival: arrival), isKeyframe: isKeyframe, epoch: 0,
                     clock: nil)
             }
         }
@@ -51,7 +53,9 @@ struct MediaFeedTests {
         #expect(again?.isFree == true)
     }
 
-    @Test mutating func `a reader that lags half a second gets nothing until the next keyframe`() throws {
+    @Test mutating func `a reader that lags half a second gets nothing until it has caught up, and video from a keyframe on`()
+        throws
+    {
         let start = MonotonicTime(nanoseconds: 1)
         #expect(writer.push(try block(0, at: start)) == .handedOver)
         #expect(writer.push(try block(1, at: start + .milliseconds(400))) == .handedOver)
@@ -59,8 +63,11 @@ struct MediaFeedTests {
         #expect(writer.push(try block(3, isKeyframe: true, at: start + .milliseconds(510))) == .skipped, "it has not caught up")
         #expect(drained() == [0, 1])
         #expect(writer.push(try block(4, at: start + .milliseconds(520))) == .skipped)
+        #expect(
+            writer.push(try block(70, of: .audio, at: start + .milliseconds(525))) == .handedOver, "who sends no video is heard")
         #expect(writer.push(try block(5, isKeyframe: true, at: start + .milliseconds(530))) == .handedOver)
-        #expect(drained() == [5])
+        #expect(writer.push(try block(6, at: start + .milliseconds(540))) == .handedOver)
+        #expect(drained() == [70, 5, 6])
         #expect(feed.skippedCount == 3)
     }
 

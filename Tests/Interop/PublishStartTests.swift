@@ -58,6 +58,24 @@ extension Interop.MediaContract {
             gateway.stop()
         }
 
+        @Test(.timeLimit(.minutes(10)), arguments: ["off", "warn"])
+        func `one track by RTMP is a publish where the stage's contract lets the other be missing`(_ action: String) throws {
+            let gateway = try Gateway(configuration: Gateway.roomForMany)
+            let clips = [Self.videoOnly, Self.audioOnly]
+            let publishers = try gateway.makePublishers(["video", "audio"], stageTags: ["stagedoor:rule.tracks": action])
+            let runs = try zip(clips, publishers).map { try Self.push($0, by: .rtmp, seconds: 8, $1, gateway) }
+            for run in runs { #expect(run.status(within: .seconds(60)) == 0, "\(run.output)") }
+            for publisher in publishers {
+                let events = try gateway.events().filter { $0.participant == publisher.rtmpParticipantId }
+                #expect(
+                    events.map(\.name).filter { $0 != "Participant Publish Warning" } == [
+                        "Participant Published", "Participant Unpublished",
+                    ])
+                #expect(events.compactMap(\.rule) == (action == "warn" ? ["tracks"] : []))
+            }
+            gateway.stop()
+        }
+
         private static func push(
             _ clip: ContractClip, by route: ContractClip.Route, seconds: Double, _ publisher: Publisher, _ gateway: Gateway
         ) throws -> ProgramRun {

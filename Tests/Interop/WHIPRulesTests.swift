@@ -54,7 +54,8 @@ extension Interop {
             #expect(live.state == "live" && live.story.verdict == nil)
             #expect(client.status(within: .seconds(60)) == 0, "\(client.output)")
             let told = try gateway.session(id)
-            let steps = told.story.steps
+            // On a slow machine audio may be alone for a while.
+            let steps = told.story.steps.filter { $0.step != "audioAlone" }
             #expect(
                 Set(steps.map(\.step)) == [
                     "posted", "firstCheck", "claimed", "handshakeDone", "leaseGranted", "announced", "firstRTP", "firstIDR",

@@ -103,40 +103,6 @@ struct RememberedRefusalsTests {
     }
 }
 
-@Suite("PublishGate")
-struct PublishGateTests {
-    @Test
-    func `opens once an IDR, audio and one second of media went out`() {
-        var gate = PublishGate(needsAudio: true)
-        let answer10 = gate.videoForwarded(isDecodableIDR: false, mediaTime: 0)
-        #expect(!answer10)
-        let answer11 = gate.videoForwarded(isDecodableIDR: true, mediaTime: 3_000)
-        #expect(!answer11)
-        let answer12 = gate.videoForwarded(isDecodableIDR: false, mediaTime: 93_000)
-        #expect(!answer12)
-        let answer13 = gate.audioForwarded()
-        #expect(answer13)
-        let answer14 = gate.audioForwarded()
-        #expect(!answer14)
-        #expect(gate.isOpen)
-    }
-
-    @Test
-    func `WHIP needs no audio, and no time before the IDR counts`() {
-        var gate = PublishGate(needsAudio: false)
-        for time in stride(from: Int64(0), to: 900_000, by: 3_000) {
-            let answer15 = gate.videoForwarded(isDecodableIDR: false, mediaTime: time)
-            #expect(!answer15)
-        }
-        let answer16 = gate.videoForwarded(isDecodableIDR: true, mediaTime: 900_000)
-        #expect(!answer16)
-        let answer17 = gate.videoForwarded(isDecodableIDR: false, mediaTime: 989_999)
-        #expect(!answer17)
-        let answer18 = gate.videoForwarded(isDecodableIDR: false, mediaTime: 990_000)
-        #expect(answer18)
-    }
-}
-
 @Suite("ContractSettings")
 struct ContractRulesTests {
     @Test

@@ -152,6 +152,21 @@ struct PipelineTests {
         #expect(progress == [rig.time(0), rig.time(40)])
     }
 
+    /// Silence as AAC-LC, 48 kHz, mono, a frame every 21 ms.
+    @Test func `audio alone is a publish as soon as the contract lets video be missing`() throws {
+        let inspector = FakeInspector()
+        let rig = try Rig(inspector)
+        var starts = 0
+        rig.pipeline.onStart = { starts += 1 }
+        rig.audio([0xAF, 0, 0x11, 0x88])
+        for time in stride(from: Int64(0), to: 2_000, by: 21) { rig.audio([0xAF, 1, 0x21, 0x10, 0x04], at: time) }
+        #expect(starts == 0)
+        inspector.needsBothTracks = false
+        _ = rig.pipeline.timePassed(rig.time(2_000))
+        for time in stride(from: Int64(2_016), to: 4_000, by: 21) { rig.audio([0xAF, 1, 0x21, 0x10, 0x04], at: time) }
+        #expect(starts == 1)
+    }
+
     @Test func `ends with what the inspector finds`() throws {
         let inspector = FakeInspector()
         let rig = try Rig(inspector)
@@ -170,6 +185,7 @@ struct PipelineTests {
 final class FakeInspector: MediaInspector {
     private(set) var hasEnded = false
     var refusesFrames = false
+    var needsBothTracks = true
     private(set) var units: [[UInt8]] = []
     private var refusal: Refusal? { refusesFrames ? Refusal(.internalError) : nil }
 

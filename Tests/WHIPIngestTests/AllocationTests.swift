@@ -32,7 +32,7 @@ struct AllocationTests {
             timeline: Timeline())
         let sink = CountingSink()
         publication.add(sink)
-        receiver.begin(publication, inspector: nil)
+        receiver.begin(publication, inspector: nil, at: MonotonicTime(nanoseconds: 9_000_000_000))
         let payloadType = offer.video.payloadType
         var packet: [UInt8] =
             [0x80, payloadType, 0, 0, 0, 0, 0, 0, 0, 0, 0, 77] + [0x41] + [UInt8](repeating: 0x9A, count: 1_170)

@@ -57,8 +57,8 @@ struct DayLongTests {
                 grant: PublishGrant(participantID: "p", stageARN: "arn", stageID: "s", credentialHash: "h"), lease: lease,
                 ingestProtocol: .whip, timeline: Timeline())
             publication.add(auditor)
-            receiver.begin(publication, inspector: nil)
             packet = [0x80, offer.video.payloadType, 0, 0, 0, 0, 0, 0, 0, 0, 0, 77, 0x41] + [UInt8](repeating: 0x9A, count: 99)
+            receiver.begin(publication, inspector: nil, at: moment(0))
         }
 
         /// The encoder's clock goes 100 ppm fast.

@@ -16,6 +16,22 @@ struct KeyframeRequestsTests {
         let isDue = requests.isDue(at: LossTrackerTests.time(30_000))
         #expect(!requests.isDeaf && isDue)
     }
+
+    /// Nobody answers for video that is muted: that does not make an encoder deaf.
+    @Test(arguments: [false, true])
+    func `asks nothing while video is muted, and for a keyframe when it goes on without one`(_ wantsKeyframe: Bool) {
+        var requests = KeyframeRequests()
+        requests.keyframeCame(at: LossTrackerTests.time(0))
+        requests.pause()
+        requests.want()
+        let asked = stride(from: 0, through: 60_000, by: 100).filter { requests.isDue(at: LossTrackerTests.time(Int64($0))) }
+        #expect(asked.isEmpty && !requests.isDeaf)
+        if !wantsKeyframe { requests.keyframeCame(at: LossTrackerTests.time(60_100)) }
+        requests.resume(wantsKeyframe: wantsKeyframe)
+        let isDue = requests.isDue(at: LossTrackerTests.time(60_100))
+        #expect(isDue == wantsKeyframe)
+        #expect(!requests.ignoresRequests)
+    }
 }
 
 @Suite("Keyframes of encoders that cannot be asked")

@@ -25,7 +25,7 @@ struct MediaReceiverTests {
         let publication = Publication(grant: grant, lease: lease, ingestProtocol: .whip, timeline: Timeline())
         let output = ForwardedMedia()
         publication.add(RecordingSink("p", worker: 0, output))
-        receiver.begin(publication, inspector: nil)
+        receiver.begin(publication, inspector: nil, at: Self.time(0))
         return (receiver, output)
     }
 
@@ -173,6 +173,44 @@ struct MediaReceiverTests {
             }
         }
         #expect((256...400).contains(asked))
+    }
+
+    /// A browser that begins muted, shows its camera, mutes it again, and goes on in the middle of a group of pictures.
+    @Test func `audio alone is a publish, video may follow, and is asked for a keyframe where it goes on without`() throws {
+        let (receiver, output) = try receiver("obs-32.2.2-ldc0.21.0")
+        var (asked, starts, number) = ([Int64](), 0, UInt16(0))
+        var steps: [SessionStory.Step] = []
+        func play(_ times: StrideTo<Int64>, video unit: (Int64) -> UInt8?) throws {
+            for time in times {
+                feed(
+                    receiver, packet(111, ssrc: 4_005_686_103, number: UInt16(time / 20), timestamp: UInt32(time) * 48, [1, 2]),
+                    at: time)
+                if let unit = unit(time) {
+                    number += 1
+                    feed(
+                        receiver, packet(96, ssrc: 4_005_686_104, number: number, timestamp: UInt32(time) * 90, [unit, 1]),
+                        at: time)
+                }
+                let news = receiver.takeNews()
+                starts += news.hasStarted ? 1 : 0
+                steps += news.steps
+                let told = try Self.packets(receiver.feedback(at: Self.time(time + 5)))
+                if told.contains(where: { if case .pictureLoss = $0 { true } else { false } }) { asked.append(time) }
+            }
+        }
+        try play(stride(from: 0, to: 5_000, by: 20)) { _ in nil }
+        #expect(steps == [.firstRTP, .audioAlone] && starts == 1)
+        #expect(asked.isEmpty, "there is nobody to ask")
+        #expect(output["p"]?.muted == [.video])
+        receiver.wantKeyframe()
+        try play(stride(from: 5_000, to: 6_000, by: 20)) { [5_000, 5_980].contains($0) ? 0x65 : 0x41 }
+        #expect(steps.last == .firstIDR && starts == 1)
+        #expect(asked.isEmpty, "it came with a keyframe")
+        #expect(output["p"]?.muted == [] && output["p"]?.video.count == 50)
+        try play(stride(from: 6_000, to: 20_000, by: 20)) { _ in nil }
+        #expect(output["p"]?.muted == [.video] && asked.isEmpty)
+        try play(stride(from: 20_000, to: 20_100, by: 20)) { _ in 0x41 }
+        #expect(asked == [20_000] && output["p"]?.muted == [])
     }
 
     @Test func `transport feedback leaves every 50 to 100 ms`() throws {

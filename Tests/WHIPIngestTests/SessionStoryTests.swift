@@ -55,6 +55,9 @@ struct SessionStoryTests {
         Example(
             steps: [.firstCheck, .claimed, .handshakeDone, .leaseGranted, .firstRTP, .firstIDR], seconds: 61,
             end: .connectionLost, verdict: "Nothing came from the publisher any more."),
+        Example(
+            steps: [.firstCheck, .claimed, .handshakeDone, .leaseGranted, .firstRTP, .audioAlone], seconds: 61, end: .closed,
+            verdict: "The publisher ended the session after 61.0 s."),
         Example(steps: [], seconds: 1, end: .takenOver, verdict: "Another session of the same participant took over."),
     ]
 

@@ -28,7 +28,9 @@ extension ConfigurationTable {
             Key(
                 "contract.tracks.limit", \.contract.tracks.limit, .live, in: .seconds(1) ... .seconds(60),
                 "RTMP: both tracks must have come so long after the first media message."),
-            Key("contract.tracks.action", \.contract.tracks.action, .live, "A missing track."),
+            Key(
+                "contract.tracks.action", \.contract.tracks.action, .live,
+                "A missing track. Unless it disconnects, one track alone is a publish."),
             Key(
                 "contract.publishDuration.limit", \.contract.publishDuration.limit, .live,
                 in: .seconds(60) ... .seconds(366 * 86_400),

@@ -1,6 +1,7 @@
 public import AAC
 public import H264
 public import Refusals
+import Settings
 public import Wire
 
 /// The contract's eye on one live publish: a monitor that takes up new rules, and the memory of what it refused.
@@ -14,6 +15,9 @@ public final class ContractSession {
     public private(set) var faults: [ContractFault] = []
     /// For other threads to look at.
     public let standing = ContractStanding()
+
+    /// A publish by RTMP must bring video and audio: a missing track ends it.
+    public var needsBothTracks: Bool { monitor.rules.tracks.action == .disconnect }
 
     private let context: ContractContext
     private let publisher: ContractPublisher

@@ -9,6 +9,8 @@ public import Wire
 /// Each call may answer with the refusal that ends the publish; nil lets it go on. Bytes are valid until the call returns.
 /// Media times are the timeline's; what has none of its own comes with that of the track's last frame.
 public protocol MediaInspector: AnyObject {
+    /// Video alone or audio alone is no publish. May change while the publish lives.
+    var needsBothTracks: Bool { get }
     /// A track of a codec that the gateway does not take, by the name its user knows.
     func foundVideoCodec(_ name: String, mediaTime: Duration, arrival: MonotonicTime) -> Refusal?
     func foundAudioCodec(_ name: String, mediaTime: Duration, arrival: MonotonicTime) -> Refusal?

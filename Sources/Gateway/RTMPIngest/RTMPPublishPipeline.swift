@@ -13,7 +13,7 @@ public final class RTMPPublishPipeline {
     public var counters: PipelineCounters { counted }
     /// Called whenever a frame with advancing media time has come: proof that this publisher is alive (docs/design.md 7.3).
     var onProgress: ((MonotonicTime) -> Void)?
-    /// Called once, when both tracks have been forwarded for long enough to call this a publish.
+    /// Called once, when what the contract needs has been forwarded for long enough to call this a publish.
     var onStart: (() -> Void)?
 
     private let video: VideoTrackFeed
@@ -21,7 +21,7 @@ public final class RTMPPublishPipeline {
     private let inspector: (any MediaInspector)?
     private var furthestVideo: Duration?
     private var furthestAudio: Duration?
-    private var gate = PublishGate(needsAudio: true)
+    private var gate: PublishGate
     private var hasStarted = false
     private var counted = PipelineCounters()
 
@@ -33,6 +33,7 @@ public final class RTMPPublishPipeline {
         scratch: PacketScratch = PacketScratch(), now: @escaping () -> MonotonicTime
     ) {
         (self.publication, self.inspector) = (publication, inspector)
+        gate = PublishGate(needsBothTracks: inspector?.needsBothTracks ?? true)
         video = VideoTrackFeed(publication: publication, inspector: inspector, scratch: scratch)
         audio = AudioTrackFeed(publication: publication, inspector: inspector, transcoder: transcoder, now: now)
     }
@@ -49,7 +50,7 @@ public final class RTMPPublishPipeline {
         guard isFrame, let time = video.lastMediaTime else { return refusal }
         if !hasStarted {
             let ticks = time.timestamp(for: .video)
-            startIf(gate.videoForwarded(isDecodableIDR: video.lastWasKeyframe, mediaTime: ticks))
+            startIf(gate.videoForwarded(isDecodableIDR: video.lastWasKeyframe, mediaTime: ticks) != nil)
         }
         if furthestVideo.map({ time > $0 }) ?? true {
             furthestVideo = time
@@ -67,7 +68,7 @@ public final class RTMPPublishPipeline {
         counted = counters
         publication.counters[.audio].count(byteCount: message.count, endsFrame: isFrame)
         guard isFrame, let time = audio.lastMediaTime else { return refusal }
-        if !hasStarted { startIf(gate.audioForwarded()) }
+        if !hasStarted { startIf(gate.audioForwarded(mediaTime: time.timestamp(for: .audio)) != nil) }
         if furthestAudio.map({ time > $0 }) ?? true {
             furthestAudio = time
             onProgress?(arrival)
@@ -83,7 +84,13 @@ public final class RTMPPublishPipeline {
 
     /// To be called about once a second.
     /// - Returns: what ends the publish.
-    public func timePassed(_ now: MonotonicTime) -> Refusal? { inspector?.timePassed(now) }
+    public func timePassed(_ now: MonotonicTime) -> Refusal? {
+        guard let inspector else { return nil }
+        let refusal = inspector.timePassed(now)
+        // It takes up new rules now.
+        gate.needsBothTracks = inspector.needsBothTracks
+        return refusal
+    }
 
     /// Ends the publication; nothing reaches its sinks after this.
     public func end(_ reason: SessionEnd) {

@@ -2,8 +2,9 @@
 """aiortc_whip.py SECONDS URL TOKEN [FILE]: a WHIP publisher on aiortc; FILE `clock` sends clock_picture.py's pictures and a tone.
 
 Prints one line per event: the POST's status, connection states, what was sent, keyframes asked for, the DELETE's status.
-Environment: ORDER=av|va|v (order of m-lines), CODEC=H264|VP8, WRONG=fingerprint|password (a fault of the client's),
+Environment: ORDER=av|va|v (order of m-lines), CODEC=H264|VP8, VIDEO=later (offers video and sends none before SIGUSR1), WRONG=fingerprint|password (a fault of the client's),
 TURN=1 (asks for the TURN servers by a first session, and publishes with them; prints the kind of the candidates in use).
+SIGUSR2 ends it before its time.
 """
 import asyncio
 import math
@@ -56,7 +57,10 @@ def add_tracks(connection, path):
     tracks = tracks or {'a': player.audio if player else AudioStreamTrack(), 'v': player.video if player else VideoStreamTrack()}
     codec = os.environ.get('CODEC', 'H264').lower()
     for kind in os.environ.get('ORDER', 'av'):
-        transceiver = connection.addTransceiver(tracks[kind], direction='sendonly')
+        is_late = kind == 'v' and os.environ.get('VIDEO') == 'later'
+        transceiver = connection.addTransceiver('video' if is_late else tracks[kind], direction='sendonly')
+        if is_late:
+            asyncio.get_running_loop().add_signal_handler(signal.SIGUSR1, transceiver.sender.replaceTrack, tracks[kind])
         if kind == 'v':
             offered = RTCRtpSender.getCapabilities('video').codecs
             transceiver.setCodecPreferences([c for c in offered if c.mimeType.lower() in ('video/' + codec, 'video/rtx')])
@@ -108,6 +112,8 @@ async def main():
     signal.alarm(int(float(sys.argv[1])) + 90)
     seconds, url, token = float(sys.argv[1]), sys.argv[2], sys.argv[3]
     keyframe_requests = count_keyframe_requests()
+    end = asyncio.Event()
+    asyncio.get_running_loop().add_signal_handler(signal.SIGUSR2, end.set)
     headers = {'Authorization': 'Bearer ' + token}
     servers = await turn_servers(url, headers) if 'TURN' in os.environ else None
     connection = RTCPeerConnection(RTCConfiguration(iceServers=servers))
@@ -129,7 +135,7 @@ async def main():
             session = urljoin(str(response.url), response.headers['Location'])
         print('session', session, flush=True)
         await connection.setRemoteDescription(RTCSessionDescription(forge(body, 'ice-pwd:'), 'answer'))
-        await asyncio.sleep(seconds)
+        await asyncio.wait([asyncio.ensure_future(end.wait())], timeout=seconds)
         if servers:
             print('candidates', candidates_in_use(connection), flush=True)
         for report in (await connection.getStats()).values():

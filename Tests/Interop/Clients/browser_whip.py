@@ -3,7 +3,8 @@
 
 Drives chromedriver's HTTP API with the standard library alone: opens PAGE-URL#token=TOKEN&source=SOURCE (pattern, camera),
 presses Start, waits, presses Stop, and prints the page's log and what the browser says it sent.
-Environment: LAYERS=1|2|3 makes the page send simulcast.
+Environment: LAYERS=1|2|3 makes the page send simulcast; VIDEO=later offers video and sends none: each SIGUSR1 begins or mutes it.
+SIGUSR2 ends it before its time.
 """
 import json
 import os
@@ -30,6 +31,15 @@ RTCPeerConnection.prototype.addTransceiver = function (track, options) {
   return add.call(this, track, track.kind === 'video' ? {...options, sendEncodings: layers} : options);
 };
 """
+WITHHOLD = """
+const add = RTCPeerConnection.prototype.addTransceiver;
+RTCPeerConnection.prototype.addTransceiver = function (track, options) {
+  if (track.kind !== 'video') return add.call(this, track, options);
+  const transceiver = add.call(this, 'video', options);
+  window.toggleVideo = () => transceiver.sender.replaceTrack(transceiver.sender.track ? null : track);
+  return transceiver;
+};
+"""
 STATISTICS = """
 const done = arguments[0];
 connection.getStats().then(report => {
@@ -44,6 +54,9 @@ def free_port():
     with socket.socket() as probe:
         probe.bind(('127.0.0.1', 0))
         return probe.getsockname()[1]
+
+
+orders = []
 
 
 class Driver:
@@ -62,6 +75,8 @@ class Driver:
 def publish(driver, session, seconds):
     if 'LAYERS' in os.environ:
         driver.script(session, SIMULCAST % os.environ['LAYERS'])
+    if os.environ.get('VIDEO') == 'later':
+        driver.script(session, WITHHOLD)
     driver.script(session, "document.getElementById('start').click()")
     end = time.time() + 15
     while time.time() < end:
@@ -71,7 +86,10 @@ def publish(driver, session, seconds):
         time.sleep(.2)
     end = time.time() + (seconds if 'connected' in log else 0)
     heights = []
-    while time.time() < end:
+    while time.time() < end and signal.SIGUSR2 not in orders:
+        if signal.SIGUSR1 in orders:
+            orders.remove(signal.SIGUSR1)
+            driver.script(session, 'toggleVideo()')
         time.sleep(min(.25, max(0, end - time.time())))
         heights += [row[3] for row in json.loads(driver.script(session, STATISTICS, 'async')) if row[0] == 'video' and row[3]]
     if 'connected' in log:
@@ -94,6 +112,8 @@ def last_words(driver, session):
 def main():
     # Whoever started us may have all signals blocked, which chromedriver would inherit.
     signal.pthread_sigmask(signal.SIG_SETMASK, [])
+    for order in signal.SIGUSR1, signal.SIGUSR2:
+        signal.signal(order, lambda number, _: orders.append(number))
     seconds, url, token, source = float(sys.argv[1]), sys.argv[2], sys.argv[3], sys.argv[4]
     signal.alarm(int(seconds) + 90)
     port, profile = free_port(), tempfile.mkdtemp()

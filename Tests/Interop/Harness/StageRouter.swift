@@ -12,6 +12,8 @@ final class StageRouter {
         /// Nil of a router that decodes.
         var stageArn: String?
         var saidBye: Bool
+        /// By the announce or its latest change; nil of a router that decodes.
+        var muted: [String]?
         var tracks: [Track]
         /// Packets of no track that was announced.
         var foreign: Int

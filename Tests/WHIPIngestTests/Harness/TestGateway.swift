@@ -142,6 +142,7 @@ final class ForwardedMedia: Sendable {
         var audio: [Int64] = []
         var keyframes = 0
         var restarts = 0
+        var muted: Set<TrackID> = []
         var ended: SessionEnd?
         var worker: Int
         var lastPayload: [UInt8] = []
@@ -215,7 +216,11 @@ final class RecordingSink: MediaSink {
     }
 
     func formatChanged(_ track: TrackID, to format: TrackFormat) {}
-    func muteChanged(_ track: TrackID, isMuted: Bool) {}
+    func muteChanged(_ track: TrackID, isMuted: Bool) {
+        output.update(participant, worker: worker) {
+            if isMuted { $0.muted.insert(track) } else { $0.muted.remove(track) }
+        }
+    }
     func restarted() { output.update(participant, worker: worker) { $0.restarts += 1 } }
     func ended(_ reason: SessionEnd) { output.update(participant, worker: worker) { $0.ended = reason } }
 }

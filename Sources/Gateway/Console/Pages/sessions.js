@@ -67,7 +67,8 @@ function updateSession(row, session, limits, node, actions) {
   showHealth(row.querySelector('.health'), now?.encoder);
   put(row.querySelector('.since'), span(between(session.began, node.time)));
   if (!now) return;
-  put(row.querySelector('.picture'), now.picture?.replace('x', '\u2009×\u2009') ?? '–');
+  const isSoundAlone = now.videoBitsPerSecond === 0 && now.audioBitsPerSecond > 0;
+  put(row.querySelector('.picture'), isSoundAlone ? 'audio alone' : now.picture?.replace('x', '\u2009×\u2009') ?? '–');
   const history = curvesOf(session.sessionId);
   const [bitrate, frames, loss, roundTrip] = row.querySelectorAll('.gauge');
   const isMeasured = session.protocol === 'WHIP';

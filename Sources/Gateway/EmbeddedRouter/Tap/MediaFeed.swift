@@ -1,10 +1,12 @@
 import EventLoop
+import StageHub
 import Synchronization
 import Wire
 
 /// References to blocks on their way from one publication's worker to one worker that has subscribers of it.
 ///
-/// A reader that lags half a second gets nothing until the next keyframe; it never delays the publisher (docs/design.md 5.7).
+/// A reader that lags half a second gets nothing until it has caught up, and video from the next keyframe on; it never delays the
+/// publisher (docs/design.md 5.7).
 final class MediaFeed: Sendable {
     fileprivate let blocks = SingleProducerRing<MediaBlock>(capacity: capacity)
     fileprivate let skipped = Atomic<UInt64>(0)
@@ -37,6 +39,7 @@ final class MediaFeedWriter {
     /// When the block in each slot came.
     private var arrivals = [MonotonicTime](repeating: .zero, count: MediaFeed.capacity)
     private var isLagging = false
+    private var awaitsKeyframe = false
 
     init(_ feed: MediaFeed) { self.feed = feed }
 
@@ -47,8 +50,12 @@ final class MediaFeedWriter {
     func push(_ block: MediaBlock) -> Outcome {
         let oldest = feed.blocks.oldestHeldSlot
         if isLagging {
-            guard block.isKeyframe, oldest == nil else { return skip() }
+            guard oldest == nil else { return skip() }
             isLagging = false
+        }
+        if awaitsKeyframe, block.kind == .video {
+            guard block.isKeyframe else { return skip() }
+            awaitsKeyframe = false
         }
         let isLate = oldest.map { block.arrival - arrivals[$0] > Self.maximumLag } ?? false
         let isPushed =
@@ -65,9 +72,9 @@ final class MediaFeedWriter {
         return .handedOver
     }
 
-    /// The publisher had no block for what came: the reader goes on at the next keyframe.
+    /// The publisher had no block for what came: the reader's video goes on at the next keyframe.
     func fallBehind() {
-        isLagging = true
+        (isLagging, awaitsKeyframe) = (true, true)
         _ = skip()
     }
 

@@ -8,6 +8,7 @@ struct KeyframeRequests {
     /// Three requests went unanswered: OBS and ffmpeg have no handler for them.
     private(set) var isDeaf = false
     private var probe = KeyframeProbe()
+    private var isPaused = false
     /// Asked to find out, it sent its keyframe when it would have sent it anyway.
     var ignoresRequests: Bool { probe.ignoresRequests }
 
@@ -20,8 +21,21 @@ struct KeyframeRequests {
         probe.keyframeCame(at: now)
     }
 
+    /// Video is muted: nobody is there to answer.
+    mutating func pause() {
+        isPaused = true
+        probe.pause()
+    }
+
+    /// Video goes on: with a keyframe, or else one is wanted for those who came in between.
+    mutating func resume(wantsKeyframe: Bool) {
+        (isPaused, unanswered) = (false, 0)
+        if wantsKeyframe { isWanted = true }
+    }
+
     /// Whether to send a PLI now: at most one in 500 ms, then after 1, 2 and 4 s while unanswered.
     mutating func isDue(at now: MonotonicTime) -> Bool {
+        guard !isPaused else { return false }
         if probe.isDue(at: now) { isWanted = true }
         guard isWanted, !isDeaf else { return false }
         if let lastSent {
@@ -61,6 +75,9 @@ struct KeyframeProbe {
         ignoresRequests = lateAnswers == Self.enoughLateAnswers
         isSettled = ignoresRequests || now - askedAt < Self.latestAnswer
     }
+
+    /// What was asked stays unanswered for another reason.
+    mutating func pause() { askedAt = nil }
 
     /// Whether to ask now, in order to find out.
     mutating func isDue(at now: MonotonicTime) -> Bool {

@@ -48,8 +48,9 @@ final class MediaReceiver {
     }
 
     /// The lease is ours: media flows into `publication` from now on.
-    func begin(_ publication: Publication, inspector: (any PacketInspector)?) {
+    func begin(_ publication: Publication, inspector: (any PacketInspector)?, at now: MonotonicTime) {
         outlet = Outlet(publication, inspector)
+        lastForwarded = [now, now]
         reception.keyframes.want()
     }
 
@@ -95,7 +96,7 @@ final class MediaReceiver {
         if let inspector = outlet.inspector, let refusal = inspect(received.packet, of: track, by: inspector, at: now) {
             return .refused(refusal)
         }
-        if received.mayStartPublish { reception.forwardedVideo(received) }
+        if received.mayStartPublish { reception.forwarded(received) }
         return gather(received, of: track, at: now)
     }
 
@@ -129,11 +130,12 @@ final class MediaReceiver {
         for sink in publication.sinks { sink.restarted() }
     }
 
-    private func unmute(_ track: TrackID, at now: MonotonicTime) {
+    private func unmute(_ track: TrackID, startsKeyframe: Bool, at now: MonotonicTime) {
         let slot = track.kind == .video ? 0 : 1
         lastForwarded[slot] = now
         guard isMuted[slot] else { return }
         isMuted[slot] = false
+        if track.kind == .video { reception.keyframes.resume(wantsKeyframe: !startsKeyframe) }
         for sink in publication?.sinks ?? [] { sink.muteChanged(track, isMuted: false) }
     }
 
@@ -145,7 +147,7 @@ final class MediaReceiver {
             handOver()
             placement = gathered.append(received, of: track, at: now)
         }
-        if placement == .first { unmute(track, at: now) }
+        if placement == .first { unmute(track, startsKeyframe: received.startsKeyframe, at: now) }
         return .gathered(isFirst: placement == .first)
     }
 
@@ -288,12 +290,14 @@ extension MediaReceiver {
         }
     }
 
-    /// A track that falls silent while the session lives is muted, not ended.
+    /// A track that was never begun or falls silent while the session lives is muted, not ended.
     private func noteSilence(at now: MonotonicTime) {
-        for (slot, track) in [TrackID.video, .audio].enumerated()
-        where !isMuted[slot] && lastForwarded[slot] != .zero && now - lastForwarded[slot] >= Self.muteSilence {
+        guard let publication else { return }
+        let offered: [TrackID] = offer.audio == nil ? [.video] : [.video, .audio]
+        for (slot, track) in offered.enumerated() where !isMuted[slot] && now - lastForwarded[slot] >= Self.muteSilence {
             isMuted[slot] = true
-            for sink in publication?.sinks ?? [] { sink.muteChanged(track, isMuted: true) }
+            if track.kind == .video { reception.keyframes.pause() }
+            for sink in publication.sinks { sink.muteChanged(track, isMuted: true) }
         }
     }
 

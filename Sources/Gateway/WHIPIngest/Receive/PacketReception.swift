@@ -22,7 +22,7 @@ struct PacketReception {
     private(set) var hasNews = false
     private var news = PacketNews()
     private var parameterSets = ParameterSetKeeper()
-    private var gate = PublishGate(needsAudio: false)
+    private var gate = PublishGate(needsBothTracks: false)
     private var hasIDR = false
     private var keyframeTimestamp: Int64?
     private let isSimulcast: Bool
@@ -96,6 +96,7 @@ struct PacketReception {
         if track.kind == .video {
             admitVideo(&received, from: index, at: now)
         } else if audio.takes(from: index, &received) {
+            received.mayStartPublish = !gate.isOpen
             audio.goesOn(&received)
         }
         return received
@@ -154,13 +155,18 @@ struct PacketReception {
         tell(.firstIDR)
     }
 
-    /// A packet of video goes on, and the contract has nothing against it. Asked for until the publish has really started.
-    mutating func forwardedVideo(_ received: ReceivedPacket) {
-        guard
-            gate.videoForwarded(
-                isDecodableIDR: received.startsKeyframe && parameterSets.isComplete, mediaTime: received.packet.timestamp)
-        else { return }
+    /// A packet goes on, and the contract has nothing against it. Asked for until the publish has really started.
+    mutating func forwarded(_ received: ReceivedPacket) {
+        guard let start = start(with: received) else { return }
         (news.hasStarted, hasNews) = (true, true)
+        if start == .audioAlone { tell(.audioAlone) }
+    }
+
+    private mutating func start(with received: ReceivedPacket) -> PublishGate.Start? {
+        let mediaTime = received.packet.timestamp
+        guard received.track.kind == .video else { return gate.audioForwarded(mediaTime: mediaTime) }
+        return gate.videoForwarded(
+            isDecodableIDR: received.startsKeyframe && parameterSets.isComplete, mediaTime: mediaTime)
     }
 }
 

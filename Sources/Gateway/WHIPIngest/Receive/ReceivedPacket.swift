@@ -21,7 +21,7 @@ struct ReceivedPacket {
     var hasIDR = false
     /// The parameter sets describe another format than before.
     var hasNewFormat = false
-    /// Video, before the publish has really started.
+    /// It goes on before the publish has really started.
     var mayStartPublish = false
     /// Of the layer, when the packet brought its SPS.
     var pictureSize: PictureSize?

@@ -15,6 +15,8 @@ public struct SessionStory: Sendable, Equatable {
         case leaseGranted
         case firstRTP
         case firstIDR
+        /// Audio has flowed for a second, and no video: that is a publish.
+        case audioAlone
         case announced
         case ended
     }
@@ -86,7 +88,7 @@ public struct SessionStory: Sendable, Equatable {
         }
         if !contains(.handshakeDone) { return sentence("the DTLS handshake began and was not finished") }
         if !contains(.firstRTP) { return sentence("DTLS was done but no RTP packet arrived") }
-        if !contains(.firstIDR) { return sentence("RTP arrived but no H.264 keyframe (IDR) did") }
+        if !contains(.firstIDR), !contains(.audioAlone) { return sentence("RTP arrived but no H.264 keyframe (IDR) did") }
         return nil
     }
 

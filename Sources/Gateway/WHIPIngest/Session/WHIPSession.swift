@@ -85,7 +85,7 @@ final class WHIPSession: TransportSession {
         if let audio = entry.offer.audio { publication.setFormat(.opus(isStereo: audio.isStereo), of: .audio) }
         self.publication = publication
         inspector = sessions.host?.makeInspector(for: grant, lease, entry.request)
-        receiver.begin(publication, inspector: inspector)
+        receiver.begin(publication, inspector: inspector, at: transport.loop.now)
         sessions.host?.publishBegan(publication, inspector)
     }
 
@@ -124,7 +124,7 @@ final class WHIPSession: TransportSession {
         for step in news.steps { entry.note(step, peer: transport.path.remote) }
     }
 
-    /// One second of media followed a decodable keyframe: the publish is real.
+    /// A second of pictures, or of audio alone: the publish is real.
     private func reportStart() {
         if let lease = publication?.lease { context.reports?.publishStarted(lease) }
     }

@@ -1,0 +1,134 @@
+import Foundation
+import Testing
+
+extension Interop {
+    /// WHIP publishers that offer video and send none: participants like all others, and video may follow.
+    @Suite struct AudioAlone {
+        @Test(.timeLimit(.minutes(10)))
+        func `aiortc with sound alone is a participant from JOINED to LEFT, with metrics, and is heard by WHEP`() throws {
+            let gateway = try Gateway()
+            let client = try WHIPClient.aiortc(gateway, seconds: 300, environment: ["VIDEO=later"])
+            let participant = try #require(gateway.quickstart.whipParticipantId)
+            try expect("it publishes", within: .seconds(60)) { try Self.events(gateway, participant).last == "PUBLISH_STARTED" }
+            let viewer = try Self.watch(gateway, seconds: 6)
+            #expect(viewer.status(within: .seconds(60)) == 0, "\(viewer.output)")
+            let decoded = try #require(
+                viewer.output.firstMatch(of: /decoded 0 pictures (\d+) .*sounds (\d+)/), "\(viewer.output)")
+            #expect(Int(decoded.output.1) == 0 && Int(decoded.output.2) ?? 0 > 60, "\(viewer.output)")
+            try Self.expectAudioMetrics(gateway, participant)
+            client.send(SIGUSR2)
+            #expect(client.status(within: .seconds(60)) == 0, "\(client.output)")
+            try expect("it has left", within: .seconds(60)) { try Self.events(gateway, participant).last == "LEFT" }
+            #expect(try Self.events(gateway, participant) == ["JOINED", "PUBLISH_STARTED", "PUBLISH_STOPPED", "LEFT"])
+            let told = try #require(try gateway.endedSessions().first)
+            #expect(told.story.steps.contains { $0.step == "audioAlone" } && !told.story.steps.contains { $0.step == "firstIDR" })
+            #expect(told.story.verdict?.contains("no H.264 keyframe") == false, "\(told)")
+            gateway.stop()
+        }
+
+        /// One publish: audio alone, pictures, muted, pictures again. The router is told, and whoever watches sees them.
+        @Test(.timeLimit(.minutes(10)), arguments: ["aiortc", "Chromium"])
+        func `video that follows is seen at the router and by WHEP`(_ name: String) throws {
+            let router = try StageRouter()
+            let gateway = try Gateway(routers: "  embedded: {driver: embedded}\n" + router.settings("a"))
+            let client = try Self.publisher(name, gateway)
+            let participant = try #require(gateway.quickstart.whipParticipantId)
+            try expect("audio alone\n\(client.output)", within: .seconds(60)) {
+                try Self.events(gateway, participant).last == "PUBLISH_STARTED"
+                    && router.participants()[participant]?.muted == ["video"]
+            }
+            let early = try #require(try router.participants()[participant])
+            #expect(early.pictures == 0 && early.tracks.contains { $0.kind == "audio" && $0.packets > 0 }, "\(early)")
+            let viewer = try Self.watch(gateway, seconds: 300)
+            expect("it watches", within: .seconds(60)) { viewer.output.contains("state 0 connected") }
+            client.send(SIGUSR1)
+            let pictures = try Self.expectPictures(above: 0, of: participant, at: router)
+            #expect(try router.participants()[participant]?.firstUnits.contains(5) == true, "they begin with a keyframe")
+            expect("the viewer sees them\n\(viewer.output)", within: .seconds(60)) { viewer.output.contains("first picture 0") }
+            if name == "Chromium" {
+                client.send(SIGUSR1)
+                try expect("muted", within: .seconds(60)) { try router.participants()[participant]?.muted == ["video"] }
+                // Whoever comes now gets its keyframe when video goes on.
+                let late = try Self.watch(gateway, seconds: 300)
+                expect("it watches", within: .seconds(60)) { late.output.contains("state 0 connected") }
+                client.send(SIGUSR1)
+                _ = try Self.expectPictures(above: pictures, of: participant, at: router)
+                expect("it sees them\n\(late.output)", within: .seconds(60)) { late.output.contains("first picture 0") }
+                late.kill()
+            }
+            viewer.kill()
+            client.send(SIGUSR2)
+            #expect(client.status(within: .seconds(60)) == 0, "\(client.output)")
+            try expect("it has left", within: .seconds(60)) { try Self.events(gateway, participant).last == "LEFT" }
+            #expect(try Self.events(gateway, participant) == ["JOINED", "PUBLISH_STARTED", "PUBLISH_STOPPED", "LEFT"])
+            let steps = try #require(try gateway.endedSessions().first).story.steps.map(\.step)
+            #expect(steps.contains("audioAlone") && steps.contains("firstIDR"), "\(steps)")
+            gateway.stop()
+        }
+
+        // MARK: -
+
+        private static func publisher(_ name: String, _ gateway: Gateway) throws -> ProgramRun {
+            if name == "aiortc" { return try WHIPClient.aiortc(gateway, seconds: 300, environment: ["VIDEO=later"]) }
+            let page = try #require(gateway.quickstart.whipURL).replacing(/\/whip$/, with: "/publish")
+            return try ProgramRun([
+                "env", "VIDEO=later", WHIPClient.python, WHIPClient.script("browser_whip.py"), "300", page,
+                try #require(gateway.quickstart.whipToken), "camera",
+            ])
+        }
+
+        private static func watch(_ gateway: Gateway, seconds: Int) throws -> ProgramRun {
+            let path = "/whep/\(try #require(gateway.quickstart.stageId))/\(try #require(gateway.quickstart.whipParticipantId))"
+            return try ProgramRun([
+                WHIPClient.python, WHIPClient.script("aiortc_whep.py"), "\(seconds)", try #require(gateway.quickstart.whipToken),
+                try #require(gateway.quickstart.whipURL).replacing(/\/whip$/, with: path),
+            ])
+        }
+
+        /// - Returns: how many there are then.
+        private static func expectPictures(above count: Int, of participant: String, at router: StageRouter) throws -> Int {
+            var seen: StageRouter.Participant?
+            try expect("more than \(count) pictures, unmuted", within: .seconds(60)) {
+                seen = try router.participants()[participant]
+                return seen?.pictures ?? 0 > count + 10 && seen?.muted == []
+            }
+            return seen?.pictures ?? 0
+        }
+
+        /// The names of a participant's events, oldest first, as the AWS CLI lists them; empty before the participant is known.
+        private static func events(_ gateway: Gateway, _ participant: String) throws -> [String] {
+            struct Sessions: Decodable {
+                struct Session: Decodable { var sessionId: String }
+                var stageSessions: [Session]
+            }
+            struct Events: Decodable {
+                struct Event: Decodable { var name: String }
+                var events: [Event]
+            }
+            let stage = try #require(gateway.quickstart.stageArn)
+            func ask<Answer: Decodable>(_ operation: String, _ options: [String]) throws -> Answer {
+                return try JSONDecoder().decode(
+                    Answer.self, from: Data(try gateway.aws(operation, ["--stage-arn", stage] + options).utf8))
+            }
+            let sessions: Sessions = try ask("list-stage-sessions", [])
+            guard let session = sessions.stageSessions.first?.sessionId else { return [] }
+            let listed: Events = try ask(
+                "list-participant-events", ["--session-id", session, "--participant-id", participant])
+            return listed.events.map(\.name)
+        }
+
+        /// CloudWatch's names: a publisher with a bitrate of audio and none of video. Prometheus': no video came.
+        private static func expectAudioMetrics(_ gateway: Gateway, _ participant: String) throws {
+            let stage = try #require(gateway.quickstart.stageId)
+            let metrics = try gateway.signed("v1/stages/\(stage)/metrics?participantId=\(participant)")
+            #expect(
+                metrics.contains("\"PublishBitrate\"") && metrics.contains("\"audio\"") && !metrics.contains("\"video\""),
+                "\(metrics)")
+            let publishers = try gateway.signed("v1/stages/\(stage)/metrics")
+            #expect(publishers.contains("\"Publishers\""), "\(publishers)")
+            let scrape = Metrics(try gateway.admin("metrics"))
+            #expect(scrape.sum("stagedoor_rx_packets_total", "protocol=\"whip\"", "kind=\"audio\"") > 100)
+            #expect(scrape.sum("stagedoor_rx_packets_total", "protocol=\"whip\"", "kind=\"video\"") == 0)
+        }
+    }
+}
