@@ -19,12 +19,12 @@ struct BitrateBucket {
     private var drainedUpTo: Double = 0
     private var lastMediaTime: Int64?
     private var firstArrival = MonotonicTime.zero
-    /// For the rate to tell: since the bucket was last empty.
-    private var bitsSinceEmpty: Double = 0
-    private var emptyAt: Double = 0
+    /// Bits since the first packet.
+    private var bits: Double = 0
+    /// When the bucket was last empty, and how many had come by then: for the rate to tell.
+    private var empty: (bits: Double, at: Double) = (0, 0)
     /// For the rate to show: over windows of five seconds; nil before the first one is full.
     private(set) var latestRate: Int?
-    private var bits: Double = 0
     private var window: (bits: Double, start: Double) = (0, 0)
 
     static let ticksPerSecond = 90_000.0
@@ -55,15 +55,14 @@ struct BitrateBucket {
             level -= (elapsed - drainedUpTo) * drain
             drainedUpTo = elapsed
         }
-        if level <= 0 { (level, bitsSinceEmpty, emptyAt) = (0, 0, drainedUpTo) }
+        if level <= 0 { (level, empty) = (0, (bits, drainedUpTo)) }
         level += Double(byteCount * 8)
-        bitsSinceEmpty += Double(byteCount * 8)
         bits += Double(byteCount * 8)
         return level > depth
     }
 
     /// Bits a second since the bucket was last empty.
-    var measuredRate: Int { Int(bitsSinceEmpty / max(1, drainedUpTo - emptyAt)) }
+    var measuredRate: Int { Int((bits - empty.bits) / max(1, drainedUpTo - empty.at)) }
 
     /// Takes up a new `latestRate` when a window is full. Called a few times a second.
     mutating func measure() {
