@@ -143,6 +143,9 @@ let modules: [Module] = [
             "MediaContract", "Admission", "Refusals", "Monitoring", "GatewayLogging", "GatewayMetrics",
         ], strict: true, testUses: ["DTLS", "SRTP", "STUN", "Sockets", "HTTPServer"], embedded: ["Pages/publish.html"]),
     gateway(
+        "SharedPort", ["Wire", "HTTP", "OpenSSL", "EventLoop", "Sockets", "GatewayLogging", "GatewayMetrics"], strict: true,
+        testUses: ["HTTPServer"]),
+    gateway(
         "EmbeddedRouter",
         [
             "Wire", "Settings", "SDP", "HTTP", "JSON", "RTP", "RTCP", "OpenSSL", "EventLoop", "HTTPServer", "WebRTCTransport",
@@ -195,8 +198,8 @@ let modules: [Module] = [
             "GatewayMetrics", "DataDirectory", "Refusals", "Settings", "GatewayConfiguration", "Store", "Redis", "ClusterStore",
             "Cluster",
             "Admission", "StageHub", "MediaContract", "Transcoding", "RouterForwarding", "RTMPIngest", "WebRTCTransport",
-            "WHIPIngest", "EmbeddedRouter", "Events", "ControlPlane", "Monitoring", "Console", "TakeOver", "TakeOverCodec",
-            "EncoderSetup",
+            "WHIPIngest", "SharedPort", "EmbeddedRouter", "Events", "ControlPlane", "Monitoring", "Console", "TakeOver",
+            "TakeOverCodec", "EncoderSetup",
         ], strict: true),
 
     Module(

@@ -34,5 +34,6 @@ struct Fuzzer: Sendable, CustomTestStringConvertible {
         Fuzzer("SDP", SDPFuzz.run),
         Fuzzer("SDPFragment", SDPFragmentFuzz.run),
         Fuzzer("STUN", STUNFuzz.run),
+        Fuzzer("SharedPort", SharedPortFuzz.run),
     ]
 }

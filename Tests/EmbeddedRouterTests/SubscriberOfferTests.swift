@@ -14,7 +14,7 @@ struct SubscriberOfferTests {
     static let sources = SubscriberSources(video: 11, retransmission: 12, audio: 13)
     static let local = LocalDescription(
         ufrag: "ufrag", password: "password", fingerprint: Array(repeating: 7, count: 32),
-        candidates: CandidateList.make([SocketAddress(.loopback, port: 3_478)], tcpPort: nil), sessionID: 1)
+        candidates: CandidateList.make([SocketAddress(.loopback, port: 3_478)], tcp: []), sessionID: 1)
 
     /// A captured offer turned round: what sent receives.
     static func turned(_ name: String, _ change: (String) -> String = { $0 }) throws -> SessionDescription {

@@ -113,6 +113,7 @@ struct ConfigurationLoaderTests {
             "trustedProxies: [10.0.0.0/40] is not taken: expected a list, each a network such as 10.0.0.0/8"
         ),
         ("rtmp: {listen: ':8080'}", "rtmp.listen: port 8080 is taken by http.listen"),
+        ("listen: {shared: ':3478'}", "listen.shared: port 3478 is taken by media.listen"),
         ("tls: {certificate: a.pem}", "tls: certificate and privateKey belong together: one is missing"),
         ("admin: {auth: none, listen: '[::]:8088'}", "admin.auth: none is for a loopback admin.listen only: expected sigv4"),
         ("platform: {account: '12'}", "platform.account: \"12\" is not taken: expected 12 digits"),

@@ -129,11 +129,12 @@ extension Gateway {
     func aws(_ operation: String, _ options: [String]) throws -> String {
         let path = Workspace.package.appending(path: ".deps/venv/bin").path
         return try ProgramRun.output(
-            of: [
-                "env", "PATH=\(path):\(ProcessInfo.processInfo.environment["PATH"] ?? "")", "AWS_DEFAULT_REGION=us-east-1",
-                "AWS_ACCESS_KEY_ID=\(try #require(quickstart.accessKeyId))",
-                "AWS_SECRET_ACCESS_KEY=\(try #require(quickstart.secretAccessKey))",
-                "aws", "ivs-realtime", operation, "--endpoint-url", try #require(quickstart.adminURL), "--output", "json",
-            ] + options, within: .seconds(60))
+            of: nearby(
+                [
+                    "env", "PATH=\(path):\(ProcessInfo.processInfo.environment["PATH"] ?? "")", "AWS_DEFAULT_REGION=us-east-1",
+                    "AWS_ACCESS_KEY_ID=\(try #require(quickstart.accessKeyId))",
+                    "AWS_SECRET_ACCESS_KEY=\(try #require(quickstart.secretAccessKey))",
+                    "aws", "ivs-realtime", operation, "--endpoint-url", try #require(quickstart.adminURL), "--output", "json",
+                ] + options), within: .seconds(60))
     }
 }

@@ -9,12 +9,12 @@ extension Interop {
         @Test(.timeLimit(.minutes(10)))
         func `a trusted balancer's PROXY header names the encoder on every listener`() throws {
             let gateway = try Gateway(configuration: "trustedProxies: [\"127.0.0.0/8\"]")
-            let rtmp = try Proxy(to: gateway.quickstart.rtmpURL)
+            let rtmp = try Proxy(to: gateway.quickstart.rtmpURL, for: Self.encoder)
             let encoder = try Encoder.ffmpeg(.p30, to: "\(rtmp.url)/\(gateway.quickstart.streamKey)", seconds: 2)
             #expect(encoder.status(within: .seconds(60)) == 0)
             expect("RTMP's source", within: .seconds(60)) { gateway.log.contains("\"source\":\"\(Self.encoder):40000\"") }
 
-            let whip = try Proxy(to: try #require(gateway.quickstart.whipURL))
+            let whip = try Proxy(to: try #require(gateway.quickstart.whipURL), for: Self.encoder)
             let publisher = try ProgramRun([
                 try Workspace.program("stagedoor-bench"), "whip", whip.url, "--token", try #require(gateway.quickstart.whipToken),
                 "--flv", try Clip.p30.file(), "--seconds", "1",
@@ -24,7 +24,7 @@ extension Interop {
                 gateway.log.contains("\"remote\":\"\(Self.encoder):40000\"")
             }
 
-            let admin = try Proxy(to: try #require(gateway.quickstart.adminURL))
+            let admin = try Proxy(to: try #require(gateway.quickstart.adminURL), for: Self.encoder)
             #expect(
                 try ProgramRun.output(of: ["curl", "-sS", "--max-time", "5", "\(admin.url)/readyz"], within: .seconds(60))
                     .contains("ok"))
@@ -51,7 +51,7 @@ extension Interop {
         @Test(.timeLimit(.minutes(10)))
         func `nobody else's PROXY header is believed`() throws {
             let gateway = try Gateway()
-            let rtmp = try Proxy(to: gateway.quickstart.rtmpURL)
+            let rtmp = try Proxy(to: gateway.quickstart.rtmpURL, for: Self.encoder)
             let encoder = try Encoder.ffmpeg(.p30, to: "\(rtmp.url)/\(gateway.quickstart.streamKey)", seconds: 2)
             #expect(try #require(encoder.status(within: .seconds(60))) != 0)
             #expect(!gateway.log.contains(Self.encoder))
@@ -71,7 +71,7 @@ extension Interop {
             func refused() -> Int { gateway.strangers("rtmp_too_many_from_address") }
             let first = try come(from: [203, 0, 113, 9])
             expect("strangers have their share", within: .seconds(60)) { refused() == 16 }
-            let rtmp = try Proxy(to: gateway.quickstart.rtmpURL)
+            let rtmp = try Proxy(to: gateway.quickstart.rtmpURL, for: Self.encoder)
             for connection in first { connection.close() }
             // Until the gateway has seen them go, an encoder is one too many.
             try expect("there is room again", within: .seconds(60)) {
@@ -118,24 +118,6 @@ extension Interop {
 
             """.write(to: file, atomically: true, encoding: .utf8)
             return file.path
-        }
-
-        /// `Clients/proxy.py` in front of a listener.
-        private final class Proxy {
-            let url: String
-            private let run: ProgramRun
-
-            init(to url: String) throws {
-                var components = try #require(URLComponents(string: url))
-                run = try ProgramRun([
-                    Workspace.package.appending(path: ".deps/venv/bin/python").path,
-                    Workspace.package.appending(path: "Tests/Interop/Clients/proxy.py").path,
-                    "\(try #require(components.port))", Proxies.encoder,
-                ])
-                expect("the proxy listens", within: .seconds(60)) { [run] in run.output.contains("\n") }
-                components.port = Int(run.output.trimmingCharacters(in: .whitespacesAndNewlines))
-                self.url = try #require(components.string)
-            }
         }
     }
 }

@@ -44,7 +44,7 @@ extension Interop {
                     Workspace.temporaryFile(suffix: ".data").path,
                 ])
             #expect(run.status(within: .seconds(60)) == 1)
-            #expect(run.output.contains("“rtpm” is none of admin, http, https, media, media-tcp, rtmp"))
+            #expect(run.output.contains("“rtpm” is none of admin, http, https, media, media-tcp, rtmp, shared"))
         }
 
         @Test(.timeLimit(.minutes(10)))

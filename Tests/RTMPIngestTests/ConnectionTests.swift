@@ -4,6 +4,7 @@ import EventLoop
 import MediaContract
 import Refusals
 import Settings
+import Sockets
 import StageHub
 import Testing
 import Wire

@@ -186,7 +186,7 @@ final class FakeEncoder: ConnectionTransport {
     init(_ bench: IngestBench, _ address: String) {
         self.bench = bench
         remoteAddress = SocketAddress(address) ?? SocketAddress(.loopback, port: 1)
-        connection = bench.ingest.accept(self)
+        connection = bench.ingest.accept(self, beginsWithProxyHeader: bench.ingest.isTrustedProxy(remoteAddress.ip))
     }
 
     func send(_ bytes: [UInt8]) {

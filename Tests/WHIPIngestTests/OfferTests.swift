@@ -10,9 +10,10 @@ import Wire
 
 @Suite("Offer and answer (RFC 9725 §4.2)")
 struct OfferTests {
+    private static let addresses = [SocketAddress("192.0.2.9:3478")!, SocketAddress("[2001:db8::9]:3478")!]
     static let local = LocalDescription(
         ufrag: "AbcdefGh", password: "0123456789abcdefABCDEF+/", fingerprint: (0..<32).map { UInt8($0) },
-        candidates: CandidateList.make([SocketAddress("192.0.2.9:3478")!, SocketAddress("[2001:db8::9]:3478")!], tcpPort: 3478),
+        candidates: CandidateList.make(addresses, tcp: addresses),
         sessionID: 42)
 
     /// Captured offers that cannot be published, and why; every other one gets an answer.

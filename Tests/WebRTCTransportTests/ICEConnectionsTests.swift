@@ -36,7 +36,7 @@ struct ICEConnectionsTests {
         var accepted = 0
         let listener = try TCPListener(loop: loop, address: SocketAddress(.loopback, port: 0)) {
             accepted += 1
-            connections.accept($0)
+            connections.accept(TCPStream(loop: loop, accepted: $0))
         }
         let count = ICEConnections.maximumWaitingPerAddress + 3
         var closed = 0

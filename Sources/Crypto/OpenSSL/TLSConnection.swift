@@ -105,6 +105,14 @@ public final class TLSConnection {
     /// Such as `TLSv1.3`.
     public var version: String { unsafe String(cString: SSL_get_version(ssl)) }
 
+    /// What both sides agreed on (RFC 7301 §3.2), such as `http/1.1`; nil before the handshake, and where the client left it open.
+    public var applicationProtocol: String? {
+        var name: UnsafePointer<UInt8>?
+        var length: UInt32 = 0
+        unsafe SSL_get0_alpn_selected(ssl, &name, &length)
+        return length == 0 ? nil : unsafe String(decoding: UnsafeBufferPointer(start: name, count: Int(length)), as: UTF8.self)
+    }
+
     private func handshake() throws(OpenSSLError) -> Event {
         let status = unsafe SSL_do_handshake(ssl)
         if status == 1 {

@@ -12,6 +12,9 @@ extension ConfigurationTable {
                 Key(
                     "advertise.mediaPort", \.advertise.mediaPort, .restart, in: 0...65_535,
                     "Public media port behind a NAT; 0: the bound one."),
+                Key(
+                    "advertise.sharedPort", \.advertise.sharedPort, .restart, in: 0...65_535,
+                    "Public number of listen.shared behind a NAT, for URLs and ICE; 0: the bound one."),
             ]),
         Section(
             "endpoints", "URLs that stages hand out; empty ones are made from the listeners and advertise.host.",

@@ -32,6 +32,13 @@ extension ConfigurationTable {
                     "Kernel buffer of each worker's socket; the kernel's net.core.rmem_max bounds it."),
             ]),
         Section(
+            "listen", "One port for networks that let nothing else out, beside the listeners above or in place of them.",
+            [
+                Key(
+                    "listen.shared", \.listen.shared, .restart,
+                    "Where HTTPS, RTMPS and ICE over TCP come in together, told apart by their first bytes; such as [::]:443.")
+            ]),
+        Section(
             "whip", "WHIP sessions (RFC 9725).",
             [
                 Key(

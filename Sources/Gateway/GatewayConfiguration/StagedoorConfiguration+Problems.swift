@@ -12,11 +12,11 @@ extension StagedoorConfiguration {
     }
 
     private var listenerProblems: [Problem] {
-        let listeners = [
-            ("http.listen", http.listen), ("https.listen", https.listen), ("rtmp.listen", rtmp.listen),
-            ("media.listen", media.listen),
-            ("admin.listen", admin.listen),
-        ]
+        // Without ICE-TCP the media port takes a number for UDP alone.
+        let media = media.tcp ? [("media.listen", media.listen)] : []
+        let listeners =
+            [("http.listen", http.listen), ("https.listen", https.listen), ("rtmp.listen", rtmp.listen)] + media
+            + [("listen.shared", listen.shared), ("admin.listen", admin.listen)]
         var seen: [UInt16: String] = [:]
         return listeners.compactMap { key, listen in
             guard let port = listen.address?.port, port != 0, let other = seen.updateValue(key, forKey: port) else { return nil }

@@ -18,8 +18,8 @@ public enum DoctorChecks {
     private static func listeners(_ configuration: StagedoorConfiguration) -> [Finding] {
         let wanted: [(String, ListenAddress, BoundSocket.Transport)] = [
             ("http.listen", configuration.http.listen, .tcp), ("https.listen", configuration.https.listen, .tcp),
-            ("rtmp.listen", configuration.rtmp.listen, .tcp), ("media.listen", configuration.media.listen, .udp),
-            ("admin.listen", configuration.admin.listen, .tcp),
+            ("rtmp.listen", configuration.rtmp.listen, .tcp), ("listen.shared", configuration.listen.shared, .tcp),
+            ("media.listen", configuration.media.listen, .udp), ("admin.listen", configuration.admin.listen, .tcp),
         ]
         return wanted.map { key, listen, transport in
             guard let address = listen.address else { return .fine("\(key) is off") }

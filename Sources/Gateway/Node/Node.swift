@@ -109,6 +109,7 @@ public final class Node {
                 "version": .string(Version.current), "workers": .integer(shared.workerCount),
                 "libraries": .strings(LibraryVersions.inUse),
             ])
+        SharedPortLine.log(listeners.shared, takesICE: shared.webRTC.transport != nil)
         StartupWarnings.log(mediaSockets: listeners.media.count, workers: shared.workerCount)
         StartupWarnings.log(advertised: shared.webRTC.transport?.configuration.advertisedAddresses ?? [])
         notifier?.send("READY=1")

@@ -59,13 +59,13 @@ final class RTMPConnection {
     /// What happened so far, until a publish is granted.
     private var steps: [PublishStep] = []
 
-    init(id: UInt64, ingest: RTMPIngest, transport: any ConnectionTransport) {
+    init(id: UInt64, ingest: RTMPIngest, transport: any ConnectionTransport, beginsWithProxyHeader: Bool) {
         (self.id, self.ingest, self.transport) = (id, ingest, transport)
         (loop, receivedBytes) = (ingest.loop, ingest.metrics.receivedBytes)
         source = transport.remoteAddress
         sessionID = String(hexadecimal: Random.bytes(count: 8))
         accepted = loop.now
-        stage = ingest.isTrustedProxy(source.ip) ? .awaitingPROXYHeader : .sniffing
+        stage = beginsWithProxyHeader ? .awaitingPROXYHeader : .sniffing
         session = RTMPServerSession(
             crypto: HandshakeCrypto(
                 hmacSHA256: { HMAC.sha256(key: $0, $1) }, randomBytes: { Random.bytes(count: $0) }),

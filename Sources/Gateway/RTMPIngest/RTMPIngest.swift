@@ -72,7 +72,7 @@ public final class RTMPIngest {
 
     /// Takes a connection; nil when its address has too many, or every other one publishes. A balancer's is counted by address
     /// once it has said for whom it speaks.
-    func accept(_ transport: any ConnectionTransport) -> RTMPConnection? {
+    func accept(_ transport: any ConnectionTransport, beginsWithProxyHeader: Bool) -> RTMPConnection? {
         loop.assertOnLoop()
         metrics.connections.increment()
         guard makeRoom() else {
@@ -80,8 +80,9 @@ public final class RTMPIngest {
             transport.close()
             return nil
         }
-        let connection = RTMPConnection(id: nextID, ingest: self, transport: transport)
-        guard isTrustedProxy(connection.source.ip) || admit(connection) else {
+        let connection = RTMPConnection(
+            id: nextID, ingest: self, transport: transport, beginsWithProxyHeader: beginsWithProxyHeader)
+        guard beginsWithProxyHeader || admit(connection) else {
             environment.admission.closed()
             transport.close()
             return nil

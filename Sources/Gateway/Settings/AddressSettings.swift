@@ -6,6 +6,8 @@ public struct AdvertiseSettings: Equatable, Sendable {
     public var host = ""
     /// 0: the bound one.
     public var mediaPort = 0
+    /// 0: the bound one.
+    public var sharedPort = 0
 
     public init() {}
 }

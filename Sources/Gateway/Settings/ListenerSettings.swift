@@ -43,6 +43,19 @@ public struct RTMPSettings: Equatable, Sendable {
     public init() {}
 }
 
+/// One port for networks that let nothing else out.
+public struct SharedPortSettings: Equatable, Sendable {
+    /// Where HTTPS, RTMPS and ICE over TCP are served together.
+    public var shared = ListenAddress.off
+
+    // Without a key in the file.
+
+    /// Until it is known what a connection speaks, beside the time for its TLS handshake.
+    public var patience = Duration.seconds(5)
+
+    public init() {}
+}
+
 /// The one port of ICE, DTLS and SRTP.
 public struct MediaSettings: Equatable, Sendable {
     /// Where to listen, UDP and TCP.

@@ -9,6 +9,7 @@ public struct StagedoorConfiguration: Equatable, Sendable {
     public var https = HTTPSettings(listen: ListenAddress(SocketAddress(.anyV6, port: 8443)))
     public var rtmp = RTMPSettings()
     public var media = MediaSettings()
+    public var listen = SharedPortSettings()
     public var whip = WHIPSettings()
     public var watch = WatchSettings()
     public var admin = AdminSettings()

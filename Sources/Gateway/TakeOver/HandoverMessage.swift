@@ -78,7 +78,7 @@ public struct HandoverOffer: Codable, Sendable, Equatable {
 /// What a descriptor is for.
 public struct SocketRole: Codable, Sendable, Hashable {
     public enum Kind: String, Codable, Sendable, CaseIterable {
-        case http, https, rtmp, media, mediaTCP, admin
+        case http, https, rtmp, shared, media, mediaTCP, admin
         /// The data directory's lock.
         case lock
         /// The successor's end of the pair for datagrams of a worker's sessions.

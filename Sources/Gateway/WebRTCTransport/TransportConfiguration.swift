@@ -10,8 +10,8 @@ public struct TransportConfiguration: Sendable {
     public var receiveBuffer = MediaSettings().receiveBuffer.bytes
     /// Addresses of the media port as clients reach it; they replace what interfaces say.
     public var advertisedAddresses: [SocketAddress]
-    /// The port of ICE-TCP; nil offers none.
-    public var tcpPort: UInt16?
+    /// Where ICE-TCP is taken, as clients reach it; none where it is not.
+    public var tcpAddresses: [SocketAddress]
     /// Letters and digits; part of session ids.
     public var node = "n1"
     /// Below 64: tells this process's sessions from those of the one before.
@@ -19,7 +19,7 @@ public struct TransportConfiguration: Sendable {
     /// Binds session ids to their tokens; the same for every process that may be asked for a session.
     public var sessionKey = Secret(Random.bytes(count: 32))
 
-    public init(advertisedAddresses: [SocketAddress], tcpPort: UInt16? = nil) {
-        (self.advertisedAddresses, self.tcpPort) = (advertisedAddresses, tcpPort)
+    public init(advertisedAddresses: [SocketAddress], tcpAddresses: [SocketAddress] = []) {
+        (self.advertisedAddresses, self.tcpAddresses) = (advertisedAddresses, tcpAddresses)
     }
 }

@@ -25,7 +25,7 @@ public final class TransportContext: Sendable {
         mint = UfragMint(
             key: (random[..<8].reduce(0) { $0 << 8 | $1 }, random[8...].reduce(0) { $0 << 8 | $1 }),
             generation: configuration.generation)
-        candidates = CandidateList.make(configuration.advertisedAddresses, tcpPort: configuration.tcpPort)
+        candidates = CandidateList.make(configuration.advertisedAddresses, tcp: configuration.tcpAddresses)
         certificates = try CertificateRotation()
         inboxes = (0..<workerCount).map { WorkerInbox(index: $0, workerCount: workerCount) }
     }

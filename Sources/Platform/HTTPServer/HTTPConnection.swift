@@ -46,15 +46,15 @@ final class HTTPConnection {
     private var hasWaitingBytes = false
     private var isParsing = false
 
-    init(server: HTTPServer, number: UInt64, accepted: AcceptedConnection, tls: TLSContext?, isProxy: Bool) {
-        (self.server, self.number, self.tls) = (server, number, tls)
-        let plain = AcceptedConnection(
-            descriptor: accepted.descriptor, remoteAddress: accepted.remoteAddress, localAddress: accepted.localAddress)
-        stream = TCPStream(loop: server.loop, accepted: plain)
+    init(
+        server: HTTPServer, number: UInt64, stream: TCPStream, tls: TLSContext?, countedAddress: IPAddress?,
+        beginsWithProxyHeader: Bool
+    ) {
+        (self.server, self.number, self.stream, self.tls) = (server, number, stream, tls)
         let configuration = server.configuration
         parser = HTTPRequestParser(limits: configuration.limits, maximumBodyLength: configuration.maximumBodyLength)
-        countedAddress = isProxy ? nil : accepted.remoteAddress.ip
-        if isProxy { phase = .awaitingProxyHeader }
+        self.countedAddress = countedAddress
+        if beginsWithProxyHeader { phase = .awaitingProxyHeader }
         idleSince = server.loop.now
     }
 

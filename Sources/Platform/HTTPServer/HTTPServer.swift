@@ -86,16 +86,29 @@ public final class HTTPServer {
 
     /// Serves one connection that somebody else accepted.
     public func accept(_ accepted: AcceptedConnection, tls: TLSContext?) {
+        let plain = AcceptedConnection(
+            descriptor: accepted.descriptor, remoteAddress: accepted.remoteAddress, localAddress: accepted.localAddress)
+        let stream = TCPStream(loop: loop, accepted: plain)
+        serve(stream, tls: tls, beginsWithProxyHeader: isTrustedProxy(stream.remoteAddress.ip))
+    }
+
+    /// Goes on with a stream that somebody else has begun to read: its TLS is done, and no PROXY header comes any more.
+    ///
+    /// What the stream holds unconsumed is for `stream.onBytes` as it is after this call.
+    public func adopt(_ stream: TCPStream) { serve(stream, tls: nil, beginsWithProxyHeader: false) }
+
+    private func serve(_ stream: TCPStream, tls: TLSContext?, beginsWithProxyHeader: Bool) {
         loop.assertOnLoop()
-        let isProxy = isTrustedProxy(accepted.remoteAddress.ip)
-        guard makeRoom(), isProxy || admit(accepted.remoteAddress.ip) else {
+        let peer = isTrustedProxy(stream.remoteAddress.ip) ? nil : stream.remoteAddress.ip
+        guard makeRoom(), peer.map(admit) ?? true else {
             counters.refused += 1
-            return
+            return stream.close()
         }
         counters.accepted += 1
         lastNumber += 1
         let connection = HTTPConnection(
-            server: self, number: lastNumber, accepted: accepted, tls: tls, isProxy: isProxy)
+            server: self, number: lastNumber, stream: stream, tls: tls, countedAddress: peer,
+            beginsWithProxyHeader: beginsWithProxyHeader)
         connections[lastNumber] = connection
         newcomers.append(lastNumber)
         connection.start()

@@ -48,6 +48,12 @@ public final class ConnectionShares: Sendable {
         return nil
     }
 
+    /// Counts a connection that another listener's worker serves and cannot hand on, as long as it is open.
+    public func count(_ stream: TCPStream, at index: Int) {
+        workers[index].count.add(1, ordering: .relaxed)
+        stream.place = ConnectionPlace(at: workers[index])
+    }
+
     /// Counts one more where it belongs. Only if that count is still what it was compared by: however many workers do so at once,
     /// without ends of connections no two shares come to differ by more than `tolerance` and one.
     private func claimPlace(for index: Int) -> Worker {

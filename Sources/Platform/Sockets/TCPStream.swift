@@ -39,6 +39,8 @@ public final class TCPStream {
     public let localAddress: SocketAddress
     /// Whether TLS was begun, its handshake done or not.
     public var isTLS: Bool { tls != nil }
+    /// What both sides agreed to speak inside TLS (ALPN); nil before its handshake, and where the client said nothing that we know.
+    public var applicationProtocol: String? { tls?.applicationProtocol }
     /// Whether what is read now is media, for which a loop with very many streams may rest (`EventLoop.moderatesWakeUps`).
     public var carriesMedia: Bool {
         get { readWatch?.carriesMedia ?? false }
@@ -59,7 +61,8 @@ public final class TCPStream {
     private let loop: EventLoop
     private let buffers: StreamBuffers
     private var descriptor: OwnedDescriptor?
-    private var place: ConnectionPlace?
+    /// What it counts for where workers have even shares.
+    var place: ConnectionPlace?
     private var phase: Phase
     private var readWatch: DescriptorWatch?
     private var writeWatch: DescriptorWatch?
@@ -417,13 +420,9 @@ public final class TCPStream {
             if phase == .connecting { close() }
             return
         }
-        phase = .flushing
-        pauseBeforeFIN = pause
-        keepAlive = self
+        (phase, pauseBeforeFIN, keepAlive) = (.flushing, pause, self)
         handshake?.cancel()
-        handshake = nil
-        redelivery = nil
-        unconsumed = []
+        (handshake, redelivery, unconsumed) = (nil, nil, [])
         startTimer(Self.maximumFlushTime) { $0.end(.flushed) }
         if hasPeerFinished { readWatch?.suspend() } else { readWatch?.resume() }
         if pending.isEmpty { flushed() }

@@ -127,7 +127,9 @@ def main():
             except OSError:
                 time.sleep(.1)
         options = {'args': ARGUMENTS + ['--user-data-dir=' + profile]}
-        capabilities = {'capabilities': {'alwaysMatch': {'goog:chromeOptions': options}}}
+        # Quickstart's authority is not the browser's.
+        wanted = {'goog:chromeOptions': options, 'acceptInsecureCerts': True}
+        capabilities = {'capabilities': {'alwaysMatch': wanted}}
         session = driver.call('POST', '/session', capabilities)['sessionId']
         driver.call('POST', '/session/%s/timeouts' % session, {'script': 20000})
         fragment = urllib.parse.urlencode({'token': token, 'source': source})

@@ -25,10 +25,11 @@ final class Gateway {
     ///   - routers: entries of the configuration's `routers`, in place of the embedded one and one receiver on this machine.
     ///   - launcher: a command that becomes the program whose path follows.
     ///   - address: where it listens when it has no network of its own, in brackets when it is IPv6.
+    ///   - isMediaTCP: whether ICE-TCP has the media port's number.
     ///   - network: where it runs with its clients, when that is not this machine's own network.
     init(
         configuration: String = "", routers: String? = nil, participants: Int = 5, data: URL? = nil, launcher: [String] = [],
-        address: String = "127.0.0.1", in network: NetworkNamespace? = nil
+        address: String = "127.0.0.1", isMediaTCP: Bool = true, in network: NetworkNamespace? = nil
     ) throws {
         (self.network, self.address) = (network, address)
         let firstPort = Self.freeRouterPorts(participants * 4)
@@ -38,7 +39,7 @@ final class Gateway {
         let receiver =
             "  embedded: {driver: embedded}\n  local: {driver: static, host: \"127.0.0.1\", ports: \"\(firstPort)-\(routerPorts.upperBound)\"}"
         try Self.configuration(
-            routers: routers ?? receiver, address: network?.address ?? address, extra: configuration
+            routers: routers ?? receiver, address: network?.address ?? address, isMediaTCP: isMediaTCP, extra: configuration
         ).write(to: settings, atomically: true, encoding: .utf8)
         self.data = folder
         let file = folder.appending(path: "quickstart.json")
@@ -99,8 +100,7 @@ final class Gateway {
     /// The port of its UDP sockets, but for those toward the routers, which are bound to no address.
     var mediaPort: UInt16 {
         get throws {
-            let line = ["ss", "-Hulnp"]
-            let sockets = try ProgramRun.output(of: network?.command(line) ?? line, within: .seconds(5))
+            let sockets = try ProgramRun.output(of: nearby(["ss", "-Hulnp"]), within: .seconds(5))
             let own = sockets.split(separator: "\n").filter { $0.contains("pid=\(pid),") }
             let address = (network?.address ?? self.address) + ":"
             let bound = own.flatMap { $0.split(whereSeparator: \.isWhitespace) }.first { $0.hasPrefix(address) }
@@ -116,11 +116,13 @@ final class Gateway {
 
     var isRunning: Bool { run.isRunning }
 
+    /// The line that runs `arguments` where the gateway runs.
+    func nearby(_ arguments: [String]) -> [String] { network?.command(arguments) ?? arguments }
+
     /// A document of the admin listener, such as `metrics`.
     func admin(_ path: String) throws -> String {
         let url = try #require(quickstart.adminURL)
-        let line = ["curl", "-sS", "--max-time", "5", "\(url)/\(path)"]
-        return try ProgramRun.output(of: network?.command(line) ?? line, within: .seconds(60))
+        return try ProgramRun.output(of: nearby(["curl", "-sS", "--max-time", "5", "\(url)/\(path)"]), within: .seconds(60))
     }
 
     /// Writes a line of the configuration file in place of another, as an operator's editor would, and asks for a reload.
@@ -158,12 +160,12 @@ final class Gateway {
     }
 
     /// Port 0 everywhere, and router ports that no other run has: two gateways at a time do not meet.
-    private static func configuration(routers: String, address: String, extra: String) -> String {
+    private static func configuration(routers: String, address: String, isMediaTCP: Bool, extra: String) -> String {
         """
         http: {listen: "\(address):0"}
         https: {listen: "\(address):0"}
         rtmp: {listen: "\(address):0"}
-        media: {listen: "\(address):0"}
+        media: {listen: "\(address):0", tcp: \(isMediaTCP)}
         admin: {listen: "127.0.0.1:0"}
         routers:
         \(routers)

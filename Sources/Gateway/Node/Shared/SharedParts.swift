@@ -10,6 +10,7 @@ import OpenSSL
 import RTMPIngest
 import RouterForwarding
 import Settings
+import SharedPort
 import Sockets
 import Transcoding
 import Wire
@@ -30,6 +31,7 @@ struct SharedParts: Sendable {
     let records: SharedRecords
     let tls: TLSContext
     let rtmp: SharedRTMP
+    let sharedPort: SharedPortEnvironment
     let webRTC: SharedWebRTC
     let staticRouters: [StaticRouter]
     let routerMetrics: RouterMetrics
@@ -54,12 +56,14 @@ struct SharedParts: Sendable {
         rtmp = try SharedRTMP(
             configuration, workerCount: workerCount, admission: admission, membership: store.membership, records: records,
             instruments: instruments)
+        sharedPort = SharedPortEnvironment(configuration, trust: admission.trust, metrics: metrics)
         tls = try certificates.makeContext(configuration.tls)
         staticRouters = try StaticRouters.make(configuration, directory: directory)
         routerMetrics = RouterMetrics(metrics, routers: configuration.routers.keys.sorted())
         webRTC = try SharedWebRTC(
-            configuration, media: listeners.media.first, generation: generation, sessionKey: sessionKey, workerCount: workerCount,
-            store: store, admission: admission, records: records, metrics: metrics)
+            configuration, media: listeners.media.first, shared: listeners.sharedAddress(configuration.advertise),
+            generation: generation, sessionKey: sessionKey, workerCount: workerCount, store: store, admission: admission,
+            records: records, metrics: metrics)
     }
 }
 
@@ -84,6 +88,17 @@ struct SharedRTMP: Sendable {
         environment.board = records.board
         (self.environment, shares) = (environment, ConnectionShares(workerCount: workerCount))
         opus = configuration.transcoding
+    }
+}
+
+extension SharedPortEnvironment {
+    init(_ configuration: StagedoorConfiguration, trust: AddressTrust, metrics: MetricsRegistry) {
+        let limits = configuration.limits
+        self.init(
+            trustedProxies: configuration.trustedProxies,
+            admission: ConnectionAdmission(
+                maximumCount: limits.unauthenticatedConnections, maximumPerAddress: limits.connectionsPerAddress, trust: trust),
+            patience: configuration.tls.handshakeTimeout + configuration.listen.patience, metrics: SharedPortMetrics(metrics))
     }
 }
 

@@ -18,13 +18,15 @@ struct SharedWebRTC: Sendable {
 
     /// - Parameters:
     ///   - media: the bound media port.
+    ///   - shared: the shared port as clients reach it.
     ///   - generation: of this process's sessions, by which datagrams of another process's are told apart.
     init(
-        _ configuration: StagedoorConfiguration, media: BoundSocket?, generation: UInt8, sessionKey: Secret, workerCount: Int,
+        _ configuration: StagedoorConfiguration, media: BoundSocket?, shared: SocketAddress?, generation: UInt8,
+        sessionKey: Secret, workerCount: Int,
         store: NodeStore, admission: SharedAdmission, records: SharedRecords, metrics: MetricsRegistry
     ) throws {
         transport = try media.map { socket in
-            var settings = try TransportConfiguration(configuration, media: socket.localAddress)
+            var settings = try TransportConfiguration(configuration, media: socket.localAddress, shared: shared)
             (settings.node, settings.generation, settings.sessionKey) = (store.node, generation, sessionKey)
             return try TransportContext(configuration: settings, workerCount: workerCount, metrics: TransportMetrics(metrics))
         }
@@ -55,12 +57,19 @@ extension SharedWebRTC {
 }
 
 extension TransportConfiguration {
-    /// - Parameter media: the bound media port.
-    init(_ configuration: StagedoorConfiguration, media: SocketAddress) throws {
-        let port = configuration.advertise.mediaPort > 0 ? UInt16(configuration.advertise.mediaPort) : media.port
-        let addresses = try AdvertisedAddresses.list(configuration.advertise.addresses, bound: media.ip)
-        self.init(
-            advertisedAddresses: addresses.map { SocketAddress($0, port: port) }, tcpPort: configuration.media.tcp ? port : nil)
+    /// - Parameters:
+    ///   - media: the bound media port.
+    ///   - shared: the shared port, which takes ICE-TCP too, as clients reach it.
+    init(_ configuration: StagedoorConfiguration, media: SocketAddress, shared: SocketAddress?) throws {
+        let settings = configuration.advertise
+        func reached(_ ip: IPAddress, _ port: UInt16) throws -> [SocketAddress] {
+            try AdvertisedAddresses.list(settings.addresses, bound: ip).map { SocketAddress($0, port: port) }
+        }
+        let addresses = try reached(media.ip, settings.mediaPort > 0 ? UInt16(settings.mediaPort) : media.port)
+        let own = configuration.media.tcp ? addresses : []
+        let further = try shared.map { try reached($0.ip, $0.port) } ?? []
+        // A NAT may show both under one number.
+        self.init(advertisedAddresses: addresses, tcpAddresses: own + further.filter { !own.contains($0) })
         (whip, receiveBuffer) = (configuration.whip, configuration.media.receiveBuffer.bytes)
     }
 }

@@ -24,6 +24,8 @@ struct Listeners {
     var publicHTTP: [BoundSocket] = []
     var publicHTTPS: [BoundSocket] = []
     var rtmp: [BoundSocket] = []
+    /// HTTPS, RTMPS and ICE-TCP together.
+    var shared: [BoundSocket] = []
     var media: [BoundSocket] = []
     var mediaTCP: [BoundSocket] = []
     var admin: BoundSocket?
@@ -40,6 +42,7 @@ struct Listeners {
         publicHTTP = try group(.http, configuration.http.listen, "http.listen")
         publicHTTPS = try group(.https, configuration.https.listen, "https.listen")
         rtmp = try group(.rtmp, configuration.rtmp.listen, "rtmp.listen")
+        shared = try group(.shared, configuration.listen.shared, "listen.shared")
         if let known = try Self.adopted(given(.media), configuration.media.listen, workers), let first = known.first {
             media = known
             if configuration.media.tcp { mediaTCP = try group(.mediaTCP, ListenAddress(first.localAddress), "media.listen") }
@@ -70,8 +73,8 @@ struct Listeners {
     /// All of them, for a process that takes our place.
     var handedOver: [(SocketRole, OwnedDescriptor)] {
         let groups: [(SocketRole.Kind, [BoundSocket])] = [
-            (.http, publicHTTP), (.https, publicHTTPS), (.rtmp, rtmp), (.media, media), (.mediaTCP, mediaTCP),
-            (.admin, admin.map { [$0] } ?? []),
+            (.http, publicHTTP), (.https, publicHTTPS), (.rtmp, rtmp), (.shared, shared), (.media, media),
+            (.mediaTCP, mediaTCP), (.admin, admin.map { [$0] } ?? []),
         ]
         return groups.flatMap { kind, sockets in
             sockets.enumerated().map { (SocketRole(kind, worker: $0.offset), $0.element.descriptor) }
@@ -80,7 +83,7 @@ struct Listeners {
 
     /// Every address we listen on: no router may send its media's answer there.
     var addresses: Set<SocketAddress> {
-        Set((publicHTTP + publicHTTPS + rtmp + media + mediaTCP + (admin.map { [$0] } ?? [])).map(\.localAddress))
+        Set((publicHTTP + publicHTTPS + rtmp + shared + media + mediaTCP + (admin.map { [$0] } ?? [])).map(\.localAddress))
     }
 
     /// UDP and TCP of one number. A port that the kernel chose for UDP may be taken for TCP: then another one is asked for.
@@ -114,7 +117,8 @@ struct Listeners {
 enum SocketActivation {
     /// `FileDescriptorName=` of the socket units, and what each is for.
     static let names: [String: SocketRole.Kind] = [
-        "http": .http, "https": .https, "rtmp": .rtmp, "media": .media, "media-tcp": .mediaTCP, "admin": .admin,
+        "http": .http, "https": .https, "rtmp": .rtmp, "shared": .shared, "media": .media, "media-tcp": .mediaTCP,
+        "admin": .admin,
     ]
 
     private static let firstDescriptor: CInt = 3

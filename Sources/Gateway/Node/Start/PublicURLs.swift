@@ -8,18 +8,18 @@ extension StageEndpoints {
     /// What stages hand out: the operator's URLs, or what this node is reached at.
     init(_ configuration: StagedoorConfiguration, listeners: Listeners) {
         let settings = configuration.endpoints
-        let usesTLS = !configuration.tls.certificate.isEmpty
-        let web = (usesTLS ? listeners.publicHTTPS : listeners.publicHTTP).first?.localAddress
+        let (web, isSecure) = listeners.web(configuration)
         let rtmp = listeners.rtmp.first?.localAddress
+        let shared = listeners.sharedAddress(configuration.advertise)
         func url(_ given: String, _ scheme: String, _ address: SocketAddress?, _ path: String) -> String {
             if !given.isEmpty { return given }
             guard let address else { return "" }
             return "\(scheme)://\(Self.host(configuration, address)):\(address.port)\(path)"
         }
         self.init(
-            events: url(settings.events, usesTLS ? "wss" : "ws", web, "/events"),
-            whip: url(settings.whip, usesTLS ? "https" : "http", web, "/whip"),
-            rtmp: url(settings.rtmp, "rtmp", rtmp, "/app/"), rtmps: url(settings.rtmps, "rtmps", rtmp, "/app/"))
+            events: url(settings.events, isSecure ? "wss" : "ws", web, "/events"),
+            whip: url(settings.whip, isSecure ? "https" : "http", web, "/whip"),
+            rtmp: url(settings.rtmp, "rtmp", rtmp, "/app/"), rtmps: url(settings.rtmps, "rtmps", shared ?? rtmp, "/app/"))
     }
 
     /// `advertise.host`, else the bound address; a listener on all addresses is reached at loopback from this machine.
@@ -27,6 +27,24 @@ extension StageEndpoints {
         if !configuration.advertise.host.isEmpty { return configuration.advertise.host }
         if address.ip.isUnspecified { return "127.0.0.1" }
         return address.ip.isV4 ? address.ip.description : "[\(address.ip)]"
+    }
+}
+
+extension Listeners {
+    /// The shared port as clients reach it.
+    func sharedAddress(_ settings: AdvertiseSettings) -> SocketAddress? {
+        shared.first.map(\.localAddress).map {
+            SocketAddress($0.ip, port: settings.sharedPort > 0 ? UInt16(settings.sharedPort) : $0.port)
+        }
+    }
+
+    /// Where public HTTP is reached, and whether by TLS: as soon as there is a certificate that clients trust, or nothing else. Of
+    /// two listeners with TLS it is the shared one, which more networks let out to.
+    func web(_ configuration: StagedoorConfiguration) -> (address: SocketAddress?, isSecure: Bool) {
+        let shared = sharedAddress(configuration.advertise)
+        if !configuration.tls.certificate.isEmpty { return (shared ?? publicHTTPS.first?.localAddress, true) }
+        if let plain = publicHTTP.first { return (plain.localAddress, false) }
+        return (shared, shared != nil)
     }
 }
 

@@ -100,9 +100,11 @@ extension QuickstartFile {
             address.map { "\(scheme)://\(StageEndpoints.host(configuration, $0)):\($0.port)\(path)" }
         }
         let rtmp = listeners.rtmp.first?.localAddress
+        let shared = listeners.sharedAddress(configuration.advertise)
         let http = listeners.publicHTTP.first?.localAddress
+        func web(_ path: String) -> String? { url("http", http, path) ?? url("https", shared, path) }
         self.init(
-            rtmpURL: url("rtmp", rtmp, "/app"), rtmpsURL: url("rtmps", rtmp, "/app"),
+            rtmpURL: url("rtmp", rtmp, "/app"), rtmpsURL: url("rtmps", shared ?? rtmp, "/app"),
             streamKey: seed.ingestConfiguration.streamKey, participantID: seed.ingestConfiguration.participantID,
             adminURL: url("http", listeners.admin?.localAddress),
             consoleURL: url("http", listeners.admin?.localAddress, "/"), accessKeyID: seed.accessKeyID,
@@ -113,12 +115,12 @@ extension QuickstartFile {
                 forIngestConfiguration: ResourceName.identifier(inARN: seed.ingestConfiguration.arn))
         }
         if let token, !listeners.media.isEmpty {
-            (whipURL, whipToken) = (url("http", http, "/whip"), token)
+            (whipURL, whipToken) = (web("/whip"), token)
             whipParticipantID = seed.tokenParticipantID
         }
         // The fragment stays in the browser: the token is in no request line and in no log.
         if let watchToken, !listeners.media.isEmpty, configuration.routers.values.contains(where: { $0.driver == .embedded }) {
-            watchURL = url("http", http, "/watch/\(stageID)#token=\(watchToken.revealText())")
+            watchURL = web("/watch/\(stageID)#token=\(watchToken.revealText())")
         }
     }
 }

@@ -1,5 +1,6 @@
 import GatewayLogging
 import Settings
+import Sockets
 import Wire
 
 enum LogOutput {
@@ -12,6 +13,17 @@ enum LogOutput {
             case .text: .text
             }
         try Log.start(level: LogLevel(name: settings.level.rawValue) ?? .info, format: format)
+    }
+}
+
+/// Which ways lead through the shared port.
+enum SharedPortLine {
+    /// - Parameter takesICE: whether there is a media port whose sessions' connections may come in there.
+    static func log(_ bound: [BoundSocket], takesICE: Bool) {
+        guard let address = bound.first?.localAddress else { return }
+        Log.event(
+            .info, "shared_port",
+            ["listen": .address(address), "serves": .strings(["https", "rtmps"] + (takesICE ? ["ice"] : []))])
     }
 }
 

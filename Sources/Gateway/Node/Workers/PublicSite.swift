@@ -32,6 +32,7 @@ final class PublicSite {
 
     /// One for HTTP, one for HTTPS: each has limits of its own.
     private let servers: [HTTPServer]
+    private let https: HTTPServer
     private let whip: WHIPEndpoint?
     private let watch: WatchEndpoint?
     private let foreign: ForeignAnswers
@@ -66,8 +67,11 @@ final class PublicSite {
         )
         if let socket = sockets.http { try http.listen(on: socket) }
         if let socket = sockets.https { try https.listen(on: socket, tls: environment.tls) }
-        servers = [http, https]
+        (self.https, servers) = (https, [http, https])
     }
+
+    /// Serves a stream of the shared port, as HTTPS.
+    func adopt(_ stream: TCPStream) { https.adopt(stream) }
 
     /// What sets up OBS; nil where no encoder may be set up.
     private static func makeSetup(loop: EventLoop, _ environment: Environment) throws -> ClientConfigurationEndpoint? {

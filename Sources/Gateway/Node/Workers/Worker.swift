@@ -9,6 +9,7 @@ import OpenSSL
 import RTMPIngest
 import RouterForwarding
 import Settings
+import SharedPort
 import Sockets
 import StageHub
 import Transcoding
@@ -21,6 +22,7 @@ struct WorkerSockets: Sendable {
     var rtmp: BoundSocket?
     var http: BoundSocket?
     var https: BoundSocket?
+    var shared: BoundSocket?
     var media: BoundSocket?
     var mediaTCP: BoundSocket?
 
@@ -29,6 +31,7 @@ struct WorkerSockets: Sendable {
         rtmp = listeners.rtmp.isEmpty ? nil : listeners.rtmp[index]
         http = listeners.publicHTTP.isEmpty ? nil : listeners.publicHTTP[index]
         https = listeners.publicHTTPS.isEmpty ? nil : listeners.publicHTTPS[index]
+        shared = listeners.shared.isEmpty ? nil : listeners.shared[index]
         media = index < listeners.media.count ? listeners.media[index] : nil
         mediaTCP = listeners.mediaTCP.isEmpty ? nil : listeners.mediaTCP[index]
     }
@@ -66,6 +69,7 @@ final class Worker {
     private var media: MediaPort?
     private var whip: WHIPSessions?
     private var site: PublicSite?
+    private var shared: SharedPort?
     private var reports: [Watch] = []
     private var listeners: [TCPListener] = []
     private var rtmpInbox: ConnectionInbox?
@@ -88,23 +92,45 @@ final class Worker {
         reports = environment.instruments.watch(loop, name: name)
         HandshakeMetrics.watch(loop, name: name, in: environment.instruments.metrics)
         try openWHIP(sockets)
-        if let socket = sockets.rtmp { try openRTMP(socket, worker: sockets.index, name: name) }
+        if let socket = sockets.rtmp { try openRTMP(socket, worker: sockets.index) }
+        if let socket = sockets.shared { try openShared(socket, worker: sockets.index) }
+        let shares = environment.rtmp.shares
+        environment.instruments.metrics.reading("stagedoor_rtmp_connections", "RTMP connections that are open.", ["loop": name]) {
+            Double(shares.count(ofWorker: sockets.index))
+        }
         guard isSuspended else { return }
         suspendAccepting()
         media?.suspend()
     }
 
     /// RTMP connections are shared out: each keeps its worker as busy as the next one.
-    private func openRTMP(_ socket: BoundSocket, worker index: Int, name: String) throws {
-        let shares = environment.rtmp.shares
-        let inbox = try ConnectionInbox(loop: loop, worker: index, of: shares) { [unowned self] in rtmp.accept($0) }
-        let listener = try TCPListener(loop: loop, socket: socket) { inbox.accept($0) }
-        listener.onExhausted = { Log.strangerEvent(.error, "accept_failed", ["listener": "rtmp", "errno": .integer(Int($0))]) }
-        listeners.append(listener)
-        rtmpInbox = inbox
-        environment.instruments.metrics.reading("stagedoor_rtmp_connections", "RTMP connections that are open.", ["loop": name]) {
-            Double(shares.count(ofWorker: index))
+    private func openRTMP(_ socket: BoundSocket, worker index: Int) throws {
+        let inbox = try ConnectionInbox(loop: loop, worker: index, of: environment.rtmp.shares) { [unowned self] in
+            rtmp.accept($0)
         }
+        try listen(on: socket, "rtmp") { inbox.accept($0) }
+        rtmpInbox = inbox
+    }
+
+    /// What comes in there is known too late to be shared out, and is served here.
+    private func openShared(_ socket: BoundSocket, worker index: Int) throws {
+        let port = SharedPort(loop: loop, tls: environment.tls, environment: environment.sharedPort)
+        port.servers[.https] = site.map { site in { site.adopt($0) } }
+        port.servers[.rtmps] = { [unowned self] in
+            environment.rtmp.shares.count($0, at: index)
+            rtmp.adopt($0)
+        }
+        port.servers[.ice] = media.map { media in { media.adopt($0) } }
+        try listen(on: socket, "shared") { port.accept($0) }
+        shared = port
+    }
+
+    private func listen(on socket: BoundSocket, _ name: String, _ accept: @escaping (AcceptedConnection) -> Void) throws {
+        let listener = try TCPListener(loop: loop, socket: socket, onAccept: accept)
+        listener.onExhausted = {
+            Log.strangerEvent(.error, "accept_failed", ["listener": .string(name), "errno": .integer(Int($0))])
+        }
+        listeners.append(listener)
     }
 
     private func suspendAccepting() {
@@ -127,7 +153,7 @@ final class Worker {
             stage.subscribers = try environment.webRTC.embedded.map { try EmbeddedRouterWorker(port: port, context: $0) }
             reports.append(
                 MediaSocketMetrics.watch(port, on: loop, name: "worker-\(sockets.index)", in: environment.instruments.metrics))
-            if let socket = sockets.mediaTCP { listeners.append(try TCPListener(loop: loop, socket: socket) { port.accept($0) }) }
+            if let socket = sockets.mediaTCP { try listen(on: socket, "media") { port.accept($0) } }
         }
         site = try PublicSite(loop: loop, sockets: sockets, environment.site, host: stage)
     }
@@ -141,6 +167,7 @@ final class Worker {
         case .requestReconnect: _ = rtmp.requestReconnect(tcURL: nil)
         case .replaceTLS(let context):
             rtmp.tls = context
+            shared?.tls = context
             site?.replaceTLS(context)
         case .suspendAccepting(let done):
             suspendAccepting()
@@ -159,6 +186,7 @@ final class Worker {
         case .stop:
             for listener in listeners { listener.stop() }
             rtmpInbox?.close()
+            shared?.stop()
             rtmp.stop()
             media?.stop()
             site?.stop()
@@ -173,6 +201,7 @@ struct WorkerEnvironment: Sendable {
     let handshakes: HandshakeLimits
     let tls: TLSContext
     let rtmp: SharedRTMP
+    let sharedPort: SharedPortEnvironment
     let webRTC: SharedWebRTC
     let routerMetrics: RouterMetrics
     let publications: PublicationHost.Environment
@@ -184,6 +213,7 @@ struct WorkerEnvironment: Sendable {
         forwarding: MailboxSender<ForwardingEvent>?
     ) {
         (instruments, tls, rtmp, webRTC) = (shared.instruments, shared.tls, shared.rtmp, shared.webRTC)
+        sharedPort = shared.sharedPort
         handshakes = HandshakeLimits(configuration.tls, trust: shared.admission.trust)
         routerMetrics = shared.routerMetrics
         publications = PublicationHost.Environment(

@@ -1,8 +1,9 @@
 import EventLoop
-import Sockets
+public import Sockets
 import Wire
 
-/// One worker's ICE-TCP connections, on the port number of the UDP socket (RFC 6544, docs/design.md 4.3). Confined to its loop.
+/// One worker's ICE-TCP connections, on the port number of the UDP socket and on the shared port (RFC 6544, docs/design.md 4.3).
+/// Confined to its loop.
 @safe final class ICEConnections {
     /// Given each datagram where it lies.
     var onDatagram: (UnsafeMutableRawBufferPointer, MediaPath) -> Void = { _, _ in }
@@ -18,14 +19,17 @@ import Wire
 
     var isEmpty: Bool { connections.isEmpty }
 
-    /// Takes a connection, unless there are too many that have shown no check.
-    func accept(_ connection: AcceptedConnection) {
+    /// Takes a connection of one of our ports, unless there are too many that have shown no check.
+    func accept(_ stream: TCPStream) {
         let waiting = connections.values.count {
-            !$0.isAuthenticated && $0.path.remote.ip.network == connection.remoteAddress.ip.network
+            !$0.isAuthenticated && $0.path.remote.ip.network == stream.remoteAddress.ip.network
         }
-        // A venue of encoders behind one address connects one after the other; a flood does not.
-        guard waiting < Self.maximumWaitingPerAddress, connections.count < Self.maximumCount else { return }
-        _ = add(TCPStream(loop: loop, accepted: connection))
+        // A venue of encoders behind one address connects one after the other; a flood does not. And a NAT may give one port to
+        // two of them, one at each of our ports: the peer's address alone tells a connection.
+        guard waiting < Self.maximumWaitingPerAddress, connections.count < Self.maximumCount,
+            connections[stream.remoteAddress] == nil
+        else { return stream.close() }
+        _ = add(stream)
     }
 
     /// Goes on with a connection whose session is ours.
@@ -77,6 +81,14 @@ import Wire
 
     static let maximumWaitingPerAddress = 32
     private static let maximumCount = 4_096
+}
+
+extension MediaPort {
+    /// Takes an accepted connection of the media port's TCP listener.
+    public func accept(_ connection: AcceptedConnection) { adopt(TCPStream(loop: loop, accepted: connection)) }
+
+    /// Goes on with a stream of the shared port. What it holds unconsumed is for `stream.onBytes` as it is after this call.
+    public func adopt(_ stream: TCPStream) { connections.accept(stream) }
 }
 
 /// One ICE-TCP connection (RFC 6544): datagrams in frames of two length bytes (RFC 4571), told apart as on UDP.

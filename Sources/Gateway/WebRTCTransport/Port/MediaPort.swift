@@ -66,9 +66,6 @@ import Wire
 
     public var counters: UDPCounters { socket.counters }
 
-    /// Takes an accepted connection of the media port's TCP listener.
-    public func accept(_ connection: AcceptedConnection) { connections.accept(connection) }
-
     /// Ends the sessions of a purpose that have lived longest, at most so many (a drain's deadline has come).
     /// - Returns: how many ended.
     @discardableResult

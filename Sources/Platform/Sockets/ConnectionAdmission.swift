@@ -1,15 +1,14 @@
 import EventLoop
-public import Sockets
 public import Wire
 
-/// Counts the RTMP connections of the whole process, and of those that have not published yet who they come from.
+/// Counts the connections of a listener in the whole process, and of those that have shown nothing yet who they come from.
 ///
-/// One is shared by all workers. To the limits of addresses and of strangers a connection that publishes does not count: a venue with a
-/// hundred working encoders behind one address is never throttled.
+/// One is shared by all workers. To the limits of addresses and of strangers a connection that publishes (RTMP), or is known by its
+/// first bytes (shared port), does not count: a venue with a hundred working encoders behind one address is never throttled.
 public final class ConnectionAdmission: Sendable {
     public enum Answer: Sendable, Equatable {
         case admitted
-        /// Admitted, but the process is over its limit: the oldest that has not published should go.
+        /// Admitted, but the process is over its limit: the oldest should go.
         case admittedOverLimit
         case tooManyFromAddress
     }
@@ -37,7 +36,7 @@ public final class ConnectionAdmission: Sendable {
     ///   - maximumCount: of those that have not published.
     ///   - maximumPerAddress: of those that have not published, from one address.
     ///   - trust: knows the addresses that may have more.
-    public init(maximumOpen: Int, maximumCount: Int, maximumPerAddress: Int, trust: AddressTrust? = nil) {
+    public init(maximumOpen: Int = .max, maximumCount: Int, maximumPerAddress: Int, trust: AddressTrust? = nil) {
         (self.maximumOpen, self.maximumCount) = (maximumOpen, maximumCount)
         (self.maximumPerAddress, self.trust) = (maximumPerAddress, trust)
     }
@@ -47,7 +46,7 @@ public final class ConnectionAdmission: Sendable {
 
     /// One more connection is there; `closed` must follow.
     /// - Returns: false when that is one too many: another one has to go.
-    func opened() -> Bool {
+    public func opened() -> Bool {
         counts.withLock { counts in
             counts.open += 1
             return counts.open <= maximumOpen
@@ -55,7 +54,7 @@ public final class ConnectionAdmission: Sendable {
     }
 
     /// A connection is gone.
-    func closed() { counts.withLock { $0.open -= 1 } }
+    public func closed() { counts.withLock { $0.open -= 1 } }
 
     public func admit(_ address: IPAddress) -> Answer {
         let unit = IPNetwork(countingUnit: address)
@@ -78,7 +77,7 @@ public final class ConnectionAdmission: Sendable {
         }
     }
 
-    /// An admitted connection publishes, or is gone.
+    /// An admitted connection counts no longer, or is gone.
     /// - Parameter kept: what it had in unfinished messages.
     public func leave(_ address: IPAddress, kept: Int = 0) {
         let unit = IPNetwork(countingUnit: address)
