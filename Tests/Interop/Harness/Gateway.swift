@@ -221,6 +221,12 @@ struct Quickstart: Decodable {
     var stageArn: String?
     var stageId: String?
     var watchURL: String?
+    var obsConfigOverride: Override?
+
+    /// As far as tests look into it.
+    struct Override: Decodable {
+        var meta: [String: String]
+    }
 
     /// What must never be seen in a log, a metric or an error text.
     var secrets: [String] {

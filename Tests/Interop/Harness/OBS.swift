@@ -13,6 +13,15 @@ final class OBS {
             """
     }
 
+    /// Where its settings come from.
+    enum Setup {
+        case byHand(EncoderSettings)
+        /// Multitrack Video is on, and this JSON stands in Config Override; everything else is as OBS begins.
+        case override(String)
+        /// It asks this address by `--config-url`, for service Amazon IVS.
+        case asking(String)
+    }
+
     private let display: ProgramRun
     private let run: ProgramRun
 
@@ -20,10 +29,14 @@ final class OBS {
     var output: String { run.output }
     var isRunning: Bool { run.isRunning }
 
+    convenience init(to server: String, key: String, settings: EncoderSettings, trusting authority: String? = nil) throws {
+        try self.init(to: server, key: key, .byHand(settings), trusting: authority)
+    }
+
     /// - Parameter authority: a certificate file that it trusts, for RTMPS.
-    init(to server: String, key: String, settings: EncoderSettings, trusting authority: String? = nil) throws {
+    init(to server: String, key: String, _ setup: Setup, trusting authority: String? = nil) throws {
         let home = Workspace.temporaryFile(suffix: ".obs")
-        try Self.configure(home, server: server, key: key, settings: settings)
+        try Self.configure(home, server: server, key: key, setup)
         display = try ProgramRun(
             Forky.command(["Xvfb", "-displayfd", "1", "-screen", "0", "1024x600x24", "+extension", "GLX", "-nolisten", "tcp"]))
         var number: Int?
@@ -40,13 +53,17 @@ final class OBS {
             "--startstreaming", "--profile", "stagedoor", "--collection", "stagedoor", "--multi", "--minimize-to-tray",
             "--disable-shutdown-check", "--disable-updater", "--disable-missing-files-check", "--verbose",
         ]
-        run = try ProgramRun(Forky.command(["env"] + environment + ["obs"] + options, trusting: authority))
+        let more = if case .asking(let url) = setup { ["--config-url", url] } else { [String]() }
+        run = try ProgramRun(Forky.command(["env"] + environment + ["obs"] + options + more, trusting: authority))
     }
+
+    /// Ends it as a crash would: a dialog waits for its user.
+    func kill() { run.kill() }
 
     /// Ends the stream and the program as its user would; the exit status, nil when it hangs.
     func stop() -> Int32? { run.interrupt(within: .seconds(60)) }
 
-    private static func configure(_ home: URL, server: String, key: String, settings: EncoderSettings) throws {
+    private static func configure(_ home: URL, server: String, key: String, _ setup: Setup) throws {
         let files = FileManager.default
         let configuration = home.appending(path: ".config/obs-studio")
         try files.createDirectory(at: home.appending(path: ".config"), withIntermediateDirectories: true)
@@ -58,9 +75,41 @@ final class OBS {
         try String(contentsOf: scene, encoding: .utf8).replacing("@HOME@", with: home.path)
             .write(to: scene, atomically: true, encoding: .utf8)
         let profile = configuration.appending(path: "basic/profiles/stagedoor")
-        try settings.rawValue.write(to: profile.appending(path: "streamEncoder.json"), atomically: true, encoding: .utf8)
-        try """
-        {"type": "rtmp_custom", "settings": {"server": "\(server)", "key": "\(key)", "use_auth": false, "bwtest": false}}
-        """.write(to: profile.appending(path: "service.json"), atomically: true, encoding: .utf8)
+        try setup.encoderSettings.rawValue.write(
+            to: profile.appending(path: "streamEncoder.json"), atomically: true, encoding: .utf8)
+        let basic = profile.appending(path: "basic.ini")
+        try (String(contentsOf: basic, encoding: .utf8) + setup.profileLines).write(to: basic, atomically: true, encoding: .utf8)
+        try setup.service(server: server, key: key)
+            .write(to: profile.appending(path: "service.json"), atomically: true, encoding: .utf8)
+    }
+}
+
+extension OBS.Setup {
+    fileprivate var encoderSettings: OBS.EncoderSettings { if case .byHand(let settings) = self { settings } else { .untouched } }
+
+    /// What follows in the profile.
+    fileprivate var profileLines: String {
+        switch self {
+        case .byHand: return ""
+        case .asking: return "\n[Stream1]\nEnableMultitrackVideo=true\n"
+        case .override(let json):
+            // A text in JSON in a line of the file, which doubles backslashes once more; the JSON itself has none.
+            let text = json.replacing("\"", with: #"\\""#)
+            return """
+
+                [Stream1]
+                EnableMultitrackVideo=true
+                MultitrackVideoConfigOverrideEnabled=true
+                MultitrackVideoConfigOverride={"text":"\(text)"}
+
+                """
+        }
+    }
+
+    fileprivate func service(server: String, key: String) -> String {
+        guard case .asking = self else {
+            return #"{"type": "rtmp_custom", "settings": {"server": "\#(server)", "key": "\#(key)", "use_auth": false}}"#
+        }
+        return #"{"type": "rtmp_common", "settings": {"service": "Amazon IVS", "server": "auto-rtmp", "key": "\#(key)"}}"#
     }
 }
