@@ -49,7 +49,10 @@ final class Bench {
             environment: SharedPortEnvironment(
                 trustedProxies: trusted ? [IPNetwork("127.0.0.0/8")!] : [], admission: admission, patience: patience,
                 metrics: SharedPortMetrics(metrics)))
-        server = HTTPServer(loop: loop) { request, exchange in
+        let configuration = HTTPServerConfiguration(
+            requestTimeout: .seconds(60), idleTimeout: .seconds(60), maximumBodyLength: 64 << 10, maximumConnections: 1_000,
+            maximumConnectionsPerAddress: 1_000)
+        server = HTTPServer(loop: loop, configuration: configuration) { request, exchange in
             exchange.respond(HTTPResponse(.ok, contentType: "text/plain", "seen \(request.path)\n"))
         }
         port.servers[.https] = { [unowned self] in server.adopt($0) }
