@@ -34,7 +34,7 @@ struct SettingsInForceTests {
     @Test func `the media port asks for media.receiveBuffer`() throws {
         var configuration = StagedoorConfiguration()
         configuration.media.receiveBuffer = .kibibytes(100)
-        let transport = try TransportConfiguration(configuration, media: SocketAddress(.loopback, port: 3478))
+        let transport = try TransportConfiguration(configuration, media: SocketAddress(.loopback, port: 3478), shared: nil)
         #expect(transport.receiveBuffer == 100 << 10)
     }
 
