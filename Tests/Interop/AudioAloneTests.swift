@@ -88,10 +88,11 @@ extension Interop {
         /// - Returns: how many there are then.
         private static func expectPictures(above count: Int, of participant: String, at router: StageRouter) throws -> Int {
             var seen: StageRouter.Participant?
-            try expect("more than \(count) pictures, unmuted", within: .seconds(60)) {
+            let isSeen = try holds(within: .seconds(60)) {
                 seen = try router.participants()[participant]
                 return seen?.pictures ?? 0 > count + 10 && seen?.muted == []
             }
+            #expect(isSeen, "more than \(count) pictures, unmuted: \(String(describing: seen))")
             return seen?.pictures ?? 0
         }
 

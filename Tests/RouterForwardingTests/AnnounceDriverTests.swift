@@ -14,9 +14,18 @@ import Wire
 /// Answers every announce, and remembers what was asked.
 private final class RecordingHTTP: RouterHTTP {
     var requests: [RouterRequest] = []
+    /// Whether changes wait for `answer`.
+    var holdsChanges = false
+    private var held: [(RouterResponse?) -> Void] = []
+
+    /// The oldest change that waits gets its answer, or none.
+    func answer(_ status: Int?) {
+        held.removeFirst()(status.map { RouterResponse(status: $0) })
+    }
 
     func send(_ request: RouterRequest, deadline: Duration, reply: @escaping (RouterResponse?) -> Void) {
         requests.append(request)
+        if holdsChanges, request.method == "PATCH" { return held.append(reply) }
         let lines = [
             "v=0", "o=- 1 1 IN IP4 127.0.0.1", "s=-", "c=IN IP4 127.0.0.1", "t=0 0", "m=video 9 RTP/AVPF 96", "a=rtcp-mux",
         ]
@@ -132,5 +141,34 @@ struct AnnounceDriverTests {
         #expect(offer.contains("profile-level-id=42e01f") && changed.contains("profile-level-id=42c01f"))
         func source(_ sdp: String) -> Substring? { sdp.split(separator: "\r\n").first { $0.hasPrefix("a=ssrc:") } }
         #expect(source(offer) == source(changed), "the same SSRC: it is the same announce")
+    }
+
+    /// Two on their way at once may arrive in either order, and the router would keep the older one for good.
+    @Test func `changes are told one after another, the newest last, and again when there is no answer`() throws {
+        let http = RecordingHTTP()
+        http.holdsChanges = true
+        let trust = RouterTrust(networks: [IPNetwork("127.0.0.1")!])
+        let driver = AnnounceDriver(.init(name: "r", url: "http://127.0.0.1:1", trust: trust), gatewayID: "g", http: http)
+        var announcement = Announcement(
+            grant: PublishGrant(participantID: "p", stageARN: "a", stageID: "s", credentialHash: ""), sessionID: "st",
+            generation: 7, ingestProtocol: .whip, acceptsKeyframeRequests: true,
+            formats: [.video: .h264Offered(profileLevelID: "42e01f")], source: SocketAddress(.loopback, port: 9))
+        driver.announce(announcement) { _ in }
+        func told() throws -> [JSONValue?] { try http.requests.dropFirst().map { try JSONValue(parsing: $0.body)["muted"] } }
+        for muted in [[TrackID.video], [], [.video], []] as [Set<TrackID>] {
+            announcement.muted = muted
+            driver.update(announcement)
+        }
+        #expect(try told() == [["video"]])
+        http.answer(200)
+        #expect(try told() == [["video"], []])
+        for _ in 0..<AnnounceDriver.maximumRepetitions { http.answer(nil) }
+        #expect(try told() == [["video"], [], [], [], []])
+        http.answer(nil)
+        #expect(try told().count == 5)
+        driver.update(announcement)
+        driver.withdraw(announcement, reason: "unpublished")
+        http.answer(nil)
+        #expect(http.requests.last?.method == "DELETE")
     }
 }

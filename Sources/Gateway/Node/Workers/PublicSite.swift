@@ -38,10 +38,7 @@ final class PublicSite {
     private let foreign: ForeignAnswers
 
     init(loop: EventLoop, sockets: WorkerSockets, _ environment: Environment, host: PublicationHost) throws {
-        let whip = try environment.webRTC.whip.map { context in
-            try WHIPEndpoint(
-                loop: loop, context: context, authorizer: environment.authorizer, servesPublishPage: environment.hasPublishPage)
-        }
+        let whip = try Self.makeWHIP(loop: loop, environment)
         whip?.host = host
         let whep = try environment.webRTC.embedded.map { try WHEPEndpoint(loop: loop, context: $0) }
         self.whip = whip
@@ -51,7 +48,6 @@ final class PublicSite {
         self.watch = watch
         let foreign = try ForeignAnswers(loop: loop, requests: environment.foreignRequests)
         whip?.predecessor = { foreign.pass($0, $1) }
-        whip?.proxy = Self.makeProxy(loop: loop, environment)
         self.foreign = foreign
         let setup = try Self.makeSetup(loop: loop, environment)
         let answer: HTTPServer.Handler = { request, exchange in
@@ -73,7 +69,16 @@ final class PublicSite {
     /// Serves a stream of the shared port, as HTTPS.
     func adopt(_ stream: TCPStream) { https.adopt(stream) }
 
-    /// What sets up OBS; nil where no encoder may be set up.
+    /// Nil where WHIP is not served.
+    private static func makeWHIP(loop: EventLoop, _ environment: Environment) throws -> WHIPEndpoint? {
+        guard let context = environment.webRTC.whip else { return nil }
+        let whip = try WHIPEndpoint(
+            loop: loop, context: context, authorizer: environment.authorizer, servesPublishPage: environment.hasPublishPage)
+        whip.proxy = makeProxy(loop: loop, environment)
+        return whip
+    }
+
+    /// What sets up OBS; nil where RTMP is not served.
     private static func makeSetup(loop: EventLoop, _ environment: Environment) throws -> ClientConfigurationEndpoint? {
         var rates = RequestRates()
         return try environment.clientConfiguration.map { context in

@@ -34,8 +34,19 @@ public final class AnnounceDriver: RouterDriver {
     private let http: any RouterHTTP
     /// Where each participant's announce lives at the router, and the description it was given.
     private var announced: [ParticipantKey: (location: String, plan: LegPlan)] = [:]
+    /// Changes that have no answer yet: one for each participant, so that none overtakes another on its way.
+    private var updates: [ParticipantKey: Update] = [:]
+    private var updateCount = 0
     private var bootID: String?
 
+    private struct Update {
+        var number: Int
+        /// What has changed meanwhile; the newest counts.
+        var next: Announcement?
+    }
+
+    /// A change that gets no answer is told again so often. A router that is dead is found by its health.
+    static let maximumRepetitions = 3
     static let answerDeadline = Duration.seconds(2)
     static let healthDeadline = Duration.seconds(1)
 
@@ -45,6 +56,7 @@ public final class AnnounceDriver: RouterDriver {
     }
 
     public func announce(_ announcement: Announcement, reply: @escaping (Result<LegPlan, AnnounceFailure>) -> Void) {
+        updates[announcement.participant] = nil
         let draft = draft(for: announcement)
         var body = announcement.json
         body["gatewayId"] = .string(gatewayID)
@@ -60,13 +72,32 @@ public final class AnnounceDriver: RouterDriver {
     func location(of participant: ParticipantKey) -> String? { announced[participant]?.location }
 
     public func update(_ announcement: Announcement) {
+        guard updates[announcement.participant] == nil else {
+            updates[announcement.participant]?.next = announcement
+            return
+        }
+        change(announcement, repetitions: 0)
+    }
+
+    private func change(_ announcement: Announcement, repetitions: Int) {
         guard let (location, plan) = announced[announcement.participant] else { return }
+        updateCount += 1
+        let number = updateCount
+        updates[announcement.participant] = Update(number: number)
         var body = announcement.changes
         body["sdp"] = .string(description(of: announcement, plan).text)
-        http.send(request("PATCH", location, body), deadline: Self.answerDeadline) { _ in }
+        http.send(request("PATCH", location, body), deadline: Self.answerDeadline) { [weak self] response in
+            guard let self, updates[announcement.participant]?.number == number else { return }
+            if let next = updates.removeValue(forKey: announcement.participant)?.next {
+                change(next, repetitions: 0)
+            } else if response == nil, repetitions < Self.maximumRepetitions {
+                change(announcement, repetitions: repetitions + 1)
+            }
+        }
     }
 
     public func withdraw(_ announcement: Announcement, reason: String) {
+        updates[announcement.participant] = nil
         guard let (location, _) = announced.removeValue(forKey: announcement.participant) else { return }
         let query = "?generation=\(announcement.generation)&reason=\(reason)"
         http.send(request("DELETE", location + query), deadline: Self.answerDeadline) { _ in }
