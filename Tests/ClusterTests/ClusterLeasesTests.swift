@@ -24,10 +24,18 @@ struct ClusterLeasesTests {
         let nodes = try platform(server, stages: stages)
         defer { withExtendedLifetime((server, nodes)) {} }
         for stage in stages {
-            let claims = (0..<36).map { TestClaim("p\($0)", at: nodes[$0 % 3], stage: stage) }
-            for claim in claims { _ = claim.settled() }
+            var claims = (0..<36).map { TestClaim("p\($0)", at: nodes[$0 % 3], stage: stage) }
+            for index in claims.indices {
+                // On a busy machine a node may take the server for away, for a moment.
+                waitUntil {
+                    if claims[index].settled().refusal?.code == .platformAway {
+                        claims[index] = TestClaim("p\(index)", at: nodes[index % 3], stage: stage)
+                    }
+                    return claims[index].answer != nil && claims[index].refusal?.code != .platformAway
+                }
+            }
             #expect(claims.count { $0.lease != nil } == 12)
-            #expect(claims.count { $0.refusal?.code == .stageFull } == 24)
+            #expect(claims.count { $0.refusal?.code == .stageFull } == 24, "\(claims.map { $0.refusal?.code })")
             for claim in claims { if let lease = claim.lease { nodes[0].leases.release(lease) } }
         }
     }

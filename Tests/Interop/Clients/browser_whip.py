@@ -15,6 +15,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import urllib.error
 import urllib.parse
 import urllib.request
 
@@ -66,7 +67,10 @@ class Driver:
     def call(self, method, path, body=None):
         data = json.dumps(body).encode() if body is not None else None
         request = urllib.request.Request(self.base + path, data, {'Content-Type': 'application/json'}, method=method)
-        return json.load(urllib.request.urlopen(request, timeout=60))['value']
+        try:
+            return json.load(urllib.request.urlopen(request, timeout=60))['value']
+        except urllib.error.HTTPError as error:
+            raise RuntimeError('%s: %s' % (path, error.read()[:600])) from error
 
     def script(self, session, text, kind='sync'):
         return self.call('POST', '/session/%s/execute/%s' % (session, kind), {'script': text, 'args': []})
@@ -78,7 +82,7 @@ def publish(driver, session, seconds):
     if os.environ.get('VIDEO') == 'later':
         driver.script(session, WITHHOLD)
     driver.script(session, "document.getElementById('start').click()")
-    end = time.time() + 15
+    end = time.time() + 60
     while time.time() < end:
         log = driver.script(session, "return document.getElementById('log').textContent")
         if 'connected' in log or 'error' in log:
