@@ -23,7 +23,7 @@ extension Interop {
             #expect(try Self.keyframeRequests(gateway) > before)
             #expect(encoder.status(within: .seconds(60)) == 0, "\(encoder.output)")
             let asked = try #require(encoder.output.firstMatch(of: /keyframe requests (\d+)/)?.output.1)
-            #expect((Int(asked) ?? 0) >= 2, "at the start gate, and for the viewer: \(encoder.output)")
+            #expect((Int(asked) ?? 0) >= 1, "for the viewer, and at the start unless a keyframe came first: \(encoder.output)")
             try expect("the mountpoint goes with its participant", within: .seconds(60)) { try janus.mountpoints().isEmpty }
             gateway.stop()
         }

@@ -24,6 +24,8 @@ ARGUMENTS = [
     '--use-fake-device-for-media-stream', '--use-fake-ui-for-media-stream', '--autoplay-policy=no-user-gesture-required',
     '--disable-background-networking', '--disable-component-update', '--disable-sync', '--proxy-server=direct://',
     '--disable-features=WebRtcHideLocalIpsWithMdns,MediaRouter,OptimizationHints',
+    # Quickstart's authority is not the browser's. The driver's own way to say so takes hold some moments after the start.
+    '--ignore-certificate-errors',
 ]
 SIMULCAST = """
 const layers = [{rid: 'h'}, {rid: 'm', scaleResolutionDownBy: 2}, {rid: 'l', scaleResolutionDownBy: 4}].slice(0, %s);
@@ -131,7 +133,6 @@ def main():
             except OSError:
                 time.sleep(.1)
         options = {'args': ARGUMENTS + ['--user-data-dir=' + profile]}
-        # Quickstart's authority is not the browser's.
         wanted = {'goog:chromeOptions': options, 'acceptInsecureCerts': True}
         capabilities = {'capabilities': {'alwaysMatch': wanted}}
         session = driver.call('POST', '/session', capabilities)['sessionId']
