@@ -107,11 +107,12 @@ let modules: [Module] = [
         ],
         strict: true),
     gateway("MediaContract", ["Wire", "Settings", "H264", "AAC", "Opus", "Refusals", "EventLoop"], strict: true),
+    gateway("EncoderSetup", ["Wire", "Settings", "JSON"]),
     gateway(
-        "EncoderSetup",
+        "ClientConfiguration",
         [
             "Wire", "Settings", "JSON", "HTTP", "EventLoop", "Admission", "Refusals", "Store", "MediaContract", "Monitoring",
-            "GatewayLogging", "GatewayMetrics",
+            "GatewayLogging", "GatewayMetrics", "EncoderSetup",
         ]),
     gateway("Transcoding", ["Wire", "Settings", "CAVCodec", "CSWResample", "COpus", "AAC", "EventLoop", "CShim"], strict: true),
     gateway(
@@ -160,9 +161,9 @@ let modules: [Module] = [
         embedded: [
             "Pages/console.html", "Pages/console.css", "Pages/setup.css", "Pages/api.js", "Pages/console.js",
             "Pages/dialogs.js", "Pages/dom.js", "Pages/encoders.js", "Pages/fields.js", "Pages/inventory.js", "Pages/keys.js",
-            "Pages/lists.js", "Pages/node.js", "Pages/notices.js", "Pages/publickeys.js", "Pages/qr.js", "Pages/qrmatrix.js",
-            "Pages/reedsolomon.js", "Pages/rules.js", "Pages/sessions.js", "Pages/sheet.js", "Pages/signature.js",
-            "Pages/sparkline.js", "Pages/stages.js", "Pages/tokens.js", "Pages/units.js",
+            "Pages/layers.js", "Pages/lists.js", "Pages/node.js", "Pages/notices.js", "Pages/publickeys.js", "Pages/qr.js",
+            "Pages/qrmatrix.js", "Pages/reedsolomon.js", "Pages/rights.js", "Pages/rules.js", "Pages/sessions.js",
+            "Pages/sheet.js", "Pages/signature.js", "Pages/sparkline.js", "Pages/stages.js", "Pages/tokens.js", "Pages/units.js",
         ]),
     gateway(
         "ControlPlane",
@@ -199,7 +200,7 @@ let modules: [Module] = [
             "Cluster",
             "Admission", "StageHub", "MediaContract", "Transcoding", "RouterForwarding", "RTMPIngest", "WebRTCTransport",
             "WHIPIngest", "SharedPort", "EmbeddedRouter", "Events", "ControlPlane", "Monitoring", "Console", "TakeOver",
-            "TakeOverCodec", "EncoderSetup",
+            "TakeOverCodec", "ClientConfiguration",
         ], strict: true),
 
     Module(

@@ -12,6 +12,7 @@ enum RTCPFuzz {
             let written = writer.bytes
             let again = try? RTCPCompound.parse(written.span.bytes)
             precondition(again?.count == 1)
+            if case .transportWide(let feedback) = packet { precondition(again == [.transportWide(feedback)]) }
         }
     }
 }

@@ -4,12 +4,12 @@ import time
 import urllib.parse
 
 from bench_clips import with_opus
-from bench_load import AAC, Receiver, full, lines, rtmp, silent, whip
+from bench_load import AAC, Receiver, full, lines, lower_layers, rtmp, silent, whip
 from bench_many import growth, hold, workers
 from bench_peers import Janus, Nginx
 from gateway_run import Gateway, bench, clip, free_port
 
-STREAMS = 50
+STREAMS, LAYERED_STREAMS = 50, 30
 CPU = "ms CPU a stream-second"
 
 
@@ -95,6 +95,46 @@ def whip_costs(table, seconds, rounds, peers):
     for (name, target), every in runs.items():
         best, peer = min(every, key=cost), min(theirs[name, target], key=cost, default=None)
         table.row(f"WHIP to RTP, {name}, {STREAMS} streams", best.cost, CPU, target, table.floor["whip"][name], peer and peer.cost, best.note)
+
+
+def layers(table, seconds, rounds, peers):
+    """Three layers of a stream, each sent on, and one, in turns: what the lower ones' packets cost more, and what a layer takes."""
+    for protocol in "WHIP", "RTMP":
+        gateway, one, three = Gateway(layers="all"), [], []
+        try:
+            credentials = credentials_for(gateway, protocol)
+            for _ in range(rounds):
+                one.append(layered(gateway, protocol, credentials, seconds))
+                three.append(layered(gateway, protocol, credentials, seconds, *lower_layers()))
+        finally:
+            gateway.close()
+        alone, together = (min(run.cost_per_megabit for run in runs) for runs in (one, three))
+        table.row(f"{protocol}, three layers, {LAYERED_STREAMS} streams", together / alone, "× one layer's CPU a megabit", 1.1,
+                  note=f"{together:.2f} and {alone:.2f} ms")
+        more = memory_of_stream(protocol, *lower_layers()) - memory_of_stream(protocol)
+        table.row(f"memory of a further layer, {protocol}", more / 2, "kB", 60)
+
+
+def credentials_for(gateway, protocol) -> list[str]:
+    return (gateway.keys if protocol == "RTMP" else gateway.tokens)(LAYERED_STREAMS)
+
+
+def layered(gateway, protocol, credentials, seconds, *options):
+    quick, pid, ports = gateway.quickstart, gateway.process.pid, gateway.router_ports
+    if protocol == "RTMP":
+        return rtmp(quick["rtmpURL"], credentials, passed(), seconds, pid, ports, *options)
+    return whip(quick["whipURL"], credentials, seconds, pid, ports, *options)
+
+
+def memory_of_stream(protocol, *options) -> float:
+    """kB, at a gateway of its own: what streams have given back would hide what others take."""
+    gateway = Gateway(layers="all")
+    try:
+        credentials, before = credentials_for(gateway, protocol), resident(gateway.process.pid)
+        run = layered(gateway, protocol, credentials, 6, *options)
+        return (run.sent["process"]["after"]["rssKilobytes"] - before) / LAYERED_STREAMS
+    finally:
+        gateway.close()
 
 
 def latency(table, seconds, rounds, peers):
@@ -214,6 +254,6 @@ def resets(table, gateway, count=10_000, concurrency=4):
 
 
 JOBS = {
-    "idle": idle, "rtmp": rtmp_costs, "whip": whip_costs, "latency": latency, "setup": set_up, "memory": memory, "growth": growth,
+    "idle": idle, "rtmp": rtmp_costs, "whip": whip_costs, "layers": layers, "latency": latency, "setup": set_up, "memory": memory, "growth": growth,
     "workers": workers, "hold": hold,
 }

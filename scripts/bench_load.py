@@ -20,6 +20,12 @@ def silent() -> pathlib.Path:
     return clip("silent", ["-an"])
 
 
+def lower_layers() -> list:
+    """Options of stagedoor-bench that put two layers below the first one, as IVS' web SDK makes them."""
+    lower = [clip("mid", ["-an"], "700k", "640x360"), clip("low", ["-an"], "200k", "320x180")]
+    return [word for flv in lower for word in ("--flv", flv)]
+
+
 class Receiver:
     """Takes what a server sends to a range of ports, in a process of its own, and keeps account.
 
@@ -65,6 +71,12 @@ class Run:
     def cost(self) -> float:
         """CPU milliseconds of a stream and second."""
         return self.sent["process"]["cpuMillisecondsPerStreamSecond"]
+
+    @property
+    def cost_per_megabit(self) -> float:
+        """CPU milliseconds of what comes in, layers and audio together."""
+        megabits = self.sent["bytes"] * 8 / 1e6 / self.sent["seconds"]
+        return self.sent["process"]["cpuMillisecondsPerSecond"] / megabits
 
     @property
     def lost_inside(self) -> int:

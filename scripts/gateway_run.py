@@ -17,18 +17,20 @@ PYTHON = ROOT / ".deps/venv/bin/python"
 ROUTER_PORT_COUNT, LOWEST_PORT, HIGHEST_PORT = 1_000, 12_000, 32_000
 # What a program of ours may take beyond the time it was asked to measure: set-ups of 1,000 streams, and a busy machine.
 PATIENCE_SECONDS = 120
+PICTURE = "testsrc2=s={}:r=30:d=10,noise=alls=10:allf=t:all_seed=7"
 CLIP = [
-    "-f", "lavfi", "-i", "testsrc2=s=1280x720:r=30:d=10,noise=alls=10:allf=t:all_seed=7", "-f", "lavfi", "-i", "sine=f=440:r=48000:d=10",
+    "-f", "lavfi", "-i", "sine=f=440:r=48000:d=10",
     "-c:v", "libx264", "-preset", "veryfast", "-pix_fmt", "yuv420p", "-profile:v", "baseline", "-bf", "0", "-g", "60",
     "-keyint_min", "60", "-sc_threshold", "0"]
 
 
-def clip(name: str, audio: list[str], bitrate: str = "2500k") -> pathlib.Path:
+def clip(name: str, audio: list[str], bitrate: str = "2500k", size: str = "1280x720") -> pathlib.Path:
     path = ROOT / ".build/clips" / f"bench-{name}.flv"
     if not path.exists():
         path.parent.mkdir(parents=True, exist_ok=True)
         video = ["-b:v", bitrate, "-maxrate", bitrate, "-bufsize", bitrate]
-        subprocess.run(["ffmpeg", "-v", "error", "-nostdin", "-y", *CLIP, *video, *audio, "-f", "flv", path], check=True)
+        picture = ["-f", "lavfi", "-i", PICTURE.format(size)]
+        subprocess.run(["ffmpeg", "-v", "error", "-nostdin", "-y", *picture, *CLIP, *video, *audio, "-f", "flv", path], check=True)
     return path
 
 
@@ -65,7 +67,8 @@ def is_free(port: int) -> bool:
 class Gateway:
     """The real program in quickstart mode with a static router on this machine; one address is many strangers."""
 
-    def __init__(self, settings_beside: str = "", more_routers: str = "", router_ports: tuple[int, int] | None = None):
+    def __init__(self, settings_beside: str = "", more_routers: str = "", router_ports: tuple[int, int] | None = None,
+                 layers: str = "auto"):
         self.media_port = free_port()
         self.router_ports = router_ports or free_ports(ROUTER_PORT_COUNT)
         self.data = tempfile.TemporaryDirectory(prefix="stagedoor-bench-")
@@ -77,7 +80,7 @@ rtmp: {{listen: "127.0.0.1:0"}}
 media: {{listen: "127.0.0.1:{self.media_port}"}}
 admin: {{listen: "127.0.0.1:0"}}
 routers:
-  local: {{driver: static, host: "127.0.0.1", ports: "{self.router_ports[0]}-{self.router_ports[1]}"}}
+  local: {{driver: static, host: "127.0.0.1", ports: "{self.router_ports[0]}-{self.router_ports[1]}", layers: {layers}}}
 {more_routers}
 {settings_beside}
 rates: {{resources: 10000}}

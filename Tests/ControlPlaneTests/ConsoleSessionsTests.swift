@@ -61,14 +61,14 @@ struct ConsoleSessionsTests {
     @Test func `a signature gives a cookie, which reads, and with the token changes`() throws {
         let bench = try Self.bench()
         let (cookie, token) = try Self.signIn(bench)
-        func refusal(_ headers: HTTPHeaders, isReading: Bool) throws -> HTTPResponse? {
-            bench.plane.refusal(of: try Self.request(.post, "/v1/drain", headers), isReading: isReading)
+        func refusal(_ headers: HTTPHeaders, for action: AccessAction) throws -> HTTPResponse? {
+            bench.plane.refusal(of: try Self.request(.post, "/v1/drain", headers), for: action)
         }
-        #expect(try refusal(["Cookie": cookie], isReading: true) == nil)
-        #expect(try refusal(["Cookie": cookie], isReading: false)?.status == .forbidden)
-        #expect(try refusal(["Cookie": cookie, "X-Stagedoor-CSRF": "x"], isReading: false)?.status == .forbidden)
-        #expect(try refusal(["Cookie": cookie, "X-Stagedoor-CSRF": token], isReading: false) == nil)
-        #expect(try refusal([:], isReading: true)?.status == .forbidden)
+        #expect(try refusal(["Cookie": cookie], for: .getDrain) == nil)
+        #expect(try refusal(["Cookie": cookie], for: .startDrain)?.status == .forbidden)
+        #expect(try refusal(["Cookie": cookie, "X-Stagedoor-CSRF": "x"], for: .startDrain)?.status == .forbidden)
+        #expect(try refusal(["Cookie": cookie, "X-Stagedoor-CSRF": token], for: .startDrain) == nil)
+        #expect(try refusal([:], for: .getDrain)?.status == .forbidden)
     }
 
     @Test func `a wrong secret gives none`() throws {
@@ -88,7 +88,7 @@ struct ConsoleSessionsTests {
         let (cookie, token) = try Self.signIn(bench)
         var headers: HTTPHeaders = ["Cookie": cookie, "X-Stagedoor-CSRF": token]
         headers[field] = value
-        let refusal = bench.plane.refusal(of: try Self.request(.post, "/v1/drain", headers), isReading: true)
+        let refusal = bench.plane.refusal(of: try Self.request(.post, "/v1/drain", headers), for: .getDrain)
         #expect(refusal?.status == .forbidden)
     }
 
@@ -99,12 +99,12 @@ struct ConsoleSessionsTests {
         var settings = ControlPlaneSettings(
             names: .init(), endpoints: .init(events: "", whip: "", rtmp: "", rtmps: ""), accessKeys: [])
         bench.plane.apply(settings)
-        #expect(bench.plane.refusal(of: asked, isReading: true)?.status == .forbidden)
+        #expect(bench.plane.refusal(of: asked, for: .getDrain)?.status == .forbidden)
         settings.accessKeys = [.init(id: "AKIDEXAMPLE", secret: Secret("secret"))]
         bench.plane.apply(settings)
-        #expect(bench.plane.refusal(of: asked, isReading: true) == nil)
+        #expect(bench.plane.refusal(of: asked, for: .getDrain) == nil)
         _ = bench.plane.consoleSession(try Self.request(.delete, Self.path, ["Cookie": cookie, "X-Stagedoor-CSRF": token]))
-        #expect(bench.plane.refusal(of: asked, isReading: true)?.status == .forbidden)
+        #expect(bench.plane.refusal(of: asked, for: .getDrain)?.status == .forbidden)
     }
 
     @Test func `a read-only key reads and changes nothing`() throws {
@@ -113,8 +113,28 @@ struct ConsoleSessionsTests {
         }
         let (cookie, token) = try Self.signIn(bench)
         let request = try Self.request(.post, "/v1/drain", ["Cookie": cookie, "X-Stagedoor-CSRF": token])
-        #expect(bench.plane.refusal(of: request, isReading: true) == nil)
-        #expect(bench.plane.refusal(of: request, isReading: false)?.status == .forbidden)
+        #expect(bench.plane.refusal(of: request, for: .getDrain) == nil)
+        #expect(bench.plane.refusal(of: request, for: .startDrain)?.status == .forbidden)
+    }
+
+    @Test func `the page is told what the key may do everywhere`() throws {
+        let bench = try Self.bench {
+            $0.accessKeys[0].allow = [ActionPattern("ivs:*"), ActionPattern("stagedoor:GetOverview")].compactMap { $0 }
+            $0.accessKeys[0].deny = [ActionPattern("ivs:Delete*")].compactMap { $0 }
+        }
+        let (cookie, _) = try Self.signIn(bench)
+        func actions() throws -> Set<String> {
+            let answer = try #require(bench.plane.consoleSession(Self.request(.get, Self.path, ["Cookie": cookie])))
+            return Set(try JSONValue(parsing: answer.body)["actions"]?.array?.compactMap(\.string) ?? [])
+        }
+        #expect(try actions().isSuperset(of: ["ivs:CreateStage", "ivs:GetStage", "stagedoor:GetOverview"]))
+        #expect(try actions().isDisjoint(with: ["ivs:DeleteStage", "stagedoor:StartDrain", "cloudwatch:ListMetrics"]))
+        var settings = ControlPlaneSettings(
+            names: .init(), endpoints: .init(events: "", whip: "", rtmp: "", rtmps: ""),
+            accessKeys: [.init(id: "AKIDEXAMPLE", secret: Secret("secret"))])
+        settings.accessKeys[0].resources = [StagePattern("arn:*")].compactMap { $0 }
+        bench.plane.apply(settings)
+        #expect(try actions().isEmpty, "of a key for single stages nothing is offered on the page of all")
     }
 
     @Test func `sessions end by themselves and are bounded`() {

@@ -85,6 +85,55 @@ struct ControlPlaneTests {
         #expect(try bench.call("DeleteStage", ["arn": arn]).status == .notFound)
     }
 
+    /// As IVS answers them: SDKs and tools read these members without looking whether they are there.
+    @Test
+    func `what is empty or off is told, not left out`() throws {
+        let bench = try APIBench()
+        let made = try bench.call("CreateStage")
+        let arn = try #require(made.output["stage"]?["arn"])
+        for answer in [made, try bench.call("GetStage", ["arn": arn]), try bench.call("UpdateStage", ["arn": arn])] {
+            #expect(answer.output["stage"]?["name"] == "")
+            let recording = try #require(answer.output["stage"]?["autoParticipantRecordingConfiguration"])
+            #expect(recording["storageConfigurationArn"] == "" && recording["mediaTypes"] == ["AUDIO_VIDEO"])
+            #expect(recording["thumbnailConfiguration"]?["recordingMode"] == "DISABLED")
+            #expect(recording["hlsConfiguration"]?["targetSegmentDurationSeconds"] == 6)
+            #expect(recording["recordingReconnectWindowSeconds"] == 0 && recording["recordParticipantReplicas"] == true)
+            // What was answered may be sent back.
+            let sent = try bench.call("UpdateStage", ["arn": arn, "autoParticipantRecordingConfiguration": recording])
+            #expect(sent.status == .ok)
+        }
+        let listed = try bench.call("ListStages").output["stages"]?[0]
+        #expect(listed?["name"] == "" && listed?["autoParticipantRecordingConfiguration"] == nil)
+        let ingest = try bench.call("CreateIngestConfiguration", ["ingestProtocol": "rtmps"]).output["ingestConfiguration"]
+        #expect(ingest?["ingestProtocol"] == "RTMPS" && ingest?["name"] == "" && ingest?["userId"] == "")
+    }
+
+    @Test(arguments: [
+        ("CreateParticipantToken", "capabilities", ["publish", "Subscribe"] as JSONValue),
+        ("ListIngestConfigurations", "filterByState", "inactive"),
+    ])
+    func `enumerations are taken in any case`(_ operation: String, _ member: String, _ value: JSONValue) throws {
+        let bench = try APIBench()
+        var input: JSONObject = [member: value]
+        if operation == "CreateParticipantToken" { input["stageArn"] = .string(try bench.makeStage()) }
+        let answer = try bench.call(operation, input)
+        #expect(answer.status == .ok, "\(answer.output)")
+        if let token = answer.output["participantToken"] { #expect(token["capabilities"] == ["PUBLISH", "SUBSCRIBE"]) }
+    }
+
+    @Test(arguments: [("ListStages", 200), ("GetStage", 400), ("StartComposition", 403)])
+    func `every answer has the seven header fields of the model`(_ operation: String, _ status: Int) throws {
+        let answer = try APIBench().send(.post, "/\(operation)")
+        #expect(answer.status.code == status)
+        for (name, value) in [
+            ("Access-Control-Allow-Origin", "*"), ("Cache-Control", "no-store, no-cache"),
+            ("Content-Security-Policy", "default-src 'self'; upgrade-insecure-requests;"),
+            ("Strict-Transport-Security", "max-age:47304000; includeSubDomains"), ("X-Content-Type-Options", "nosniff"),
+            ("X-Frame-Options", "DENY"),
+        ] { #expect(answer.headers.values(of: name) == [value]) }
+        #expect(answer.headers["Access-Control-Expose-Headers"]?.contains("x-amzn-errortype") == true)
+    }
+
     @Test
     func `pages follow one another to the end`() throws {
         let bench = try APIBench()

@@ -12,29 +12,6 @@ import Wire
 
 @Suite("Taking rights away")
 struct RevocationTests {
-    /// A publish that remembers how it was ended.
-    private final class Publish: LeaseHolder {
-        let end = Lock<LeaseEnd?>(nil)
-        var lastProgress: MonotonicTime { EventLoop.monotonicNow() }
-        var hasEnded: Bool { end.withLock { $0 != nil } }
-        func end(_ reason: LeaseEnd) { end.withLock { $0 = reason } }
-    }
-
-    private static func publish(_ participant: String, _ stage: String, key: String?, on bench: APIBench) throws -> Publish {
-        var grant = PublishGrant(
-            participantID: participant, stageARN: stage, stageID: ResourceName.identifier(inARN: stage),
-            credentialHash: participant)
-        grant.publicKeyARN = key
-        let (publish, answer) = (Publish(), Lock<ClaimAnswer?>(nil))
-        bench.leases.claimPublish(grant, protocol: .whip, holder: publish, takeOver: false) { new in
-            answer.withLock { $0 = new }
-        }
-        guard case .granted = answer.withLock({ $0 }) else { throw NotGranted() }
-        return publish
-    }
-
-    private struct NotGranted: Error {}
-
     @Test func `deleting a public key ends the publishes of its tokens, and no others`() throws {
         let bench = try APIBench()
         let stage = try bench.makeStage()
@@ -44,7 +21,7 @@ struct RevocationTests {
             return try #require(made.output["publicKey"]?["arn"]?.string)
         }
         let publishes = try [keys[0], keys[1], nil].enumerated().map { number, key in
-            try Self.publish("p\(number)", stage, key: key, on: bench)
+            try bench.publish("p\(number)", on: stage, key: key)
         }
         #expect(try bench.call("DeletePublicKey", ["arn": .string(keys[0])]).status == .ok)
         guard case .disconnected(let refusal) = publishes[0].end.withLock({ $0 }) else {

@@ -28,8 +28,7 @@ struct MediaFeedTests {
             withUnsafePointer(to: packet) { pointer in
                 block.fill(
                     UnsafeBufferPointer(start: pointer, count: 1)[...],
-                    of: MediaRun(track: track, isKeyframe: isKeyframe, arrival: arrival), isKeyframe: isKeyframe, epoch: 0,
-                    clock: nil)
+                    of: MediaRun(track: track, isKeyframe: isKeyframe, arrival: arrival), epoch: 0, clock: nil)
             }
         }
         block.lend(toReaders: 1)
@@ -68,7 +67,7 @@ struct MediaFeedTests {
         #expect(writer.push(try block(5, isKeyframe: true, at: start + .milliseconds(530))) == .handedOver)
         #expect(writer.push(try block(6, at: start + .milliseconds(540))) == .handedOver)
         #expect(drained() == [70, 5, 6])
-        #expect(feed.skippedCount == 3)
+        #expect(feed.skippedCount == 2)
     }
 
     @Test mutating func `a full feed refuses and waits for nobody`() throws {
@@ -97,15 +96,46 @@ struct MediaFeedTests {
         let old = try block(1, at: start)
         store.keep(old)
         store.keep(try block(2, at: start + .milliseconds(400)))
-        #expect(store.find(1)?.packet.timestamp == 3_000)
+        #expect(store.find(1, of: .video)?.packet.timestamp == 3_000)
         store.keep(try block(3, at: start + .milliseconds(501)))
-        #expect(store.find(1) == nil && old.isFree)
-        #expect(store.find(2) != nil && store.find(3) != nil && store.find(4) == nil)
+        #expect(store.find(1, of: .video) == nil && old.isFree)
+        #expect(store.find(2, of: .video) != nil && store.find(3, of: .video) != nil && store.find(4, of: .video) == nil)
         for number in 4..<1_000 { store.keep(try block(Int64(number), at: start + .milliseconds(501))) }
-        #expect(store.find(999 - Int64(RetransmissionStore.maximumBlocks)) == nil)
-        #expect(store.find(1_000 - Int64(RetransmissionStore.maximumBlocks)) != nil)
+        #expect(store.find(999 - Int64(RetransmissionStore.maximumBlocks), of: .video) == nil)
+        #expect(store.find(1_000 - Int64(RetransmissionStore.maximumBlocks), of: .video) != nil)
         store.removeAll()
-        #expect(store.find(999) == nil)
+        #expect(store.find(999, of: .video) == nil)
+    }
+
+    @Test mutating func `layers whose numbers overlap are told apart`() throws {
+        var store = RetransmissionStore()
+        let top = TrackID(.video, layer: 2)
+        store.keep(try block(7))
+        store.keep(try block(7, of: top))
+        store.keep(try block(8, of: top))
+        let (first, second) = (store.find(7, of: .video), store.find(7, of: top))
+        #expect(first?.block.track == .video && second?.block.track == top)
+        #expect(store.find(8, of: .video) == nil && store.find(7, of: TrackID(.video, layer: 1)) == nil)
+        store.removeAll()
+    }
+
+    @Test mutating func `a reader wants sound, and of video what it says`() throws {
+        let top = TrackID(.video, layer: 2)
+        #expect(feed.wants(.audio) && !feed.wants(.video) && !feed.wants(top))
+        var wanted = LayerSet()
+        wanted.insert(top)
+        feed.want(wanted)
+        #expect(!feed.wants(.video) && feed.wants(top))
+    }
+
+    @Test mutating func `after a lag each layer goes on at its own keyframe`() throws {
+        let top = TrackID(.video, layer: 2)
+        writer.fallBehind()
+        #expect(writer.push(try block(0, of: top)) == .skipped)
+        #expect(writer.push(try block(1, of: top, isKeyframe: true)) == .handedOver)
+        #expect(writer.push(try block(2)) == .skipped)
+        #expect(writer.push(try block(3, of: top)) == .handedOver)
+        #expect(drained() == [1, 3] && feed.skippedCount == 1, "whoever gets the top layer goes on")
     }
 
     /// As a store of before 2026-11 found them, whose every miss looked at all it had.
@@ -125,7 +155,7 @@ struct MediaFeedTests {
                 (kept, number) = ([], 0)
             }
             let wanted = (number - 120)...(number + 3)
-            #expect(wanted.allSatisfy { (store.find($0) != nil) == kept.contains($0) })
+            #expect(wanted.allSatisfy { (store.find($0, of: .video) != nil) == kept.contains($0) })
         }
     }
 

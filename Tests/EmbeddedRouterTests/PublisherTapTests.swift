@@ -29,22 +29,36 @@ struct PublisherTapTests {
         tap = PublisherTap(live, of: publication, context: context) { _ in }
     }
 
+    /// Another publication's.
+    func tap(of publication: Publication) -> PublisherTap {
+        PublisherTap(tap.live, of: publication, context: context) { _ in }
+    }
+
+    /// A feed whose reader wants those layers.
+    func feed(_ layers: TrackID...) -> MediaFeed {
+        let feed = MediaFeed(to: context.inboxes[0])
+        var wanted = LayerSet()
+        for layer in layers { wanted.insert(layer) }
+        feed.want(wanted)
+        tap.add(feed, at: clock.now)
+        return feed
+    }
+
     /// Forwards a run of that many packets of 1,000 bytes.
-    func forward(_ count: Int, isKeyframe: Bool = false, from number: Int64 = 0) {
+    func forward(_ count: Int, of track: TrackID = .video, isKeyframe: Bool = false, from number: Int64 = 0) {
         let payload = [UInt8](repeating: 5, count: 1_000)
         payload.withUnsafeBytes { bytes in
             let packets = (0..<count).map {
                 MediaPacket(sequenceNumber: number + Int64($0), timestamp: 0, marker: $0 == count - 1, payload: bytes)
             }
             packets.withUnsafeBufferPointer { packets in
-                tap.forward(packets, of: MediaRun(track: .video, isKeyframe: isKeyframe, arrival: clock.now))
+                tap.forward(packets, of: MediaRun(track: track, isKeyframe: isKeyframe, arrival: clock.now))
             }
         }
     }
 
     @Test func `a long keyframe goes in several blocks, and only the first starts a decoder`() {
-        let feed = MediaFeed(to: context.inboxes[0])
-        tap.add(feed, at: clock.now)
+        let feed = feed(.video)
         forward(40, isKeyframe: true)
         var blocks: [(count: Int, isKeyframe: Bool)] = []
         feed.drain {
@@ -55,9 +69,7 @@ struct PublisherTapTests {
     }
 
     @Test func `a reader that never reads holds no more than the pool, and the others get everything`() {
-        let (dead, live) = (MediaFeed(to: context.inboxes[0]), MediaFeed(to: context.inboxes[0]))
-        tap.add(dead, at: clock.now)
-        tap.add(live, at: clock.now)
+        let (dead, live) = (feed(.video), feed(.video))
         var numbers: [Int64] = []
         for frame in 0..<3_000 {
             forward(3, isKeyframe: frame % 60 == 0, from: Int64(frame) * 3)
@@ -72,8 +84,7 @@ struct PublisherTapTests {
     }
 
     @Test func `frames are copied, handed over, written and kept without an allocation`() throws {
-        let feed = MediaFeed(to: context.inboxes[0])
-        tap.add(feed, at: clock.now)
+        let feed = feed(.video)
         var (track, store) = (try SubscriberTrackTests.track(.video), RetransmissionStore())
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 2_048, alignment: 16)
         defer { buffer.deallocate() }
@@ -91,7 +102,9 @@ struct PublisherTapTests {
                 guard frame % readsEvery == readsEvery - 1 else { continue }
                 feed.drain { block in
                     track.begin(block, epoch: 1)
-                    for packet in block.packets where track.write(packet, of: block, into: buffer) != nil { written += 1 }
+                    for packet in block.packets where track.write(packet, of: block, number: 0, into: buffer) != nil {
+                        written += 1
+                    }
                     store.keep(block)
                 }
             }
@@ -105,16 +118,39 @@ struct PublisherTapTests {
         store.removeAll()
     }
 
-    @Test func `keyframes are asked for twice a second at most`() {
+    static let top = TrackID(.video, layer: 2)
+
+    @Test func `a layer that nobody wants is copied for nobody`() {
+        let (low, high) = (feed(.video), feed(.video, Self.top))
+        forward(1, isKeyframe: true)
+        forward(1, of: Self.top, isKeyframe: true)
+        forward(1, of: TrackID(.video, layer: 1), isKeyframe: true)
+        func drained(_ feed: MediaFeed) -> [TrackID] {
+            var tracks: [TrackID] = []
+            feed.drain {
+                tracks.append($0.track)
+                $0.giveBack()
+            }
+            return tracks
+        }
+        #expect(drained(low) == [.video] && drained(high) == [.video, Self.top])
+        #expect(low.skippedCount == 0, "nothing is missed of what was not wanted")
+        high.want(LayerSet())
+        forward(1, of: Self.top)
+        #expect(drained(high).isEmpty)
+    }
+
+    /// Fifty viewers that lose every picture.
+    @Test func `each layer's keyframes are asked for twice a second at most, however many ask`() {
         for _ in 0..<100 {
-            tap.requestKeyframe(at: clock.now)
+            for viewer in 0..<50 { tap.requestKeyframe(of: viewer % 3 == 0 ? Self.top : .video, at: clock.now) }
             clock.advance(by: .milliseconds(10))
         }
-        #expect(source.requests == 2)
+        #expect(source.requests.count { $0 == Self.top } == 2 && source.requests.count { $0 == .video } == 2)
         source.canRequestKeyframe = false
         clock.advance(by: .seconds(1))
-        tap.requestKeyframe(at: clock.now)
-        #expect(source.requests == 2, "an RTMP encoder cannot be asked")
+        tap.requestKeyframe(of: .video, at: clock.now)
+        #expect(source.requests.count == 4, "an RTMP encoder cannot be asked")
     }
 
     @Test func `a publication that ended is found no longer, unless another took its place`() {
@@ -129,8 +165,8 @@ struct PublisherTapTests {
 
 final class AskedEncoder: MediaSource {
     var canRequestKeyframe = true
-    var requests = 0
-    func requestKeyframe(_ track: TrackID) { requests += 1 }
+    var requests: [TrackID] = []
+    func requestKeyframe(_ track: TrackID) { requests.append(track) }
     func limitBitrate(_ bitsPerSecond: Int?) {}
 }
 

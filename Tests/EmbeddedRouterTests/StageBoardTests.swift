@@ -28,8 +28,12 @@ struct StageBoardTests {
         let mailbox = try Mailbox<StageBoard.Notice>(loop: loop) { notices.append($0) }
         let watcher = try #require(board.watch(stage: stage, mailbox.sender))
         change()
-        _ = loop.run(until: { false }, within: .milliseconds(20))
         board.stopWatching(stage: stage, watcher)
+        // Behind all that was told, by the same way.
+        let end = StageBoard.Notice(watcher: watcher, event: .left(participantID: "nobody"))
+        mailbox.sender.send(end)
+        #expect(loop.run(until: { notices.last == end }, within: .seconds(20)))
+        _ = notices.popLast()
         #expect(notices.allSatisfy { $0.watcher == watcher })
         return notices.map { notice in
             switch notice.event {

@@ -41,6 +41,17 @@ struct SubscriberOfferTests {
         #expect(answer.media.allSatisfy { $0.attributes.first(MediaStreamIdentifier.self)?.stream == "alice" })
     }
 
+    @Test func `feedback of each packet is answered where video can be sent again, and nowhere else`() throws {
+        func answer(_ change: (String) -> String) throws -> String {
+            let accepted = try SubscriberOffer(negotiating: try Self.turned("chromium-156.0.8078.79", change))
+            return accepted.answer(Self.local, Self.sources, watched: WatchedKey(stageID: "s", participantID: "alice")).text
+        }
+        let full = try answer { $0 }
+        #expect(full.contains("transport-cc") && full.contains(HeaderExtensionMap.transportWideCC) && full.contains("goog-remb"))
+        let withoutRTX = try answer { $0.replacing("rtx/90000", with: "red/90000") }
+        #expect(!withoutRTX.contains("transport-cc") && !withoutRTX.contains(HeaderExtensionMap.transportWideCC))
+    }
+
     @Test(arguments: [
         ("a=recvonly", "a=inactive", RefusalCode.nothingReceived), ("a=recvonly", "a=sendonly", .nothingReceived),
         ("H264/90000", "H265/90000", .noH264), ("opus/48000/2", "PCMU/8000", .noOpus), ("a=rtcp-mux\r\n", "", .noRTCPMux),

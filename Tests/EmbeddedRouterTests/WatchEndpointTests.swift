@@ -52,29 +52,29 @@ private final class Site {
         address = try server.listen(on: SocketAddress(.loopback, port: 0))
     }
 
-    func ask(_ line: String, token: String? = nil) throws -> Client {
-        let authorization = token.map { "Authorization: Bearer \($0)\r\n" } ?? ""
-        return Client(
-            try TCPStream(loop: loop, connectingTo: address),
-            "\(line) HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\(authorization)\r\n")
+    func ask(_ line: String, token: String? = nil) throws -> HTTPTestClient {
+        try HTTPTestClient(loop: loop, to: address, line, token: token)
     }
 
     func wait(until isDone: () -> Bool) -> Bool { loop.run(until: isDone, within: .seconds(60)) }
 }
 
-private final class Client {
+/// One request, and what comes of it until the connection closes.
+final class HTTPTestClient {
     private let stream: TCPStream
-    var text = ""
-    var isClosed = false
+    private(set) var text = ""
+    private(set) var isClosed = false
 
-    init(_ stream: TCPStream, _ request: String) {
-        self.stream = stream
+    init(loop: EventLoop, to address: SocketAddress, _ line: String, token: String? = nil, body: String = "") throws {
+        stream = try TCPStream(loop: loop, connectingTo: address)
+        let authorization = token.map { "Authorization: Bearer \($0)\r\n" } ?? ""
+        let length = body.isEmpty ? "" : "Content-Length: \(body.utf8.count)\r\n"
         stream.onBytes = { [unowned self] bytes in
             text += String(decoding: bytes, as: UTF8.self)
             return bytes.count
         }
         stream.onClosed = { [unowned self] _ in isClosed = true }
-        stream.write(Array(request.utf8))
+        stream.write(Array("\(line) HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\(authorization)\(length)\r\n\(body)".utf8))
     }
 
     func close() { stream.close() }

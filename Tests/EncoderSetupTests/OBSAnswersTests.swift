@@ -1,5 +1,6 @@
 import JSON
 import Settings
+import TestSupport
 import Testing
 
 @testable import EncoderSetup
@@ -61,7 +62,7 @@ struct OBSAnswersTests {
     func `every machine's answer for every canvas`(machine: Machine, scene: Scene) throws {
         let (width, height, numerator, denominator) = scene.canvas
         let request = try ClientConfigurationRequest(
-            parsing: ClientConfigurationRequestTests.body(
+            parsing: OBSRequest.body(
                 system: machine.system, isARM: machine.isARM, gpu: machine.gpu, version: machine.version,
                 canvas: #"{"width":\#(width),"height":\#(height),"canvas_width":\#(width),"canvas_height":\#(height),"#
                     + #""framerate":{"numerator":\#(numerator),"denominator":\#(denominator)}}"#))
@@ -90,7 +91,7 @@ struct OBSAnswersTests {
 
     @Test
     func `a second track of sound is there where OBS insists on it, and not with an error`() throws {
-        let body = String(decoding: ClientConfigurationRequestTests.body(), as: UTF8.self)
+        let body = String(decoding: OBSRequest.body(), as: UTF8.self)
             .replacing(#""vod_track_audio":false"#, with: #""vod_track_audio":true"#)
         let request = try ClientConfigurationRequest(parsing: Array(body.utf8))
         #expect(request.hasVODTrack)

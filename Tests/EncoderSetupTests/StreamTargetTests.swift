@@ -29,8 +29,33 @@ struct StreamTargetTests {
         #expect(target.width * target.height <= ContractSettings().maximumResolution.limit)
     }
 
+    @Test(arguments: [(16, 16_384), (16_384, 16), (1, 1_000_000), (1_000_000, 1)])
+    func `a ribbon has two even sides still, within the area`(width: Int, height: Int) {
+        var rules = ContractSettings()
+        rules.maximumResolution.limit = 2_304
+        let target = StreamTarget(rules: rules, canvas: Self.canvas(width, height))
+        #expect(target.width >= 2 && target.height >= 2 && target.width % 2 == 0 && target.height % 2 == 0)
+        #expect(target.width * target.height <= 2_304)
+    }
+
+    @Test
+    func `a rule that is off bounds nothing`() {
+        var rules = ContractSettings()
+        rules.maximumResolution.action = .off
+        rules.frameRate.action = .off
+        rules.videoBitrate = ContractSettings.Rule(1_000_000, .off)
+        rules.audioBitrate = ContractSettings.Rule(32_000, .off)
+        rules.keyframeInterval = ContractSettings.Rule(.seconds(60), .off)
+        let target = StreamTarget(rules: rules, canvas: Self.canvas(3_840, 2_160, 120), maximumKilobits: 20_128)
+        #expect((target.width, target.height) == (3_840, 2_160))
+        #expect(target.frameRate == .init(numerator: 120, denominator: 1))
+        #expect((target.videoKilobits, target.audioKilobits, target.keyframeSeconds) == (20_000, 128, 2))
+        #expect(StreamTarget(rules: rules).videoKilobits == 6_000)
+    }
+
     @Test(arguments: [
         (25, 1, 25, 1), (50, 1, 50, 1), (60, 1, 60, 1), (60_000, 1_001, 60_000, 1_001), (120, 1, 120, 2), (144, 1, 144, 3),
+        (1_000_000, 1, 1_000_000, 16_667),
     ])
     func `a rate above the contract's is divided by a whole number`(
         numerator: Int, denominator: Int, outNumerator: Int, outDenominator: Int

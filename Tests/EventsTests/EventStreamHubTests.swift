@@ -31,7 +31,7 @@ struct EventStreamHubTests {
         bench.record(.publishStarted, of: "old")
         var seen: [ServerSentEvent] = []
         let subscription = hub.subscribe(lastEventID: nil) { seen.append($0) }
-        _ = bench.loop.run(until: { false }, within: .milliseconds(200))
+        #expect(bench.wait { hub.isAtEnd })
         bench.whenever { hub.wake() }
         bench.record(.publishStarted, of: "new")
         #expect(bench.wait { seen.count == 1 })

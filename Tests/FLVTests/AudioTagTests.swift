@@ -11,7 +11,7 @@ struct AudioTagTests {
         var packet: AudioTag.Packet
         var payload: [UInt8]
         var nanosecondOffset: UInt32 = 0
-        var ignoredTrackCount = 0
+        var trackID: UInt8 = 0
     }
 
     static let opus: [UInt8] = Array("Opus".utf8)
@@ -43,12 +43,11 @@ struct AudioTagTests {
             testDescription: "nanosecond offset", bytes: [0x97, 2, 0, 0, 7, 0x01] + opus + [9], codec: .opus,
             packet: .codedFrames, payload: [9], nanosecondOffset: 7),
         Case(
-            testDescription: "two tracks", bytes: [0x95, 0x11] + opus + [0, 0, 0, 1, 9, 1, 0, 0, 1, 8], codec: .opus,
-            packet: .codedFrames, payload: [9], ignoredTrackCount: 1),
+            testDescription: "one track that is not track 0, as OBS sends a second one",
+            bytes: [0x95, 0x01] + Array("mp4a".utf8) + [1, 9], codec: .aac, packet: .codedFrames, payload: [9], trackID: 1),
         Case(
-            testDescription: "two tracks of two codecs, without track 0",
-            bytes: [0x95, 0x21] + opus + [1, 0, 0, 1, 9] + Array("mp4a".utf8) + [2, 0, 0, 1, 8], codec: .aac,
-            packet: .otherTracks, payload: [], ignoredTrackCount: 2),
+            testDescription: "one track's channels", bytes: [0x95, 0x04] + opus + [2, 7], codec: .opus,
+            packet: .multichannelConfiguration, payload: [7], trackID: 2),
     ]
 
     @Test(arguments: cases)
@@ -58,13 +57,28 @@ struct AudioTagTests {
         #expect(tag.packet == testCase.packet)
         #expect(Array(testCase.bytes[tag.body]) == testCase.payload)
         #expect(tag.nanosecondOffset == testCase.nanosecondOffset)
-        #expect(tag.ignoredTrackCount == testCase.ignoredTrackCount)
+        #expect(tag.trackID == testCase.trackID)
+        #expect(try tag.next(in: testCase.bytes.span.bytes) == nil)
+    }
+
+    @Test(
+        arguments: [
+            ([0x95, 0x11] + opus + [0, 0, 0, 1, 9, 1, 0, 0, 1, 8], [0, 1], [.opus, .opus]),
+            ([0x95, 0x21] + opus + [1, 0, 0, 1, 9] + Array("mp4a".utf8) + [0, 0, 0, 1, 8], [1, 0], [.opus, .aac]),
+        ] as [([UInt8], [UInt8], [AudioCodec])])
+    func `gives all tracks of a message in their order`(_ bytes: [UInt8], _ tracks: [UInt8], _ codecs: [AudioCodec]) throws {
+        let first = try AudioTag(parsing: bytes.span.bytes)
+        let second = try #require(try first.next(in: bytes.span.bytes))
+        #expect([first.trackID, second.trackID] == tracks)
+        #expect([first.codec, second.codec] == codecs)
+        #expect([bytes[first.body], bytes[second.body]] == [[9], [8]])
+        #expect(try second.next(in: bytes.span.bytes) == nil)
     }
 
     @Test(
         arguments: [
             ([], .truncated), ([0xAF], .truncated), ([0x90, 0x4F], .truncated), ([0x95, 0x05], .nestedMultitrack),
-            ([0x95, 0x11] + opus + [0, 0, 0, 2, 9], .overlong),
+            ([0x95, 0x11] + opus + [0, 0, 0, 2, 9], .overlong), ([0x95, 0x01] + opus, .truncated),
         ] as [([UInt8], FLVError)])
     func `rejects`(_ bytes: [UInt8], _ error: FLVError) {
         #expect(throws: error) { try AudioTag(parsing: bytes.span.bytes) }

@@ -1,4 +1,5 @@
 import FLV
+import TestSupport
 import Testing
 import Wire
 
@@ -13,7 +14,7 @@ struct VideoTagTests {
         var payload: [UInt8]
         var compositionTime: Int32 = 0
         var nanosecondOffset: UInt32 = 0
-        var ignoredTrackCount = 0
+        var trackID: UInt8 = 0
     }
 
     static let avc1: [UInt8] = Array("avc1".utf8)
@@ -83,16 +84,18 @@ struct VideoTagTests {
             testDescription: "one track", bytes: [0xA6, 0x01] + avc1 + [0, 0, 0, 5, 9], codec: .h264, frameType: .inter,
             packet: .codedFrames, payload: [9], compositionTime: 5),
         Case(
-            testDescription: "one track that is not track 0", bytes: [0xA6, 0x01] + avc1 + [1, 0, 0, 5, 9], codec: .h264,
-            frameType: .inter, packet: .otherTracks, payload: [], ignoredTrackCount: 1),
+            testDescription: "one track that is not track 0, as OBS sends them", bytes: [0xA6, 0x01] + avc1 + [1, 0, 0, 5, 9],
+            codec: .h264, frameType: .inter, packet: .codedFrames, payload: [9], compositionTime: 5, trackID: 1),
         Case(
-            testDescription: "many tracks, track 0 second",
-            bytes: [0xA6, 0x13] + avc1 + [1, 0, 0, 2, 7, 7] + [0, 0, 0, 1, 9] + [2, 0, 0, 0], codec: .h264, frameType: .inter,
-            packet: .codedFrames, payload: [9], ignoredTrackCount: 2),
+            testDescription: "one track's metadata", bytes: [0x86, 0x04] + avc1 + [2, 2], codec: .h264,
+            frameType: .reserved(0), packet: .metadata, payload: [2], trackID: 2),
         Case(
-            testDescription: "many tracks of many codecs",
-            bytes: [0x96, 0x20] + hvc1 + [1, 0, 0, 1, 7] + avc1 + [0, 0, 0, 2, 8, 9], codec: .h264, frameType: .key,
-            packet: .sequenceStart, payload: [8, 9], ignoredTrackCount: 1),
+            testDescription: "one track's end", bytes: [0x96, 0x02] + avc1 + [255], codec: .h264, frameType: .key,
+            packet: .sequenceEnd, payload: [], trackID: 255),
+        Case(
+            testDescription: "one track with a nanosecond offset",
+            bytes: [0xA7, 2, 0, 0, 7, 0x06, 0x03] + avc1 + [1, 9], codec: .h264, frameType: .inter, packet: .codedFrames,
+            payload: [9], nanosecondOffset: 7, trackID: 1),
     ]
 
     @Test(arguments: cases)
@@ -104,7 +107,8 @@ struct VideoTagTests {
         #expect(Array(testCase.bytes[tag.body]) == testCase.payload)
         #expect(tag.compositionTime == testCase.compositionTime)
         #expect(tag.nanosecondOffset == testCase.nanosecondOffset)
-        #expect(tag.ignoredTrackCount == testCase.ignoredTrackCount)
+        #expect(tag.trackID == testCase.trackID)
+        #expect(try tag.next(in: testCase.bytes.span.bytes) == nil)
     }
 
     @Test(arguments: cases)
@@ -120,9 +124,105 @@ struct VideoTagTests {
             ([], .truncated), ([0x17], .truncated), ([0x17, 1, 0, 0], .truncated), ([0x90, 0x61, 0x76], .truncated),
             ([0xA7, 5, 1], .truncated), ([0xA6, 0x06], .nestedMultitrack), ([0xA6, 0x31], .unsupportedMultitrackType(3)),
             ([0xA6, 0x13] + avc1 + [0, 0, 0, 2, 7], .overlong), ([0xA6, 0x13] + avc1, .truncated),
+            ([0xA6, 0x01] + avc1, .truncated), ([0xA6, 0x01] + avc1 + [1, 0, 0], .truncated), ([0xA6, 0x21, 0x61], .truncated),
+            ([0xA6, 0x11] + avc1 + [0, 0, 0, 2, 0, 0], .truncated), ([0xA6, 0x13] + avc1 + [0, 0xFF, 0xFF, 0xFF], .overlong),
         ] as [([UInt8], FLVError)])
     func `rejects`(_ bytes: [UInt8], _ error: FLVError) {
         #expect(throws: error) { try VideoTag(parsing: bytes.span.bytes) }
+    }
+
+    struct Track: Equatable {
+        var id: UInt8
+        var codec: VideoCodec
+        var payload: [UInt8]
+        var compositionTime: Int32 = 0
+    }
+
+    /// All tracks of one message, and how reading them ended.
+    private static func tracks(_ bytes: [UInt8]) -> (tracks: [Track], error: FLVError?) {
+        var tracks: [Track] = []
+        do throws(FLVError) {
+            var next: VideoTag? = try VideoTag(parsing: bytes.span.bytes)
+            while let tag = next {
+                tracks.append(
+                    Track(
+                        id: tag.trackID, codec: tag.codec, payload: Array(bytes[tag.body]), compositionTime: tag.compositionTime))
+                next = try tag.next(in: bytes.span.bytes)
+            }
+        } catch {
+            return (tracks, error)
+        }
+        return (tracks, nil)
+    }
+
+    static let manyTracks: [([UInt8], [Track])] = [
+        (
+            [0xA6, 0x11] + avc1 + [1, 0, 0, 4, 0, 0, 5, 7] + [0, 0, 0, 5, 0xFF, 0xFF, 0xFF, 8, 9],
+            [
+                Track(id: 1, codec: .h264, payload: [7], compositionTime: 5),
+                Track(id: 0, codec: .h264, payload: [8, 9], compositionTime: -1),
+            ]
+        ),
+        (
+            [0xA6, 0x13] + avc1 + [1, 0, 0, 2, 7, 7] + [0, 0, 0, 1, 9] + [2, 0, 0, 0],
+            [
+                Track(id: 1, codec: .h264, payload: [7, 7]), Track(id: 0, codec: .h264, payload: [9]),
+                Track(id: 2, codec: .h264, payload: []),
+            ]
+        ),
+        (
+            [0x96, 0x20] + hvc1 + [1, 0, 0, 1, 7] + avc1 + [0, 0, 0, 2, 8, 9],
+            [Track(id: 1, codec: .hevc, payload: [7]), Track(id: 0, codec: .h264, payload: [8, 9])]
+        ),
+        (
+            [0xA6, 0x21] + Array("av01".utf8) + [0, 0, 0, 1, 7] + avc1 + [3, 0, 0, 4, 0, 0, 1, 9],
+            [Track(id: 0, codec: .av1, payload: [7]), Track(id: 3, codec: .h264, payload: [9], compositionTime: 1)]
+        ),
+    ]
+
+    @Test(arguments: manyTracks)
+    func `gives all tracks of a message in their order`(_ bytes: [UInt8], _ tracks: [Track]) {
+        let found = Self.tracks(bytes)
+        #expect(found.tracks == tracks)
+        #expect(found.error == nil)
+    }
+
+    @Test(arguments: manyTracks)
+    func `a message cut short gives its whole tracks, and no others`(_ bytes: [UInt8], _ tracks: [Track]) {
+        for count in 0..<bytes.count {
+            let found = Self.tracks(Array(bytes.prefix(count)))
+            #expect(found.tracks.count < tracks.count && found.tracks == Array(tracks.prefix(found.tracks.count)))
+        }
+    }
+
+    private static let seventeenTracks: [UInt8] =
+        [0xA6, 0x13] + avc1 + (0..<17 as Range<UInt8>).flatMap { (id: UInt8) -> [UInt8] in [id, 0, 0, 1, 9] }
+
+    /// A size beyond the message, or a payload too short for its composition time, ends the reading; so do tracks without end.
+    @Test(
+        arguments: [
+            ([0xA6, 0x13] + avc1 + [0, 0, 0, 1, 9] + [1, 0xFF, 0xFF, 0xFF, 9], 1, .overlong),
+            ([0xA6, 0x11] + avc1 + [0, 0, 0, 4, 0, 0, 0, 9] + [1, 0, 0, 2, 0, 0], 1, .truncated),
+            (seventeenTracks, 16, .tooManyTracks),
+        ] as [([UInt8], Int, FLVError)])
+    func `ends where a track is not what it says`(_ bytes: [UInt8], _ count: Int, _ error: FLVError) {
+        let found = Self.tracks(bytes)
+        #expect(found.tracks.count == count)
+        #expect(found.error == error)
+    }
+
+    @Test(arguments: [cases[1].bytes, manyTracks[0].0])
+    func `allocates nothing`(_ bytes: [UInt8]) throws {
+        var count = 0
+        let allocations = try AllocationCounter.count {
+            var next = try? VideoTag(parsing: bytes.span.bytes)
+            while let tag = next {
+                count += 1
+                next = try? tag.next(in: bytes.span.bytes)
+            }
+        }
+        #expect(count > 0)
+        #expect(allocations == 0)
     }
 
     @Test func `names what is refused`() {

@@ -126,6 +126,18 @@ struct ConfigurationLoaderTests {
         ),
         ("webhooks: {a: {}}", "webhooks.a.url: is needed"),
         ("accessKeys: {a: {id: x, secret: short}}", "accessKeys.a: needs an id, and a secret of at least 16 characters"),
+        (
+            "accessKeys: {a: {id: x, secret: 0123456789abcdef, deny: [\(Array(repeating: "'*'", count: 101).joined(separator: ","))]}}",
+            "accessKeys.a: each of its lists may have at most 100 entries"
+        ),
+        (
+            "accessKeys: {a: {allow: [GetStage]}}",
+            "accessKeys.a.allow: [GetStage] is not taken: expected a list, each an action such as ivs:GetStage, with * for any text"
+        ),
+        (
+            "accessKeys: {a: {resources: [stage/a]}}",
+            "accessKeys.a.resources: [stage/a] is not taken: expected a list, each a stage's ARN, with * for any text"
+        ),
         ("contract: {frameRate: {minimum: 61}}", "contract.frameRate.minimum: is above contract.frameRate.maximum"),
     ])
     func `what is wrong is told with key, value and what is allowed`(_ yaml: String, _ problem: String) {

@@ -154,6 +154,33 @@ struct HTTPServerTests {
         withExtendedLifetime(clients) {}
     }
 
+    @Test func `servers of one configuration share its cap, and the end of one gives its part back`() throws {
+        let site = try ServerUnderTest { ($0.maximumConnections, $0.requestTimeout) = (3, .seconds(60)) }
+        let clients = try (0..<2).map { _ in try site.connect() }
+        #expect(site.wait { site.server.connectionCount == 2 })
+        for _ in 0..<2 {
+            let other = HTTPServer(loop: site.loop, configuration: site.server.configuration) { _, exchange in
+                exchange.respond(HTTPResponse(.ok))
+            }
+            let address = try other.listen(on: SocketAddress(.loopback, port: 0))
+            let others = try (0..<2).map { _ in RawClient(try TCPStream(loop: site.loop, connectingTo: address)) }
+            #expect(site.wait { others[0].isClosed })
+            #expect(other.counters.displaced == 1 && other.connectionCount == 1 && other.counters.refused == 0)
+            #expect(!others[1].isClosed && site.server.connectionCount == 2)
+        }
+        #expect(clients.count { $0.isClosed } == 0)
+    }
+
+    @Test func `nobody makes way for one whose address has its share`() throws {
+        let server = try ServerUnderTest {
+            ($0.maximumConnections, $0.maximumConnectionsPerAddress, $0.countsLoopback) = (2, 2, true)
+        }
+        let clients = try (0..<3).map { _ in try server.connect() }
+        #expect(server.wait { clients[2].isClosed })
+        #expect(server.server.counters.displaced == 0 && server.server.counters.refused == 1)
+        #expect(!clients[0].isClosed && !clients[1].isClosed)
+    }
+
     @Test func `who has sent no whole request makes way, oldest first, and nobody else does`() throws {
         let site = try ServerUnderTest { $0.maximumConnections = 6 }
         let streaming = try site.connect()

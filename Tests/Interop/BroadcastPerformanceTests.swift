@@ -45,9 +45,18 @@ extension Interop {
 
         @Test(.timeLimit(.minutes(10)))
         func `figures and verdict are those that were put in, and the messages go on as they came`() throws {
+            try Self.checkFigures(through: { $0 })
+        }
+
+        @Test(.timeLimit(.minutes(10)), .enabled(if: Forky.isAsked, Forky.reason))
+        func `ffmpeg 9 hands the messages on as well`() throws {
+            try Self.checkFigures(through: { Forky.command($0) })
+        }
+
+        private static func checkFigures(through command: ([String]) -> [String]) throws {
             // The first report tells of the time before; the clip has three keyframes.
             let clip = try Self.clip(["9000,9000,9000,9000,9000,9000,0", "150,1,300,24,150,18,132"])
-            let outcome = try Self.publish(clip)
+            let outcome = try Self.publish(clip, through: command)
             let figures = Session.Encoder(
                 rendered: 300, lagged: 2, input: 300, skipped: 36, encoded: 264, output: 600, dropped: 48, verdict: Self.verdict,
                 culprit: "encoding")
@@ -74,7 +83,8 @@ extension Interop {
             #expect(outcome.session.encoder.verdict == nil && outcome.session.encoder.skipped == 0)
             #expect(outcome.session.story.warnings.isEmpty)
             #expect(outcome.summary["encoder_verdict"] == nil)
-            #expect(outcome.summary["reason"] as? String == "unpublished")
+            // ffmpeg closes with answers unread: its kernel then resets, and drops what of its goodbye it has not sent.
+            #expect(["unpublished", "connection_lost"].contains(outcome.summary["reason"] as? String))
             #expect(outcome.summary["video_frames"] as? Int == 180)
             #expect(try MediaFile.frameDigests(Clip.p30.file()) == MediaFile.frameDigests(outcome.file))
         }
@@ -97,19 +107,20 @@ extension Interop {
             return file
         }
 
-        private static func publish(_ clip: URL) throws -> Outcome {
+        /// - Parameter command: makes of an ffmpeg line the one that is run.
+        private static func publish(_ clip: URL, through command: ([String]) -> [String] = { $0 }) throws -> Outcome {
             let gateway = try Gateway()
             let capture = try Capture(gateway.sessionDescription)
-            let encoder = try ProgramRun([
+            let line = [
                 "ffmpeg", "-hide_banner", "-nostdin", "-nostats", "-v", "error", "-re", "-i", clip.path, "-c", "copy", "-f",
-                "flv",
-                gateway.quickstart.publishURL,
-            ])
+                "flv", gateway.quickstart.publishURL,
+            ]
+            let encoder = try ProgramRun(command(line))
             #expect(encoder.status(within: .seconds(60)) == 0, "\(encoder.output)")
             expect("a summary", within: .seconds(60)) { gateway.log.contains("\"session_ended\"") }
             capture.finish()
-            let line = try #require(gateway.log.split(separator: "\n").last { $0.contains("\"session_ended\"") })
-            let summary = try #require(JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any])
+            let last = try #require(gateway.log.split(separator: "\n").last { $0.contains("\"session_ended\"") })
+            let summary = try #require(JSONSerialization.jsonObject(with: Data(last.utf8)) as? [String: Any])
             let told = try gateway.signedAdmin("v1/sessions/\(try #require(summary["session"] as? String))")
             let session = try JSONDecoder().decode(Session.self, from: Data(told.utf8))
             let metrics = try gateway.admin("metrics")

@@ -16,12 +16,27 @@ extension Interop {
             let encoder = try Encoder.ffmpeg(.p30, to: quickstart.publishURL, seconds: 120)
             expect("a live stream", within: .seconds(60)) { gateway.log.contains("\"rtmp_publish_granted\"") }
             let page = try ProgramRun([
-                "/usr/bin/python3", Self.script, try #require(quickstart.adminURL), try #require(quickstart.accessKeyId),
+                "/usr/bin/python3", Self.script("console_page.py"), try #require(quickstart.adminURL),
+                try #require(quickstart.accessKeyId),
                 try #require(quickstart.secretAccessKey), quickstart.participantId, try Self.pictures().path,
             ])
             #expect(page.status(within: .seconds(110)) == 0, "\(page.output)\n\(gateway.log.suffix(2_000))")
             #expect(encoder.status(within: .seconds(60)) != nil, "the encoder was cut")
             #expect(encoder.output.contains("The show is over"), "\(encoder.output)")
+            gateway.stop()
+        }
+
+        @Test(.timeLimit(.minutes(10)))
+        func `layers have curves and a table, and a paused one is told`() throws {
+            let gateway = try Gateway()
+            let quickstart = gateway.quickstart
+            let encoder = try Encoder.simulcast(to: gateway, seconds: 300, options: ["--rest", "0:60-"])
+            let page = try ProgramRun([
+                "/usr/bin/python3", Self.script("console_layers.py"), try #require(quickstart.adminURL),
+                try #require(quickstart.accessKeyId), try #require(quickstart.secretAccessKey), try Self.pictures().path,
+            ])
+            #expect(page.status(within: .seconds(250)) == 0, "\(page.output)\n\(gateway.log.suffix(2_000))")
+            encoder.interrupt()
             gateway.stop()
         }
 
@@ -41,8 +56,9 @@ extension Interop {
 
         private static let bFrames = Clip(name: "High with B-frames", profile: "high", bFrames: 2)
 
-        private static let script =
-            URL(filePath: #filePath).deletingLastPathComponent().appending(path: "Clients/console_page.py").path
+        private static func script(_ name: String) -> String {
+            URL(filePath: #filePath).deletingLastPathComponent().appending(path: "Clients/\(name)").path
+        }
 
         /// Where the pictures are kept, to be looked at.
         private static func pictures() throws -> URL {

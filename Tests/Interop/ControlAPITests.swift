@@ -18,7 +18,7 @@ extension Interop {
         }
 
         /// The packages that scripts/install-deps put aside come first.
-        private static var path: String {
+        static var path: String {
             let path = ProcessInfo.processInfo.environment["PATH"] ?? ""
             return "PATH=" + Workspace.package.appending(path: ".deps/venv/bin").path + ":" + path
         }
@@ -58,6 +58,45 @@ extension Interop {
             let walk = try client(gateway, "walk")
             #expect(walk.status(within: .seconds(60)) == 0, "sessions and events conform: \(walk.output)")
             gateway.stop()
+        }
+
+        @Test(.timeLimit(.minutes(10)))
+        func `the samples that the AWS CLI ships are answered in the shape that they print`() throws {
+            let gateway = try Gateway()
+            let quickstart = gateway.quickstart
+            let encoder = try Encoder.ffmpeg(.p30, to: quickstart.publishURL, seconds: 540)
+            expect("a live stream", within: .seconds(60)) { gateway.log.contains("\"rtmp_publish_granted\"") }
+            let stage = try #require(quickstart.stageArn)
+            try expect("its participant", within: .seconds(60)) { try session(gateway, stage) != nil }
+            try filters(gateway, stage, quickstart.participantId)
+            let samples = try ProgramRun(
+                ["env", Self.path, "python3", Workspace.package.appending(path: "Tests/Interop/Clients/cli_samples.py").path]
+                    + [try #require(quickstart.adminURL), try #require(quickstart.accessKeyId)]
+                    + [try #require(quickstart.secretAccessKey), stage, quickstart.participantId])
+            #expect(samples.status(within: .seconds(400)) == 0, "\(samples.output)")
+            #expect(encoder.status(within: .seconds(60)) != nil, "the last sample disconnects the participant")
+            gateway.stop()
+        }
+
+        private func session(_ gateway: Gateway, _ stage: String) throws -> String? {
+            let sessions = try aws(gateway, "list-stage-sessions", ["--stage-arn", stage])["stageSessions"] as? [[String: Any]]
+            return sessions?.first?["sessionId"] as? String
+        }
+
+        /// Each filter of ListParticipants with what matches the live participant, and with what does not.
+        private func filters(_ gateway: Gateway, _ stage: String, _ participant: String) throws {
+            let session = try #require(try session(gateway, stage))
+            let filters: [([String], Bool)] = [
+                (["--filter-by-published"], true), (["--no-filter-by-published"], false),
+                (["--filter-by-state", "CONNECTED"], true), (["--filter-by-state", "DISCONNECTED"], false),
+                (["--filter-by-user-id", "nobody"], false), (["--filter-by-recording-state", "ACTIVE"], false),
+            ]
+            for (filter, matches) in filters {
+                let options = ["--stage-arn", stage, "--session-id", session] + filter
+                let found = try aws(gateway, "list-participants", options)["participants"] as? [[String: Any]]
+                let ids = found?.compactMap { $0["participantId"] as? String }
+                #expect(ids == (matches ? [participant] : []), "\(filter)")
+            }
         }
 
         private func aws(_ gateway: Gateway, _ operation: String, _ options: [String]) throws -> [String: Any] {

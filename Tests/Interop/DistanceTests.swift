@@ -57,7 +57,7 @@ extension Interop {
         @Test(.timeLimit(.minutes(10)))
         func `a publisher that comes back after its session ended by silence is told to connect anew`() throws {
             let path = try DistantPath()
-            let gateway = try Gateway(configuration: "whip: {consentTimeout: 5s}\n" + path.advertisement)
+            let gateway = try Gateway(configuration: "whip: {consentTimeout: 15s}\n" + path.advertisement)
             try path.lead(udpTo: gateway.mediaPort)
             let client = try OBSShaped.publish(to: gateway, seconds: 90)
             try Self.awaitMedia(at: gateway)

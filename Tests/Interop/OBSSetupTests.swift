@@ -39,7 +39,7 @@ extension Interop.OBSStudio {
             print("OBS, wrong key: \(line ?? "-")")
             #expect(line?.contains("No ingest configuration has this stream key") == true, "\(obs.output.suffix(4_000))")
             #expect(!obs.output.contains("Connecting to RTMP URL"), "\(obs.output.suffix(4_000))")
-            #expect(try gateway.metrics().sum("stagedoor_publish_attempts_total", #"protocol="rtmp""#) == 0)
+            #expect(try gateway.metrics().sum("stagedoor_publish_attempts_total", #"result="refused""#) == 0)
             obs.kill()
             gateway.stop()
         }

@@ -22,6 +22,8 @@ extension Interop.MediaContract {
         private struct Overview: Decodable {
             struct Session: Decodable {
                 var sessionId: String?
+                /// Of a refusal.
+                var sentence: String?
             }
 
             var sessions: [Session]
@@ -82,6 +84,63 @@ extension Interop.MediaContract {
             #expect(told["bFrames"]?.ok == false)
             #expect(told["audioCodec"]?.seen == "Opus" && told["tracks"] == nil)
             gateway.stop()
+        }
+
+        @Test(.timeLimit(.minutes(10)))
+        func `three layers keep every rule, each seen by its name`() throws {
+            let gateway = try Gateway()
+            let encoder = try Encoder.simulcast(to: gateway, seconds: 120)
+            var session: Session?
+            try expect("a table that has seen all there is", within: .seconds(60)) {
+                session = try Self.overview(of: gateway).sessions.first?.sessionId.map { try Self.session($0, of: gateway) }
+                return ["videoBitrate", "audioBitrate", "frameRate"].allSatisfy { session?[$0]?.ok == true }
+                    && session?["maximumResolution"]?.seen?.contains("low") == true
+            }
+            let told = try #require(session)
+            #expect(told["maximumResolution"]?.seen == "hi: 1280x720 pixels; mid: 640x360 pixels; low: 320x180 pixels")
+            #expect(told["minimumResolution"]?.seen == "hi: 1280x720 pixels")
+            #expect(told["videoBitrate"]?.seen?.hasPrefix("all layers together: ") == true)
+            #expect(told.rules.allSatisfy { $0.ok != false }, "\(told.rules)")
+            encoder.interrupt()
+            gateway.stop()
+        }
+
+        @Test(.timeLimit(.minutes(10)))
+        func `one layer with B-frames ends the publish, and is named`() throws {
+            var layers = Clip.layers
+            layers[1] = Clip(
+                name: "layer of 360 lines with B-frames", video: "testsrc2=s=640x360:r=30", profile: "main", bFrames: 2,
+                bitrate: "500k")
+            let (sentence, table) = try refusal(of: layers)
+            #expect(sentence.hasPrefix("layer mid (640x360): 2 B-frames (allowed: none), Main profile"), "\(sentence)")
+            #expect(table["bFrames"]?.seen == "layer mid (640x360): 2 B-frames" && table["bFrames"]?.ok == false)
+        }
+
+        @Test(.timeLimit(.minutes(10)))
+        func `layers that are too much together end the publish, each of them below the limit`() throws {
+            let layers = [(1_280, 720), (640, 360), (320, 180)].map { width, height in
+                Clip(
+                    name: "4 Mbit/s of \(height) lines",
+                    video: "nullsrc=s=\(width)x\(height):r=30,format=gray,noise=alls=100:allf=t,format=yuv420p", bitrate: "4000k")
+            }
+            let (sentence, table) = try refusal(of: layers)
+            #expect(sentence.contains(/^all layers together: video at 1[0-9.]+ Mbit\/s \(at most 8\.5\)\./), "\(sentence)")
+            #expect(table["videoBitrate"]?.ok == false)
+        }
+
+        /// What a publisher of these layers is told, and the table of its session.
+        private func refusal(of layers: [Clip]) throws -> (String, Session) {
+            let gateway = try Gateway()
+            let encoder = try Encoder.simulcast(layers, to: gateway, seconds: 60)
+            var refused: Overview.Session?
+            try expect("a refusal", within: .seconds(60)) {
+                refused = try Self.overview(of: gateway).refused.first
+                return refused?.sentence != nil && refused?.sessionId != nil
+            }
+            encoder.interrupt()
+            let told = try Self.session(#require(refused?.sessionId), of: gateway)
+            gateway.stop()
+            return (try #require(refused?.sentence), told)
         }
 
         private static func overview(of gateway: Gateway) throws -> Overview {

@@ -69,6 +69,31 @@ struct ContractSessionTests {
     }
 
     @Test
+    func `a layer is named as its publication calls it, to the next attempt too`() {
+        let context = ContractContext()
+        let session = ContractSession(context: context, ingest: .whip, publisher: publisher)
+        session.layerNames = [0: "low", 1: "hi"]
+        var small = SyntheticStream()
+        (small.sps.width, small.sps.height, small.sps.profileIDC) = (320, 180, 77)
+        var refusal: Refusal?
+        for number in 0..<90 {
+            for (layer, stream) in [(0, small), (1, SyntheticStream())] as [(UInt8, SyntheticStream)] {
+                for (index, unit) in stream.accessUnit(number).enumerated() where refusal == nil {
+                    refusal = unit.withUnsafeBytes {
+                        session.videoPayload(
+                            found(inPayload: $0), layer: layer, sequenceNumber: Int64(number * 4 + index),
+                            timestamp: Int64(number * 3_000), arrival: moment(10 + Double(number) / 30))
+                    }
+                }
+            }
+        }
+        #expect(refusal?.sentence.hasPrefix("layer low (320x180): Main profile (allowed: baseline). In OBS ") == true)
+        #expect(session.faults.map(\.rule) == [.videoProfile])
+        #expect(context.rememberedRefusal(for: publisher, at: moment(14)) == refusal)
+        #expect(context.rememberedRefusal(for: publisher, at: moment(15)) == nil)
+    }
+
+    @Test
     func `a day's end is not remembered`() {
         let context = ContractContext()
         let live = publish(SyntheticStream(), at: context, from: 10)

@@ -44,6 +44,26 @@ struct EncoderFiguresTests {
     }
 
     @Test
+    func `of several layers one tells what the program did, until it falls silent`() {
+        var figures = EncoderFigures()
+        for _ in 0..<5 {
+            for layer in 0..<3 as Range<UInt8> {
+                figures.add(Self.session(60, 0, 180, 18), of: layer)
+                figures.add(Self.rendition(60, 6, 54), of: layer)
+            }
+        }
+        #expect((figures.rendered, figures.output, figures.dropped) == (240, 720, 72))
+        #expect((figures.input, figures.skipped, figures.encoded) == (240, 24, 216))
+        for _ in 0..<5 {
+            for layer in 1..<3 as Range<UInt8> {
+                figures.add(Self.session(60, 0, 120, 0), of: layer)
+                figures.add(Self.rendition(60, 0, 60), of: layer)
+            }
+        }
+        #expect((figures.rendered, figures.input, figures.reportCount) == (540, 540, 50))
+    }
+
+    @Test
     func `a report beyond all measure counts nothing`() {
         let figures = Self.figures(Self.session(.max, 0, 0, 0), Self.session(1, 0, 0, 100_001), Self.rendition(0, .max, 0))
         #expect((figures.rendered, figures.dropped, figures.skipped) == (0, 0, 0))

@@ -27,7 +27,7 @@ struct MonitorCostTests {
 
     private func run(
         _ monitor: inout ContractMonitor, _ found: inout NALUnitList, _ payloads: [(payload: [UInt8], time: Int64)], round: Int,
-        number: inout Int64
+        _ layer: UInt8 = 0, number: inout Int64
     ) {
         let start = Int64(round) * 180_000
         for (payload, time) in payloads {
@@ -36,7 +36,7 @@ struct MonitorCostTests {
                 mediaTime: start + time, arrival: MonotonicTime(nanoseconds: 1_000_000_000 + (start + time) * 100_000 / 9))
             payload.withUnsafeBytes {
                 found.find(inPayload: $0)
-                monitor.rtpPayload(found, sequenceNumber: number, at: moment)
+                monitor.rtpPayload(found, layer: layer, sequenceNumber: number, at: moment)
             }
         }
     }
@@ -50,6 +50,19 @@ struct MonitorCostTests {
         let count = try AllocationCounter.count { run(&monitor, &found, payloads, round: 1, number: &number) }
         let counted = try AllocationCounter.count { _ = Array(repeating: number, count: 4) }
         #expect(counted > 0, "the counter must count")
+        #expect(count == 0)
+        #expect(!monitor.hasNews)
+    }
+
+    @Test
+    func `nor do packets of three layers`() throws {
+        let payloads = payloads()
+        var monitor = ContractMonitor(rules: ContractSettings(), ingest: .whip, product: "")
+        var (found, number) = (NALUnitList(), Int64(0))
+        for layer in 0..<3 as Range<UInt8> { run(&monitor, &found, payloads, round: 0, layer, number: &number) }
+        let count = try AllocationCounter.count {
+            for layer in 0..<3 as Range<UInt8> { run(&monitor, &found, payloads, round: 1, layer, number: &number) }
+        }
         #expect(count == 0)
         #expect(!monitor.hasNews)
     }

@@ -18,7 +18,8 @@ struct StreamFeeder {
     var arrivalOffset = 0.0
     private(set) var index = 0
     private(set) var news: [ContractNews] = []
-    private var sequenceNumber: Int64 = 65_530
+    /// By the layer's place.
+    private var sequenceNumbers = [Int64](repeating: 65_530, count: 256)
     private var generator: SplitMix64
     private var found = NALUnitList()
 
@@ -59,19 +60,11 @@ struct StreamFeeder {
     }
 
     /// One access unit, as its form has it, then the audio that goes with it.
-    mutating func feed(_ units: [[UInt8]]) {
-        if form == .accessUnits {
-            let bytes = units.flatMap { unit in
-                (0..<4).map { UInt8(truncatingIfNeeded: unit.count >> (24 - 8 * $0)) } + unit
-            }
-            let moment = moment
-            bytes.withUnsafeBytes {
-                found.find(inAccessUnit: $0, lengthSize: 4)
-                monitor.accessUnit(found, at: moment)
-            }
-        } else {
-            for payload in payloads(units) { feed(payload: payload) }
-        }
+    mutating func feed(_ units: [[UInt8]]) { feed(layers: [0: units]) }
+
+    /// One access unit of each layer, in this order, then the audio that goes with them.
+    mutating func feed(layers: KeyValuePairs<UInt8, [[UInt8]]>) {
+        for (layer, units) in layers { feed(units, of: layer) }
         if sendsAudio {
             monitor.audioFrame(byteCount: 300, at: MediaMoment(mediaTime: Int64(time * 48_000), arrival: moment.arrival))
         }
@@ -79,16 +72,34 @@ struct StreamFeeder {
         takeNews()
     }
 
-    mutating func feed(payload: [UInt8]) {
-        sequenceNumber += 1
-        let (moment, number) = (moment, sequenceNumber)
-        payload.withUnsafeBytes {
-            found.find(inPayload: $0)
-            monitor.rtpPayload(found, sequenceNumber: number, at: moment)
+    private mutating func feed(_ units: [[UInt8]], of layer: UInt8) {
+        guard form == .accessUnits else {
+            for payload in payloads(units) { feed(payload: payload, layer: layer) }
+            return
+        }
+        let bytes = units.flatMap { unit in
+            (0..<4).map { UInt8(truncatingIfNeeded: unit.count >> (24 - 8 * $0)) } + unit
+        }
+        let moment = moment
+        bytes.withUnsafeBytes {
+            found.find(inAccessUnit: $0, lengthSize: 4)
+            monitor.accessUnit(found, layer: layer, at: moment)
         }
     }
 
-    mutating func lose(_ packets: Int64 = 1) { sequenceNumber += packets }
+    /// Each layer has a clock of its own.
+    mutating func feed(payload: [UInt8], layer: UInt8 = 0) {
+        sequenceNumbers[Int(layer)] += 1
+        let number = sequenceNumbers[Int(layer)]
+        var moment = moment
+        moment.mediaTime += Int64(layer) * 3_000_000_019
+        payload.withUnsafeBytes {
+            found.find(inPayload: $0)
+            monitor.rtpPayload(found, layer: layer, sequenceNumber: number, at: moment)
+        }
+    }
+
+    mutating func lose(_ packets: Int64 = 1) { sequenceNumbers[0] += packets }
 
     mutating func pass(_ seconds: Double) {
         monitor.timePassed(to: moment(at: time + seconds).arrival)

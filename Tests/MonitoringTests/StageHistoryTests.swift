@@ -23,7 +23,7 @@ struct StageHistoryTests {
     /// One RTMP publisher for three seconds: 100 kbit/s of video at 5 frames a second, 8 kbit/s of audio.
     private func stream(_ bench: MonitoringBench, by ingest: IngestProtocol = .rtmp) throws {
         let publication = try bench.publish(by: ingest)
-        publication.counters[.video].setPictureSize(width: 1280, height: 720)
+        publication.setPictureSize(width: 1280, height: 720, of: .video, at: bench.now)
         bench.sampler.look(at: bench.now)
         for _ in 0..<3 {
             bench.second {
@@ -45,8 +45,8 @@ struct StageHistoryTests {
         #expect(
             found == [
                 "PublishBitrate Bits/Second ", "Publishers Count ", "PublishBitrate Bits/Second p1/no-rid/video",
-                "PublishResolution Count p1/no-rid/video", "PublishBitrate Bits/Second p1/disabled/audio",
-                "PublishFramerate Count/Second p1",
+                "PublishResolution Count p1/no-rid/video", "PublishFramerate Count/Second p1/no-rid/video",
+                "PublishBitrate Bits/Second p1/disabled/audio", "PublishFramerate Count/Second p1",
             ])
     }
 
@@ -63,27 +63,11 @@ struct StageHistoryTests {
         #expect(metrics(bench, filter).first?["datapoints"]?[0]?["average"]?.double == 720)
     }
 
-    @Test func `WHIP publishers have no frame rate there`() throws {
+    @Test func `WHIP publishers have a frame rate by layer alone`() throws {
         let bench = try MonitoringBench()
         try stream(bench, by: .whip)
-        #expect(!metrics(bench).contains { $0["metricName"] == "PublishFramerate" })
-    }
-
-    @Test func `layers of simulcast are named by their size`() throws {
-        let bench = try MonitoringBench()
-        let publication = try bench.publish(by: .whip)
-        bench.sampler.look(at: bench.now)
-        for (layer, height) in [(0, 180), (1, 720), (2, 360)] {
-            publication.counters.video[layer].setPictureSize(width: height * 16 / 9, height: height)
-        }
-        bench.second {
-            for track in publication.counters.video { track.count(byteCount: 1_000, endsFrame: true) }
-        }
-        var filter = StageHistory.Filter()
-        filter.metricName = "PublishResolution"
-        let heights = metrics(bench, filter).map { (dimensions($0)["SimulcastLayer"], $0["datapoints"]?[0]?["average"]?.double) }
-        #expect(heights.map(\.0) == ["hi", "mid", "low"])
-        #expect(heights.map(\.1) == [720, 360, 180])
+        let found = metrics(bench).filter { $0["metricName"] == "PublishFramerate" }.map { dimensions($0)["SimulcastLayer"] }
+        #expect(found == ["no-rid"])
     }
 
     @Test func `minutes become datapoints, and only the last three hours of them are kept`() {

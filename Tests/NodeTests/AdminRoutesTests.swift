@@ -21,20 +21,20 @@ struct AdminRoutesTests {
         (.get, "/", .page, .anybody, []),
         (.get, "/console/console.js", .page, .anybody, []),
         (.post, "/v1/console/session", .consoleSession, .anybody, []),
-        (.get, "/v1/drain", .drain(.show), .reader, []),
-        (.post, "/v1/drain", .drain(.begin), .writer, []),
-        (.delete, "/v1/drain", .drain(.cancel), .writer, []),
-        (.post, "/v1/undrain", .drain(.cancel), .writer, []),
-        (.get, "/v1/events", .events, .reader, []),
-        (.get, "/v1/overview", .overview, .reader, []),
-        (.get, "/v1/overv%69ew", .overview, .reader, []),
-        (.get, "/v1/sessions", .sessions, .reader, []),
-        (.get, "/v1/sessions/n1-0-7", .session, .reader, ["n1-0-7"]),
-        (.get, "/v1/sessions/a%2Fb", .session, .reader, ["a/b"]),
-        (.get, "/v1/stages/s1/metrics?minutes=5", .stageMetrics, .reader, ["s1"]),
-        (.get, "/v1/ingestConfigurations/c1/obs", .obsConfiguration, .writer, ["c1"]),
-        (.head, "/v1/participants/p1/sdp", .description, .reader, ["p1"]),
-        (.get, "/v1/stages/s1/participants/p1/sdp", .description, .reader, ["s1", "p1"]),
+        (.get, "/v1/drain", .drain(.show), .key(.getDrain), []),
+        (.post, "/v1/drain", .drain(.begin), .key(.startDrain), []),
+        (.delete, "/v1/drain", .drain(.cancel), .key(.stopDrain), []),
+        (.post, "/v1/undrain", .drain(.cancel), .key(.stopDrain), []),
+        (.get, "/v1/events", .events, .key(.getEvents), []),
+        (.get, "/v1/overview", .overview, .key(.getOverview), []),
+        (.get, "/v1/overv%69ew", .overview, .key(.getOverview), []),
+        (.get, "/v1/sessions", .sessions, .key(.listSessions), []),
+        (.get, "/v1/sessions/n1-0-7", .session, .key(.getSession), ["n1-0-7"]),
+        (.get, "/v1/sessions/a%2Fb", .session, .key(.getSession), ["a/b"]),
+        (.get, "/v1/stages/s1/metrics?minutes=5", .stageMetrics, .key(.getStageMetrics), ["s1"]),
+        (.get, "/v1/ingestConfigurations/c1/obs", .obsConfiguration, .key(.exportEncoderSettings), ["c1"]),
+        (.head, "/v1/participants/p1/sdp", .description, .key(.getDescription), ["p1"]),
+        (.get, "/v1/stages/s1/participants/p1/sdp", .description, .key(.getDescription), ["s1", "p1"]),
         (.post, "/CreateStage", .operation, .judgedByAPI, []),
         (.get, "/CreateStage", .operation, .judgedByAPI, []),
         (.delete, "/tags/arn", .operation, .judgedByAPI, []),
@@ -48,9 +48,9 @@ struct AdminRoutesTests {
     @Test(arguments: [
         (HTTPMethod.post, "/livez", AdminCaller.anybody, "GET, HEAD"), (.put, "/metrics", .metricsReader, "GET, HEAD"),
         (.post, "/", .anybody, "GET, HEAD"), (.put, "/v1/console/session", .anybody, "GET, POST, DELETE"),
-        (.put, "/v1/drain", .reader, "GET, POST, DELETE"), (.get, "/v1/undrain", .writer, "POST"),
-        (.head, "/v1/events", .reader, "GET"), (.post, "/v1/overview", .reader, "GET, HEAD"),
-        (.delete, "/v1/sessions/x", .reader, "GET, HEAD"),
+        (.put, "/v1/drain", .key(.getDrain), "GET, POST, DELETE"), (.get, "/v1/undrain", .key(.stopDrain), "POST"),
+        (.head, "/v1/events", .key(.getEvents), "GET"), (.post, "/v1/overview", .key(.getOverview), "GET, HEAD"),
+        (.delete, "/v1/sessions/x", .key(.getSession), "GET, HEAD"),
     ])
     func `another method is told which ones there are, who may not ask at all is not`(
         method: HTTPMethod, target: String, caller: AdminCaller, allowed: String
@@ -61,23 +61,24 @@ struct AdminRoutesTests {
     }
 
     @Test(arguments: [
-        ("/v1/", AdminCaller.reader), ("/v1/nothing", .reader), ("/v1/sessions/a/b", .reader), ("/v1/sessions/", .reader),
-        ("/v1/stages/s1", .reader), ("/v1/sessions/%ff", .reader), ("/nothing", .anybody), ("/livez/", .anybody),
+        ("/v1/", AdminCaller.anyKey), ("/v1/nothing", .anyKey), ("/v1/sessions/a/b", .anyKey), ("/v1/sessions/", .anyKey),
+        ("/v1/stages/s1", .anyKey), ("/v1/sessions/%ff", .anyKey), ("/nothing", .anybody), ("/livez/", .anybody),
         ("/console/other.js", .anybody),
     ])
-    func `what is under v1 and what is not is told to readers alone`(target: String, caller: AdminCaller) throws {
+    func `what is under v1 and what is not is told to those with a key alone`(target: String, caller: AdminCaller) throws {
         let match = try match(.get, target)
         if target == "/v1/sessions/" {
-            #expect(match == .found(.session, for: .reader, [""]), "an id that no session has")
+            #expect(match == .found(.session, for: .key(.getSession), [""]), "an id that no session has")
         } else {
             #expect(match == .unknown(for: caller))
         }
     }
 
     @Test
-    func `nothing that changes something is anybody's or a reader's`() {
+    func `nothing that changes something is anybody's, or a read-only key's`() {
         for route in routes.routes where !Set(route.methods).isSubset(of: [.get, .head]) {
-            #expect(route.caller == .writer || route.action == .consoleSession, "\(route.path)")
+            if case .key(let action) = route.caller, !action.isReading { continue }
+            #expect(route.action == .consoleSession, "\(route.path)")
         }
     }
 

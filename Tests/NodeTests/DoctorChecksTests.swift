@@ -17,4 +17,15 @@ struct DoctorChecksTests {
         #expect(findings.contains { $0.level == .fine && $0.text == "http.listen is off" })
         #expect(Finding.failure("x").mark == "FAIL")
     }
+
+    @Test
+    func `the doctor names what an access key's lists misspell`() {
+        var (configuration, key) = (StagedoorConfiguration(), AccessKeySettings())
+        key.allow = ["ivs:Get*", "cloudwatch:*", "ivs:GetStag"].compactMap { ActionPattern($0) }
+        key.deny = ["stagedoor:Drain"].compactMap { ActionPattern($0) }
+        configuration.accessKeys = ["ops": key]
+        let found = DoctorChecks.accessKeys(configuration).map(\.text)
+        #expect(found.count == 2 && found[0].contains("accessKeys.ops.allow") && found[0].contains("ivs:GetStag "))
+        #expect(found.last?.contains("accessKeys.ops.deny: there is no action stagedoor:Drain") == true)
+    }
 }

@@ -37,6 +37,9 @@ struct QuickstartFileTests {
         #expect(try JSONValue(parsing: file.json)["obsConfigOverride"]?["meta"]?["config_id"] == "c1")
         #expect(file.guide.contains("Enable Config Override (OBS 32.0.1 and later), and paste there:\n                {\"meta\""))
         #expect(file.guide.contains("-f whip -authorization token 'http://h/whip'"))
+        file.rtmpURL = nil  // the shared port alone
+        #expect(
+            file.guide.contains("OBS (Custom…)   Server rtmps://h:1935/app   Stream Key sk_1\n"))
     }
 
     @Test

@@ -46,6 +46,23 @@ struct RTCPPacketTests {
             name: "NACK", bytes: [0x81, 205, 0, 4, 0, 0, 0, 1, 0, 0, 0, 2, 0xFF, 0xFF, 0x80, 1, 0, 0x20, 0, 0],
             packet: .nack(GenericNACK(senderSSRC: 1, mediaSSRC: 2, sequenceNumbers: [65535, 0, 15, 32]))),
         Case(
+            name: "PAUSE and RESUME",
+            bytes: [0x89, 205, 0, 6, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 2, 0x00, 0, 0, 7, 0, 0, 0, 3, 0x10, 0, 0xFF, 0xFF],
+            packet: .pause(
+                StreamPauseFeedback(
+                    senderSSRC: 1,
+                    entries: [.init(ssrc: 2, kind: .pause, pauseID: 7), .init(ssrc: 3, kind: .resume, pauseID: 65_535)]))),
+        Case(
+            name: "PAUSED and REFUSED",
+            bytes: [0x89, 205, 0, 7, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 2, 0x20, 1, 0, 7, 0, 1, 0, 9, 0, 0, 0, 3, 0x30, 0, 0, 0],
+            packet: .pause(
+                StreamPauseFeedback(
+                    senderSSRC: 2,
+                    entries: [
+                        .init(ssrc: 2, kind: .paused(highestSequenceNumber: 0x1_0009), pauseID: 7),
+                        .init(ssrc: 3, kind: .refused, pauseID: 0),
+                    ]))),
+        Case(
             name: "PLI", bytes: [0x81, 206, 0, 2, 0, 0, 0, 1, 0, 0, 0, 2],
             packet: .pictureLoss(PictureLossIndication(senderSSRC: 1, mediaSSRC: 2))),
         Case(
@@ -64,6 +81,15 @@ struct RTCPPacketTests {
                 ExtendedReport(
                     ssrc: 1, receiverReferenceTime: 0x0102_0304_0506_0708,
                     delays: [.init(ssrc: 9, lastReceiverReference: 0x0304_0506, delaySinceLast: 0x1_0000)]))),
+        Case(
+            name: "transport-wide feedback",
+            bytes: [0x8F, 205, 0, 6, 0, 0, 0, 1, 0, 0, 0, 2, 0xFF, 0xFE]
+                + [0, 4, 0xFF, 0xFF, 0xFE, 3]  // four statuses, reference time −2, third feedback packet
+                + [0xD2, 0x40, 4, 0xFF, 0xF0, 0xFF, 0, 0],  // vector: small, none, large, small; 4, −16, 255, then padding
+            packet: .transportWide(
+                TransportWideFeedback(
+                    senderSSRC: 1, mediaSSRC: 2, baseSequenceNumber: 0xFFFE, referenceTime: -2, feedbackCount: 3,
+                    arrivalDeltas: [4, nil, -16, 255]))),
     ]
 
     @Test(arguments: cases)
@@ -114,10 +140,22 @@ struct RTCPPacketTests {
         #expect(throws: RTCPError.invalidPadding) { try RTCPCompound.parse(bare.span.bytes) }
     }
 
+    @Test func `a pause of a type that nobody knows is left out, whatever stands in it`() throws {
+        let bytes: [UInt8] =
+            [0x89, 205, 0, 7, 0, 0, 0, 1, 9, 9, 9, 9]
+            + [0, 0, 0, 2, 0xF0, 1, 0, 7, 1, 2, 3, 4, 0, 0, 0, 3, 0x1F, 0, 0, 1]
+        let resume = StreamPauseFeedback.Entry(ssrc: 3, kind: .resume, pauseID: 1)
+        #expect(
+            try RTCPCompound.parse(bytes.span.bytes) == [.pause(StreamPauseFeedback(senderSSRC: 1, entries: [resume]))])
+        var tooLong = bytes
+        tooLong[17] = 4  // more words than there are
+        #expect(throws: RTCPError.invalidLength(packetType: 205)) { try RTCPCompound.parse(tooLong.span.bytes) }
+    }
+
     @Test func `steps over types and blocks it does not read`() throws {
         let bytes: [UInt8] =
             [0x80, 204, 0, 1, 0, 0, 0, 1]  // APP
-            + [0x8F, 205, 0, 2, 0, 0, 0, 1, 0, 0, 0, 2]  // transport-wide feedback
+            + [0x8B, 205, 0, 2, 0, 0, 0, 1, 0, 0, 0, 2]  // congestion control feedback (RFC 8888)
             + [0x8F, 206, 0, 3, 0, 0, 0, 1, 0, 0, 0, 2, 0x41, 0x42, 0x43, 0x44]  // another application layer feedback
             + [0x80, 207, 0, 3, 0, 0, 0, 1, 1, 0, 0, 1, 9, 9, 9, 9]  // XR with a loss block
         #expect(

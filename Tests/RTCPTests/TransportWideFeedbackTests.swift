@@ -34,4 +34,42 @@ struct TransportWideFeedbackTests {
     func `is whole words whatever the count`(_ count: Int) {
         #expect(bytes(Array(repeating: 1, count: count)).count % 4 == 0)
     }
+
+    func read(_ bytes: [UInt8]) -> TransportWideFeedback? {
+        guard case .transportWide(let feedback)? = try? RTCPCompound.parse(bytes.span.bytes).first else { return nil }
+        return feedback
+    }
+
+    @Test(
+        arguments: [
+            [0], [255, 256, -1, nil], Array(repeating: nil, count: 900) + [7], Array(repeating: 3, count: 100) + [nil, -9],
+            Array(repeating: Int16.min, count: TransportWideFeedback.maximumStatusesRead),
+        ] as [[Int16?]])
+    func `what is written is read again`(_ deltas: [Int16?]) throws {
+        let feedback = try #require(read(bytes(deltas)))
+        #expect(feedback.arrivalDeltas == deltas && feedback.referenceTime == -2 && feedback.baseSequenceNumber == 0xFFFE)
+    }
+
+    /// Chunks that we do not write: a vector of one-bit symbols, and a last run longer than what is counted.
+    @Test func `one-bit vectors and runs beyond the count are read`() throws {
+        let start: [UInt8] = [0x8F, 205, 0, 6] + Self.header
+        let vector = try #require(read(start + [0, 3, 0, 0, 1, 0] + [0xA8, 0x00, 5, 6, 0, 0, 0, 0]))
+        #expect(vector.arrivalDeltas == [5, nil, 6])
+        let run = try #require(read(start + [0, 3, 0, 0, 1, 0] + [0x20, 0x20, 5, 6, 7, 0, 0, 0]))
+        #expect(run.arrivalDeltas == [5, 6, 7])
+    }
+
+    @Test(
+        arguments: [
+            [0, 0, 0, 0, 1, 0, 0x20, 0x01, 5, 0, 0, 0],  // no status
+            [0x08, 0x01, 0, 0, 1, 0, 0x1F, 0xFF, 0, 0, 0, 0],  // more statuses than are read
+            [0, 2, 0, 0, 1, 0, 0x20, 0x00, 0x20, 0x02, 5, 6],  // a run of nothing
+            [0, 1, 0, 0, 1, 0, 0x60, 0x01, 5, 6, 0, 0],  // the reserved symbol
+            [0, 7, 0, 0, 1, 0, 0x20, 0x07, 1, 2, 3, 4],  // a delta is missing
+            [0, 9, 0, 0, 1, 0, 0x20, 0x01, 0x20, 0x01, 0x20, 0x01],  // chunks are missing
+        ] as [[UInt8]])
+    func `feedback that contradicts itself is refused`(_ rest: [UInt8]) {
+        let bytes = [0x8F, 205, 0, 6] + Self.header + rest + [0, 0]
+        #expect(throws: RTCPError.invalidLength(packetType: 205)) { try RTCPCompound.parse(bytes.span.bytes) }
+    }
 }

@@ -281,18 +281,33 @@ struct ConnectionLimitTests {
         #expect(bench.ingest.environment.admission.count == 3)
     }
 
+    private static let balancers = [IPNetwork("10.0.0.0/8")].compactMap(\.self)
+
+    /// For 198.51.100.7:40000.
+    private static let proxyHeader: [UInt8] =
+        [0x0D, 0x0A, 0x0D, 0x0A, 0x00, 0x0D, 0x0A, 0x51, 0x55, 0x49, 0x54, 0x0A, 0x21, 0x11, 0, 12]
+        + [198, 51, 100, 7, 10, 0, 0, 2, 0x9C, 0x40, 0x07, 0x8F]
+
     @Test func `takes the peer from a trusted balancer, and nothing without its header`() throws {
-        let bench = try IngestBench(trustedProxies: [IPNetwork("10.0.0.0/8")].compactMap(\.self))
-        let header: [UInt8] =
-            [0x0D, 0x0A, 0x0D, 0x0A, 0x00, 0x0D, 0x0A, 0x51, 0x55, 0x49, 0x54, 0x0A, 0x21, 0x11, 0, 12]
-            + [198, 51, 100, 7, 10, 0, 0, 2, 0x9C, 0x40, 0x07, 0x8F]
+        let bench = try IngestBench(trustedProxies: Self.balancers)
         let encoder = bench.connect(from: "10.0.0.1:5")
-        encoder.send(header)
+        encoder.send(Self.proxyHeader)
         #expect(encoder.connection?.source == SocketAddress("198.51.100.7:40000"))
         encoder.connectAndPublish()
         #expect(bench.run(until: { encoder.hasStarted }))
         let bare = bench.connect(from: "10.0.0.1:6")
         bare.handshake()
         #expect(bare.isClosed)
+    }
+
+    @Test func `a balancer's connection is a stranger's from its header on, the youngest, and is displaced in its turn`() throws {
+        let bench = try IngestBench(limits: limits { $0.unauthenticatedConnections = 2 }, trustedProxies: Self.balancers)
+        let balanced = bench.connect(from: "10.0.0.1:5")
+        let strangers = (1...2).map { bench.connect(from: "192.0.2.\($0):1") }
+        balanced.send(Self.proxyHeader)
+        #expect(strangers.map(\.isClosed) == [true, false] && !balanced.isClosed)
+        let newcomers = (3...4).map { bench.connect(from: "192.0.2.\($0):1") }
+        #expect(strangers[1].isClosed && balanced.isClosed)
+        #expect(newcomers.map(\.isClosed) == [false, false] && bench.ingest.environment.admission.count == 2)
     }
 }

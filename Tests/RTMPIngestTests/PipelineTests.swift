@@ -186,7 +186,9 @@ final class FakeInspector: MediaInspector {
     private(set) var hasEnded = false
     var refusesFrames = false
     var needsBothTracks = true
+    var layerNames: [UInt8: String] = [:]
     private(set) var units: [[UInt8]] = []
+    private(set) var layers: Set<UInt8> = []
     private var refusal: Refusal? { refusesFrames ? Refusal(.internalError) : nil }
 
     func foundVideoCodec(_ name: String, mediaTime: Duration, arrival: MonotonicTime) -> Refusal? {
@@ -195,10 +197,13 @@ final class FakeInspector: MediaInspector {
     func foundAudioCodec(_ name: String, mediaTime: Duration, arrival: MonotonicTime) -> Refusal? {
         Refusal(.internalError, sentence: name)
     }
-    func videoConfigured(_ parameterSets: [[UInt8]], mediaTime: Duration, arrival: MonotonicTime) -> Refusal? { nil }
+    func videoConfigured(
+        _ parameterSets: [[UInt8]], layer: UInt8, mediaTime: Duration, arrival: MonotonicTime
+    ) -> Refusal? { nil }
     func audioConfigured(_ configuration: AudioSpecificConfig, mediaTime: Duration, arrival: MonotonicTime) -> Refusal? { nil }
     func opusConfigured(channelCount: Int, mediaTime: Duration, arrival: MonotonicTime) -> Refusal? { nil }
-    func accessUnit(_ found: NALUnitList, mediaTime: Duration, arrival: MonotonicTime) -> Refusal? {
+    func accessUnit(_ found: NALUnitList, layer: UInt8, mediaTime: Duration, arrival: MonotonicTime) -> Refusal? {
+        layers.insert(layer)
         units += found.units.map { Array($0) }
         return refusal
     }

@@ -201,4 +201,26 @@ struct ServerSessionTests {
         let request = String(decoding: session.takeOutput(), as: Unicode.ASCII.self)
         #expect(request.contains("NetConnection.Connect.ReconnectRequest") && request.contains("rtmp://other/app"))
     }
+
+    /// Several tracks are offered to whom capsEx means something; the rest of the answer stays.
+    @Test(
+        arguments: [
+            (["app": "app", "capsEx": 0.0], 15), (["app": "app", "capsEx": 2.0, "fourCcList": .strictArray(["*"])], 15),
+            (["app": "app", "fourCcList": .strictArray(["avc1"])], 13), (["app": "app"], nil),
+        ] as [(AMF0Object, Double?)])
+    func `tells its capabilities`(_ object: AMF0Object, _ capabilities: Double?) throws {
+        var session = RTMPServerSession(crypto: .fake)
+        var encoder = EncoderBytes()
+        encoder.command(RTMPCommand(name: "connect", transactionID: 1, object: .object(object)))
+        var offset = 0
+        try encoder.bytes.withUnsafeBytes { _ = try session.nextEvent(in: $0, at: &offset) }
+        session.acceptConnect()
+        let answer = session.takeOutput()
+        let member = { (value: Double) in Array("capsEx".utf8) + [AMF0Value.number(value)].amf0Bytes }
+        if let capabilities {
+            #expect(answer.contains(member(capabilities)))
+        } else {
+            #expect(!answer.contains(Array("capsEx".utf8)))
+        }
+    }
 }

@@ -38,7 +38,8 @@ struct RedisSentinelTests {
         #expect(try bed.poll { try group.sentinels[0].ask("SENTINEL", "FAILOVER", RedisFailoverGroup.name) == "OK" })
         #expect(bed.wait { bed.client.state.servers.map(\.address) == [group.servers[1].address] })
         // The old primary dies as a replica of the new one; with it a sentinel falls silent. Then it is the other way round.
-        #expect(try bed.poll { try group.servers[0].ask("INFO", "replication").contains("master_link_status:up") })
+        // A server that becomes a replica cuts its connections: whoever asks just then asks again.
+        #expect(try bed.poll { (try? group.servers[0].ask("INFO", "replication").contains("master_link_status:up")) == true })
         group.sentinels[2].pause()
         group.servers[1].kill()
         #expect(bed.wait { bed.client.state.servers.map(\.address) == [group.servers[0].address] })

@@ -14,6 +14,8 @@ import Wire
 /// Answers every announce, and remembers what was asked.
 private final class RecordingHTTP: RouterHTTP {
     var requests: [RouterRequest] = []
+    /// Of the answer's video.
+    var videoLines: [String] = []
     /// Whether changes wait for `answer`.
     var holdsChanges = false
     private var held: [(RouterResponse?) -> Void] = []
@@ -26,12 +28,12 @@ private final class RecordingHTTP: RouterHTTP {
     func send(_ request: RouterRequest, deadline: Duration, reply: @escaping (RouterResponse?) -> Void) {
         requests.append(request)
         if holdsChanges, request.method == "PATCH" { return held.append(reply) }
-        let lines = [
-            "v=0", "o=- 1 1 IN IP4 127.0.0.1", "s=-", "c=IN IP4 127.0.0.1", "t=0 0", "m=video 9 RTP/AVPF 96", "a=rtcp-mux",
-        ]
+        let session = ["v=0", "o=- 1 1 IN IP4 127.0.0.1", "s=-", "c=IN IP4 127.0.0.1", "t=0 0"]
+        let lines = session + ["m=video 9 RTP/AVPF 96", "a=rtcp-mux"] + videoLines
         let sdp = lines.map { $0 + "\r\n" }.joined()
         let body: JSONValue = ["sdp": .string(sdp)]
-        reply(RouterResponse(status: 201, location: "/v1/participants/p", body: body.serialized()))
+        let status = request.method == "PUT" ? 200 : 201
+        reply(RouterResponse(status: status, location: "/v1/participants/p", body: body.serialized()))
     }
 
     /// The SDP of the request that came as the `index`-th.
@@ -61,6 +63,29 @@ struct AnnounceDriverTests {
         #expect(gateway.keyframeRequests >= 1)
         gateway.publications.removeFirst().end(.closed)
         #expect(gateway.wait { gateway.status(of: router).isEmpty })
+    }
+
+    @Test func `layers are announced once their sizes are known, and each gets to the example router`() throws {
+        let router = try ExampleRouter()
+        let gateway = try Gateway([router])
+        gateway.layers = 3
+        gateway.publish("p", stage: "s")
+        let publication = gateway.publications[0]
+        for (layer, width) in [320, 640, 1280].enumerated() {
+            _ = gateway.wait(.milliseconds(20)) { false }
+            #expect(gateway.announced == 0)
+            publication.setPictureSize(width: width, height: 180, of: TrackID(.video, layer: UInt8(layer)), at: gateway.loop.now)
+        }
+        #expect(gateway.wait { gateway.announced == 1 })
+        #expect(
+            gateway.wait {
+                let tracks = gateway.status(of: router)["p"]?["tracks"]?.array ?? []
+                let rids = tracks.filter { ($0["packets"]?.integer ?? 0) > 10 && ($0["reports"]?.integer ?? 0) > 0 }.map {
+                    $0["rid"]?.string
+                }
+                return rids == ["hi", "mid", "low", nil]
+            })
+        #expect(gateway.announced == 1)
     }
 
     @Test func `a router that is killed loses its streams to the other, whole`() throws {
@@ -143,6 +168,66 @@ struct AnnounceDriverTests {
         #expect(source(offer) == source(changed), "the same SSRC: it is the same announce")
     }
 
+    private static func announcement(with layers: [AnnouncedLayer]) -> Announcement {
+        var announcement = Announcement(
+            grant: PublishGrant(participantID: "p", stageARN: "a", stageID: "s", credentialHash: ""), sessionID: "st",
+            generation: 7, ingestProtocol: .whip, acceptsKeyframeRequests: true,
+            formats: [.video: .h264Offered(profileLevelID: "42e01f")], source: SocketAddress(.loopback, port: 9))
+        announcement.layers = layers
+        return announcement
+    }
+
+    @Test(arguments: [
+        (["a=simulcast:recv hi;~low"], [1, 0] as [UInt8], [false, true]), (["a=simulcast:recv low"], [0], [false]),
+        ([], [0], [false]),
+    ])
+    func `layers are offered by rid, told in JSON, and those sent that are taken`(
+        _ lines: [String], _ places: [UInt8], _ paused: [Bool]
+    ) throws {
+        let http = RecordingHTTP()
+        http.videoLines = lines + ["a=extmap:2 urn:ietf:params:rtp-hdrext:sdes:rtp-stream-id"]
+        let trust = RouterTrust(networks: [IPNetwork("127.0.0.1")!])
+        let driver = AnnounceDriver(.init(name: "r", url: "http://127.0.0.1:1", trust: trust), gatewayID: "g", http: http)
+        var layers = [
+            AnnouncedLayer(TrackID(.video, layer: 1), rid: .hi), AnnouncedLayer(TrackID(.video, layer: 0), rid: .low),
+        ]
+        (layers[0].width, layers[0].height, layers[0].isActive) = (1280, 720, true)
+        var result: Result<LegPlan, AnnounceFailure>?
+        var announcement = Self.announcement(with: layers)
+        driver.announce(announcement) { result = $0 }
+        let plan = try #require(try result?.get())
+        let body = try JSONValue(parsing: http.requests[0].body)
+        let told = try #require(body["layers"]?.array)
+        #expect(told.map { $0["rid"]?.string } == ["hi", "low"])
+        #expect(told[0]["width"] == 1280 && told[0]["active"] == .bool(true) && told[1]["active"] == .bool(false))
+        let sources = try SessionDescription(parsing: Array(http.description(0).utf8)).media[0].attributes.all(Source.self)
+        #expect(sources.map { Int64($0.ssrc) } == told.compactMap { $0["ssrc"]?.integer })
+        #expect(plan.tracks.map(\.track.layer) == places && plan.tracks.map(\.isPaused) == paused)
+        #expect(plan.tracks.allSatisfy { $0.isLayer == !lines.isEmpty && $0.headerExtension.isEmpty == lines.isEmpty })
+        #expect(lines.isEmpty ? plan.tracks[0].ssrc == sources[0].ssrc : plan.tracks.last?.ssrc == sources[1].ssrc)
+        announcement.layers.swapAt(0, 1)
+        announcement.layers[0].bitsPerSecond = 900_000
+        driver.update(announcement)
+        let change = try JSONValue(parsing: http.requests[1].body)
+        #expect(change["layers"]?.array?.map { $0["rid"]?.string } == ["low", "hi"])
+        #expect(change["layers"]?.array?[0]["bitrate"] == 900_000)
+        #expect(try http.description(1) == http.description(0), "rids and SSRCs stay")
+    }
+
+    @Test func `a router that is not to have layers is not offered any`() throws {
+        let http = RecordingHTTP()
+        var configuration = AnnounceDriver.Configuration(
+            name: "r", url: "http://127.0.0.1:1", trust: RouterTrust(networks: [IPNetwork("127.0.0.1")!]))
+        configuration.offersLayers = false
+        let driver = AnnounceDriver(configuration, gatewayID: "g", http: http)
+        let layers = [
+            AnnouncedLayer(TrackID(.video, layer: 0), rid: .hi), AnnouncedLayer(TrackID(.video, layer: 1), rid: .low),
+        ]
+        driver.announce(Self.announcement(with: layers)) { _ in }
+        #expect(try !http.description(0).contains("simulcast"))
+        #expect(try JSONValue(parsing: http.requests[0].body)["layers"] == nil)
+    }
+
     /// Two on their way at once may arrive in either order, and the router would keep the older one for good.
     @Test func `changes are told one after another, the newest last, and again when there is no answer`() throws {
         let http = RecordingHTTP()
@@ -166,6 +251,11 @@ struct AnnounceDriverTests {
         #expect(try told() == [["video"], [], [], [], []])
         http.answer(nil)
         #expect(try told().count == 5)
+        driver.renewLease([announcement]) { #expect($0.isEmpty) }
+        #expect(http.requests.suffix(2).map(\.method) == ["PUT", "PATCH"], "told behind the lease")
+        http.answer(200)
+        driver.renewLease([announcement]) { #expect($0.isEmpty) }
+        #expect(http.requests.last?.method == "PUT", "and once")
         driver.update(announcement)
         driver.withdraw(announcement, reason: "unpublished")
         http.answer(nil)

@@ -20,7 +20,9 @@ final class Bench: MediaSource {
     var packets: [(header: RTPHeader, bytes: [UInt8])] = []
     var control: [RTCPPacket] = []
     var from: SocketAddress?
-    var keyframeRequests = 0
+    var keyframeRequests: Int { requested.count }
+    /// Whose keyframes were asked for.
+    var requested: [TrackID] = []
     var limit: Int??
     let canRequestKeyframe = true
 
@@ -59,7 +61,7 @@ final class Bench: MediaSource {
             ])
     }
 
-    func requestKeyframe(_ track: TrackID) { keyframeRequests += 1 }
+    func requestKeyframe(_ track: TrackID) { requested.append(track) }
     func limitBitrate(_ bitsPerSecond: Int?) { limit = bitsPerSecond }
 
     func publish(_ number: Int64, isKeyframe: Bool = false, count: Int = 1, size: Int = 500) {
@@ -73,6 +75,38 @@ final class Bench: MediaSource {
             let run = MediaRun(track: .video, isKeyframe: isKeyframe, arrival: loop.now)
             packets.withUnsafeBufferPointer { publication.forward($0, of: run) }
         }
+    }
+
+    /// One packet of a layer: its frame by number, at that time of the encoder's, on a clock of the layer's own.
+    func publish(_ frame: Int64, layer: UInt8, isKeyframe: Bool = false, clock: Int64 = 0, from start: MonotonicTime) {
+        let track = TrackID(.video, layer: layer)
+        let arrival = start + .nanoseconds(frame * 100_000_000 / 3)
+        publication.timeline.observe(frame * 3000 + clock, of: track, arrival: arrival)
+        let bytes = [layer, UInt8(truncatingIfNeeded: frame)] + [UInt8](repeating: 0, count: 100)
+        bytes.withUnsafeBytes { payload in
+            let packet = MediaPacket(
+                sequenceNumber: frame + 1000 * Int64(layer), timestamp: frame * 3000 + clock, marker: true, payload: payload)
+            let run = MediaRun(track: track, isKeyframe: isKeyframe, arrival: arrival)
+            withUnsafePointer(to: packet) { publication.forward(UnsafeBufferPointer(start: $0, count: 1), of: run) }
+        }
+    }
+
+    /// Sizes of the layers, by place.
+    func setSizes(_ widths: Int..., at now: MonotonicTime) {
+        for (layer, width) in widths.enumerated() {
+            publication.setPictureSize(width: width, height: width, of: TrackID(.video, layer: UInt8(layer)), at: now)
+        }
+    }
+
+    /// Each layer under an SSRC of its own: 70, 71, 72 by place.
+    func layeredPlan(_ count: UInt8 = 3) -> LegPlan {
+        var plan = self.plan
+        plan.tracks = (0..<count).map { layer in
+            var track = plan.tracks[0]
+            (track.track, track.ssrc, track.isLayer) = (TrackID(.video, layer: layer), 70 + UInt32(layer), true)
+            return track
+        }
+        return plan
     }
 
     func wait(until isDone: () -> Bool) -> Bool { loop.run(until: isDone, within: .seconds(20)) }

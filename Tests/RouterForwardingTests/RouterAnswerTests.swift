@@ -69,4 +69,44 @@ struct RouterAnswerTests {
             try parse(text.replacing("inline:", with: "inline:AAAA"), isProtected: true)
         }
     }
+
+    // MARK: Layers
+
+    private func layers(_ lines: [String]) throws(AnnounceFailure) -> RouterAnswer.Track? {
+        let text = Self.answer {
+            $0.replace("a=rtcp-fb:96 nack\r\n", with: (lines + ["a=rtcp-fb:96 nack\r\n"]).joined(separator: "\r\n"))
+        }
+        let answer = try RouterAnswer(
+            text, offered: [.video, .audio], layers: [.hi, .mid, .low], isProtected: false, trust: RouterTrustTests.trust)
+        return answer.tracks[0]
+    }
+
+    /// The forms of RFC 8853's examples, and what no honest router says.
+    @Test(
+        arguments: [
+            (["a=rid:hi recv", "a=rid:mid recv", "a=rid:low recv", "a=simulcast:recv hi;mid;low"], "hi mid low"),
+            (["a=simulcast:recv hi;~mid;low"], "hi ~mid low"), (["a=simulcast:recv ~low;hi"], "~low hi"),
+            (["a=simulcast:recv hi,mid;low"], "hi low"), (["a=simulcast:recv mid"], "mid"),
+            (["a=simulcast:send hi;mid recv low"], "low"), ([], ""), (["a=simulcast:send hi;mid;low"], ""),
+            (["a=simulcast:recv 1;2;hi;no-rid"], "hi"), (["a=simulcast:recv hi;hi;~hi"], "hi"),
+            (["a=simulcast:recv hi;;low"], ""), (["a=simulcast"], ""),
+            (["a=simulcast:recv " + String(repeating: "hi;", count: 100) + "low"], ""),
+        ] as [([String], String)])
+    func `takes the layers that were offered and no others`(_ lines: [String], _ expected: String) throws {
+        let taken = try #require(try layers(lines)).layers
+        #expect(taken.map { ($0.isPaused ? "~" : "") + $0.rid.rawValue }.joined(separator: " ") == expected)
+    }
+
+    @Test func `a router that was offered none takes none`() throws {
+        let answer = try parse(Self.answer { $0.replace("a=recvonly", with: "a=simulcast:recv hi;low\r\na=recvonly") })
+        #expect(answer.tracks[0]?.layers == [])
+    }
+
+    @Test func `header extensions are written under the offer's identifiers alone`() throws {
+        let (mid, rid) = ("urn:ietf:params:rtp-hdrext:sdes:mid", "urn:ietf:params:rtp-hdrext:sdes:rtp-stream-id")
+        let both = try #require(try layers(["a=extmap:1 \(mid)", "a=extmap:2 \(rid)"]))
+        #expect(both.takesMID && both.takesRID)
+        let other = try #require(try layers(["a=extmap:2 \(mid)", "a=extmap:3 \(rid)"]))
+        #expect(!other.takesMID && !other.takesRID)
+    }
 }

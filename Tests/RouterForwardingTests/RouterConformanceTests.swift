@@ -15,7 +15,7 @@ struct RouterConformanceTests {
             http: RouterHTTPClient(HTTPClient(loop: loop), router: "r"))
         let isConformant = try check.run()
         #expect(check.findings.filter { !$0.isMet }.isEmpty)
-        #expect(isConformant && check.findings.count == 14)
+        #expect(isConformant && check.findings.count == 17)
     }
 
     @Test func `a router that answers nothing keeps none`() throws {

@@ -257,9 +257,26 @@ struct RouterControlTests {
         bench.control.sender.send(.changed(id, announcement))
         #expect(bench.wait { bench.opened == 2 })
         let home = try #require(bench.home(of: "p"))
-        #expect(home.announced.map(\.tracks) == [[.video], [.video, .audio]])
+        #expect(home.announced.map(\.kinds) == [[.video], [.video, .audio]])
         #expect(home.announced[1].generation > home.announced[0].generation)
         #expect(home.updated.isEmpty && home.withdrawn.isEmpty)
+    }
+
+    @Test func `so is a later layer; what becomes of layers is told`() throws {
+        let bench = try ControlBench()
+        var (id, announcement) = bench.publish("p", stage: "s")
+        #expect(bench.wait { bench.opened == 1 })
+        let home = try #require(bench.home(of: "p"))
+        announcement.layers = [
+            AnnouncedLayer(TrackID(.video, layer: 0), rid: .hi), AnnouncedLayer(TrackID(.video, layer: 1), rid: .low),
+        ]
+        bench.control.sender.send(.changed(id, announcement))
+        #expect(bench.wait { bench.opened == 2 })
+        announcement.layers[1].isActive = true
+        bench.control.sender.send(.changed(id, announcement))
+        #expect(bench.wait { home.updated.count == 1 })
+        #expect(home.announced.map(\.layers.count) == [0, 2] && home.updated[0].layers[1].isActive)
+        #expect(bench.opened == 2)
     }
 
     @Test func `the loss of a router moves only its own stages`() {

@@ -47,6 +47,8 @@ final class Gateway: MediaSource {
     var publications: [Publication] = []
     /// An encoder's real pictures in place of made-up ones; the next one is an IDR after a request.
     var clip: [AnnexB.AccessUnit] = []
+    /// Encodings of each publication's video.
+    var layers = 1
     private var writer: ClipWriter?
     private var frame: Int64 = 0
     private var encoder: TimerWatch?
@@ -76,17 +78,19 @@ final class Gateway: MediaSource {
             lease: PublishLease(participantID: participant, stageID: stage, stageSessionID: "st", generation: 1),
             ingestProtocol: .whip, timeline: Timeline())
         publication.source = self
-        publication.setFormat(.h264(sps: [0x67, 0x42, 0xC0, 0x1F], pps: [0x68, 0xCE]), of: .video)
+        for track in videoTracks { publication.setFormat(.h264(sps: [0x67, 0x42, 0xC0, 0x1F], pps: [0x68, 0xCE]), of: track) }
         publication.setFormat(.opus(isStereo: true), of: .audio)
         publications.append(publication)
         forwarder.attach(publication)
     }
 
+    private var videoTracks: [TrackID] { (0..<layers).map { TrackID(.video, layer: UInt8($0)) } }
+
     private func encode() {
         frame += 1
         guard clip.isEmpty else { return encodeClip() }
         for publication in publications {
-            send([0x65, 0x88, 0x84], .video, frame * 3000, to: publication)
+            for track in videoTracks { send([0x65, 0x88, 0x84], track, frame * 3000, to: publication) }
             send([0xFC, 0xFF, 0xFE], .audio, frame * 1600, to: publication)
         }
     }
@@ -106,7 +110,7 @@ final class Gateway: MediaSource {
         publication.timeline.observe(timestamp, of: track, arrival: loop.now)
         payload.withUnsafeBytes { bytes in
             let packet = MediaPacket(sequenceNumber: frame, timestamp: timestamp, marker: true, payload: bytes)
-            let run = MediaRun(track: track, isKeyframe: track == .video && frame % 10 == 0, arrival: loop.now)
+            let run = MediaRun(track: track, isKeyframe: track.kind == .video && frame % 10 == 0, arrival: loop.now)
             withUnsafePointer(to: packet) { publication.forward(UnsafeBufferPointer(start: $0, count: 1), of: run) }
         }
     }

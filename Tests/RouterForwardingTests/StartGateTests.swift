@@ -41,7 +41,7 @@ struct StartGateTests {
         keep(.video, at: 66, isKeyframe: true)
         keep(.audio, at: 70, count: 1)
         keep(.video, at: 99)
-        #expect(gate.holdsKeyframe)
+        #expect(gate.holdsKeyframe(of: .video))
         #expect(released() == ["video66x3K", "audio70x1", "video99x3"])
         #expect(released().isEmpty)
     }
@@ -49,21 +49,21 @@ struct StartGateTests {
     @Test func `video before its first keyframe is not kept, sound is`() {
         keep(.video, at: 0)
         keep(.audio, at: 10, count: 1)
-        #expect(!gate.holdsKeyframe)
+        #expect(!gate.holdsKeyframe(of: .video))
         #expect(released() == ["audio10x1"])
     }
 
     @Test func `a GOP longer than two seconds is given up, up to the next keyframe`() {
         keep(.video, at: 0, isKeyframe: true)
         for time in stride(from: 33, to: 2200, by: 33) { keep(.video, at: time) }
-        #expect(!gate.holdsKeyframe)
+        #expect(!gate.holdsKeyframe(of: .video))
         keep(.video, at: 2300, isKeyframe: true)
         #expect(released() == ["video2300x3K"])
     }
 
     @Test func `never holds more than 4 MB`() {
         keep(.video, at: 0, isKeyframe: true, count: 4000, size: 1100)
-        #expect(!gate.holdsKeyframe)
+        #expect(!gate.holdsKeyframe(of: .video))
         for time in 1...1900 { keep(.audio, at: time, count: 2, size: 1100) }
         let packets = released().reduce(0) { $0 + ($1.hasSuffix("x2") ? 2 : 1) }
         #expect(packets * 1102 <= StartGate.maximumByteCount)

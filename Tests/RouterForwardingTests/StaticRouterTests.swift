@@ -1,5 +1,7 @@
 import Admission
+import EventLoop
 import SDP
+import StageHub
 import Testing
 import Wire
 
@@ -40,5 +42,31 @@ struct StaticRouterTests {
         let files = DescriptionFiles(directory: "/d")
         #expect(files.path(of: one) == "/d/s1/p.sdp")
         #expect(files.path(of: other) == "/d/s2/p.sdp")
+    }
+
+    @Test func `each layer has a port and an m-line of its own where that is wished, best first`() throws {
+        let loop = try EventLoop()
+        let written = Lock<[String]>([])
+        var configuration = StaticRouter.Configuration(ports: 5004...5019)
+        configuration.sendsLayers = true
+        let router = StaticRouter(configuration) { _, sdp in written.withLock { $0.append(sdp) } }
+        let publication = Publication(
+            grant: PublishGrant(participantID: "p", stageARN: "arn", stageID: "s", credentialHash: "h"),
+            lease: PublishLease(participantID: "p", stageID: "s", stageSessionID: "st", generation: 1), ingestProtocol: .rtmp,
+            timeline: Timeline())
+        let leg = try #require(router.attach(publication, socket: try RouterSocket(loop: loop)))
+        #expect(leg.plan?.tracks.map(\.rtp.port) == [5004, 5008, 5010, 5006])
+        publication.setFormat(.opus(isStereo: true), of: .audio)
+        for (layer, width) in [640, 1280].enumerated() {
+            let track = TrackID(.video, layer: UInt8(layer))
+            publication.setFormat(.h264(sps: [0x67, 0x42, 0xC0, UInt8(layer)], pps: [0x68, 0xCE]), of: track)
+            publication.setPictureSize(width: width, height: 360, of: track, at: loop.now)
+        }
+        let last = try SessionDescription(parsing: Array(try #require(written.withLock { $0.last }).utf8))
+        #expect(last.media.map(\.port) == [5008, 5004, 5006])
+        #expect(last.media.map { $0.attributes.value(of: "label") } == ["hi", "low", nil])
+        #expect(last.media[0].formatParameters(of: 96)?["profile-level-id"] == "42c001")
+        var ports = PortPairs(5004...5019, width: StaticPorts.layeredWidth)
+        #expect(ports.assign(to: "a")?.video == 5004 && ports.assign(to: "b")?.video == 5012 && ports.assign(to: "c") == nil)
     }
 }

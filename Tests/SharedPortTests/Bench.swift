@@ -40,7 +40,8 @@ final class Bench {
     var address: SocketAddress { listener?.localAddress ?? SocketAddress(.loopback, port: 0) }
 
     init(
-        trusted: Bool = false, maximumCount: Int = 100, maximumPerAddress: Int = 100, patience: Duration = .seconds(10)
+        trusted: Bool = false, maximumCount: Int = 100, maximumPerAddress: Int = 100, maximumUnnamed: Int = 100,
+        patience: Duration = .seconds(10)
     ) throws {
         (loop, material) = (try EventLoop(), try Material())
         admission = ConnectionAdmission(maximumCount: maximumCount, maximumPerAddress: maximumPerAddress)
@@ -48,7 +49,7 @@ final class Bench {
             loop: loop, tls: material.server,
             environment: SharedPortEnvironment(
                 trustedProxies: trusted ? [IPNetwork("127.0.0.0/8")!] : [], admission: admission, patience: patience,
-                metrics: SharedPortMetrics(metrics)))
+                maximumUnnamed: maximumUnnamed, metrics: SharedPortMetrics(metrics)))
         let configuration = HTTPServerConfiguration(
             requestTimeout: .seconds(60), idleTimeout: .seconds(60), maximumBodyLength: 64 << 10, maximumConnections: 1_000,
             maximumConnectionsPerAddress: 1_000)

@@ -107,6 +107,15 @@ struct SharedPortTests {
         #expect(bench.admission.count == 0)
     }
 
+    @Test func `balancers that do not say for whom they speak are bounded too`() throws {
+        let bench = try Bench(trusted: true, maximumUnnamed: 2)
+        let clients = try (0..<3).map { _ in try bench.connect() }
+        #expect(bench.wait { clients.contains(where: \.isClosed) })
+        #expect(clients.count(where: \.isClosed) == 1 && bench.port.waitingCount == 2 && bench.admission.count == 0)
+        bench.port.stop()
+        #expect(bench.wait { clients.allSatisfy(\.isClosed) })
+    }
+
     @Test func `a new certificate is shown to whoever comes then`() throws {
         let (bench, other) = (try Bench(), try Bench.Material())
         bench.port.tls = other.server

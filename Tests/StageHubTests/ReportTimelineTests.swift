@@ -41,6 +41,20 @@ struct ReportTimelineTests {
         #expect(try abs(skew(at: 60).nanoseconds) < 1_000_000)
     }
 
+    @Test(arguments: [(0, 0), (3_000, 0), (1_800_000_000, -1_800_000_000), (-90_000, 90_000)] as [(Int64, Int64)])
+    func `clocks of two layers are told apart by their beginnings, and small delays are none`(_ base: Int64, _ shift: Int64)
+        throws
+    {
+        let layer = TrackID(.video, layer: 1)
+        #expect(timeline.shift(from: .video, to: layer) == nil)
+        for step in 0..<90 as Range<Int64> {
+            timeline.observe(step * 3_000, of: .video, arrival: start + .nanoseconds(step * 33_333_333))
+            timeline.observe(step * 3_000 + base, of: layer, arrival: start + .nanoseconds(step * 33_333_333))
+        }
+        let found = try #require(timeline.shift(from: .video, to: layer))
+        #expect(abs(found - shift) <= 1, "\(found)")
+    }
+
     @Test func `the change-over is slewed`() throws {
         run(seconds: 20, firstReport: nil)
         let before = try skew(at: 20)

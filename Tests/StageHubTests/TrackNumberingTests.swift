@@ -25,6 +25,20 @@ struct TrackNumberingTests {
         #expect(numbering.number(60_002, 3007, arrival: clock.now) == (first + 3, time + 93_000))
     }
 
+    @Test mutating func `another layer goes on behind the highest sent, at the time of its own clock`() {
+        let (first, time) = numbering.number(100, 1_000, arrival: clock.now)
+        clock.advance(by: .milliseconds(70))
+        numbering.change(shift: -49_000)
+        #expect(
+            numbering.number(7, 53_000, arrival: clock.now) == (first + 1, time + 3_000), "a frame later, whatever its way took")
+        #expect(numbering.number(8, 56_000, arrival: clock.now) == (first + 2, time + 6_000))
+        numbering.change(shift: 40_000)
+        #expect(numbering.number(103, 4_000, arrival: clock.now) == (first + 3, time + 6_001), "never back, nor the same twice")
+        numbering.change(shift: nil)
+        clock.advance(by: .seconds(1))
+        #expect(numbering.number(9, 0, arrival: clock.now) == (first + 4, time + 96_001))
+    }
+
     @Test(arguments: [3001, -3001, 1 << 40])
     func `a jump beyond 3,000 is another sequence`(_ step: Int64) {
         var numbering = TrackNumbering(clockRate: 48_000, firstSequenceNumber: 0, firstTimestamp: 0)

@@ -155,6 +155,30 @@ struct EmbeddedLeasesTests {
     }
 
     @Test
+    func `who is turned away before it was there has not joined either, unless its media is the reason`() async throws {
+        leases.publishRefused(grant("p"), protocol: .whip, Refusal(.stageFull))
+        #expect(try await events(of: "p").map(\.name) == [.joinError, .publishError])
+        #expect(try await events(of: "p").map(\.errorCode) == ["QUOTA_EXCEEDED", "QUOTA_EXCEEDED"])
+        leases.publishRefused(grant("q"), protocol: .whip, Refusal(.bFrames))
+        #expect(try await events(of: "q").map(\.name) == [.publishError])
+    }
+
+    @Test
+    func `who is there already has joined: a second encoder fails to publish`() async throws {
+        leases.publishStarted(try lease("p"))
+        leases.publishRefused(grant("p"), protocol: .rtmp, Refusal(.streamKeyInUse))
+        #expect(try await events(of: "p").map(\.name) == [.joined, .publishStarted, .publishError])
+    }
+
+    @Test
+    func `a fault of ours is told as one`() async throws {
+        let held = try lease("p")
+        leases.publishFailed(held, Refusal(.internalError))
+        leases.release(held)
+        #expect(try await events(of: "p").first { $0.name == .publishError }?.errorCode == "INTERNAL_SERVER_EXCEPTION")
+    }
+
+    @Test
     func `a connection that never publishes leaves no trace`() async throws {
         leases.release(try lease("p"))
         #expect(leases.activeSession(ofStage: stage.arn) == nil)

@@ -102,6 +102,18 @@ struct HandoverMachineTests {
         #expect(machine.timePassed() == [.close])
     }
 
+    @Test(arguments: 1..<wholeWay.count)
+    func `a node that is to end gives its place to nobody`(after steps: Int) {
+        #expect(machine(after: Self.way(steps)).terminated() == [.close])
+    }
+
+    @Test func `where nobody is about to take it, its end is no business of a take-over's`() {
+        let parting = Self.way(4) + [Self.parted]
+        for steps in [[], Self.wholeWay, parting, parting + [Self.gone]] {
+            #expect(machine(after: steps).terminated() == [])
+        }
+    }
+
     @Test func `what was done in a step that was given up counts for no later one`() {
         let again = Self.way(4)
         let half = Self.way(6)

@@ -12,6 +12,33 @@ struct LossTrackerTests {
         MonotonicTime(nanoseconds: 1_000_000_000 + milliseconds * 1_000_000)
     }
 
+    @Test func `a few that the first one overtook are late, and no loss`() {
+        var tracker = LossTracker()
+        #expect(tracker.received(100, at: Self.time(0)) == .inOrder)
+        for number in [98, 99] as [Int64] {
+            #expect(tracker.received(number, at: Self.time(3)) == .late(wasAsked: false, age: .milliseconds(3)))
+            #expect(tracker.received(number, at: Self.time(4)) == .duplicate)
+        }
+        #expect(tracker.received(83, at: Self.time(4)) == .duplicate, "longer ago than anything is overtaken by")
+        #expect(tracker.missingCount == 0 && tracker.lost == 0)
+    }
+
+    /// libdatachannel 0.24 answers for a layer with whatever it sent last under that number: its top layer's packet.
+    @Test func `a missing number at a time beside its gap is another layer's packet`() {
+        var tracker = LossTracker()
+        let start = UInt32.max - 2_000
+        _ = tracker.received(1, timestamp: start, at: Self.time(0))
+        _ = tracker.received(4, timestamp: start &+ 6_000, at: Self.time(66))
+        for timestamp in [start &- 90_000, start &+ 96_000, start &+ 0x8000_0000] {
+            #expect(tracker.received(2, timestamp: timestamp, at: Self.time(70)) == .foreign)
+        }
+        #expect(tracker.missingCount == 2)
+        #expect(
+            tracker.received(2, timestamp: start &+ 3_000, at: Self.time(80))
+                == .late(wasAsked: false, age: .milliseconds(14)))
+        #expect(tracker.missingCount == 1 && tracker.lost == 0)
+    }
+
     @Test func `asks for a gap after three packets or 10 ms, then once per round trip, five times`() {
         var tracker = LossTracker()
         for number in [1, 2, 4] as [Int64] { _ = tracker.received(number, at: Self.time(0)) }
@@ -170,5 +197,12 @@ extension LossTracker {
         var numbers: [UInt16] = []
         due(at: now, into: &numbers)
         return numbers
+    }
+}
+
+extension LossTracker {
+    /// A source whose packets are all of one moment: only numbers matter.
+    fileprivate mutating func received(_ sequenceNumber: Int64, at now: MonotonicTime) -> Arrival {
+        received(sequenceNumber, timestamp: 0, at: now)
     }
 }

@@ -56,21 +56,22 @@ struct MediaReceiverTests {
         }
     }
 
-    @Test func `of a simulcast the largest layer goes on where a smaller one began, once it has a keyframe`() throws {
+    @Test func `of a simulcast every layer goes on with its own numbers, and is asked for its own keyframe`() throws {
         let (receiver, output) = try receiver("chromium-156.0.8078.79-simulcast")
         feed(receiver, packet(108, ssrc: 3, number: 100, timestamp: 0, rid: "l", [0x65, 1]), at: 0)
         feed(receiver, packet(108, ssrc: 3, number: 101, timestamp: 3_000, rid: "l", [0x41, 1]), at: 33)
         feed(receiver, packet(108, ssrc: 1, number: 900, timestamp: 50_000, rid: "h", [0x41, 1]), at: 40)
-        let asked = try Self.packets(receiver.feedback(at: Self.time(41))).contains {
-            if case .pictureLoss(let request) = $0 { request.mediaSSRC == 1 } else { false }
+        let asked = try Self.packets(receiver.feedback(at: Self.time(41))).compactMap {
+            if case .pictureLoss(let request) = $0 { request.mediaSSRC } else { nil }
         }
-        #expect(asked, "the larger layer is asked for a keyframe")
+        #expect(asked == [1], "the layer without a keyframe, and no other")
         feed(receiver, packet(108, ssrc: 1, number: 901, timestamp: 53_000, rid: "h", [0x65, 1]), at: 73)
         feed(receiver, packet(108, ssrc: 3, number: 102, timestamp: 6_000, rid: "l", [0x41, 1]), at: 74)
         feed(receiver, packet(108, ssrc: 1, number: 902, timestamp: 56_000, [0x41, 1]), at: 106)
-        #expect(output["p"]?.video == [100, 101, 102, 103])
+        #expect(output["p"]?.layers == [0: [900, 901, 902], 2: [100, 101, 102]])
         #expect(output["p"]?.keyframes == 2)
         #expect(receiver.reception.sources.count == 3, "with the audio source that the offer names")
+        #expect(receiver.figures.layers.map { "\($0.rid) \($0.track.received)" } == ["h 3", "m 0", "l 3"])
     }
 
     /// The same table as RTMP's (`PipelineTests`): one policy for what is malformed. A packet loses what could not be read.
@@ -202,7 +203,7 @@ struct MediaReceiverTests {
         #expect(steps == [.firstRTP, .audioAlone] && starts == 1)
         #expect(asked.isEmpty, "there is nobody to ask")
         #expect(output["p"]?.muted == [.video])
-        receiver.wantKeyframe()
+        receiver.wantKeyframe(of: .video)
         try play(stride(from: 5_000, to: 6_000, by: 20)) { [5_000, 5_980].contains($0) ? 0x65 : 0x41 }
         #expect(steps.last == .firstIDR && starts == 1)
         #expect(asked.isEmpty, "it came with a keyframe")
@@ -220,7 +221,7 @@ struct MediaReceiverTests {
             receiver.reception.transport.received(UInt16(time / 5), at: Self.time(time))
             guard time % 50 == 0 else { continue }
             if try Self.packets(receiver.feedback(at: Self.time(time))).contains(where: {
-                if case .other(packetType: 205) = $0 { true } else { false }
+                if case .transportWide = $0 { true } else { false }
             }) {
                 sent.append(time)
             }

@@ -190,8 +190,9 @@ private final class PathRecorder: Sendable {
             loop.run()
             withExtendedLifetime(server) {}
         }
-        while ready.withLock({ $0 == nil }) { usleep(200) }
-        guard let (port, door) = ready.withLock({ $0 }) else { preconditionFailure("waited for") }
+        guard eventually({ ready.withLock { $0 != nil } }), let (port, door) = ready.withLock({ $0 }) else {
+            preconditionFailure("the recorder did not begin")
+        }
         (self.port, self.door) = (port, door)
     }
 

@@ -1,5 +1,8 @@
 import RTCP
+import Refusals
 import SDP
+import StageHub
+import TestSupport
 import Testing
 import Wire
 
@@ -9,7 +12,7 @@ import Wire
 @Suite("Simulcast on the wire", .timeLimit(.minutes(10)))
 struct SimulcastTests {
     @Test(arguments: 1...3)
-    func `all layers are accepted, one goes on, and the others are neither forwarded nor asked for`(_ count: Int) throws {
+    func `all layers go on, each with its numbers, and are asked for what is missing`(_ count: Int) throws {
         let gateway = try TestGateway()
         defer { gateway.stop() }
         let publisher = try #require(try SimulcastPublisher(layerCount: count, gateway))
@@ -18,36 +21,49 @@ struct SimulcastTests {
         for _ in 0..<20 {
             for layer in 0..<count { publisher.send(layer, isKeyframe: publisher.numbers[layer] == 0) }
         }
-        #expect(eventually { gateway.output["layers"]?.video.count == 21 }, "\(gateway.output["layers"]?.video.count ?? 0)")
-        #expect(gateway.output["layers"]?.keyframes == 1)
-        // A gap in every layer: asked for is that of the first, again and again, for nobody answers.
+        for layer in 0..<count {
+            #expect(eventually { gateway.output["layers"]?.layers[UInt8(layer)] == Array(0..<21) })
+        }
+        #expect(gateway.output["layers"]?.keyframes == count)
+        // A gap in every layer: asked for again and again, for nobody answers.
         for layer in 0..<count {
             publisher.send(layer, isLost: true)
             for _ in 0..<5 { publisher.send(layer) }
         }
-        #expect(eventually { publisher.asked(0) >= 2 })
-        for layer in 1..<max(1, count) where layer < count { #expect(publisher.asked(layer) == 0) }
-        #expect(gateway.output["layers"].map { Set($0.video).count == $0.video.count } == true)
+        for layer in 0..<count { #expect(eventually { publisher.asked(layer) >= 2 }) }
     }
 
-    @Test func `when the largest layer falls silent the next one goes on at its keyframe, with numbers that continue`() throws {
+    @Test func `a layer that comes late joins, and is asked for its keyframe alone`() throws {
         let gateway = try TestGateway()
         defer { gateway.stop() }
         let publisher = try #require(try SimulcastPublisher(layerCount: 3, gateway))
-        for layer in 0..<3 { publisher.send(layer, isKeyframe: true) }
-        #expect(eventually { gateway.output["layers"]?.video.count == 2 })
-        // Layer 0 is silent from here on; the next one alive is asked for a keyframe.
+        for layer in 0..<2 { publisher.send(layer, isKeyframe: true) }
+        #expect(eventually { gateway.output["layers"]?.layers.count == 2 })
         #expect(
             eventually {
-                publisher.send(1)
                 publisher.send(2)
-                return publisher.isKeyframeWanted(of: 1)
+                return publisher.isKeyframeWanted(of: 2)
             })
-        publisher.send(1, isKeyframe: true)
-        publisher.send(1)
-        #expect(eventually { gateway.output["layers"]?.video.count == 5 })
-        let numbers = gateway.output["layers"]?.video ?? []
-        #expect(zip(numbers, numbers.dropFirst()).allSatisfy { $1 == $0 + 1 }, "\(numbers)")
+        publisher.send(2, isKeyframe: true)
+        #expect(eventually { gateway.output["layers"]?.keyframes == 3 })
+    }
+}
+
+extension SimulcastTests {
+    @Test func `a layer that breaks the contract is named by its rank and size`() throws {
+        let gateway = try TestGateway()
+        defer { gateway.stop() }
+        let publisher = try #require(try SimulcastPublisher(layerCount: 2, gateway))
+        var set = SPSBuilder()
+        (set.profileIDC, set.width, set.height) = (77, 320, 180)
+        publisher.sequenceSets[1] = set.bytes
+        for number in 0..<100 where gateway.output["layers"]?.ended == nil {
+            for layer in 0..<2 { publisher.send(layer, isKeyframe: number == 0) }
+        }
+        #expect(eventually { gateway.output["layers"]?.ended != nil })
+        guard case .refused(let refusal) = gateway.output["layers"]?.ended else { return }
+        #expect(refusal.code == .videoProfile)
+        #expect(refusal.sentence.hasPrefix("layer low (320x180): Main profile (allowed: baseline). "), "\(refusal.sentence)")
     }
 }
 
@@ -56,11 +72,14 @@ private final class SimulcastPublisher {
     let client: TestClient
     /// Packets sent by layer.
     private(set) var numbers: [UInt16]
+    /// By layer.
+    var sequenceSets: [[UInt8]]
 
     init?(layerCount: Int, _ gateway: TestGateway) throws {
         client = try TestClient(token: "layers")
         client.rids = (0..<layerCount).map { "\($0)" }
         numbers = Array(repeating: 0, count: layerCount)
+        sequenceSets = Array(repeating: TestClient.sequenceSet, count: layerCount)
         guard client.post(to: gateway) == 201, client.connectICE(), try client.connectDTLS() else { return nil }
     }
 
@@ -69,7 +88,7 @@ private final class SimulcastPublisher {
     func send(_ layer: Int, isKeyframe: Bool = false, isLost: Bool = false) {
         if isKeyframe {
             var aggregate: [UInt8] = [24]
-            for set in [TestClient.sequenceSet, TestClient.pictureSet] { aggregate += [0, UInt8(set.count)] + set }
+            for set in [sequenceSets[layer], TestClient.pictureSet] { aggregate += [0, UInt8(set.count)] + set }
             send(aggregate, layer, isLost: isLost)
         }
         send([isKeyframe ? 0x65 : 0x41, 0x9A] + [UInt8](repeating: 0x55, count: 100), layer, isLost: isLost)

@@ -32,13 +32,14 @@ struct ICEConnectionsTests {
 
     @Test func `of one address no more wait for their first check than a venue has`() throws {
         let loop = try EventLoop()
-        let connections = ICEConnections(loop: loop)
+        let strangers = ConnectionAdmission(maximumCount: 100, maximumPerAddress: 5)
+        let connections = ICEConnections(loop: loop, strangers: strangers)
         var accepted = 0
         let listener = try TCPListener(loop: loop, address: SocketAddress(.loopback, port: 0)) {
             accepted += 1
             connections.accept(TCPStream(loop: loop, accepted: $0))
         }
-        let count = ICEConnections.maximumWaitingPerAddress + 3
+        let count = 8
         var closed = 0
         let clients = try (0..<count).map { _ in
             let client = try TCPStream(loop: loop, connectingTo: listener.localAddress)
@@ -46,8 +47,36 @@ struct ICEConnectionsTests {
             return client
         }
         #expect(loop.run(until: { accepted == count && closed == 3 }, within: .seconds(20)))
+        #expect(strangers.count == 5)
         connections.closeAll()
+        #expect(strangers.count == 0)
         #expect(connections.isEmpty && loop.run(until: { closed == count }, within: .seconds(20)))
         withExtendedLifetime(clients) {}
+    }
+
+    @Test func `the oldest that has shown no check makes way for the newest, who has shown one stays`() throws {
+        let loop = try EventLoop()
+        let strangers = ConnectionAdmission(maximumCount: 2, maximumPerAddress: 100)
+        let connections = ICEConnections(loop: loop, strangers: strangers)
+        var gone: [MediaPath] = []
+        connections.onClosed = { gone.append($0) }
+        var paths: [MediaPath] = []
+        let listener = try TCPListener(loop: loop, address: SocketAddress(.loopback, port: 0)) {
+            let stream = TCPStream(loop: loop, accepted: $0)
+            paths.append(MediaPath(remote: stream.remoteAddress, local: stream.localAddress.ip, isStream: true))
+            connections.accept(stream)
+        }
+        var clients: [TCPStream] = []
+        func connect() throws {
+            clients.append(try TCPStream(loop: loop, connectingTo: listener.localAddress))
+            #expect(loop.run(until: { paths.count == clients.count }, within: .seconds(20)))
+        }
+        try connect()
+        connections.authenticate(paths[0])
+        #expect(strangers.count == 0, "a check was shown")
+        for _ in 0..<3 { try connect() }
+        #expect(gone.map(\.remote) == [paths[1].remote] && strangers.count == 2)
+        connections.closeAll()
+        #expect(strangers.count == 0 && connections.isEmpty)
     }
 }

@@ -1,6 +1,7 @@
 import EventLoop
 import GatewayMetrics
 import Glibc
+import Refusals
 import Sockets
 import Testing
 import Wire
@@ -19,6 +20,25 @@ struct MediaPortTests {
         var (granted, length) = (CInt(0), socklen_t(MemoryLayout<CInt>.size))
         getsockopt(socket.descriptor.number, SOL_SOCKET, SO_RCVBUF, &granted, &length)
         #expect(granted == 128 << 10, "the kernel counts twice the payload")
+        port.stop()
+    }
+
+    /// Its peer's checks would keep it alive for good: whom another thread ended has no other word of it.
+    @Test func `a session whose worker could not be told of its end has it in the next round`() throws {
+        let context = try TransportContext(
+            configuration: TransportConfiguration(advertisedAddresses: [SocketAddress(.loopback, port: 9)]), workerCount: 2,
+            metrics: TransportMetrics(MetricsRegistry()))
+        let socket = try BoundSocket(.udp, SocketAddress(.loopback, port: 0))
+        let port = try MediaPort(loop: try EventLoop(), index: 0, socket: socket, context: context)
+        let entry = StubEntry(on: context)
+        #expect(entry.transport.claim(worker: 1))
+        let path = MediaPath(remote: SocketAddress(.loopback, port: 10))
+        let session = PeerTransport(entry: entry, port: port, path: path, now: port.loop.now)
+        session.tick(at: port.loop.now, isSlow: true)
+        #expect(!session.isClosed)
+        context.end(entry, .takenOver)
+        session.tick(at: port.loop.now, isSlow: true)
+        #expect(session.isClosed && !entry.transport.takeFinish(), "concluded")
         port.stop()
     }
 }

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""A stage router in one file, written from docs/stage-router.md: takes announced participants and counts their media.
+"""A stage router in one file, written from docs/stage-router.md: takes announced participants, their layers too,
+and counts their media.
 
 usage: stage_router.py [--http PORT] [--address ADDRESS]      (port 0: a free one, printed as the first line)
 """
@@ -30,23 +31,28 @@ class Participant:
         self.socket.bind((address, 0))
         self.socket.settimeout(0.5)
         self.tracks, self.media, self.cname, self.said_bye = {}, [], None, False
-        self.asked = 0.0
         for section in re.split(r"(?m)^m=", announce["sdp"])[1:]:
             kind, payload_type = section.split()[0], section.split("\r\n")[0].split()[3]
-            ssrc = int(re.search(r"a=ssrc:(\d+)", section)[1])
-            self.media.append((kind, payload_type))
-            self.tracks[ssrc] = {"kind": kind, "packets": 0, "bytes": 0, "first": None, "highest": 0, "reports": 0}
+            ssrcs = [int(ssrc) for ssrc in re.findall(r"a=ssrc:(\d+)", section)]
+            rids = re.findall(r"a=rid:(\w+) send", section)
+            self.media.append((kind, payload_type, rids, re.findall(r"a=extmap:\S+ \S+sdes:\S+", section)))
+            for ssrc, rid in zip(ssrcs, rids or [None]):
+                self.tracks[ssrc] = {"kind": kind, "rid": rid, "packets": 0, "bytes": 0, "first": None, "highest": 0,
+                                     "reports": 0, "asked": 0.0, "pause": 0}
         threading.Thread(target=self.receive, daemon=True).start()
 
     def answer(self, address):
         family = "IP6" if ":" in address else "IP4"
         lines = ["v=0", f"o=- {self.generation} 1 IN {family} {address}", "s=-", f"c=IN {family} {address}", "t=0 0"]
-        for kind, payload_type in self.media:
+        for kind, payload_type, rids, extensions in self.media:
             codec = "H264/90000" if kind == "video" else "opus/48000/2"
             lines += [f"m={kind} {self.socket.getsockname()[1]} RTP/AVPF {payload_type}", "a=recvonly", "a=rtcp-mux",
                       f"a=rtpmap:{payload_type} {codec}", f"a=rtcp-fb:{payload_type} nack"]
             if kind == "video":
                 lines.append(f"a=rtcp-fb:{payload_type} nack pli")
+            if rids:
+                lines += [f"a=rid:{rid} recv" for rid in rids] + ["a=simulcast:recv " + ";".join(rids)] + extensions
+                lines.append(f"a=rtcp-fb:{payload_type} ccm pause nowait")
         return "\r\n".join(lines) + "\r\n"
 
     def receive(self):
@@ -67,11 +73,12 @@ class Participant:
         track = self.tracks.get(ssrc)
         if track is None:
             return  # of an older generation, or somebody else's
+        self.source = source
         sequence = struct.unpack_from(">H", packet, 2)[0]
         if track["first"] is None:
             track["first"] = track["highest"] = sequence
-            if track["kind"] == "video" and self.announce["pli"]:
-                self.ask_for_keyframe(ssrc, source)
+            if track["kind"] == "video":
+                self.ask_for_keyframe(ssrc)
         track["highest"] += max(0, (sequence - track["highest"] + 0x8000 & 0xFFFF) - 0x8000)
         track["packets"] += 1
         track["bytes"] += len(packet)
@@ -97,10 +104,17 @@ class Participant:
         block = struct.pack(">IIIIII", ssrc, lost, track["highest"] & 0xFFFFFFFF, 0, last_report, 0)
         self.socket.sendto(struct.pack(">BBHI", 0x81, 201, 7, 1) + block, source)
 
-    def ask_for_keyframe(self, ssrc, source):
-        if time.monotonic() - self.asked > 0.5:
-            self.asked = time.monotonic()
-            self.socket.sendto(struct.pack(">BBHII", 0x81, 206, 2, 1, ssrc), source)
+    def ask_for_keyframe(self, ssrc):
+        """Of one track, or of one layer."""
+        track = self.tracks[ssrc]
+        if self.announce["pli"] and time.monotonic() - track["asked"] > 0.5:
+            track["asked"] = time.monotonic()
+            self.socket.sendto(struct.pack(">BBHII", 0x81, 206, 2, 1, ssrc), self.source)
+
+    def pause(self, ssrc, resume=False):
+        """Nobody watches a layer (RFC 7728), or somebody does again."""
+        self.socket.sendto(struct.pack(">BBHIIIBBH", 0x89, 205, 4, 1, 0, ssrc, resume << 4, 0, self.tracks[ssrc]["pause"]), self.source)
+        self.tracks[ssrc]["pause"] += resume
 
     def status(self):
         return {"generation": self.generation, "cname": self.cname, "saidBye": self.said_bye, "tracks": list(self.tracks.values())}

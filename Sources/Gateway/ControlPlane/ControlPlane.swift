@@ -49,10 +49,13 @@ public final class ControlPlane {
 
     /// Checks that the request may be made at all; for other addresses of the admin listener.
     ///
+    /// - Parameters:
+    ///   - action: nil for what any access key may ask.
+    ///   - stage: the ARN of the only stage that it concerns; nil where it concerns none, or more. Asked only where that decides.
     /// - Returns: the refusal to answer with, or nil.
-    public func refusal(of request: HTTPRequest, isReading: Bool) -> HTTPResponse? {
-        do {
-            try access.check(request, isReading: isReading, sessions, now: wallNow())
+    public func refusal(of request: HTTPRequest, for action: AccessAction?, on stage: () -> String? = { nil }) -> HTTPResponse? {
+        do throws(APIError) {
+            try access.check(request, for: action, sessions, now: wallNow()) { [stage() ?? AccessPolicy.noStage] }
             return nil
         } catch {
             return error.response
@@ -75,13 +78,15 @@ public final class ControlPlane {
         loop.assertOnLoop()
         do throws(APIError) {
             let call = try OperationCall(request)
-            try access.check(request, isReading: call.operation.isReadOnly, sessions, now: wallNow())
+            try access.check(request, for: AccessAction(call.operation), sessions, now: wallNow()) { () throws(APIError) in
+                try call.stages(of: request, in: context.store.state)
+            }
             guard limiter.admit(call.operation, at: loop.now) else { throw .throttled }
             replies.ask { reply in
                 operations.run(call, request) { reply($0) }
             } then: { (result: Result<JSONObject, APIError>?) in
                 switch result ?? .failure(.internalError) {
-                case .success(let output): respond(HTTPResponse(.ok, json: .object(output)))
+                case .success(let output): respond(HTTPResponse(.ok, json: .object(output), headers: APIHeaders.all))
                 case .failure(let error): respond(error.response)
                 }
             }
@@ -123,7 +128,9 @@ extension ControlPlane {
         if let session, isKnown {
             object["accessKeyId"] = .string(session.accessKeyID)
             object["csrfToken"] = .string(session.csrfToken)
-            object["isReadOnly"] = .bool(access.isReadOnly(session.accessKeyID))
+            object["actions"] = actions(of: session.accessKeyID)
+        } else if !access.demandsSignature {
+            object["actions"] = .array(AccessAction.all.map { .string($0.name) })
         }
         return HTTPResponse(.ok, json: .object(object), headers: ["Cache-Control": "no-store"])
     }
@@ -136,12 +143,21 @@ extension ControlPlane {
         return HTTPResponse(
             .ok,
             json: [
-                "accessKeyId": .string(id), "csrfToken": .string(session.csrfToken), "isReadOnly": .bool(access.isReadOnly(id)),
+                "accessKeyId": .string(id), "csrfToken": .string(session.csrfToken), "actions": actions(of: id),
             ],
             headers: [
                 "Cache-Control": "no-store",
                 "Set-Cookie": Self.cookie(cookie, lifetime: ConsoleSessions.lifetime, isSecure: isSecure),
             ])
+    }
+
+    /// What the key may do on every stage: what the page offers.
+    private func actions(of accessKeyID: String) -> JSONValue {
+        let policy = access.policy(of: accessKeyID)
+        let allowed = AccessAction.all.filter { action in
+            policy.map { $0.denial(of: action) { [AccessPolicy.noStage] } == nil } ?? false
+        }
+        return .array(allowed.map { .string($0.name) })
     }
 
     private func signOut(_ request: HTTPRequest) throws(APIError) -> HTTPResponse {

@@ -75,6 +75,7 @@ public final class EmbeddedRouterMetrics: Sendable {
     let retransmissions: Counter
     let keyframeRequests: Counter
     let laggingFeeds: Counter
+    let layerSwitches: Counter
 
     public init(_ registry: MetricsRegistry) {
         subscribers = registry.gauge("stagedoor_whep_subscribers", "WHEP sessions, those not yet connected included.")
@@ -82,6 +83,8 @@ public final class EmbeddedRouterMetrics: Sendable {
         retransmissions = registry.counter("stagedoor_whep_retransmissions_total", "RTP packets sent to subscribers again.")
         keyframeRequests = registry.counter(
             "stagedoor_whep_keyframe_requests_total", "Keyframes asked of publishers for subscribers.")
+        layerSwitches = registry.counter(
+            "stagedoor_whep_layer_switches_total", "Times that a subscriber went from one layer to another.")
         laggingFeeds = registry.counter(
             "stagedoor_whep_lagging_total", "Times that a worker with subscribers fell half a second behind a publisher.")
     }

@@ -54,11 +54,8 @@ import Wire
         let participant = watched[key] ?? WatchedParticipant(key: key, now: loop.now)
         watched[key] = participant
         participant.add(session)
-        if participant.feed == nil {
-            if let tap = context.taps[key] { follow(tap, participant) } else { startSweeping() }
-        } else {
-            requestKeyframe(of: participant)
-        }
+        guard participant.feed == nil else { return session.layersChanged(participant.layers) }
+        if let tap = context.taps[key] { follow(tap, participant) } else { startSweeping() }
     }
 
     func detach(_ session: SubscriberSession) {
@@ -67,13 +64,19 @@ import Wire
         if participant.sessions.isEmpty { stopWatching(participant) }
     }
 
-    func requestKeyframe(for session: SubscriberSession) {
-        if let participant = watched[session.entry.watched] { requestKeyframe(of: participant) }
+    func requestKeyframe(of layer: TrackID, for session: SubscriberSession) {
+        guard let tap = watched[session.entry.watched]?.tap else { return }
+        context.inboxes[tap.worker].send(.keyframeWanted(tap, layer))
     }
 
+    /// What a session wants has changed: the publisher's worker copies as much as all want together.
+    func wantsChanged(of session: SubscriberSession) { watched[session.entry.watched]?.want() }
+
     /// The packet with the publisher's number, when it is still kept.
-    func kept(_ number: Int64, for session: SubscriberSession) -> (block: MediaBlock, packet: MediaBlock.Packet)? {
-        watched[session.entry.watched]?.store.find(number)
+    func kept(
+        _ number: Int64, of layer: TrackID, for session: SubscriberSession
+    ) -> (block: MediaBlock, packet: MediaBlock.Packet)? {
+        watched[session.entry.watched]?.store.find(number, of: layer)
     }
 
     private func follow(_ tap: LiveTap, _ participant: WatchedParticipant) {
@@ -88,11 +91,6 @@ import Wire
         context.inboxes[tap.worker].send(.unsubscribe(tap, feed))
     }
 
-    private func requestKeyframe(of participant: WatchedParticipant) {
-        guard let tap = participant.tap else { return }
-        context.inboxes[tap.worker].send(.keyframeWanted(tap))
-    }
-
     // MARK: - Other workers
 
     private func receive(_ message: RouterMessage) {
@@ -105,7 +103,8 @@ import Wire
             guard let tap = taps[tap.number] else { return feed.end() }
             tap.add(feed, at: loop.now)
         case .unsubscribe(let tap, let feed): taps[tap.number]?.remove(feed)
-        case .keyframeWanted(let tap): taps[tap.number]?.requestKeyframe(at: loop.now)
+        case .keyframeWanted(let tap, let layer): taps[tap.number]?.requestKeyframe(of: layer, at: loop.now)
+        case .layers(let feed, let layers): participant(of: feed)?.layersChanged(layers)
         case .began(let tap):
             guard let participant = watched[tap.key], participant.tap != tap else { return }
             if let former = participant.tap, let feed = participant.feed {
@@ -117,11 +116,13 @@ import Wire
     }
 
     private func ended(_ feed: MediaFeed) {
-        guard let participant = watched.values.first(where: { $0.feed === feed }) else { return }
+        guard let participant = participant(of: feed) else { return }
         participant.drain(at: loop.now)
         participant.loseFeed(at: loop.now)
         if let tap = context.taps[participant.key] { follow(tap, participant) } else { startSweeping() }
     }
+
+    private func participant(of feed: MediaFeed) -> WatchedParticipant? { watched.values.first { $0.feed === feed } }
 
     // MARK: - Time
 
@@ -167,7 +168,9 @@ enum RouterMessage: Sendable {
     /// To the publisher's worker: the first subscriber on another worker has come; the last has gone.
     case subscribe(LiveTap, MediaFeed)
     case unsubscribe(LiveTap, MediaFeed)
-    case keyframeWanted(LiveTap)
+    case keyframeWanted(LiveTap, TrackID)
+    /// To the subscribers' worker: the layers of that feed's publication, best first.
+    case layers(MediaFeed, [VideoLayer])
     /// To every worker: somebody may have waited for this publication.
     case began(LiveTap)
     /// To the subscribers' worker: nothing more comes by that feed.

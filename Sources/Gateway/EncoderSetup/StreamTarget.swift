@@ -28,9 +28,8 @@ public struct StreamTarget: Equatable, Sendable {
 
         /// The highest whole part of this rate that is not above `maximum`: OBS leaves frames out evenly or not at all.
         func divided(toAtMost maximum: Int) -> FrameRate {
-            var divisor = 1
-            while numerator > maximum * denominator * divisor { divisor += 1 }
-            return FrameRate(numerator: numerator, denominator: denominator * divisor)
+            let bound = max(1, maximum * denominator)
+            return FrameRate(numerator: numerator, denominator: denominator * max(1, (numerator + bound - 1) / bound))
         }
     }
 
@@ -47,23 +46,28 @@ public struct StreamTarget: Equatable, Sendable {
     /// Seconds between keyframes, a whole number as encoders want it.
     public let keyframeSeconds: Int
 
+    /// A rule that is off bounds nothing: there the encoder's own counts, and what is usual where that is not known.
     /// - Parameters:
     ///   - rules: the stage's contract.
     ///   - canvas: what the encoder composes.
     ///   - maximumKilobits: what the streamer allows for video and audio together; nil where nothing was said.
     public init(rules: ContractSettings, canvas: Canvas = .unknown, maximumKilobits: Int? = nil) {
-        (width, height) = Self.size(of: canvas, pixelCount: rules.maximumResolution.limit)
+        (width, height) = Self.size(of: canvas, pixelCount: rules.maximumResolution.bound ?? .max)
         let greatest = FrameRate(numerator: rules.frameRate.maximum, denominator: 1)
-        frameRate = canvas.frameRate?.divided(toAtMost: rules.frameRate.maximum) ?? greatest
-        let admitted = rules.profile.action == .off ? VideoProfile.allCases : rules.profile.limit
+        let isRateBounded = rules.frameRate.action != .off
+        frameRate = canvas.frameRate.map { isRateBounded ? $0.divided(toAtMost: rules.frameRate.maximum) : $0 } ?? greatest
+        let admitted = rules.profile.bound ?? VideoProfile.allCases
         profile = [VideoProfile.high, .main].first(where: admitted.contains) ?? .baseline
-        let audioKilobits = min(Self.usualAudioKilobits, rules.audioBitrate.limit / 1_000)
-        let allowed = maximumKilobits.map { max($0 - audioKilobits, Self.leastVideoKilobits) } ?? .max
-        (self.audioKilobits, videoKilobits) = (audioKilobits, min(Self.videoKilobits(below: rules.videoBitrate.limit), allowed))
-        keyframeSeconds = max(1, Int(rules.keyframeInterval.limit.components.seconds))
+        let audioKilobits = rules.audioBitrate.bound.map { min(Self.usualAudioKilobits, $0 / 1_000) } ?? Self.usualAudioKilobits
+        let allowed = maximumKilobits.map { max($0 - audioKilobits, Self.leastVideoKilobits) }
+        let admittedKilobits = rules.videoBitrate.bound.map(Self.videoKilobits(below:)) ?? allowed ?? Self.usualVideoKilobits
+        (self.audioKilobits, videoKilobits) = (audioKilobits, min(admittedKilobits, allowed ?? .max))
+        keyframeSeconds = rules.keyframeInterval.bound.map { max(1, Int($0.components.seconds)) } ?? Self.usualKeyframeSeconds
     }
 
     private static let usualAudioKilobits = 128
+    private static let usualVideoKilobits = 6_000
+    private static let usualKeyframeSeconds = 2
     /// Less than that is no picture.
     private static let leastVideoKilobits = 200
 
@@ -76,8 +80,15 @@ public struct StreamTarget: Equatable, Sendable {
     /// The canvas, or the largest picture of its shape that has no more samples than the contract admits.
     private static func size(of canvas: Canvas, pixelCount: Int) -> (width: Int, height: Int) {
         guard canvas.width > 0, canvas.height > 0 else { return size(of: .unknown, pixelCount: pixelCount) }
-        if canvas.width * canvas.height <= pixelCount { return (canvas.width & ~1, canvas.height & ~1) }
-        let width = Int((Double(pixelCount) * Double(canvas.width) / Double(canvas.height)).squareRoot()) & ~1
-        return (width, width * canvas.height / canvas.width & ~1)
+        if canvas.width * canvas.height <= pixelCount { return (max(2, canvas.width & ~1), max(2, canvas.height & ~1)) }
+        let ideal = Int((Double(pixelCount) * Double(canvas.width) / Double(canvas.height)).squareRoot()) & ~1
+        // A ribbon keeps two samples of its short side, and gives up its shape for the area.
+        let width = max(2, min(ideal, pixelCount / 2 & ~1))
+        return (width, max(2, min(width * canvas.height / canvas.width, pixelCount / width) & ~1))
     }
+}
+
+extension ContractSettings.Rule {
+    /// Nil where nothing is looked at.
+    fileprivate var bound: Limit? { action == .off ? nil : limit }
 }

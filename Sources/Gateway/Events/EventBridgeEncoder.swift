@@ -11,7 +11,7 @@ struct EventBridgeEncoder: Sendable {
 
     init(names: ResourceName) { self.names = names }
 
-    /// - Returns: nil for events that have no form there: joining and leaving.
+    /// - Returns: nil for events that have no form there: joining, failing to, and leaving.
     func encode(_ event: ParticipantEvent) -> JSONValue? {
         guard let name = Self.name(event.name) else { return nil }
         let time = CivilTime(event.time)
@@ -34,7 +34,7 @@ struct EventBridgeEncoder: Sendable {
         case .publishStopped: "Participant Unpublished"
         case .publishError: "Participant Publish Error"
         case .publishWarning: "Participant Publish Warning"
-        case .joined, .left: nil
+        case .joined, .left, .joinError: nil
         }
     }
 

@@ -48,6 +48,9 @@ public final class EventStreamHub {
         return Subscription { [weak self] in self?.subscribers[key] = nil }
     }
 
+    /// Whether every reader knows where it is, and has what had happened when it was last woken.
+    var isAtEnd: Bool { subscribers.values.allSatisfy { $0.sequence >= 0 && !$0.isReading } }
+
     /// There are new events.
     public func wake() { for subscriber in subscribers.values { advance(subscriber) } }
 
@@ -72,8 +75,10 @@ public final class EventStreamHub {
             try $0.lastSequence()
         } then: { [weak self] last in
             subscriber.isReading = false
-            subscriber.sequence = last ?? 0
-            self?.advance(subscriber)
+            // While the store is away the next event asks again: who began at 0 would be told all that ever happened.
+            guard let self, let last else { return }
+            subscriber.sequence = last
+            advance(subscriber)
         }
     }
 

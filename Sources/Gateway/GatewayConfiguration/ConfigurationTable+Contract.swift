@@ -15,11 +15,11 @@ extension ConfigurationTable {
             Key("contract.maximumResolution.action", \.contract.maximumResolution.action, .live, "Greater pictures."),
             Key(
                 "contract.minimumResolution.limit", \.contract.minimumResolution.limit, .live, in: 16...4096, unit: "pixels",
-                "Least short side of a picture."),
+                "Least short side of a picture, of the largest layer."),
             Key("contract.minimumResolution.action", \.contract.minimumResolution.action, .live, "Smaller pictures."),
             Key(
                 "contract.videoBitrate.limit", \.contract.videoBitrate.limit, .live, in: 100_000...200_000_000, unit: "bit/s",
-                "Video as a leaky bucket that drains at 1.01 times this and holds 1.2 s of it."),
+                "All layers' video: a bucket that drains at 1.01 times this and holds 1.2 s of it."),
             Key("contract.videoBitrate.action", \.contract.videoBitrate.action, .live, "More than the bucket holds."),
             Key("contract.audioCodec.action", \.contract.audioCodec.action, .live, "Audio other than AAC-LC or Opus."),
             Key(
@@ -42,7 +42,7 @@ extension ConfigurationTable {
             Key("contract.audioBitrate.action", \.contract.audioBitrate.action, .live, "More."),
             Key(
                 "contract.frameRate.minimum", \.contract.frameRate.minimum, .live, in: 1...240, unit: "frames a second",
-                "Lowest frame rate."),
+                "Lowest frame rate, of the largest layer."),
             Key(
                 "contract.frameRate.maximum", \.contract.frameRate.maximum, .live, in: 1...240, unit: "frames a second",
                 "Highest frame rate."),

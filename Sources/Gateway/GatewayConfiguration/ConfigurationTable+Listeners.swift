@@ -106,6 +106,10 @@ extension AccessKeySettings: MapEntry {
     static let keys: [ConfigurationKey<AccessKeySettings>] = [
         ConfigurationKey("id", \.id, .live, "The access key id that clients send."),
         ConfigurationKey("secret", \.secret, .live, "The secret access key."),
-        ConfigurationKey("readOnly", \.readOnly, .live, "May look but change nothing."),
+        ConfigurationKey("readOnly", \.readOnly, .live, "May Get and List only, whatever allow says."),
+        ConfigurationKey("allow", \.allow, .live, "What it may do: actions of docs/api.md."),
+        ConfigurationKey("deny", \.deny, .live, "What it may not do, whatever allow says."),
+        ConfigurationKey(
+            "resources", \.resources, .live, "The stages that it may do it on; what concerns no single stage needs *."),
     ]
 }

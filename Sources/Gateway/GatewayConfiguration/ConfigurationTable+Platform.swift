@@ -9,6 +9,14 @@ extension ConfigurationTable {
                 Key("platform.account", \.platform.account, .restart, "The account, 12 digits."),
             ]),
         Section(
+            "tokens", "Participant tokens.",
+            [
+                Key(
+                    "tokens.endpointCheck", \.tokens.endpointCheck, .live,
+                    "Whether a token's events_url and whip_url must be endpoints of ours; lenient while moving from another service."
+                )
+            ]),
+        Section(
             "quotas", "How many may exist; beyond it ServiceQuotaExceededException.",
             [
                 Key("quotas.stages", \.quotas.stages, .live, in: 1...1_000_000, "Stages."),

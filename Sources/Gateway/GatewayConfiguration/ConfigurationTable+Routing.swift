@@ -59,6 +59,10 @@ extension RouterSettings: MapEntry {
         ConfigurationKey("host", \.host, .restart, "static: the address that media is sent to."),
         ConfigurationKey("ports", \.ports, .restart, "static: ports; each participant takes the lowest free pair of even ones."),
         ConfigurationKey(
+            "layers", \.layers, .restart,
+            "Of simulcast and multitrack. top: the best layer that lives; all: each, where the router takes them (static: each to a port of its own); auto: top for static, all for the others."
+        ),
+        ConfigurationKey(
             "certificateAuthority", \.certificateAuthority, .restart, "PEM file that the router's certificate must descend from."),
         ConfigurationKey("certificate", \.certificate, .restart, "PEM file of our client certificate."),
         ConfigurationKey("privateKey", \.privateKey, .restart, "PEM file of its key."),

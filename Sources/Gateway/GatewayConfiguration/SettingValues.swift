@@ -115,6 +115,18 @@ extension ByteSize: ScalarValue {
     static var expectation: String { "a size such as 64KiB" }
 }
 
+extension ActionPattern: ScalarValue {
+    init?(text: String) { self.init(text) }
+
+    static var expectation: String { "an action such as ivs:GetStage, with * for any text" }
+}
+
+extension StagePattern: ScalarValue {
+    init?(text: String) { self.init(text) }
+
+    static var expectation: String { "a stage's ARN, with * for any text" }
+}
+
 /// A whole number with its unit behind it.
 enum Quantity {
     static func split(_ text: String) -> (count: Int, unit: Substring)? {
@@ -149,10 +161,12 @@ extension Duration: ScalarValue {
 }
 
 extension TLSSettings.Version: ChoiceValue {}
+extension TokenSettings.EndpointCheck: ChoiceValue {}
 extension AdminSettings.Authentication: ChoiceValue {}
 extension ContractAction: ChoiceValue {}
 extension VideoProfile: ChoiceValue {}
 extension RouterSettings.Driver: ChoiceValue {}
+extension RouterSettings.Layers: ChoiceValue {}
 extension AuthorizeSettings.Fallback: ChoiceValue {}
 extension ClusterSettings.Topology: ChoiceValue {}
 extension ClusterSettings.Degraded: ChoiceValue {}

@@ -46,6 +46,10 @@ extension StagedoorConfiguration {
         for (name, key) in accessKeys where accessKeys.contains(where: { $0.key < name && $0.value.id == key.id }) {
             problems.append(Problem(key: "accessKeys.\(name).id", message: "another access key has the same id"))
         }
+        for (name, key) in accessKeys where key.lengthOfLongestList > AccessKeySettings.maximumEntries {
+            let message = "each of its lists may have at most \(AccessKeySettings.maximumEntries) entries"
+            problems.append(Problem(key: "accessKeys.\(name)", message: message))
+        }
         return problems
     }
 
@@ -57,8 +61,10 @@ extension StagedoorConfiguration {
                 Problem(key: "routers.\(name).url", message: "is needed by driver \(router.driver.rawValue)")
             case .announce, .embedded, .janus: nil
             case .static where router.host.isEmpty: Problem(key: "routers.\(name).host", message: "is needed by driver static")
-            case .static where router.ports.last - router.ports.first < 3:
-                Problem(key: "routers.\(name).ports", message: "needs room for two even ports and the odd ones behind them")
+            case .static where router.ports.last - router.ports.first < (router.sendsLayers ? 7 : 3):
+                Problem(
+                    key: "routers.\(name).ports",
+                    message: "needs room for \(router.sendsLayers ? "four" : "two") even ports and the odd ones behind them")
             case .static: nil
             }
         }

@@ -1,20 +1,72 @@
 import AAC
+import Settings
+import Wire
 
-/// What the monitor remembers of an audio track.
+/// The contract's eye on the audio: what it remembers of it, and how it judges it.
 struct AudioState {
-    var isPresent = false
-    var configuration: AudioSpecificConfig?
-    var meter = AudioMeter()
+    private(set) var isPresent = false
+    /// Nil for Opus.
+    private(set) var configuration: AudioSpecificConfig?
+    private var meter = AudioMeter()
+
+    static let sampleRates: Set<Int> = [44_100, 48_000]
+    static let maximumChannelCount = 2
+
+    /// Bits a second; nil before they were measured.
+    var bitsPerSecond: Int? { meter.bitsPerSecond > 0 ? meter.bitsPerSecond : nil }
+
+    /// There is audio, whatever it is.
+    mutating func came() { isPresent = true }
+
+    mutating func configured(_ new: AudioSpecificConfig, at now: MonotonicTime, _ findings: inout ContractFindings) {
+        guard new != configuration else { return }
+        configuration = new
+        judgeConfiguration(at: now, &findings)
+    }
+
+    /// There is a new configuration, or there are new limits.
+    func judgeConfiguration(at now: MonotonicTime, _ findings: inout ContractFindings) {
+        guard let configuration else { return }
+        findings.judgedAnew([.audioCodec, .audioFormat])
+        guard configuration.isLowComplexity else {
+            return findings.found(.audioCodec(name: Self.name(of: configuration)), at: now)
+        }
+        let channelCount = configuration.channelCount ?? 0
+        if !Self.sampleRates.contains(configuration.sampleRate) || channelCount > Self.maximumChannelCount {
+            findings.found(.audioFormat(sampleRate: configuration.sampleRate, channelCount: channelCount), at: now)
+        }
+    }
+
+    mutating func frame(byteCount: Int, at moment: MediaMoment, _ findings: inout ContractFindings) {
+        isPresent = true
+        guard !findings.isOver, meter.add(byteCount: byteCount, at: moment.mediaTime) else { return }
+        if Double(meter.bitsPerSecond) > Double(findings.rules.audioBitrate.limit) * AudioMeter.tolerance {
+            findings.found(.audioBitrate(bitsPerSecond: meter.bitsPerSecond), at: moment.arrival)
+        }
+    }
+
+    static func name(of configuration: AudioSpecificConfig) -> String {
+        if configuration.isLowComplexity { return "AAC-LC" }
+        if configuration.hasParametricStereo { return "HE-AAC v2" }
+        if configuration.hasSpectralBandReplication { return "HE-AAC" }
+        switch configuration.objectType {
+        case .main: return "AAC Main"
+        case .lowDelay: return "AAC-LD"
+        case .enhancedLowDelay: return "AAC-ELD"
+        case .unifiedSpeechAndAudio: return "xHE-AAC"
+        default: return "AAC of object type \(configuration.objectType.rawValue)"
+        }
+    }
 }
 
 /// The audio bitrate over windows of five seconds of media time.
-struct AudioMeter {
+private struct AudioMeter {
     private(set) var bitsPerSecond = 0
     private var windowStart: Int64?
     private var byteCount = 0
 
-    static let ticksPerSecond: Int64 = 48_000
-    static let window = 5 * ticksPerSecond
+    private static let ticksPerSecond: Int64 = 48_000
+    private static let window = 5 * ticksPerSecond
     /// What encoders exceed their setting by.
     static let tolerance = 1.1
 

@@ -5,6 +5,8 @@ import Wire
 /// CBR encoders with a buffer of one or two seconds burst far over their rate for a while (8.0 Mbit/s reach 9.8 over 2 s); a
 /// clock 100 ppm fast would fill any bucket that drains at the limit itself. False timestamps buy nothing: once media time has
 /// run 5 s ahead of the clock, the clock counts.
+///
+/// Layers fill one bucket, and each has a media clock of its own, which may begin anywhere: the one furthest ahead drains it.
 struct BitrateBucket {
     /// Bits a second.
     var limit: Int { didSet { (drain, depth) = Self.rates(limit) } }
@@ -13,11 +15,19 @@ struct BitrateBucket {
 
     private var drain: Double
     private var depth: Double
+    /// Media time of a layer.
+    private struct Clock {
+        /// In ticks; nil before the layer's first packet.
+        var latest: Int64?
+        /// Where that stands in `mediaElapsed`.
+        var elapsed: Double = 0
+    }
+
+    private var clocks = ByLayer<Clock>(repeating: Clock())
     /// Media time in seconds since the first packet, jumps left out.
     private var mediaElapsed: Double = 0
     /// What `mediaElapsed` was when the bucket last drained.
     private var drainedUpTo: Double = 0
-    private var lastMediaTime: Int64?
     private var firstArrival = MonotonicTime.zero
     /// Bits since the first packet.
     private var bits: Double = 0
@@ -37,6 +47,8 @@ struct BitrateBucket {
     static let maximumClockRate = 1.0005
     /// Steps back beyond this are jumps, and so are steps forward beyond `maximumLead` that land ahead of the clock.
     static let maximumStepBack = 0.5
+    /// A layer that paused goes on no further behind the others than this, whatever its clock did meanwhile.
+    static let maximumLag = 0.5
 
     init(limit: Int) {
         self.limit = limit
@@ -47,10 +59,11 @@ struct BitrateBucket {
         (Double(limit) * drainFactor, Double(limit) * depthSeconds)
     }
 
-    /// Adds NAL unit bytes; true when the bucket runs over.
-    mutating func add(byteCount: Int, _ moment: MediaMoment) -> Bool {
-        advance(to: moment)
-        let elapsed = min(mediaElapsed, lead(at: moment.arrival))
+    /// Adds NAL unit bytes of the layer at that place; true when the bucket runs over.
+    mutating func add(byteCount: Int, of layer: UInt8 = 0, _ moment: MediaMoment) -> Bool {
+        let lead = lead(at: moment.arrival)
+        if moment.mediaTime != clocks[Int(layer)].latest { advance(Int(layer), to: moment, lead) }
+        let elapsed = min(mediaElapsed, lead)
         if elapsed > drainedUpTo {
             level -= (elapsed - drainedUpTo) * drain
             drainedUpTo = elapsed
@@ -74,21 +87,25 @@ struct BitrateBucket {
 
     /// The latest media time, in seconds, that the clock allows.
     private func lead(at arrival: MonotonicTime) -> Double {
-        Double((arrival.nanoseconds - firstArrival.nanoseconds)) * 1e-9 * Self.maximumClockRate + Self.maximumLead
+        Double(arrival.nanoseconds - firstArrival.nanoseconds) * 1e-9 * Self.maximumClockRate + Self.maximumLead
     }
 
-    private mutating func advance(to moment: MediaMoment) {
-        guard let last = lastMediaTime else {
-            (lastMediaTime, firstArrival) = (moment.mediaTime, moment.arrival)
-            return
+    private mutating func advance(_ layer: Int, to moment: MediaMoment, _ lead: Double) {
+        let mediaTime = moment.mediaTime
+        guard let latest = clocks[layer].latest else {
+            if bits == 0 { firstArrival = moment.arrival }
+            // A layer that joins begins where the others are.
+            return clocks[layer] = Clock(latest: mediaTime, elapsed: mediaElapsed)
         }
-        let step = Double(moment.mediaTime &- last) / Self.ticksPerSecond
+        let step = Double(mediaTime &- latest) / Self.ticksPerSecond
         if step > 0 {
-            let isJump = step > Self.maximumLead && mediaElapsed + step > lead(at: moment.arrival)
-            if !isJump { mediaElapsed += step }
-            lastMediaTime = moment.mediaTime
+            let elapsed = clocks[layer].elapsed
+            let isJump = step > Self.maximumLead && elapsed + step > lead
+            clocks[layer] = Clock(
+                latest: mediaTime, elapsed: max(isJump ? elapsed : elapsed + step, mediaElapsed - Self.maximumLag))
+            mediaElapsed = max(mediaElapsed, clocks[layer].elapsed)
         } else if step < -Self.maximumStepBack {
-            lastMediaTime = moment.mediaTime
+            clocks[layer].latest = mediaTime
         }
     }
 }

@@ -158,8 +158,8 @@ extension ContractFault {
     }
 
     private static var audioFormats: String {
-        let rates = ContractMonitor.audioSampleRates.sorted().map(kilo).joined(separator: " or ")
-        return "\(rates) kHz, at most \(ContractMonitor.maximumAudioChannelCount) channels"
+        let rates = AudioState.sampleRates.sorted().map(kilo).joined(separator: " or ")
+        return "\(rates) kHz, at most \(AudioState.maximumChannelCount) channels"
     }
 
     static func mega(_ bits: Int) -> String { short(Double(bits) / 1_000_000) }

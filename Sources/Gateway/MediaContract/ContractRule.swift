@@ -1,5 +1,6 @@
 import H264
 public import Settings
+import Wire
 
 /// The rules of the media contract (docs/media-contract.md), by the names that metrics, events and stage tags use.
 public enum ContractRule: String, CaseIterable, Codable, Sendable {
@@ -62,6 +63,20 @@ extension ContractSettings {
         guard self[.videoProfile] == .disconnect else { return nil }
         return Set(profile.limit.map(\.profileIDC)).union([VideoProfile.constrainedBaseline.profileIDC])
     }
+}
+
+extension ContractSettings {
+    func admits(_ sequence: SequenceParameterSet) -> Bool {
+        switch sequence.profileIDC {
+        case SequenceParameterSet.baseline: sequence.isConstrainedBaseline || profile.limit.contains(.baseline)
+        case SequenceParameterSet.main: profile.limit.contains(.main)
+        case SequenceParameterSet.high: profile.limit.contains(.high)
+        default: false
+        }
+    }
+
+    /// - Parameter seconds: between two IDR pictures.
+    func isTooLong(keyframeInterval seconds: Double) -> Bool { seconds > keyframeInterval.limit.inSeconds * 1.1 }
 }
 
 extension VideoProfile {

@@ -7,12 +7,17 @@ struct ContractSentence {
     /// OBS shows a few hundred characters.
     static let maximumLength = 600
 
-    init(_ faults: [ContractFault], rules: ContractSettings, family: EncoderFamily, isX264: Bool) {
-        let advice = EncoderAdvice(family: family, isX264: isX264, rules: rules)
-        let found = faults.map { $0.words(under: rules) }.joined(separator: ", ")
+    init(_ findings: [ContractFinding], of layers: PublishedLayers, rules: ContractSettings, family: EncoderFamily, isX264: Bool)
+    {
+        let advice = EncoderAdvice(family: family, isX264: isX264, hasLayers: layers.areSeveral, rules: rules)
+        let found = layers.text(of: findings) { $0.words(under: rules) }
         var settings: [String] = []
-        for setting in faults.map(advice.setting(for:)) where !settings.contains(setting) { settings.append(setting) }
-        let separator = family == .ffmpeg ? " " : ", "
-        text = String("\(found): \(advice.place)\(settings.joined(separator: separator)).".prefix(Self.maximumLength))
+        for setting in findings.map({ advice.setting(for: $0.fault) }) where !settings.contains(setting) {
+            settings.append(setting)
+        }
+        let cure = advice.place + settings.joined(separator: family == .ffmpeg ? " " : ", ")
+        // Layers' names have colons of their own.
+        let whole = layers.areSeveral ? "\(found). \(cure.prefix(1).uppercased())\(cure.dropFirst())." : "\(found): \(cure)."
+        text = String(whole.prefix(Self.maximumLength))
     }
 }

@@ -13,6 +13,8 @@ public final class ContractSession {
     public var onWarning: ((ContractWarning) -> Void)?
     /// What ended the publish.
     public private(set) var faults: [ContractFault] = []
+    /// What the publication calls its layers, by place; without a name a layer goes by its size.
+    public var layerNames: [UInt8: String] = [:] { didSet { monitor.name(layers: layerNames) } }
     /// For other threads to look at.
     public let standing = ContractStanding()
 
@@ -47,8 +49,10 @@ public final class ContractSession {
     }
 
     /// The parameter sets of a sequence header, judged when a picture uses them.
-    public func videoConfigured(_ parameterSets: [[UInt8]], mediaTime: Duration, arrival: MonotonicTime) -> Refusal? {
-        for set in parameterSets { unsafe monitor.parameterSet(set.span.bytes, at: moment(mediaTime, arrival)) }
+    public func videoConfigured(
+        _ parameterSets: [[UInt8]], layer: UInt8 = 0, mediaTime: Duration, arrival: MonotonicTime
+    ) -> Refusal? {
+        for set in parameterSets { unsafe monitor.parameterSet(set.span.bytes, layer: layer, at: moment(mediaTime, arrival)) }
         return news(at: arrival)
     }
 
@@ -65,9 +69,11 @@ public final class ContractSession {
     }
 
     /// One access unit: what the walk over it found.
-    public func accessUnit(_ found: NALUnitList, mediaTime: Duration, arrival: MonotonicTime) -> Refusal? {
+    public func accessUnit(
+        _ found: NALUnitList, layer: UInt8 = 0, mediaTime: Duration, arrival: MonotonicTime
+    ) -> Refusal? {
         let moment = moment(mediaTime, arrival)
-        return look(at: arrival) { $0.accessUnit(found, at: moment) }
+        return look(at: arrival) { $0.accessUnit(found, layer: layer, at: moment) }
     }
 
     public func audioFrame(byteCount: Int, mediaTime: Duration, arrival: MonotonicTime) -> Refusal? {
@@ -83,16 +89,16 @@ public final class ContractSession {
 
     // MARK: WHIP
 
-    /// One video payload of the forwarded layer, after SRTP; duplicates, RTX and padding left out: what the walk over it found.
+    /// One video payload, after SRTP; duplicates, RTX and padding left out: what the walk over it found.
     /// - Parameters:
-    ///   - sequenceNumber: extended.
+    ///   - sequenceNumber: extended, of this layer.
     ///   - timestamp: unwrapped, 90 kHz.
     @inline(__always)
     public func videoPayload(
-        _ found: NALUnitList, sequenceNumber: Int64, timestamp: Int64, arrival: MonotonicTime
+        _ found: NALUnitList, layer: UInt8 = 0, sequenceNumber: Int64, timestamp: Int64, arrival: MonotonicTime
     ) -> Refusal? {
         let moment = MediaMoment(mediaTime: timestamp, arrival: arrival)
-        return look(at: arrival) { $0.rtpPayload(found, sequenceNumber: sequenceNumber, at: moment) }
+        return look(at: arrival) { $0.rtpPayload(found, layer: layer, sequenceNumber: sequenceNumber, at: moment) }
     }
 
     /// The encoder does not send keyframes when asked.

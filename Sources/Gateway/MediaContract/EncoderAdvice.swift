@@ -6,6 +6,8 @@ struct EncoderAdvice {
     var family: EncoderFamily
     /// The stream carries x264's settings: OBS then names its settings otherwise than with a hardware encoder.
     var isX264: Bool
+    /// Bitrates are then those of all layers together.
+    var hasLayers = false
     var rules: ContractSettings
 
     /// Where the settings are; empty where that goes without saying.
@@ -68,6 +70,9 @@ struct EncoderAdvice {
     private var bitrate: String {
         // Encoders overshoot what they are set to: leave them three tenths.
         let rate = kilobits(rules.videoBitrate.limit) * 7 / 10
+        if hasLayers {
+            return pick(ffmpeg: "-b:v \(rate)k in all", other: "the bitrates of all layers to \(rate) kbit/s together")
+        }
         return pick(
             obs: "Rate Control = CBR, Bitrate = \(rate) Kbps", ffmpeg: "-b:v \(rate)k -maxrate \(rate)k -bufsize \(rate)k",
             browser: "maxBitrate = \(rate)000", other: "a constant video bitrate of \(rate) kbit/s")

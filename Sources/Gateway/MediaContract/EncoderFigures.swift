@@ -8,7 +8,7 @@ public struct EncoderFigures: Equatable, Sendable {
     /// Composed by the program, and of those the ones composed too late.
     public internal(set) var rendered = 0
     public internal(set) var lagged = 0
-    /// Given to the forwarded track's encoder, and of those the ones that it did not get to.
+    /// Given to the encoder of the counted layer, and of those the ones that it did not get to.
     public internal(set) var input = 0
     public internal(set) var skipped = 0
     public internal(set) var encoded = 0
@@ -18,6 +18,10 @@ public struct EncoderFigures: Equatable, Sendable {
     /// Reports of either kind that came, those left out too.
     public internal(set) var reportCount = 0
 
+    /// The layer whose reports are counted: OBS tells what its whole program did in each layer's.
+    private var source: UInt8?
+    /// Which reports have come since the source's last one, a bit for each layer and kind.
+    private var others: UInt8 = 0
     private var hasSession = false
     private var hasRendition = false
 
@@ -27,8 +31,10 @@ public struct EncoderFigures: Equatable, Sendable {
     public init() {}
 
     /// Counts a report: the first of each kind tells of the time before this publish, and one beyond all measure of nothing.
-    mutating func add(_ report: BroadcastPerformance) {
+    /// - Parameter layer: the place of the one that it came in.
+    mutating func add(_ report: BroadcastPerformance, of layer: UInt8 = 0) {
         reportCount += 1
+        guard isSource(layer, of: report) else { return }
         switch report {
         case .session(let frames):
             defer { hasSession = true }
@@ -45,6 +51,19 @@ public struct EncoderFigures: Equatable, Sendable {
             skipped += Int(frames.skipped)
             encoded += Int(frames.output)
         }
+    }
+
+    /// The first layer that reports is the source, until another one has reported twice without it.
+    private mutating func isSource(_ layer: UInt8, of report: BroadcastPerformance) -> Bool {
+        let isSession = if case .session = report { true } else { false }
+        let mark: UInt8 = 1 << (isSession ? layer : layer + 4)
+        if source == nil || others & mark != 0 { source = layer }
+        guard layer == source else {
+            others |= mark
+            return false
+        }
+        others = 0
+        return true
     }
 
     /// What was told since an earlier moment of the same publish.

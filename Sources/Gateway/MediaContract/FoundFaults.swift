@@ -4,22 +4,33 @@ import Wire
 /// The faults found so far, when to tell them, and how often each was told.
 struct FoundFaults {
     private struct Entry {
-        var fault: ContractFault
+        var finding: ContractFinding
         var action: ContractAction
         var foundAt: MonotonicTime
         var count = 1
         var warnedAt: MonotonicTime?
         /// Nobody has found it since it was judged anew.
         var isMended = false
+
+        /// A ground to disconnect stays one, but for pictures too small while a larger layer was still to come.
+        var isGround: Bool { action == .disconnect && !(isMended && finding.fault.rule == .minimumResolution) }
+
+        var isWarning: Bool { action == .warn && !isMended }
+
+        func isRecent(at now: MonotonicTime) -> Bool { now - foundAt <= FoundFaults.warningInterval }
     }
 
-    /// At most one for each kind of fault.
+    /// A verdict that is put off for the rest of a group of pictures.
+    private struct Wait {
+        /// By arrival.
+        var deadline: MonotonicTime
+        /// The group began before this picture, or with it; nil: it begins with the next one.
+        var picture: (layer: UInt8, time: Int64)?
+    }
+
+    /// At most one for each kind of fault and layer.
     private var entries: [Entry] = []
-    /// When the faults that wait for more are told, by arrival; nil while none waits.
-    private(set) var deadline: MonotonicTime?
-    /// The same by media time of the video: the end of the first group of pictures, one second at most.
-    private(set) var mediaDeadline: Int64?
-    private(set) var waitingSince: Int64?
+    private var wait: Wait?
 
     /// Media that stalls does not hold a verdict back for longer.
     private static let maximumWait = Duration.seconds(2)
@@ -27,16 +38,16 @@ struct FoundFaults {
     private static let warningInterval = Duration.seconds(60)
 
     /// Notes a fault; answers whether it is worth a warning now.
-    mutating func note(_ fault: ContractFault, action: ContractAction, at now: MonotonicTime) -> Bool {
+    mutating func note(_ finding: ContractFinding, action: ContractAction, at now: MonotonicTime) -> Bool {
         let index: Int
-        if let known = entries.firstIndex(where: { $0.fault.isSameKind(as: fault) }) {
+        if let known = self.index(of: finding) {
             index = known
-            (entries[known].fault, entries[known].action, entries[known].foundAt) = (fault, action, now)
+            (entries[known].finding, entries[known].action, entries[known].foundAt) = (finding, action, now)
             entries[known].count += 1
             entries[known].isMended = false
         } else {
             index = entries.count
-            entries.append(Entry(fault: fault, action: action, foundAt: now))
+            entries.append(Entry(finding: finding, action: action, foundAt: now))
         }
         guard action == .warn else { return false }
         if let last = entries[index].warnedAt, now - last < Self.warningInterval { return false }
@@ -45,49 +56,79 @@ struct FoundFaults {
     }
 
     /// How often a fault was found since it was last told.
-    mutating func takeCount(of fault: ContractFault) -> Int {
-        guard let index = entries.firstIndex(where: { $0.fault.isSameKind(as: fault) }) else { return 0 }
+    mutating func takeCount(of finding: ContractFinding) -> Int {
+        guard let index = index(of: finding) else { return 0 }
         defer { entries[index].count = 0 }
         return entries[index].count
     }
 
-    /// Lets the verdict wait for the rest of the group of pictures.
-    mutating func wait(from mediaTime: Int64?, at now: MonotonicTime) {
-        guard deadline == nil else { return }
-        deadline = now + Self.maximumWait
-        waitingSince = mediaTime
-        mediaDeadline = mediaTime.map { $0 + Self.maximumMediaWait }
+    /// The fault with what is alike in other layers: they are warned of together.
+    func warned(alike finding: ContractFinding, at now: MonotonicTime) -> [ContractFinding] {
+        entries.filter {
+            $0.isWarning && $0.isRecent(at: now) && $0.finding.fault.isSameKind(as: finding.fault)
+        }.map(\.finding)
     }
 
-    /// The first picture has come: the wait is for its group.
-    mutating func restartWaiting(from mediaTime: Int64) {
-        (waitingSince, mediaDeadline) = (mediaTime, mediaTime + Self.maximumMediaWait)
-    }
-
-    /// What the sentence lists: grounds to disconnect by precedence, then what was warned about in the last minute.
-    func listed(at now: MonotonicTime) -> [ContractFault] {
-        let listed = entries.filter { $0.action == .disconnect || now - $0.foundAt <= Self.warningInterval }
+    /// What the sentence lists: grounds to disconnect by precedence, then what was warned about in the last minute. Empty where
+    /// there is no ground.
+    func verdict(at now: MonotonicTime) -> [ContractFinding] {
+        guard entries.contains(where: \.isGround) else { return [] }
+        let listed = entries.filter { $0.isGround || $0.isWarning && $0.isRecent(at: now) }
         return listed.sorted {
-            ($0.action == .disconnect ? 0 : 1, $0.fault.precedence) < ($1.action == .disconnect ? 0 : 1, $1.fault.precedence)
-        }.map(\.fault)
+            ($0.isGround ? 0 : 1, $0.finding.fault.precedence) < ($1.isGround ? 0 : 1, $1.finding.fault.precedence)
+        }.map(\.finding)
     }
 
     /// What these rules look at is judged anew: faults that are still there are noted again.
-    mutating func judgedAnew(_ rules: [ContractRule]) {
-        for index in entries.indices where rules.contains(entries[index].fault.rule) { entries[index].isMended = true }
+    /// - Parameter layer: nil for all of them.
+    mutating func judgedAnew(_ rules: [ContractRule], of layer: UInt8?) {
+        for index in entries.indices where rules.contains(entries[index].finding.fault.rule) {
+            let other = entries[index].finding.layer
+            if layer == nil || other == nil || other == layer { entries[index].isMended = true }
+        }
     }
 
     /// What is so now, by precedence.
-    func present(at now: MonotonicTime) -> [ContractFault] {
+    func present(at now: MonotonicTime) -> [ContractFinding] {
         let present = entries.filter { entry in
-            if entry.action == .disconnect { return true }
-            return !entry.isMended && (entry.fault.isLasting || now - entry.foundAt <= Self.warningInterval)
+            entry.isGround || entry.isWarning && (entry.finding.fault.isLasting || entry.isRecent(at: now))
         }
-        return present.map(\.fault).sorted { $0.precedence < $1.precedence }
+        return present.map(\.finding).sorted { $0.fault.precedence < $1.fault.precedence }
     }
 
     /// A rule was switched off or its limit moved: what was found under the old one no longer counts.
     mutating func forget() { self = FoundFaults() }
+
+    private func index(of finding: ContractFinding) -> Int? {
+        entries.firstIndex { $0.finding.layer == finding.layer && $0.finding.fault.isSameKind(as: finding.fault) }
+    }
+}
+
+// MARK: - Waiting
+
+extension FoundFaults {
+    /// When the faults that wait for more are told, by arrival; nil while none waits.
+    var deadline: MonotonicTime? { wait?.deadline }
+
+    /// Lets the verdict wait for the rest of a group of pictures.
+    /// - Parameter picture: media time of the layer's picture at hand.
+    mutating func wait(from picture: (layer: UInt8, time: Int64)?, at now: MonotonicTime) {
+        if wait == nil { wait = Wait(deadline: now + Self.maximumWait, picture: picture) }
+    }
+
+    /// A picture begins: whether the group that was waited for, or a second of it, has passed.
+    mutating func hasWaited(until mediaTime: Int64, of layer: UInt8, isIDR: Bool) -> Bool {
+        guard let since = wait?.picture else {
+            // What was found is no picture's: wait for the group of this one.
+            wait?.picture = (layer, mediaTime)
+            return false
+        }
+        guard layer == since.layer else { return false }
+        return mediaTime >= since.time + Self.maximumMediaWait || mediaTime < since.time || (isIDR && mediaTime > since.time)
+    }
+
+    /// What was waited for has mended itself.
+    mutating func stopWaiting() { wait = nil }
 }
 
 extension ContractFault {

@@ -1,131 +1,200 @@
 import H264
+import Settings
 import Wire
 
-/// What the monitor remembers of a video track.
+/// The contract's eye on one layer of video: what it remembers of it, and how it judges its pictures.
 struct VideoState {
-    var parameterSets = ParameterSets()
-    var cadence = PictureCadence()
-    var order = PictureOrder()
-    var bucket: BitrateBucket
-    /// x264's own words about itself, when it sent them.
-    var settings: EncoderSettings?
-    /// A picture with known parameter sets, or a codec that is refused, has come.
-    var isPresent = false
+    /// Its place among the publish's layers.
+    private let layer: UInt8
+    private(set) var cadence = PictureCadence()
     /// The sets of the last slice, once judged.
     private(set) var active: SequenceParameterSet?
     private var activePicture: PictureParameterSet?
+    private var parameterSets = ParameterSets()
     private var judgedGeneration = -1
     private var judgedPictureSet: UInt8 = 0
+    private var order = PictureOrder()
     /// Parameter sets and SEI that came in fragments, put together.
-    var fragments = FragmentedUnit()
+    private var fragments = FragmentedUnit()
+    /// x264's own words about itself, when it sent them.
+    private var settings: EncoderSettings?
 
-    private var firstPictureArrival: MonotonicTime?
-    private var wasEverLargeEnough = false
+    init(layer: UInt8) { self.layer = layer }
 
-    init(bitrateLimit: Int) { bucket = BitrateBucket(limit: bitrateLimit) }
+    /// Frames a second: declared, or else measured.
+    private var frameRate: Double? { active?.vui?.timing?.frameRate ?? cadence.frameRate }
 
-    mutating func limitsChanged(bitrateLimit: Int) {
-        bucket.limit = bitrateLimit
-        judgedGeneration = -1
+    /// What has been seen of its pictures; nil before the first one.
+    var sighting: LayerSighting? {
+        active.map {
+            LayerSighting(
+                place: layer, sequence: $0, frameRate: cadence.frameRate ?? frameRate, keyframeInterval: cadence.keyframeInterval)
+        }
+    }
+
+    /// There are other limits: the next picture is judged as if its parameter sets were new.
+    mutating func limitsChanged() { judgedGeneration = -1 }
+
+    /// A parameter set from signalling (AVC sequence header). Judged when a picture uses it.
+    mutating func parameterSet(_ nalUnit: RawSpan) {
+        guard nalUnit.byteCount > 0 else { return }
+        let type = unsafe NALUnitHeader(nalUnit.unsafeLoad(as: UInt8.self)).type
+        if type == .sequenceParameterSet || type == .pictureParameterSet { parameterSets.add(nalUnit, type: type) }
+    }
+}
+
+// MARK: - NAL units
+
+extension VideoState {
+    /// One access unit that came whole.
+    /// - Returns: its bytes, as the bitrate counts them.
+    mutating func accessUnit(_ found: NALUnitList, at moment: MediaMoment, _ findings: inout ContractFindings) -> Int {
+        order.accessUnitBegan()
+        return unsafe judge(found.units, at: moment, &findings)
+    }
+
+    /// One RTP payload.
+    /// - Returns: its bytes, as the bitrate counts them.
+    mutating func rtpPayload(
+        _ found: NALUnitList, sequenceNumber: Int64, at moment: MediaMoment, _ findings: inout ContractFindings
+    ) -> Int {
+        if !order.packetCame(sequenceNumber) { fragments.interrupt() }
+        guard let fragment = found.fragment else { return unsafe judge(found.units, at: moment, &findings) }
+        return judge(fragment, at: moment, &findings)
+    }
+
+    private mutating func judge(
+        _ units: [UnsafeRawBufferPointer], at moment: MediaMoment, _ findings: inout ContractFindings
+    ) -> Int {
+        var byteCount = 0
+        for index in unsafe units.indices {
+            let unit = unsafe units[index]
+            byteCount += unit.count
+            unsafe nalUnit(unit, NALUnitHeader(unit[0]), at: moment, &findings)
+        }
+        return byteCount
+    }
+
+    private mutating func judge(_ fragment: FUAFragment, at moment: MediaMoment, _ findings: inout ContractFindings) -> Int {
+        let type = fragment.header.type
+        if type.hasSliceHeader {
+            sliceFragment(fragment, at: moment, &findings)
+        } else if type == .sei || type == .sequenceParameterSet || type == .pictureParameterSet {
+            if fragments.add(fragment) {
+                unsafe fragments.bytes.withUnsafeBytes { unsafe nalUnit($0, fragment.header, at: moment, &findings) }
+            }
+        }
+        return unsafe type == .filler ? 0 : fragment.body.count + (fragment.isStart ? 1 : 0)
+    }
+
+    /// The start fragment has the slice header, unless somebody cuts into it: then the next ones are put behind it.
+    private mutating func sliceFragment(
+        _ fragment: FUAFragment, at moment: MediaMoment, _ findings: inout ContractFindings
+    ) {
+        if fragment.isStart, let slice = try? unsafe SliceHeader(header: fragment.header, payload: fragment.body.bytes) {
+            return self.slice(slice, at: moment, &findings)
+        }
+        guard fragment.isStart || fragments.isOpen else { return }
+        _ = fragments.add(fragment)
+        guard let slice = try? unsafe SliceHeader(parsing: fragments.bytes.span.bytes) else { return }
+        fragments.interrupt()
+        self.slice(slice, at: moment, &findings)
+    }
+
+    private mutating func nalUnit(
+        _ unit: UnsafeRawBufferPointer, _ header: NALUnitHeader, at moment: MediaMoment, _ findings: inout ContractFindings
+    ) {
+        switch header.type {
+        case .nonIDRSlice, .idrSlice, .partitionA:
+            if let slice = try? unsafe SliceHeader(parsing: unit.bytes) { self.slice(slice, at: moment, &findings) }
+        case .sequenceParameterSet, .pictureParameterSet: unsafe parameterSets.add(unit.bytes, type: header.type)
+        case .sei:
+            if let report = unsafe BroadcastPerformance(inSEI: unit.bytes) {
+                findings.encoder.add(report, of: layer)
+            } else if settings == nil, let settings = unsafe EncoderSettings(inSEI: unit.bytes) {
+                (self.settings, findings.isX264) = (settings, true)
+            }
+        default: break
+        }
+    }
+}
+
+// MARK: - Pictures
+
+extension VideoState {
+    /// One slice header, wherever it stood.
+    private mutating func slice(_ slice: SliceHeader, at moment: MediaMoment, _ findings: inout ContractFindings) {
+        let place = order.place(at: moment.mediaTime)
+        if place == .newPicture { pictureBegan(isIDR: slice.isIDR, at: moment, &findings) }
+        if let (sequence, picture) = setsToJudge(for: slice) { judge(sequence, picture, at: moment.arrival, &findings) }
+        if slice.type == .b { found(.bFrames(count: declaredBFrames), at: moment.arrival, &findings) }
+        if place != .earlierPicture, order.isOutOfOrder(slice, at: moment.mediaTime, place), !allowsAnyOrder {
+            found(.arbitrarySliceOrder, at: moment.arrival, &findings)
+        }
+    }
+
+    private mutating func pictureBegan(isIDR: Bool, at moment: MediaMoment, _ findings: inout ContractFindings) {
+        findings.pictureBegan(of: layer, at: moment.mediaTime, isIDR: isIDR, now: moment.arrival)
+        if cadence.pictureBegan(at: moment.mediaTime, isIDR: isIDR) { judgeCadence(at: moment.arrival, &findings) }
     }
 
     /// The sets of a slice when they must be judged: after a change only. Nil too while a set is missing.
-    mutating func setsToJudge(for slice: SliceHeader) -> (SequenceParameterSet, PictureParameterSet)? {
+    private mutating func setsToJudge(for slice: SliceHeader) -> (SequenceParameterSet, PictureParameterSet)? {
         if judgedGeneration == parameterSets.generation, judgedPictureSet == slice.pictureParameterSetID { return nil }
         guard let sets = parameterSets.sets(ofPicture: slice.pictureParameterSetID) else { return nil }
         (judgedGeneration, judgedPictureSet) = (parameterSets.generation, slice.pictureParameterSetID)
         (active, activePicture) = sets
-        isPresent = true
         return sets
     }
 
+    private func judge(
+        _ sequence: SequenceParameterSet, _ picture: PictureParameterSet, at now: MonotonicTime,
+        _ findings: inout ContractFindings
+    ) {
+        let size = PublishedLayers.Size(width: sequence.width, height: sequence.height)
+        findings.judgedAnew([.videoCodec, .videoProfile, .maximumResolution], of: layer)
+        findings.sized(layer, size, in: cadence.pictureTime, at: now)
+        if !findings.rules.admits(sequence) { found(.profile(idc: sequence.profileIDC), at: now, &findings) }
+        if !sequence.frameMbsOnly { found(.interlaced, at: now, &findings) }
+        if picture.sliceGroupCount > 1 { found(.sliceGroups, at: now, &findings) }
+        if picture.redundantPicCntPresent { found(.redundantPictures, at: now, &findings) }
+        if size.pixelCount > findings.rules.maximumResolution.limit {
+            found(.resolutionAbove(width: size.width, height: size.height), at: now, &findings)
+        }
+        if let fault = keyframeFaultFromSettings(findings) { found(fault, at: now, &findings) }
+    }
+
+    private func judgeCadence(at now: MonotonicTime, _ findings: inout ContractFindings) {
+        if let rate = cadence.frameRate { findings.judge(frameRate: rate, of: layer, at: now) }
+        guard findings.mustKeepKeyframeInterval else { return }
+        if let seconds = cadence.keyframeInterval, findings.rules.isTooLong(keyframeInterval: seconds) {
+            found(.keyframeInterval(seconds: seconds), at: now, &findings)
+        } else if let fault = keyframeFaultFromSettings(findings) {
+            found(fault, at: now, &findings)
+        }
+    }
+
+    /// What x264 says of its own keyframe interval, once the frame rate is known.
+    private func keyframeFaultFromSettings(_ findings: borrowing ContractFindings) -> ContractFault? {
+        guard findings.mustKeepKeyframeInterval, let frames = settings?.keyframeInterval, cadence.keyframeInterval == nil,
+            let rate = frameRate, rate > 0, rate.isFinite
+        else { return nil }
+        let seconds = Double(frames) / rate
+        return findings.rules.isTooLong(keyframeInterval: seconds) ? .keyframeInterval(seconds: seconds) : nil
+    }
+
+    private func found(_ fault: ContractFault, at now: MonotonicTime, _ findings: inout ContractFindings) {
+        findings.found(fault, of: layer, in: cadence.pictureTime, at: now)
+    }
+
+    private var declaredBFrames: Int? {
+        guard let count = settings?.bFrames, count > 0 else { return nil }
+        return count
+    }
+
     /// Slices of this picture may come in any order, or twice, by the stream's own declaration.
-    var allowsAnyOrder: Bool {
+    private var allowsAnyOrder: Bool {
         guard let activePicture else { return true }
         return activePicture.sliceGroupCount > 1 || activePicture.redundantPicCntPresent
-    }
-
-    mutating func sizeSeen(isLargeEnough: Bool, at now: MonotonicTime) {
-        if firstPictureArrival == nil { firstPictureArrival = now }
-        if isLargeEnough { wasEverLargeEnough = true }
-    }
-
-    /// The picture size when it has been below the minimum since the first picture, that long ago.
-    func tooSmallSinceStart(for time: Duration, at now: MonotonicTime) -> (width: Int, height: Int)? {
-        guard !wasEverLargeEnough, let start = firstPictureArrival, now - start >= time, let active else { return nil }
-        return (active.width, active.height)
-    }
-
-    /// Frames a second: declared, or else measured.
-    var frameRate: Double? { active?.vui?.timing?.frameRate ?? cadence.frameRate }
-}
-
-/// A small NAL unit that comes in FU-A fragments: parameter sets and SEI are put together, of slices the header at most.
-struct FragmentedUnit {
-    private(set) var bytes: [UInt8] = []
-    private(set) var isOpen = false
-
-    static let maximumByteCount = SequenceParameterSet.maximumByteCount
-
-    /// Adds a fragment; true when the unit is whole.
-    mutating func add(_ fragment: FUAFragment) -> Bool {
-        if fragment.isStart {
-            bytes.removeAll(keepingCapacity: true)
-            bytes.append(fragment.header.byte)
-            isOpen = true
-        }
-        guard isOpen, unsafe bytes.count + fragment.body.count <= Self.maximumByteCount, bytes.first == fragment.header.byte
-        else {
-            isOpen = false
-            return false
-        }
-        unsafe bytes.append(contentsOf: fragment.body)
-        if fragment.isEnd { isOpen = false }
-        return fragment.isEnd
-    }
-
-    /// A packet between the fragments was lost, or the rest is not wanted.
-    mutating func interrupt() { isOpen = false }
-}
-
-/// The parameter sets that a stream has sent, by id: 32 and 256 at most, as the specification numbers them.
-struct ParameterSets {
-    private var sequenceSets: [SequenceParameterSet?] = []
-    private var pictureSets: [PictureParameterSet?] = []
-    /// Rises when a set changes; sets sent again as they were do not count.
-    private(set) var generation = 0
-
-    /// Takes in one NAL unit of type 7 or 8; one that cannot be read changes nothing.
-    mutating func add(_ nalUnit: RawSpan, type: NALUnitType) {
-        if type == .sequenceParameterSet {
-            if let set = try? SequenceParameterSet(parsing: nalUnit) { add(set) }
-        } else if let set = try? PictureParameterSet(parsing: nalUnit) {
-            add(set)
-        }
-    }
-
-    private mutating func add(_ set: SequenceParameterSet) {
-        let index = Int(set.id)
-        while sequenceSets.count <= index { sequenceSets.append(nil) }
-        guard sequenceSets[index] != set else { return }
-        sequenceSets[index] = set
-        generation += 1
-    }
-
-    private mutating func add(_ set: PictureParameterSet) {
-        let index = Int(set.id)
-        while pictureSets.count <= index { pictureSets.append(nil) }
-        guard pictureSets[index] != set else { return }
-        pictureSets[index] = set
-        generation += 1
-    }
-
-    /// Both sets of a slice; nil while one has not come.
-    func sets(ofPicture id: UInt8) -> (SequenceParameterSet, PictureParameterSet)? {
-        guard Int(id) < pictureSets.count, let picture = pictureSets[Int(id)],
-            Int(picture.sequenceParameterSetID) < sequenceSets.count,
-            let sequence = sequenceSets[Int(picture.sequenceParameterSetID)]
-        else { return nil }
-        return (sequence, picture)
     }
 }

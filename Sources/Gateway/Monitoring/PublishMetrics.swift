@@ -48,7 +48,8 @@ struct PublishMetrics: Sendable {
     func reached(_ step: String, after elapsed: Duration, _ ingest: IngestProtocol) { setup(ingest, step).observe(elapsed) }
 
     func refused(_ attempt: RefusedAttempt) {
-        if !attempt.wasLive { Self.attempts(registry, attempt.ingestProtocol, "refused", attempt.refusal.code.name).increment() }
+        let isAttempt = !attempt.wasLive && !attempt.isInquiry
+        if isAttempt { Self.attempts(registry, attempt.ingestProtocol, "refused", attempt.refusal.code.name).increment() }
         guard attempt.refusal.code.isContractViolation else { return }
         Self.violations(registry, attempt.ingestProtocol, attempt.refusal.code.name).increment()
     }

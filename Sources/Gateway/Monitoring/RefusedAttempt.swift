@@ -13,6 +13,8 @@ public struct RefusedAttempt: Sendable, Equatable {
     public var grant: PublishGrant?
     /// It was publishing until then.
     public var wasLive = false
+    /// It asked what to be set to and connected nowhere: no publish was attempted.
+    public var isInquiry = false
     /// The id of its session, where it had one; the rules that it kept and broke stand there.
     public var sessionID: String?
     public internal(set) var time = WallTime(nanosecondsSince1970: 0)

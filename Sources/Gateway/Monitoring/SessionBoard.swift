@@ -90,7 +90,7 @@ public final class SessionBoard: Sendable {
     }
 }
 
-/// Notices when a publish's first media passes, and its end. Counts nothing: that is the ingest's.
+/// Notices when a publish's first media passes, which layers it has, and its end. Counts nothing: that is the ingest's.
 private final class SessionWatch: MediaSink {
     private let record: SessionRecord
     private let board: SessionBoard
@@ -118,6 +118,7 @@ private final class SessionWatch: MediaSink {
     }
 
     func formatChanged(_ track: TrackID, to format: TrackFormat) {}
+    func layersChanged() { record.note(publication.layers) }
     func muteChanged(_ track: TrackID, isMuted: Bool) {
         record.note(isMuted ? "\(track.kind)Muted" : "\(track.kind)Unmuted", at: wallNow())
     }

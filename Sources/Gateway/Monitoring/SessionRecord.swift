@@ -22,6 +22,7 @@ public final class SessionRecord: Sendable {
     private struct Content {
         var steps: [PublishStep]
         var warnings: [SessionWarning] = []
+        var layers: [VideoLayer] = []
         var ending: SessionEnding?
     }
 
@@ -36,6 +37,8 @@ public final class SessionRecord: Sendable {
     public var steps: [PublishStep] { content.withLock { $0.steps } }
     /// By the time they first came.
     public var warnings: [SessionWarning] { content.withLock { $0.warnings } }
+    /// Of its video, best first, as the publication last told of them; their rates are in samples.
+    var layers: [VideoLayer] { content.withLock { $0.layers } }
     /// What its encoder told of its frames.
     var encoder: EncoderFigures { contract?.encoder ?? EncoderFigures() }
     /// Nil while it is live.
@@ -61,6 +64,9 @@ public final class SessionRecord: Sendable {
             }
         }
     }
+
+    /// Notes which layers there are now, and how they rank.
+    func note(_ layers: [VideoLayer]) { content.withLock { $0.layers = layers } }
 
     /// - Returns: false when it had ended before.
     func end(_ ending: SessionEnding) -> Bool {
@@ -122,7 +128,8 @@ extension SessionRecord {
             "stageArn": .string(grant.stageARN), "stageSessionId": .string(lease.stageSessionID),
             "state": .string(ending == nil ? "live" : "ended"), "source": .string(origin.source.description),
             "userAgent": .string(origin.userAgent), "began": .string(CivilTime(began).rfc3339),
-            "totals": SessionTotals(counters).json, "story": ["steps": stepsJSON, "warnings": warningsJSON],
+            "totals": SessionTotals(counters).json, "layers": layersJSON(sample),
+            "story": ["steps": stepsJSON, "warnings": warningsJSON],
         ]
         if let ending {
             object["ended"] = .string(CivilTime(ending.time).rfc3339)
@@ -132,6 +139,21 @@ extension SessionRecord {
         if let encoder = encoder.json { object["encoder"] = encoder }
         if let sample { object["now"] = sample.json }
         return object
+    }
+
+    /// By its name, best first; one that is paused, and every one of a publish that has ended, is not active.
+    private func layersJSON(_ sample: SessionSample?) -> JSONValue {
+        let isLive = ending == nil
+        return .array(
+            layers.map { layer in
+                let rates = sample?[layer] ?? SessionSample.Track()
+                return [
+                    "name": .string(layer.name.rawValue), "rid": .string(layer.rid), "width": .integer(Int64(layer.width)),
+                    "height": .integer(Int64(layer.height)),
+                    "framesPerSecond": .number(rates.framesPerSecond.rounded(toPlaces: 1)),
+                    "bitsPerSecond": .integer(Int64(rates.bitsPerSecond)), "active": .bool(isLive && layer.isActive),
+                ]
+            })
     }
 
     /// How it stands with each rule of the media contract.

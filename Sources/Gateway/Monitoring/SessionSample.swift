@@ -1,24 +1,20 @@
 import JSON
 public import MediaContract
-import StageHub
+public import StageHub
 import Wire
 
 /// What one second of a live publish was like.
 public struct SessionSample: Sendable, Equatable {
-    /// One simulcast layer or the audio.
+    /// One layer of video or the audio.
     public struct Track: Sendable, Equatable {
         public var bitsPerSecond = 0
         public var framesPerSecond = 0.0
-        public var width = 0
-        public var height = 0
-
-        public var isActive: Bool { bitsPerSecond > 0 }
-        /// CloudWatch's PublishResolution: the smaller of width and height.
-        public var shortSide: Int { min(width, height) }
     }
 
-    /// By layer, as many as `PublishCounters` tells apart.
+    /// By the layer's place in its publication, as many as `PublishCounters` tells apart.
     public var video: [Track] = []
+    /// Those whose size is known, best first, by the names that they had at the end of this second.
+    public var layers: [VideoLayer] = []
     public var audio = Track()
     /// Packets of this second that never came, of those sent.
     public var lossRatio = 0.0
@@ -30,9 +26,15 @@ public struct SessionSample: Sendable, Equatable {
     public var bitsPerSecond: Int { videoBitsPerSecond + audio.bitsPerSecond }
     /// Of the liveliest layer.
     public var framesPerSecond: Double { video.map(\.framesPerSecond).max() ?? 0 }
-    /// The largest layer that is active.
+    /// That of the best layer that is not paused.
     public var picture: (width: Int, height: Int)? {
-        video.filter { $0.height > 0 }.max { $0.width * $0.height < $1.width * $1.height }.map { ($0.width, $0.height) }
+        (layers.first(where: \.isActive) ?? layers.first).map { ($0.width, $0.height) }
+    }
+
+    /// What a layer brought.
+    subscript(_ layer: VideoLayer) -> Track {
+        let place = Int(layer.track.layer)
+        return video.indices.contains(place) ? video[place] : Track()
     }
 
     public init() {}
@@ -67,19 +69,20 @@ struct CounterReading: Equatable {
     var packets: Int { video.reduce(audio.packets) { $0 + $1.packets } }
 
     /// The time since an earlier reading as a sample.
-    func sample(since earlier: CounterReading, over elapsed: Duration, _ counters: PublishCounters) -> SessionSample {
+    func sample(since earlier: CounterReading, over elapsed: Duration, of record: SessionRecord) -> SessionSample {
         let seconds = max(elapsed.inSeconds, 0.001)
-        func track(_ now: Track, _ then: Track, _ size: (width: Int, height: Int)?) -> SessionSample.Track {
+        func track(_ now: Track, _ then: Track) -> SessionSample.Track {
             SessionSample.Track(
                 bitsPerSecond: Int(Double((now.bytes - then.bytes) * 8) / seconds),
-                framesPerSecond: Double(now.frames - then.frames) / seconds, width: size?.width ?? 0, height: size?.height ?? 0)
+                framesPerSecond: Double(now.frames - then.frames) / seconds)
         }
         var sample = SessionSample()
-        sample.video = video.indices.map { track(video[$0], earlier.video[$0], counters.video[$0].pictureSize) }
-        sample.audio = track(audio, earlier.audio, nil)
+        sample.video = zip(video, earlier.video).map { track($0, $1) }
+        sample.layers = record.layers
+        sample.audio = track(audio, earlier.audio)
         let (lost, came) = (lost - earlier.lost, packets - earlier.packets)
         sample.lossRatio = lost > 0 ? Double(lost) / Double(lost + max(0, came)) : 0
-        sample.roundTrip = counters.roundTrip
+        sample.roundTrip = record.counters.roundTrip
         return sample
     }
 }

@@ -72,7 +72,7 @@ public final class SessionSampler {
             if let words = entry.encoder.look(reading.encoder, at: now) {
                 record.note(SessionWarning(rule: Self.encoderRule, sentence: words, time: wall))
             }
-            entry.sample = reading.sample(since: entry.reading, over: now - entry.at, record.counters)
+            entry.sample = reading.sample(since: entry.reading, over: now - entry.at, of: record)
             entry.sample.encoder = entry.encoder.lastMinute
             (entry.reading, entry.at) = (reading, now)
             history.add(entry.sample, of: record, at: wall)

@@ -13,8 +13,8 @@ public struct StageHistory {
     /// One publisher's series.
     struct Participant {
         var stageID: String
-        var video = [MinuteSeries](repeating: MinuteSeries(), count: PublishCounters.maximumLayerCount)
-        var resolution = [MinuteSeries](repeating: MinuteSeries(), count: PublishCounters.maximumLayerCount)
+        /// By name: when ranks change, what comes counts for whoever has the name now.
+        var layers: [LayerName: Layer] = [:]
         var audio = MinuteSeries()
         /// RTMP publishers only.
         var frameRate = MinuteSeries()
@@ -22,12 +22,22 @@ public struct StageHistory {
 
         mutating func add(_ sample: SessionSample, hasFrameRate: Bool, at time: WallTime) {
             lastMinute = MinuteSeries.minute(of: time)
-            for (layer, track) in sample.video.enumerated() where track.isActive || !video[layer].isEmpty {
-                video[layer].add(Double(track.bitsPerSecond), at: time)
-                if track.shortSide > 0 { resolution[layer].add(Double(track.shortSide), at: time) }
-            }
+            for layer in sample.layers { layers[layer.name, default: Layer()].add(layer, sample[layer], at: time) }
             audio.add(Double(sample.audio.bitsPerSecond), at: time)
             if hasFrameRate { frameRate.add(sample.framesPerSecond, at: time) }
+        }
+    }
+
+    struct Layer {
+        var bitrate = MinuteSeries()
+        /// The smaller of width and height, while it is not paused.
+        var resolution = MinuteSeries()
+        var frameRate = MinuteSeries()
+
+        mutating func add(_ layer: VideoLayer, _ rates: SessionSample.Track, at time: WallTime) {
+            bitrate.add(Double(rates.bitsPerSecond), at: time)
+            frameRate.add(rates.framesPerSecond, at: time)
+            if layer.isActive { resolution.add(Double(min(layer.width, layer.height)), at: time) }
         }
     }
 
@@ -110,10 +120,12 @@ extension StageHistory {
         }
         for (participant, values) in participants(ofStage: id) where filter.participantID ?? participant == participant {
             let who = ("Participant", participant)
-            for (layer, name) in values.layerNames {
-                let track = [who, ("SimulcastLayer", name), ("MediaType", "video")]
-                add("PublishBitrate", "Bits/Second", track, values.video[layer])
-                add("PublishResolution", "Count", track, values.resolution[layer])
+            for name in LayerName.allCases {
+                guard let layer = values.layers[name] else { continue }
+                let track = [who, ("SimulcastLayer", name.rawValue), ("MediaType", "video")]
+                add("PublishBitrate", "Bits/Second", track, layer.bitrate)
+                add("PublishResolution", "Count", track, layer.resolution)
+                add("PublishFramerate", "Count/Second", track, layer.frameRate)
             }
             add("PublishBitrate", "Bits/Second", [who, ("SimulcastLayer", "disabled"), ("MediaType", "audio")], values.audio)
             add("PublishFramerate", "Count/Second", [who], values.frameRate)
@@ -141,16 +153,4 @@ extension StageHistory {
                 }),
         ]
     }
-}
-
-extension StageHistory.Participant {
-    /// `no-rid` for video without simulcast; else `hi`, `mid`, `low` by size, as IVS names layers.
-    fileprivate var layerNames: [(layer: Int, name: String)] {
-        let active = video.indices.filter { !video[$0].isEmpty }
-        guard active.count > 1 else { return active.map { ($0, "no-rid") } }
-        let bySize = active.sorted { size($0) > size($1) }
-        return zip(bySize, ["hi", "mid", "low"]).map { ($0, $1) }
-    }
-
-    private func size(_ layer: Int) -> Float { resolution[layer].datapoints.last?.maximum ?? 0 }
 }

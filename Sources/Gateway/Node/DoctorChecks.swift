@@ -1,5 +1,6 @@
 import CShim
 import ClusterStore
+import ControlPlane
 import EventLoop
 import Foundation
 import OpenSSL
@@ -11,7 +12,8 @@ import Wire
 /// The doctor's questions, one function each.
 public enum DoctorChecks {
     public static let all: [@Sendable (StagedoorConfiguration) -> [Finding]] = [
-        listeners, advertisedAddresses, certificates, receiveBuffers, descriptors, clock, processors, libraries, cluster,
+        listeners, accessKeys, advertisedAddresses, certificates, receiveBuffers, descriptors, clock, processors, libraries,
+        cluster,
     ]
 
     /// A port that cannot be bound is held by somebody: by a running Stagedoor, perhaps, which is named.
@@ -29,6 +31,17 @@ public enum DoctorChecks {
             } catch {
                 let reason = StartupError.cannotListen(key: key, address: address, transport: transport, reason: error)
                 return .warning(reason.description)
+            }
+        }
+    }
+
+    /// A name in a deny list that is none denies nothing.
+    static func accessKeys(_ configuration: StagedoorConfiguration) -> [Finding] {
+        configuration.accessKeys.sorted { $0.key < $1.key }.flatMap { name, key in
+            [("allow", key.allow), ("deny", key.deny)].flatMap { list, patterns in
+                patterns.filter { pattern in !AccessAction.all.contains { pattern.matches($0.name) } }.map {
+                    .warning("accessKeys.\(name).\(list): there is no action \($0.text) (docs/api.md has the list)")
+                }
             }
         }
     }
@@ -93,7 +106,8 @@ public enum DoctorChecks {
     private static func descriptors(_ configuration: StagedoorConfiguration) -> [Finding] {
         var limit = rlimit()
         unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
-        let wanted = configuration.rtmp.maximumConnections + configuration.http.maximumConnections + 256
+        let (http, https) = (configuration.http.maximumConnections, configuration.https.maximumConnections)
+        let wanted = configuration.rtmp.maximumConnections + http + https + configuration.admin.maximumConnections
         return limit.rlim_cur >= wanted
             ? [.fine("descriptors: \(limit.rlim_cur)")]
             : [.warning("descriptors: \(limit.rlim_cur), the configured limits need \(wanted): ulimit -n, LimitNOFILE=")]

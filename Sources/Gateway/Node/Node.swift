@@ -121,8 +121,12 @@ public final class Node {
 
     // MARK: - What signals ask for
 
-    /// Drains, then returns from `serve`; asked again, returns at once.
-    public func terminate() { drain?.terminate() }
+    /// Drains, then returns from `serve`; asked again, returns at once. A take-over under way is given up, or its process would
+    /// serve on.
+    public func terminate() {
+        handover?.terminate()
+        drain?.terminate()
+    }
 
     /// Reads configuration and certificates anew.
     public func reload(because reason: String) { reload?.reload(because: reason) }
@@ -234,6 +238,7 @@ extension Node {
         shared.contract.context.apply(configuration.contract)
         load.apply(configuration.overload)
         shared.admission.gate.requireTLS(configuration.rtmp.requiresTLS)
+        shared.admission.tokens.apply(configuration.tokens)
         drain.apply(configuration.drain)
         admin.apply(ControlPlaneSettings(configuration, store: store))
     }

@@ -2,21 +2,27 @@ import RTP
 import StageHub
 import Wire
 
-/// Writes an encoder's H.264 access units to a publication as RTP packets, numbered without gaps.
+/// Writes H.264 access units to one of a publication's layers as RTP packets, numbered without gaps.
 final class AccessUnitWriter {
+    let track: TrackID
     private let publication: Publication
     private var packetizer = H264Packetizer()
     private let scratch: PacketScratch
     private var nextSequenceNumber: Int64 = 0
 
     /// - Parameter scratch: where packets lie while they are forwarded; one serves all writers of a thread.
-    init(publication: Publication, scratch: PacketScratch) { (self.publication, self.scratch) = (publication, scratch) }
+    init(publication: Publication, track: TrackID, scratch: PacketScratch) {
+        (self.publication, self.track, self.scratch) = (publication, track, scratch)
+    }
+
+    /// Something has been written.
+    var isInUse: Bool { nextSequenceNumber > 0 }
 
     /// Takes new parameter sets, and tells the sinks of the first of each.
     /// - Parameter others: further ones that must stand before IDR pictures too, sequence parameter sets first.
     func setParameterSets(sps: [UInt8], pps: [UInt8], others: [[UInt8]] = []) {
         packetizer.setParameterSets([sps] + others + [pps])
-        publication.setFormat(.h264(sps: sps, pps: pps), of: .video)
+        publication.setFormat(.h264(sps: sps, pps: pps), of: track)
     }
 
     /// Forwards one access unit.
@@ -35,7 +41,7 @@ final class AccessUnitWriter {
                 sequenceNumber += 1
             }
             nextSequenceNumber = sequenceNumber
-            let run = MediaRun(track: .video, isKeyframe: isKeyframe, arrival: arrival)
+            let run = MediaRun(track: track, isKeyframe: isKeyframe, arrival: arrival)
             unsafe packets.withUnsafeBufferPointer { unsafe publication.forward($0, of: run) }
         }
     }

@@ -6,7 +6,8 @@ import StageHub
 import Transcoding
 import Wire
 
-/// The audio of one RTMP publish: AAC goes through the transcoder and comes back as Opus, Opus passes. Confined.
+/// The audio of one RTMP publish: AAC goes through the transcoder and comes back as Opus, Opus passes. Tracks beside track 0 are
+/// passed over. Confined.
 final class AudioTrackFeed {
     /// Stamps are whole milliseconds, Opus frames need not be: a packet this near to the end of the last one begins there.
     /// In ticks: 10 ms.
@@ -32,6 +33,8 @@ final class AudioTrackFeed {
     private var stream: TranscodingStream?
     private var failure: Refusal?
     private var refusedCodec: AudioCodec?
+    private var passedOver: [PassedOverTracks.Audio] = []
+    private var hasFurther = false
     /// Where the last packet ended, in ticks.
     private var opusEnd: Int64?
     private(set) var lastMediaTime: Duration?
@@ -51,12 +54,45 @@ final class AudioTrackFeed {
         _ message: UnsafeRawBufferPointer, timestamp: Int64, arrival: MonotonicTime, _ counters: inout PipelineCounters
     ) -> Refusal? {
         if let failure { return failure }
+        var part = unsafe first(of: message, &counters)
+        if part == nil { publication.counters[.audio].count(byteCount: message.count, endsFrame: false) }
+        var start = 0
+        while let tag = part {
+            part = unsafe next(after: tag, in: message, &counters)
+            let end = part == nil ? message.count : tag.body.upperBound
+            defer { start = end }
+            guard tag.trackID == 0 else {
+                passOver(tag, &counters)
+                continue
+            }
+            let frames = counters.audioFrames
+            let refusal = unsafe take(tag, of: message, timestamp, arrival, &counters)
+            publication.counters[.audio].count(byteCount: end - start, endsFrame: counters.audioFrames > frames)
+            if let refusal { return refusal }
+        }
+        return nil
+    }
+
+    private func first(of message: UnsafeRawBufferPointer, _ counters: inout PipelineCounters) -> AudioTag? {
         if unsafe message.isEmpty { return nil }
-        guard let tag = try? unsafe AudioTag(parsing: message.bytes) else {
+        let tag = try? unsafe AudioTag(parsing: message.bytes)
+        if tag == nil { counters.malformed += 1 }
+        return tag
+    }
+
+    private func next(
+        after tag: AudioTag, in message: UnsafeRawBufferPointer, _ counters: inout PipelineCounters
+    ) -> AudioTag? {
+        do { return try unsafe tag.next(in: message.bytes) } catch {
             counters.malformed += 1
             return nil
         }
-        counters.otherTracks += tag.ignoredTrackCount
+    }
+
+    private func take(
+        _ tag: AudioTag, of message: UnsafeRawBufferPointer, _ timestamp: Int64, _ arrival: MonotonicTime,
+        _ counters: inout PipelineCounters
+    ) -> Refusal? {
         let body = unsafe UnsafeRawBufferPointer(rebasing: message[tag.body])
         switch (tag.packet, tag.codec) {
         case (.sequenceStart, .aac): return unsafe configureAAC(body, arrival, &counters)
@@ -67,6 +103,22 @@ final class AudioTrackFeed {
         case (.sequenceStart, _), (.codedFrames, _): return refuse(tag.codec, arrival, &counters)
         default: return nil
         }
+    }
+
+    private func passOver(_ tag: AudioTag, _ counters: inout PipelineCounters) {
+        counters.otherTracks += 1
+        guard !passedOver.contains(where: { $0.id == tag.trackID }) else { return }
+        if passedOver.count + 1 < TrackPlaces.maximumTrackCount {
+            passedOver.append(PassedOverTracks.Audio(id: tag.trackID, codec: tag.codec))
+        } else {
+            hasFurther = true
+        }
+    }
+
+    /// What is not forwarded.
+    func note(in tracks: inout PassedOverTracks) {
+        tracks.audio = passedOver
+        if hasFurther { tracks.hasFurther = true }
     }
 
     /// Nothing more comes back from the transcoder.

@@ -11,15 +11,20 @@ public import Wire
 public protocol MediaInspector: AnyObject {
     /// Video alone or audio alone is no publish. May change while the publish lives.
     var needsBothTracks: Bool { get }
-    /// A track of a codec that the gateway does not take, by the name its user knows.
+    /// What sentences call each layer, by its place; empty while there is one.
+    var layerNames: [UInt8: String] { get set }
+    /// Track 0 is of a codec that the gateway does not take, by the name its user knows.
     func foundVideoCodec(_ name: String, mediaTime: Duration, arrival: MonotonicTime) -> Refusal?
     func foundAudioCodec(_ name: String, mediaTime: Duration, arrival: MonotonicTime) -> Refusal?
     /// The parameter sets of a sequence header, the first or a new one in mid-stream: NAL units without start codes.
-    func videoConfigured(_ parameterSets: [[UInt8]], mediaTime: Duration, arrival: MonotonicTime) -> Refusal?
+    /// - Parameter layer: its place among the publication's layers.
+    func videoConfigured(
+        _ parameterSets: [[UInt8]], layer: UInt8, mediaTime: Duration, arrival: MonotonicTime
+    ) -> Refusal?
     func audioConfigured(_ configuration: AudioSpecificConfig, mediaTime: Duration, arrival: MonotonicTime) -> Refusal?
     func opusConfigured(channelCount: Int, mediaTime: Duration, arrival: MonotonicTime) -> Refusal?
-    /// What was found in one access unit, before that is forwarded.
-    func accessUnit(_ found: NALUnitList, mediaTime: Duration, arrival: MonotonicTime) -> Refusal?
+    /// What was found in one access unit of a layer, before that is forwarded.
+    func accessUnit(_ found: NALUnitList, layer: UInt8, mediaTime: Duration, arrival: MonotonicTime) -> Refusal?
     func audioFrame(byteCount: Int, mediaTime: Duration, arrival: MonotonicTime) -> Refusal?
     /// Frames of an admitted codec turned out not to be decodable.
     func audioNotDecodable(mediaTime: Duration, arrival: MonotonicTime) -> Refusal?

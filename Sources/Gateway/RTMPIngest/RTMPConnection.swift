@@ -181,7 +181,7 @@ final class RTMPConnection {
         case .publish(let target): publishRequested(target)
         case .video(let media): received(media, isVideo: true)
         case .audio(let media): received(media, isVideo: false)
-        case .data: break
+        case .data(let media): unsafe publish?.live?.pipeline.receiveData(media.payload)
         case .unpublished:
             publish?.end(.closed)
             setDeadline(after: settings.publishTimeout)

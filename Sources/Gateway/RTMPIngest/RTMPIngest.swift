@@ -32,7 +32,7 @@ public final class RTMPIngest {
     private var orders: Mailbox<PublishOrder>?
     private var connections: [UInt64: RTMPConnection] = [:]
     private var nextID: UInt64 = 1
-    /// Ids of connections in the order of accepting, to find the oldest that has not published; others are skipped over.
+    /// Ids of strangers' connections in the order of `admit`, to find the oldest; who publishes or has gone is skipped over.
     private var waiting: ArraySlice<UInt64> = []
 
     /// - Throws: when the kernel gives no more descriptors.
@@ -70,8 +70,8 @@ public final class RTMPIngest {
 
     func isTrustedProxy(_ address: IPAddress) -> Bool { environment.trustedProxies.contains { $0.contains(address) } }
 
-    /// Takes a connection; nil when its address has too many, or every other one publishes. A balancer's is counted by address
-    /// once it has said for whom it speaks.
+    /// Takes a connection; nil when its address has too many, or no other one is a stranger's. A balancer's is that once it has
+    /// said for whom it speaks; until then only `rtmp.handshakeTimeout` ends it.
     func accept(_ transport: any ConnectionTransport, beginsWithProxyHeader: Bool) -> RTMPConnection? {
         loop.assertOnLoop()
         metrics.connections.increment()
@@ -88,12 +88,11 @@ public final class RTMPIngest {
             return nil
         }
         connections[nextID] = connection
-        waiting.append(nextID)
         nextID += 1
         return connection
     }
 
-    /// Counts one more connection. Beyond `rtmp.maximumConnections` the oldest of ours that has not published makes way.
+    /// Counts one more connection. Beyond `rtmp.maximumConnections` the oldest stranger of ours makes way.
     private func makeRoom() -> Bool {
         if environment.admission.opened() || endOldestUnauthenticated() { return true }
         environment.admission.closed()
@@ -108,8 +107,10 @@ public final class RTMPIngest {
             connection.log(.info, "rtmp_too_many_from_address")
             return false
         }
-        connection.admittedAddress = connection.source.ip
+        // Itself it cannot displace: it is not among them yet.
         if answer == .admittedOverLimit { endOldestUnauthenticated() }
+        connection.admittedAddress = connection.source.ip
+        waiting.append(connection.id)
         return true
     }
 
@@ -120,7 +121,7 @@ public final class RTMPIngest {
         if !environment.admission.keeps(change) { endOldestUnauthenticated() }
     }
 
-    /// - Returns: false when all publish.
+    /// - Returns: false when there is none.
     @discardableResult
     private func endOldestUnauthenticated() -> Bool {
         while let id = waiting.popFirst() {

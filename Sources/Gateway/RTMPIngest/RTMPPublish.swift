@@ -1,6 +1,7 @@
 import Admission
 import EventLoop
 import GatewayLogging
+import Monitoring
 import Refusals
 import Settings
 import StageHub
@@ -149,6 +150,7 @@ final class RTMPPublish {
             publication: publication, transcoder: ingest.transcoder,
             inspector: inspector, scratch: ingest.packetScratch, now: { loop.now })
         pipeline.onProgress = { holder.progressed(at: $0) }
+        pipeline.onPassedOver = { [weak self] in self?.note(lease, passedOver: $0) }
         pipeline.onStart = { [reports = ingest.environment.reports] in reports?.publishStarted(lease) }
         live = LivePublish(
             pipeline: pipeline,
@@ -158,6 +160,12 @@ final class RTMPPublish {
         ingest.leaveAdmission(connection)
         ingest.host?.publishBegan(publication, inspector)
         connection.acceptPublish(of: grant.participantID)
+    }
+
+    /// The session's story tells which of the encoder's tracks nobody gets.
+    private func note(_ lease: PublishLease, passedOver sentence: String) {
+        connection.log(.info, "rtmp_tracks_passed_over", ["sentence": .string(sentence)])
+        ingest.environment.board?.note(lease, warnedBy: "multitrack", sentence)
     }
 
     private func stop(_ reason: SessionEnd) {
@@ -175,6 +183,7 @@ final class RTMPPublish {
                 "reason": .string(reason.name), "video_frames": .integer(counters.videoFrames),
                 "audio_frames": .integer(counters.audioFrames), "malformed": .integer(counters.malformed),
                 "unconfigured": .integer(counters.unconfigured), "unsupported": .integer(counters.unsupported),
+                "layers": .string(ended.pipeline.publication.layersInWords), "other_tracks": .integer(counters.otherTracks),
             ])
     }
 
@@ -214,6 +223,13 @@ final class RTMPPublish {
         if patience > .zero { return live.silence.rearm(after: patience) }
         connection.log(.info, "rtmp_publish_silent")
         connection.end(.connectionLost)
+    }
+}
+
+extension Publication {
+    /// Best first, each with the encoder's number of it: `0: 1280x720, 300 frames; 1: 640x360, 300 frames`.
+    fileprivate var layersInWords: String {
+        layers.map { "\($0.rid): \($0.width)x\($0.height), \(counters[$0.track].frames.value) frames" }.joined(separator: "; ")
     }
 }
 

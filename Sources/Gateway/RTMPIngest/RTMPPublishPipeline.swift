@@ -1,3 +1,4 @@
+import FLV
 import MediaContract
 public import Refusals
 public import StageHub
@@ -15,8 +16,10 @@ public final class RTMPPublishPipeline {
     var onProgress: ((MonotonicTime) -> Void)?
     /// Called once, when what the contract needs has been forwarded for long enough to call this a publish.
     var onStart: (() -> Void)?
+    /// Called with a sentence when the tracks that are not forwarded have changed, at most every ten seconds.
+    var onPassedOver: ((String) -> Void)?
 
-    private let video: VideoTrackFeed
+    private let video: VideoTracks
     private let audio: AudioTrackFeed
     private let inspector: (any MediaInspector)?
     private var furthestVideo: Duration?
@@ -24,6 +27,10 @@ public final class RTMPPublishPipeline {
     private var gate: PublishGate
     private var hasStarted = false
     private var counted = PipelineCounters()
+    private var metadata: StreamMetadata?
+    private var passedOver = PassedOverTracks()
+    private var toldPassedOver: MonotonicTime?
+    private static let passedOverInterval = Duration.seconds(10)
 
     /// - Parameters:
     ///   - scratch: of the worker.
@@ -34,7 +41,7 @@ public final class RTMPPublishPipeline {
     ) {
         (self.publication, self.inspector) = (publication, inspector)
         gate = PublishGate(needsBothTracks: inspector?.needsBothTracks ?? true)
-        video = VideoTrackFeed(publication: publication, inspector: inspector, scratch: scratch)
+        video = VideoTracks(publication: publication, inspector: inspector, scratch: scratch)
         audio = AudioTrackFeed(publication: publication, inspector: inspector, transcoder: transcoder, now: now)
     }
 
@@ -46,7 +53,6 @@ public final class RTMPPublishPipeline {
         let refusal = unsafe video.receive(message, timestamp: timestamp, arrival: arrival, &counters)
         let isFrame = counters.videoFrames > counted.videoFrames
         counted = counters
-        publication.counters[.video].count(byteCount: message.count, endsFrame: isFrame)
         guard isFrame, let time = video.lastMediaTime else { return refusal }
         if !hasStarted {
             let ticks = time.timestamp(for: .video)
@@ -66,7 +72,6 @@ public final class RTMPPublishPipeline {
         let refusal = unsafe audio.receive(message, timestamp: timestamp, arrival: arrival, &counters)
         let isFrame = counters.audioFrames > counted.audioFrames
         counted = counters
-        publication.counters[.audio].count(byteCount: message.count, endsFrame: isFrame)
         guard isFrame, let time = audio.lastMediaTime else { return refusal }
         if !hasStarted { startIf(gate.audioForwarded(mediaTime: time.timestamp(for: .audio)) != nil) }
         if furthestAudio.map({ time > $0 }) ?? true {
@@ -74,6 +79,11 @@ public final class RTMPPublishPipeline {
             onProgress?(arrival)
         }
         return refusal
+    }
+
+    /// Takes one data message; what it announces of tracks is for words.
+    public func receiveData(_ message: UnsafeRawBufferPointer) {
+        if let announced = unsafe StreamMetadata(parsing: message.bytes) { metadata = announced }
     }
 
     private func startIf(_ isStart: Bool) {
@@ -85,18 +95,30 @@ public final class RTMPPublishPipeline {
     /// To be called about once a second.
     /// - Returns: what ends the publish.
     public func timePassed(_ now: MonotonicTime) -> Refusal? {
-        guard let inspector else { return nil }
-        let refusal = inspector.timePassed(now)
+        let refusal = video.secondPassed(at: now)
+        if toldPassedOver.map({ now - $0 >= Self.passedOverInterval }) ?? true { tellPassedOver(at: now) }
+        guard refusal == nil, let inspector else { return refusal }
+        let finding = inspector.timePassed(now)
         // It takes up new rules now.
         gate.needsBothTracks = inspector.needsBothTracks
-        return refusal
+        return finding
+    }
+
+    private func tellPassedOver(at now: MonotonicTime?) {
+        var tracks = PassedOverTracks()
+        video.note(in: &tracks)
+        audio.note(in: &tracks)
+        guard tracks != passedOver else { return }
+        (passedOver, toldPassedOver) = (tracks, now)
+        if !tracks.isEmpty { onPassedOver?(tracks.sentence(metadata)) }
     }
 
     /// Ends the publication; nothing reaches its sinks after this.
     public func end(_ reason: SessionEnd) {
         audio.close()
+        tellPassedOver(at: nil)
         inspector?.ended()
-        (onProgress, onStart) = (nil, nil)
+        (onProgress, onStart, onPassedOver) = (nil, nil, nil)
         publication.end(reason)
     }
 }
@@ -109,7 +131,7 @@ public struct PipelineCounters: Equatable, Sendable {
     public var unconfigured = 0
     /// Messages of codecs that are not taken.
     public var unsupported = 0
-    /// Tracks beside track 0 in multitrack messages.
+    /// Messages' tracks that have no place among the layers, and further tracks of audio.
     public var otherTracks = 0
     public var videoFrames = 0
     public var audioFrames = 0

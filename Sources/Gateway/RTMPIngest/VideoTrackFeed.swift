@@ -4,77 +4,82 @@ import Refusals
 import StageHub
 import Wire
 
-/// The video of one RTMP publish: FLV tag → access unit → RTP packets. Confined; copies no payload.
+/// One of an encoder's video tracks, with its own parameter sets: access unit → RTP packets, where it has a place among the layers.
 final class VideoTrackFeed {
+    /// The encoder's number of it.
+    let trackID: UInt8
+    /// By the parameter sets; nil before they came, and when they cannot be read.
+    private(set) var size: PictureSize?
     private let publication: Publication
-    private let writer: AccessUnitWriter
     private let inspector: (any MediaInspector)?
+    /// Nil while it has no place.
+    private var writer: AccessUnitWriter?
     private var record: AVCDecoderConfigurationRecord?
     /// Of the record, at hand for every frame: the record itself would be copied.
     private var lengthSize: Int?
     private var found = NALUnitList()
     private var refusedCodec: VideoCodec?
+    /// Its place was another track's, whose pictures its own do not follow.
+    private var awaitsKeyframe = false
     /// Of the last frame that was forwarded: its decoding time, and whether a decoder can start there.
     private(set) var lastMediaTime: Duration?
     private(set) var lastWasKeyframe = false
 
-    init(publication: Publication, inspector: (any MediaInspector)?, scratch: PacketScratch) {
-        (self.publication, self.inspector) = (publication, inspector)
-        writer = AccessUnitWriter(publication: publication, scratch: scratch)
+    init(trackID: UInt8, publication: Publication, inspector: (any MediaInspector)?) {
+        (self.trackID, self.publication, self.inspector) = (trackID, publication, inspector)
     }
 
-    /// Takes one video message.
-    /// - Parameter timestamp: unwrapped milliseconds.
-    /// - Returns: what ends the publish.
-    func receive(
-        _ message: UnsafeRawBufferPointer, timestamp: Int64, arrival: MonotonicTime, _ counters: inout PipelineCounters
-    ) -> Refusal? {
-        if unsafe message.isEmpty { return nil }  // some encoders send one when they pause
-        guard let tag = try? unsafe VideoTag(parsing: message.bytes) else {
-            counters.malformed += 1
-            return nil
-        }
-        counters.otherTracks += tag.ignoredTrackCount
-        let body = unsafe UnsafeRawBufferPointer(rebasing: message[tag.body])
-        switch tag.packet {
-        case .sequenceStart where tag.codec == .h264: return unsafe configure(body, arrival: arrival, &counters)
-        case .codedFrames where tag.codec == .h264:
-            return unsafe forward(body, tag, timestamp: timestamp, arrival: arrival, &counters)
-        case .sequenceStart, .codedFrames, .mpeg2TSSequenceStart: return refuse(tag.codec, arrival: arrival, &counters)
-        case .sequenceEnd, .metadata, .command, .otherTracks, .reserved: return nil
-        }
-    }
+    /// Whose packets it writes; nil while it has no place.
+    var track: TrackID? { writer?.track }
 
-    /// The inspector hears of a codec once, not at every frame.
-    private func refuse(_ codec: VideoCodec, arrival: MonotonicTime, _ counters: inout PipelineCounters) -> Refusal? {
-        counters.unsupported += 1
-        guard refusedCodec != codec else { return nil }
+    /// - Returns: whether this is another codec than the one refused last.
+    func isNews(_ codec: VideoCodec) -> Bool {
+        guard refusedCodec != codec else { return false }
         refusedCodec = codec
-        return inspector?.foundVideoCodec(codec.name, mediaTime: lastMediaTime ?? .zero, arrival: arrival)
+        return true
     }
 
-    private func configure(
-        _ body: UnsafeRawBufferPointer, arrival: MonotonicTime, _ counters: inout PipelineCounters
-    ) -> Refusal? {
+    /// Takes a sequence header.
+    /// - Returns: whether it brings other parameter sets than the last.
+    func configure(_ body: UnsafeRawBufferPointer, _ counters: inout PipelineCounters) -> Bool {
         guard let new = try? unsafe AVCDecoderConfigurationRecord(parsing: body.bytes), let sps = new.sequenceParameterSets.first,
-            let pps = new.pictureParameterSets.first
+            !new.pictureParameterSets.isEmpty
         else {
             counters.malformed += 1
-            return nil
+            return false
         }
-        guard new != record else { return nil }
-        let sets = new.sequenceParameterSets + new.pictureParameterSets
-        if let refusal = inspector?.videoConfigured(sets, mediaTime: lastMediaTime ?? .zero, arrival: arrival) { return refusal }
-        (record, lengthSize) = (new, new.lengthSize)
-        if let format = try? unsafe SequenceParameterSet(parsing: sps.span.bytes) {
-            publication.counters[.video].setPictureSize(width: format.width, height: format.height)
+        // A codec that was refused in between makes known ones news.
+        guard new != record || refusedCodec != nil else { return false }
+        (record, lengthSize, refusedCodec) = (new, new.lengthSize, nil)
+        size = (try? unsafe SequenceParameterSet(parsing: sps.span.bytes)).map { PictureSize(width: $0.width, height: $0.height) }
+        return true
+    }
+
+    /// Gets, keeps or loses its place; what it writes there begins with its parameter sets.
+    /// - Returns: what ends the publish.
+    func write(to place: AccessUnitWriter?, at now: MonotonicTime) -> Refusal? {
+        if let place, place !== writer { awaitsKeyframe = place.isInUse }
+        writer = place
+        guard let place, let record, let sps = record.sequenceParameterSets.first,
+            let pps = record.pictureParameterSets.first
+        else { return nil }
+        let refusal = inspector?.videoConfigured(
+            record.sequenceParameterSets + record.pictureParameterSets, layer: place.track.layer,
+            mediaTime: lastMediaTime ?? .zero, arrival: now)
+        if let refusal { return refusal }
+        if let size {
+            publication.setPictureSize(
+                width: size.width, height: size.height, of: place.track, rid: "\(trackID)", at: now)
         }
-        let others = new.sequenceParameterSets.dropFirst() + new.pictureParameterSets.dropFirst()
-        writer.setParameterSets(sps: sps, pps: pps, others: Array(others))
+        let others = record.sequenceParameterSets.dropFirst() + record.pictureParameterSets.dropFirst()
+        place.setParameterSets(sps: sps, pps: pps, others: Array(others))
         return nil
     }
 
-    private func forward(
+    /// Takes one access unit.
+    /// - Parameter timestamp: unwrapped milliseconds.
+    /// - Returns: what ends the publish.
+    func forward(
         _ body: UnsafeRawBufferPointer, _ tag: VideoTag, timestamp: Int64, arrival: MonotonicTime,
         _ counters: inout PipelineCounters
     ) -> Refusal? {
@@ -82,13 +87,19 @@ final class VideoTrackFeed {
             counters.unconfigured += 1
             return nil
         }
+        guard let writer else { return nil }
         unsafe found.find(inAccessUnit: body, lengthSize: lengthSize)
         if found.isMalformed { counters.malformed += 1 }
         guard unsafe !found.units.isEmpty else { return nil }
+        if awaitsKeyframe {
+            guard found.hasIDR else { return nil }
+            awaitsKeyframe = false
+        }
         let stamp = Duration.milliseconds(timestamp) + .nanoseconds(Int64(tag.nanosecondOffset))
-        let placed = publication.timeline.place(stamp, of: .video, arrival: arrival)
+        let placed = publication.timeline.place(stamp, of: writer.track, arrival: arrival)
         let mediaTime = placed + .milliseconds(Int64(tag.compositionTime))
-        if let refusal = inspector?.accessUnit(found, mediaTime: placed, arrival: arrival) { return refusal }
+        let refusal = inspector?.accessUnit(found, layer: writer.track.layer, mediaTime: placed, arrival: arrival)
+        if let refusal { return refusal }
         counters.videoFrames += 1
         // An IDR slice makes the keyframe, whatever the FLV frame type claims.
         (lastMediaTime, lastWasKeyframe) = (placed, found.hasIDR)

@@ -85,6 +85,7 @@ public enum RefusalCode: Int, Sendable, CaseIterable {
     case participantNotLive = 1140
     case tooManySubscribers = 1141
     case nothingReceived = 1142
+    case unknownLayer = 1143
 
     /// The `code` of the `onStatus` or `_error` that an RTMP encoder gets.
     public enum RTMPStatus: String, Sendable {

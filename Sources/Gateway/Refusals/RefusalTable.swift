@@ -96,6 +96,7 @@ extension RefusalCode {
         case .participantNotLive: RefusalRow("participant_not_live", .rejected, 404)
         case .tooManySubscribers: RefusalRow("too_many_subscribers", .rejected, 503)
         case .nothingReceived: RefusalRow("nothing_received", .rejected, 422)
+        case .unknownLayer: RefusalRow("unknown_layer", .rejected, 422)
         }
     }
 
@@ -192,6 +193,7 @@ extension RefusalCode {
         case .tooManySubscribers:
             "The embedded router has its greatest number of subscribers (embedded.maximumSubscribers): end one of them, or use a stage router."
         case .nothingReceived: "A track of the offer receives nothing (sendonly, inactive or port 0): offer recvonly tracks only."
+        case .unknownLayer: "There is no layer of this name: ask for hi, mid, low or a rid of the layers event."
         }
     }
 }

@@ -13,13 +13,16 @@ public struct Announcement: Sendable, Equatable {
     /// Whether the encoder can be asked for keyframes: false for RTMP and for deaf WHIP encoders.
     public var acceptsKeyframeRequests: Bool
     public var muted: Set<TrackID> = []
-    public var formats: [TrackID: TrackFormat]
+    /// What each m-line carries; of video's layers, the best that lives.
+    public var formats: [MediaKind: TrackFormat]
+    /// Best first; none where video is one encoding.
+    public var layers: [AnnouncedLayer] = []
     /// Where our media comes from and feedback goes.
     public var source: SocketAddress
 
     public init(
         grant: PublishGrant, sessionID: String, generation: UInt64, ingestProtocol: IngestProtocol,
-        acceptsKeyframeRequests: Bool, formats: [TrackID: TrackFormat], source: SocketAddress
+        acceptsKeyframeRequests: Bool, formats: [MediaKind: TrackFormat], source: SocketAddress
     ) {
         (self.grant, self.sessionID, self.generation) = (grant, sessionID, generation)
         (self.ingestProtocol, self.acceptsKeyframeRequests) = (ingestProtocol, acceptsKeyframeRequests)
@@ -29,6 +32,9 @@ public struct Announcement: Sendable, Equatable {
     public var participantID: String { grant.participantID }
     var participant: ParticipantKey { grant.participant }
 
-    /// The tracks in the order of the description's m-lines.
-    var tracks: [TrackID] { [.video, .audio].filter { formats[$0] != nil } }
+    /// In the order of the description's m-lines.
+    var kinds: [MediaKind] { [.video, .audio].filter { formats[$0] != nil } }
+
+    /// What has an SSRC of its own: the same as long as an announce stands.
+    var sources: Set<TrackID> { Set(kinds.map { TrackID($0) } + layers.map(\.track)) }
 }

@@ -2,9 +2,13 @@ public import SRTP
 public import StageHub
 public import Wire
 
-/// Where one track goes, and as what.
+/// Where one track, or one layer of it, goes, and as what.
 public struct TrackPlan: Sendable, Equatable {
     public var track: TrackID
+    /// This layer goes out; without, the best one of its track that lives.
+    public var isLayer = false
+    /// The layer's name toward the router, where it has one.
+    public var rid: LayerName?
     public var ssrc: UInt32
     public var payloadType: UInt8
     public var rtp: SocketAddress
@@ -12,6 +16,10 @@ public struct TrackPlan: Sendable, Equatable {
     public var rtcp: SocketAddress
     /// Whether the router keeps `nack`: then packets are kept for retransmission.
     public var isNACKed: Bool
+    /// What every packet carries behind its fixed header (RFC 8285), whole words; empty without.
+    public var headerExtension: [UInt8] = []
+    /// The router wants none of it until it resumes it.
+    public var isPaused = false
 
     public init(
         track: TrackID, ssrc: UInt32, payloadType: UInt8, rtp: SocketAddress, rtcp: SocketAddress, isNACKed: Bool = false
@@ -32,6 +40,8 @@ public struct LegPlan: Sendable, Equatable {
     public var keys: SRTPKeys?
     /// The router's, for its feedback; without it feedback is plain RTCP (Janus), and bounded like all of it.
     public var feedbackKeys: SRTPKeys?
+    /// Keyframe requests about any layer are about all of them: Janus knows one SSRC of a mountpoint's video.
+    public var asksForAllLayers = false
 
     public init(cname: String, tracks: [TrackPlan]) { (self.cname, self.tracks) = (cname, tracks) }
 

@@ -127,17 +127,3 @@ public struct AdminSettings: Equatable, Sendable {
     /// False only on a loopback address: then nobody has to sign.
     public var demandsSignature: Bool { auth == .sigv4 || !listen.isLoopback }
 }
-
-/// A key of the control API.
-public struct AccessKeySettings: Equatable, Sendable {
-    /// The access key id that clients send.
-    public var id = ""
-    /// The secret access key.
-    public var secret = Secret("")
-    /// May Get and List only.
-    public var readOnly = false
-
-    public init() {}
-
-    public init(id: String, secret: Secret) { (self.id, self.secret) = (id, secret) }
-}

@@ -2,7 +2,7 @@ public import Wire
 
 /// What strangers may cost.
 public struct LimitSettings: Equatable, Sendable {
-    /// Connections of the whole process that have not published yet.
+    /// Connections of the whole process that have shown nothing of themselves yet, by each way in.
     public var unauthenticatedConnections = 2000
     /// Connections of one IPv4 address or IPv6 /64. Publishing ones do not count.
     public var connectionsPerAddress = 64

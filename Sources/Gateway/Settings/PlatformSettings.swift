@@ -10,6 +10,21 @@ public struct PlatformSettings: Equatable, Sendable {
     public init() {}
 }
 
+/// What participant tokens are held to beside their signature.
+public struct TokenSettings: Equatable, Sendable {
+    public enum EndpointCheck: String, CaseIterable, Sendable {
+        /// `events_url` and `whip_url` must be endpoints of the last 14 days.
+        case strict
+        /// Any URLs, while moving from another service.
+        case lenient
+    }
+
+    /// Which endpoints tokens may name.
+    public var endpointCheck = EndpointCheck.strict
+
+    public init() {}
+}
+
 /// How many resources may exist.
 public struct QuotaSettings: Equatable, Sendable {
     /// Stages.

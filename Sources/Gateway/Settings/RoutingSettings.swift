@@ -9,6 +9,13 @@ public struct RouterSettings: Equatable, Sendable {
         case `static`
     }
 
+    /// Of simulcast and multitrack.
+    public enum Layers: String, CaseIterable, Sendable {
+        case auto
+        case top
+        case all
+    }
+
     /// announce: the stage router protocol; embedded: WHEP in this process; janus: Janus's Streaming plugin; static: plain RTP.
     public var driver = Driver.static
     /// announce, janus: the router's HTTP or HTTPS URL.
@@ -23,6 +30,9 @@ public struct RouterSettings: Equatable, Sendable {
     public var host = ""
     /// static: ports; each participant takes the lowest free pair of even ones.
     public var ports = PortRange(5004, 5103)
+    /// top: the best layer that lives; all: each of them, to routers that take them, and static: each to a port of its own;
+    /// auto: top for static, all for the others.
+    public var layers = Layers.auto
     /// PEM file that the router's certificate must descend from.
     public var certificateAuthority = ""
     /// PEM file of our client certificate.
@@ -31,6 +41,9 @@ public struct RouterSettings: Equatable, Sendable {
     public var privateKey = ""
 
     public init() {}
+
+    /// Whether each layer goes out by itself where it can.
+    public var sendsLayers: Bool { layers == .all || layers == .auto && driver != .static }
 
     /// A receiver on this machine, which reads descriptions of the media in `DIR/sdp`.
     public static var local: RouterSettings {

@@ -29,6 +29,7 @@ public struct StagedoorConfiguration: Equatable, Sendable {
     public var forwarding = ForwardingSettings()
     public var transcoding = TranscodingSettings()
     public var platform = PlatformSettings()
+    public var tokens = TokenSettings()
     public var quotas = QuotaSettings()
     public var rates = RateSettings()
     public var limits = LimitSettings()

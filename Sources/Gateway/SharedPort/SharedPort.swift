@@ -15,7 +15,7 @@ public final class SharedPort {
         case silent
         /// Too many waited, and it had waited longest.
         case displaced
-        /// Its address has its share.
+        /// Its address has its share, or the balancers have theirs.
         case refused
         case handshakeFailed = "tls"
         /// The peer has gone.
@@ -49,13 +49,20 @@ public final class SharedPort {
         let arrival = Arrival(
             TCPStream(loop: loop, accepted: accepted), number: lastNumber, at: self, isTrustedProxy: isTrustedProxy)
         arrivals[lastNumber] = arrival
-        guard isTrustedProxy || admit(arrival) else { return }
+        guard isTrustedProxy ? hasRoom(for: arrival) : admit(arrival) else { return }
         arrival.start(on: loop, patience: environment.patience)
     }
 
     /// Ends all that wait.
     public func stop() {
         for arrival in arrivals.values { close(arrival) }
+    }
+
+    /// A balancer's counts for nobody until it has said for whom it speaks: what bounds it is how many wait here, of whomever.
+    private func hasRoom(for arrival: Arrival) -> Bool {
+        guard arrivals.count > environment.maximumUnnamed else { return true }
+        end(arrival, .refused)
+        return false
     }
 
     /// Counts a connection under its peer's address; ends it when that has its share.
@@ -128,11 +135,15 @@ public struct SharedPortEnvironment: Sendable {
     let admission: ConnectionAdmission
     /// From accepting until it is known whose a connection is, TLS included.
     let patience: Duration
+    /// Connections that wait at one worker beyond which no balancer's is taken.
+    let maximumUnnamed: Int
     let metrics: SharedPortMetrics
 
     public init(
-        trustedProxies: [IPNetwork], admission: ConnectionAdmission, patience: Duration, metrics: SharedPortMetrics
+        trustedProxies: [IPNetwork], admission: ConnectionAdmission, patience: Duration, maximumUnnamed: Int = 8_192,
+        metrics: SharedPortMetrics
     ) {
         (self.trustedProxies, self.admission, self.patience, self.metrics) = (trustedProxies, admission, patience, metrics)
+        self.maximumUnnamed = maximumUnnamed
     }
 }

@@ -14,8 +14,11 @@ public final class Publication {
     /// Media time → wall clock, one for all tracks; sinks make their sender reports from it.
     public let timeline: Timeline
     public private(set) var formats: [TrackID: TrackFormat] = [:]
+    /// Those of video whose size is known, best first.
+    public var layers: [VideoLayer] { ladder.layers }
     public var sinks: [any MediaSink] { attached }
     public weak var source: (any MediaSource)?
+    private var ladder = LayerLadder()
     private var limits: [ObjectIdentifier: Int] = [:]
     /// Replaced, never changed in place: so reading it for every frame needs no check of exclusive access.
     private var attached: [any MediaSink] = []
@@ -30,10 +33,11 @@ public final class Publication {
         (self.origin, self.timeline) = (origin, timeline)
     }
 
-    /// Adds a sink and tells it the formats known so far.
+    /// Adds a sink and tells it the formats and layers known so far.
     public func add(_ sink: any MediaSink) {
         (attached, receivers) = (attached + [sink], receivers + [sink])
         for (track, format) in formats { sink.formatChanged(track, to: format) }
+        if !layers.isEmpty { sink.layersChanged() }
     }
 
     public func remove(_ sink: any MediaSink) {
@@ -58,10 +62,30 @@ public final class Publication {
         for sink in sinks { sink.formatChanged(track, to: format) }
     }
 
+    /// The parameter sets of a layer tell its size, at first or anew.
+    /// - Parameter rid: the encoder's own name of it.
+    public func setPictureSize(width: Int, height: Int, of track: TrackID, rid: String = "", at now: MonotonicTime) {
+        counters[track].setPictureSize(width: width, height: height)
+        ladder.sized(track, rid: rid, width: width, height: height, at: now)
+        tellLayers()
+    }
+
+    /// To be called about once a second: what each layer brings.
+    public func tick(at now: MonotonicTime) {
+        ladder.measure(counters, at: now)
+        tellLayers()
+    }
+
+    private func tellLayers() {
+        guard ladder.takeNews() else { return }
+        for sink in attached { sink.layersChanged() }
+    }
+
     /// Called by a sink whose router has answered.
     public func announced() { source?.announced() }
 
     public func forward(_ packets: UnsafeBufferPointer<MediaPacket>, of run: MediaRun) {
+        if ladder.isLayered, run.track.kind == .video, ladder.heard(run.track, at: run.arrival) { tellLayers() }
         for receiver in receivers { unsafe receiver.forward(packets, of: run) }
     }
 

@@ -21,7 +21,7 @@ struct ReportTimeline {
         }
     }
 
-    /// Video and audio: two are found sooner by looking than by hashing, for every packet.
+    /// A few: the one of a packet is found sooner by looking than by hashing.
     private var tracks: [Track] = []
     private var session = LowerEnvelope()
 
@@ -50,9 +50,23 @@ struct ReportTimeline {
 
     /// The RTP time of the moment `now`; nil before the track's first packet.
     func timestamp(of track: TrackID, at now: MonotonicTime) -> Int64? {
-        guard let offset = tracks.first(where: { $0.id == track })?.offset.value else { return nil }
+        guard let offset = offset(of: track) else { return nil }
         return track.timestamp(ofNanoseconds: now.nanoseconds &- offset)
     }
+
+    /// What is added to timestamps of one layer to have them on the clock of another one; nil before both have come.
+    ///
+    /// Encoders that begin all layers at one zero, and report on few of them (OBS), are told by how near their clocks are.
+    func shift(from former: TrackID, to layer: TrackID) -> Int64? {
+        guard let old = offset(of: former), let new = offset(of: layer) else { return nil }
+        let difference = new &- old
+        return difference.magnitude < Self.oneBeginning ? 0 : former.timestamp(ofNanoseconds: difference)
+    }
+
+    private func offset(of track: TrackID) -> Int64? { tracks.first { $0.id == track }?.offset.value }
+
+    /// Clocks that begin at random are so near by chance once in half a day of beginnings.
+    private static let oneBeginning: UInt64 = 500_000_000
 
     /// A track's place; one that is new gets the last.
     private mutating func index(of track: TrackID) -> Int {

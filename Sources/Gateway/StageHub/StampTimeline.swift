@@ -16,7 +16,7 @@ struct StampTimeline {
 
     private var envelope = LowerEnvelope()
     private var offset = SlewedOffset()
-    /// Video and audio: two are found sooner by looking than by hashing, for every frame.
+    /// A few: the one of a frame is found sooner by looking than by hashing.
     private var tracks: [Track] = []
     private var shift: Int64 = 0
     private var rebased: MonotonicTime?

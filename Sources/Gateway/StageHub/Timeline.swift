@@ -34,6 +34,11 @@ public final class Timeline {
         return stamps.mediaTime(at: now).map { track.timestamp(ofNanoseconds: $0) }
     }
 
+    /// What is added to timestamps of one layer to have them on the clock of another one; nil before both have come.
+    public func shift(from former: TrackID, to layer: TrackID) -> Int64? {
+        hasStamps ? 0 : reports.shift(from: former, to: layer)
+    }
+
     /// The publisher changed (takeover): all media times begin anew.
     public func restart() { (stamps, reports, hasStamps) = (StampTimeline(), ReportTimeline(), false) }
 }

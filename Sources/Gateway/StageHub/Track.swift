@@ -3,7 +3,10 @@ public import RTP
 /// What a track carries.
 public enum MediaKind: UInt8, Sendable, Hashable { case video, audio }
 
-/// A track of a publication: its kind, and for video its simulcast layer (0 without simulcast).
+/// A track of a publication: its kind, and for video which of its encodings.
+///
+/// `layer` is the encoding's place among those that the encoder sends, and 0 where it sends one. It tells whose a packet is and
+/// never changes; how good a layer is, `VideoLayer` tells.
 public struct TrackID: Hashable, Sendable {
     public var kind: MediaKind
     public var layer: UInt8

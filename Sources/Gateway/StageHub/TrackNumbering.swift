@@ -16,8 +16,12 @@ public struct TrackNumbering {
     private let firstTimestamp: Int64
     @usableFromInline var newest: (input: Int64, output: Int64, timestamp: Int64, arrival: MonotonicTime)?
     @usableFromInline var startsAnew = true
+    /// From the next packet's clock to that of the packets before it; nil where only the time that passed tells.
+    private var shift: Int64?
     /// The first number sent since the constants were chosen.
     private var firstSent: Int64 = 0
+    /// There was a sequence before.
+    private var hasChanged = false
 
     /// - Parameters: random starts (RFC 3550 §5.1); the sequence number's upper half is left free so that SRTP's rollover
     ///   counter is 0 on both sides, and late packets before the first do not go below zero.
@@ -30,8 +34,19 @@ public struct TrackNumbering {
     /// The highest extended sequence number sent.
     public var highestSent: Int64? { newest?.output }
 
+    /// The RTP time of the packet with the highest number; 0 before the first.
+    public var newestTimestamp: Int64 { newest?.timestamp ?? 0 }
+
+    /// Whether a number that `number` gave is free to be sent: of a packet that the first one of its sequence overtook it may be
+    /// one of the sequence before.
+    public func isFree(_ output: Int64) -> Bool { !hasChanged || output >= firstSent }
+
     /// The publisher's numbers begin anew with the next packet.
-    public mutating func restart() { startsAnew = true }
+    public mutating func restart() { (startsAnew, shift) = (true, nil) }
+
+    /// The next packet is of another layer of the same publisher, with numbers of its own.
+    /// - Parameter shift: what makes its timestamps those of the layer before; nil when that is not known.
+    public mutating func change(shift: Int64?) { (startsAnew, self.shift) = (true, shift) }
 
     /// Whether the publisher's number jumps to another sequence by itself; the caller asks for a keyframe then.
     @inlinable
@@ -68,9 +83,11 @@ public struct TrackNumbering {
             timestampConstant = firstTimestamp &- timestamp
             return
         }
-        firstSent = newest.output + 1
+        (firstSent, hasChanged) = (newest.output + 1, true)
         sequenceConstant = newest.output + 1 &- sequenceNumber
         let passed = max(1, Int64((arrival - newest.arrival).inSeconds * Double(clockRate)))
-        timestampConstant = newest.timestamp &+ passed &- timestamp
+        let carriedOver = shift.map { timestamp &+ $0 &+ timestampConstant } ?? newest.timestamp &+ passed
+        timestampConstant = max(carriedOver, newest.timestamp + 1) &- timestamp
+        shift = nil
     }
 }

@@ -242,6 +242,14 @@ public struct HandoverMachine: Sendable {
         }
     }
 
+    /// This node is to end: nobody takes its place any more. Who has it already goes on, and is told by signals of its own.
+    public func terminated() -> [Action] {
+        switch state {
+        case .asked, .offered, .suspending, .suspended, .closing, .leaving: [.close]
+        case .alone, .succeeded, .parting, .returning, .ending: []
+        }
+    }
+
     /// More or fewer processes before us have sessions: the one after us counts them too.
     public func predecessorsChanged() -> [Action] { isSucceeded ? [.tellPredecessors] : [] }
 

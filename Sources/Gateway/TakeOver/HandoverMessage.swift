@@ -22,8 +22,9 @@ public import TakeOverCodec
 ///
 /// A successor may itself be succeeded while it has a predecessor: what is told travels along the chain, link by link.
 public enum HandoverMessage: Codable, Equatable, Sendable {
-    /// Rises when a message changes its meaning: processes that differ here drain in place of a hand-over.
-    public static let version = 4
+    /// Rises when a message changes its meaning, or may hold what it could not before: processes that differ here drain in place of
+    /// a hand-over.
+    public static let version = 5
 
     case hello(version: Int, process: Int32)
     case refused(String)

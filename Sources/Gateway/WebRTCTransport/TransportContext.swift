@@ -4,7 +4,7 @@ import EventLoop
 import OpenSSL
 public import SDP
 import STUN
-import Sockets
+public import Sockets
 public import Wire
 
 /// What the media ports of all workers share: configuration, directory, certificate, and the inboxes from worker to worker.
@@ -13,14 +13,21 @@ public final class TransportContext: Sendable {
     /// Of every answer.
     public let candidates: [Candidate]
     let metrics: TransportMetrics
+    /// Counts ICE-TCP connections that have shown no check yet.
+    let strangers: ConnectionAdmission
     let directory = TransportDirectory()
     let mint: UfragMint
     private let certificates: CertificateRotation
     private let inboxes: [WorkerInbox]
 
-    /// - Parameter workerCount: how many `MediaPort`s there will be.
-    public init(configuration: TransportConfiguration, workerCount: Int, metrics: TransportMetrics) throws {
-        (self.configuration, self.metrics) = (configuration, metrics)
+    /// - Parameters:
+    ///   - workerCount: how many `MediaPort`s there will be.
+    ///   - strangers: bounds the ICE-TCP connections that have shown no check yet.
+    public init(
+        configuration: TransportConfiguration, workerCount: Int, metrics: TransportMetrics,
+        strangers: ConnectionAdmission = ConnectionAdmission(maximumCount: 2_000, maximumPerAddress: 64)
+    ) throws {
+        (self.configuration, self.metrics, self.strangers) = (configuration, metrics, strangers)
         let random = Random.bytes(count: 16).map { UInt64($0) }
         mint = UfragMint(
             key: (random[..<8].reduce(0) { $0 << 8 | $1 }, random[8...].reduce(0) { $0 << 8 | $1 }),
@@ -54,15 +61,16 @@ public final class TransportContext: Sendable {
     public func end(_ entry: any TransportEntry, _ reason: SessionEnd) {
         switch entry.transport.markEnded() {
         case .pending: entry.conclude(reason)
-        case .owned(let worker): send(.end(entry, reason), to: worker)
+        case .owned(let worker): if !send(.end(entry, reason), to: worker) { entry.transport.leave(reason) }
         case .ended: break
         }
     }
 
     /// Runs `body` on a worker's loop with the session of `entry`, or with nil when that has ended.
+    /// - Returns: false when the worker is gone, or too much waits for it: then `body` is not run.
     public func perform(
         with entry: any TransportEntry, on worker: Int, _ body: @escaping @Sendable ((any TransportSession)?) -> Void
-    ) {
+    ) -> Bool {
         send(.perform(entry, body), to: worker)
     }
 

@@ -2,8 +2,8 @@ public import Synchronization
 
 /// A queue of fixed capacity from one thread to one other, without a lock, a wait or an allocation.
 ///
-/// One thread is the producer and calls `push` and `oldestHeldSlot`; one other is the consumer and calls `drain` and `release`. Both ends
-/// may move to another thread if that is ordered after everything done there before (a mailbox message does it).
+/// One thread is the producer and calls `push` and `oldestHeldSlot`; one other is the consumer and calls `drain` and `release`.
+/// Both ends may move to another thread if that is ordered after everything done there before (a mailbox message does it).
 ///
 /// Memory order: positions only rise. The slots in [`released`, `pushed`) are the consumer's, all others the producer's. The
 /// producer writes a slot, then stores `pushed` with release; the consumer loads `pushed` with acquire, so it sees the whole

@@ -2,6 +2,7 @@ public import EventLoop
 public import HTTP
 public import OpenSSL
 public import Sockets
+import Synchronization
 public import Wire
 
 /// An HTTP/1.1 server on one loop: keep-alive, pipelining, TLS, event streams, trusted proxies, deadlines and caps.
@@ -31,6 +32,7 @@ public final class HTTPServer {
     /// Connections in the order of accepting, to find the oldest that has not sent a whole request; others are skipped over.
     private var newcomers: ArraySlice<UInt64> = []
     private var limits = ConnectionLimits()
+    private let total: OpenConnections
     private var onDrained: (() -> Void)?
     private var date = (second: Int64.min, text: "")
 
@@ -48,10 +50,12 @@ public final class HTTPServer {
     /// A server that listens nowhere yet: `listen(on:)` follows.
     public init(loop: EventLoop, configuration: HTTPServerConfiguration, handler: @escaping Handler) {
         (self.loop, self.configuration, self.handler) = (loop, configuration, handler)
+        total = configuration.openConnections
     }
 
     /// Handlers may hold exchanges for longer than we live.
     deinit {
+        total.remove(connections.count)
         for connection in connections.values {
             connection.exchange?.abandon()
             connection.eventStream?.abandon()
@@ -100,9 +104,11 @@ public final class HTTPServer {
     private func serve(_ stream: TCPStream, tls: TLSContext?, beginsWithProxyHeader: Bool) {
         loop.assertOnLoop()
         let peer = isTrustedProxy(stream.remoteAddress.ip) ? nil : stream.remoteAddress.ip
-        guard makeRoom(), peer.map(admit) ?? true else {
-            counters.refused += 1
-            return stream.close()
+        guard !isDraining, peer.map(admit) ?? true else { return refuse(stream) }
+        // Last: nobody makes way for one that is refused all the same.
+        guard makeRoom() else {
+            if let peer { release(peer) }
+            return refuse(stream)
         }
         counters.accepted += 1
         lastNumber += 1
@@ -112,6 +118,11 @@ public final class HTTPServer {
         connections[lastNumber] = connection
         newcomers.append(lastNumber)
         connection.start()
+    }
+
+    private func refuse(_ stream: TCPStream) {
+        counters.refused += 1
+        stream.close()
     }
 
     /// Accepts no more, closes idle connections and event streams, and the others after their answer.
@@ -143,19 +154,18 @@ extension HTTPServer {
 }
 
 extension HTTPServer {
-    /// A place for one more connection: the oldest that has not sent a whole request makes way, and where there is none a kept
+    /// Counts one more connection: the oldest of ours that has not sent a whole request makes way, and where there is none a kept
     /// one without a request. A client that is being answered, or sent events, is never displaced.
     private func makeRoom() -> Bool {
-        guard !isDraining else { return false }
         forgetFormerNewcomers()
-        guard connections.count >= configuration.maximumConnections else { return true }
+        if total.add(upTo: configuration.maximumConnections) { return true }
         if let newcomer = newcomers.popFirst().flatMap({ connections[$0] }) {
             counters.displaced += 1
             newcomer.close()
         } else {
             connections.values.filter(\.isKeptIdle).min { $0.idleSince < $1.idleSince }?.close()
         }
-        return connections.count < configuration.maximumConnections
+        return total.add(upTo: configuration.maximumConnections)
     }
 
     /// Takes those off the front that have left or sent a request. The first one does so before `requestTimeout`, which bounds
@@ -175,10 +185,13 @@ extension HTTPServer {
 
     func remove(_ connection: HTTPConnection) {
         guard connections.removeValue(forKey: connection.number) != nil else { return }
-        if let counted = connection.countedAddress, !counted.isLoopback || configuration.countsLoopback {
-            limits.release(counted)
-        }
+        total.remove(1)
+        if let counted = connection.countedAddress { release(counted) }
         if isDraining, connections.isEmpty { finishDraining() }
+    }
+
+    private func release(_ address: IPAddress) {
+        if !address.isLoopback || configuration.countsLoopback { limits.release(address) }
     }
 
     private func finishDraining() {
@@ -209,8 +222,10 @@ public struct HTTPServerConfiguration: Sendable {
     public var idleTimeout: Duration
     /// From a request's last byte to the handler's answer; then the client gets 503.
     public var answerTimeout = Duration.seconds(30)
-    /// Open at once; beyond it a connection without a request makes way for a newcomer.
+    /// Open at once, of all servers that are made from this configuration and its copies: the workers' of one listener. Beyond it
+    /// a connection without a request makes way for a newcomer.
     public var maximumConnections: Int
+    let openConnections = OpenConnections()
     /// Connections of one address (IPv6: /64).
     public var maximumConnectionsPerAddress: Int
     /// Knows the addresses that may have more.
@@ -247,6 +262,20 @@ public struct HTTPServerCounters: Equatable, Sendable {
     public var malformed = 0
     /// Requests or connections cut by a deadline.
     public var timedOut = 0
+}
+
+/// How many connections the servers of one configuration have. Shared by their loops.
+final class OpenConnections: Sendable {
+    private let count = Atomic<Int>(0)
+
+    /// Counts one more if there are fewer than that.
+    func add(upTo maximum: Int) -> Bool {
+        if count.add(1, ordering: .relaxed).newValue <= maximum { return true }
+        remove(1)
+        return false
+    }
+
+    func remove(_ number: Int) { count.subtract(number, ordering: .relaxed) }
 }
 
 /// How many connections each address has.

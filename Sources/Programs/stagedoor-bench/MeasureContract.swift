@@ -35,7 +35,7 @@ struct MeasureContract: ParsableCommand {
         let before = AllocationCount()?.current
         let file = try FLVFile(path: flv)
         let control = before.flatMap { before in AllocationCount().map { $0.current - before } }
-        let clip = try RTPClip(file, isPaced: false, isMarked: false)
+        let clip = try RTPClip([file], isPaced: false, isMarked: false)
         let whip = try measure(packetCount: clip.packets.count, ingest: .whip) { session, round in
             Self.packets(of: clip, round: round, session)
         }

@@ -1,6 +1,6 @@
 import Wire
 
-/// The head of an audio message's body, legacy (FLV 10.1 §E.4.2) or Enhanced RTMP v2; the payload stays where it is.
+/// One track of an audio message's body, legacy (FLV 10.1 §E.4.2) or Enhanced RTMP v2; the payload stays where it is.
 public struct AudioTag: Equatable, Sendable {
     /// What follows the head (AACPacketType, AudioPacketType).
     public enum Packet: Equatable, Sendable {
@@ -12,8 +12,6 @@ public struct AudioTag: Equatable, Sendable {
         case sequenceEnd
         /// How channels lie in the stream; not read here.
         case multichannelConfiguration
-        /// A multitrack message without track 0.
-        case otherTracks
         /// A packet type that nobody knows, by its number.
         case reserved(UInt8)
     }
@@ -26,18 +24,22 @@ public struct AudioTag: Equatable, Sendable {
     public var nanosecondOffset: UInt32 = 0
     /// The payload, as offsets into the message's body.
     public var body: Range<Int>
-    /// Tracks of a multitrack message that are not track 0.
-    public var ignoredTrackCount = 0
+    /// Whose it is; 0 in messages that name none.
+    public var trackID: UInt8 = 0
+
+    /// What follows in the message; nil after a legacy head.
+    private var others: EnhancedTracks?
 
     private static let enhancedSoundFormat: UInt8 = 9
     private static let multitrackPacketType: UInt8 = 5
 
+    /// The first track of a message, which is the only one in nearly all.
     /// - Throws: `.truncated` and the others of `FLVError`; codecs and packet types that nobody knows are values, not errors.
     public init(parsing message: RawSpan) throws(FLVError) {
         var reader = ByteReader(message)
         guard let first = reader.read(UInt8.self) else { throw .truncated }
         if first >> 4 == Self.enhancedSoundFormat {
-            try self.init(enhancedPacketType: first & 0x0F, from: &reader)
+            try self.init(enhancedPacketType: first & 0x0F, of: message, from: &reader)
         } else {
             try self.init(soundFormat: first >> 4, from: &reader)
         }
@@ -53,13 +55,24 @@ public struct AudioTag: Equatable, Sendable {
         body = reader.offset..<reader.offset + reader.remaining
     }
 
-    private init(enhancedPacketType: UInt8, from reader: inout ByteReader) throws(FLVError) {
-        var (packetType, offset) = try EnhancedTag.readModifiers(enhancedPacketType, from: &reader)
+    private init(
+        enhancedPacketType: UInt8, of message: RawSpan, from reader: inout ByteReader
+    ) throws(FLVError) {
+        var (packetType, offset) = try Modifiers.read(enhancedPacketType, from: &reader)
         nanosecondOffset = offset
-        let tag = try EnhancedTag(&packetType, multitrackPacketType: Self.multitrackPacketType, from: &reader)
-        (codec, ignoredTrackCount) = (AudioCodec(tag.fourCC), tag.ignoredTrackCount)
-        packet = tag.body == nil ? .otherTracks : Packet(enhancedType: packetType)
-        body = tag.body ?? 0..<0
+        var tracks = try EnhancedTracks(&packetType, multitrackPacketType: Self.multitrackPacketType, from: &reader)
+        guard let track = try tracks.next(in: message) else { throw .truncated }
+        packet = Packet(enhancedType: packetType)
+        (codec, trackID, body, others) = (AudioCodec(track.fourCC), track.id, track.body, tracks)
+    }
+
+    /// The next track of the same message; nil after the last.
+    /// - Throws: as `init(parsing:)`; the tracks before it stand.
+    public func next(in message: RawSpan) throws(FLVError) -> AudioTag? {
+        guard var tracks = others, let track = try tracks.next(in: message) else { return nil }
+        var tag = self
+        (tag.codec, tag.trackID, tag.body, tag.others) = (AudioCodec(track.fourCC), track.id, track.body, tracks)
+        return tag
     }
 }
 

@@ -47,4 +47,6 @@ public enum FLVError: Error, Equatable, Sendable {
     case nestedMultitrack
     /// An AvMultitrackType that Enhanced RTMP v2 does not have.
     case unsupportedMultitrackType(UInt8)
+    /// More tracks in one message than any encoder sends.
+    case tooManyTracks
 }

@@ -1,10 +1,12 @@
 import Wire
 
-/// The head of a video message's body, legacy (FLV 10.1 §E.4.3) or Enhanced RTMP v1 and v2; the payload stays where it is.
+/// One track of a video message's body, legacy (FLV 10.1 §E.4.3) or Enhanced RTMP v1 and v2; the payload stays where it is.
 ///
-///     let tag = try VideoTag(parsing: media.payload.bytes)
-///     guard tag.codec == .h264 else { return refuse(tag.codec.name) }
-///     if tag.packet == .codedFrames { feed(media.payload[tag.body], after: tag.compositionTime) }
+///     var tag: VideoTag? = try VideoTag(parsing: message)
+///     while let track = tag {
+///         if track.codec == .h264, track.packet == .codedFrames { feed(track.trackID, track.body, after: track.compositionTime) }
+///         tag = try track.next(in: message)
+///     }
 public struct VideoTag: Equatable, Sendable {
     /// What kind of frame follows (UB[4] FrameType, FLV 10.1 §E.4.3.1).
     public enum FrameType: Equatable, Sendable {
@@ -28,8 +30,6 @@ public struct VideoTag: Equatable, Sendable {
         case mpeg2TSSequenceStart
         /// A seek mark of players; nothing follows.
         case command
-        /// A multitrack message without track 0.
-        case otherTracks
         /// A packet type that nobody knows, by its number.
         case reserved(UInt8)
     }
@@ -46,13 +46,18 @@ public struct VideoTag: Equatable, Sendable {
     public var nanosecondOffset: UInt32 = 0
     /// The payload, as offsets into the message's body.
     public var body: Range<Int>
-    /// Tracks of a multitrack message that are not track 0.
-    public var ignoredTrackCount = 0
+    /// Whose it is; 0 in messages that name none.
+    public var trackID: UInt8 = 0
+
+    /// What follows in the message; nil after a legacy head.
+    private var others: EnhancedTracks?
+    private var hasCompositionTime = false
 
     private static let codedFramesPacketType: UInt8 = 1
     private static let multitrackPacketType: UInt8 = 6
     private static let metadataPacketType: UInt8 = 4
 
+    /// The first track of a message, which is the only one in nearly all.
     /// - Throws: `.truncated` and the others of `FLVError`; codecs and packet types that nobody knows are values, not errors.
     public init(parsing message: RawSpan) throws(FLVError) {
         var reader = ByteReader(message)
@@ -82,17 +87,32 @@ public struct VideoTag: Equatable, Sendable {
     private init(
         enhancedPacketType: UInt8, _ frameType: FrameType, of message: RawSpan, from reader: inout ByteReader
     ) throws(FLVError) {
-        var (packetType, offset) = try EnhancedTag.readModifiers(enhancedPacketType, from: &reader)
+        var (packetType, offset) = try Modifiers.read(enhancedPacketType, from: &reader)
         (self.frameType, nanosecondOffset) = (frameType, offset)
         if frameType == .command, packetType != Self.metadataPacketType {
             (codec, packet, body) = (.unknownCodecID(0), .command, reader.offset..<reader.offset)
             return
         }
-        let tag = try EnhancedTag(&packetType, multitrackPacketType: Self.multitrackPacketType, from: &reader)
-        (codec, ignoredTrackCount) = (VideoCodec(tag.fourCC), tag.ignoredTrackCount)
-        packet = tag.body == nil ? .otherTracks : Packet(enhancedType: packetType)
-        body = tag.body ?? 0..<0
-        guard packet == .codedFrames, packetType == Self.codedFramesPacketType, codec.hasCompositionTime else { return }
+        var tracks = try EnhancedTracks(&packetType, multitrackPacketType: Self.multitrackPacketType, from: &reader)
+        guard let track = try tracks.next(in: message) else { throw .truncated }
+        (packet, hasCompositionTime) = (Packet(enhancedType: packetType), packetType == Self.codedFramesPacketType)
+        (codec, body, others) = (VideoCodec(track.fourCC), track.body, tracks)
+        try take(track, of: message)
+    }
+
+    /// The next track of the same message; nil after the last.
+    /// - Throws: as `init(parsing:)`; the tracks before it stand.
+    public func next(in message: RawSpan) throws(FLVError) -> VideoTag? {
+        guard var tracks = others, let track = try tracks.next(in: message) else { return nil }
+        var tag = self
+        tag.others = tracks
+        try tag.take(track, of: message)
+        return tag
+    }
+
+    private mutating func take(_ track: EnhancedTracks.Track, of message: RawSpan) throws(FLVError) {
+        (codec, trackID, body, compositionTime) = (VideoCodec(track.fourCC), track.id, track.body, 0)
+        guard hasCompositionTime, codec.hasCompositionTime else { return }
         var payload = ByteReader(message.extracting(body))
         compositionTime = try payload.nextCompositionTime()
         body = body.lowerBound + payload.offset..<body.upperBound

@@ -58,6 +58,10 @@ public enum RTCPCompound {
         case RTCPPacketType.goodbye: Goodbye(parsing: &body, count: count).map { .goodbye($0) }
         case RTCPPacketType.transportFeedback where count == FeedbackMessageType.nack:
             GenericNACK(parsing: &body).map { .nack($0) }
+        case RTCPPacketType.transportFeedback where count == FeedbackMessageType.pause:
+            StreamPauseFeedback(parsing: &body).map { .pause($0) }
+        case RTCPPacketType.transportFeedback where count == FeedbackMessageType.transportWide:
+            TransportWideFeedback(parsing: &body).map { .transportWide($0) }
         case RTCPPacketType.payloadFeedback: readPayloadFeedback(count, &body)
         case RTCPPacketType.extendedReport: ExtendedReport(parsing: &body).map { .extendedReport($0) }
         default: .other(packetType: packetType)

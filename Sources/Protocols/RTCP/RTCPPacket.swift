@@ -12,6 +12,10 @@ public enum RTCPPacket: Equatable, Sendable {
     case goodbye(Goodbye)
     /// RTPFB 205, format 1.
     case nack(GenericNACK)
+    /// RTPFB 205, format 9.
+    case pause(StreamPauseFeedback)
+    /// RTPFB 205, format 15.
+    case transportWide(TransportWideFeedback)
     /// PSFB 206, format 1.
     case pictureLoss(PictureLossIndication)
     /// PSFB 206, format 4.
@@ -34,6 +38,8 @@ extension RTCPPacket {
         case .sourceDescription(let packet): packet.write(into: &writer)
         case .goodbye(let packet): packet.write(into: &writer)
         case .nack(let packet): packet.write(into: &writer)
+        case .pause(let packet): packet.write(into: &writer)
+        case .transportWide(let packet): packet.write(into: &writer)
         case .pictureLoss(let packet): packet.write(into: &writer)
         case .fullIntraRequest(let packet): packet.write(into: &writer)
         case .bitrateLimit(let packet): packet.write(into: &writer)
@@ -57,8 +63,9 @@ enum RTCPPacketType {
 
 /// Feedback message types (the FMT field).
 enum FeedbackMessageType {
-    /// Transport layer: generic NACK (RFC 4585 §6.2.1) and transport-wide congestion control.
+    /// Transport layer: generic NACK (RFC 4585 §6.2.1), pause and resume (RFC 7728 §8), transport-wide congestion control.
     static let nack: UInt8 = 1
+    static let pause: UInt8 = 9
     static let transportWide: UInt8 = 15
     /// Payload specific: PLI (RFC 4585 §6.3.1), FIR (RFC 5104 §4.3.1), application layer (REMB).
     static let pictureLoss: UInt8 = 1

@@ -42,6 +42,8 @@ public struct ConnectRequest: Equatable, Sendable {
     /// What the peer can do of Enhanced RTMP v2; nil when it names nothing of it.
     public var enhancedCapabilities: EnhancedCapabilities?
 
+    /// It says which capabilities it has, be it none.
+    var tellsCapabilities: Bool
     /// 3 when the peer asked for AMF 3, else 0.
     var objectEncoding: Double
     var transactionID: Double
@@ -53,7 +55,7 @@ public struct ConnectRequest: Equatable, Sendable {
         app = text("app")
         tcURL = Self.unquoted(text("tcUrl"))
         flashVersion = text("flashVer")
-        enhancedCapabilities = EnhancedCapabilities(object)
+        (enhancedCapabilities, tellsCapabilities) = (EnhancedCapabilities(object), object["capsEx"] != nil)
         objectEncoding = object["objectEncoding"]?.number == 3 ? 3 : 0
         transactionID = command.transactionID
     }
@@ -73,13 +75,15 @@ public struct EnhancedCapabilities: OptionSet, Equatable, Sendable {
 
     /// It follows a Reconnect Request.
     public static let reconnect = EnhancedCapabilities(rawValue: 1)
+    /// It knows messages of several tracks.
+    public static let multitrack = EnhancedCapabilities(rawValue: 2)
     /// It knows ModEx packets.
     public static let modEx = EnhancedCapabilities(rawValue: 4)
     /// It knows the nanosecond offset of timestamps.
     public static let timestampNanoOffset = EnhancedCapabilities(rawValue: 8)
 
-    /// What we say: multitrack is understood, but only track 0 taken, so it is not asked for.
-    static let ours: EnhancedCapabilities = [.reconnect, .modEx, .timestampNanoOffset]
+    /// What we say.
+    static let ours: EnhancedCapabilities = [.reconnect, .multitrack, .modEx, .timestampNanoOffset]
 
     /// Nil when `connect` names neither a code list, nor a map, nor capabilities.
     init?(_ object: AMF0Object) {

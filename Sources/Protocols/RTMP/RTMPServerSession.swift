@@ -287,12 +287,14 @@ extension RTMPServerSession {
             "objectEncoding": .number(connect.objectEncoding),
         ]
         guard connect.enhancedCapabilities != nil else { return information }
+        // Several tracks are offered to who says what it can; others send them unasked, as OBS does.
+        let capabilities = connect.tellsCapabilities ? EnhancedCapabilities.ours : .ours.subtracting(.multitrack)
         // CanDecode is 1, CanForward 4.
         let enhanced: AMF0Object = [
             "fourCcList": .strictArray(["avc1", "mp4a", "Opus"]),
             "videoFourCcInfoMap": .object(["avc1": 4.0]),
             "audioFourCcInfoMap": .object(["mp4a": 1.0, "Opus": 4.0]),
-            "capsEx": .number(Double(EnhancedCapabilities.ours.rawValue)),
+            "capsEx": .number(Double(capabilities.rawValue)),
         ]
         information.members += enhanced.members
         return information

@@ -54,4 +54,17 @@ public struct HeaderExtensions: Equatable, Sendable {
             if id != 0 { body(id, start..<(start + count)) }
         }
     }
+
+    /// An extension of one-byte elements, from its own header on, padded to whole words; empty without elements.
+    /// - Parameter elements: identifiers of 1 to 14, values of 1 to 16 bytes.
+    public static func oneByte(_ elements: [(id: UInt8, value: String)]) -> [UInt8] {
+        var bytes: [UInt8] = []
+        for (id, value) in elements {
+            precondition(1...14 ~= id && 1...16 ~= value.utf8.count, "four bits each")
+            bytes += [id << 4 | UInt8(value.utf8.count - 1)] + value.utf8
+        }
+        guard !bytes.isEmpty else { return [] }
+        while bytes.count % 4 != 0 { bytes.append(0) }
+        return [0xBE, 0xDE, 0, UInt8(bytes.count / 4)] + bytes
+    }
 }

@@ -6,6 +6,7 @@ presses Start, waits, presses Stop, and prints the page's log and what the brows
 Environment: LAYERS=1|2|3 makes the page send simulcast; VIDEO=later offers video and sends none: each SIGUSR1 begins or mutes it.
 SIGUSR2 ends it before its time.
 """
+import contextlib
 import json
 import os
 import shutil
@@ -66,16 +67,32 @@ class Driver:
     def __init__(self, port):
         self.base = 'http://127.0.0.1:%d' % port
 
-    def call(self, method, path, body=None):
+    def call(self, method, path, body=None, timeout=60):
         data = json.dumps(body).encode() if body is not None else None
         request = urllib.request.Request(self.base + path, data, {'Content-Type': 'application/json'}, method=method)
         try:
-            return json.load(urllib.request.urlopen(request, timeout=60))['value']
+            return json.load(urllib.request.urlopen(request, timeout=timeout))['value']
         except urllib.error.HTTPError as error:
             raise RuntimeError('%s: %s' % (path, error.read()[:600])) from error
 
     def script(self, session, text, kind='sync'):
         return self.call('POST', '/session/%s/execute/%s' % (session, kind), {'script': text, 'args': []})
+
+
+def visit(driver, session, address):
+    """Until the page is there: a browser whose network has changed just now shows a page of its own for it."""
+    end = time.time() + 60
+    while True:
+        try:
+            driver.call('POST', '/session/%s/url' % session, {'url': address})
+            if driver.script(session, "return document.getElementById('start') !== null"):
+                return
+            print('no page:', driver.script(session, 'return document.title'), flush=True)
+        except RuntimeError as error:
+            print('no page:', str(error)[:300].split('#token')[0], flush=True)
+        if time.time() > end:
+            raise RuntimeError('the page did not come')
+        time.sleep(.5)
 
 
 def publish(driver, session, seconds):
@@ -121,10 +138,11 @@ def main():
     for order in signal.SIGUSR1, signal.SIGUSR2:
         signal.signal(order, lambda number, _: orders.append(number))
     seconds, url, token, source = float(sys.argv[1]), sys.argv[2], sys.argv[3], sys.argv[4]
+    signal.signal(signal.SIGALRM, lambda *_: sys.exit('not done in time'))
     signal.alarm(int(seconds) + 90)
     port, profile = free_port(), tempfile.mkdtemp()
     server = subprocess.Popen(['chromedriver', '--port=%d' % port], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    driver = Driver(port)
+    driver, session = Driver(port), None
     try:
         for _ in range(100):
             try:
@@ -138,10 +156,14 @@ def main():
         session = driver.call('POST', '/session', capabilities)['sessionId']
         driver.call('POST', '/session/%s/timeouts' % session, {'script': 20000})
         fragment = urllib.parse.urlencode({'token': token, 'source': source})
-        driver.call('POST', '/session/%s/url' % session, {'url': url + '#' + fragment})
+        visit(driver, session, url + '#' + fragment)
         publish(driver, session, seconds)
-        driver.call('DELETE', '/session/%s' % session)
     finally:
+        signal.alarm(0)
+        # By the driver's own hand: the browser may outlive it.
+        if session:
+            with contextlib.suppress(OSError, RuntimeError, ValueError):
+                driver.call('DELETE', '/session/%s' % session, timeout=10)
         server.terminate()
         server.wait()
         shutil.rmtree(profile, ignore_errors=True)

@@ -78,7 +78,37 @@ class Console:
             raise SystemExit('FAULT: no accessibility tree')
         return [json.dumps(node)[:300] for node in shown if not node.get('name', {}).get('value')]
 
+    def check(self, what, within='body'):
+        """That something suits phones and desktops, the light and the dark, and screen readers."""
+        browser = self.browser
+        browser.wait('calm', 'document.getAnimations().length === 0')
+        for scheme in ('light', 'dark'):
+            browser.prefer(scheme)
+            browser.wait('calm', 'document.getAnimations().length === 0')
+            faint = browser.run(FAINT, within)
+            expect(not faint, '%s is readable in the %s%s' % (what, scheme, ': %s' % faint if faint else ''))
+        for width in (320, 390, 1100):
+            browser.resize(width, 760, phone=width < 600)
+            expect(self.is_within(width), '%s fits into %d pixels' % (what, width))
+        nameless = self.nameless()
+        expect(not nameless, '%s has a name for every control%s' % (what, nameless or ''))
 
+
+# Texts whose contrast is below 4.5 : 1 (WCAG 2.2, 1.4.3), with the ratio; half-transparent grounds are laid over what is behind.
+FAINT = """
+const parts = colour => { const p = document.createElement('canvas').getContext('2d', {willReadFrequently: true});
+  p.fillStyle = colour; p.fillRect(0, 0, 1, 1); const [r, g, b, a] = p.getImageData(0, 0, 1, 1).data; return [r, g, b, a / 255]; };
+const over = (top, ground) => [0, 1, 2].map(i => top[i] * top[3] + ground[i] * (1 - top[3]));
+const ground = element => { if (!element) return [255, 255, 255];
+  const own = parts(getComputedStyle(element).backgroundColor); return own[3] === 1 ? own.slice(0, 3) : over(own, ground(element.parentElement)); };
+const light = colour => colour.map(value => value / 255).map(value => value <= .04045 ? value / 12.92 : ((value + .055) / 1.055) ** 2.4)
+  .reduce((sum, value, i) => sum + value * [.2126, .7152, .0722][i], 0);
+const ratio = element => { const back = ground(element);
+  const [a, b] = [light(over(parts(getComputedStyle(element).color), back)), light(back)]; return (Math.max(a, b) + .05) / (Math.min(a, b) + .05); };
+return [...document.querySelectorAll(arguments[0] + ' *')]
+  .filter(e => e.checkVisibility() && !e.matches('option, svg *, button:disabled') && [...e.childNodes].some(n => n.nodeType === 3 && n.data.trim()))
+  .filter(e => ratio(e) < 4.5).map(e => `${e.tagName}.${e.className} "${e.textContent.slice(0, 30)}" ${ratio(e).toFixed(2)}`);
+"""
 FIND = """((within, words) => [...document.querySelectorAll(within + ' button')].find(
   button => button.textContent === words && button.checkVisibility()))"""
 CARD = '[...document.querySelectorAll("dialog details")].find(card => card.querySelector("summary").textContent === arguments[0])'

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Watches a mountpoint of a Janus server as a browser would, and prints how many pictures and sounds it decoded.
 
-usage: janus_viewer.py URL MOUNTPOINT SECONDS
+usage: janus_viewer.py URL MOUNTPOINT SECONDS [SUBSTREAM …]      then each of these layers for as long
 """
 import asyncio
 import json
@@ -54,7 +54,12 @@ async def main():
     answer = {"type": "answer", "sdp": connection.localDescription.sdp}
     call(path, {"janus": "message", "body": {"request": "start"}, "jsep": answer})
     await asyncio.sleep(seconds)
-    print(json.dumps({"pictures": len(pictures), "sounds": len(sounds), "size": pictures[-1] if pictures else 0}))
+    sizes = [pictures[-1] if pictures else 0]
+    for substream in map(int, sys.argv[4:]):
+        call(path, {"janus": "message", "body": {"request": "configure", "mid": "v", "substream": substream}})
+        await asyncio.sleep(seconds)
+        sizes.append(pictures[-1] if pictures else 0)
+    print(json.dumps({"pictures": len(pictures), "sounds": len(sounds), "size": sizes[0], "sizes": sizes}))
     await connection.close()
 
 

@@ -2,6 +2,7 @@
 
 usage: proxy.py PORT [CLIENT_ADDRESS]; prints the port it listens on. Without an address it speaks for nobody: no header.
 """
+import contextlib
 import socket
 import struct
 import sys
@@ -9,9 +10,15 @@ import threading
 
 
 def pump(source, target):
-    while data := source.recv(65536):
-        target.sendall(data)
-    target.shutdown(socket.SHUT_WR)
+    """Until one side ends, however it does: then the other one is told."""
+    try:
+        while data := source.recv(65536):
+            target.sendall(data)
+        target.shutdown(socket.SHUT_WR)
+    except OSError:
+        for side in source, target:
+            with contextlib.suppress(OSError):
+                side.shutdown(socket.SHUT_RDWR)
 
 
 def serve(client):

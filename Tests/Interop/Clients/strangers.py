@@ -4,19 +4,14 @@ ones, garbage inside TLS, nothing. Who is cut off is replaced by another, 200 a 
 usage: strangers.py HOST PORT COUNT
 Prints `standing N cut N` once a second, from when COUNT connections have been made.
 """
-import itertools
 import os
-import selectors
-import socket
 import ssl
 import sys
-import time
 
-host, port, count = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
-numbers = itertools.count()
-selector = selectors.DefaultSelector()
+import crowd
+
+address = sys.argv[1], int(sys.argv[2])
 trusting = ssl._create_unverified_context()
-standing = cut = 0
 
 CHECK = bytes.fromhex("006c000100582112a442") + bytes(100)
 SAYINGS = [
@@ -32,20 +27,15 @@ SAYINGS = [
 ]
 
 
-class Stranger:
+class Stranger(crowd.Peer):
     def __init__(self, number):
-        self.socket = socket.socket()
-        self.socket.bind((f'127.{2 + number // 62_500 % 200}.{number // 250 % 250}.{1 + number % 250}', 0))
-        self.socket.setblocking(False)
-        self.socket.connect_ex((host, port))
+        super().__init__(number, address)
         kind = number % (len(SAYINGS) + 1)
         self.saying = SAYINGS[kind]() if kind < len(SAYINGS) else None
         self.arrived, self.leaving = ssl.MemoryBIO(), ssl.MemoryBIO()
         self.tls = trusting.wrap_bio(self.arrived, self.leaving) if self.saying is None else None
-        selector.register(self.socket, selectors.EVENT_READ | selectors.EVENT_WRITE, self)
 
     def connected(self):
-        selector.modify(self.socket, selectors.EVENT_READ, self)
         if self.tls:
             self.shake()
         else:
@@ -69,36 +59,4 @@ class Stranger:
         return heard != b""
 
 
-def connect():
-    global standing
-    Stranger(next(numbers))
-    standing += 1
-
-
-for _ in range(count):
-    connect()
-told = replaced = time.monotonic()
-while True:
-    for key, ready in selector.select(timeout=0.05):
-        stranger = key.data
-        try:
-            if ready & selectors.EVENT_WRITE:
-                stranger.connected()
-            ended = ready & selectors.EVENT_READ and not stranger.heard()
-        except BlockingIOError:
-            ended = False
-        except (OSError, ssl.SSLError):
-            ended = True
-        if ended:
-            selector.unregister(stranger.socket)
-            stranger.socket.close()
-            standing -= 1
-            cut += 1
-    now = time.monotonic()
-    while standing < count and replaced < now:
-        connect()
-        replaced += 0.005
-    replaced = max(replaced, now - 0.05)
-    if now - told >= 1:
-        told = now
-        print('standing', standing, 'cut', cut, flush=True)
+crowd.keep(int(sys.argv[3]), Stranger)

@@ -3,9 +3,10 @@
 
 usage: test_router.py [--port PORT] [--delay SECONDS]
            [--certificate PEM --key PEM --clients PEM --bearer TOKEN]     HTTPS for clients with that certificate and token alone
-           [--decode FOLDER [--wrong-key]] [--bad-answer]
+           [--decode FOLDER [--wrong-key]] [--bad-answer] [--record FOLDER]
 
 --decode takes SRTP: GStreamer's srtpdec writes each participant's pictures to FOLDER/ID.h264; with --wrong-key by another key.
+--record writes each layer's pictures to FOLDER/RID.h264, as they come.
 --bad-answer answers an SRTP offer with a key that is too short.
 """
 import argparse
@@ -27,13 +28,36 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../
 import stage_router  # noqa: E402
 
 parser = argparse.ArgumentParser()
-for name in ["certificate", "key", "clients", "bearer", "decode"]:
+for name in ["certificate", "key", "clients", "bearer", "decode", "record"]:
     parser.add_argument("--" + name)
 parser.add_argument("--port", type=int, default=0)
 parser.add_argument("--delay", type=float, default=0)
 parser.add_argument("--wrong-key", action="store_true")
 parser.add_argument("--bad-answer", action="store_true")
 options = parser.parse_args()
+
+
+def payload_of(packet):
+    """Behind the header and its extension."""
+    start = 12 + 4 * (packet[0] & 15)
+    if packet[0] & 16:
+        start += 4 + 4 * struct.unpack_from(">H", packet, start + 2)[0]
+    return packet[start:]
+
+
+def annex_b(payload):
+    """What an RTP payload adds to a byte stream; packets come in order and none is lost."""
+    mark = b"\0\0\0\1"
+    if payload[0] & 31 == 24:
+        stream, rest = b"", payload[1:]
+        while len(rest) > 2:
+            size = struct.unpack_from(">H", rest)[0]
+            stream, rest = stream + mark + rest[2:2 + size], rest[2 + size:]
+        return stream
+    if payload[0] & 31 == 28:
+        start = mark + bytes([payload[0] & 0xE0 | payload[1] & 31]) if payload[1] & 0x80 else b""
+        return start + payload[2:]
+    return mark + payload
 
 
 def nal_unit_types(payload):
@@ -54,7 +78,7 @@ class CountingParticipant(stage_router.Participant):
     """Counts pictures, and packets that no track of the announce sends."""
 
     def __init__(self, announce, address):
-        self.foreign, self.pictures, self.first_units = 0, 0, []
+        self.foreign, self.pictures, self.first_units, self.files = 0, 0, [], {}
         super().__init__(announce, address)
         self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4 << 20)
 
@@ -65,12 +89,19 @@ class CountingParticipant(stage_router.Participant):
         elif track["kind"] == "video":
             self.pictures += packet[1] >> 7
             if len(self.first_units) < 6:
-                self.first_units += nal_unit_types(packet[12:])
+                self.first_units += nal_unit_types(payload_of(packet))
+            if options.record:
+                self.write(track["rid"], payload_of(packet))
         super().rtp(packet, source)
+
+    def write(self, rid, payload):
+        if rid not in self.files:
+            self.files[rid] = open(os.path.join(options.record, f"{rid}.h264"), "wb", buffering=0)
+        self.files[rid].write(annex_b(payload))
 
     def status(self):
         return {**super().status(), "foreign": self.foreign, "pictures": self.pictures, "firstUnits": self.first_units,
-                "muted": self.announce["muted"], "stageArn": self.announce["stageArn"]}
+                "muted": self.announce["muted"], "stageArn": self.announce["stageArn"], "layers": self.announce.get("layers", [])}
 
 
 class ProtectedParticipant(stage_router.Participant):

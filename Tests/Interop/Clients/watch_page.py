@@ -81,6 +81,19 @@ async function one(figure) {
 (async () => JSON.stringify(await Promise.all([...document.querySelectorAll('figure')].map(one))))().then(
   done, error => done(JSON.stringify({error: String(error) + error.stack})));
 """
+HEARD = """
+const done = arguments[0];
+(async () => {
+  const heard = new Set();
+  for (const peer of peers.filter(peer => peer.connectionState === 'connected')) {
+    for (const report of (await peer.getStats()).values()) {
+      if (report.type === 'inbound-rtp' && report.kind === 'audio' && report.audioLevel > 0) heard.add(peer);
+    }
+  }
+  return heard.size;
+})().then(done, () => done(0));
+"""
+TOLD = "return [...document.querySelectorAll('dd.latency')].filter(told => /[0-9]/.test(told.textContent)).length"
 PLAYING = "return [...document.querySelectorAll('video')].filter(video => video.currentTime > 0.5).length"
 
 
@@ -126,7 +139,7 @@ def watch(driver, url, count, screenshot):
         return 1
     # Sound first: browsers measure no level of what is muted.
     seen = {"keyboard": keyboard(driver)}
-    time.sleep(3)
+    wait_for(20, lambda: driver.execute_async_script(HEARD) >= count and driver.execute_script(TOLD) >= count)
     seen["participants"] = json.loads(driver.execute_async_script(MEASURE))
     seen["themes"] = themes(driver)
     driver.save_screenshot(screenshot)
@@ -138,6 +151,8 @@ def watch(driver, url, count, screenshot):
 
 
 def main():
+    # By an exception, so that the browser goes too.
+    signal.signal(signal.SIGALRM, lambda *_: sys.exit("not done within 120 s"))
     signal.alarm(120)
     options = webdriver.ChromeOptions()
     for argument in ARGUMENTS:

@@ -6,6 +6,7 @@ import shutil
 import signal
 import socket
 import subprocess
+import sys
 import tempfile
 import time
 import urllib.request
@@ -88,10 +89,10 @@ class Browser:
         return '\n'.join(entry['message'] for entry in self.call('POST', '/se/log', {'type': 'performance'}))
 
 
-def request(method, url, body=None):
+def request(method, url, body=None, timeout=60):
     data = json.dumps(body).encode() if body is not None else None
     asked = urllib.request.Request(url, data, {'Content-Type': 'application/json'}, method=method)
-    return json.load(urllib.request.urlopen(asked, timeout=60))['value']
+    return json.load(urllib.request.urlopen(asked, timeout=timeout))['value']
 
 
 @contextlib.contextmanager
@@ -99,10 +100,11 @@ def chromium(limit):
     """A browser that is gone afterwards, and after `limit` seconds in any case."""
     # Whoever started us may have all signals blocked, which chromedriver would inherit.
     signal.pthread_sigmask(signal.SIG_SETMASK, [])
+    signal.signal(signal.SIGALRM, lambda *_: sys.exit('FAULT: not done within %d s' % limit))
     signal.alarm(limit)
     port, profile = free_port(), tempfile.mkdtemp()
     server = subprocess.Popen(['chromedriver', '--port=%d' % port], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    base = 'http://127.0.0.1:%d' % port
+    base, browser = 'http://127.0.0.1:%d' % port, None
     try:
         for _ in range(100):
             try:
@@ -114,8 +116,12 @@ def chromium(limit):
         always = {'goog:chromeOptions': options, 'goog:loggingPrefs': {'performance': 'ALL'}}
         browser = Browser(base, request('POST', base + '/session', {'capabilities': {'alwaysMatch': always}})['sessionId'])
         yield browser
-        browser.call('DELETE', '')
     finally:
+        signal.alarm(0)
+        # By the driver's own hand: the browser may outlive it.
+        if browser:
+            with contextlib.suppress(OSError, ValueError):
+                request('DELETE', browser.base, timeout=10)
         server.terminate()
         server.wait()
         shutil.rmtree(profile, ignore_errors=True)

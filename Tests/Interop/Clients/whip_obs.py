@@ -124,7 +124,9 @@ def main():
     # OBS ends the association first: the session is over by the time of its DELETE.
     if not peer.is_closed:
         peer.close()
-        time.sleep(0.3)
+        end = time.time() + 10
+        while peer.check(timeout=0.2) and time.time() < end:
+            pass
     status = peer.delete()
     print(json.dumps({
         'video': stream.counts['video'], 'audio': stream.counts['audio'], 'nacked': peer.nacked,

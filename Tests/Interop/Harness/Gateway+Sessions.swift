@@ -23,7 +23,16 @@ struct ToldSession: Decodable {
             var recovered: Int
         }
 
+        struct Layer: Decodable {
+            var rid: String
+            var packets: Int
+            var lost: Int
+            var recovered: Int
+        }
+
         var video: Track
+        /// Of simulcast.
+        var layers: [Layer]?
         var audio: Track
     }
 

@@ -174,7 +174,7 @@ final class Gateway {
     }
 
     /// The first of so many ports below those that the system gives to clients, where neither this run nor another one is.
-    private static func freeRouterPorts(_ count: Int) -> Int {
+    static func freeRouterPorts(_ count: Int) -> Int {
         while true {
             let first = firstRouterPort + nextRouterPort.wrappingAdd(count, ordering: .relaxed).oldValue % routerPortCount
             if (first..<(first + count)).allSatisfy(isFree) { return first }

@@ -15,6 +15,8 @@ final class StageRouter {
         /// By the announce or its latest change; nil of a router that decodes.
         var muted: [String]?
         var tracks: [Track]
+        /// By the announce or its latest change, best first; nil of a router that decodes.
+        var layers: [Layer]?
         /// Packets of no track that was announced.
         var foreign: Int
         var pictures: Int
@@ -22,8 +24,18 @@ final class StageRouter {
         var firstUnits: [Int]
     }
 
+    struct Layer: Decodable, Equatable {
+        var rid: String
+        var active: Bool
+        var width: Int
+        var height: Int
+        var bitrate: Int
+    }
+
     struct Track: Decodable {
         var kind: String
+        /// Of a layer.
+        var rid: String?
         var packets: Int
         var first: Int?
         var highest: Int

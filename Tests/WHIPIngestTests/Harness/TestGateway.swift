@@ -57,7 +57,9 @@ final class TestGateway: Sendable {
                 Self.run(index, socket, context, door, output, ports, neighbours, predecessor)
             }
         }
-        for door in doors { while door.withLock({ $0 }) == nil { usleep(200) } }
+        guard eventually({ doors.allSatisfy { door in door.withLock { $0 != nil } } }) else {
+            preconditionFailure("a worker did not begin")
+        }
     }
 
     private static func run(
@@ -118,7 +120,7 @@ final class TestGateway: Sendable {
                 answer.withLock { $0 = response }
                 semaphore.signal()
             })
-        semaphore.wait()
+        _ = semaphore.wait(timeout: .now() + 60)
         return answer.withLock { $0 } ?? HTTPResponse(.internalServerError)
     }
 
@@ -138,7 +140,10 @@ final class TestGateway: Sendable {
 /// What the sinks of all workers were handed, by participant.
 final class ForwardedMedia: Sendable {
     struct Stream: Sendable {
-        var video: [Int64] = []
+        /// Sequence numbers by layer.
+        var layers: [UInt8: [Int64]] = [:]
+        /// Of the first, or only, layer.
+        var video: [Int64] { layers[0] ?? [] }
         var audio: [Int64] = []
         var keyframes = 0
         var restarts = 0
@@ -206,7 +211,7 @@ final class RecordingSink: MediaSink {
             if run.isKeyframe { stream.keyframes += 1 }
             for packet in packets {
                 if run.track.kind == .video {
-                    stream.video.append(packet.sequenceNumber)
+                    stream.layers[run.track.layer, default: []].append(packet.sequenceNumber)
                 } else {
                     stream.audio.append(packet.sequenceNumber)
                 }

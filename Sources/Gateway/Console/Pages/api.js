@@ -5,6 +5,7 @@ import { sign } from './signature.js';
 const sessionPath = '/v1/console/session';
 /** Of one list, shown at once. */
 const maximumItems = 1_000;
+const maximumAttempts = 5;
 let csrfToken = null;
 let region = 'us-east-1';
 
@@ -65,12 +66,24 @@ export function operation(name, input) {
   return call('POST', `/${name}`, { body: Object.fromEntries(Object.entries(input).filter(([, value]) => isSaid(value))) });
 }
 
+/** One page of a list. Where there are more than the quota lets through in a second, it comes in one of the next. */
+async function page(name, input) {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await operation(name, input);
+    } catch (error) {
+      if (error.status !== 429 || attempt === maximumAttempts) throw error;
+      await new Promise(resolve => setTimeout(resolve, 1_000));
+    }
+  }
+}
+
 /** Every item of a list, which comes in pages. */
 export async function list(name, member) {
   const items = [];
   let nextToken;
   do {
-    const answer = await operation(name, { maxResults: 100, nextToken });
+    const answer = await page(name, { maxResults: 100, nextToken });
     items.push(...answer[member]);
     nextToken = answer.nextToken;
   } while (nextToken && items.length < maximumItems);

@@ -8,10 +8,10 @@ import { showLists } from './lists.js';
 import { showNode } from './node.js';
 import { perform, tellConnection } from './notices.js';
 import { importKey, showPublicKeys } from './publickeys.js';
+import { may, offer, setRights } from './rights.js';
 import { createStage, showStages } from './stages.js';
 
 const interval = 1000;
-let isReadOnly = false;
 let isDraining = false;
 let timer = null;
 
@@ -19,17 +19,16 @@ async function begin() {
   forget();
   try {
     const session = await api.session();
-    isReadOnly = session.isReadOnly ?? false;
-    show(session.needsSignIn ? 'sign-in' : 'overview');
+    setRights(session);
+    show(session.needsSignIn ? 'sign-in' : may('stagedoor:GetOverview') ? 'overview' : 'rights');
     $('who').hidden = $('sign-out').hidden = !session.accessKeyId;
-    $('who').textContent = session.accessKeyId ? `${session.accessKeyId}${isReadOnly ? ' (read only)' : ''}` : '';
-    $('drain').hidden = session.needsSignIn || isReadOnly;
-    if (session.needsSignIn) {
-      $('phase').dataset.phase = 'locked';
-      $('phase').textContent = 'signed out';
-      $('identity').textContent = '';
-      $('access-key').focus();
-    } else refresh();
+    $('who').textContent = session.accessKeyId ?? '';
+    $('drain').hidden = session.needsSignIn;
+    if (may('stagedoor:GetOverview')) return refresh();
+    $('phase').dataset.phase = 'locked';
+    $('phase').textContent = session.needsSignIn ? 'signed out' : 'not shown';
+    $('identity').textContent = '';
+    if (session.needsSignIn) $('access-key').focus(); else timer = setTimeout(begin, 10 * interval);
   } catch (error) {
     unreachable(error);
     timer = setTimeout(begin, 2 * interval);
@@ -39,7 +38,7 @@ async function begin() {
 /** Who is not signed in sees nothing of what a dialog may still hold. */
 function show(id) {
   for (const main of ['sign-in', 'overview']) $(main).hidden = main !== id;
-  if (id === 'sign-in') for (const dialog of document.querySelectorAll('dialog')) dialog.close();
+  if (id !== 'overview') for (const dialog of document.querySelectorAll('dialog')) dialog.close();
 }
 
 async function refresh() {
@@ -49,9 +48,10 @@ async function refresh() {
     isDraining = answer.node.phase !== 'serving';
     $('drain').textContent = isDraining ? 'Stop draining' : 'Drain';
     showNode(answer);
-    showStages(answer, configurations, { disconnect, isReadOnly: () => isReadOnly });
-    showPublicKeys(publicKeys, isReadOnly);
+    showStages(answer, configurations, { disconnect });
+    showPublicKeys(publicKeys);
     showLists(answer);
+    offer();
     tellConnection('');
   } catch (error) {
     if (error instanceof api.Refused && error.status === 403) return begin();

@@ -18,6 +18,8 @@ export const put = (element, text) => { if (element.textContent !== text) elemen
 /** Keeps one element per item, so that focus and open stories outlive a refresh. */
 export function keyed(container, items, key, create, update) {
   const old = new Map([...container.children].map(child => [child.dataset.key, child]));
+  // Two of one name can come: who has no place any more is known by itself.
+  const surplus = new Set(container.children);
   let place = container.firstElementChild;
   for (const item of items) {
     const name = String(key(item));
@@ -27,8 +29,9 @@ export function keyed(container, items, key, create, update) {
       element = create(item);
       element.dataset.key = name;
     }
+    surplus.delete(element);
     if (element === place) place = place.nextElementSibling; else container.insertBefore(element, place);
     update?.(element, item);
   }
-  for (const element of old.values()) element.remove();
+  for (const element of surplus) element.remove();
 }

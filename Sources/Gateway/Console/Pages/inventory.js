@@ -1,20 +1,26 @@
 // Stream keys and public keys as the API lists them: without their secrets, asked for now and then and after each change.
 
 import { list } from './api.js';
+import { may } from './rights.js';
 
 const maximumAge = 10_000;
 const kept = { configurations: [], publicKeys: [] };
 let askedAt = -Infinity;
+let questions = 0;
 
 /** What is known of them; asks when that is old. */
 export async function inventory() {
   if (performance.now() - askedAt < maximumAge) return kept;
   askedAt = performance.now();
-  [kept.configurations, kept.publicKeys] = await Promise.all([
-    list('ListIngestConfigurations', 'ingestConfigurations'), list('ListPublicKeys', 'publicKeys'),
+  const question = ++questions;
+  const [configurations, publicKeys] = await Promise.all([
+    listed('ListIngestConfigurations', 'ingestConfigurations'), listed('ListPublicKeys', 'publicKeys'),
   ]);
-  return kept;
+  // A slow answer does not take the place of a newer one.
+  return question === questions ? Object.assign(kept, { configurations, publicKeys }) : kept;
 }
+
+const listed = async (name, member) => may(`ivs:${name}`) ? list(name, member) : [];
 
 /** Something was changed: the next one to ask gets news. */
 export function forget() {

@@ -10,29 +10,31 @@ import { showSheet } from './sheet.js';
 
 const nameOf = configuration => configuration.name || configuration.arn.split('/')[1];
 
-/** @param context `{ endpoints, stages, isReadOnly }`, as they are when a button is pressed. */
+/** @param context `{ endpoints, stages }`, as they are when a button is pressed. */
 export function showKeys(list, configurations, context) {
   list.hidden = configurations.length === 0;
   keyed(list, configurations, configuration => `${configuration.arn} ${configuration.stageArn}`,
-    configuration => makeKey(configuration, context), (row, configuration) => updateKey(row, configuration, context()));
+    configuration => makeKey(configuration, context), updateKey);
 }
 
 function makeKey(configuration, context) {
-  const button = (words, action, style = 'quiet') => make('button',
-    { type: 'button', class: style, 'aria-label': `${words} stream key ${nameOf(configuration)}`, onclick: () => action(configuration, context()) }, words);
+  const button = (words, action, rights, style = 'quiet') => make('button', {
+    type: 'button', class: style, 'data-rights': rights, 'aria-label': `${words} stream key ${nameOf(configuration)}`,
+    onclick: () => action(configuration, context()),
+  }, words);
   const isAttached = configuration.stageArn !== '';
   return make('li', { class: 'key' },
     make('b', {}, nameOf(configuration)), make('span', { class: 'chip' }, configuration.ingestProtocol), make('span', { class: 'chip dot state' }),
     make('small', { class: 'mono muted' }, [configuration.participantId, configuration.userId].filter(Boolean).join(' · ')),
-    make('span', { class: 'actions' }, button('Show', show), isAttached ? button('Detach', detach) : button('Attach', attach),
-      button('Delete', remove, 'quiet cut')));
+    make('span', { class: 'actions' }, button('Show', show, 'ivs:GetIngestConfiguration stagedoor:ExportEncoderSettings'),
+      isAttached ? button('Detach', detach, 'ivs:UpdateIngestConfiguration') : button('Attach', attach, 'ivs:UpdateIngestConfiguration'),
+      button('Delete', remove, 'ivs:DeleteIngestConfiguration', 'quiet cut')));
 }
 
-function updateKey(row, configuration, { isReadOnly }) {
+function updateKey(row, configuration) {
   const isLive = configuration.state === 'ACTIVE';
   put(row.querySelector('.state'), isLive ? 'live' : 'idle');
   row.querySelector('.state').classList.toggle('good', isLive);
-  row.querySelector('.actions').hidden = isReadOnly;
 }
 
 /** Makes one for a stage, and shows it. */

@@ -27,12 +27,12 @@ function makeRefusal(item, names) {
     make('p', { class: 'sentence' }, item.sentence), make('small', {}, origin(item, names)), ...rulesOf(item));
 }
 
-/** Opened, it asks: a session that ended changes no more. */
+/** Opened, it asks until it has an answer: a session that ended changes no more. */
 function rulesOf({ sessionId }) {
   if (!sessionId) return [];
   const rules = makeRules();
-  const details = make('details', {}, make('summary', {}, 'Rules'), rules);
-  details.addEventListener('toggle', () => showRules(rules, sessionId), { once: true });
+  const details = make('details', { 'data-rights': 'stagedoor:GetSession' }, make('summary', {}, 'Rules'), rules);
+  details.addEventListener('toggle', () => { if (details.open && rules.hidden) showRules(rules, sessionId); });
   return [details];
 }
 

@@ -4,16 +4,18 @@ import { operation } from './api.js';
 import { ask } from './dialogs.js';
 import { $, keyed, make } from './dom.js';
 
-export function showPublicKeys(keys, isReadOnly) {
-  $('import-key').hidden = isReadOnly;
+export function showPublicKeys(keys) {
   $('public-keys-empty').hidden = keys.length > 0;
-  keyed($('public-keys'), keys, key => key.arn, makeKey, row => { row.querySelector('.actions').hidden = isReadOnly; });
+  keyed($('public-keys'), keys, key => key.arn, makeKey);
 }
 
 const nameOf = key => key.name || key.arn.split('/')[1];
 
 function makeKey(key) {
-  const remove = make('button', { type: 'button', class: 'quiet cut', 'aria-label': `Delete public key ${nameOf(key)}`, onclick: () => deleteKey(key) }, 'Delete');
+  const remove = make('button', {
+    type: 'button', class: 'quiet cut', 'data-rights': 'ivs:DeletePublicKey', 'aria-label': `Delete public key ${nameOf(key)}`,
+    onclick: () => deleteKey(key),
+  }, 'Delete');
   return make('li', {}, make('div', { class: 'head' }, make('b', {}, nameOf(key)), make('span', { class: 'actions' }, remove)),
     make('small', { class: 'mono' }, key.arn));
 }

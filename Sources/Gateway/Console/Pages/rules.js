@@ -2,6 +2,7 @@
 
 import * as api from './api.js';
 import { keyed, make, put } from './dom.js';
+import { may } from './rights.js';
 import { words } from './units.js';
 
 /** An empty table. */
@@ -16,7 +17,7 @@ export function makeRules() {
 
 /** Fills it, or leaves it as it is when the gateway does not know any more. One question at a time. */
 export async function showRules(element, sessionId) {
-  if (element.ariaBusy === 'true') return;
+  if (element.ariaBusy === 'true' || !may('stagedoor:GetSession')) return;
   element.ariaBusy = 'true';
   try {
     const { rules = [] } = await api.publishSession(sessionId);

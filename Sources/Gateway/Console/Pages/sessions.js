@@ -1,6 +1,7 @@
 // The sessions of a stage: a table with curves, and each one's story.
 
 import { keyed, make, put } from './dom.js';
+import { makeLayerChips, makeLayers, rememberLayers, showLayerChips, showLayers } from './layers.js';
 import { makeRules, showRules } from './rules.js';
 import { History, draw, sparkline } from './sparkline.js';
 import { between, bits, percent, span, words } from './units.js';
@@ -8,7 +9,7 @@ import { between, bits, percent, span, words } from './units.js';
 const curves = new Map();
 
 function curvesOf(id) {
-  if (!curves.has(id)) curves.set(id, { bitrate: new History(), frames: new History(), loss: new History(), roundTrip: new History() });
+  if (!curves.has(id)) curves.set(id, { bitrate: new History(), frames: new History(), loss: new History(), roundTrip: new History(), layers: new Map() });
   return curves.get(id);
 }
 
@@ -16,9 +17,11 @@ function curvesOf(id) {
 export function remember(sessions) {
   const alive = new Set(sessions.map(session => session.sessionId));
   for (const id of curves.keys()) if (!alive.has(id)) curves.delete(id);
-  for (const { sessionId, now } of sessions) {
+  for (const session of sessions) {
+    const { sessionId, now } = session;
     if (!now) continue;
     const history = curvesOf(sessionId);
+    rememberLayers(history.layers, session);
     history.bitrate.add(now.videoBitsPerSecond + now.audioBitsPerSecond);
     history.frames.add(now.framesPerSecond);
     history.loss.add(now.lossRatio);
@@ -30,7 +33,7 @@ export function remember(sessions) {
 export function makeSessions() {
   const heads = ['Participant', 'From', 'Picture', 'Bitrate', 'Frame rate', 'Loss', 'Round trip', 'Since', ''];
   const headRow = make('tr', {}, ...heads.map(head => make('th', { scope: 'col' }, head)));
-  return make('div', { class: 'scroll' }, make('table', {}, make('thead', {}, headRow), make('tbody')));
+  return make('div', { class: 'scroll' }, make('table', { 'aria-label': 'Publishers' }, make('thead', {}, headRow), make('tbody')));
 }
 
 /** @param table what `makeSessions` made. */
@@ -39,7 +42,7 @@ export function showSessions(table, sessions, { limits, node }, actions) {
   const rows = sessions.flatMap(session => [{ session, kind: 'session' }, { session, kind: 'story' }]);
   keyed(table.querySelector('tbody'), rows, row => `${row.kind} ${row.session.sessionId}`,
     row => row.kind === 'session' ? makeSession(row.session, actions) : makeStory(row.session),
-    (line, row) => row.kind === 'session' ? updateSession(line, row.session, limits, node, actions) : updateStory(line, row.session));
+    (line, row) => row.kind === 'session' ? updateSession(line, row.session, limits, node) : updateStory(line, row.session));
 }
 
 const gauge = label => make('td', { class: 'gauge' }, make('span', { class: 'now' }, '–'), sparkline(label));
@@ -50,25 +53,27 @@ function makeSession(session, actions) {
     row.hidden = !row.hidden;
     event.currentTarget.setAttribute('aria-expanded', String(!row.hidden));
   } }, 'Story');
-  const cut = make('button', { type: 'button', class: 'quiet cut', onclick: () => actions.disconnect(session) }, 'Disconnect');
+  const cut = make('button', {
+    type: 'button', class: 'quiet cut', 'data-rights': 'ivs:DisconnectParticipant', onclick: () => actions.disconnect(session),
+  }, 'Disconnect');
   return make('tr', { class: 'session' },
     make('td', { class: 'who' }, make('b', { class: 'mono', title: session.participantId }, session.participantId),
       make('small', {}, [session.process && 'in the older process', session.userId, session.userAgent].filter(Boolean).join(' · ') || 'agent unknown')),
     make('td', { class: 'who' }, make('span', { class: 'chip' }, session.protocol), make('span', { class: 'chip warn health' }),
       make('small', { class: 'mono' }, session.source)),
-    make('td', { class: 'picture' }, '–'),
+    make('td', { class: 'picture' }, make('span', { class: 'now' }, '–'), makeLayerChips()),
     gauge('Bitrate'), gauge('Frame rate'), gauge('Loss'), gauge('Round trip'),
     make('td', { class: 'since' }), make('td', {}, story, cut));
 }
 
-function updateSession(row, session, limits, node, actions) {
+function updateSession(row, session, limits, node) {
   const { now } = session;
-  row.querySelector('.cut').hidden = actions.isReadOnly();
   showHealth(row.querySelector('.health'), now?.encoder);
   put(row.querySelector('.since'), span(between(session.began, node.time)));
   if (!now) return;
   const isSoundAlone = now.videoBitsPerSecond === 0 && now.audioBitsPerSecond > 0;
-  put(row.querySelector('.picture'), isSoundAlone ? 'audio alone' : now.picture?.replace('x', '\u2009×\u2009') ?? '–');
+  put(row.querySelector('.picture .now'), isSoundAlone ? 'audio alone' : now.picture?.replace('x', '\u2009×\u2009') ?? '–');
+  showLayerChips(row.querySelector('.layer-chips'), session);
   const history = curvesOf(session.sessionId);
   const [bitrate, frames, loss, roundTrip] = row.querySelectorAll('.gauge');
   const isMeasured = session.protocol === 'WHIP';
@@ -95,7 +100,7 @@ function show(cell, text, history, scale) {
 }
 
 function makeStory() {
-  const row = make('tr', { class: 'story' }, make('td', { colspan: '9' }, make('ol', { class: 'steps' }), make('dl', { class: 'facts' }), makeRules()));
+  const row = make('tr', { class: 'story' }, make('td', { colspan: '9' }, make('ol', { class: 'steps', 'aria-label': 'Steps' }), makeLayers(), make('dl', { class: 'facts' }), makeRules()));
   row.hidden = true;
   return row;
 }
@@ -103,6 +108,7 @@ function makeStory() {
 function updateStory(row, session) {
   if (row.hidden) return;
   showSteps(row.querySelector('.steps'), session.story.steps);
+  showLayers(row.querySelector('.layers'), session, curvesOf(session.sessionId).layers);
   showRules(row.querySelector('.rules'), session.sessionId);
   const { totals } = session;
   const facts = [

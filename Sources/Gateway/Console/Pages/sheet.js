@@ -2,7 +2,7 @@
 
 import { showDialog } from './dialogs.js';
 import { make } from './dom.js';
-import { encode } from './qr.js';
+import { encode, maximumLength } from './qr.js';
 
 let count = 0;
 
@@ -18,7 +18,12 @@ export function showSheet({ title, text, cards }) {
 function makeCard(card, isOpen, status) {
   const body = make('div', { class: 'body' }, ...parts(card, status));
   const element = make('details', { class: 'card', ...(isOpen ? { open: '' } : {}) }, make('summary', {}, card.title), body);
-  if (card.load) element.addEventListener('toggle', () => load(card, body, status), { once: true });
+  let isAsked = false;
+  if (card.load) element.addEventListener('toggle', async () => {
+    if (!element.open || isAsked) return;
+    isAsked = true;
+    isAsked = await load(card, body, status);
+  });
   return element;
 }
 
@@ -29,14 +34,17 @@ function* parts(card, status) {
   if (card.code) yield* makeCode(card.code);
 }
 
-/** What has to be asked for is asked for when its card is opened. */
+/** What has to be asked for is asked for when its card is opened; whether it was answered. */
 async function load(card, body, status) {
+  body.querySelector('.fault')?.remove();
   const fault = make('p', { class: 'fault', role: 'alert' });
   body.append(fault);
   try {
     body.append(makeField({ ...card.load, value: await card.load.ask(), isLong: true }, card.title, status));
+    return true;
   } catch (error) {
     fault.textContent = error.message;
+    return false;
   }
 }
 
@@ -59,7 +67,9 @@ async function copyFrom(control, label, status) {
   }
 }
 
+/** Nothing where the text is too long for a code: a token with many attributes is still to be copied. */
 function* makeCode({ label, text }) {
+  if (new TextEncoder().encode(text).length > maximumLength) return;
   const rows = encode(text), side = rows.length + 8;
   const path = rows.flatMap((row, y) => row.map((isDark, x) => isDark ? `M${x + 4} ${y + 4}h1v1h-1z` : '')).join('');
   const svg = document.createElementNS('http://www.w3.org/2000/svg', 'svg');

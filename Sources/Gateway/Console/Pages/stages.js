@@ -8,13 +8,12 @@ import { makeSessions, remember, showSessions } from './sessions.js';
 import { createToken, watch } from './tokens.js';
 
 /** What the buttons work with: as it was when the stages were last shown. */
-let context = { endpoints: {}, stages: [], isReadOnly: true };
+let context = { endpoints: {}, stages: [] };
 const currentContext = () => context;
 
 export function showStages({ stages, sessions, limits, node, endpoints }, configurations, actions) {
-  context = { endpoints, stages, isReadOnly: actions.isReadOnly() };
+  context = { endpoints, stages };
   remember(sessions);
-  $('create-stage').hidden = context.isReadOnly;
   $('stages-empty').hidden = stages.length > 0;
   keyed($('stage-list'), stages, stage => stage.id, makeStage, (element, stage) => {
     updateStage(element, stage, limits);
@@ -28,12 +27,14 @@ export function showStages({ stages, sessions, limits, node, endpoints }, config
 
 function makeStage(stage) {
   const title = make('h3', { id: `stage-${stage.id}` });
-  const button = (words, action, style = 'quiet') => make('button',
-    { type: 'button', class: style, 'aria-describedby': title.id, onclick: () => action(stage, context) }, words);
+  const button = (words, action, right, style = 'quiet') => make('button', {
+    type: 'button', class: style, 'data-rights': right, 'aria-describedby': title.id, onclick: () => action(stage, context),
+  }, words);
   return make('section', { class: 'stage', 'aria-labelledby': title.id },
     make('header', {}, title, make('span', { class: 'muted mono' }, stage.id), make('span', { class: 'chip dot' }),
-      make('div', { class: 'actions set-up' }, button('New stream key', createKey), button('New token', createToken),
-        button('Watch', watch, 'quiet watch'), button('Delete', remove, 'quiet cut-stage cut'))),
+      make('div', { class: 'actions set-up' }, button('New stream key', createKey, 'ivs:CreateIngestConfiguration'),
+        button('New token', createToken, 'ivs:CreateParticipantToken'), button('Watch', watch, 'ivs:CreateParticipantToken', 'quiet watch'),
+        button('Delete', remove, 'ivs:DeleteStage', 'quiet cut-stage cut'))),
     make('ul', { class: 'keys', 'aria-label': 'Stream keys' }), makeSessions());
 }
 
@@ -42,7 +43,6 @@ function updateStage(element, stage, limits) {
   const chip = element.querySelector('header .chip');
   put(chip, `${stage.publishers} of ${limits.publishersPerStage} publishing`);
   chip.classList.toggle('good', stage.publishers > 0);
-  element.querySelector('.set-up').hidden = context.isReadOnly;
   element.querySelector('.watch').hidden = !context.endpoints.watch;
 }
 

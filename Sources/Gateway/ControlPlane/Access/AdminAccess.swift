@@ -18,13 +18,31 @@ struct AdminAccess {
     var demandsSignature: Bool { settings.admin.demandsSignature }
     var region: String { settings.names.region }
     func knows(_ accessKeyID: String) -> Bool { settings.accessKeys.contains { $0.id == accessKeyID } }
-    func isReadOnly(_ accessKeyID: String) -> Bool { settings.accessKeys.first { $0.id == accessKeyID }?.readOnly ?? true }
 
-    /// - Parameter isReading: whether the request changes nothing.
-    func check(_ request: HTTPRequest, isReading: Bool, _ sessions: ConsoleSessions, now: WallTime) throws(APIError) {
+    /// What may be asked by that key.
+    func policy(of accessKeyID: String) -> AccessPolicy? {
+        settings.accessKeys.first { $0.id == accessKeyID }.map(AccessPolicy.init)
+    }
+
+    /// - Parameters:
+    ///   - action: nil for what any key may ask.
+    ///   - stages: those that the request concerns.
+    func check(
+        _ request: HTTPRequest, for action: AccessAction?, _ sessions: ConsoleSessions, now: WallTime,
+        on stages: () throws(APIError) -> [String]
+    ) throws(APIError) {
         try checkOrigin(of: request)
         guard settings.admin.demandsSignature else { return }
-        let id: String
+        let id = try caller(of: request, isReading: action?.isReading ?? true, sessions, now: now)
+        guard let policy = policy(of: id) else { throw SignatureV4Error.unknownAccessKey.apiError }
+        guard let action, let denial = try policy.denial(of: action, on: stages) else { return }
+        throw .denied(action, denial)
+    }
+
+    /// The access key by which the request comes: it has signed it, or signed in at the console.
+    private func caller(
+        of request: HTTPRequest, isReading: Bool, _ sessions: ConsoleSessions, now: WallTime
+    ) throws(APIError) -> String {
         if request.headers["Authorization"] == nil, let session = sessions.session(of: request, now: now) {
             // A key that was taken out of the configuration has no sessions any more.
             guard knows(session.accessKeyID) else { throw SignatureV4Error.unknownAccessKey.apiError }
@@ -32,11 +50,9 @@ struct AdminAccess {
             guard isReading || ConstantTime.isEqual(Array(shown.utf8), Array(session.csrfToken.utf8)) else {
                 throw .accessDenied("The console's request does not show the session's token: reload the page.")
             }
-            id = session.accessKeyID
-        } else {
-            id = try signer(of: request, now: now)
+            return session.accessKeyID
         }
-        guard isReading || !isReadOnly(id) else { throw .accessDenied("This access key may only Get and List.") }
+        return try signer(of: request, now: now)
     }
 
     @discardableResult

@@ -39,6 +39,24 @@ struct APIError: Error, Equatable {
     }
 
     var response: HTTPResponse {
-        HTTPResponse(status, json: ["exceptionMessage": .string(message)], headers: ["x-amzn-ErrorType": type])
+        var headers = APIHeaders.all
+        headers["x-amzn-ErrorType"] = type
+        return HTTPResponse(status, json: ["exceptionMessage": .string(message)], headers: headers)
     }
+}
+
+/// The seven header fields that the model gives to every answer, with IVS' values.
+///
+/// Whom `Access-Control-Allow-Origin` invites to read is refused all the same: pages of other origins by `AdminAccess`.
+enum APIHeaders {
+    static let all: HTTPHeaders = [
+        "Access-Control-Allow-Origin": "*",
+        "Access-Control-Expose-Headers": "Access-Control-Allow-Origin,Access-Control-Expose-Headers,Cache-Control,Content-Length,"
+            + "Content-Security-Policy,Content-Type,date,Strict-Transport-Security,x-amz-apigw-id,x-amzn-errormessage,"
+            + "x-amzn-errortype,x-amzn-requestid,x-amzn-trace-id,X-Content-Type-Options,X-Frame-Options",
+        "Cache-Control": "no-store, no-cache",
+        "Content-Security-Policy": "default-src 'self'; upgrade-insecure-requests;",
+        "Strict-Transport-Security": "max-age:47304000; includeSubDomains", "X-Content-Type-Options": "nosniff",
+        "X-Frame-Options": "DENY",
+    ]
 }

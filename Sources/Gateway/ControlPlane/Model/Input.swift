@@ -30,7 +30,7 @@ struct Input: Sendable {
 
     func optionalText(_ name: String, _ rule: TextRule) throws(APIError) -> String? {
         guard let value = member(name) else { return nil }
-        guard let text = value.string, rule.accepts(text) else { throw Self.invalid(name) }
+        guard let text = value.string.map(rule.spelled), rule.accepts(text) else { throw Self.invalid(name) }
         return text
     }
 
@@ -68,7 +68,7 @@ struct Input: Sendable {
         guard let values = try optionalList(name, maximumCount: maximumCount) else { return nil }
         var texts: [String] = []
         for value in values {
-            guard let text = value.string, rule.accepts(text) else { throw Self.invalid(name) }
+            guard let text = value.string.map(rule.spelled), rule.accepts(text) else { throw Self.invalid(name) }
             texts.append(text)
         }
         return texts
@@ -122,6 +122,8 @@ struct Input: Sendable {
 struct TextRule: Sendable {
     var length: ClosedRange<Int>
     var matches: @Sendable (String) -> Bool = { _ in true }
+    /// The spelling that counts of a text that was sent.
+    var spelled: @Sendable (String) -> String = { $0 }
 
     static let name = TextRule(length: 0...128) { $0.utf8.allSatisfy { isAlphanumeric($0) || $0 == 0x2D || $0 == 0x5F } }
     static let participantID = TextRule(length: 0...64, matches: name.matches)
@@ -148,7 +150,10 @@ struct TextRule: Sendable {
         isARN(text) { kind in !kind.isEmpty && kind.utf8.allSatisfy { isLower($0) || $0 == 0x2D } }
     }
 
-    static func oneOf(_ values: String...) -> TextRule { TextRule(length: 0...Int.max) { values.contains($0) } }
+    /// One of an enumeration's values, sent in any case, as IVS takes them.
+    static func oneOf(_ values: String...) -> TextRule {
+        TextRule(length: 0...Int.max, matches: { values.contains($0) }, spelled: { $0.uppercased() })
+    }
 
     func accepts(_ text: String) -> Bool { length.contains(text.unicodeScalars.count) && matches(text) }
 

@@ -44,7 +44,8 @@ enum Operation: String, CaseIterable {
     case startParticipantReplication = "StartParticipantReplication"
     case stopParticipantReplication = "StopParticipantReplication"
 
-    var isReadOnly: Bool { rawValue.hasPrefix("Get") || rawValue.hasPrefix("List") }
+    /// Whose resource stands in the path.
+    var isOnTags: Bool { self == .tagResource || self == .untagResource || self == .listTagsForResource }
 
     /// The output member of a list that is always empty here.
     var emptyList: String? {
@@ -79,7 +80,7 @@ struct OperationCall {
             return
         }
         guard request.method == .post, let operation = Operation(rawValue: String(request.path.dropFirst())),
-            ![.tagResource, .untagResource, .listTagsForResource].contains(operation)
+            !operation.isOnTags
         else { throw Self.unknown }
         self.operation = operation
     }

@@ -2,7 +2,8 @@ import JSON
 import Store
 import Wire
 
-/// The structures of answers, with the model's member names; members without a value are left out.
+/// The structures of answers, with the model's member names. As in IVS' answers, texts may be empty; other members without a value
+/// are left out.
 enum Output {
     static func tags(_ tags: [String: String]) -> JSONValue { map(tags) }
 
@@ -13,11 +14,11 @@ enum Output {
     static func time(_ time: WallTime) -> JSONValue { .string(CivilTime(time).rfc3339) }
 
     static func stage(_ stage: Stage, endpoints: StageEndpoints?, activeSessionID: String?) -> JSONValue {
-        var object: JSONObject = ["arn": .string(stage.arn)]
-        if !stage.name.isEmpty { object["name"] = .string(stage.name) }
+        var object: JSONObject = ["arn": .string(stage.arn), "name": .string(stage.name)]
         if let activeSessionID { object["activeSessionId"] = .string(activeSessionID) }
         object["tags"] = tags(stage.tags)
         guard let endpoints else { return .object(object) }
+        object["autoParticipantRecordingConfiguration"] = noRecording
         object["endpoints"] = [
             "events": .string(endpoints.events), "whip": .string(endpoints.whip), "rtmp": .string(endpoints.rtmp),
             "rtmps": .string(endpoints.rtmps),
@@ -25,9 +26,16 @@ enum Output {
         return .object(object)
     }
 
+    /// Recording is off, which resets all else to its default.
+    private static let noRecording: JSONValue = [
+        "storageConfigurationArn": "", "mediaTypes": ["AUDIO_VIDEO"],
+        "thumbnailConfiguration": ["targetIntervalSeconds": 60, "storage": ["SEQUENTIAL"], "recordingMode": "DISABLED"],
+        "recordingReconnectWindowSeconds": 0, "hlsConfiguration": ["targetSegmentDurationSeconds": 6],
+        "recordParticipantReplicas": true,
+    ]
+
     static func publicKey(_ key: PublicKey, isSummary: Bool) -> JSONValue {
-        var object: JSONObject = ["arn": .string(key.arn)]
-        if !key.name.isEmpty { object["name"] = .string(key.name) }
+        var object: JSONObject = ["arn": .string(key.arn), "name": .string(key.name)]
         if !isSummary {
             object["publicKeyMaterial"] = .string(key.material)
             object["fingerprint"] = .string(key.fingerprint)
@@ -38,13 +46,12 @@ enum Output {
 
     /// A list does not show stream keys: they are in the answer for one configuration alone.
     static func ingestConfiguration(_ configuration: IngestConfiguration, isActive: Bool, isSummary: Bool) -> JSONValue {
-        var object: JSONObject = ["arn": .string(configuration.arn)]
-        if !configuration.name.isEmpty { object["name"] = .string(configuration.name) }
+        var object: JSONObject = ["arn": .string(configuration.arn), "name": .string(configuration.name)]
         object["ingestProtocol"] = .string(configuration.transport.rawValue)
         object["stageArn"] = .string(configuration.stageARN)
         object["participantId"] = .string(configuration.participantID)
         object["state"] = isActive ? "ACTIVE" : "INACTIVE"
-        if !configuration.userID.isEmpty { object["userId"] = .string(configuration.userID) }
+        object["userId"] = .string(configuration.userID)
         object["redundantIngest"] = .bool(configuration.redundantIngest)
         guard !isSummary else { return .object(object) }
         object["streamKey"] = .string(configuration.streamKey.revealText())
@@ -65,14 +72,16 @@ enum Output {
         return .object(object)
     }
 
-    static func participant(_ participant: Participant, isSummary: Bool) -> JSONValue {
-        var object: JSONObject = ["participantId": .string(participant.participantID)]
-        if !participant.userID.isEmpty { object["userId"] = .string(participant.userID) }
+    /// - Parameter isRedundant: whether it is one of two encoders that bring the same.
+    static func participant(_ participant: Participant, isRedundant: Bool, isSummary: Bool) -> JSONValue {
+        var object: JSONObject = [
+            "participantId": .string(participant.participantID), "userId": .string(participant.userID),
+        ]
         object["state"] = participant.isConnected ? "CONNECTED" : "DISCONNECTED"
         object["firstJoinTime"] = time(participant.firstJoinTime)
         object["published"] = .bool(participant.published)
         object["replicationType"] = "NONE"
-        object["redundantIngest"] = false
+        object["redundantIngest"] = .bool(isRedundant)
         object["recordingState"] = "DISABLED"
         if !participant.ingestConfigurationARN.isEmpty {
             object["ingestConfigurationArn"] = .string(participant.ingestConfigurationARN)
@@ -86,7 +95,9 @@ enum Output {
         for (name, value) in [
             ("osName", client.osName), ("osVersion", client.osVersion), ("browserName", client.browserName),
             ("browserVersion", client.browserVersion), ("sdkVersion", client.sdkVersion),
-        ] where !value.isEmpty { object[name] = .string(value) }
+            // Nobody is asked whose network an address is.
+            ("ispName", ""),
+        ] { object[name] = .string(value) }
         return .object(object)
     }
 

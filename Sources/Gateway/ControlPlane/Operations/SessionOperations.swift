@@ -35,10 +35,12 @@ struct SessionOperations: Sendable {
         let sessionID = try input.text("sessionId", .sessionID)
         let filter = try Self.filter(input)
         let page = try Page(input, list: "participants")
-        context.read(reply) { reader in
+        context.read(reply) { [self] reader in
             let participants = try reader.participants(
                 ofStage: arn, sessionID: sessionID, matching: filter, after: page.after ?? "", limit: page.count + 1)
-            return page.output("participants", participants, key: \.participantID) { Output.participant($0, isSummary: true) }
+            return page.output("participants", participants, key: \.participantID) {
+                Output.participant($0, isRedundant: isRedundant($0), isSummary: true)
+            }
         }
     }
 
@@ -46,11 +48,11 @@ struct SessionOperations: Sendable {
         let arn = try input.text("stageArn", .arn(.stage))
         let sessionID = try input.text("sessionId", .sessionID)
         let participantID = try input.text("participantId", .participantID)
-        context.read(reply) { reader in
+        context.read(reply) { [self] reader in
             guard let participant = try reader.participant(participantID, ofStage: arn, sessionID: sessionID) else {
                 throw APIError.notFound("There is no such participant.")
             }
-            return ["participant": Output.participant(participant, isSummary: false)]
+            return ["participant": Output.participant(participant, isRedundant: isRedundant(participant), isSummary: false)]
         }
     }
 
@@ -66,6 +68,12 @@ struct SessionOperations: Sendable {
                 ofStage: arn, sessionID: sessionID, participantID: participantID, after: after, limit: page.count + 1)
             return page.output("events", events, key: { String($0.sequence) }, encode: Output.event)
         }
+    }
+
+    /// By its ingest configuration as it is now.
+    private func isRedundant(_ participant: Participant) -> Bool {
+        let configuration = context.store.state.ingestConfigurations[participant.ingestConfigurationARN]
+        return configuration?.redundantCredentials.contains { $0.participantID == participant.participantID } ?? false
     }
 
     private static func sessionKey(_ key: String) throws(APIError) -> (startTime: WallTime, sessionID: String) {

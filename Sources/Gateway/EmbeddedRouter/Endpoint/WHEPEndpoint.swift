@@ -1,6 +1,8 @@
 import Admission
 public import EventLoop
 public import HTTP
+public import HTTPServer
+import JSON
 import OpenSSL
 import Refusals
 import Settings
@@ -16,30 +18,37 @@ public final class WHEPEndpoint {
     /// The way back for what the authorizer answers.
     private let replies: ReplyBox
     private let unclaimed: UnclaimedSessions
+    private let events: LayerEvents
     private var rates = RequestRates()
 
     /// - Throws: when the kernel gives no more descriptors.
     public init(loop: EventLoop, context: EmbeddedRouterContext) throws(SystemError) {
         (self.loop, self.context) = (loop, context)
         replies = try ReplyBox(loop: loop, maximumQuestions: Self.maximumQuestions)
+        events = try LayerEvents(loop: loop)
         unclaimed = UnclaimedSessions(loop: loop, patience: context.transport.configuration.whip.pendingTimeout)
     }
 
     /// Answers a request for one of our resources, now or later on this loop.
-    /// - Returns: false when the path is none of ours; then `respond` is not called.
-    public func handle(_ request: HTTPRequest, respond: @escaping (HTTPResponse) -> Void) -> Bool {
+    /// - Returns: false when the path is none of ours; then nothing is answered.
+    public func handle(_ request: HTTPRequest, _ exchange: HTTPExchange) -> Bool {
         guard let resource = WHEPResource(request) else { return false }
-        let answer = { (response: HTTPResponse) in respond(CrossOrigin.allow(response, for: request)) }
+        let answer = { (response: HTTPResponse) in exchange.respond(CrossOrigin.allow(response, for: request)) }
         switch (request.method, resource) {
         case (.options, _):
             answer(
                 CrossOrigin.preflight(
                     request, allowed: resource.allowedMethods, isSession: resource.isSession,
                     linkHeaders: context.transport.linkHeaders(for: nil)))
-        case (.get, _), (.head, _): answer(HTTPResponse(.noContent))
+        case (.get, .participant), (.head, .participant), (.get, .session), (.head, .session): answer(HTTPResponse(.noContent))
         case (.post, .participant(let key)): post(request, key, answer)
         case (.patch, .session(let id)): answer(patch(request, id))
         case (.delete, .session(let id)): answer(delete(request, id))
+        case (.get, .layer(let id)), (.head, .layer(let id)), (.post, .layer(let id)), (.delete, .layer(let id)):
+            answer(choose(request, id))
+        case (.post, .events(let id)): answer(makeEvents(request, id))
+        case (.get, .eventStream(let id, let names)): openEvents(request, id, names, exchange)
+        case (.delete, .eventStream(let id, _)): answer(closeEvents(request, id))
         default: answer(Problem.response(Refusal(.methodNotAllowed), headers: ["Allow": resource.allowedMethods]))
         }
         return true
@@ -48,8 +57,11 @@ public final class WHEPEndpoint {
     // MARK: - POST
 
     private func post(_ request: HTTPRequest, _ key: WatchedKey, _ respond: @escaping (HTTPResponse) -> Void) {
-        let offer: OfferRequest
-        do throws(Refusal) { offer = try OfferRequest(request, &rates, now: loop.now) } catch {
+        let (offer, layer): (OfferRequest, SubscriberEntry.LayerRequest)
+        do throws(Refusal) {
+            offer = try OfferRequest(request, &rates, now: loop.now)
+            layer = .init(wish: try LayerWish(request.queryItems), initial: try InitialLayer(request.queryItems))
+        } catch {
             return respond(OfferRequest.response(error))
         }
         let asked = SubscribeRequest(token: offer.token, stageID: key.stageID, source: offer.source)
@@ -58,19 +70,21 @@ public final class WHEPEndpoint {
         } then: { [unowned self] (result: Result<SubscribeGrant, Refusal>?) in
             do throws(Refusal) {
                 guard let result else { throw Refusal(.authorityUnavailable) }
-                respond(try create(offer, key, try result.get()))
+                respond(try create(offer, layer, key, try result.get()))
             } catch { respond(Problem.response(error)) }
         }
     }
 
     /// The token is good: the offer is judged, and a place is taken.
-    private func create(_ post: OfferRequest, _ key: WatchedKey, _ grant: SubscribeGrant) throws(Refusal) -> HTTPResponse {
+    private func create(
+        _ post: OfferRequest, _ layer: SubscriberEntry.LayerRequest, _ key: WatchedKey, _ grant: SubscribeGrant
+    ) throws(Refusal) -> HTTPResponse {
         guard context.taps[key] != nil else { throw Refusal(.participantNotLive) }
         let offer = try SubscriberOffer(negotiating: try post.description())
         let sources = SubscriberSources(video: Random.integer(), retransmission: Random.integer(), audio: Random.integer())
         let entry = SubscriberEntry(
             transport: context.transport.makeState(for: offer.peer, token: post.token, now: loop.now), grant: grant,
-            watched: key, offer: offer, sources: sources, context: context)
+            watched: key, offer: offer, sources: sources, layer: layer, context: context)
         entry.place = try context.takePlace(
             .init(grant: grant, token: post.token, source: post.source.ip, makesWay: true) { [transport = context.transport] in
                 transport.end(entry, .refused($0))
@@ -84,9 +98,10 @@ public final class WHEPEndpoint {
             throw Refusal(.tooManySubscribers)
         }
         unclaimed.add(entry)
-        return context.transport.created(entry, location: "/whep/sessions/\(entry.transport.id)") {
-            offer.answer($0, sources, watched: key)
-        }
+        let location = "/whep/sessions/\(entry.transport.id)"
+        var response = context.transport.created(entry, location: location) { offer.answer($0, sources, watched: key) }
+        for link in WHEPResource.links(ofSession: location) { response.headers.add("Link", link) }
+        return response
     }
 
     // MARK: - Session
@@ -108,6 +123,43 @@ public final class WHEPEndpoint {
     private func delete(_ request: HTTPRequest, _ id: String) -> HTTPResponse {
         do throws(Refusal) {
             context.transport.end(try find(request, id), .closed)
+            return HTTPResponse(.ok)
+        } catch { return Problem.response(error) }
+    }
+
+    // MARK: - Layers
+
+    /// GET tells, POST chooses, DELETE leaves the choice to us again.
+    private func choose(_ request: HTTPRequest, _ id: String) -> HTTPResponse {
+        do throws(Refusal) {
+            let desk = try find(request, id).desk
+            switch request.method {
+            case .post: desk.wish = try LayerWish(request.body, desk.state)
+            case .delete: desk.wish = .automatic
+            default: break
+            }
+            return HTTPResponse(.ok, contentType: "application/json", JSONValue.object(desk.state.json).description)
+        } catch { return Problem.response(error) }
+    }
+
+    private func makeEvents(_ request: HTTPRequest, _ id: String) -> HTTPResponse {
+        do throws(Refusal) {
+            _ = try find(request, id)
+            let names = try LayerEvents.kinds(request.body).map(\.rawValue).joined(separator: ",")
+            guard !names.isEmpty else { throw Refusal(.unknownLayer, sentence: "None of these events are told here.") }
+            return HTTPResponse(.created, headers: ["Location": "/whep/sessions/\(id)/events/\(names)"])
+        } catch { return Problem.response(error) }
+    }
+
+    private func openEvents(_ request: HTTPRequest, _ id: String, _ names: String, _ exchange: HTTPExchange) {
+        do throws(Refusal) {
+            try events.open(try find(request, id), names: names, exchange)
+        } catch { exchange.respond(CrossOrigin.allow(Problem.response(error), for: request)) }
+    }
+
+    private func closeEvents(_ request: HTTPRequest, _ id: String) -> HTTPResponse {
+        do throws(Refusal) {
+            events.close(of: try find(request, id))
             return HTTPResponse(.ok)
         } catch { return Problem.response(error) }
     }

@@ -7,24 +7,47 @@ enum WHEPResource: Equatable {
     case participant(WatchedKey)
     /// `/whep/sessions/{id}`.
     case session(String)
+    /// `/whep/sessions/{id}/layer`: the layer extension.
+    case layer(String)
+    /// `/whep/sessions/{id}/events`: the extension of server-sent events; a POST there makes a stream.
+    case events(String)
+    /// `/whep/sessions/{id}/events/{names}`: such a stream.
+    case eventStream(String, names: String)
 
     init?(_ request: HTTPRequest) {
         guard request.path.hasPrefix("/whep/"), request.path.utf8.count <= Self.maximumPathLength,
-            let segments = request.pathSegments, segments.count == 3, !segments[1].isEmpty, !segments[2].isEmpty
+            let segments = request.pathSegments, (3...5).contains(segments.count), !segments.contains(where: \.isEmpty)
         else { return nil }
-        self =
-            segments[1] == "sessions"
-            ? .session(segments[2]) : .participant(WatchedKey(stageID: segments[1], participantID: segments[2]))
+        switch (segments.count, segments[1]) {
+        case (3, "sessions"): self = .session(segments[2])
+        case (3, let stageID): self = .participant(WatchedKey(stageID: stageID, participantID: segments[2]))
+        case (4, "sessions") where segments[3] == "layer": self = .layer(segments[2])
+        case (4, "sessions") where segments[3] == "events": self = .events(segments[2])
+        case (5, "sessions") where segments[3] == "events": self = .eventStream(segments[2], names: segments[4])
+        default: return nil
+        }
     }
 
-    var isSession: Bool { if case .session = self { true } else { false } }
+    var isSession: Bool { if case .participant = self { false } else { true } }
 
     var allowedMethods: String {
         switch self {
         case .participant: "OPTIONS, GET, HEAD, POST"
         case .session: "OPTIONS, GET, HEAD, PATCH, DELETE"
+        case .layer: "OPTIONS, GET, HEAD, POST, DELETE"
+        case .events: "OPTIONS, POST"
+        case .eventStream: "OPTIONS, GET, DELETE"
         }
     }
 
-    private static let maximumPathLength = 64 + SessionIdentifier.maximumLength
+    /// The extensions of a session's own, as its 201 names them.
+    static func links(ofSession location: String) -> [String] {
+        let events = LayerEvents.Kind.allCases.map(\.rawValue).joined(separator: ",")
+        return [
+            "<\(location)/layer>; rel=\"urn:ietf:params:whep:ext:core:layer\"",
+            "<\(location)/events>; rel=\"urn:ietf:params:whep:ext:core:server-sent-events\"; events=\"\(events)\"",
+        ]
+    }
+
+    private static let maximumPathLength = 96 + SessionIdentifier.maximumLength
 }

@@ -6,7 +6,9 @@ const LONGEST_WAIT = 8000;
 export class Viewer {
   /// figure is a copy of the page's template; clock.now is the gateway's.
   constructor(stageId, participant, figure, { headers, clock }) {
-    Object.assign(this, { stageId, figure, headers, clock, video: figure.querySelector("video"), isStopped: false, failures: 0 });
+    Object.assign(this, { stageId, figure, headers, clock, video: figure.querySelector("video"), isStopped: false, failures: 0, looks: 0 });
+    this.quality = figure.querySelector("select");
+    this.quality.addEventListener("change", () => this.choose(this.quality.value));
     this.update(participant);
     this.start();
   }
@@ -51,7 +53,8 @@ export class Viewer {
     peer.addTransceiver("video", { direction: "recvonly" });
     peer.addTransceiver("audio", { direction: "recvonly" });
     await peer.setLocalDescription(await peer.createOffer());
-    const path = `/whep/${encodeURIComponent(this.stageId)}/${encodeURIComponent(this.participant.participantId)}`;
+    const wish = this.quality.value ? `?layer=${this.quality.value}` : "";
+    const path = `/whep/${encodeURIComponent(this.stageId)}/${encodeURIComponent(this.participant.participantId)}${wish}`;
     const response = await fetch(path, {
       method: "POST", body: peer.localDescription.sdp, headers: { ...this.headers, "Content-Type": "application/sdp" },
     });
@@ -87,10 +90,43 @@ export class Viewer {
     if (session) fetch(session, { method: "DELETE", headers: this.headers, keepalive: true }).catch(() => {});
   }
 
+  // MARK: Layers
+
+  /// Asks for a layer, by the WHEP layer extension; an empty name leaves the choice to the gateway.
+  async choose(name) {
+    if (!this.session) return;
+    const body = name ? JSON.stringify({ encodingId: name }) : undefined;
+    await this.layerRequest({ method: name ? "POST" : "DELETE", body });
+  }
+
+  async layerRequest(options) {
+    const headers = { ...this.headers, "Content-Type": "application/json" };
+    const response = await fetch(`${this.session}/layer`, { ...options, headers }).catch(() => undefined);
+    if (response?.ok) this.showLayers(Object.values(await response.json())[0]);
+  }
+
+  showLayers(media) {
+    if (!media) return;
+    const layers = [...media.active, ...media.inactive];
+    const isLayered = layers.length > 1;
+    this.quality.parentElement.hidden = this.figure.querySelector(".layers").hidden = !isLayered;
+    if (!isLayered) return;
+    const name = media.current ?? (media.chosen === null ? "sound alone" : media.chosen ?? "–");
+    this.show("layer", media.reason ? `${name} (${media.reason})` : name);
+    // Options are put in order anew only when there are others: who has the list open keeps it.
+    const options = layers.map(({ encodingId, width, height }) => [encodingId, `${encodingId}: ${width} × ${height}`]);
+    if (this.options !== String(options)) {
+      this.options = String(options);
+      this.quality.replaceChildren(new Option("Automatic", ""), ...options.map(([value, text]) => new Option(text, value)));
+    }
+    if (document.activeElement !== this.quality) this.quality.value = media.wish === "automatic" ? "" : media.wish;
+  }
+
   // What the browser measured since the last call.
   async measure() {
     const peer = this.peer;
     if (peer?.connectionState !== "connected") return;
+    if (this.looks++ % 2 === 0) this.layerRequest({ method: "GET" });
     const reports = [...(await peer.getStats()).values()];
     const [video, audio] = ["video", "audio"].map(kind => reports.find(r => r.type === "inbound-rtp" && r.kind === kind) ?? {});
     const now = {

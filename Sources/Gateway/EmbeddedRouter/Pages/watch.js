@@ -97,11 +97,12 @@ const keys = {
   Enter: focused => focused && (document.fullscreenElement ? document.exitFullscreen() : focused.video.requestFullscreen()),
   m: focused => { if (focused) focused.video.muted = !focused.video.muted; },
   s: toggleSound,
+  q: focused => focused?.quality.focus(),
   "?": () => element("keys").showModal(),
 };
 
 addEventListener("keydown", event => {
-  if (event.ctrlKey || event.altKey || event.metaKey || element("keys").open || event.target.closest("input, button")) return;
+  if (event.ctrlKey || event.altKey || event.metaKey || element("keys").open || event.target.closest("input, button, select")) return;
   if (!(event.key in keys)) return;
   event.preventDefault();
   keys[event.key]([...viewers.values()].find(viewer => viewer.figure === document.activeElement));

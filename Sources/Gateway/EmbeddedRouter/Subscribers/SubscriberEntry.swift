@@ -1,6 +1,7 @@
 import Admission
 import GatewayLogging
 import Refusals
+import StageHub
 import Synchronization
 import WebRTCTransport
 import Wire
@@ -13,15 +14,26 @@ final class SubscriberEntry: TransportEntry {
     let watched: WatchedKey
     let offer: SubscriberOffer
     let sources: SubscriberSources
+    let initialLayer: InitialLayer
+    /// Where its layer is asked for and told of.
+    let desk: LayerDesk
     private let context: EmbeddedRouterContext
     private let number = Atomic<UInt64>(0)
 
+    /// What the POST asked for.
+    struct LayerRequest {
+        var wish = LayerWish.automatic
+        var initial = InitialLayer.lowest
+    }
+
     init(
         transport: TransportState, grant: SubscribeGrant, watched: WatchedKey, offer: SubscriberOffer,
-        sources: SubscriberSources, context: EmbeddedRouterContext
+        sources: SubscriberSources, layer: LayerRequest, context: EmbeddedRouterContext
     ) {
         (self.transport, self.grant, self.watched) = (transport, grant, watched)
         (self.offer, self.sources, self.context) = (offer, sources, context)
+        initialLayer = layer.initial
+        desk = LayerDesk(wish: layer.wish, mediaIndex: offer.sections.firstIndex { $0.kind == .video })
     }
 
     var purpose: TransportPurpose { .subscribe }
@@ -39,7 +51,11 @@ final class SubscriberEntry: TransportEntry {
     }
 
     func checkRejected() {}
-    func finish(_ reason: SessionEnd) { context.finish(self, reason) }
+
+    func finish(_ reason: SessionEnd) {
+        desk.end()
+        context.finish(self, reason)
+    }
 }
 
 /// Our sources toward one subscriber, chosen at random for its session (RFC 3550 §8.1).

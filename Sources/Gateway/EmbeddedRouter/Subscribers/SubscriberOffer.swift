@@ -25,6 +25,15 @@ struct SubscriberOffer: Sendable, Equatable {
         sections = []
         for media in offer.media { sections.append(try SubscriberSection(negotiating: media)) }
         peer = try PeerDescription(negotiating: offer, bundleMids: bundleMids)
+        // One count for the whole transport, and worth nothing without video.
+        if section(.video)?.transportWideExtension == nil { leaveOutTransportWideFeedback() }
+    }
+
+    private mutating func leaveOutTransportWideFeedback() {
+        for index in sections.indices {
+            sections[index].transportWideExtension = nil
+            sections[index].feedback.removeAll { $0 == SubscriberSection.transportWideFeedback }
+        }
     }
 }
 
@@ -42,18 +51,12 @@ struct SubscriberSection: Sendable, Equatable {
     var feedback: [String] = []
     /// The identifier of the MID extension (RFC 9143 §14), 1 to 14; nil when it was not offered.
     var midExtension: UInt8?
+    /// The identifier of transport-wide numbers, where the offer tells of each packet's coming, and video is sent again.
+    var transportWideExtension: UInt8?
     var hasReducedSizeRTCP: Bool
 
     init(negotiating media: MediaDescription) throws(Refusal) {
-        guard media.port != 0 || media.isBundleOnly, media.direction == .recvonly || media.direction == .sendrecv else {
-            throw Refusal(.nothingReceived)
-        }
-        guard ["UDP/TLS/RTP/SAVPF", "TCP/TLS/RTP/SAVPF", "UDP/TLS/RTP/SAVP"].contains(media.transportProtocol) else {
-            throw Refusal(.unsupportedTransport)
-        }
-        guard media.attributes.contains("rtcp-mux") || media.attributes.contains("rtcp-mux-only") else {
-            throw Refusal(.noRTCPMux)
-        }
+        try Self.checkTransport(of: media)
         kind = media.media == "video" ? .video : .audio
         (mid, transportProtocol) = (media.mid ?? "", media.transportProtocol)
         hasReducedSizeRTCP = media.attributes.contains("rtcp-rsize")
@@ -68,10 +71,30 @@ struct SubscriberSection: Sendable, Equatable {
         if kind == .video { retransmissionPayloadType = Self.retransmission(of: map.payloadType, media, maps) }
         let offered = Set(media.feedback(of: map.payloadType))
         feedback = (retransmissionPayloadType == nil ? [] : ["nack"]).filter(offered.contains)
-        if kind == .video { feedback += ["nack pli", "ccm fir"].filter(offered.contains) }
-        midExtension = extensions.first { $0.uri == HeaderExtensionMap.mid && (1...14).contains($0.identifier) }
-            .map { UInt8($0.identifier) }
+        if kind == .video { feedback += ["nack pli", "ccm fir", "goog-remb"].filter(offered.contains) }
+        func identifier(of uri: String) -> UInt8? {
+            extensions.first { $0.uri == uri && (1...14).contains($0.identifier) }.map { UInt8($0.identifier) }
+        }
+        midExtension = identifier(of: HeaderExtensionMap.mid)
+        // Without RTX the way cannot be tried with padding, and the estimate could not rise.
+        if offered.contains(Self.transportWideFeedback), kind == .audio || retransmissionPayloadType != nil {
+            transportWideExtension = identifier(of: HeaderExtensionMap.transportWideCC)
+        }
+        if transportWideExtension != nil { feedback.append(Self.transportWideFeedback) }
         if mid.utf8.count > Self.maximumMidByteCount { midExtension = nil }
+    }
+
+    /// Whether it can be sent to at all, whatever the codec.
+    private static func checkTransport(of media: MediaDescription) throws(Refusal) {
+        guard media.port != 0 || media.isBundleOnly, media.direction == .recvonly || media.direction == .sendrecv else {
+            throw Refusal(.nothingReceived)
+        }
+        guard ["UDP/TLS/RTP/SAVPF", "TCP/TLS/RTP/SAVPF", "UDP/TLS/RTP/SAVP"].contains(media.transportProtocol) else {
+            throw Refusal(.unsupportedTransport)
+        }
+        guard media.attributes.contains("rtcp-mux") || media.attributes.contains("rtcp-mux-only") else {
+            throw Refusal(.noRTCPMux)
+        }
     }
 
     /// H.264 in packetization mode 1, Constrained Baseline before others, since that is what is published; or Opus.
@@ -105,6 +128,7 @@ struct SubscriberSection: Sendable, Equatable {
         }?.payloadType
     }
 
+    fileprivate static let transportWideFeedback = "transport-cc"
     /// What an element with a one-byte header holds (RFC 8285 §4.2).
     private static let maximumMidByteCount = 16
 }
@@ -138,8 +162,8 @@ extension SubscriberSection {
             media.attributes.append(RTPMap(payloadType: retransmissionPayloadType, encodingName: "rtx", clockRate: 90_000))
             media.attributes.append(FormatParameters(payloadType: retransmissionPayloadType, [.init("apt", "\(payloadType)")]))
         }
-        if let midExtension {
-            media.attributes.append(HeaderExtensionMap(identifier: UInt16(midExtension), uri: HeaderExtensionMap.mid))
+        for (id, uri) in [(midExtension, HeaderExtensionMap.mid), (transportWideExtension, HeaderExtensionMap.transportWideCC)] {
+            if let id { media.attributes.append(HeaderExtensionMap(identifier: UInt16(id), uri: uri)) }
         }
         appendSources(sources, stream: stream, to: &media)
         return media

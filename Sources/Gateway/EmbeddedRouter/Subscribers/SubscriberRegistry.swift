@@ -1,4 +1,5 @@
 import EventLoop
+public import StageHub
 
 /// The live subscribers of all workers, as their statistics last said. Written once a second by each, never by media.
 public final class SubscriberRegistry: Sendable {
@@ -37,6 +38,12 @@ public struct SubscriberStatistics: Sendable, Equatable {
     /// What the subscriber's receiver reports say is missing for good.
     public var lost: Int64 = 0
     public var framesPerSecond = 0
+    /// The layer whose pictures are sent; nil without video.
+    public var layer: LayerName?
+    /// Changes from one layer to another since the session began.
+    public var layerSwitches = 0
+    /// What the way to the subscriber carries; nil while it has told nothing.
+    public var estimatedBitsPerSecond: Int?
     /// From the subscriber's receiver reports (RFC 3550 §6.4.1); nil before the first.
     public var roundTripTime: Duration?
 

@@ -17,15 +17,22 @@ final class SubscriberSession: TransportSession {
     private unowned let worker: EmbeddedRouterWorker
     private var video: SubscriberTrack?
     private var audio: SubscriberTrack?
+    /// Whose pictures go on, and whose are waited for.
+    private var layers = LayerSwitch()
+    private var adaptation: ViewerAdaptation
     private var budget = FeedbackBudget()
     private var requests = RetransmissionRequests()
     /// The next turn of what was asked for; nil while nothing waits.
     private var requestTurn: TimerWatch?
+    /// Turns of padding, while the way is tried.
+    private var paddingTurns: TimerWatch?
     private var isReady = false
-    /// Video starts at a keyframe, and again after a gap that the publisher's worker made.
-    private var awaitsKeyframe = true
+    /// As the desk shows it.
+    private var state: LayerState
+    private var toldState = MonotonicTime.zero
     private var statistics: SubscriberStatistics
     private var sentByteCount = 0
+    private var soundByteCount = 0
     private var framesBefore = 0
     private var lastReport = MonotonicTime.zero
 
@@ -34,6 +41,8 @@ final class SubscriberSession: TransportSession {
         statistics = SubscriberStatistics(
             sessionID: entry.transport.id, stageID: entry.watched.stageID, participantID: entry.watched.participantID,
             subscriberID: entry.grant.participantID)
+        adaptation = ViewerAdaptation(initial: entry.initialLayer, wish: entry.desk.wish)
+        state = entry.desk.state
         func track(_ kind: MediaKind) -> SubscriberTrack? {
             entry.offer.section(kind).map {
                 SubscriberTrack($0, entry.sources, random: (Random.integer(), Random.integer()))
@@ -51,30 +60,81 @@ final class SubscriberSession: TransportSession {
 
     func transportEnded(_ reason: SessionEnd) {
         isReady = false
-        requestTurn = nil
+        (requestTurn, paddingTurns) = (nil, nil)
         worker.detach(self)
     }
 
     func end(_ reason: SessionEnd) { transport.end(reason) }
+
+    // MARK: - Layers
+
+    /// - Parameter layers: best first; nil while nobody publishes.
+    func layersChanged(_ layers: [VideoLayer]?) {
+        adaptation.layers = layers ?? []
+        state.layers = layers
+        if layers != nil { aim() }
+    }
+
+    /// Takes what is chosen now for what is sent: at the next keyframe of that layer.
+    private func aim() {
+        let now = transport.loop.now
+        adaptation.update(at: now)
+        let target = video == nil ? nil : adaptation.target
+        if target != layers.target {
+            layers.aim(at: target)
+            // Sound alone, or the way is so narrow that what goes on would keep the next layer from coming.
+            if target == nil || isChoked(at: now) { layers.placeLost() }
+            worker.wantsChanged(of: self)
+        }
+        if let wanted = layers.wanted { keyframeWanted(of: wanted, at: now) }
+    }
+
+    private func isChoked(at now: MonotonicTime) -> Bool {
+        let present = adaptation.layers.first { $0.track == layers.current }
+        return present.map { adaptation.isChoked(by: $0.bitsPerSecond, at: now) } ?? false
+    }
+
+    func want(_ layers: inout LayerSet) {
+        if let current = self.layers.current, self.layers.target != nil { layers.insert(current) }
+        if let target = self.layers.target { layers.insert(target) }
+    }
+
+    /// The publisher's numbers began anew, or a piece is missing: decoding goes on at the next keyframe.
+    func placeLost() { layers.placeLost() }
 
     // MARK: - Sending
 
     /// Sends what of a block this subscriber takes. Nothing here waits, and nothing that fails ends the session.
     func send(_ block: MediaBlock, epoch: UInt64, at now: MonotonicTime) {
         guard isReady else { return }
-        if block.kind == .audio { return send(block, epoch, &audio, at: now) }
-        if awaitsKeyframe {
-            guard block.isKeyframe else { return }
-            awaitsKeyframe = false
+        if block.track.kind == .audio {
+            let before = sentByteCount
+            send(block, epoch, &audio, at: now)
+            return soundByteCount += sentByteCount - before
+        }
+        switch layers.passage(of: block.run) {
+        case .rests: return
+        case .goesOn: break
+        case .begins(let former): begin(block, after: former)
         }
         send(block, epoch, &video, at: now)
     }
 
+    private func begin(_ block: MediaBlock, after former: TrackID?) {
+        guard let former else { return }
+        video?.change(shift: block.shift(from: former))
+        statistics.layerSwitches += 1
+        worker.context.metrics.layerSwitches.increment()
+        worker.wantsChanged(of: self)
+    }
+
     private func send(_ block: MediaBlock, _ epoch: UInt64, _ track: inout SubscriberTrack?, at now: MonotonicTime) {
-        guard track != nil else { return }
+        guard let isNumbered = track?.isNumberedTransportWide else { return }
         track?.begin(block, epoch: epoch)
         for packet in block.packets {
-            guard let count = unsafe track?.write(packet, of: block, into: worker.scratch), transmit(count) else { continue }
+            guard let count = unsafe track?.write(packet, of: block, number: transportNumber, into: worker.scratch),
+                transmit(count, isNumbered: isNumbered, at: now)
+            else { continue }
             budget.sent(at: now)
             statistics.packets += 1
             worker.context.metrics.packets.increment()
@@ -82,11 +142,15 @@ final class SubscriberSession: TransportSession {
         if track?.hasReported == false { report(&track, at: now) }
     }
 
+    private var isVideoNumbered: Bool { video?.isNumberedTransportWide == true }
+    private var transportNumber: UInt16 { UInt16(truncatingIfNeeded: adaptation.estimate.sent.next) }
+
     /// Protects what is written in the worker's scratch and sends it.
-    private func transmit(_ count: Int) -> Bool {
+    private func transmit(_ count: Int, isNumbered: Bool, at now: MonotonicTime) -> Bool {
         guard let length = unsafe transport.protect(worker.scratch, count: count) else { return false }
         unsafe transport.send(UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(worker.scratch)[..<length]))
         sentByteCount += length
+        if isNumbered { adaptation.sent(byteCount: length, at: now) }
         return true
     }
 
@@ -95,9 +159,6 @@ final class SubscriberSession: TransportSession {
         let isWritten = track?.writeReport(at: now, wall: EventLoop.wallNow(), into: &writer) ?? false
         if isWritten { transport.sendControl(writer.bytes) }
     }
-
-    /// The publisher's numbers began anew, or a piece is missing: decoding goes on at the next keyframe.
-    func placeLost() { awaitsKeyframe = true }
 
     // MARK: - Feedback
 
@@ -110,17 +171,24 @@ final class SubscriberSession: TransportSession {
             switch packet {
             case .receiverReport(let report): note(report.reports, at: now)
             case .senderReport(let report): note(report.reports, at: now)
-            case .pictureLoss(let request) where request.mediaSSRC == entry.sources.video: keyframeWanted(at: now)
-            case .fullIntraRequest: keyframeWanted(at: now)
+            case .transportWide(let feedback): adaptation.received(feedback, at: now)
+            case .bitrateLimit(let limit): adaptation.limited(to: limit.bitsPerSecond, at: now)
+            case .pictureLoss(let request) where request.mediaSSRC == entry.sources.video: pictureLost(at: now)
+            case .fullIntraRequest: pictureLost(at: now)
             case .nack(let nack) where nack.mediaSSRC == entry.sources.video: requests.add(nack)
             default: break
             }
         }
         if !requests.isEmpty, requestTurn == nil { serveRequests(at: now) }
+        if adaptation.target != layers.target { aim() }
     }
 
-    private func keyframeWanted(at now: MonotonicTime) {
-        if budget.admitsKeyframeRequest(at: now) { worker.requestKeyframe(for: self) }
+    private func pictureLost(at now: MonotonicTime) {
+        if let layer = layers.wanted ?? layers.current { keyframeWanted(of: layer, at: now) }
+    }
+
+    private func keyframeWanted(of layer: TrackID, at now: MonotonicTime) {
+        if budget.admitsKeyframeRequest(at: now) { worker.requestKeyframe(of: layer, for: self) }
     }
 
     /// Sends again what was asked for, is kept and within the budget: a part at once, the rest in turns of its own.
@@ -136,9 +204,10 @@ final class SubscriberSession: TransportSession {
 
     private func retransmit(_ sequenceNumber: UInt16, at now: MonotonicTime) -> Bool {
         guard budget.admitsRetransmission(at: now), let number = video?.publisherNumber(of: sequenceNumber),
-            let (block, packet) = worker.kept(number, for: self),
-            let count = unsafe video?.writeRetransmission(packet, sentAs: sequenceNumber, of: block, into: worker.scratch),
-            transmit(count)
+            let layer = layers.current, let (block, packet) = worker.kept(number, of: layer, for: self),
+            let count = unsafe video?.writeRetransmission(
+                packet, sentAs: sequenceNumber, of: block, number: transportNumber, into: worker.scratch),
+            transmit(count, isNumbered: isVideoNumbered, at: now)
         else { return false }
         budget.retransmitted(at: now)
         statistics.retransmissions += 1
@@ -150,6 +219,9 @@ final class SubscriberSession: TransportSession {
         var lost: Int64 = 0
         for block in blocks where [entry.sources.video, entry.sources.audio].contains(block.ssrc) {
             lost += Int64(max(0, block.cumulativeLost))
+            if block.ssrc == entry.sources.video || layers.target == nil {
+                adaptation.reported(fractionLost: block.fractionLost, at: now)
+            }
             guard block.lastSenderReport != 0 else { continue }
             let compact = UInt32(truncatingIfNeeded: EventLoop.wallNow().ntp >> 16)
             let ticks = compact &- block.lastSenderReport &- block.delaySinceLastSenderReport
@@ -162,19 +234,60 @@ final class SubscriberSession: TransportSession {
     // MARK: - Time
 
     func tick(at now: MonotonicTime, isSlow: Bool) {
-        guard isSlow, now - lastReport >= Self.reportPeriod else { return }
+        guard isSlow else { return }
+        adaptation.wish = entry.desk.wish
+        aim()
+        tryWay(at: now)
+        tellState(at: now)
+        guard now - lastReport >= Self.reportPeriod else { return }
         report(&video, at: now)
         report(&audio, at: now)
-        if lastReport != .zero {
-            let elapsed = (now - lastReport).inSeconds
-            let frames = video?.frameCount ?? 0
-            statistics.bitsPerSecond = Int(Double(sentByteCount * 8) / elapsed)
-            statistics.framesPerSecond = Int((Double(frames - framesBefore) / elapsed).rounded())
-            framesBefore = frames
-            worker.context.registry.note(statistics)
+        if lastReport != .zero { measure(over: (now - lastReport).inSeconds, at: now) }
+        (sentByteCount, soundByteCount, lastReport) = (0, 0, now)
+    }
+
+    /// Not more than twice a second, whatever happens.
+    private func tellState(at now: MonotonicTime) {
+        guard now - toldState >= Self.statePeriod else { return }
+        (state.current, state.choice, state.wish) = (
+            layers.target == nil ? nil : layers.current, adaptation.choice, adaptation.wish
+        )
+        state.estimate = adaptation.estimate.bitsPerSecond(at: now)
+        statistics.layer = state.name(of: state.current)
+        entry.desk.tell(state)
+        toldState = now
+    }
+
+    private func measure(over elapsed: Double, at now: MonotonicTime) {
+        let frames = video?.frameCount ?? 0
+        adaptation.soundBitsPerSecond = Int(Double(soundByteCount * 8) / elapsed)
+        statistics.bitsPerSecond = Int(Double(sentByteCount * 8) / elapsed)
+        statistics.framesPerSecond = Int((Double(frames - framesBefore) / elapsed).rounded())
+        statistics.estimatedBitsPerSecond = state.estimate
+        framesBefore = frames
+        worker.context.registry.note(statistics)
+    }
+
+    // MARK: - Trying the way
+
+    private func tryWay(at now: MonotonicTime) {
+        guard isReady, paddingTurns == nil, adaptation.beginsTry(at: now) else { return }
+        let interval = ProbePlan.turnInterval
+        paddingTurns = transport.loop.schedule(after: interval, repeating: interval) { [unowned self] in
+            pad(at: transport.loop.now)
         }
-        (sentByteCount, lastReport) = (0, now)
+    }
+
+    private func pad(at now: MonotonicTime) {
+        guard var left = adaptation.padding(at: now) else { return paddingTurns = nil }
+        while left > 0 {
+            guard let count = unsafe video?.writePadding(.max, number: transportNumber, into: worker.scratch),
+                transmit(count, isNumbered: isVideoNumbered, at: now)
+            else { return }
+            left -= count
+        }
     }
 
     private static let reportPeriod: Duration = .seconds(1)
+    private static let statePeriod: Duration = .milliseconds(500)
 }

@@ -12,8 +12,8 @@ struct SubscriberTrack {
     let retransmissionSSRC: UInt32
     private let payloadType: UInt8
     private let retransmissionPayloadType: UInt8?
-    /// The element of the MID extension with what stands before it, padded to words; empty without.
-    private let headerExtension: [UInt8]
+    /// MID and transport-wide number, where they were negotiated.
+    private let headerExtension: SubscriberExtension
     private var numbering: TrackNumbering
     private var nextRetransmission: UInt16
     private var epoch: UInt64?
@@ -30,20 +30,15 @@ struct SubscriberTrack {
         ssrc = section.kind == .video ? sources.video : sources.audio
         retransmissionSSRC = sources.retransmission
         (payloadType, retransmissionPayloadType) = (section.map.payloadType, section.retransmissionPayloadType)
-        headerExtension = section.midExtension.map { Self.element(id: $0, mid: Array(section.mid.utf8)) } ?? []
+        headerExtension = SubscriberExtension(section)
         numbering = TrackNumbering(
             clockRate: TrackID(section.kind).clockRate, firstSequenceNumber: UInt16(truncatingIfNeeded: random.sequence),
             firstTimestamp: random.timestamp)
         nextRetransmission = UInt16(truncatingIfNeeded: random.sequence >> 16)
     }
 
-    /// A one-byte-header extension with the MID alone (RFC 8285 §4.2).
-    private static func element(id: UInt8, mid: [UInt8]) -> [UInt8] {
-        guard !mid.isEmpty else { return [] }
-        var elements = [id << 4 | UInt8(mid.count - 1)] + mid
-        while elements.count % 4 != 0 { elements.append(0) }
-        return [0xBE, 0xDE, 0, UInt8(elements.count / 4)] + elements
-    }
+    /// Whether its packets have transport-wide numbers, by which the viewer tells when they came.
+    var isNumberedTransportWide: Bool { headerExtension.hasTransportNumber }
 
     // MARK: - Packets
 
@@ -54,16 +49,27 @@ struct SubscriberTrack {
         if let reading = block.clock { clock = reading }
     }
 
+    /// The next packet is of another layer, whose clock and numbers are its own; ours go on.
+    /// - Parameter shift: what makes its timestamps those of the layer before; nil when that is not known.
+    mutating func change(shift: Int64?) {
+        clock = nil
+        numbering.change(shift: shift)
+    }
+
     /// Writes a packet to send.
-    /// - Returns: its length, bytes; nil when it does not fit into a datagram.
-    mutating func write(_ packet: MediaBlock.Packet, of block: MediaBlock, into buffer: UnsafeMutableRawBufferPointer) -> Int? {
+    /// - Parameter number: transport-wide.
+    /// - Returns: its length, bytes; nil when it does not fit into a datagram, or has come too late: before the layer's first.
+    mutating func write(
+        _ packet: MediaBlock.Packet, of block: MediaBlock, number: UInt16, into buffer: UnsafeMutableRawBufferPointer
+    ) -> Int? {
         guard unsafe fits(packet, more: 0, buffer) else { return nil }
         let (sequenceNumber, timestamp) = numbering.number(
             packet.sequenceNumber, packet.timestamp, arrival: block.arrival)
+        guard numbering.isFree(sequenceNumber) else { return nil }
         let start = unsafe writeHeader(
             RTPHeader(
                 marker: packet.marker, payloadType: payloadType, sequenceNumber: UInt16(truncatingIfNeeded: sequenceNumber),
-                timestamp: UInt32(truncatingIfNeeded: timestamp), ssrc: ssrc), into: buffer)
+                timestamp: UInt32(truncatingIfNeeded: timestamp), ssrc: ssrc), number, into: buffer)
         packetCount &+= 1
         octetCount &+= UInt32(truncatingIfNeeded: packet.range.count)
         if packet.marker || kind == .audio { frameCount += 1 }
@@ -75,33 +81,54 @@ struct SubscriberTrack {
 
     /// Writes a packet once more, for RTX: another source and number, the original number before the payload (RFC 4588 §4).
     mutating func writeRetransmission(
-        _ packet: MediaBlock.Packet, sentAs sequenceNumber: UInt16, of block: MediaBlock,
+        _ packet: MediaBlock.Packet, sentAs sequenceNumber: UInt16, of block: MediaBlock, number: UInt16,
         into buffer: UnsafeMutableRawBufferPointer
     ) -> Int? {
         guard let retransmissionPayloadType, unsafe fits(packet, more: 2, buffer) else { return nil }
-        let start = unsafe writeHeader(
-            RTPHeader(
-                marker: packet.marker, payloadType: retransmissionPayloadType, sequenceNumber: nextRetransmission,
-                timestamp: UInt32(truncatingIfNeeded: packet.timestamp &+ numbering.timestampConstant),
-                ssrc: retransmissionSSRC), into: buffer)
-        nextRetransmission &+= 1
+        let start = unsafe writeRetransmissionHeader(
+            timestamp: packet.timestamp &+ numbering.timestampConstant, marker: packet.marker, retransmissionPayloadType, number,
+            into: buffer)
         unsafe buffer.storeBytes(of: sequenceNumber.bigEndian, toByteOffset: start, as: UInt16.self)
         return unsafe start + 2 + copy(packet.range, of: block, into: buffer, at: start + 2)
     }
 
+    /// Writes a packet without payload, to fill the way with: receivers count its coming, and nothing else (RFC 3550 §5.1).
+    /// - Parameter byteCount: of padding, 1 to 255.
+    mutating func writePadding(_ byteCount: UInt8, number: UInt16, into buffer: UnsafeMutableRawBufferPointer) -> Int? {
+        guard let retransmissionPayloadType else { return nil }
+        let start = unsafe writeRetransmissionHeader(
+            timestamp: numbering.newestTimestamp, marker: false, retransmissionPayloadType, number, into: buffer)
+        unsafe buffer[0] |= 0x20
+        let padding = unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[start..<start + Int(byteCount)])
+        unsafe padding.initializeMemory(as: UInt8.self, repeating: 0)
+        unsafe padding[padding.count - 1] = byteCount
+        return start + Int(byteCount)
+    }
+
+    private mutating func writeRetransmissionHeader(
+        timestamp: Int64, marker: Bool, _ payloadType: UInt8, _ number: UInt16, into buffer: UnsafeMutableRawBufferPointer
+    ) -> Int {
+        defer { nextRetransmission &+= 1 }
+        return unsafe writeHeader(
+            RTPHeader(
+                marker: marker, payloadType: payloadType, sequenceNumber: nextRetransmission,
+                timestamp: UInt32(truncatingIfNeeded: timestamp), ssrc: retransmissionSSRC), number, into: buffer)
+    }
+
     private func fits(_ packet: MediaBlock.Packet, more: Int, _ buffer: UnsafeMutableRawBufferPointer) -> Bool {
-        let byteCount = RTPHeader.fixedByteCount + headerExtension.count + more + packet.range.count
+        let byteCount = RTPHeader.fixedByteCount + headerExtension.byteCount + more + packet.range.count
         return byteCount + PeerTransport.protectionByteCount <= buffer.count
     }
 
     /// The fixed header and the extension; returns where the payload starts.
-    private func writeHeader(_ header: RTPHeader, into buffer: UnsafeMutableRawBufferPointer) -> Int {
+    private func writeHeader(_ header: RTPHeader, _ number: UInt16, into buffer: UnsafeMutableRawBufferPointer) -> Int {
         guard let base = buffer.baseAddress else { return 0 }
         unsafe header.writeFixed(into: base)
-        guard !headerExtension.isEmpty else { return RTPHeader.fixedByteCount }
+        guard headerExtension.byteCount > 0 else { return RTPHeader.fixedByteCount }
         unsafe buffer[0] |= 0x10
-        unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[RTPHeader.fixedByteCount...]).copyBytes(from: headerExtension)
-        return RTPHeader.fixedByteCount + headerExtension.count
+        unsafe headerExtension.write(
+            number: number, into: UnsafeMutableRawBufferPointer(rebasing: buffer[RTPHeader.fixedByteCount...]))
+        return RTPHeader.fixedByteCount + headerExtension.byteCount
     }
 
     private func copy(

@@ -10,6 +10,8 @@ final class WatchedParticipant {
     private(set) var sessions: [SubscriberSession] = []
     private(set) var feed: MediaFeed?
     private(set) var tap: LiveTap?
+    /// Best first; nil before the publication has told them, and without one.
+    private(set) var layers: [VideoLayer]?
     /// Since when no publication is there.
     private(set) var absentSince: MonotonicTime?
     private(set) var store = RetransmissionStore()
@@ -23,16 +25,36 @@ final class WatchedParticipant {
     deinit { store.removeAll() }
 
     func add(_ session: SubscriberSession) { sessions.append(session) }
-    func remove(_ session: SubscriberSession) { sessions.removeAll { $0 === session } }
+
+    func remove(_ session: SubscriberSession) {
+        sessions.removeAll { $0 === session }
+        want()
+    }
+
+    /// Has those layers copied that some session gets or waits for.
+    func want() {
+        var wanted = LayerSet()
+        for session in sessions { session.want(&wanted) }
+        feed?.want(wanted)
+    }
+
+    func layersChanged(_ layers: [VideoLayer]?) {
+        self.layers = layers
+        for session in sessions { session.layersChanged(layers) }
+    }
 
     /// A publication is there: what comes by `feed` is sent on from now.
     func follow(_ tap: LiveTap, by feed: MediaFeed) {
         (self.tap, self.feed, absentSince) = (tap, feed, nil)
         (skippedBefore, generation) = (0, generation + 1)
+        want()
     }
 
     /// The publication has ended.
-    func loseFeed(at now: MonotonicTime) { (tap, feed, absentSince) = (nil, nil, now) }
+    func loseFeed(at now: MonotonicTime) {
+        (tap, feed, absentSince) = (nil, nil, now)
+        layersChanged(nil)
+    }
 
     /// Sends on what waits in the feed.
     func drain(at now: MonotonicTime) {
@@ -40,7 +62,7 @@ final class WatchedParticipant {
         feed.drain { block in
             noteEpoch(of: block, feed)
             for session in sessions { session.send(block, epoch: epoch ?? 0, at: now) }
-            if block.kind == .video { store.keep(block) } else { block.giveBack() }
+            if block.track.kind == .video { store.keep(block) } else { block.giveBack() }
         }
     }
 
@@ -62,14 +84,16 @@ struct RetransmissionStore {
     private var head = 0
     /// Of `blocks[0]`, counted from the store's beginning: what is indexed of blocks before it is gone.
     private var firstBlock = 0
-    private var index = SequenceIndex(capacity: 4_096)
+    /// By layer, each with numbers of its own; made when the first block of one comes.
+    private var indexes: [SequenceIndex] = []
 
     init() { blocks.reserveCapacity(2 * Self.maximumBlocks) }
 
     /// Takes over a block that the worker has sent; gives back those that are too old or too many.
     mutating func keep(_ block: MediaBlock) {
-        let position = (firstBlock + blocks.count) * MediaBlock.maximumPackets
-        for (offset, packet) in block.packets.enumerated() { index.note(packet.sequenceNumber, at: position + offset) }
+        let (layer, position) = (MediaBlock.place(of: block.track), (firstBlock + blocks.count) * MediaBlock.maximumPackets)
+        while indexes.count <= layer { indexes.append(SequenceIndex(capacity: Self.indexCapacity)) }
+        for (offset, packet) in block.packets.enumerated() { indexes[layer].note(packet.sequenceNumber, at: position + offset) }
         blocks.append(block)
         let oldest = block.arrival - Self.period
         while head < blocks.count, blocks.count - head > Self.maximumBlocks || blocks[head].arrival < oldest {
@@ -83,9 +107,10 @@ struct RetransmissionStore {
         head = 0
     }
 
-    /// The packet with the publisher's `sequenceNumber`; nil when it is kept no longer or never came.
-    func find(_ sequenceNumber: Int64) -> (block: MediaBlock, packet: MediaBlock.Packet)? {
-        guard let position = index.position(of: sequenceNumber) else { return nil }
+    /// The layer's packet with the publisher's `sequenceNumber`; nil when it is kept no longer or never came.
+    func find(_ sequenceNumber: Int64, of layer: TrackID) -> (block: MediaBlock, packet: MediaBlock.Packet)? {
+        let layer = MediaBlock.place(of: layer)
+        guard layer < indexes.count, let position = indexes[layer].position(of: sequenceNumber) else { return nil }
         let (number, offset) = position.quotientAndRemainder(dividingBy: MediaBlock.maximumPackets)
         guard number >= firstBlock + head else { return nil }
         let block = blocks[number - firstBlock]
@@ -99,6 +124,7 @@ struct RetransmissionStore {
     }
 
     static let period: Duration = .milliseconds(500)
+    private static let indexCapacity = 4_096
     /// Half of what a publication has: the other half is for what is on its way.
     static let maximumBlocks = MediaBlockPool.maximumBlocks / 2
 }

@@ -16,6 +16,9 @@ final class MediaBlock: Sendable {
         var range: Range<Int>
     }
 
+    /// What makes timestamps of this layer those of another one, by that one's place; nil where it is not known.
+    typealias Shifts = InlineArray<3, Int64?>
+
     /// What the track's RTP time was at a moment, by the publication's timeline: sender reports come from it.
     struct ClockReading {
         var time: MonotonicTime
@@ -25,9 +28,8 @@ final class MediaBlock: Sendable {
     private struct Content {
         var bytes: [UInt8] = []
         var packets: [Packet] = []
-        var kind = MediaKind.video
-        var isKeyframe = false
-        var arrival = MonotonicTime.zero
+        var run = MediaRun(track: .video, isKeyframe: false, arrival: .zero)
+        var shifts = Shifts(repeating: nil)
         var clock: ClockReading?
         var epoch: UInt32 = 0
 
@@ -52,11 +54,14 @@ final class MediaBlock: Sendable {
 
     var bytes: [UInt8] { unsafe content.bytes }
     var packets: [Packet] { unsafe content.packets }
-    var kind: MediaKind { unsafe content.kind }
-    /// A decoder can start with the block's first packet.
-    var isKeyframe: Bool { unsafe content.isKeyframe }
-    var arrival: MonotonicTime { unsafe content.arrival }
+    /// What its packets are of; a keyframe's when a decoder can start with the first of them.
+    var run: MediaRun { unsafe content.run }
+    var track: TrackID { unsafe content.run.track }
+    var isKeyframe: Bool { unsafe content.run.isKeyframe }
+    var arrival: MonotonicTime { unsafe content.run.arrival }
     var clock: ClockReading? { unsafe content.clock }
+    /// Of a keyframe: where a viewer comes from the layer `former`, its timestamps go on by this.
+    func shift(from former: TrackID) -> Int64? { unsafe content.shifts[Self.place(of: former)] }
     /// Another number than the block's before: the publisher's sequence numbers and timestamps began anew.
     var epoch: UInt32 { unsafe content.epoch }
 
@@ -64,15 +69,19 @@ final class MediaBlock: Sendable {
 
     /// Copies at most `maximumPackets`. Capacity is kept from one filling to the next: a pool that has warmed up does not
     /// allocate.
+    /// - Parameter run: a keyframe's only with its first packet.
     func fill(
-        _ source: Slice<UnsafeBufferPointer<MediaPacket>>, of run: MediaRun, isKeyframe: Bool, epoch: UInt32, clock: ClockReading?
+        _ source: Slice<UnsafeBufferPointer<MediaPacket>>, of run: MediaRun, epoch: UInt32, clock: ClockReading?,
+        shifts: Shifts = Shifts(repeating: nil)
     ) {
         unsafe content.bytes.removeAll(keepingCapacity: true)
         unsafe content.packets.removeAll(keepingCapacity: true)
-        unsafe (content.kind, content.arrival, content.isKeyframe) = (run.track.kind, run.arrival, isKeyframe)
-        unsafe (content.epoch, content.clock) = (epoch, clock)
+        unsafe (content.run, content.epoch, content.clock, content.shifts) = (run, epoch, clock, shifts)
         for index in unsafe source.indices { unsafe content.append(source[index]) }
     }
+
+    /// Where a layer stands in tables by layer.
+    static func place(of track: TrackID) -> Int { min(Int(track.layer), PublishCounters.maximumLayerCount - 1) }
 
     func lend(toReaders count: Int) { readers.store(count, ordering: .releasing) }
     func giveBack() { readers.subtract(1, ordering: .releasing) }

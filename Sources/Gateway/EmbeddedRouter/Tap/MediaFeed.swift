@@ -10,6 +10,8 @@ import Wire
 final class MediaFeed: Sendable {
     fileprivate let blocks = SingleProducerRing<MediaBlock>(capacity: capacity)
     fileprivate let skipped = Atomic<UInt64>(0)
+    /// A bit for each layer that some subscriber of the reader's waits for or gets.
+    private let layers = Atomic<UInt8>(0)
     fileprivate let reader: RouterInbox
 
     init(to reader: RouterInbox) { self.reader = reader }
@@ -18,6 +20,19 @@ final class MediaFeed: Sendable {
 
     /// Blocks that the reader did not get because it lagged.
     var skippedCount: UInt64 { skipped.load(ordering: .relaxed) }
+
+    /// Layers that nobody of the reader's wants are not copied for it. The reader only.
+    func want(_ layers: LayerSet) {
+        if layers.rawValue != self.layers.load(ordering: .relaxed) { self.layers.store(layers.rawValue, ordering: .releasing) }
+    }
+
+    /// Whether the reader wants packets of the track: sound always.
+    func wants(_ track: TrackID) -> Bool {
+        track.kind == .audio || LayerSet(rawValue: layers.load(ordering: .acquiring)).contains(track)
+    }
+
+    /// The publication's layers, at first and when they change. The publisher's worker only.
+    func tell(_ layers: [VideoLayer]) { reader.send(.layers(self, layers)) }
 
     /// Nothing more comes. The publisher's worker only.
     func end() { reader.send(.ended(self)) }
@@ -33,15 +48,40 @@ final class MediaFeed: Sendable {
     static let capacity = 512
 }
 
+/// Layers of one publication, by their places.
+struct LayerSet: Sendable, Equatable {
+    private(set) var rawValue: UInt8 = 0
+
+    init() {}
+    init(rawValue: UInt8) { self.rawValue = rawValue }
+
+    static let all = LayerSet(rawValue: 1 << PublishCounters.maximumLayerCount - 1)
+
+    func contains(_ track: TrackID) -> Bool { rawValue & Self.bit(of: track) != 0 }
+    mutating func insert(_ track: TrackID) { rawValue |= Self.bit(of: track) }
+    mutating func remove(_ track: TrackID) { rawValue &= ~Self.bit(of: track) }
+
+    private static func bit(of track: TrackID) -> UInt8 { 1 << MediaBlock.place(of: track) }
+}
+
 /// The publisher's end of a feed. Confined to its worker.
 final class MediaFeedWriter {
     let feed: MediaFeed
     /// When the block in each slot came.
     private var arrivals = [MonotonicTime](repeating: .zero, count: MediaFeed.capacity)
     private var isLagging = false
-    private var awaitsKeyframe = false
+    /// Whose next keyframe has to come before anything else of theirs.
+    private var awaitsKeyframe = LayerSet()
+
+    /// Whether the reader wanted what was looked for last.
+    private(set) var isLookingFor = false
 
     init(_ feed: MediaFeed) { self.feed = feed }
+
+    func looksFor(_ track: TrackID) -> Bool {
+        isLookingFor = feed.wants(track)
+        return isLookingFor
+    }
 
     enum Outcome { case handedOver, skipped, fellBehind }
 
@@ -53,9 +93,10 @@ final class MediaFeedWriter {
             guard oldest == nil else { return skip() }
             isLagging = false
         }
-        if awaitsKeyframe, block.kind == .video {
-            guard block.isKeyframe else { return skip() }
-            awaitsKeyframe = false
+        if block.track.kind == .video, awaitsKeyframe.contains(block.track) {
+            // Counted when it fell behind: who gets another layer meanwhile loses nothing.
+            guard block.isKeyframe else { return .skipped }
+            awaitsKeyframe.remove(block.track)
         }
         let isLate = oldest.map { block.arrival - arrivals[$0] > Self.maximumLag } ?? false
         let isPushed =
@@ -74,7 +115,7 @@ final class MediaFeedWriter {
 
     /// The publisher had no block for what came: the reader's video goes on at the next keyframe.
     func fallBehind() {
-        (isLagging, awaitsKeyframe) = (true, true)
+        (isLagging, awaitsKeyframe) = (true, .all)
         _ = skip()
     }
 

@@ -4,7 +4,7 @@ import GatewayMetrics
 import StageHub
 import Wire
 
-/// A publication's way into the embedded router: copies each run once, for as many workers as have subscribers.
+/// A publication's way into the embedded router: copies each run once, for as many workers as have subscribers of its layer.
 ///
 /// Without subscribers it costs a comparison per run. Confined to the publication's worker.
 final class PublisherTap: MediaSink {
@@ -13,8 +13,10 @@ final class PublisherTap: MediaSink {
     private var writers: [MediaFeedWriter] = []
     private var pool = MediaBlockPool()
     private var epoch: UInt32 = 0
-    private var clockRead: [MonotonicTime] = [.zero, .zero]
-    private var keyframeAsked: MonotonicTime?
+    /// By layer, sound last.
+    private var clockRead = unread
+    /// By layer.
+    private var keyframeAsked = [MonotonicTime?](repeating: nil, count: PublishCounters.maximumLayerCount)
     private let context: EmbeddedRouterContext
     private let onEnded: (PublisherTap) -> Void
 
@@ -29,67 +31,94 @@ final class PublisherTap: MediaSink {
     func add(_ feed: MediaFeed, at now: MonotonicTime) {
         writers.append(MediaFeedWriter(feed))
         pool.reserve()
-        clockRead = [.zero, .zero]
-        requestKeyframe(at: now)
+        clockRead = Self.unread
+        feed.tell(publication.layers)
     }
 
     func remove(_ feed: MediaFeed) { writers.removeAll { $0.feed === feed } }
 
-    /// A subscriber has to start or lost its place. An RTMP encoder cannot be asked: its next keyframe comes by itself.
-    func requestKeyframe(at now: MonotonicTime) {
+    /// A subscriber has to start, to switch, or lost its place. An RTMP encoder cannot be asked: its next keyframe comes by itself.
+    func requestKeyframe(of layer: TrackID, at now: MonotonicTime) {
         guard let source = publication.source, source.canRequestKeyframe else { return }
-        if let keyframeAsked, now - keyframeAsked < Self.keyframeInterval { return }
-        keyframeAsked = now
+        let place = MediaBlock.place(of: layer)
+        if let asked = keyframeAsked[place], now - asked < Self.keyframeInterval { return }
+        keyframeAsked[place] = now
         context.metrics.keyframeRequests.increment()
-        source.requestKeyframe(.video)
+        source.requestKeyframe(layer)
     }
 
     // MARK: - MediaSink
 
     func forward(_ packets: UnsafeBufferPointer<MediaPacket>, of run: MediaRun) {
-        guard !writers.isEmpty else { return }
+        let readerCount = lookWhoWants(run.track)
+        guard readerCount > 0 else { return }
         var start = 0
         while start < packets.count {
             let end = min(start + MediaBlock.maximumPackets, packets.count)
-            guard let block = pool.take() else { return fallBehind(at: run.arrival) }
+            guard let block = pool.take() else { return fallBehind(run) }
+            let isFirst = start == 0
             unsafe block.fill(
-                packets[start..<end], of: run, isKeyframe: run.isKeyframe && start == 0, epoch: epoch,
-                clock: start == 0 ? clock(of: run) : nil)
+                packets[start..<end],
+                of: MediaRun(track: run.track, isKeyframe: run.isKeyframe && isFirst, arrival: run.arrival), epoch: epoch,
+                clock: isFirst ? clock(of: run) : nil, shifts: shifts(to: run))
+            block.lend(toReaders: readerCount)
             handOver(block)
             start = end
         }
     }
 
+    /// Asked once for a run: what a reader wants may change meanwhile.
+    private func lookWhoWants(_ track: TrackID) -> Int {
+        var count = 0
+        for writer in writers where writer.looksFor(track) { count += 1 }
+        return count
+    }
+
     private func handOver(_ block: MediaBlock) {
-        block.lend(toReaders: writers.count)
-        for writer in writers {
+        for writer in writers where writer.isLookingFor {
             switch writer.push(block) {
             case .handedOver: break
             case .skipped: block.giveBack()
             case .fellBehind:
                 block.giveBack()
                 context.metrics.laggingFeeds.increment()
-                requestKeyframe(at: block.arrival)
+                requestKeyframe(of: block.run)
             }
         }
     }
 
-    private func fallBehind(at now: MonotonicTime) {
-        for writer in writers { writer.fallBehind() }
-        requestKeyframe(at: now)
+    private func fallBehind(_ run: MediaRun) {
+        for writer in writers where writer.isLookingFor { writer.fallBehind() }
+        requestKeyframe(of: run)
+    }
+
+    /// Something was not handed over: readers of other layers than this ask by themselves.
+    private func requestKeyframe(of run: MediaRun) {
+        if run.track.kind == .video { requestKeyframe(of: run.track, at: run.arrival) }
     }
 
     /// Read several times a second and track: the subscribers' workers extend it to the moment of their reports.
     private func clock(of run: MediaRun) -> MediaBlock.ClockReading? {
-        let index = Int(run.track.kind.rawValue)
-        guard run.arrival - clockRead[index] >= Self.clockInterval else { return nil }
-        guard let timestamp = publication.timeline.timestamp(of: TrackID(run.track.kind), at: run.arrival) else { return nil }
+        let index = run.track.kind == .audio ? clockRead.count - 1 : MediaBlock.place(of: run.track)
+        // With each keyframe, for those who come from another layer.
+        guard run.isKeyframe || run.arrival - clockRead[index] >= Self.clockInterval else { return nil }
+        guard let timestamp = publication.timeline.timestamp(of: run.track, at: run.arrival) else { return nil }
         clockRead[index] = run.arrival
         return MediaBlock.ClockReading(time: run.arrival, timestamp: timestamp)
     }
 
+    private func shifts(to run: MediaRun) -> MediaBlock.Shifts {
+        var shifts = MediaBlock.Shifts(repeating: nil)
+        guard run.isKeyframe, run.track.kind == .video else { return shifts }
+        for place in shifts.indices {
+            shifts[place] = publication.timeline.shift(from: TrackID(.video, layer: UInt8(place)), to: run.track)
+        }
+        return shifts
+    }
+
     func formatChanged(_ track: TrackID, to format: TrackFormat) {}
     func muteChanged(_ track: TrackID, isMuted: Bool) {}
+    func layersChanged() { for writer in writers { writer.feed.tell(publication.layers) } }
     func restarted() { epoch &+= 1 }
 
     func ended(_ reason: SessionEnd) {
@@ -99,6 +128,7 @@ final class PublisherTap: MediaSink {
         onEnded(self)
     }
 
+    private static let unread = [MonotonicTime](repeating: .zero, count: PublishCounters.maximumLayerCount + 1)
     private static let clockInterval: Duration = .milliseconds(200)
     private static let keyframeInterval: Duration = .milliseconds(500)
 }

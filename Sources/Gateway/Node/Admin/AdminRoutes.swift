@@ -1,3 +1,4 @@
+import ControlPlane
 import HTTP
 
 /// Who is answered at an address of the admin listener, among those who reached it under a name of ours: a foreign page that
@@ -5,12 +6,12 @@ import HTTP
 enum AdminCaller: Equatable {
     /// Whoever reaches the listener.
     case anybody
-    /// On loopback anybody; elsewhere readers, a bearer of `metrics.token`, and `metrics.networks`: metrics show who is live.
+    /// On loopback anybody; elsewhere a key that may, a bearer of `metrics.token`, and `metrics.networks`: metrics show who is live.
     case metricsReader
     /// Where signatures are demanded, a key of any kind.
-    case reader
-    /// Where signatures are demanded, a key that may change things, and see stream keys.
-    case writer
+    case anyKey
+    /// Where signatures are demanded, a key that may do this.
+    case key(AccessAction)
     /// What may be asked depends on the operation, which the API reads.
     case judgedByAPI
 }
@@ -77,19 +78,19 @@ struct AdminRoutes {
         Route("/metrics", [.get, .head], for: .metricsReader, .metrics),
         // The console asks before it has a session; signing in is what is judged there.
         Route("/v1/console/session", [.get, .post, .delete], for: .anybody, .consoleSession),
-        Route("/v1/drain", [.get], for: .reader, .drain(.show)),
-        Route("/v1/drain", [.post], for: .writer, .drain(.begin)),
-        Route("/v1/drain", [.delete], for: .writer, .drain(.cancel)),
-        Route("/v1/undrain", [.post], for: .writer, .drain(.cancel)),
-        Route("/v1/events", [.get], for: .reader, .events),
+        Route("/v1/drain", [.get], for: .key(.getDrain), .drain(.show)),
+        Route("/v1/drain", [.post], for: .key(.startDrain), .drain(.begin)),
+        Route("/v1/drain", [.delete], for: .key(.stopDrain), .drain(.cancel)),
+        Route("/v1/undrain", [.post], for: .key(.stopDrain), .drain(.cancel)),
+        Route("/v1/events", [.get], for: .key(.getEvents), .events),
         // It holds the stream key.
-        Route("/v1/ingestConfigurations/*/obs", [.get, .head], for: .writer, .obsConfiguration),
-        Route("/v1/overview", [.get, .head], for: .reader, .overview),
-        Route("/v1/sessions", [.get, .head], for: .reader, .sessions),
-        Route("/v1/sessions/*", [.get, .head], for: .reader, .session),
-        Route("/v1/stages/*/metrics", [.get, .head], for: .reader, .stageMetrics),
-        Route("/v1/participants/*/sdp", [.get, .head], for: .reader, .description),
-        Route("/v1/stages/*/participants/*/sdp", [.get, .head], for: .reader, .description),
+        Route("/v1/ingestConfigurations/*/obs", [.get, .head], for: .key(.exportEncoderSettings), .obsConfiguration),
+        Route("/v1/overview", [.get, .head], for: .key(.getOverview), .overview),
+        Route("/v1/sessions", [.get, .head], for: .key(.listSessions), .sessions),
+        Route("/v1/sessions/*", [.get, .head], for: .key(.getSession), .session),
+        Route("/v1/stages/*/metrics", [.get, .head], for: .key(.getStageMetrics), .stageMetrics),
+        Route("/v1/participants/*/sdp", [.get, .head], for: .key(.getDescription), .description),
+        Route("/v1/stages/*/participants/*/sdp", [.get, .head], for: .key(.getDescription), .description),
     ]
 
     func match(_ request: HTTPRequest) -> Match {
@@ -103,8 +104,8 @@ struct AdminRoutes {
         }
         if let caller { return .notAllowed(for: caller, allowed: allowed) }
         if isOperation(request.path) { return .found(.operation, for: .judgedByAPI, []) }
-        // Which paths exist under /v1/ is for those who may read it.
-        return .unknown(for: request.path.hasPrefix("/v1/") ? .reader : .anybody)
+        // Which paths exist under /v1/ is for those who have a key.
+        return .unknown(for: request.path.hasPrefix("/v1/") ? .anyKey : .anybody)
     }
 }
 

@@ -52,7 +52,8 @@ final class AdminSite: NodeService {
         if let refusal = environment.api.hostRefusal(of: request, isHealth: isHealth) { return exchange.respond(refusal) }
         switch routes.match(request) {
         case .found(let action, let caller, let taken):
-            if let refusal = refusal(of: request, from: caller) { return exchange.respond(refusal) }
+            let refusal = refusal(of: request, from: caller) { environment.operators.stageARN(of: action, taken) }
+            if let refusal { return exchange.respond(refusal) }
             perform(action, taken, request, exchange)
         case .notAllowed(let caller, let allowed):
             if let refusal = refusal(of: request, from: caller) { return exchange.respond(refusal) }
@@ -64,15 +65,18 @@ final class AdminSite: NodeService {
         }
     }
 
-    private func refusal(of request: HTTPRequest, from caller: AdminCaller) -> HTTPResponse? {
+    /// - Parameter stage: the ARN of the only stage that it concerns.
+    private func refusal(
+        of request: HTTPRequest, from caller: AdminCaller, on stage: () -> String? = { nil }
+    ) -> HTTPResponse? {
         let api = environment.api
         switch caller {
         case .anybody, .judgedByAPI: return nil
         case .metricsReader:
             if environment.settings.listen.isLoopback || environment.metricsSettings.admits(request) { return nil }
-            return api.refusal(of: request, isReading: true)
-        case .reader: return api.refusal(of: request, isReading: true)
-        case .writer: return api.refusal(of: request, isReading: false)
+            return api.refusal(of: request, for: .getMetrics)
+        case .anyKey: return api.refusal(of: request, for: nil)
+        case .key(let action): return api.refusal(of: request, for: action, on: stage)
         }
     }
 

@@ -1,10 +1,11 @@
 import Admission
-import EncoderSetup
+import ClientConfiguration
 import Foundation
 import HTTP
 import JSON
 import Monitoring
 import RouterForwarding
+import Store
 import WHIPIngest
 import Wire
 
@@ -44,6 +45,28 @@ struct OperatorAPI {
             return ProblemDocument(.notFound, detail: "No session of this id is live or ended lately.").response()
         }
         return document(.object(object))
+    }
+
+    /// The stage that what is asked for belongs to; nil where it is of no single stage, or is not there.
+    func stageARN(of action: AdminAction, _ taken: [String]) -> String? {
+        switch action {
+        case .stageMetrics: return report.stage(id: taken[0])?.arn
+        case .obsConfiguration: return setup.ingestConfiguration(id: taken[0])?.stageARN
+        case .session:
+            let session = report.session(taken[0]).map { JSONValue.object($0) } ?? whip?.sessionJSON(id: taken[0])
+            return session?["stageArn"]?.string
+        case .description:
+            let id = taken.count == 2 ? taken[0] : stageID(ofFirst: taken[0])
+            return id.flatMap { report.stage(id: $0)?.arn }
+        default: return nil
+        }
+    }
+
+    /// The stage to whose participant of that id its link leads.
+    private func stageID(ofFirst participantID: String) -> String? {
+        guard let link = descriptions.path(ofFirst: participantID) else { return nil }
+        let target = try? FileManager.default.destinationOfSymbolicLink(atPath: link)
+        return target?.split(separator: "/").first.map(String.init)
     }
 
     /// `?metricName=…&participantId=…&minutes=…` choose among the series.

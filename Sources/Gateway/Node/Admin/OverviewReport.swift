@@ -75,9 +75,11 @@ final class OverviewReport {
 
     /// A stage's history in the names of CloudWatch; nil when there is no such stage, now or lately.
     func metrics(ofStage id: String, _ filter: StageHistory.Filter) -> JSONValue? {
-        guard let stage = environment.store.state.stages.values.first(where: { $0.id == id }) else { return nil }
+        guard let stage = stage(id: id) else { return nil }
         return sampler.history.json(ofStage: id, stageARN: stage.arn, filter)
     }
+
+    func stage(id: String) -> Stage? { environment.store.state.stages.values.first { $0.id == id } }
 
     func session(_ id: String) -> JSONObject? {
         environment.board.session(id: id).map(whole)

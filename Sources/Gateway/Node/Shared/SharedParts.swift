@@ -1,7 +1,7 @@
 import Admission
+import ClientConfiguration
 import DataDirectory
 import EmbeddedRouter
-import EncoderSetup
 import EventLoop
 import GatewayMetrics
 import HTTPServer
@@ -93,12 +93,18 @@ struct SharedRTMP: Sendable {
 
 extension SharedPortEnvironment {
     init(_ configuration: StagedoorConfiguration, trust: AddressTrust, metrics: MetricsRegistry) {
-        let limits = configuration.limits
         self.init(
             trustedProxies: configuration.trustedProxies,
-            admission: ConnectionAdmission(
-                maximumCount: limits.unauthenticatedConnections, maximumPerAddress: limits.connectionsPerAddress, trust: trust),
+            admission: ConnectionAdmission(configuration.limits, trust: trust),
             patience: configuration.tls.handshakeTimeout + configuration.listen.patience, metrics: SharedPortMetrics(metrics))
+    }
+}
+
+extension ConnectionAdmission {
+    /// Of those that come in by one way and have shown nothing of themselves yet.
+    convenience init(_ limits: LimitSettings, trust: AddressTrust) {
+        self.init(
+            maximumCount: limits.unauthenticatedConnections, maximumPerAddress: limits.connectionsPerAddress, trust: trust)
     }
 }
 

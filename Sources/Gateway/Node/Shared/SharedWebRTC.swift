@@ -28,7 +28,9 @@ struct SharedWebRTC: Sendable {
         transport = try media.map { socket in
             var settings = try TransportConfiguration(configuration, media: socket.localAddress, shared: shared)
             (settings.node, settings.generation, settings.sessionKey) = (store.node, generation, sessionKey)
-            return try TransportContext(configuration: settings, workerCount: workerCount, metrics: TransportMetrics(metrics))
+            return try TransportContext(
+                configuration: settings, workerCount: workerCount, metrics: TransportMetrics(metrics),
+                strangers: ConnectionAdmission(configuration.limits, trust: admission.trust))
         }
         let leases = store.membership.leases
         whip = transport.map {

@@ -1,4 +1,4 @@
-import EncoderSetup
+import ClientConfiguration
 import JSON
 import Settings
 import Sockets
@@ -41,22 +41,24 @@ struct QuickstartFile {
         return JSONValue.object(object).serialized() + [10]
     }
 
+    private func obsLines(_ server: String) -> [String] {
+        var lines = ["OBS (Custom…)   Server \(server)   Stream Key \(streamKey.revealText())"]
+        if let obsConfigOverride {
+            let json = String(decoding: JSONValue.object(obsConfigOverride).serialized(), as: UTF8.self)
+            lines += ["                Enable Multitrack Video, Enable Config Override (OBS 32.0.1 and later), and paste there:"]
+            // Indented: lines that begin with a brace are the log's.
+            lines += ["                \(json)"]
+        }
+        return lines + [
+            "                or by hand: x264, Profile baseline, Keyframe 2 s, x264 Options bframes=0; 1280x720 at most", "",
+        ]
+    }
+
     /// Lines to copy, for a terminal. They hold the key and the token, which is why they go to standard output and to no log.
     var guide: String {
         var lines = ["Stagedoor is ready: stage `demo`, everything below works from this machine.", ""]
+        if let server = rtmpURL ?? rtmpsURL { lines += obsLines(server) }
         if let rtmpURL {
-            lines += ["OBS (Custom…)   Server \(rtmpURL)   Stream Key \(streamKey.revealText())"]
-            if let obsConfigOverride {
-                let json = String(decoding: JSONValue.object(obsConfigOverride).serialized(), as: UTF8.self)
-                lines += [
-                    "                Enable Multitrack Video, Enable Config Override (OBS 32.0.1 and later), and paste there:"
-                ]
-                // Indented: lines that begin with a brace are the log's.
-                lines += ["                \(json)"]
-            }
-            lines += [
-                "                or by hand: x264, Profile baseline, Keyframe 2 s, x264 Options bframes=0; 1280x720 at most", "",
-            ]
             lines += ["ffmpeg, RTMP    \(Self.ffmpeg) -f flv '\(rtmpURL)/\(streamKey.revealText())'", ""]
         }
         if let rtmpsURL {
@@ -110,7 +112,7 @@ extension QuickstartFile {
             consoleURL: url("http", listeners.admin?.localAddress, "/"), accessKeyID: seed.accessKeyID,
             secretAccessKey: seed.secretAccessKey, region: configuration.platform.region, stageARN: seed.stage.arn,
             stageID: ResourceName.identifier(inARN: seed.stage.arn), caCertificate: certificatePath)
-        if rtmp != nil {
+        if rtmpURL != nil || rtmpsURL != nil {
             obsConfigOverride = setup.override(
                 forIngestConfiguration: ResourceName.identifier(inARN: seed.ingestConfiguration.arn))
         }
@@ -118,9 +120,8 @@ extension QuickstartFile {
             (whipURL, whipToken) = (web("/whip"), token)
             whipParticipantID = seed.tokenParticipantID
         }
+        let isWatchable = !listeners.media.isEmpty && configuration.routers.values.contains { $0.driver == .embedded }
         // The fragment stays in the browser: the token is in no request line and in no log.
-        if let watchToken, !listeners.media.isEmpty, configuration.routers.values.contains(where: { $0.driver == .embedded }) {
-            watchURL = web("/watch/\(stageID)#token=\(watchToken.revealText())")
-        }
+        if let watchToken, isWatchable { watchURL = web("/watch/\(stageID)#token=\(watchToken.revealText())") }
     }
 }

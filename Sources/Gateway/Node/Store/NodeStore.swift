@@ -56,7 +56,7 @@ final class NodeStore: NodeService {
         }
         guard let seed else { throw StartupError.store }
         (self.names, self.endpoints, authority, quickstart) = (names, endpoints, seed.authority, seed.quickstart)
-        rules = TokenRules(endpoints: seed.history, authority: seed.authority)
+        rules = TokenRules(endpoints: seed.history, authority: seed.authority, settings: configuration.tokens)
     }
 
     private static func open(

@@ -98,6 +98,9 @@ final class NodeHandover {
         }
     }
 
+    /// A signal ends this node: whoever is about to take its place does not.
+    func terminate() { put { $0.terminated() } }
+
     /// More or fewer processes before us have sessions.
     func predecessorsChanged() { put { $0.predecessorsChanged() } }
 

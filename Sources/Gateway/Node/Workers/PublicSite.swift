@@ -1,6 +1,6 @@
 import Admission
+import ClientConfiguration
 import EmbeddedRouter
-import EncoderSetup
 import EventLoop
 import HTTP
 import HTTPClient
@@ -52,7 +52,7 @@ final class PublicSite {
         let setup = try Self.makeSetup(loop: loop, environment)
         let answer: HTTPServer.Handler = { request, exchange in
             if whip?.handle(request, respond: { exchange.respond($0) }) == true { return }
-            if whep?.handle(request, respond: { exchange.respond($0) }) == true { return }
+            if whep?.handle(request, exchange) == true { return }
             if watch?.handle(request, exchange) == true { return }
             if setup?.handle(request, respond: { exchange.respond($0) }) == true { return }
             exchange.respond(ProblemDocument(.notFound, detail: "Nothing is served at \(request.path)."))

@@ -183,15 +183,18 @@ final class Worker {
                 let count = rtmp.endOldest(allowed)
                 return count + (media?.endOldest(allowed - count) ?? 0)
             }
-        case .stop:
-            for listener in listeners { listener.stop() }
-            rtmpInbox?.close()
-            shared?.stop()
-            rtmp.stop()
-            media?.stop()
-            site?.stop()
-            loop.stop()
+        case .stop: stop()
         }
+    }
+
+    private func stop() {
+        for listener in listeners { listener.stop() }
+        rtmpInbox?.close()
+        shared?.stop()
+        rtmp.stop()
+        media?.stop()
+        site?.stop()
+        loop.stop()
     }
 }
 

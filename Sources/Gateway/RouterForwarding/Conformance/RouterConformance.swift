@@ -2,12 +2,14 @@ import Admission
 public import EventLoop
 import JSON
 import Refusals
+import SDP
 import StageHub
 public import Wire
 
 /// Asks a router, rule by rule, whether it keeps to docs/stage-router.md: for authors of routers (`stagedoor-bench router-check`).
 ///
-/// It announces one participant of its own, sends it a second of media, and takes it away. Runs its loop itself.
+/// It announces one participant of its own, with two layers of video, sends it a second of media, and takes it away. Runs its loop
+/// itself.
 public final class RouterConformance {
     /// One rule of the specification, and what the router did.
     public struct Finding: Sendable, Equatable {
@@ -22,7 +24,7 @@ public final class RouterConformance {
 
     private let loop: EventLoop
     private let url: String
-    private let http: any RouterHTTP
+    private let http: AnswerKeeper
     private let driver: AnnounceDriver
     private let headers: [(name: String, value: String)]
     private let gatewayID = "router-check"
@@ -30,6 +32,7 @@ public final class RouterConformance {
 
     /// - Parameter media: where the router's answer may send media.
     public init(loop: EventLoop, url: String, bearer: Secret? = nil, media: [IPNetwork], http: any RouterHTTP) {
+        let http = AnswerKeeper(http)
         (self.loop, self.url, self.http) = (loop, url, http)
         driver = AnnounceDriver(
             .init(name: "router", url: url, bearer: bearer, trust: RouterTrust(networks: media)), gatewayID: gatewayID,
@@ -48,7 +51,11 @@ public final class RouterConformance {
                 .video: .h264(sps: [0x67, 0x42, 0xC0, 0x1F, 0xD9, 0x00], pps: [0x68, 0xCE, 0x3C, 0x80]),
                 .audio: .opus(isStereo: true),
             ], source: SocketAddress(.loopback, port: 9))
+        announcement.layers = zip(Self.layers, [LayerName.hi, .low]).map { AnnouncedLayer($0, rid: $1) }
     }
+
+    /// By place, the better one first.
+    private static let layers = [TrackID(.video, layer: 0), TrackID(.video, layer: 1)]
 
     /// Asks everything; what follows a failed announce is left out.
     /// - Returns: whether all rules were met.
@@ -58,6 +65,7 @@ public final class RouterConformance {
         let socket = try RouterSocket(loop: loop)
         announcement.source = SocketAddress(.loopback, port: socket.localAddress.port)
         guard let plan = announced(1, "POST is answered by 201, a Location and an acceptable answer") else { return false }
+        checkLayers()
         sendMedia(plan, through: socket)
         checkLease()
         checkGenerations()
@@ -103,13 +111,34 @@ public final class RouterConformance {
 // MARK: - Rules
 
 extension RouterConformance {
+    /// It takes some of the layers, or none; what it names of them is what it was offered.
+    private func checkLayers() {
+        let text = http.lastDescription ?? ""
+        let video = (try? SessionDescription(parsing: Array(text.utf8)))?.media.first { $0.media == "video" }
+        let attributes = video?.attributes ?? []
+        let named = attributes.all(Simulcast.self).flatMap(\.receive).flatMap(\.alternatives).map(\.identifier)
+        let offered = announcement.layers.map(\.rid.rawValue)
+        let areOffered = Set(named).isSubset(of: offered) && Set(named).count == named.count
+        let isReadable = attributes.contains(Simulcast.attributeName) == !named.isEmpty
+        findings.append(
+            Finding(
+                section: 1, rule: "the answer takes layers of the offer, each once, or none", isMet: areOffered && isReadable,
+                detail: areOffered && isReadable ? "" : "a=simulcast:\(attributes.value(of: Simulcast.attributeName) ?? "")"))
+        let extensions = attributes.all(HeaderExtensionMap.self).map { "\($0.identifier) \($0.uri)" }
+        let known = [
+            "\(RouterDescription.ExtensionID.mid) \(HeaderExtensionMap.mid)",
+            "\(RouterDescription.ExtensionID.rid) \(HeaderExtensionMap.rtpStreamID)",
+        ]
+        let areKnown = Set(extensions).isSubset(of: known)
+        findings.append(
+            Finding(
+                section: 1, rule: "header extensions in the answer have the offer's identifiers", isMet: areKnown,
+                detail: areKnown ? "" : extensions.joined(separator: ", ")))
+    }
+
     /// A second of pictures and sound; the router shall report.
     private func sendMedia(_ plan: LegPlan, through socket: RouterSocket) {
-        let publication = Publication(
-            grant: announcement.grant,
-            lease: PublishLease(
-                participantID: announcement.participantID, stageID: "routercheck", stageSessionID: announcement.sessionID,
-                generation: announcement.generation), ingestProtocol: .whip, timeline: Timeline())
+        let publication = makePublication()
         let leg = RouterLeg(publication: publication, socket: socket)
         publication.add(leg)
         leg.open(plan)
@@ -118,24 +147,44 @@ extension RouterConformance {
             Self.send(frame, to: publication, at: loop.now)
             frame += 1
         }
-        let hasReported = loop.run(until: { leg.lastFeedback != nil && frame > 50 }, within: .seconds(3))
+        let isAnswered = loop.run(
+            until: { leg.answeredTracks.count == plan.tracks.count && frame > 50 }, within: .seconds(3))
+        let silent = plan.tracks.filter { !leg.answeredTracks.contains($0) }.map { $0.rid?.rawValue ?? "\($0.track.kind)" }
+        let hasReported = leg.lastFeedback != nil
         encoder.cancel()
         publication.end(.closed)
         findings.append(
             Finding(
                 section: 7, rule: "receiver reports come from the announced address within 3 s", isMet: hasReported,
                 detail: hasReported ? "" : "foreign \(socket.feedback.foreign), malformed \(socket.feedback.malformed)"))
+        findings.append(
+            Finding(
+                section: 7, rule: "they are about every track and layer that it took", isMet: isAnswered,
+                detail: isAnswered ? "" : "none about \(silent.joined(separator: ", "))"))
     }
 
-    /// A picture and a packet of sound, both made up.
+    private func makePublication() -> Publication {
+        let publication = Publication(
+            grant: announcement.grant,
+            lease: PublishLease(
+                participantID: announcement.participantID, stageID: "routercheck", stageSessionID: announcement.sessionID,
+                generation: announcement.generation), ingestProtocol: .whip, timeline: Timeline())
+        for (layer, width) in zip(Self.layers, [1280, 640]) {
+            publication.setPictureSize(width: width, height: width * 9 / 16, of: layer, at: loop.now)
+        }
+        return publication
+    }
+
+    /// A picture in each layer and a packet of sound, all made up.
     private static func send(_ frame: Int64, to publication: Publication, at now: MonotonicTime) {
-        for (track, payload) in [(.video, [0x65, 0x88, 0x84, 0x00]), (.audio, [0xFC, 0xFF, 0xFE])] as [(TrackID, [UInt8])] {
+        for track in layers + [.audio] {
+            let payload: [UInt8] = track.kind == .video ? [0x65, 0x88, 0x84, 0x00] : [0xFC, 0xFF, 0xFE]
             let placed = publication.timeline.place(.milliseconds(20 * frame), of: track, arrival: now)
             unsafe payload.withUnsafeBytes { bytes in
                 let packet = unsafe MediaPacket(
-                    sequenceNumber: frame, timestamp: placed.timestamp(for: track), marker: track == .video || frame == 0,
+                    sequenceNumber: frame, timestamp: placed.timestamp(for: track), marker: track.kind == .video || frame == 0,
                     payload: bytes)
-                let run = MediaRun(track: track, isKeyframe: track == .video, arrival: now)
+                let run = MediaRun(track: track, isKeyframe: track.kind == .video, arrival: now)
                 unsafe withUnsafePointer(to: packet) {
                     unsafe publication.forward(UnsafeBufferPointer(start: $0, count: 1), of: run)
                 }
@@ -187,5 +236,21 @@ extension RouterConformance {
         note(2, "DELETE is answered by 204", deleted?.status == 204, deleted)
         let again = ask("DELETE", end)
         note(2, "DELETE of what is gone is answered by 204 or 404", [204, 404].contains(again?.status), again)
+    }
+}
+
+/// Passes requests on, and keeps the description that was answered last.
+private final class AnswerKeeper: RouterHTTP {
+    private let http: any RouterHTTP
+    private(set) var lastDescription: String?
+
+    init(_ http: any RouterHTTP) { self.http = http }
+
+    func send(_ request: RouterRequest, deadline: Duration, reply: @escaping (RouterResponse?) -> Void) {
+        http.send(request, deadline: deadline) { [self] response in
+            let answer = response.flatMap { try? JSONValue(parsing: $0.body) }
+            if let text = answer?["sdp"]?.string { lastDescription = text }
+            reply(response)
+        }
     }
 }

@@ -350,7 +350,7 @@ extension PlacementMachine {
     private mutating func bringUpToDate(_ slot: PlacementSlot, since told: Announcement) -> [PlacementAction] {
         guard let participant = current(slot.id), let router = self[slot]?.router else { return [] }
         let announcement = participant.announcement(for: slot.replica)
-        if announcement.tracks != told.tracks { return place(slot) }
+        if announcement.sources != told.sources { return place(slot) }
         var told = told
         told.generation = announcement.generation
         return told == announcement ? [] : [.update(announcement, at: router)]

@@ -18,6 +18,8 @@ public final class StaticRouter: Sendable {
         public var ports: ClosedRange<UInt16>
         /// SRTP with its key in the description: ffmpeg takes AES-CM only.
         public var protection: SRTPProfile?
+        /// Each layer has a port and an m-line of its own; without, the best that lives goes out.
+        public var sendsLayers = false
 
         public init(
             name: String = "static", host: IPAddress = .loopback, ports: ClosedRange<UInt16> = 5004...5103,
@@ -33,6 +35,7 @@ public final class StaticRouter: Sendable {
                 name: name, host: host, ports: UInt16(settings.ports.first)...UInt16(settings.ports.last),
                 // What ffmpeg and Janus know; GCM needs a router that is asked.
                 protection: settings.srtp ? .aes128CMSHA1_80 : nil)
+            sendsLayers = settings.sendsLayers
         }
     }
 
@@ -42,7 +45,8 @@ public final class StaticRouter: Sendable {
 
     public init(_ configuration: Configuration, publish: @escaping @Sendable (ParticipantKey, String) -> Void) {
         (self.configuration, self.publish) = (configuration, publish)
-        pairs = Lock(PortPairs(configuration.ports))
+        pairs = Lock(
+            PortPairs(configuration.ports, width: configuration.sendsLayers ? StaticPorts.layeredWidth : StaticPorts.width))
     }
 
     /// Assigns ports and publishes the description that exists before any media does.
@@ -51,7 +55,8 @@ public final class StaticRouter: Sendable {
     @discardableResult
     public func reserve(for owner: String, _ participant: ParticipantKey) -> String? {
         guard let ports = pairs.withLock({ $0.assign(to: owner) }) else { return nil }
-        let text = description(of: participant.participantID, ports, plan: nil, formats: [:]).text
+        let tracks = [MediaKind.video, .audio].map { RouterDescription.Track($0, port: ports[TrackID($0)]) }
+        let text = description(of: participant.participantID, tracks).text
         publish(participant, text)
         return text
     }
@@ -77,66 +82,98 @@ public final class StaticRouter: Sendable {
         leg.open(plan)
         publication.add(leg)
         // Only now: formats that are known already need one description together.
-        leg.onFormatChanged = { [self, unowned publication] _, _ in describe(publication, ports, plan) }
-        if !publication.formats.isEmpty { describe(publication, ports, plan) }
+        var described = ""
+        let describe = { [self, unowned publication] in
+            let text = description(of: publication, plan).text
+            guard text != described, !publication.formats.isEmpty else { return }
+            described = text
+            publish(publication.grant.participant, text)
+        }
+        (leg.onFormatChanged, leg.onLayersChanged) = ({ _, _ in describe() }, describe)
+        describe()
         return leg
     }
 
-    private func describe(_ publication: Publication, _ ports: StaticPorts, _ plan: LegPlan) {
-        let participant = publication.grant.participant
-        publish(participant, description(of: participant.participantID, ports, plan: plan, formats: publication.formats).text)
+    private func description(of publication: Publication, _ plan: LegPlan) -> RouterDescription {
+        var description = description(of: publication.grant.participantID, tracks(of: publication, plan))
+        description.crypto = plan.keys?.crypto
+        return description
     }
 
     private func plan(for participantID: String, _ ports: StaticPorts) -> LegPlan {
-        let tracks = [(TrackID.video, ports.video), (TrackID.audio, ports.audio)].map { track, port in
-            TrackPlan(
-                track: track, ssrc: .random(in: 1...UInt32.max), payloadType: LegPlan.payloadType(of: track.kind),
-                rtp: SocketAddress(configuration.host, port: port),
-                rtcp: SocketAddress(configuration.host, port: port + 1))
-        }
-        var plan = LegPlan(cname: participantID, tracks: tracks)
+        let places = configuration.sendsLayers ? PublishCounters.maximumLayerCount : 1
+        let tracks = (0..<places).map { TrackID(.video, layer: UInt8($0)) } + [.audio]
+        var plan = LegPlan(
+            cname: participantID,
+            tracks: tracks.map { track in
+                var planned = TrackPlan(
+                    track: track, ssrc: .random(in: 1...UInt32.max), payloadType: LegPlan.payloadType(of: track.kind),
+                    rtp: SocketAddress(configuration.host, port: ports[track]),
+                    rtcp: SocketAddress(configuration.host, port: ports[track] + 1))
+                planned.isLayer = places > 1 && track.kind == .video
+                return planned
+            })
         plan.router = configuration.name
         plan.keys = configuration.protection.map(SRTPKeys.random)
         return plan
     }
 
-    private func description(
-        of participantID: String, _ ports: StaticPorts, plan: LegPlan?, formats: [TrackID: TrackFormat]
-    ) -> RouterDescription {
-        let tracks = [(TrackID.video, ports.video), (TrackID.audio, ports.audio)].map { track, port in
-            RouterDescription.Track(
-                track: track, port: port, ssrc: plan?.tracks.first { $0.track == track }?.ssrc, format: formats[track])
+    /// An m-line for each track of the plan that there is, and for video in any case; layers best first.
+    private func tracks(of publication: Publication, _ plan: LegPlan) -> [RouterDescription.Track] {
+        func line(_ track: TrackID, _ format: TrackFormat?) -> RouterDescription.Track? {
+            plan.tracks.first { $0.track == track }.map {
+                RouterDescription.Track(track.kind, port: $0.rtp.port, ssrcs: [$0.ssrc], format: format)
+            }
         }
-        var description = RouterDescription(
+        let audio = [line(.audio, publication.formats[.audio])]
+        let layers = publication.layers
+        guard configuration.sendsLayers, layers.count > 1 else {
+            return ([line(.video, publication.videoFormat)] + audio).compactMap { $0 }
+        }
+        let video = layers.map { layer in
+            var track = line(layer.track, publication.formats[layer.track])
+            track?.label = layer.name
+            return track
+        }
+        return (video + audio).compactMap { $0 }
+    }
+
+    private func description(of participantID: String, _ tracks: [RouterDescription.Track]) -> RouterDescription {
+        RouterDescription(
             participantID: participantID, sessionVersion: 1, address: configuration.host, tracks: tracks, isOffer: false)
-        description.crypto = plan?.keys?.crypto
-        return description
     }
 }
 
-/// The two even ports of one participant: RTP of video and audio, RTCP one above each.
+/// The even ports of one participant: RTP of video and audio, then of further layers; RTCP one above each.
 struct StaticPorts: Sendable, Equatable, Hashable {
     var video: UInt16
     var audio: UInt16 { video + 2 }
 
-    /// Ports that a pair takes.
+    subscript(track: TrackID) -> UInt16 {
+        guard track.kind == .video else { return audio }
+        return track.layer == 0 ? video : audio + 2 * UInt16(track.layer)
+    }
+
+    /// Ports that they take, without further layers and with.
     static let width = 4
+    static let layeredWidth = 8
 }
 
 /// Gives out port pairs: the lowest free one, and the same one again to an owner that has one.
 struct PortPairs: Sendable {
     private let range: ClosedRange<UInt16>
+    private let width: Int
     private var owners: [String: StaticPorts] = [:]
 
-    init(_ range: ClosedRange<UInt16>) { self.range = range }
+    init(_ range: ClosedRange<UInt16>, width: Int = StaticPorts.width) { (self.range, self.width) = (range, width) }
 
     /// Nil when all are taken.
     mutating func assign(to owner: String) -> StaticPorts? {
         if let ports = owners[owner] { return ports }
         let taken = Set(owners.values)
         let first = (Int(range.lowerBound) + 1) & ~1
-        let last = Int(range.upperBound) - StaticPorts.width + 1
-        for port in stride(from: first, through: last, by: StaticPorts.width) {
+        let last = Int(range.upperBound) - width + 1
+        for port in stride(from: first, through: last, by: width) {
             let ports = StaticPorts(video: UInt16(port))
             guard !taken.contains(ports) else { continue }
             owners[owner] = ports
@@ -152,7 +189,7 @@ struct PortPairs: Sendable {
 
     /// Goes on with an assignment made elsewhere; one outside the range, or of ports that are taken here, is not kept.
     mutating func adopt(_ port: UInt16, of owner: String) {
-        guard range.contains(port), Int(port) + StaticPorts.width - 1 <= Int(range.upperBound) else { return }
+        guard range.contains(port), Int(port) + width - 1 <= Int(range.upperBound) else { return }
         let ports = StaticPorts(video: port)
         if !owners.contains(where: { $0.value == ports && $0.key != owner }) { owners[owner] = ports }
     }

@@ -20,14 +20,18 @@ final class ForwardingSession {
     private let publication: Publication
     private let socket: RouterSocket
     private var muted: Set<TrackID> = []
+    private var layerNames = LayerNames()
+    /// As the legs were told last: rates in between are no news for routers.
+    private var layers: [VideoLayer] = []
     private var announced: Announcement?
     private var isEnded = false
     private var waiting: TimerWatch?
     private var watching: TimerWatch?
     private var lastFeedback: [MonotonicTime?]
 
-    /// A publication of one track only is announced this long after that track is known; a track that comes later is a change.
-    static let secondTrackPatience = Duration.milliseconds(500)
+    /// A publication of one track only, or with layers whose size is not known yet, is announced this long after its first track is
+    /// known; a track that comes later is announced anew.
+    static let patience = Duration.milliseconds(500)
     static let feedbackInterval = Duration.seconds(1)
 
     init(id: ForwardingID, publication: Publication, socket: RouterSocket, replicas: Int) {
@@ -41,8 +45,13 @@ final class ForwardingSession {
             leg.onEnded = { [weak self] in self?.end($0) }  // the session is gone once the first leg has ended
             publication.add(leg)
         }
+        layers = publication.layers
         // All legs learn the same: one of them speaks for all.
         legs[0].onFormatChanged = { [unowned self] _, _ in considerAnnouncing() }
+        legs[0].onLayersChanged = { [unowned self] in
+            layers = publication.layers
+            considerAnnouncing()
+        }
         legs[0].onMuteChanged = { [unowned self] track, isMuted in
             if isMuted { muted.insert(track) } else { muted.remove(track) }
             considerAnnouncing()
@@ -54,15 +63,15 @@ final class ForwardingSession {
     }
 
     private func considerAnnouncing() {
-        let formats = publication.formats.keys.map(\.kind)
-        guard !formats.isEmpty, !isEnded else { return }
-        if announced == nil, Set(formats).count < 2 {
-            if waiting == nil {
-                waiting = socket.loop.schedule(after: Self.secondTrackPatience) { [unowned self] in announce() }
-            }
-            return
-        }
-        announce()
+        guard !publication.formats.isEmpty, !isEnded else { return }
+        guard announced == nil, !isComplete else { return announce() }
+        if waiting == nil { waiting = socket.loop.schedule(after: Self.patience) { [unowned self] in announce() } }
+    }
+
+    /// Both kinds are known, and how good each layer is.
+    private var isComplete: Bool {
+        let expected = publication.videoTracks.count
+        return Set(publication.formats.keys.map(\.kind)).count == 2 && (expected < 2 || layers.count >= expected)
     }
 
     private func announce() {
@@ -78,8 +87,11 @@ final class ForwardingSession {
         var announcement = Announcement(
             grant: publication.grant, sessionID: publication.lease.stageSessionID, generation: publication.lease.generation,
             ingestProtocol: publication.ingestProtocol,
-            acceptsKeyframeRequests: publication.source?.canRequestKeyframe ?? false, formats: publication.formats,
+            acceptsKeyframeRequests: publication.source?.canRequestKeyframe ?? false, formats: [:],
             source: socket.localAddress)
+        announcement.formats[.video] = publication.videoFormat
+        announcement.formats[.audio] = publication.formats[.audio]
+        announcement.layers = layerNames.announce(layers, expected: publication.videoTracks)
         announcement.muted = muted
         return announcement
     }

@@ -136,17 +136,27 @@ struct LeaseTable {
         _ grant: PublishGrant, _ ingestProtocol: IngestProtocol, errorCode: String, now: WallTime
     ) -> [HistoryWrite] {
         let sessionID = session(of: grant.stageARN, now)
-        let error = ParticipantEvent(
-            name: .publishError, time: now, stageARN: grant.stageARN, sessionID: sessionID,
-            participantID: grant.participantID, userID: grant.userID, errorCode: errorCode)
+        func error(_ name: ParticipantEvent.Name) -> HistoryWrite {
+            .event(
+                ParticipantEvent(
+                    name: name, time: now, stageARN: grant.stageARN, sessionID: sessionID,
+                    participantID: grant.participantID, userID: grant.userID, errorCode: errorCode))
+        }
         var writes = record(sessionOf: grant.stageARN)
         if held[Key(stageID: grant.stageID, participantID: grant.participantID)] == nil {
             var participant = Participant(grant, ingestProtocol, sessionID: sessionID, firstJoinTime: now)
             participant.isConnected = false
             writes.append(.participant(participant))
+            if Self.joinErrorCodes.contains(errorCode) { writes.append(error(.joinError)) }
         }
-        return writes + [.event(error)]
+        return writes + [error(.publishError)]
     }
+
+    /// Of `EventErrorCode`, what keeps a participant out whatever it would publish.
+    private static let joinErrorCodes: Set = [
+        "INSUFFICIENT_CAPABILITIES", "INTERNAL_SERVER_EXCEPTION", "INVALID_PROTOCOL", "INVALID_STREAM_KEY", "QUOTA_EXCEEDED",
+        "REUSE_OF_STREAM_KEY",
+    ]
 
     /// The running session of a stage, if any of its participants was ever announced.
     func recordedSession(ofStage arn: String) -> StageSession? { sessions[arn].flatMap { $0.isRecorded ? $0.record : nil } }

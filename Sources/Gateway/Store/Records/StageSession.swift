@@ -24,6 +24,8 @@ public struct ParticipantEvent: Codable, Equatable, Sendable {
         case publishStarted = "PUBLISH_STARTED"
         case publishStopped = "PUBLISH_STOPPED"
         case publishError = "PUBLISH_ERROR"
+        /// It never was in the session: what keeps it out has nothing to do with what it would publish.
+        case joinError = "JOIN_ERROR"
         /// Not in the API model: ListParticipantEvents leaves it out.
         case publishWarning = "PUBLISH_WARNING"
     }

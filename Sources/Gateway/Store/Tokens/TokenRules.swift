@@ -1,23 +1,17 @@
 import JWT
 import Refusals
+public import Settings
 import Wire
 
 /// Every rule about tokens but the signature, over the state of this moment (docs/design.md 7.1).
 public struct TokenRules: Sendable {
-    public enum EndpointCheck: Sendable {
-        /// `events_url` and `whip_url` must be endpoints of the last 14 days.
-        case strict
-        /// Any URLs, while moving from another service.
-        case lenient
-    }
-
     public var endpoints: EndpointHistory
-    public var endpointCheck: EndpointCheck
+    var settings: TokenSettings
     /// `kid` of the server's own key.
     let authorityKeyID: String
 
-    public init(endpoints: EndpointHistory, authority: TokenAuthority, endpointCheck: EndpointCheck = .strict) {
-        (self.endpoints, self.endpointCheck, authorityKeyID) = (endpoints, endpointCheck, authority.keyID)
+    public init(endpoints: EndpointHistory, authority: TokenAuthority, settings: TokenSettings = TokenSettings()) {
+        (self.endpoints, self.settings, authorityKeyID) = (endpoints, settings, authority.keyID)
     }
 
     /// What is asked before the signature is looked at, and again at every later use.
@@ -33,7 +27,7 @@ public struct TokenRules: Sendable {
         case .notYet:
             return Refusal(.tokenRejected, sentence: "The token is not valid yet: set the clock of the machine that minted it.")
         }
-        guard endpointCheck == .lenient || namesOurEndpoints(claims, in: state, at: now) else {
+        guard settings.endpointCheck == .lenient || namesOurEndpoints(claims, in: state, at: now) else {
             return Refusal(
                 .tokenRejected,
                 sentence: "The token's events_url or whip_url is no endpoint of this stage: take both from GetStage.")

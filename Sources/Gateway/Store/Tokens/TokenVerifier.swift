@@ -65,7 +65,8 @@ public final class TokenVerifier: Sendable {
         token.keyID == rules.withLock { $0.authorityKeyID } ? nil : token.keyID
     }
 
-    public func replaceRules(_ new: TokenRules) { rules.withLock { $0 = new } }
+    /// Tokens that were found good before are held to these too.
+    public func apply(_ settings: TokenSettings) { rules.withLock { $0.settings = settings } }
 
     /// Replies at once for tokens known to be genuine and for sources that may not ask; else from a verification thread.
     public func verify(_ token: Secret, source: IPAddress, reply: @escaping Reply) {

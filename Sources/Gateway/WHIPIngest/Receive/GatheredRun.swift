@@ -5,8 +5,6 @@ import Wire
 struct GatheredRun {
     private(set) var packets: [MediaPacket] = []
     private(set) var run = MediaRun(track: .video, isKeyframe: false, arrival: .zero)
-    /// The publisher's track; with simulcast the layer.
-    private var source = TrackID.video
     private var byteCount = 0
     private var frameCount = 0
 
@@ -18,11 +16,10 @@ struct GatheredRun {
     enum Addition { case first, further, mustWait }
 
     /// Adds a packet, unless it must wait until this run has gone: of another track or layer, the first of a keyframe, one too many.
-    mutating func append(_ received: ReceivedPacket, of track: TrackID, at now: MonotonicTime) -> Addition {
+    mutating func append(_ received: ReceivedPacket, at now: MonotonicTime) -> Addition {
         if packets.isEmpty {
-            run = MediaRun(track: track, isKeyframe: received.startsKeyframe, arrival: now)
-            source = received.track
-        } else if source != received.track || received.startsKeyframe || packets.count >= Self.maximumCount {
+            run = MediaRun(track: received.track, isKeyframe: received.startsKeyframe, arrival: now)
+        } else if run.track != received.track || received.startsKeyframe || packets.count >= Self.maximumCount {
             return .mustWait
         }
         unsafe byteCount += received.packet.payload.count
@@ -33,7 +30,7 @@ struct GatheredRun {
 
     /// Counts its packets, all at once.
     func count(in counters: PublishCounters) {
-        let track = counters[source]
+        let track = counters[run.track]
         track.bytes.add(byteCount)
         track.packets.add(packets.count)
         track.frames.add(frameCount)

@@ -9,19 +9,38 @@ struct LossTracker {
         /// Missing until now; `wasAsked` when a NACK brought it, `age` since the gap was seen.
         case late(wasAsked: Bool, age: Duration)
         case duplicate
+        /// It has a missing number and a time at which that cannot have been sent: another layer's packet, sent in reply to a
+        /// request for one of this layer (libdatachannel 0.24 keeps those of all layers by number alone).
+        case foreign
         /// A jump beyond all bookkeeping: it begins anew.
         case restarted
     }
 
     private struct Missing {
         var sequenceNumber: Int64
+        /// RTP times of the packets around the gap.
+        var before: UInt32
+        var after: UInt32
         var noticedAt: MonotonicTime
         var askedAt: MonotonicTime?
         var tries = 0
+
+        /// Encoders that reorder pictures leave the gap's bounds by little.
+        func canHave(_ timestamp: UInt32) -> Bool {
+            let (place, gap) = (Int32(bitPattern: timestamp &- before), Int32(bitPattern: after &- before))
+            return min(0, gap) &- Self.reorderedTicks <= place && place <= max(0, gap) &+ Self.reorderedTicks
+        }
+
+        /// A tenth of a second of video.
+        private static let reorderedTicks: Int32 = 9_000
     }
 
     private var missing: [Missing] = []
     private var highest: Int64?
+    /// Where the numbers began, at first or after a jump.
+    private var first: (sequenceNumber: Int64, arrival: MonotonicTime) = (0, .zero)
+    /// Of the packet with that number.
+    private var highestTimestamp: UInt32 = 0
     /// One bit per number of the last 2,048: came.
     private var seen = [UInt64](repeating: 0, count: windowByWords)
     /// Smoothed time from a NACK to its packet; nil before the first.
@@ -35,32 +54,44 @@ struct LossTracker {
 
     var missingCount: Int { missing.count }
 
-    /// - Parameter sequenceNumber: extended.
-    mutating func received(_ sequenceNumber: Int64, at now: MonotonicTime) -> Arrival {
+    /// - Parameters:
+    ///   - sequenceNumber: extended.
+    ///   - timestamp: of RTP, as received.
+    mutating func received(_ sequenceNumber: Int64, timestamp: UInt32, at now: MonotonicTime) -> Arrival {
         guard let highest else {
-            restart(at: sequenceNumber)
+            restart(at: sequenceNumber, timestamp, now)
             return .inOrder
         }
-        if sequenceNumber > highest {
-            let gap = sequenceNumber - highest - 1
-            guard gap <= Self.maximumGap else {
-                lost += missing.count + Int(gap)
-                restart(at: sequenceNumber)
-                return .restarted
-            }
-            note(missing: (highest + 1)..<sequenceNumber, at: now)
-            mark(sequenceNumber)
-            self.highest = sequenceNumber
-            return .inOrder
-        }
+        if sequenceNumber > highest { return advanced(from: highest, to: sequenceNumber, timestamp, at: now) }
         guard highest - sequenceNumber < Int64(Self.window), !isMarked(sequenceNumber) else { return .duplicate }
-        mark(sequenceNumber)
+        if sequenceNumber < first.sequenceNumber {
+            mark(sequenceNumber)
+            return .late(wasAsked: false, age: now - first.arrival)
+        }
         guard let index = missing.firstIndex(where: { $0.sequenceNumber == sequenceNumber }) else {
             // It had been given up, and is no loss after all.
+            mark(sequenceNumber)
             lost -= 1
             return .late(wasAsked: false, age: .seconds(1))
         }
+        guard missing[index].canHave(timestamp) else { return .foreign }
+        mark(sequenceNumber)
         return arrived(missing.remove(at: index), at: now)
+    }
+
+    private mutating func advanced(
+        from highest: Int64, to sequenceNumber: Int64, _ timestamp: UInt32, at now: MonotonicTime
+    ) -> Arrival {
+        let gap = sequenceNumber - highest - 1
+        guard gap <= Self.maximumGap else {
+            lost += missing.count + Int(gap)
+            restart(at: sequenceNumber, timestamp, now)
+            return .restarted
+        }
+        note(missing: (highest + 1)..<sequenceNumber, until: timestamp, at: now)
+        mark(sequenceNumber)
+        (self.highest, highestTimestamp) = (sequenceNumber, timestamp)
+        return .inOrder
     }
 
     private mutating func arrived(_ packet: Missing, at now: MonotonicTime) -> Arrival {
@@ -113,7 +144,7 @@ struct LossTracker {
         missing.removeAll()
     }
 
-    private mutating func note(missing numbers: Range<Int64>, at now: MonotonicTime) {
+    private mutating func note(missing numbers: Range<Int64>, until timestamp: UInt32, at now: MonotonicTime) {
         guard !numbers.isEmpty else { return }
         // The oldest go together: one by one, each would move all the others.
         let surplus = min(missing.count, max(0, missing.count + numbers.count - Self.maximumMissing))
@@ -121,14 +152,17 @@ struct LossTracker {
         lost += surplus
         for number in numbers {
             clear(number)
-            missing.append(Missing(sequenceNumber: number, noticedAt: now))
+            missing.append(
+                Missing(sequenceNumber: number, before: highestTimestamp, after: timestamp, noticedAt: now))
         }
     }
 
-    private mutating func restart(at number: Int64) {
+    private mutating func restart(at number: Int64, _ timestamp: UInt32, _ now: MonotonicTime) {
         missing.removeAll(keepingCapacity: true)
-        for index in seen.indices { seen[index] = .max }  // what came before the first is no loss
-        highest = number
+        // What came before the first is no loss; a few that it overtook may still come.
+        for index in seen.indices { seen[index] = .max }
+        for overtaken in 1...Self.maximumOvertaken { clear(number - overtaken) }
+        (highest, highestTimestamp, first) = (number, timestamp, (number, now))
         mark(number)
     }
 
@@ -153,6 +187,8 @@ struct LossTracker {
     static let maximumMissing = 512
     private static let maximumGap = Int64(maximumMissing)
     private static let maximumTries = 5
+    /// A keyframe's parameter sets and first slices, by another way than the rest.
+    private static let maximumOvertaken: Int64 = 16
     private static let maximumPerRequest = 128
     /// Between two requests for a packet, until one was answered.
     private static let assumedRoundTrip: Duration = .milliseconds(100)

@@ -4,7 +4,7 @@ import Wire
 
 /// What a publisher's media came to so far, for `GET /v1/sessions/{id}` and the log: about a second old while the session lives.
 public struct MediaFigures: Sendable, Equatable {
-    /// Of one track; with simulcast all layers together.
+    /// Of one track or layer; `video` is all layers together.
     public struct Track: Sendable, Equatable {
         /// Retransmissions included, duplicates not.
         public var received = 0
@@ -16,7 +16,15 @@ public struct MediaFigures: Sendable, Equatable {
         public var jitter: Duration = .zero
     }
 
+    /// Of one layer.
+    public struct Layer: Sendable, Equatable {
+        public var rid: String
+        public var track = Track()
+    }
+
     public var video = Track()
+    /// In the order of the offer; empty without simulcast.
+    public var layers: [Layer] = []
     public var audio = Track()
     /// From a request for a lost packet to that packet, smoothed; nil before the first.
     public var roundTrip: Duration?
@@ -26,38 +34,57 @@ extension MediaFigures {
     public var json: JSONValue {
         var object = JSONObject()
         object["video"] = video.json
+        if !layers.isEmpty { object["layers"] = .array(layers.map(\.json)) }
         object["audio"] = audio.json
         object["roundTripMilliseconds"] = roundTrip.map { .integer($0.milliseconds) }
         return .object(object)
     }
 }
 
-extension MediaFigures.Track {
+extension MediaFigures.Layer {
     fileprivate var json: JSONValue {
+        var object = track.object
+        object["rid"] = .string(rid)
+        return .object(object)
+    }
+}
+
+extension MediaFigures.Track {
+    fileprivate var json: JSONValue { .object(object) }
+
+    fileprivate var object: JSONObject {
         [
             "packets": .integer(Int64(received)), "lost": .integer(Int64(lost)), "recovered": .integer(Int64(recovered)),
             "jitterMilliseconds": .integer(jitter.milliseconds),
         ]
+    }
+
+    fileprivate mutating func add(_ source: RTPSource) {
+        received += source.statistics.received
+        lost += source.losses.lost
+        recovered += source.losses.recovered
+        jitter = max(jitter, .nanoseconds(Int64(source.statistics.jitter) * 1_000_000_000 / source.clockRate))
     }
 }
 
 extension MediaReceiver {
     var figures: MediaFigures {
         var figures = MediaFigures()
+        let rids = reception.offer.video.rids
+        if rids.count > 1 { figures.layers = rids.map { MediaFigures.Layer(rid: $0) } }
         for source in reception.sources where source.role == .media {
-            source.add(to: source.track.kind == .video ? \.video : \.audio, of: &figures)
+            figures.add(source)
             figures.roundTrip = source.losses.roundTrip ?? figures.roundTrip
         }
         return figures
     }
 }
 
-extension RTPSource {
-    fileprivate func add(to track: WritableKeyPath<MediaFigures, MediaFigures.Track>, of figures: inout MediaFigures) {
-        figures[keyPath: track].received += statistics.received
-        figures[keyPath: track].lost += losses.lost
-        figures[keyPath: track].recovered += losses.recovered
-        let jitter = Duration.nanoseconds(Int64(statistics.jitter) * 1_000_000_000 / clockRate)
-        figures[keyPath: track].jitter = max(figures[keyPath: track].jitter, jitter)
+extension MediaFigures {
+    fileprivate mutating func add(_ source: RTPSource) {
+        guard source.track.kind == .video else { return audio.add(source) }
+        video.add(source)
+        let place = Int(source.track.layer)
+        if layers.indices.contains(place) { layers[place].track.add(source) }
     }
 }

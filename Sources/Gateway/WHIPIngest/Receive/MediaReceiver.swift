@@ -5,7 +5,7 @@ import Refusals
 import StageHub
 import Wire
 
-/// One publisher's RTP and RTCP after SRTP is gone: accounting, feedback, layer selection, and runs for the hub.
+/// One publisher's RTP and RTCP after SRTP is gone: accounting, feedback, and runs for the hub.
 ///
 /// Packets are gathered while a receive batch lasts, so that a frame's packets leave together; `flush` hands them on before
 /// the batch's bytes go. Confined to the session's worker.
@@ -51,7 +51,7 @@ final class MediaReceiver {
     func begin(_ publication: Publication, inspector: (any PacketInspector)?, at now: MonotonicTime) {
         outlet = Outlet(publication, inspector)
         lastForwarded = [now, now]
-        reception.keyframes.want()
+        wantKeyframes()
     }
 
     func stop() {
@@ -63,10 +63,19 @@ final class MediaReceiver {
     var hasRTP: Bool { reception.hasRTP }
     var hasNews: Bool { reception.hasNews }
     var isMissingPackets: Bool { reception.sources.contains { $0.losses.missingCount > 0 } }
-    var canRequestKeyframe: Bool { !reception.keyframes.isDeaf && offer.video.hasFeedback("nack pli") }
+    var canRequestKeyframe: Bool { offer.video.hasFeedback("nack pli") && !reception.layers.allSatisfy(\.keyframes.isDeaf) }
     /// Its keyframes come in its own time alone.
-    var ignoresKeyframeRequests: Bool { reception.keyframes.ignoresRequests || !offer.video.hasFeedback("nack pli") }
-    func wantKeyframe() { reception.keyframes.want() }
+    var ignoresKeyframeRequests: Bool {
+        let layers = reception.layers.filter(\.isDecodable)
+        return !offer.video.hasFeedback("nack pli") || !layers.isEmpty && layers.allSatisfy(\.keyframes.ignoresRequests)
+    }
+    func wantKeyframe(of track: TrackID) {
+        guard reception.layers.indices.contains(Int(track.layer)) else { return }
+        reception.layers[Int(track.layer)].keyframes.want()
+    }
+    private func wantKeyframes() {
+        for index in reception.layers.indices { reception.layers[index].keyframes.want() }
+    }
     func limitBitrate(_ bitsPerSecond: Int?) { bitrateLimit = min(maximumBitrate, bitsPerSecond ?? maximumBitrate) }
     func takeNews() -> PacketNews { reception.takeNews() }
 
@@ -79,17 +88,17 @@ final class MediaReceiver {
         if received.isMalformed { metrics.malformed.increment() }
         guard let outlet else { return .nothing }
         let publication = outlet.publication
-        if let size = received.pictureSize {
-            publication.counters[received.track].setPictureSize(width: size.width, height: size.height)
-        }
+        if let size = received.pictureSize { note(size, of: received.track, in: publication, at: now) }
         if received.replacesFeed { startAnew(publication) }
-        if received.hasNewFormat, let format = reception.videoFormat { publication.setFormat(format, of: .video) }
+        if received.hasNewFormat, let format = reception.layers[Int(received.track.layer)].format {
+            publication.setFormat(format, of: received.track)
+        }
         guard received.goesOn else {
             countUnforwarded(received, in: publication.counters)
             return .nothing
         }
         if received.hasIDR { reception.sawIDR() }
-        let track: TrackID = received.track.kind == .video ? .video : .audio
+        let track = received.track
         // The others of a picture came no sooner than its first: they tell nothing new of the publisher's clock.
         if received.startsTimestamp { publication.timeline.observe(received.packet.timestamp, of: track, arrival: now) }
         // The contract judges every packet that goes on, once, however late or by RTX it came.
@@ -97,14 +106,26 @@ final class MediaReceiver {
             return .refused(refusal)
         }
         if received.mayStartPublish { reception.forwarded(received) }
-        return gather(received, of: track, at: now)
+        return gather(received, at: now)
+    }
+
+    private func note(_ size: PictureSize, of track: TrackID, in publication: Publication, at now: MonotonicTime) {
+        publication.setPictureSize(
+            width: size.width, height: size.height, of: track, rid: reception.rid(of: track), at: now)
+        nameLayers(of: publication)
+    }
+
+    /// For the contract's sentences.
+    private func nameLayers(of publication: Publication) {
+        guard publication.layers.count > 1, let inspector = outlet?.inspector else { return }
+        inspector.layerNames = publication.layers.reduce(into: [:]) { $0[$1.track.layer] = $1.name.rawValue }
     }
 
     private func inspect(
         _ packet: MediaPacket, of track: TrackID, by inspector: any PacketInspector, at now: MonotonicTime
     ) -> Refusal? {
         guard track.kind == .video else { return inspector.inspectAudio(packet, arrival: now) }
-        return inspector.inspectVideo(packet, reception.found, arrival: now)
+        return inspector.inspectVideo(packet, reception.found, layer: track.layer, arrival: now)
     }
 
     private func noteLate(wasAsked: Bool) {
@@ -116,7 +137,7 @@ final class MediaReceiver {
         publication?.counters.recovered.add(1)
     }
 
-    /// Of a layer or source that does not go on; what goes on is counted with its run.
+    /// Of a source that does not go on; what goes on is counted with its run.
     private func countUnforwarded(_ received: ReceivedPacket, in counters: PublishCounters) {
         let payload = unsafe received.packet.payload
         guard !received.isTooLate, unsafe !payload.isEmpty else { return }
@@ -135,19 +156,24 @@ final class MediaReceiver {
         lastForwarded[slot] = now
         guard isMuted[slot] else { return }
         isMuted[slot] = false
-        if track.kind == .video { reception.keyframes.resume(wantsKeyframe: !startsKeyframe) }
-        for sink in publication?.sinks ?? [] { sink.muteChanged(track, isMuted: false) }
+        guard track.kind == .video else { return tellSinks(.audio, isMuted: false) }
+        for index in reception.layers.indices { reception.layers[index].keyframes.resume(wantsKeyframe: !startsKeyframe) }
+        tellSinks(.video, isMuted: false)
+    }
+
+    private func tellSinks(_ track: TrackID, isMuted: Bool) {
+        for sink in publication?.sinks ?? [] { sink.muteChanged(track, isMuted: isMuted) }
     }
 
     // MARK: - Runs
 
-    private func gather(_ received: ReceivedPacket, of track: TrackID, at now: MonotonicTime) -> Outcome {
-        var placement = gathered.append(received, of: track, at: now)
+    private func gather(_ received: ReceivedPacket, at now: MonotonicTime) -> Outcome {
+        var placement = gathered.append(received, at: now)
         if placement == .mustWait {
             handOver()
-            placement = gathered.append(received, of: track, at: now)
+            placement = gathered.append(received, at: now)
         }
-        if placement == .first { unmute(track, startsKeyframe: received.startsKeyframe, at: now) }
+        if placement == .first { unmute(received.track, startsKeyframe: received.startsKeyframe, at: now) }
         return .gathered(isFirst: placement == .first)
     }
 
@@ -177,12 +203,8 @@ extension MediaReceiver {
             reception.sources[index].statistics.senderReported(report, at: now)
             guard reception.sources[index].timestamps.last != nil else { continue }
             let timestamp = reception.sources[index].timestamps.extend(report.rtpTimestamp)
-            let track = reception.sources[index].track
-            guard track.kind == .audio || track.layer == reception.selector.current else { continue }
-            let isVideo = track.kind == .video
             publication?.timeline.publisherReported(
-                ntp: report.ntp, timestamp: isVideo ? timestamp &+ reception.selector.timestampOffset : timestamp,
-                of: isVideo ? .video : .audio)
+                ntp: report.ntp, timestamp: timestamp, of: reception.sources[index].track)
         }
     }
 
@@ -198,16 +220,21 @@ extension MediaReceiver {
         {
             feedback.write(into: &parts)
         }
-        if reception.selector.wantsChange(at: now) { reception.keyframes.want() }
-        if canRequestKeyframe, let media = video(layer: reception.selector.target(at: now)), reception.keyframes.isDue(at: now) {
-            PictureLossIndication(senderSSRC: ssrc, mediaSSRC: reception.sources[media].ssrc).write(into: &parts)
-            metrics.keyframeRequests.increment()
-        }
+        requestKeyframes(at: now, into: &parts)
         let isReportDue = now - lastReport >= Self.reportPeriod
         guard isReportDue || parts.count > 0 else { return datagrams }
         if isReportDue { noteSilence(at: now) }
         datagrams.append(compound(parts.bytes, isReportDue: isReportDue, at: now))
         return datagrams
+    }
+
+    private func requestKeyframes(at now: MonotonicTime, into parts: inout ByteWriter) {
+        guard canRequestKeyframe else { return }
+        for layer in reception.layers.indices {
+            guard let media = video(layer: layer), reception.layers[layer].keyframes.isDue(at: now) else { continue }
+            PictureLossIndication(senderSSRC: ssrc, mediaSSRC: reception.sources[media].ssrc).write(into: &parts)
+            metrics.keyframeRequests.increment()
+        }
     }
 
     private func compound(_ parts: [UInt8], isReportDue: Bool, at now: MonotonicTime) -> [UInt8] {
@@ -226,9 +253,10 @@ extension MediaReceiver {
         ReceiverReport(ssrc: ssrc, reports: blocks).write(into: &writer)
         if isReportDue {
             SourceDescription(chunks: [.init(ssrc: ssrc, cname: "stagedoor")]).write(into: &writer)
-            if offer.video.hasFeedback("goog-remb"), let media = video(layer: reception.selector.current) {
+            let media = reception.layers.indices.compactMap { video(layer: $0) }
+            if offer.video.hasFeedback("goog-remb"), !media.isEmpty {
                 ReceiverEstimatedMaximumBitrate(
-                    senderSSRC: ssrc, bitsPerSecond: UInt64(bitrateLimit), ssrcs: [reception.sources[media].ssrc]
+                    senderSSRC: ssrc, bitsPerSecond: UInt64(bitrateLimit), ssrcs: media.map { reception.sources[$0].ssrc }
                 ).write(into: &writer)
             }
         }
@@ -236,21 +264,20 @@ extension MediaReceiver {
         return writer.bytes
     }
 
-    /// NACK for the forwarded layer and audio, never for a layer that does not answer: whole datagrams, and parts of a compound.
+    /// NACK for every source but those that do not answer: whole datagrams, and parts of a compound.
     private func lossRequests(at now: MonotonicTime) -> (alone: [[UInt8]], parts: ByteWriter) {
         var (alone, parts) = ([[UInt8]](), ByteWriter())
         for index in reception.sources.indices where reception.sources[index].role == .media {
-            let isVideo = reception.sources[index].track.kind == .video
-            let goesOn = !isVideo || reception.sources[index].track.layer == reception.selector.current
+            let track = reception.sources[index].track
             var numbers: [UInt16] = []
-            let section = isVideo ? offer.video : offer.audio
-            if goesOn, section?.hasFeedback("nack") == true {
+            let section = track.kind == .video ? offer.video : offer.audio
+            if section?.hasFeedback("nack") == true {
                 reception.sources[index].losses.due(at: now, into: &numbers)
             } else {
-                // Nobody is asked (Opus of most encoders, layers that rest): what was only reordered still comes.
+                // Nobody is asked (Opus of most encoders): what was only reordered still comes.
                 reception.sources[index].losses.expire(at: now)
             }
-            if countLost(of: index) > 0, isVideo, goesOn { reception.keyframes.want() }
+            if countLost(of: index) > 0, track.kind == .video { wantKeyframe(of: track) }
             guard !numbers.isEmpty, reception.sources[index].isAnswering else { continue }
             reception.sources[index].unansweredRequests += numbers.count
             metrics.nacks.increment(by: numbers.count)
@@ -282,22 +309,23 @@ extension MediaReceiver {
     }
 
     /// The media source of a layer, once something came from it.
-    private func video(layer: UInt8?) -> Int? {
+    private func video(layer: Int) -> Int? {
         reception.sources.indices.last {
-            reception.sources[$0].track.kind == .video && reception.sources[$0].role == .media
+            reception.sources[$0].track == TrackID(.video, layer: UInt8(layer)) && reception.sources[$0].role == .media
                 && reception.sources[$0].lastArrival != .zero
-                && reception.sources[$0].track.layer == layer
         }
     }
 
     /// A track that was never begun or falls silent while the session lives is muted, not ended.
     private func noteSilence(at now: MonotonicTime) {
         guard let publication else { return }
+        publication.tick(at: now)
+        nameLayers(of: publication)
         let offered: [TrackID] = offer.audio == nil ? [.video] : [.video, .audio]
         for (slot, track) in offered.enumerated() where !isMuted[slot] && now - lastForwarded[slot] >= Self.muteSilence {
             isMuted[slot] = true
-            if track.kind == .video { reception.keyframes.pause() }
-            for sink in publication.sinks { sink.muteChanged(track, isMuted: true) }
+            if track.kind == .video { for index in reception.layers.indices { reception.layers[index].keyframes.pause() } }
+            tellSinks(track, isMuted: true)
         }
     }
 

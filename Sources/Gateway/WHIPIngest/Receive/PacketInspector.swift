@@ -8,9 +8,13 @@ public import Wire
 ///
 /// Each call may answer with the refusal that ends the publish. Bytes are valid until the call returns.
 public protocol PacketInspector: AnyObject {
-    /// One video packet of the forwarded layer, in order of arrival, late and retransmitted ones too; duplicates are left out.
-    /// - Parameter found: what is in its payload.
-    func inspectVideo(_ packet: MediaPacket, _ found: NALUnitList, arrival: MonotonicTime) -> Refusal?
+    /// What sentences call each layer, by its place; empty while there is one.
+    var layerNames: [UInt8: String] { get set }
+    /// One video packet, in order of arrival, late and retransmitted ones too; duplicates are left out.
+    /// - Parameters:
+    ///   - found: what is in its payload.
+    ///   - layer: its encoding's place.
+    func inspectVideo(_ packet: MediaPacket, _ found: NALUnitList, layer: UInt8, arrival: MonotonicTime) -> Refusal?
     /// One packet of audio; duplicates are left out.
     func inspectAudio(_ packet: MediaPacket, arrival: MonotonicTime) -> Refusal?
     /// The encoder cannot be asked for keyframes: requests are not offered, or it does not heed them. Called once.
@@ -21,8 +25,11 @@ public protocol PacketInspector: AnyObject {
 
 /// The media contract looks at WHIP publishes packet by packet.
 extension ContractSession: PacketInspector {
-    public func inspectVideo(_ packet: MediaPacket, _ found: NALUnitList, arrival: MonotonicTime) -> Refusal? {
-        videoPayload(found, sequenceNumber: packet.sequenceNumber, timestamp: packet.timestamp, arrival: arrival)
+    public func inspectVideo(
+        _ packet: MediaPacket, _ found: NALUnitList, layer: UInt8, arrival: MonotonicTime
+    ) -> Refusal? {
+        videoPayload(
+            found, layer: layer, sequenceNumber: packet.sequenceNumber, timestamp: packet.timestamp, arrival: arrival)
     }
 
     public func inspectAudio(_ packet: MediaPacket, arrival: MonotonicTime) -> Refusal? {

@@ -5,15 +5,15 @@ import SDP
 import StageHub
 import Wire
 
-/// What is known of one publisher's packets: whose they are, what is missing, which layer is forwarded, where keyframes begin.
+/// What is known of one publisher's packets: whose they are, what is missing, where keyframes begin.
 ///
 /// It calls nobody: a packet is received in one access, and what others have to know of it stands in its `ReceivedPacket`.
 struct PacketReception {
     let offer: AcceptedOffer
     /// At most a dozen: the one of a packet is found sooner by looking than by hashing.
     var sources: [RTPSource] = []
-    var selector: LayerSelector
-    var keyframes = KeyframeRequests()
+    /// By place, in the order of the offer's rids; one without simulcast.
+    var layers: [LayerReception]
     var transport = TransportArrivals()
     /// The header extension of transport-wide numbers; nil when the offer has none.
     let transportID: UInt8?
@@ -21,20 +21,15 @@ struct PacketReception {
     /// Asked for with every batch, `takeNews` a few times in a session.
     private(set) var hasNews = false
     private var news = PacketNews()
-    private var parameterSets = ParameterSetKeeper()
     private var gate = PublishGate(needsBothTracks: false)
     private var hasIDR = false
-    private var keyframeTimestamp: Int64?
-    private let isSimulcast: Bool
     /// The NAL units of the video packet that was received last, for all who look into it.
     private(set) var found = NALUnitList()
-    private var video = TrackFeed()
     private var audio = TrackFeed()
 
     init(offer: AcceptedOffer) {
         self.offer = offer
-        selector = LayerSelector(layerCount: max(1, offer.video.rids.count))
-        isSimulcast = offer.video.rids.count > 1
+        layers = Array(repeating: LayerReception(), count: max(1, offer.video.rids.count))
         transportID =
             offer.video.identifier(of: HeaderExtensionMap.transportWideCC)
             ?? offer.audio?.identifier(of: HeaderExtensionMap.transportWideCC)
@@ -103,7 +98,8 @@ struct PacketReception {
     }
 
     private mutating func admitVideo(_ received: inout ReceivedPacket, from index: Int, at now: MonotonicTime) {
-        guard isSimulcast || video.takes(from: index, &received) else { return }
+        let layer = Int(received.track.layer)
+        guard layers[layer].feed.takes(from: index, &received) else { return }
         unsafe found.find(inPayload: received.packet.payload)
         if found.isMalformed {
             received.isMalformed = true
@@ -111,40 +107,17 @@ struct PacketReception {
             unsafe received.packet.payload = unsafe UnsafeRawBufferPointer(rebasing: received.packet.payload[..<found.endOffset])
         }
         let inspection = PayloadInspection(found)
-        if let set = unsafe inspection.sequenceSet { unsafe noteSize(of: index, by: set, in: &received) }
-        if isSimulcast {
-            let pixelCount = sources[index].pixelCount
-            guard
-                selector.admits(
-                    &received.packet, layer: received.track.layer, startsKeyframe: inspection.startsKeyframe,
-                    pixelCount: pixelCount, at: now)
-            else { return }
-        }
-        noteKeyframe(inspection, in: &received, at: now)
+        if let set = unsafe inspection.sequenceSet { received.pictureSize = unsafe PictureSize(ofSequenceSet: set) }
+        layers[layer].noteKeyframe(inspection, in: &received, at: now)
         received.mayStartPublish = !gate.isOpen
-        video.goesOn(&received)
+        layers[layer].feed.goesOn(&received)
     }
 
-    private mutating func noteSize(of index: Int, by set: UnsafeRawBufferPointer, in received: inout ReceivedPacket) {
-        received.pictureSize = unsafe PictureSize(ofSequenceSet: set)
-        sources[index].pixelCount = received.pictureSize.map { $0.width * $0.height } ?? 0
+    /// What the offer calls a layer; empty without simulcast.
+    func rid(of track: TrackID) -> String {
+        let rids = offer.video.rids
+        return rids.indices.contains(Int(track.layer)) ? rids[Int(track.layer)] : ""
     }
-
-    /// Finds the first packet of an IDR access unit; keeps its parameter sets.
-    private mutating func noteKeyframe(_ inspection: PayloadInspection, in received: inout ReceivedPacket, at now: MonotonicTime)
-    {
-        if inspection.hasParameterSet { received.hasNewFormat = parameterSets.note(inspection) }
-        if inspection.hasIDR {
-            keyframes.keyframeCame(at: now)
-            received.hasIDR = true
-        }
-        guard inspection.startsKeyframe, keyframeTimestamp != received.packet.timestamp else { return }
-        keyframeTimestamp = received.packet.timestamp
-        received.startsKeyframe = true
-    }
-
-    /// The format that the latest parameter sets describe; nil while one of them is missing.
-    var videoFormat: TrackFormat? { parameterSets.format }
 
     // MARK: - Milestones
 
@@ -165,8 +138,8 @@ struct PacketReception {
     private mutating func start(with received: ReceivedPacket) -> PublishGate.Start? {
         let mediaTime = received.packet.timestamp
         guard received.track.kind == .video else { return gate.audioForwarded(mediaTime: mediaTime) }
-        return gate.videoForwarded(
-            isDecodableIDR: received.startsKeyframe && parameterSets.isComplete, mediaTime: mediaTime)
+        let isDecodable = layers[Int(received.track.layer)].isDecodable
+        return gate.videoForwarded(isDecodableIDR: received.startsKeyframe && isDecodable, mediaTime: mediaTime)
     }
 }
 

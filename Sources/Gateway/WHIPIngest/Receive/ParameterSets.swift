@@ -28,7 +28,7 @@ struct ParameterSetKeeper {
     private static let maximumByteCount = 1_024
 }
 
-/// The size of a layer after cropping, for choosing the largest.
+/// The size of a layer's pictures after cropping.
 struct PictureSize {
     let width: Int
     let height: Int

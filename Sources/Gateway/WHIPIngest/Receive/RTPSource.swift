@@ -27,8 +27,6 @@ struct RTPSource {
     var statistics = SourceStatistics()
     var losses = LossTracker()
     var lastArrival: MonotonicTime = .zero
-    /// The layer's height times width by its SPS; 0 until one came.
-    var pixelCount = 0
     /// Packets asked for in vain: an encoder that never answers for a layer is not asked again (OBS's lower layers).
     var unansweredRequests = 0
     var isAnswering: Bool { losses.recovered > 0 || unansweredRequests < RTPSource.maximumUnanswered }
@@ -43,11 +41,11 @@ struct RTPSource {
     }
 
     /// Takes a packet of this source, however it came.
-    /// - Returns: nil for a duplicate.
+    /// - Returns: nil for a duplicate, and for another layer's packet.
     mutating func take(_ number: UInt16, _ rtpTime: UInt32, isRetransmission: Bool, at now: MonotonicTime) -> Entry? {
         let sequenceNumber = isRetransmission ? numbers.extend(number) : numbers.unwrap(number)
-        let arrival = losses.received(sequenceNumber, at: now)
-        if arrival == .duplicate { return nil }
+        let arrival = losses.received(sequenceNumber, timestamp: rtpTime, at: now)
+        if arrival == .duplicate || arrival == .foreign { return nil }
         statistics.received(sequenceNumber, timestamp: rtpTime, arrival: now, clockRate: clockRate)
         return Entry(sequenceNumber: sequenceNumber, timestamp: timestamps.unwrap(rtpTime), arrival: arrival)
     }

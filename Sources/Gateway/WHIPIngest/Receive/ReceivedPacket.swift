@@ -3,12 +3,11 @@ import Wire
 
 /// A packet that was received, with what is to be done about it.
 struct ReceivedPacket {
-    /// With the numbers of the output when it goes on.
     var packet: MediaPacket
     /// Its source's; with simulcast the layer.
     let track: TrackID
     let arrival: LossTracker.Arrival
-    /// In time, not empty, and of the source or layer that is forwarded.
+    /// In time, not empty, and of the source that feeds its track.
     fileprivate(set) var goesOn = false
     /// From a newer source than the one before: the sinks' numbers begin anew too.
     fileprivate(set) var replacesFeed = false
@@ -42,7 +41,7 @@ struct ReceivedPacket {
     private static let maximumLateness: Duration = .milliseconds(500)
 }
 
-/// Which source feeds video or audio. An encoder that began anew has a new one.
+/// Which source feeds a track. An encoder that began anew has a new one.
 struct TrackFeed {
     /// By its place among the sources.
     private var source: Int?

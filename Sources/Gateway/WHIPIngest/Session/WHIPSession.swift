@@ -51,11 +51,12 @@ final class WHIPSession: TransportSession {
     private func claim(_ grant: PublishGrant, takeOver: Bool) {
         let (entry, context, worker) = (entry, context, transport.port.index)
         context.leases.claimPublish(grant, protocol: .whip, holder: entry, takeOver: takeOver) { answer in
-            context.transport.perform(with: entry, on: worker) { session in
+            let isSent = context.transport.perform(with: entry, on: worker) { session in
                 let session = session as? WHIPSession
                 context.leases.giveBack(unlessDelivered: session != nil, answer)
                 session?.claimed(answer)
             }
+            context.leases.giveBack(unlessDelivered: isSent, answer)
         }
     }
 
@@ -81,7 +82,10 @@ final class WHIPSession: TransportSession {
             grant: grant, lease: lease, ingestProtocol: .whip, origin: entry.origin, timeline: Timeline())
         if let roundTrip = transport.handshakeRoundTrip { publication.counters.measured(roundTrip: roundTrip) }
         publication.source = wishes
-        publication.setFormat(.h264Offered(profileLevelID: entry.offer.video.profileLevelID), of: .video)
+        for layer in 0..<max(1, entry.offer.video.rids.count) {
+            publication.setFormat(
+                .h264Offered(profileLevelID: entry.offer.video.profileLevelID), of: TrackID(.video, layer: UInt8(layer)))
+        }
         if let audio = entry.offer.audio { publication.setFormat(.opus(isStereo: audio.isStereo), of: .audio) }
         self.publication = publication
         inspector = sessions.host?.makeInspector(for: grant, lease, entry.request)
@@ -173,7 +177,7 @@ private final class SinkWishes: MediaSource {
 
     var canRequestKeyframe: Bool { receiver.canRequestKeyframe }
     func announced() { entry.note(.announced) }
-    func requestKeyframe(_ track: TrackID) { receiver.wantKeyframe() }
+    func requestKeyframe(_ track: TrackID) { receiver.wantKeyframe(of: track) }
     func limitBitrate(_ bitsPerSecond: Int?) { receiver.limitBitrate(bitsPerSecond) }
 }
 

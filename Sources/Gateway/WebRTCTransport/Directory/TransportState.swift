@@ -1,6 +1,7 @@
 import DTLS
 import EventLoop
 import OpenSSL
+import Refusals
 import STUN
 import Synchronization
 public import Wire
@@ -21,6 +22,8 @@ public final class TransportState: Sendable {
         var credentials: [ICECredentials]
         /// The peer's, by which a PATCH is trickle or restart.
         var remoteUfrag: String
+        /// Why it ended, where its worker could not be told.
+        var untoldEnd: SessionEnd?
     }
 
     /// Unguessable; carries node and process generation.
@@ -74,6 +77,12 @@ public final class TransportState: Sendable {
     public func endIfPending() -> Bool {
         state.compareExchange(expected: Self.pendingCode, desired: Self.endedCode, ordering: .acquiringAndReleasing).exchanged
     }
+
+    /// Its worker is behind by a whole mailbox: it looks here in its next round.
+    func leave(_ reason: SessionEnd) { content.withLock { $0.untoldEnd = reason } }
+
+    /// What was left for its worker. Costs one load as long as the session lives.
+    var untoldEnd: SessionEnd? { current == .ended ? content.withLock { $0.untoldEnd } : nil }
 
     /// True for the first caller: the one who finishes it.
     func takeFinish() -> Bool { !finished.exchange(true, ordering: .acquiringAndReleasing) }

@@ -149,6 +149,7 @@ import Wire
     // MARK: - Time and end
 
     func tick(at now: MonotonicTime, isSlow: Bool) {
+        if isSlow, let reason = state.untoldEnd { return end(reason) }
         if isSlow, isOverdue(at: now) { return end(.connectionLost) }
         if phase == .ready { session?.tick(at: now, isSlow: isSlow) }
     }

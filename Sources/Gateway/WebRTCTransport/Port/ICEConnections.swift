@@ -11,25 +11,63 @@ import Wire
     var onClosed: (MediaPath) -> Void = { _ in }
 
     private let loop: EventLoop
+    /// Counts those without a check, of all workers.
+    private let strangers: ConnectionAdmission
     private var connections: [SocketAddress: ICEConnection] = [:]
+    /// Ours without a check, in the order of coming, to find the oldest; who has shown one or is gone is skipped over.
+    private var waiting: ArraySlice<(remote: SocketAddress, number: UInt64)> = []
+    private var lastNumber: UInt64 = 0
     /// Those that leave for other workers at the end of this turn.
     private var moves: [TimerWatch] = []
 
-    init(loop: EventLoop) { self.loop = loop }
+    init(loop: EventLoop, strangers: ConnectionAdmission) { (self.loop, self.strangers) = (loop, strangers) }
 
     var isEmpty: Bool { connections.isEmpty }
 
-    /// Takes a connection of one of our ports, unless there are too many that have shown no check.
+    /// Takes a connection of one of our ports. When too many have shown no check the oldest one goes, of an address that has its
+    /// share the newest.
     func accept(_ stream: TCPStream) {
-        let waiting = connections.values.count {
-            !$0.isAuthenticated && $0.path.remote.ip.network == stream.remoteAddress.ip.network
+        // A NAT may give one port to two encoders, one at each of our ports: the peer's address alone tells a connection.
+        guard connections[stream.remoteAddress] == nil, connections.count < Self.maximumCount || endOldest() else {
+            return stream.close()
         }
-        // A venue of encoders behind one address connects one after the other; a flood does not. And a NAT may give one port to
-        // two of them, one at each of our ports: the peer's address alone tells a connection.
-        guard waiting < Self.maximumWaitingPerAddress, connections.count < Self.maximumCount,
-            connections[stream.remoteAddress] == nil
-        else { return stream.close() }
-        _ = add(stream)
+        let answer = strangers.admit(stream.remoteAddress.ip)
+        guard answer != .tooManyFromAddress else { return stream.close() }
+        // Itself it cannot displace: it is not among them yet.
+        if answer == .admittedOverLimit { endOldest() }
+        lastNumber += 1
+        let connection = add(stream)
+        connection.strangerNumber = lastNumber
+        waiting.append((connection.path.remote, lastNumber))
+    }
+
+    /// - Returns: false when all of ours have shown a check.
+    @discardableResult
+    private func endOldest() -> Bool {
+        while let oldest = waiting.popFirst() {
+            guard let connection = connections[oldest.remote], connection.strangerNumber == oldest.number else { continue }
+            connection.close()
+            forget(connection.path)
+            onClosed(connection.path)
+            return true
+        }
+        return false
+    }
+
+    @discardableResult
+    private func forget(_ path: MediaPath) -> ICEConnection? {
+        guard let connection = connections.removeValue(forKey: path.remote) else { return nil }
+        leaveStrangers(connection)
+        return connection
+    }
+
+    /// It has shown a check, or is gone.
+    private func leaveStrangers(_ connection: ICEConnection) {
+        guard connection.strangerNumber != nil else { return }
+        connection.strangerNumber = nil
+        strangers.leave(connection.path.remote.ip)
+        // Most come and go in order: keep the list as short as that allows.
+        while let first = waiting.first, connections[first.remote]?.strangerNumber != first.number { waiting.removeFirst() }
     }
 
     /// Goes on with a connection whose session is ours.
@@ -45,7 +83,7 @@ import Wire
         let connection = unsafe ICEConnection(stream, loop: loop) { [unowned self] datagram in
             unsafe onDatagram(datagram, path)
         } onClosed: { [unowned self] in
-            connections[path.remote] = nil
+            forget(path)
             onClosed(path)
         }
         connections[path.remote] = connection
@@ -53,7 +91,11 @@ import Wire
     }
 
     /// A check of a session came from there.
-    func authenticate(_ path: MediaPath) { connections[path.remote]?.authenticated() }
+    func authenticate(_ path: MediaPath) {
+        guard let connection = connections[path.remote] else { return }
+        connection.authenticated()
+        leaveStrangers(connection)
+    }
 
     func send(_ datagram: UnsafeRawBufferPointer, on path: MediaPath) { unsafe connections[path.remote]?.send(datagram) }
 
@@ -64,7 +106,7 @@ import Wire
         moves.append(
             loop.schedule(after: .zero) { [unowned self] in
                 moves.removeFirst()
-                connections[path.remote] = nil
+                forget(path)
                 onClosed(path)
                 guard let detached = connection.detach() else { return connection.close() }
                 take(detached)
@@ -72,14 +114,15 @@ import Wire
     }
 
     /// The session there has ended.
-    func closeAfterFlush(_ path: MediaPath) { connections.removeValue(forKey: path.remote)?.closeAfterFlush() }
+    func closeAfterFlush(_ path: MediaPath) { forget(path)?.closeAfterFlush() }
 
     func closeAll() {
-        for connection in connections.values { connection.close() }
-        connections = [:]
+        for connection in Array(connections.values) {
+            connection.close()
+            forget(connection.path)
+        }
     }
 
-    static let maximumWaitingPerAddress = 32
     private static let maximumCount = 4_096
 }
 
@@ -101,6 +144,8 @@ extension MediaPort {
     private var deadline: TimerWatch?
     private var receivedBytes = 0
     private(set) var isAuthenticated = false
+    /// By which it waits among those without a check; nil for one that has shown one.
+    var strangerNumber: UInt64?
     /// Goes to another worker at the end of this turn: nothing more is read here.
     var isMoving = false
     /// In-place work may touch a little more than the datagram.
@@ -142,7 +187,13 @@ extension MediaPort {
     }
 
     func close() { stream.close() }
-    func closeAfterFlush() { stream.closeAfterFlush() }
+
+    /// Whoever calls has let go of it: `onClosed` does not follow, which would mean the next connection of the same peer.
+    func closeAfterFlush() {
+        stream.onClosed = { _ in }
+        stream.closeAfterFlush()
+    }
+
     func detach() -> DetachedConnection? { stream.detach() }
 
     /// Takes whole frames; returns how many bytes they were.

@@ -48,7 +48,9 @@ import Wire
     public init(loop: EventLoop, index: Int, socket: BoundSocket, context: TransportContext) throws {
         (self.loop, self.index, self.context) = (loop, index, context)
         self.socket = UDPSocket(loop: loop, socket: socket, receiveBuffer: context.configuration.receiveBuffer)
-        (connections, clock) = (ICEConnections(loop: loop), PortClock(loop: loop))
+        (connections, clock) = (
+            ICEConnections(loop: loop, strangers: context.strangers), PortClock(loop: loop)
+        )
         let mailbox = try Mailbox<TransportMessage>(loop: loop, priority: .media) { [unowned self] in receive($0) }
         self.mailbox = mailbox
         context.open(worker: index, mailbox.sender)

@@ -1,7 +1,7 @@
 public import Wire
 
-/// A limit on WHIP and WHEP requests per source (RFC 9725 §5): 200 in a burst, 50 a second after that, so that
-/// a venue of encoders behind one address gets in; IPv6 counts by /64.
+/// A limit on requests per source, for each public endpoint of each worker (RFC 9725 §5): 200 in a burst, 50 a second after that,
+/// so that a venue of encoders behind one address gets in; IPv6 counts by /64.
 public struct RequestRates {
     private struct Bucket {
         var tokens: Double

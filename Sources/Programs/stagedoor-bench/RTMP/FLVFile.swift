@@ -10,6 +10,11 @@ struct FLVFile {
         var body: [UInt8]
         /// Codec configuration, which is sent once.
         var isSequenceHeader: Bool
+        /// Of video: whose layer it is, by the number of its track.
+        var track = 0
+
+        /// A decoder can start with it.
+        var isKeyframe: Bool { kind == .video && !isSequenceHeader && body[0] >> 4 & 7 == 1 }
     }
 
     enum Fault: Error, CustomStringConvertible {
@@ -46,6 +51,12 @@ struct FLVFile {
         for index in tags.indices { tags[index].timestamp -= first }
         let frame = video.count > 1 ? Double(video[video.count - 1] - video[0]) / Double(video.count - 1) : 33
         duration = (tags.map(\.timestamp).max() ?? 0) + Int(frame.rounded())
+    }
+
+    /// Puts further tags among the others: by time and, at one time, behind them.
+    mutating func add(_ further: [Tag]) {
+        tags = (tags + further).enumerated().sorted { ($0.element.timestamp, $0.offset) < ($1.element.timestamp, $1.offset) }
+            .map(\.element)
     }
 
     private static func isSequenceHeader(_ kind: Tag.Kind, _ body: [UInt8]) -> Bool {

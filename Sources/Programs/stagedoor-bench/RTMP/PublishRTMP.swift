@@ -6,12 +6,11 @@ import Wire
 /// `stagedoor-bench rtmp`: N publishers in one process, from one prepared FLV file, at real-time pace.
 struct PublishRTMP: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "rtmp", abstract: "Publishes one FLV file over many RTMP or RTMPS connections.")
+        commandName: "rtmp", abstract: "Publishes one FLV file, or several as layers, over many RTMP or RTMPS connections.")
 
     @Argument(help: "Server and application, such as rtmp://127.0.0.1:1935/app; {} in it is the number of the stream.")
     var url: String
-    @Option(help: "FLV file with H.264 and AAC.")
-    var flv: String
+    @OptionGroup var media: LayeredMedia
     @Option(help: "A stream key (repeat it); {} in it is the number of the stream.")
     var key: [String] = []
     @Option(help: "File with one stream key per line.")
@@ -45,13 +44,12 @@ struct PublishRTMP: ParsableCommand {
     }
 
     func run() throws {
-        let file = try FLVFile(path: flv)
+        let file = FLVFile(layers: try media.files())
         let plan = Publisher.Plan(
             file: file,
-            bodies: file.tags.map { tag in
-                marks && tag.kind == .video && !tag.isSequenceHeader ? LatencyMark.inserted(into: tag.body) : tag.body
-            },
-            isMarked: marks, firstTimestamp: firstTimestamp, repeatsExtendedTimestamp: repeatExtendedTimestamp, speed: speed)
+            bodies: file.tags.map { marks && $0.takesMark ? LatencyMark.inserted(into: $0.body) : $0.body },
+            isMarked: marks, firstTimestamp: firstTimestamp, repeatsExtendedTimestamp: repeatExtendedTimestamp, speed: speed,
+            rests: media.rest)
         let loop = try EventLoop()
         var report = Report()
         var connecting = Percentiles()

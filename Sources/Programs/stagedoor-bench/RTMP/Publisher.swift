@@ -13,6 +13,7 @@ final class Publisher {
         var repeatsExtendedTimestamp: Bool
         /// Media seconds sent for each second of time.
         var speed: Double
+        var rests: [LayerRest]
     }
 
     private(set) var sentMessages = 0
@@ -27,12 +28,13 @@ final class Publisher {
     private let startedAt: MonotonicTime
     private var next = 0
     private var repetition = 0
+    private var rests: LayerRests
     private var timer: Watch?
     private var reading: Watch?
     private var retry: Watch?
 
     init(plan: Plan, client: RTMPClient, loop: EventLoop, delay: Duration) {
-        (self.plan, self.client, self.loop) = (plan, client, loop)
+        (self.plan, self.client, self.loop, rests) = (plan, client, loop, LayerRests(plan.rests))
         chunks = MessageChunks(repeatsExtendedTimestamp: plan.repeatsExtendedTimestamp, messageStreamID: client.messageStreamID)
         startedAt = loop.now.advanced(by: delay)
         _ = client.send(MessageChunks.setChunkSize)
@@ -56,10 +58,10 @@ final class Publisher {
         var wait = 0.0
         while true {
             let tag = plan.file.tags[next]
-            let due = Double(tag.timestamp + repetition * plan.file.duration) / 1_000 / plan.speed
-            wait = due - (loop.now - startedAt).inSeconds
+            let seconds = Double(tag.timestamp + repetition * plan.file.duration) / 1_000
+            wait = seconds / plan.speed - (loop.now - startedAt).inSeconds
             if wait > 0 { break }
-            if repetition == 0 || !tag.isSequenceHeader { append(tag, to: &output) }
+            if isSent(tag, at: seconds) { append(tag, to: &output) }
             next += 1
             if next == plan.file.tags.count { (next, repetition) = (0, repetition + 1) }
         }
@@ -69,9 +71,15 @@ final class Publisher {
         timer = loop.schedule(after: .seconds(wait)) { [unowned self] in step() }
     }
 
+    /// Codec configuration is sent once; a layer that rests sends no more than that.
+    private func isSent(_ tag: FLVFile.Tag, at seconds: Double) -> Bool {
+        guard !tag.isSequenceHeader else { return repetition == 0 }
+        return tag.kind != .video || !rests.hold(tag.track, startsKeyframe: tag.isKeyframe, at: seconds)
+    }
+
     private func append(_ tag: FLVFile.Tag, to output: inout [UInt8]) {
         var body = plan.bodies[next]
-        if plan.isMarked && tag.kind == .video && !tag.isSequenceHeader {
+        if plan.isMarked && tag.takesMark {
             LatencyMark.stamp(EventLoop.monotonicNow().nanoseconds, into: &body)
         }
         let timestamp = plan.firstTimestamp + tag.timestamp + repetition * plan.file.duration

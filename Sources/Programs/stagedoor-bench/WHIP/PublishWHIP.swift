@@ -8,12 +8,14 @@ import Wire
 /// `stagedoor-bench whip`: N publishers in one process, from one prepared FLV file, at real-time pace.
 struct PublishWHIP: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "whip", abstract: "Publishes one FLV file's video, with Opus made up, over many WHIP connections.")
+        commandName: "whip",
+        abstract: "Publishes the video of one FLV file, or of several as layers, with Opus made up, over many WHIP connections.")
 
     @Argument(help: "The WHIP endpoint, such as http://127.0.0.1:8080/whip; {} in it is the number of the stream.")
     var url: String
-    @Option(help: "FLV file with H.264; its audio is left out.")
-    var flv: String
+    @OptionGroup var media: LayeredMedia
+    @Option(help: "What OBS does wrong with layers (repeat it): crossed-requests, one-report.")
+    var fault: [SimulcastFault] = []
     @OptionGroup var credentials: WHIPCredentials
     @Option(help: "Streams; by default one for each token.")
     var streams: Int?
@@ -61,6 +63,8 @@ struct PublishWHIP: ParsableCommand {
         var nackedPackets = 0
         var retransmitted = 0
         var keyframeRequests = 0
+        /// In the order of their rids, all streams together.
+        var layers: [MediaSenders.LayerAccount] = []
         /// From POST to 201.
         var answerMilliseconds = Percentiles.Summary()
         /// From POST to the end of the DTLS handshake.
@@ -70,7 +74,7 @@ struct PublishWHIP: ParsableCommand {
     }
 
     func run() throws {
-        let clip = try RTPClip(FLVFile(path: flv), isPaced: paced, isMarked: marks || opening)
+        let clip = try RTPClip(media.files(), isPaced: paced, isMarked: marks || opening)
         let loop = try EventLoop()
         let tokens = try credentials.tokens(streams: streams, loop: loop)
         let profiles = offersAESCMOnly ? SRTPProfile.aes128CMSHA1_80.opensslName : DTLSContext.srtpProfiles
@@ -80,7 +84,7 @@ struct PublishWHIP: ParsableCommand {
                 throw ValidationError("“\(url)” is no URL")
             }
             let client = WHIPEndpointClient(loop: loop, endpoint: endpoint, certificateAuthority: ca)
-            return WHIPPublisher(loop: loop, endpoint: client, token: token, context: context, profileLevelID: profileLevelID)
+            return WHIPPublisher(loop: loop, endpoint: client, token: token, context: context, manner)
         }
         var report = Report()
         let connected = connect(publishers, on: loop, into: &report) { if opening { $0.open(clip) } }
@@ -90,6 +94,11 @@ struct PublishWHIP: ParsableCommand {
         end(publishers, on: loop, into: &report)
         try print(report: report)
         if report.refused > 0 || report.endedByServer > 0 { throw ExitCode(1) }
+    }
+
+    private var manner: WHIPPublisher.Manner {
+        WHIPPublisher.Manner(
+            profileLevelID: profileLevelID, layerCount: media.flv.count, faults: Set(fault), rests: media.rest, loss: loss / 100)
     }
 
     /// Sets up `concurrency` at a time and returns those that are connected; `onConnected` is called for each at once.
@@ -128,7 +137,7 @@ struct PublishWHIP: ParsableCommand {
         // Spread over a frame's time, as strangers would be.
         for (index, publisher) in publishers.enumerated() {
             publisher.onEnd = { if publishers.allSatisfy(\.isEndedByServer) { loop.stop() } }
-            publisher.publish(clip, loss: loss / 100, delay: .microseconds(33_000 * index / publishers.count))
+            publisher.publish(clip, delay: .microseconds(33_000 * index / publishers.count))
         }
         let start = EventLoop.monotonicNow()
         let before = pid.flatMap(ProcessFigures.init)
@@ -158,16 +167,28 @@ struct PublishWHIP: ParsableCommand {
         _ = loop.run(until: { publishers.allSatisfy { $0.isDeleted != nil } }, within: Self.setUpLimit)
         report.deleted = publishers.count { $0.isDeleted == true }
         for fault in publishers.compactMap(\.deletionFault) { report.failures[fault, default: 0] += 1 }
-        for account in publishers.map(\.account) {
-            report.packets += account.packets
-            report.bytes += account.bytes
-            report.senderReports += account.senderReports
-            report.nackedPackets += account.nackedPackets
-            report.retransmitted += account.retransmitted
-            report.keyframeRequests += account.keyframeRequests
-        }
+        report.add(publishers)
     }
 
     private static let setUpLimit = Duration.seconds(10)
     private static let drainTime = Duration.milliseconds(300)
+}
+
+extension PublishWHIP.Report {
+    /// What was sent and asked for.
+    fileprivate mutating func add(_ publishers: [WHIPPublisher]) {
+        layers = Array(repeating: .init(), count: publishers.first?.senders.layers.count ?? 0)
+        for publisher in publishers {
+            senderReports += publisher.senderReports
+            (packets, bytes) = (packets + publisher.senders.audioAccount.packets, bytes + publisher.senders.audioAccount.bytes)
+            for (index, account) in publisher.senders.layers.enumerated() { layers[index] += account }
+        }
+        for account in layers {
+            packets += account.packets
+            bytes += account.bytes
+            nackedPackets += account.nackedPackets
+            retransmitted += account.retransmitted
+            keyframeRequests += account.keyframeRequests
+        }
+    }
 }

@@ -2,17 +2,21 @@ import H264
 import RTP
 import Wire
 
-/// A prepared FLV file cut into RTP payloads once, for all publishers: its video, and Opus packets made up beside it.
+/// Prepared FLV files cut into RTP payloads once, for all publishers: the video of each as a layer, and Opus packets made up beside.
 struct RTPClip {
     enum Track { case video, audio }
 
     struct Packet {
         var track: Track
+        /// Of video, in the order of the files.
+        var layer = 0
         /// When to send it, nanoseconds since the clip's beginning.
         var due: Int64
         /// RTP time since the clip's beginning.
         var timestamp: UInt32
         var isLast: Bool
+        /// The first of a picture that a decoder can start with.
+        var startsKeyframe = false
         var payload: [UInt8]
         /// Where a latency mark's number goes.
         var markOffset: Int?
@@ -32,9 +36,19 @@ struct RTPClip {
     private static let tagHeadByteCount = 5
 
     /// - Parameter isPaced: the packets of a frame leave spread over most of its time, and at once otherwise.
-    init(_ file: FLVFile, isPaced: Bool, isMarked: Bool) throws {
-        duration = file.duration
-        let tags = file.tags.filter { $0.kind == .video && $0.body.count > Self.tagHeadByteCount }
+    init(_ layers: [FLVFile], isPaced: Bool, isMarked: Bool) throws {
+        duration = layers.first?.duration ?? 0
+        for (layer, file) in layers.enumerated() { try addVideo(of: file, layer: layer, isPaced: isPaced, isMarked: isMarked) }
+        addAudio()
+        // Sorted by time and, at one time, in the order made: a frame's packets stay together.
+        packets = packets.enumerated().sorted { ($0.element.due, $0.offset) < ($1.element.due, $1.offset) }.map(\.element)
+    }
+
+    /// What a layer has beyond the first one's length is left out.
+    private mutating func addVideo(of file: FLVFile, layer: Int, isPaced: Bool, isMarked: Bool) throws {
+        let tags = file.tags.filter {
+            $0.kind == .video && $0.body.count > Self.tagHeadByteCount && $0.timestamp < duration
+        }
         let frameCount = tags.count { !$0.isSequenceHeader }
         let interval = frameCount == 0 ? 0 : Double(file.duration) * 1_000_000 / Double(frameCount)
         var record: AVCDecoderConfigurationRecord?
@@ -44,27 +58,25 @@ struct RTPClip {
                 continue
             }
             guard let record else { throw Fault.noVideo }
-            try addFrame(tag, record, over: isPaced ? interval * Self.pacedShare : 0, isMarked: isMarked)
+            try addFrame(tag, of: layer, record, over: isPaced ? interval * Self.pacedShare : 0, isMarked: isMarked)
         }
         guard record != nil else { throw Fault.noVideo }
-        addAudio()
-        // Sorted by time and, at one time, in the order made: a frame's packets stay together.
-        packets = packets.enumerated().sorted { ($0.element.due, $0.offset) < ($1.element.due, $1.offset) }.map(\.element)
     }
 
     /// - Parameter time: nanoseconds over which the frame's packets are spread.
     private mutating func addFrame(
-        _ tag: FLVFile.Tag, _ record: AVCDecoderConfigurationRecord, over time: Double, isMarked: Bool
+        _ tag: FLVFile.Tag, of layer: Int, _ record: AVCDecoderConfigurationRecord, over time: Double, isMarked: Bool
     ) throws {
         let body = isMarked ? LatencyMark.inserted(into: tag.body) : tag.body
-        let payloads = try Self.payloads(of: body, isKeyframe: tag.body[0] >> 4 == 1, record)
+        let payloads = try Self.payloads(of: body, isKeyframe: tag.isKeyframe, record)
         let step = time / Double(payloads.count)
         let timestamp = UInt32(truncatingIfNeeded: (tag.timestamp + Self.compositionTime(of: tag.body)) * 90)
         for (index, payload) in payloads.enumerated() {
             packets.append(
                 Packet(
-                    track: .video, due: Int64(tag.timestamp) * 1_000_000 + Int64(step * Double(index)),
-                    timestamp: timestamp, isLast: index == payloads.count - 1, payload: payload,
+                    track: .video, layer: layer, due: Int64(tag.timestamp) * 1_000_000 + Int64(step * Double(index)),
+                    timestamp: timestamp, isLast: index == payloads.count - 1, startsKeyframe: tag.isKeyframe && index == 0,
+                    payload: payload,
                     markOffset: isMarked ? LatencyMark.numberOffset(in: payload) : nil))
         }
     }

@@ -6,16 +6,27 @@ import Wire
 struct WHIPOffer {
     static let videoPayloadType: UInt8 = 96
     static let audioPayloadType: UInt8 = 111
+    /// Identifiers of the header extensions that tell layers apart, as OBS numbers them, and what the first one says.
+    static let midID: UInt8 = 1
+    static let ridID: UInt8 = 2
+    static let videoMid = UInt8(ascii: "1")
 
     let certificate: DTLSCertificate
     /// Six hexadecimal digits (RFC 6184 §8.1); the media that follows may have another one.
     var profileLevelID = "42e01f"
-    let videoSSRC = UInt32.random(in: 1...UInt32.max)
-    let audioSSRC = UInt32.random(in: 1...UInt32.max)
+    /// More than one are simulcast.
+    var layerCount = 1
+    let audioSSRC = UInt32.random(in: 1...UInt32.max >> 1)
     /// 47 and 142 random bits; RFC 8445 §5.3 asks for 24 and 128.
     let ufrag = letters(8)
     let password = letters(24)
     let cname = letters(16)
+
+    /// Each layer's; the offer names the first one's, as OBS' does.
+    func videoSSRC(ofLayer layer: Int) -> UInt32 { audioSSRC + 1 + UInt32(layer) }
+
+    /// What tells a layer's packets apart; nil without layers.
+    func rid(ofLayer layer: Int) -> UInt8? { layerCount > 1 ? UInt8(ascii: "0") + UInt8(layer) : nil }
 
     var text: String {
         let fingerprint = Fingerprint(hashFunction: "sha-256", bytes: certificate.fingerprint).attributeValue
@@ -34,13 +45,26 @@ struct WHIPOffer {
             a=rtpmap:\(Self.audioPayloadType) opus/48000/2
             a=fmtp:\(Self.audioPayloadType) minptime=10;maxaveragebitrate=96000;stereo=1;sprop-stereo=1;useinbandfec=1
             m=video 9 UDP/TLS/RTP/SAVPF \(Self.videoPayloadType)
-            \(section(mid: 1, ssrc: videoSSRC))
+            \(section(mid: 1, ssrc: videoSSRC(ofLayer: 0)))
             a=rtpmap:\(Self.videoPayloadType) H264/90000
             a=rtcp-fb:\(Self.videoPayloadType) nack
             a=rtcp-fb:\(Self.videoPayloadType) nack pli
             a=fmtp:\(Self.videoPayloadType) profile-level-id=\(profileLevelID);packetization-mode=1;level-asymmetry-allowed=1
-
+            \(simulcast)
             """.replacing("\n", with: "\r\n")
+    }
+
+    /// RFC 8853, RFC 8852.
+    private var simulcast: String {
+        guard layerCount > 1 else { return "" }
+        let rids = (0..<layerCount).map { "\($0)" }
+        return """
+            a=extmap:\(Self.midID) urn:ietf:params:rtp-hdrext:sdes:mid
+            a=extmap:\(Self.ridID) urn:ietf:params:rtp-hdrext:sdes:rtp-stream-id
+            \(rids.map { "a=rid:\($0) send" }.joined(separator: "\n"))
+            a=simulcast:send \(rids.joined(separator: ";"))
+
+            """
     }
 
     private func section(mid: Int, ssrc: UInt32) -> String {

@@ -6,16 +6,19 @@ import Wire
 
 /// One WHIP publisher: POST, connection, a clip's packets again and again in real time, feedback, DELETE.
 final class WHIPPublisher {
-    struct Account {
-        var packets = 0
-        var bytes = 0
-        var senderReports = 0
-        var nackedPackets = 0
-        var retransmitted = 0
-        var keyframeRequests = 0
+    /// What a publisher is, beside its token and its clip.
+    struct Manner {
+        /// What the offer says of the video.
+        var profileLevelID = "42e01f"
+        var layerCount = 1
+        var faults: Set<SimulcastFault> = []
+        var rests: [LayerRest] = []
+        /// The share of video packets that are held back until the server asks for them.
+        var loss = 0.0
     }
 
-    private(set) var account = Account()
+    private(set) var senderReports = 0
+    private(set) var senders: MediaSenders
     /// From the POST to its 201, and to the end of the DTLS handshake.
     private(set) var answeredAfter: Duration?
     private(set) var connectedAfter: Duration?
@@ -34,10 +37,10 @@ final class WHIPPublisher {
     private let context: DTLSContext
     private var resource: WHIPEndpointClient.Resource?
     private var connection: WHIPConnection?
-    private var senders: (video: RTPSender, audio: RTPSender)
+    private var rests: LayerRests
     private var postedAt = MonotonicTime.zero
     private var startedAt = MonotonicTime.zero
-    private var loss = 0.0
+    private let loss: Double
     private var next = 0
     private var repetition = 0
     private var timers: [Watch] = []
@@ -46,13 +49,12 @@ final class WHIPPublisher {
     /// Of sender reports: often enough that a receiver has one within a second.
     private static let reportInterval = Duration.seconds(1)
 
-    init(loop: EventLoop, endpoint: WHIPEndpointClient, token: String, context: DTLSContext, profileLevelID: String) {
+    init(loop: EventLoop, endpoint: WHIPEndpointClient, token: String, context: DTLSContext, _ manner: Manner) {
         (self.loop, self.endpoint, self.token, self.context) = (loop, endpoint, token, context)
-        offer = WHIPOffer(certificate: context.certificate, profileLevelID: profileLevelID)
-        senders = (
-            RTPSender(ssrc: offer.videoSSRC, payloadType: WHIPOffer.videoPayloadType, clockRate: 90_000, answersNACK: true),
-            RTPSender(ssrc: offer.audioSSRC, payloadType: WHIPOffer.audioPayloadType, clockRate: 48_000, answersNACK: false)
-        )
+        offer = WHIPOffer(
+            certificate: context.certificate, profileLevelID: manner.profileLevelID, layerCount: manner.layerCount)
+        senders = MediaSenders(offer, faults: manner.faults)
+        (rests, loss) = (LayerRests(manner.rests), manner.loss)
     }
 
     // MARK: - Set-up
@@ -99,9 +101,7 @@ final class WHIPPublisher {
 
     // MARK: - Media
 
-    /// - Parameter loss: the share of video packets that are held back until the server asks for them.
-    func publish(_ clip: RTPClip, loss: Double, delay: Duration) {
-        self.loss = loss
+    func publish(_ clip: RTPClip, delay: Duration) {
         startedAt = loop.now + delay
         pace = loop.schedule(after: delay) { [unowned self] in step(clip) }
         timers = [
@@ -120,7 +120,10 @@ final class WHIPPublisher {
                 pace = loop.schedule(after: .nanoseconds(wait)) { [unowned self] in step(clip) }
                 return
             }
-            send(packet, offset: repetition * clip.duration, mark: EventLoop.monotonicNow())
+            let seconds = Double(packet.due) / 1e9 + Double(repetition * clip.duration) / 1_000
+            if packet.track == .audio || !rests.hold(packet.layer, startsKeyframe: packet.startsKeyframe, at: seconds) {
+                send(packet, offset: repetition * clip.duration, mark: EventLoop.monotonicNow())
+            }
             next += 1
             if next == clip.packets.count { (next, repetition) = (0, repetition + 1) }
         }
@@ -128,7 +131,7 @@ final class WHIPPublisher {
 
     /// Sends the clip's first access unit and no more, marked with the time of the POST.
     func open(_ clip: RTPClip) {
-        for packet in clip.packets where packet.track == .video {
+        for packet in clip.packets where packet.track == .video && packet.layer == 0 {
             send(packet, offset: 0, mark: postedAt)
             if packet.isLast { return }
         }
@@ -138,13 +141,8 @@ final class WHIPPublisher {
     private func send(_ packet: RTPClip.Packet, offset: Int, mark: MonotonicTime) {
         var payload = packet.payload
         if let markOffset = packet.markOffset { LatencyMark.write(mark.nanoseconds, into: &payload, at: markOffset) }
-        let path = packet.track == .video ? \(video: RTPSender, audio: RTPSender).video : \.audio
-        let timestamp = packet.timestamp &+ UInt32(truncatingIfNeeded: offset * senders[keyPath: path].clockRate / 1_000)
         connection?.protecting { protection throws(SRTPError) in
-            let bytes = try senders[keyPath: path].protect(
-                payload, timestamp: timestamp, isLast: packet.isLast, by: &protection)
-            account.packets += 1
-            account.bytes += bytes.count
+            let bytes = try senders.protect(packet, payload, offset: offset, by: &protection)
             return isLost(packet) ? nil : bytes
         }
     }
@@ -157,7 +155,7 @@ final class WHIPPublisher {
 
     private func sendReports() {
         let elapsed = EventLoop.monotonicNow() - startedAt
-        for sender in [senders.video, senders.audio] where sender.packetCount > 0 {
+        for sender in senders.reporting {
             var writer = ByteWriter()
             sender.report(at: EventLoop.wallNow(), elapsed: elapsed).write(into: &writer)
             SourceDescription(chunks: [.init(ssrc: sender.ssrc, cname: offer.cname)]).write(into: &writer)
@@ -167,7 +165,7 @@ final class WHIPPublisher {
                 let count = try unsafe bytes.withUnsafeMutableBufferPointer { buffer throws(SRTPError) in
                     try unsafe protection.protectControl(UnsafeMutableRawBufferPointer(buffer), count: plain.count)
                 }
-                account.senderReports += 1
+                senderReports += 1
                 return Array(bytes[..<count])
             }
         }
@@ -178,18 +176,12 @@ final class WHIPPublisher {
         let plain = unsafe Array(packet[..<count])
         for packet in unsafe (try? RTCPCompound.parse(plain.span.bytes)) ?? [] {
             switch packet {
-            case .nack(let nack) where nack.mediaSSRC == senders.video.ssrc: nack.forEachSequenceNumber(retransmit)
-            case .pictureLoss, .fullIntraRequest: account.keyframeRequests += 1
+            case .nack(let nack): for answer in senders.answers(to: nack) { connection?.send(answer) }
+            case .pictureLoss(let request): senders.keyframeWasAsked(of: request.mediaSSRC)
+            case .fullIntraRequest(let request): for entry in request.entries { senders.keyframeWasAsked(of: entry.ssrc) }
             default: break
             }
         }
-    }
-
-    private func retransmit(_ number: UInt16) {
-        account.nackedPackets += 1
-        guard let bytes = senders.video.packet(number) else { return }
-        account.retransmitted += 1
-        connection?.send(bytes)
     }
 
     /// Goes on from another port.

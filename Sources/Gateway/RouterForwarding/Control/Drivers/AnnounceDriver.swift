@@ -1,6 +1,7 @@
 public import Admission
 import JSON
 import OpenSSL
+import RTP
 public import SRTP
 import StageHub
 public import Wire
@@ -17,6 +18,8 @@ public final class AnnounceDriver: RouterDriver {
         public var protection: SRTPProfile?
         /// What the offer names as our media's source where the worker's socket has no address of its own.
         public var sourceAddress: IPAddress
+        /// Without, a router that could take layers is not asked.
+        public var offersLayers = true
 
         public init(
             name: String, url: String, bearer: Secret? = nil, trust: RouterTrust, protection: SRTPProfile? = nil,
@@ -32,11 +35,13 @@ public final class AnnounceDriver: RouterDriver {
     private let configuration: Configuration
     private let gatewayID: String
     private let http: any RouterHTTP
-    /// Where each participant's announce lives at the router, and the description it was given.
-    private var announced: [ParticipantKey: (location: String, plan: LegPlan)] = [:]
+    /// Where each participant's announce lives at the router, and what of its offer was taken.
+    private var announced: [ParticipantKey: (location: String, offer: LegPlan)] = [:]
     /// Changes that have no answer yet: one for each participant, so that none overtakes another on its way.
     private var updates: [ParticipantKey: Update] = [:]
     private var updateCount = 0
+    /// Changes that no repetition brought to the router: told again behind the next lease that it renews, 5 s later at most.
+    private var untold: [ParticipantKey: Announcement] = [:]
     private var bootID: String?
 
     private struct Update {
@@ -45,7 +50,7 @@ public final class AnnounceDriver: RouterDriver {
         var next: Announcement?
     }
 
-    /// A change that gets no answer is told again so often. A router that is dead is found by its health.
+    /// A change that gets no answer is told again so often at once. A router that is dead is found by its health.
     static let maximumRepetitions = 3
     static let answerDeadline = Duration.seconds(2)
     static let healthDeadline = Duration.seconds(1)
@@ -56,9 +61,9 @@ public final class AnnounceDriver: RouterDriver {
     }
 
     public func announce(_ announcement: Announcement, reply: @escaping (Result<LegPlan, AnnounceFailure>) -> Void) {
-        updates[announcement.participant] = nil
+        forgetChanges(of: announcement.participant)
         let draft = draft(for: announcement)
-        var body = announcement.json
+        var body = announcement.json(draft)
         body["gatewayId"] = .string(gatewayID)
         body["sdp"] = .string(description(of: announcement, draft).text)
         let url = configuration.url + "/v1/participants"
@@ -80,24 +85,32 @@ public final class AnnounceDriver: RouterDriver {
     }
 
     private func change(_ announcement: Announcement, repetitions: Int) {
-        guard let (location, plan) = announced[announcement.participant] else { return }
+        guard let (location, offer) = announced[announcement.participant] else { return }
         updateCount += 1
         let number = updateCount
         updates[announcement.participant] = Update(number: number)
-        var body = announcement.changes
-        body["sdp"] = .string(description(of: announcement, plan).text)
+        untold[announcement.participant] = nil
+        var body = announcement.changes(offer)
+        body["sdp"] = .string(description(of: announcement, offer).text)
         http.send(request("PATCH", location, body), deadline: Self.answerDeadline) { [weak self] response in
             guard let self, updates[announcement.participant]?.number == number else { return }
             if let next = updates.removeValue(forKey: announcement.participant)?.next {
                 change(next, repetitions: 0)
             } else if response == nil, repetitions < Self.maximumRepetitions {
                 change(announcement, repetitions: repetitions + 1)
+            } else if response == nil {
+                untold[announcement.participant] = announcement
             }
         }
     }
 
+    private func forgetChanges(of participant: ParticipantKey) {
+        updates[participant] = nil
+        untold[participant] = nil
+    }
+
     public func withdraw(_ announcement: Announcement, reason: String) {
-        updates[announcement.participant] = nil
+        forgetChanges(of: announcement.participant)
         guard let (location, _) = announced.removeValue(forKey: announcement.participant) else { return }
         let query = "?generation=\(announcement.generation)&reason=\(reason)"
         http.send(request("DELETE", location + query), deadline: Self.answerDeadline) { _ in }
@@ -119,6 +132,8 @@ public final class AnnounceDriver: RouterDriver {
                 return reply([])
             }
             reply(lost(participants, by: answer))
+            // It hears us again; what was announced anew meanwhile is not among them.
+            for announcement in untold.values { change(announcement, repetitions: 0) }
         }
     }
 
@@ -145,13 +160,17 @@ extension AnnounceDriver {
     /// Fresh SSRCs and a fresh key; where media goes is for the answer to say.
     private func draft(for announcement: Announcement) -> LegPlan {
         let nowhere = SocketAddress(.anyV4, port: 0)
-        var plan = LegPlan(
-            cname: announcement.participantID,
-            tracks: announcement.tracks.map { track in
-                TrackPlan(
-                    track: track, ssrc: max(1, Random.integer(UInt32.self)),
-                    payloadType: LegPlan.payloadType(of: track.kind), rtp: nowhere, rtcp: nowhere)
-            })
+        func draft(_ track: TrackID, rid: LayerName? = nil) -> TrackPlan {
+            var plan = TrackPlan(
+                track: track, ssrc: max(1, Random.integer(UInt32.self)), payloadType: LegPlan.payloadType(of: track.kind),
+                rtp: nowhere, rtcp: nowhere)
+            (plan.isLayer, plan.rid) = (rid != nil, rid)
+            return plan
+        }
+        let offered = configuration.offersLayers ? announcement.layers : []
+        let layers = offered.map { draft($0.track, rid: $0.rid) }.sorted { $0.place < $1.place }
+        let tracks = announcement.kinds.flatMap { $0 == .video && !layers.isEmpty ? layers : [draft(TrackID($0))] }
+        var plan = LegPlan(cname: announcement.participantID, tracks: tracks)
         plan.router = name
         if HTTPOrigin.isPrivate(configuration.url) { plan.keys = configuration.protection.map(SRTPKeys.random) }
         return plan
@@ -161,10 +180,13 @@ extension AnnounceDriver {
         let ip = announcement.source.ip.isUnspecified ? configuration.sourceAddress : announcement.source.ip
         var description = RouterDescription(
             participantID: announcement.participantID, sessionVersion: announcement.generation, address: ip,
-            tracks: plan.tracks.map { track in
-                .init(
-                    track: track.track, port: announcement.source.port, ssrc: track.ssrc,
-                    format: announcement.formats[track.track])
+            tracks: announcement.kinds.compactMap { kind in
+                let plans = plan.tracks.filter { $0.track.kind == kind }
+                guard !plans.isEmpty else { return nil }
+                var track = RouterDescription.Track(
+                    kind, port: announcement.source.port, ssrcs: plans.map(\.ssrc), format: announcement.formats[kind])
+                track.rids = plans.compactMap(\.rid)
+                return track
             }, isOffer: true)
         description.crypto = plan.keys?.crypto
         return description
@@ -181,16 +203,16 @@ extension AnnounceDriver {
         }
         guard let sdp = (try? JSONValue(parsing: response.body))?["sdp"]?.string else { throw .unacceptable("no SDP answer") }
         let answer = try RouterAnswer(
-            sdp, offered: announcement.tracks, isProtected: draft.keys != nil, trust: configuration.trust)
+            sdp, offered: announcement.kinds, layers: draft.tracks.compactMap(\.rid), isProtected: draft.keys != nil,
+            trust: configuration.trust)
         var plan = draft
         plan.feedbackKeys = answer.feedbackKeys
-        plan.tracks = zip(draft.tracks, answer.tracks).compactMap { track, answer in
-            guard let answer else { return nil }
-            var track = track
-            (track.rtp, track.rtcp, track.isNACKed) = (answer.rtp, answer.rtcp, answer.isNACKed)
-            return track
+        plan.tracks = zip(announcement.kinds, answer.tracks).flatMap { kind, answer in
+            answer.map { $0.taken(of: draft.tracks.filter { $0.track.kind == kind }) } ?? []
         }
-        announced[announcement.participant] = (location, plan)
+        var offer = draft
+        offer.tracks.removeAll { track in !plan.tracks.contains { $0.track.kind == track.track.kind } }
+        announced[announcement.participant] = (location, offer)
         return plan
     }
 
@@ -203,24 +225,76 @@ extension AnnounceDriver {
     }
 }
 
+extension RouterAnswer.Track {
+    /// The plans of one kind that the answer takes: layers, or one track on the first SSRC.
+    fileprivate func taken(of offered: [TrackPlan]) -> [TrackPlan] {
+        var plans = offered
+        if layers.isEmpty {
+            plans = offered.prefix(1).map { first in
+                var plan = first
+                (plan.track, plan.isLayer, plan.rid) = (TrackID(first.track.kind), false, nil)
+                return plan
+            }
+        }
+        return plans.compactMap { offered in
+            guard let rid = offered.rid else { return placed(offered) }
+            guard let layer = layers.first(where: { $0.rid == rid }) else { return nil }
+            var plan = placed(offered)
+            (plan.isPaused, plan.headerExtension) = (layer.isPaused, headerExtension(of: rid))
+            return plan
+        }
+    }
+
+    private func placed(_ plan: TrackPlan) -> TrackPlan {
+        var plan = plan
+        (plan.rtp, plan.rtcp, plan.isNACKed) = (rtp, rtcp, isNACKed)
+        return plan
+    }
+
+    private func headerExtension(of rid: LayerName) -> [UInt8] {
+        var elements: [(id: UInt8, value: String)] = []
+        if takesMID { elements.append((RouterDescription.ExtensionID.mid, RouterDescription.mid(of: .video))) }
+        if takesRID { elements.append((RouterDescription.ExtensionID.rid, rid.rawValue)) }
+        return HeaderExtensions.oneByte(elements)
+    }
+}
+
+extension TrackPlan {
+    /// Of its layer in the offer.
+    fileprivate var place: Int { rid.flatMap { LayerName.allCases.firstIndex(of: $0) } ?? 0 }
+}
+
 extension Announcement {
     /// The body of the announce, without the offer.
-    fileprivate var json: JSONObject {
+    fileprivate func json(_ offer: LegPlan) -> JSONObject {
         var body: JSONObject = [
             "stageArn": .string(grant.stageARN), "stageId": .string(grant.stageID), "sessionId": .string(sessionID),
             "participantId": .string(participantID), "userId": .string(grant.userID),
             "attributes": .object(JSONObject(grant.attributes.sorted { $0.key < $1.key }.map { ($0.key, .string($0.value)) })),
             "protocol": .string(ingestProtocol.rawValue),
         ]
-        for (name, value) in changes.members { body[name] = value }
+        for (name, value) in changes(offer).members { body[name] = value }
         return body
     }
 
     /// What may change while the announce stands.
-    fileprivate var changes: JSONObject {
-        [
+    fileprivate func changes(_ offer: LegPlan) -> JSONObject {
+        var body: JSONObject = [
             "generation": .integer(Int64(clamping: generation)), "pli": .bool(acceptsKeyframeRequests),
-            "muted": .array(tracks.filter(muted.contains).map { .string($0.kind == .video ? "video" : "audio") }),
+            "muted": .array(kinds.filter { muted.contains(TrackID($0)) }.map { .string($0 == .video ? "video" : "audio") }),
+        ]
+        let layers = layers.compactMap { layer in offer.tracks.first { $0.rid == layer.rid }.map { layer.json(ssrc: $0.ssrc) } }
+        if !layers.isEmpty { body["layers"] = .array(layers) }
+        return body
+    }
+}
+
+extension AnnouncedLayer {
+    fileprivate func json(ssrc: UInt32) -> JSONValue {
+        [
+            "rid": .string(rid.rawValue), "ssrc": .integer(Int64(ssrc)), "active": .bool(isActive),
+            "width": .integer(Int64(width)), "height": .integer(Int64(height)),
+            "framerate": .integer(Int64(framesPerSecond)), "bitrate": .integer(Int64(bitsPerSecond)),
         ]
     }
 }

@@ -22,6 +22,8 @@ public final class JanusDriver: RouterDriver {
         public var adminKey: Secret?
         /// SRTP toward Janus: it knows AES-CM only.
         public var isProtected = false
+        /// Mountpoints of participants with layers have one port for each of three; viewers choose.
+        public var takesLayers = true
         /// Marks mountpoints as this gateway's, and opens them again after a restart.
         public var ownership: MountpointOwnership
 
@@ -125,7 +127,7 @@ extension JanusDriver {
             "request": "create", "type": "rtp", "name": .string(announcement.participantID),
             "metadata": .string(mark),
             "secret": .string(secret.revealText()), "is_private": false,
-            "media": .array(announcement.tracks.map { track in media(track, announcement.formats[track]) }),
+            "media": .array(announcement.kinds.map { kind in media(kind, of: announcement) }),
         ]
         if let adminKey = configuration.adminKey { body["admin_key"] = .string(adminKey.revealText()) }
         if let keys {
@@ -136,31 +138,47 @@ extension JanusDriver {
     }
 
     /// Port 0 lets Janus choose; the presence of `rtcpport` turns feedback on.
-    private func media(_ track: TrackID, _ format: TrackFormat?) -> JSONValue {
-        let isVideo = track.kind == .video
+    private func media(_ kind: MediaKind, of announcement: Announcement) -> JSONValue {
+        let isVideo = kind == .video
         var media: JSONObject = [
             "type": isVideo ? "video" : "audio", "mid": isVideo ? "v" : "a", "port": 0, "rtcpport": 0,
-            "pt": .integer(Int64(LegPlan.payloadType(of: track.kind))), "codec": isVideo ? "h264" : "opus",
+            "pt": .integer(Int64(LegPlan.payloadType(of: kind))), "codec": isVideo ? "h264" : "opus",
         ]
-        if let parameters = RouterDescription.formatParameters(of: track, format) { media["fmtp"] = .string(parameters) }
+        if let parameters = RouterDescription.formatParameters(of: kind, announcement.formats[kind]) {
+            media["fmtp"] = .string(parameters)
+        }
+        if isVideo, !layers(of: announcement).isEmpty {
+            (media["simulcast"], media["port2"], media["port3"]) = (true, 0, 0)
+        }
         return .object(media)
+    }
+
+    /// Those that have a port each, worst first: what Janus calls substream 0, 1 and 2.
+    private func layers(of announcement: Announcement) -> [AnnouncedLayer] {
+        configuration.takesLayers ? announcement.layers.reversed() : []
     }
 
     private func plan(for announcement: Announcement, _ ports: [JSONValue], _ keys: SRTPKeys?) -> LegPlan? {
         var plan = LegPlan(cname: announcement.participantID, tracks: [])
         (plan.router, plan.keys) = (name, keys)
-        for track in announcement.tracks {
-            let kind = track.kind == .video ? "video" : "audio"
-            guard let entry = ports.first(where: { $0["type"]?.string == kind }),
-                let rtp = entry["port"]?.integer.flatMap(UInt16.init(exactly:)),
+        for kind in announcement.kinds {
+            let type = kind == .video ? "video" : "audio"
+            guard let entry = ports.first(where: { $0["type"]?.string == type }),
                 let rtcp = entry["rtcp_port"]?.integer.flatMap(UInt16.init(exactly:))
             else { return nil }
-            let planned = TrackPlan(
-                track: track, ssrc: max(1, Random.integer(UInt32.self)), payloadType: LegPlan.payloadType(of: track.kind),
-                rtp: SocketAddress(configuration.mediaAddress, port: rtp),
-                rtcp: SocketAddress(configuration.mediaAddress, port: rtcp))
-            guard configuration.trust.admits(planned.rtp), configuration.trust.admits(planned.rtcp) else { return nil }
-            plan.tracks.append(planned)
+            let layers = kind == .video ? layers(of: announcement) : []
+            let tracks = layers.isEmpty ? [TrackID(kind)] : layers.map(\.track)
+            for (track, name) in zip(tracks, ["port", "port_2", "port_3"]) {
+                guard let rtp = entry[name]?.integer.flatMap(UInt16.init(exactly:)) else { return nil }
+                var planned = TrackPlan(
+                    track: track, ssrc: max(1, Random.integer(UInt32.self)), payloadType: LegPlan.payloadType(of: kind),
+                    rtp: SocketAddress(configuration.mediaAddress, port: rtp),
+                    rtcp: SocketAddress(configuration.mediaAddress, port: rtcp))
+                planned.isLayer = !layers.isEmpty
+                guard configuration.trust.admits(planned.rtp), configuration.trust.admits(planned.rtcp) else { return nil }
+                plan.tracks.append(planned)
+            }
+            if layers.count > 1 { plan.asksForAllLayers = true }
         }
         return plan
     }

@@ -39,15 +39,16 @@ public struct RouterDrivers {
         let token = settings.token.isEmpty ? nil : settings.token
         switch settings.driver {
         case .announce:
-            let announce = AnnounceDriver.Configuration(
+            var announce = AnnounceDriver.Configuration(
                 name: name, url: settings.url, bearer: token, trust: trust, protection: settings.srtp ? .aeadAES128GCM : nil,
                 sourceAddress: route.source)
+            announce.offersLayers = settings.sendsLayers
             return AnnounceDriver(announce, gatewayID: gatewayID, http: http)
         case .janus:
             var janus = JanusDriver.Configuration(
                 name: name, url: settings.url, mediaAddress: IPAddress(settings.host) ?? route.addresses[0], trust: trust,
                 ownership: ownership)
-            (janus.apiSecret, janus.isProtected) = (token, settings.srtp)
+            (janus.apiSecret, janus.isProtected, janus.takesLayers) = (token, settings.srtp, settings.sendsLayers)
             return JanusDriver(janus, http: http)
         case .static, .embedded: return nil
         }

@@ -13,13 +13,14 @@ public final class RouterLeg: MediaSink {
     /// A track's format became known or changed: the driver writes it into the router's SDP.
     public var onFormatChanged: (TrackID, TrackFormat) -> Void = { _, _ in }
     public var onMuteChanged: (TrackID, Bool) -> Void = { _, _ in }
+    public var onLayersChanged: () -> Void = {}
     public var onEnded: (SessionEnd) -> Void = { _ in }
 
     public private(set) var plan: LegPlan?
     /// There is a plan; asked with every run, where a look at the plan itself would copy it.
     private var isOpen = false
     /// When a packet of the router's last came: three seconds without any are one of the signs of its death.
-    public private(set) var lastFeedback: MonotonicTime?
+    public var lastFeedback: MonotonicTime? { tracks.compactMap(\.lastFeedback).max() }
 
     private let socket: RouterSocket
     /// Held until the leg is gone; the publication lets go of its sinks when it ends.
@@ -33,10 +34,12 @@ public final class RouterLeg: MediaSink {
     /// Wall clock less monotonic clock, fixed for the leg: a step of the system's clock is no business of receivers.
     private let wallOffset: Duration
 
-    /// Until when video is left out that no keyframe begins; nil while it flows.
-    private var skipsVideoUntil: MonotonicTime?
+    /// Something went out before the leg was closed: what is not in the gate begins with a keyframe at the next router.
+    private var hasMoved = false
 
     static let reportInterval = Duration.seconds(1)
+    /// About what a report with PAUSED takes.
+    private static let pausedByteCount = 100
     /// Another router, or another SSRC, cannot show video before its keyframe; streams that refresh by and by have none.
     static let keyframePatience = Duration.seconds(2)
     /// The start gate's media is let go over this time.
@@ -60,17 +63,18 @@ public final class RouterLeg: MediaSink {
         }
         (self.plan, isOpen) = (plan, true)
         traffic = socket.traffic(to: plan.router)
-        tracks = plan.tracks.map { RouterTrack(plan: $0, socket: socket) }
+        tracks = plan.tracks.map { RouterTrack(plan: $0, layer: startingLayer(of: $0), socket: socket) }
         for track in plan.tracks { socket.register(self, ssrc: track.ssrc) }
         if plan.feedbackKeys != nil { for source in sources { socket.registerProtected(self, at: source) } }
-        // Another router begins with a picture that can be decoded alone; where none is kept, with the next one.
-        if skipsVideoUntil != nil { skipsVideoUntil = gate.holdsKeyframe ? nil : socket.loop.now + Self.keyframePatience }
         publication.announced()
-        if !gate.holdsKeyframe { publication.source?.requestKeyframe(.video) }
-        unsafe gate.release { packets, run in unsafe send(packets, run, spread: Self.releaseSpread) }
+        for track in tracks where track.kind == .video { beginVideo(of: track) }
+        hasMoved = false
+        unsafe gate.release(where: isTaken) { packets, run in unsafe send(packets, run, spread: Self.releaseSpread) }
+        aimAtBest()
         reporter = socket.loop.schedule(after: Self.reportInterval, repeating: Self.reportInterval) { [unowned self] in
             for track in tracks { sendReport(of: track) }
             limitBitrate()
+            requestWanted()
         }
         return true
     }
@@ -78,15 +82,18 @@ public final class RouterLeg: MediaSink {
     /// Stops forwarding and says BYE; media is kept for the next `open`.
     public func close() {
         socket.loop.assertOnLoop()
-        if tracks.contains(where: { $0.packetCount > 0 }) { skipsVideoUntil = socket.loop.now + Self.keyframePatience }
+        if tracks.contains(where: { $0.packetCount > 0 }) { hasMoved = true }
         for track in tracks {
-            sendReport(of: track, goodbye: true)
+            sendReport(of: track, and: .goodbye(Goodbye(ssrcs: [track.plan.ssrc])))
             track.queue.removeAll()
             socket.unregister(ssrc: track.plan.ssrc)
         }
         if plan?.feedbackKeys != nil { for source in sources { socket.unregisterProtected(self, at: source) } }
         (plan, isOpen, tracks, protection, reporter) = (nil, false, [], nil, nil)
     }
+
+    /// Of the plan's tracks, those that the router has said something about.
+    var answeredTracks: [TrackPlan] { tracks.filter { $0.lastFeedback != nil }.map(\.plan) }
 
     /// Where feedback may come from.
     private var sources: Set<SocketAddress> { Set(tracks.flatMap { [$0.plan.rtp, $0.plan.rtcp] }) }
@@ -101,10 +108,16 @@ public final class RouterLeg: MediaSink {
     public func formatChanged(_ track: TrackID, to format: TrackFormat) { onFormatChanged(track, format) }
     public func muteChanged(_ track: TrackID, isMuted: Bool) { onMuteChanged(track, isMuted) }
 
+    public func layersChanged() {
+        aimAtBest()
+        onLayersChanged()
+    }
+
     public func restarted() {
         for track in tracks { track.restart() }
         gate.removeAll()
-        publication.source?.requestKeyframe(.video)
+        let layers = isOpen ? tracks.filter { $0.kind == .video }.compactMap(\.layer) : publication.videoTracks
+        for layer in layers { publication.source?.requestKeyframe(layer) }
     }
 
     public func ended(_ reason: SessionEnd) {
@@ -115,7 +128,7 @@ public final class RouterLeg: MediaSink {
     // MARK: Sending
 
     private func send(_ packets: UnsafeBufferPointer<MediaPacket>, _ run: MediaRun, spread: Duration?) {
-        guard let first = unsafe packets.first, let track = track(run.track), !isSkipped(run) else { return }
+        guard let first = unsafe packets.first, let track = track(taking: run, startingAt: first.timestamp) else { return }
         if track.isJump(first.sequenceNumber) { publication.source?.requestKeyframe(run.track) }
         track.noteFrame(at: first.timestamp)
         let isLongFrame = packets.count >= SendQueue.pacingThreshold
@@ -135,24 +148,11 @@ public final class RouterLeg: MediaSink {
         if !isHeldBack { measureLatency(of: run) }
     }
 
-    private func track(_ id: TrackID) -> RouterTrack? {
-        for track in tracks where track.id == id { return track }
-        return nil
-    }
-
     /// One run in 16: the clock and the histogram cost more than the sum of them is worth.
     private func measureLatency(of run: MediaRun) {
         runCount &+= 1
         guard runCount & 15 == 1 else { return }
         socket.metrics?.latency.observe(EventLoop.monotonicNow() - run.arrival)
-    }
-
-    /// Whether a leg that was moved still waits for the keyframe with which the new router's video begins.
-    private func isSkipped(_ run: MediaRun) -> Bool {
-        guard let deadline = skipsVideoUntil, run.track.kind == .video else { return false }
-        if !run.isKeyframe, run.arrival < deadline { return true }
-        skipsVideoUntil = nil
-        return false
     }
 
     private func protect(_ batch: WireBatch) -> WireBatch {
@@ -161,19 +161,76 @@ public final class RouterLeg: MediaSink {
         return socket.protectedBatch
     }
 
-    /// SR and CNAME (RFC 3550 §6.1). Both tracks' reports come from one timeline, whatever the moment each is made.
-    private func sendReport(of track: RouterTrack, goodbye: Bool = false) {
-        guard let plan, track.packetCount > 0 else { return }
+    /// SR and CNAME (RFC 3550 §6.1), and what follows them. All tracks' reports come from one timeline, whatever the moment each is made.
+    private func sendReport(of track: RouterTrack, and more: RTCPPacket? = nil) {
+        guard let plan, track.packetCount > 0, let layer = track.layer else { return }
         let now = socket.loop.now
-        guard let timestamp = publication.timeline.timestamp(of: track.plan.track, at: now) else { return }
+        guard let timestamp = publication.timeline.timestamp(of: layer, at: now) else { return }
         track.hasReported = true
         let wall = WallTime(nanosecondsSince1970: now.nanoseconds) + wallOffset
         var writer = ByteWriter(reserving: 128)
         track.senderReport(ntp: wall.ntp, timestamp: timestamp).write(into: &writer)
         SourceDescription(chunks: [.init(ssrc: track.plan.ssrc, cname: plan.cname)]).write(into: &writer)
-        if goodbye { Goodbye(ssrcs: [track.plan.ssrc]).write(into: &writer) }
+        more?.write(into: &writer)
         guard let protection else { return socket.sendReport(writer.bytes, to: track.plan.rtcp) }
         if let bytes = protection.protect(control: writer.bytes) { socket.sendReport(bytes, to: track.plan.rtcp) }
+    }
+}
+
+// MARK: - Layers
+
+extension RouterLeg {
+    /// What a track begins with: a layer that the gate holds, best first.
+    private func startingLayer(of track: TrackPlan) -> TrackID {
+        guard track.track.kind == .video, !track.isLayer else { return track.track }
+        let living = publication.layers.filter(\.isActive).map(\.track)
+        return living.first { gate.holdsKeyframe(of: $0) } ?? publication.bestLayer ?? publication.videoTracks.first ?? .video
+    }
+
+    private func isTaken(_ layer: TrackID) -> Bool { tracks.contains { $0.layer == layer && !$0.isPaused } }
+
+    /// Another router begins with a picture that can be decoded alone; where none is kept, with the next one.
+    private func beginVideo(of track: RouterTrack) {
+        guard let layer = track.layer, !gate.holdsKeyframe(of: layer), !track.isPaused else { return }
+        if hasMoved { track.awaitKeyframe(until: socket.loop.now + Self.keyframePatience) }
+        publication.source?.requestKeyframe(layer)
+    }
+
+    /// A router that takes one layer gets the best that lives, from its next keyframe on.
+    private func aimAtBest() {
+        guard let best = publication.bestLayer else { return }
+        for track in tracks where track.kind == .video && !track.plan.isLayer && track.target != best {
+            track.aim(at: best)
+            requestWanted()
+        }
+    }
+
+    /// Asked for again every second: an encoder may not have heard it.
+    private func requestWanted() {
+        for track in tracks { if let layer = track.wanted { publication.source?.requestKeyframe(layer) } }
+    }
+
+    /// The track that a run goes out on. Another layer that begins with it goes on with the numbers of the one before.
+    private func track(taking run: MediaRun, startingAt timestamp: Int64) -> RouterTrack? {
+        for track in tracks where track.kind == run.track.kind {
+            switch track.passage(of: run) {
+            case .rests: continue
+            case .goesOn: break
+            case .begins(let former):
+                track.change(shift: former.flatMap { publication.timeline.shift(from: $0, to: run.track) })
+            }
+            if track.packetCount == 0, track.plan.isLayer { shareClock(of: track, startingAt: timestamp) }
+            return track
+        }
+        return nil
+    }
+
+    /// All layers' timestamps are of one clock (docs/stage-router.md 6).
+    private func shareClock(of track: RouterTrack, startingAt timestamp: Int64) {
+        guard let other = tracks.first(where: { $0.plan.isLayer && $0.packetCount > 0 }), let layer = track.layer,
+            let shift = other.layer.flatMap({ publication.timeline.shift(from: $0, to: layer) })
+        else { return }
+        track.share(clockOf: other, shift: shift, first: timestamp)
     }
 }
 
@@ -186,21 +243,47 @@ extension RouterLeg {
         guard let track = tracks.first(where: { $0.plan.ssrc == ssrc }), [track.plan.rtp, track.plan.rtcp].contains(source)
         else { return false }
         let now = socket.loop.now
-        lastFeedback = now
+        track.lastFeedback = now
         switch packet {
         case .receiverReport(let report): note(report.reports, of: track)
         case .senderReport(let report): note(report.reports, of: track)
         case .pictureLoss, .fullIntraRequest:
-            let isAdmitted = track.bounds.admitsKeyframeRequest(at: now)
-            (isAdmitted ? socket.metrics?.keyframeRequests : socket.metrics?.boundedKeyframeRequests)?.increment()
-            if isAdmitted { publication.source?.requestKeyframe(track.plan.track) }
-        case .bitrateLimit(let limit):
-            track.bounds.limitBitrate(limit.bitsPerSecond, at: now)
-            limitBitrate()
+            let asked = plan?.asksForAllLayers == true ? tracks.filter { $0.kind == track.kind } : [track]
+            for track in asked { keyframeRequested(of: track, at: now) }
+        case .bitrateLimit(let limit): keep(limit, of: track, at: now)
+        case .pause(let requests): for request in requests.entries where request.ssrc == ssrc { obey(request, track, at: now) }
         case .nack(let nack): track.retransmit(nack, through: socket)
-        case .goodbye, .sourceDescription, .extendedReport, .other: break
+        case .goodbye, .sourceDescription, .extendedReport, .transportWide, .other: break
         }
         return true
+    }
+
+    private func keyframeRequested(of track: RouterTrack, at now: MonotonicTime) {
+        let isAdmitted = track.bounds.admitsKeyframeRequest(at: now)
+        (isAdmitted ? socket.metrics?.keyframeRequests : socket.metrics?.boundedKeyframeRequests)?.increment()
+        if isAdmitted, let layer = track.wanted ?? track.layer { publication.source?.requestKeyframe(layer) }
+    }
+
+    /// Of layers a limit counts that is about all of them: the encoder divides one rate between them.
+    private func keep(_ limit: ReceiverEstimatedMaximumBitrate, of track: RouterTrack, at now: MonotonicTime) {
+        guard tracks.allSatisfy({ !$0.plan.isLayer || limit.ssrcs.contains($0.plan.ssrc) }) else { return }
+        track.bounds.limitBitrate(limit.bitsPerSecond, at: now)
+        limitBitrate()
+    }
+
+    /// Of layers alone: a track that goes out as one cannot be stopped by what anybody may forge.
+    private func obey(_ request: StreamPauseFeedback.Entry, _ track: RouterTrack, at now: MonotonicTime) {
+        guard track.plan.isLayer else { return }
+        switch request.kind {
+        // What the answer costs counts as what is sent again.
+        case .pause where track.pause(request.pauseID) && track.bounds.admitsRetransmission(byteCount: Self.pausedByteCount):
+            let paused = StreamPauseFeedback.Entry(
+                ssrc: track.plan.ssrc, kind: .paused(highestSequenceNumber: track.highestSequenceNumber), pauseID: request.pauseID
+            )
+            sendReport(of: track, and: .pause(StreamPauseFeedback(senderSSRC: track.plan.ssrc, entries: [paused])))
+        case .resume where track.resume(request.pauseID): keyframeRequested(of: track, at: now)
+        case .pause, .resume, .paused, .refused: break
+        }
     }
 
     private func note(_ reports: [ReportBlock], of track: RouterTrack) {

@@ -4,11 +4,18 @@ import RTP
 import StageHub
 import Wire
 
-/// One track's way to one router.
+/// One track's way to one router, or one layer's: all that goes out under one SSRC.
 final class RouterTrack {
     let plan: TrackPlan
     /// Of the plan.
-    let id: TrackID
+    let kind: MediaKind
+    /// Whose packets go out.
+    private var layers: LayerSwitch
+    /// When video goes on without the keyframe that is waited for: streams that refresh by and by have none.
+    private var patience: MonotonicTime?
+    private(set) var isPaused: Bool
+    /// Of the next PAUSE, or of the one that holds (RFC 7728 §5.2).
+    private var pauseID: UInt16 = 0
     let queue: SendQueue
     /// Only where the router keeps `nack`.
     private let ring: RetransmissionRing?
@@ -17,6 +24,8 @@ final class RouterTrack {
     private var requestTurn: TimerWatch?
     private var numbering: TrackNumbering
     var bounds = FeedbackBounds()
+    /// When a packet of the router's about it last came.
+    var lastFeedback: MonotonicTime?
     private(set) var packetCount: UInt32 = 0
     private(set) var octetCount: UInt32 = 0
     var hasReported = false
@@ -24,8 +33,9 @@ final class RouterTrack {
     private var lastTimestamp: Int64?
     private(set) var spread = Duration.milliseconds(8)
 
-    init(plan: TrackPlan, socket: RouterSocket) {
-        (self.plan, id) = (plan, plan.track)
+    /// - Parameter layer: whose packets go out from wherever it is.
+    init(plan: TrackPlan, layer: TrackID, socket: RouterSocket) {
+        (self.plan, kind, layers, isPaused) = (plan, plan.track.kind, LayerSwitch(layer), plan.isPaused)
         queue = socket.makeQueue(to: plan.rtp)
         ring = plan.isNACKed ? RetransmissionRing(pool: socket.pool) : nil
         // Both out of one number: each is a system call.
@@ -34,6 +44,71 @@ final class RouterTrack {
             clockRate: plan.track.clockRate, firstSequenceNumber: UInt16(truncatingIfNeeded: start),
             firstTimestamp: UInt32(truncatingIfNeeded: start >> 32))
     }
+
+    // MARK: Layers
+
+    /// Whose packets go out now, and whose shall.
+    var layer: TrackID? { layers.current }
+    var target: TrackID? { layers.target }
+    /// Whose keyframe is waited for.
+    var wanted: TrackID? { isPaused ? nil : layers.wanted }
+
+    /// Another layer from its next keyframe on.
+    func aim(at layer: TrackID) { layers.aim(at: layer) }
+
+    /// Nothing more before the next keyframe, or before `deadline` where none comes.
+    func awaitKeyframe(until deadline: MonotonicTime?) {
+        patience = deadline
+        layers.placeLost()
+    }
+
+    /// What becomes of a run of the publication.
+    func passage(of run: MediaRun) -> LayerSwitch.Passage {
+        guard !isPaused else { return .rests }
+        let passage = layers.passage(of: run)
+        guard passage == .rests, let patience, run.track == layers.current, run.arrival >= patience else { return passage }
+        let target = layers.target
+        layers = LayerSwitch(run.track)
+        layers.aim(at: target)
+        return .goesOn
+    }
+
+    /// The next packet is of another layer, or comes after a pause: numbers go on, whatever the publisher's do.
+    /// - Parameter shift: from its clock to that of the packets before.
+    func change(shift: Int64?) { numbering.change(shift: shift) }
+
+    /// Before the first packet: timestamps on the clock of another layer of the same leg, of which some were sent.
+    /// - Parameter shift: from our layer's clock to that one's.
+    func share(clockOf other: RouterTrack, shift: Int64, first: Int64) {
+        numbering = TrackNumbering(
+            clockRate: plan.track.clockRate, firstSequenceNumber: UInt16.random(in: 0...UInt16.max),
+            firstTimestamp: UInt32(truncatingIfNeeded: first &+ shift &+ other.numbering.timestampConstant))
+    }
+
+    /// A router's PAUSE of this layer (RFC 7728 §6.1).
+    /// - Returns: whether it holds now; one from before a RESUME does not.
+    func pause(_ identifier: UInt16) -> Bool {
+        guard isCurrent(identifier) else { return false }
+        (isPaused, pauseID) = (true, identifier)
+        return true
+    }
+
+    /// - Returns: whether the layer was paused, and begins with its next keyframe.
+    func resume(_ identifier: UInt16) -> Bool {
+        guard isPaused, isCurrent(identifier) else { return false }
+        (isPaused, pauseID) = (false, identifier &+ 1)
+        awaitKeyframe(until: nil)
+        // What was left out is no loss.
+        numbering.change(shift: 0)
+        return true
+    }
+
+    private func isCurrent(_ identifier: UInt16) -> Bool { Int16(bitPattern: identifier &- pauseID) >= 0 }
+
+    /// The last sequence number sent, with its rounds.
+    var highestSequenceNumber: UInt32 { UInt32(truncatingIfNeeded: numbering.highestSent ?? 0) }
+
+    // MARK: Packets
 
     /// The publisher's numbers begin anew with the next packet.
     func restart() { numbering.restart() }
@@ -44,7 +119,7 @@ final class RouterTrack {
     /// Adds packets, numbered, to an empty batch until it is full.
     /// - Returns: how many.
     func append(_ packets: UnsafeBufferPointer<MediaPacket>, to batch: WireBatch, arrival: MonotonicTime) -> Int {
-        let (payloadType, ssrc) = (plan.payloadType, plan.ssrc)
+        let (payloadType, ssrc, headerExtension) = (plan.payloadType, plan.ssrc, plan.headerExtension)
         // Out of the object for the time being: a checked access to it for every packet costs as much as the numbering.
         var (numbering, octets) = (numbering, octetCount)
         for index in 0..<min(packets.count, WireBatch.capacity) {
@@ -53,7 +128,7 @@ final class RouterTrack {
             let header = RTPHeader(
                 marker: packet.marker, payloadType: payloadType, sequenceNumber: UInt16(truncatingIfNeeded: sequenceNumber),
                 timestamp: UInt32(truncatingIfNeeded: timestamp), ssrc: ssrc)
-            unsafe batch.append(header, head: packet.head, headCount: packet.headCount, payload: packet.payload)
+            unsafe batch.append(header, headerExtension, head: packet.head, headCount: packet.headCount, payload: packet.payload)
             octets &+= UInt32(truncatingIfNeeded: packet.payloadByteCount)
         }
         self.numbering = numbering

@@ -2,9 +2,10 @@ import RTP
 import StageHub
 import Wire
 
-/// Keeps a publish's media until the router has answered: from the latest IDR on, at most one GOP, 2 s and 4 MB.
+/// Keeps a publish's media until the router has answered: of each layer from the latest IDR on, at most one GOP, and of all 2 s and
+/// 4 MB.
 ///
-/// Audio of the same time is kept with it. Beyond the limits video is dropped up to the next IDR, audio from the front.
+/// Audio of the same time is kept with it. Beyond the limits a layer is dropped up to its next IDR, audio from the front.
 final class StartGate {
     struct Note {
         var run: MediaRun
@@ -17,36 +18,34 @@ final class StartGate {
     static let maximumAge = Duration.seconds(2)
     static let maximumByteCount = 4_000_000
 
-    private let video: PacketQueue<Note>
+    private let pool: PacketPool
+    /// By layer, from its first IDR on.
+    private var video: [TrackID: PacketQueue<Note>] = [:]
     private let audio: PacketQueue<Note>
-    /// Video is not kept before its first IDR, nor after an overflow before the next one.
-    private var awaitsKeyframe = true
 
-    init(pool: PacketPool) { (video, audio) = (PacketQueue(pool: pool), PacketQueue(pool: pool)) }
+    init(pool: PacketPool) { (self.pool, audio) = (pool, PacketQueue(pool: pool)) }
 
-    var holdsKeyframe: Bool { !video.isEmpty }
+    func holdsKeyframe(of layer: TrackID) -> Bool { video[layer] != nil }
 
     /// Copies the packets of one run.
     func keep(_ packets: UnsafeBufferPointer<MediaPacket>, of run: MediaRun) {
         if run.track.kind == .audio { return unsafe keepAudio(packets, run) }
-        if run.isKeyframe {
-            video.removeAll()
-            awaitsKeyframe = false
-        }
-        guard !awaitsKeyframe else { return }
-        unsafe append(packets, run, to: video)
-        let isTooOld = video.first.map { run.arrival - $0.note.run.arrival > Self.maximumAge } ?? false
-        if isTooOld || video.byteCount + audio.byteCount > Self.maximumByteCount {
-            video.removeAll()
-            awaitsKeyframe = true
-        }
+        if run.isKeyframe { video[run.track] = PacketQueue(pool: pool) }
+        guard let queue = video[run.track] else { return }
+        unsafe append(packets, run, to: queue)
+        let isTooOld = queue.first.map { run.arrival - $0.note.run.arrival > Self.maximumAge } ?? false
+        if isTooOld || byteCount > Self.maximumByteCount { video[run.track] = nil }
     }
 
     /// Hands out what was kept, in order of arrival, run by run; the gate is empty then.
-    func release(_ body: (UnsafeBufferPointer<MediaPacket>, MediaRun) -> Void) {
+    /// - Parameter isTaken: of which layers.
+    func release(
+        where isTaken: (TrackID) -> Bool = { _ in true }, _ body: (UnsafeBufferPointer<MediaPacket>, MediaRun) -> Void
+    ) {
+        video = video.filter { isTaken($0.key) }
         dropAudioBeforeVideo()
         var packets: [MediaPacket] = []
-        while let queue = earlier() {
+        while let queue = earliest() {
             let note = queue[0].note
             packets.removeAll(keepingCapacity: true)
             while packets.count < queue.count, queue[packets.count].note.belongs(with: note) {
@@ -59,19 +58,20 @@ final class StartGate {
             unsafe packets.withUnsafeBufferPointer { unsafe body($0, note.run) }
             queue.removeFirst(packets.count)
         }
-        awaitsKeyframe = true
+        removeAll()
     }
 
     func removeAll() {
-        video.removeAll()
+        video = [:]
         audio.removeAll()
-        awaitsKeyframe = true
     }
+
+    private var byteCount: Int { video.values.reduce(audio.byteCount) { $0 + $1.byteCount } }
 
     private func keepAudio(_ packets: UnsafeBufferPointer<MediaPacket>, _ run: MediaRun) {
         unsafe append(packets, run, to: audio)
         while let first = audio.first, run.arrival - first.note.run.arrival > Self.maximumAge { audio.removeFirst() }
-        while video.byteCount + audio.byteCount > Self.maximumByteCount, !audio.isEmpty { audio.removeFirst() }
+        while byteCount > Self.maximumByteCount, !audio.isEmpty { audio.removeFirst() }
     }
 
     private func append(_ packets: UnsafeBufferPointer<MediaPacket>, _ run: MediaRun, to queue: PacketQueue<Note>) {
@@ -89,14 +89,22 @@ final class StartGate {
 
     /// Sound from before the first picture would only be late.
     private func dropAudioBeforeVideo() {
-        guard let start = video.first?.note.run.arrival else { return }
+        guard let start = video.values.compactMap({ $0.first?.note.run.arrival }).min() else { return }
         while let first = audio.first, first.note.run.arrival < start { audio.removeFirst() }
     }
 
-    private func earlier() -> PacketQueue<Note>? {
-        guard let picture = video.first else { return audio.isEmpty ? nil : audio }
-        guard let sound = audio.first else { return video }
-        return sound.note.run.arrival < picture.note.run.arrival ? audio : video
+    /// Of what came at one moment, pictures first.
+    private func earliest() -> PacketQueue<Note>? {
+        let pictures = video.values.filter { !$0.isEmpty }.min { $0[0].note.run.isBefore($1[0].note.run) }
+        guard let pictures else { return audio.isEmpty ? nil : audio }
+        guard let sound = audio.first else { return pictures }
+        return sound.note.run.arrival < pictures[0].note.run.arrival ? audio : pictures
+    }
+}
+
+extension MediaRun {
+    fileprivate func isBefore(_ other: MediaRun) -> Bool {
+        (arrival.nanoseconds, track.layer) < (other.arrival.nanoseconds, other.track.layer)
     }
 }
 

@@ -81,10 +81,10 @@ final class PacketQueue<Note> {
 /// milliseconds, and the next one's uses the same memory.
 @safe
 final class PacketPool {
-    /// Holds 54 packets of 1,200 bytes.
-    static let blockByteCount = 65_536
+    /// Holds 13 packets of 1,200 bytes: the ring of a small layer takes two or three.
+    static let blockByteCount = 16_384
     /// Blocks kept for the next burst (8 MiB); those beyond go back to the allocator.
-    static let maximumFree = 128
+    static let maximumFree = 512
 
     private var free: [UnsafeMutableRawPointer] = unsafe []
 

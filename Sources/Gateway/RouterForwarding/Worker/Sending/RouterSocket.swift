@@ -161,8 +161,9 @@ extension RTCPPacket {
         case .nack(let nack): body(nack.mediaSSRC)
         case .pictureLoss(let indication): body(indication.mediaSSRC)
         case .fullIntraRequest(let request): for entry in request.entries { body(entry.ssrc) }
+        case .pause(let requests): for entry in requests.entries { body(entry.ssrc) }
         case .bitrateLimit(let limit): for ssrc in limit.ssrcs { body(ssrc) }
-        case .sourceDescription, .goodbye, .extendedReport, .other: break
+        case .sourceDescription, .goodbye, .extendedReport, .transportWide, .other: break
         }
     }
 }

@@ -7,8 +7,10 @@ import RTP
 final class WireBatch {
     /// More packets than a batch holds are sent in several.
     static let capacity = 256
-    /// 12 bytes of RTP header and up to 4 of payload header.
-    private static let headByteCount = 16
+    /// 12 bytes of RTP header, a header extension, and up to 4 of payload header.
+    private static let headByteCount = RTPHeader.fixedByteCount + maximumExtensionByteCount + 4
+    /// MID and RID: 4 bytes before them, 1 for the length of each, and their 6 letters.
+    static let maximumExtensionByteCount = 16
     /// Two pieces a packet; the second is empty when a packet is whole.
     static let piecesPerPacket = 2
 
@@ -31,13 +33,27 @@ final class WireBatch {
 
     func removeAll() { (count, byteCount) = (0, 0) }
 
-    /// Adds a packet of a header, `headCount` bytes of `head` (the first in the low bits), and a payload left where it lies.
-    func append(_ header: RTPHeader, head: UInt32, headCount: UInt8, payload: UnsafeRawBufferPointer) {
+    /// Adds a packet of a header with its extension, `headCount` bytes of `head` (the first in the low bits), and a payload left
+    /// where it lies.
+    func append(
+        _ header: RTPHeader, _ headerExtension: [UInt8] = [], head: UInt32, headCount: UInt8, payload: UnsafeRawBufferPointer
+    ) {
         precondition(!isFull && headCount <= 4, "callers flush a full batch; payload headers have 4 bytes at most")
         let start = unsafe heads + count * Self.headByteCount
         unsafe header.writeFixed(into: start)
-        unsafe start.storeBytes(of: head.littleEndian, toByteOffset: RTPHeader.fixedByteCount, as: UInt32.self)
-        unsafe append(UnsafeRawBufferPointer(start: start, count: RTPHeader.fixedByteCount + Int(headCount)), payload)
+        var headerCount = RTPHeader.fixedByteCount
+        if !headerExtension.isEmpty { unsafe headerCount += append(headerExtension, to: start) }
+        unsafe start.storeBytes(of: head.littleEndian, toByteOffset: headerCount, as: UInt32.self)
+        unsafe append(UnsafeRawBufferPointer(start: start, count: headerCount + Int(headCount)), payload)
+    }
+
+    /// Sets the header's X bit, and returns the extension's length.
+    private func append(_ headerExtension: [UInt8], to header: UnsafeMutableRawPointer) -> Int {
+        precondition(headerExtension.count <= Self.maximumExtensionByteCount, "we made it")
+        unsafe header.storeBytes(of: header.load(as: UInt8.self) | 0x10, as: UInt8.self)
+        let room = unsafe UnsafeMutableRawBufferPointer(start: header + RTPHeader.fixedByteCount, count: headerExtension.count)
+        unsafe room.copyBytes(from: headerExtension)
+        return headerExtension.count
     }
 
     /// Adds a packet that is whole in memory of the caller's.

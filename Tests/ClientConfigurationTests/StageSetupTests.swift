@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 import Wire
 
-@testable import EncoderSetup
+@testable import ClientConfiguration
 
 @Suite("What a stage's encoders are set to")
 struct StageSetupTests {

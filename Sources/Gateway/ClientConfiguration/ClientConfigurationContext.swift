@@ -1,4 +1,5 @@
 public import Admission
+import EncoderSetup
 import EventLoop
 import GatewayLogging
 public import GatewayMetrics
@@ -61,8 +62,10 @@ public struct ClientConfigurationContext: Sendable {
                 "code": .string(refusal.code.identifier), "sentence": .string(refusal.sentence),
                 "remote": .address(request.source), "user_agent": .string(request.userAgent),
             ])
-        board.note(
-            RefusedAttempt(refusal, of: nil, by: request.ingestProtocol, from: request.source, userAgent: request.userAgent))
+        var attempt = RefusedAttempt(
+            refusal, of: nil, by: request.ingestProtocol, from: request.source, userAgent: request.userAgent)
+        attempt.isInquiry = true
+        board.note(attempt)
         var configuration = setup.configuration(for: asked, nil)
         configuration.status = .error(refusal.text)
         return configuration

@@ -1,5 +1,6 @@
 import Admission
 import EventLoop
+import GatewayMetrics
 import HTTP
 import JSON
 import Monitoring
@@ -9,7 +10,7 @@ import TestSupport
 import Testing
 import Wire
 
-@testable import EncoderSetup
+@testable import ClientConfiguration
 @testable import MediaContract
 
 @Suite("GetClientConfiguration", .timeLimit(.minutes(2)))
@@ -22,7 +23,7 @@ struct ClientConfigurationEndpointTests {
 
     @Test
     func `a good key is answered with where to go, its key and settings for the machine that asks`() throws {
-        let body = String(decoding: ClientConfigurationRequestTests.body(key: "key-plain?bandwidthtest=1"), as: UTF8.self)
+        let body = String(decoding: OBSRequest.body(key: "key-plain?bandwidthtest=1"), as: UTF8.self)
         let response = try #require(try place.post(body))
         let answer = try JSONValue(parsing: response.body)
         #expect(answer["status"] == ["result": "success"])
@@ -50,6 +51,9 @@ struct ClientConfigurationEndpointTests {
         #expect(answer["encoder_configurations"] == [] && answer["ingest_endpoints"] == [])
         #expect(place.board.refused.map(\.refusal.code.identifier) == [code])
         #expect(place.counted("error"))
+        let attempts = String(decoding: place.metrics.exposition(), as: UTF8.self).split(separator: "\n")
+            .filter { $0.hasPrefix("stagedoor_publish_attempts_total{") && $0.contains("result=\"refused\"") }
+        #expect(attempts.isEmpty, "nobody has tried to publish")
     }
 
     @Test

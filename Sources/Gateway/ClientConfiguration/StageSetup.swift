@@ -1,4 +1,5 @@
 public import Admission
+import EncoderSetup
 public import JSON
 public import MediaContract
 import Settings
@@ -28,16 +29,17 @@ public struct StageSetup: Sendable {
     /// Holds the stream key. While it belongs to no stage, the contract of stages without tags of their own counts.
     /// - Parameter id: the text after `ingest-configuration/` in the ARN.
     public func override(forIngestConfiguration id: String) -> JSONObject? {
-        let state = store.state
-        let configurations = state.ingestConfigurations.values
-        guard let configuration = configurations.first(where: { ResourceName.identifier(inARN: $0.arn) == id }) else {
-            return nil
-        }
-        let rules = contract.rules(forStageTags: state.stages[configuration.stageARN]?.tags ?? [:])
+        guard let configuration = ingestConfiguration(id: id) else { return nil }
+        let rules = contract.rules(forStageTags: store.state.stages[configuration.stageARN]?.tags ?? [:])
         var document = OBSConfiguration(
             identifier: id, endpoints: endpoints(for: configuration), encoder: .usual, target: StreamTarget(rules: rules))
         document.streamKey = configuration.streamKey.revealText()
         return document.document
+    }
+
+    /// - Parameter id: the text after `ingest-configuration/` in the ARN.
+    public func ingestConfiguration(id: String) -> IngestConfiguration? {
+        store.state.ingestConfigurations.values.first { ResourceName.identifier(inARN: $0.arn) == id }
     }
 
     /// The answer to a machine that tells of itself.

@@ -1,4 +1,5 @@
 import Admission
+import EncoderSetup
 public import EventLoop
 public import HTTP
 import JSON
@@ -18,7 +19,7 @@ public final class ClientConfigurationEndpoint {
     /// The way back for what the authorizer, the leases and the history answer.
     private let replies: ReplyBox
 
-    /// - Parameter admits: whether a source may ask once more, by the limits of all public requests.
+    /// - Parameter admits: whether a source may ask once more, by a limit of this endpoint's own.
     /// - Throws: when the kernel gives no more descriptors.
     public init(loop: EventLoop, context: ClientConfigurationContext, admits: @escaping (IPAddress) -> Bool) throws(SystemError) {
         (self.context, self.admits) = (context, admits)

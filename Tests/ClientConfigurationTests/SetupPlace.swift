@@ -10,7 +10,7 @@ import TestSupport
 import Testing
 import Wire
 
-@testable import EncoderSetup
+@testable import ClientConfiguration
 @testable import Store
 
 /// A store with two stages and their ingest configurations, and what is served from it, driven by the test's thread.

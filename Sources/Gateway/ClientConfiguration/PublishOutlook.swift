@@ -1,4 +1,5 @@
 import Admission
+import EncoderSetup
 import Monitoring
 import Refusals
 import Store

@@ -1,0 +1,82 @@
+import RTCP
+import RTP
+import Wire
+
+/// A packet that a viewer's feedback tells of: when it went, when it came, how large it was.
+struct DeliveredPacket: Equatable {
+    /// The transport-wide number, unwrapped.
+    var number: Int64
+    var sent: MonotonicTime
+    /// By the viewer's clock, nanoseconds since some moment; nil when it did not come.
+    var arrival: Int64?
+    /// The whole datagram's, without IP and UDP.
+    var byteCount: Int
+}
+
+/// What was sent to one viewer lately, by transport-wide number, until its feedback tells of it
+/// (draft-holmer-rmcat-transport-wide-cc-extensions-01).
+struct SentPackets {
+    private struct Entry {
+        var number = Int64.min
+        var sent = MonotonicTime.zero
+        var byteCount = 0
+    }
+
+    /// Two seconds at 8.5 Mbit/s; feedback about older ones says nothing of now.
+    static let maximumCount = 2_048
+
+    private var entries = [Entry](repeating: Entry(), count: maximumCount)
+    /// The number that the next packet gets; ours count from 0 and are sent modulo 65,536.
+    private(set) var next: Int64 = 0
+    private var referenceTime = WrappingReferenceTime()
+
+    /// A packet goes out under the number `next`.
+    mutating func add(byteCount: Int, at now: MonotonicTime) {
+        entries[Self.place(of: next)] = Entry(number: next, sent: now, byteCount: byteCount)
+        next += 1
+    }
+
+    /// What feedback says of packets that are remembered, in the order of their numbers. A packet is told of once.
+    mutating func take(_ feedback: TransportWideFeedback) -> [DeliveredPacket] {
+        let newest = next - 1
+        let distance = Int64(Int16(bitPattern: feedback.baseSequenceNumber &- UInt16(truncatingIfNeeded: newest)))
+        var (number, arrival) = (newest + distance, referenceTime.unwrap(feedback.referenceTime))
+        var delivered: [DeliveredPacket] = []
+        delivered.reserveCapacity(feedback.arrivalDeltas.count)
+        for delta in feedback.arrivalDeltas {
+            // Wrapping: the reference time is the viewer's to choose.
+            if let delta { arrival &+= Int64(delta) * Self.deltaUnit }
+            if let entry = take(number) {
+                delivered.append(
+                    DeliveredPacket(
+                        number: number, sent: entry.sent, arrival: delta.map { _ in arrival }, byteCount: entry.byteCount))
+            }
+            number += 1
+        }
+        return delivered
+    }
+
+    private mutating func take(_ number: Int64) -> Entry? {
+        guard number >= 0, number < next else { return nil }
+        let place = Self.place(of: number)
+        guard entries[place].number == number else { return nil }
+        entries[place].number = .min
+        return entries[place]
+    }
+
+    private static func place(of number: Int64) -> Int { Int(number) & (maximumCount - 1) }
+
+    private static let deltaUnit: Int64 = 250_000
+}
+
+/// The reference time of feedback, 24 bits of 64 ms, unwrapped to nanoseconds.
+private struct WrappingReferenceTime {
+    private var last: Int64?
+
+    mutating func unwrap(_ reference: Int32) -> Int64 {
+        let step = last.map { Int64(((reference &- Int32(truncatingIfNeeded: $0)) << 8) >> 8) } ?? Int64(reference)
+        let unwrapped = (last ?? 0) &+ step
+        last = unwrapped
+        return unwrapped &* 64_000_000
+    }
+}

@@ -1,0 +1,75 @@
+import EventLoop
+import StageHub
+
+/// What one viewer wants and what it gets, between the HTTP requests that ask and the session that sends. Media never comes here.
+final class LayerDesk: Sendable {
+    enum Event: Sendable, Equatable {
+        case changed(LayerState)
+        /// The session is over.
+        case ended
+    }
+
+    /// An event with the stream that it is for: a worker's streams share one mailbox.
+    struct Notice: Sendable {
+        var stream: Int
+        var event: Event
+    }
+
+    private struct Content {
+        var wish: LayerWish
+        var state: LayerState
+        var listeners: [Int: MailboxSender<Notice>] = [:]
+        var hasEnded = false
+
+        func tell(_ event: Event) {
+            for (stream, sender) in listeners { sender.send(Notice(stream: stream, event: event)) }
+        }
+    }
+
+    private let content: Lock<Content>
+
+    /// - Parameter mediaIndex: of the offer's video section; nil without video.
+    init(wish: LayerWish, mediaIndex: Int?) {
+        content = Lock(Content(wish: wish, state: LayerState(mediaIndex: mediaIndex)))
+    }
+
+    var wish: LayerWish {
+        get { content.withLock { $0.wish } }
+        set { content.withLock { $0.wish = newValue } }
+    }
+
+    var state: LayerState { content.withLock { $0.state } }
+
+    /// The session's news. Its listeners are told of what differs in more than figures that change all the time.
+    func tell(_ state: LayerState) {
+        content.withLock { content in
+            let isNews = state.isNews(after: content.state)
+            content.state = state
+            if isNews { content.tell(.changed(state)) }
+        }
+    }
+
+    /// Tells `sender` how it stands now, then what changes, until `stopListening`.
+    /// - Returns: false when the session is over, or has its greatest number of listeners.
+    func listen(_ stream: Int, _ sender: MailboxSender<Notice>) -> Bool {
+        content.withLock { content in
+            guard !content.hasEnded, content.listeners.count < Self.maximumListeners else { return false }
+            content.listeners[stream] = sender
+            sender.send(Notice(stream: stream, event: .changed(content.state)))
+            return true
+        }
+    }
+
+    func stopListening(_ stream: Int) { content.withLock { $0.listeners[stream] = nil } }
+
+    func end() {
+        content.withLock { content in
+            content.hasEnded = true
+            content.tell(.ended)
+            content.listeners = [:]
+        }
+    }
+
+    /// A page has one; a second one while it comes anew.
+    static let maximumListeners = 2
+}

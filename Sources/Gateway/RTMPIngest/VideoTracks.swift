@@ -1,0 +1,179 @@
+import FLV
+import H264
+import Refusals
+import StageHub
+import Wire
+
+/// The video of one RTMP publish: FLV tags of one track or several, each to its own feed. Confined; copies no payload.
+///
+/// Track 0 is the publish, and what it may not carry ends it. Further tracks are layers when they can be (`TrackPlaces`), and
+/// are passed over when not.
+final class VideoTracks {
+    private let publication: Publication
+    private let inspector: (any MediaInspector)?
+    private let scratch: PacketScratch
+    private let main: VideoTrackFeed
+    /// Nearly always none.
+    private var others: [VideoTrackFeed] = []
+    private var places = TrackPlaces()
+    /// By place.
+    private var writers: [AccessUnitWriter?] = Array(repeating: nil, count: PublishCounters.maximumLayerCount)
+    private var hasFurther = false
+    /// Of the last frame that was forwarded: its decoding time, and whether a decoder can start there.
+    private(set) var lastMediaTime: Duration?
+    private(set) var lastWasKeyframe = false
+
+    init(publication: Publication, inspector: (any MediaInspector)?, scratch: PacketScratch) {
+        (self.publication, self.inspector, self.scratch) = (publication, inspector, scratch)
+        main = VideoTrackFeed(trackID: 0, publication: publication, inspector: inspector)
+    }
+
+    /// Takes one video message.
+    /// - Parameter timestamp: unwrapped milliseconds.
+    /// - Returns: what ends the publish.
+    func receive(
+        _ message: UnsafeRawBufferPointer, timestamp: Int64, arrival: MonotonicTime, _ counters: inout PipelineCounters
+    ) -> Refusal? {
+        var part = unsafe first(of: message, &counters)
+        if part == nil { publication.counters[.video].count(byteCount: message.count, endsFrame: false) }
+        var start = 0
+        while let tag = part {
+            part = unsafe next(after: tag, in: message, &counters)
+            // Each track's share reaches to the end of its payload: together they are the message.
+            let end = part == nil ? message.count : tag.body.upperBound
+            if let refusal = unsafe receive(tag, of: message, byteCount: end - start, timestamp, arrival, &counters) {
+                return refusal
+            }
+            start = end
+        }
+        return nil
+    }
+
+    private func first(of message: UnsafeRawBufferPointer, _ counters: inout PipelineCounters) -> VideoTag? {
+        if unsafe message.isEmpty { return nil }  // some encoders send one when they pause
+        let tag = try? unsafe VideoTag(parsing: message.bytes)
+        if tag == nil { counters.malformed += 1 }
+        return tag
+    }
+
+    private func next(
+        after tag: VideoTag, in message: UnsafeRawBufferPointer, _ counters: inout PipelineCounters
+    ) -> VideoTag? {
+        do { return try unsafe tag.next(in: message.bytes) } catch {
+            counters.malformed += 1
+            return nil
+        }
+    }
+
+    /// Takes one track's part of a message.
+    private func receive(
+        _ tag: VideoTag, of message: UnsafeRawBufferPointer, byteCount: Int, _ timestamp: Int64, _ arrival: MonotonicTime,
+        _ counters: inout PipelineCounters
+    ) -> Refusal? {
+        guard let feed = feed(of: tag.trackID) else {
+            counters.otherTracks += 1
+            return nil
+        }
+        let frames = counters.videoFrames
+        let body = unsafe UnsafeRawBufferPointer(rebasing: message[tag.body])
+        let refusal = unsafe take(body, tag, feed, timestamp, arrival, &counters)
+        let isFrame = counters.videoFrames > frames
+        if isFrame { (lastMediaTime, lastWasKeyframe) = (feed.lastMediaTime, feed.lastWasKeyframe) }
+        if places.isContested { places.received(byteCount, of: tag.trackID) }
+        if let track = feed.track {
+            publication.counters[track].count(byteCount: byteCount, endsFrame: isFrame)
+        } else if feed === main, writers[0] == nil {
+            publication.counters[.video].count(byteCount: byteCount, endsFrame: false)
+        } else {
+            counters.otherTracks += 1
+        }
+        return refusal
+    }
+
+    private func take(
+        _ body: UnsafeRawBufferPointer, _ tag: VideoTag, _ feed: VideoTrackFeed, _ timestamp: Int64, _ arrival: MonotonicTime,
+        _ counters: inout PipelineCounters
+    ) -> Refusal? {
+        switch tag.packet {
+        case .codedFrames where tag.codec == .h264:
+            return unsafe feed.forward(body, tag, timestamp: timestamp, arrival: arrival, &counters)
+        case .sequenceStart where tag.codec == .h264:
+            guard unsafe feed.configure(body, &counters) else { return nil }
+            places.configured(feed.trackID, feed.size)
+            return assignPlaces(configured: feed, at: arrival)
+        case .sequenceStart, .codedFrames, .mpeg2TSSequenceStart: return refuse(tag.codec, of: feed, at: arrival, &counters)
+        case .sequenceEnd, .metadata, .command, .reserved: return nil
+        }
+    }
+
+    /// Nil for a track beyond those that are followed.
+    private func feed(of trackID: UInt8) -> VideoTrackFeed? {
+        if trackID == 0 { return main }
+        if let feed = others.first(where: { $0.trackID == trackID }) { return feed }
+        guard others.count + 1 < TrackPlaces.maximumTrackCount else {
+            hasFurther = true
+            return nil
+        }
+        let feed = VideoTrackFeed(trackID: trackID, publication: publication, inspector: inspector)
+        others.append(feed)
+        return feed
+    }
+
+    /// Track 0's codec decides about the publish; told once, not at every frame.
+    private func refuse(
+        _ codec: VideoCodec, of feed: VideoTrackFeed, at arrival: MonotonicTime, _ counters: inout PipelineCounters
+    ) -> Refusal? {
+        counters.unsupported += 1
+        guard feed.isNews(codec) else { return nil }
+        if feed === main { return inspector?.foundVideoCodec(codec.name, mediaTime: lastMediaTime ?? .zero, arrival: arrival) }
+        places.refused(feed.trackID, codec: codec.name)
+        return assignPlaces(at: arrival)
+    }
+
+    /// Every feed writes where it has its place now.
+    /// - Parameter changed: has new parameter sets.
+    private func assignPlaces(configured changed: VideoTrackFeed? = nil, at now: MonotonicTime) -> Refusal? {
+        for feed in [main] + others {
+            let place = places.place(of: feed.trackID)
+            guard feed === changed || feed.track?.layer != place else { continue }
+            if let refusal = feed.write(to: place.map(writer(at:)), at: now) { return refusal }
+        }
+        nameLayers()
+        return nil
+    }
+
+    private func writer(at place: UInt8) -> AccessUnitWriter {
+        if let writer = writers[Int(place)] { return writer }
+        let writer = AccessUnitWriter(publication: publication, track: TrackID(.video, layer: place), scratch: scratch)
+        writers[Int(place)] = writer
+        return writer
+    }
+
+    /// For the contract's sentences.
+    private func nameLayers() {
+        let layers = publication.layers
+        guard layers.count > 1, let inspector else { return }
+        inspector.layerNames = layers.reduce(into: [:]) { $0[$1.track.layer] = $1.name.rawValue }
+    }
+
+    // MARK: - Time
+
+    /// To be called about once a second: layers are measured, and contests for their places decided.
+    /// - Returns: what ends the publish.
+    func secondPassed(at now: MonotonicTime) -> Refusal? {
+        publication.tick(at: now)
+        guard !others.isEmpty else { return nil }
+        guard places.secondPassed() else {
+            nameLayers()
+            return nil
+        }
+        return assignPlaces(at: now)
+    }
+
+    /// What is not forwarded.
+    func note(in passedOver: inout PassedOverTracks) {
+        guard !others.isEmpty else { return }
+        passedOver.video = places.passedOver
+        if hasFurther { passedOver.hasFurther = true }
+    }
+}

@@ -1,0 +1,27 @@
+import StageHub
+import Wire
+
+/// What is known of one encoding of a publisher's video: what feeds it, its parameter sets, and when to ask for its keyframes.
+struct LayerReception {
+    var feed = TrackFeed()
+    var keyframes = KeyframeRequests()
+    private var parameterSets = ParameterSetKeeper()
+    private var keyframeTimestamp: Int64?
+
+    /// The format that the latest parameter sets describe; nil while one of them is missing.
+    var format: TrackFormat? { parameterSets.format }
+    /// A decoder can start at an IDR picture.
+    var isDecodable: Bool { parameterSets.isComplete }
+
+    /// Finds the first packet of an IDR access unit; keeps its parameter sets.
+    mutating func noteKeyframe(_ inspection: PayloadInspection, in received: inout ReceivedPacket, at now: MonotonicTime) {
+        if inspection.hasParameterSet { received.hasNewFormat = parameterSets.note(inspection) }
+        if inspection.hasIDR {
+            keyframes.keyframeCame(at: now)
+            received.hasIDR = true
+        }
+        guard inspection.startsKeyframe, keyframeTimestamp != received.packet.timestamp else { return }
+        keyframeTimestamp = received.packet.timestamp
+        received.startsKeyframe = true
+    }
+}

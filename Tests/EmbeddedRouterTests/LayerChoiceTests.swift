@@ -1,0 +1,175 @@
+import Admission
+import EventLoop
+import GatewayMetrics
+import HTTP
+import HTTPServer
+import JSON
+import Refusals
+import TestSupport
+import Testing
+import WebRTCTransport
+import Wire
+
+@testable import EmbeddedRouter
+@testable import StageHub
+
+/// The WHEP endpoint behind a real server, with one session that nobody has claimed.
+private final class Site {
+    let loop: EventLoop
+    let entry: SubscriberEntry
+    private let server: HTTPServer
+    private let endpoint: WHEPEndpoint
+    private let address: SocketAddress
+
+    init() throws {
+        loop = try EventLoop()
+        let transport = try TransportContext(
+            configuration: TransportConfiguration(advertisedAddresses: []), workerCount: 1,
+            metrics: TransportMetrics(MetricsRegistry()))
+        let context = EmbeddedRouterContext(
+            transport: transport, authorizer: Everybody(), workerCount: 1, metrics: EmbeddedRouterMetrics(MetricsRegistry()))
+        let offer = try SubscriberOffer(negotiating: try SubscriberOfferTests.turned("aiortc-1.16.0"))
+        entry = SubscriberEntry(
+            transport: transport.makeState(for: offer.peer, token: Secret("good"), now: loop.now),
+            grant: SubscribeGrant(participantID: "viewer", stageARN: "arn/s", stageID: "s"),
+            watched: WatchedKey(stageID: "s", participantID: "alice"), offer: offer, sources: SubscriberOfferTests.sources,
+            layer: .init(), context: context)
+        context.entries[entry.transport.id] = entry
+        let endpoint = try WHEPEndpoint(loop: loop, context: context)
+        self.endpoint = endpoint
+        let configuration = HTTPServerConfiguration(
+            requestTimeout: .seconds(10), idleTimeout: .seconds(60), maximumBodyLength: 64 << 10, maximumConnections: 100,
+            maximumConnectionsPerAddress: 100)
+        server = HTTPServer(loop: loop, configuration: configuration) { request, exchange in
+            if !endpoint.handle(request, exchange) { exchange.respond(HTTPResponse(.notFound)) }
+        }
+        address = try server.listen(on: SocketAddress(.loopback, port: 0))
+    }
+
+    func ask(_ method: String, _ path: String, body: String = "", token: String? = "good") throws -> HTTPTestClient {
+        try HTTPTestClient(
+            loop: loop, to: address, "\(method) /whep/sessions/\(entry.transport.id)\(path)", token: token, body: body)
+    }
+
+    func answer(_ method: String, _ path: String, body: String = "", token: String? = "good") throws -> String {
+        let client = try ask(method, path, body: body, token: token)
+        try #require(wait { client.isClosed })
+        return client.text
+    }
+
+    func wait(until isDone: () -> Bool) -> Bool { loop.run(until: isDone, within: .seconds(60)) }
+
+    /// The session's news.
+    func tell(current: TrackID? = LayerChooserTests.low, _ layers: [VideoLayer]? = LayerChooserTests.three) {
+        var state = entry.desk.state
+        (state.layers, state.current) = (layers, current)
+        state.choice = LayerChoice(track: current, reason: .initial)
+        entry.desk.tell(state)
+    }
+}
+
+@Suite("Layer choice by WHEP's extensions", .timeLimit(.minutes(10)))
+struct LayerChoiceTests {
+    private let site: Site
+
+    init() throws { site = try Site() }
+
+    @Test func `POST chooses by our name or the encoder's, DELETE leaves the choice to us`() throws {
+        site.tell()
+        let index = try #require(site.entry.desk.state.mediaIndex)
+        let chosen = try site.answer("POST", "/layer", body: #"{"mediaId": "\#(index)", "encodingId": "mid"}"#)
+        #expect(chosen.hasPrefix("HTTP/1.1 200 "))
+        #expect(site.entry.desk.wish == .layer(.mid))
+        #expect(try site.answer("POST", "/layer", body: #"{"rid": "r2"}"#).hasPrefix("HTTP/1.1 200 "))
+        #expect(site.entry.desk.wish == .layer(.hi))
+        #expect(try site.answer("DELETE", "/layer").hasPrefix("HTTP/1.1 200 "))
+        #expect(site.entry.desk.wish == .automatic)
+        _ = try site.answer("POST", "/layer", body: #"{"encodingId": "low"}"#)
+        _ = try site.answer("POST", "/layer", body: #"{"mediaId": \#(index)}"#)
+        #expect(site.entry.desk.wish == .automatic, "without a name it is automatic again")
+    }
+
+    @Test(arguments: [
+        ("POST", "/layer", #"{"encodingId": "r9"}"#, "good", 422), ("POST", "/layer", #"{"encodingId": 3}"#, "good", 422),
+        ("POST", "/layer", #"{"mediaId": "7", "encodingId": "hi"}"#, "good", 422), ("POST", "/layer", "[]", "good", 422),
+        ("POST", "/layer", "", "good", 422), ("POST", "/layer", #"{"encodingId": "hi"}"#, "bad", 403),
+        ("GET", "/layer", "", "bad", 403), ("PUT", "/layer", "", "good", 405), ("GET", "/layers", "", "good", 404),
+        ("POST", "/events", #"["viewercount"]"#, "good", 422), ("POST", "/events", "{}", "good", 422),
+        ("POST", "/events", "", "bad", 403), ("GET", "/events", "", "good", 405), ("GET", "/events/layers", "", "bad", 403),
+        ("OPTIONS", "/layer", "", "good", 200),
+    ])
+    func `answers`(_ method: String, _ path: String, _ body: String, _ token: String, _ status: Int) throws {
+        site.tell()
+        #expect(try site.answer(method, path, body: body, token: token).hasPrefix("HTTP/1.1 \(status) "))
+        #expect(site.entry.desk.wish == .automatic)
+    }
+
+    @Test func `GET tells the layers by the section's index, which is sent, and why`() throws {
+        site.tell()
+        let text = try site.answer("GET", "/layer")
+        let body = try #require(text.split(separator: "\r\n\r\n").last)
+        let index = try #require(site.entry.desk.state.mediaIndex)
+        let media = try #require(try JSONValue(parsing: body)["\(index)"])
+        #expect(media["layers"]?.array?.compactMap { $0["encodingId"]?.string } == ["hi", "mid", "low"])
+        #expect(media["layers"]?.array?.first?["bitrate"]?.integer == 1_700_000)
+        #expect(media["current"]?.string == "low" && media["chosen"]?.string == "low" && media["reason"]?.string == "initial")
+        #expect(media["wish"]?.string == "automatic")
+    }
+
+    @Test func `a stream tells what it was asked for, at once and when it changes, and ends with the session`() throws {
+        let made = try site.answer("POST", "/events", body: #"["layers", "active", "inactive"]"#)
+        #expect(made.hasPrefix("HTTP/1.1 201 ") && made.contains("/events/active,inactive,layers\r\n"))
+        let all = try site.ask("GET", "/events/active,inactive,layers")
+        let some = try site.ask("GET", "/events/inactive")
+        #expect(site.wait { all.text.contains("text/event-stream") && some.text.contains("text/event-stream") })
+        #expect(!all.text.contains("event: inactive"), "who comes while nobody publishes is not told so")
+        site.tell()
+        #expect(site.wait { all.text.contains(#""current":"low""#) })
+        #expect(all.text.contains("event: active") && all.text.contains("event: layers"))
+        site.tell(current: LayerChooserTests.hi)
+        #expect(site.wait { all.text.contains(#""current":"hi""#) })
+        site.tell(nil)
+        #expect(site.wait { all.text.contains("event: inactive") && some.text.contains("event: inactive") })
+        #expect(!some.text.contains("event: layers"))
+        site.entry.desk.end()
+        #expect(site.wait { all.isClosed && some.isClosed })
+    }
+
+    @Test func `streams are few for a session, and end by DELETE`() throws {
+        let open = try (0..<LayerDesk.maximumListeners).map { _ in try site.ask("GET", "/events/layers") }
+        #expect(site.wait { open.allSatisfy { $0.text.contains("text/event-stream") } })
+        #expect(try site.answer("GET", "/events/layers").hasPrefix("HTTP/1.1 503 "))
+        #expect(try site.answer("DELETE", "/events/layers").hasPrefix("HTTP/1.1 200 "))
+        #expect(site.wait { open.allSatisfy(\.isClosed) })
+        let again = try site.ask("GET", "/events/layers")
+        #expect(site.wait { again.text.contains("text/event-stream") })
+    }
+
+    @Test func `an estimate that moves is no news`() {
+        site.tell()
+        let former = site.entry.desk.state
+        var state = former
+        state.estimate = 500_000
+        #expect(!state.isNews(after: former))
+        state.wish = .layer(.hi)
+        #expect(state.isNews(after: former))
+    }
+
+    @Test(arguments: [
+        ("", LayerWish.automatic), ("layer=hi", .layer(.hi)), ("x=1&layer=mid", .layer(.mid)), ("layer=low", .layer(.low)),
+    ])
+    func `a POST's query chooses`(_ query: String, _ wish: LayerWish) throws {
+        #expect(try LayerWish(QueryItems(query)) == wish)
+    }
+
+    @Test(arguments: ["layer=", "layer=no-rid", "layer=HI"])
+    func `a POST's query that names no layer is refused`(_ query: String) {
+        #expect(throws: Refusal.self) { try LayerWish(QueryItems(query)) }
+    }
+
+    @Test func `the first layer is chosen by IVS' words`() throws {
+        #expect(try InitialLayer(QueryItems("")) == .lowest)
+        #expect(try InitialLayer(QueryItems("initialLayer=HIGHEST_QUALITY")) == .highest)
+        #expect(throws: Refusal.self) { try InitialLayer(QueryItems("initialLayer=best")) }
+    }
+}

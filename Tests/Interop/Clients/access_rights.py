@@ -1,0 +1,103 @@
+#!/usr/bin/env python3
+"""access_rights.py ADMIN-URL KEY-ID SECRET OWNER-ID OWNER-SECRET STAGE-ARN: what a key may do that is allowed one action on one stage.
+
+KEY-ID may do ivs:CreateParticipantToken on that stage; OWNER-ID may do everything. By the AWS CLI, by every operation of the model, by
+every address under /v1/, and in the console. Prints a line for each thing seen; the exit status is 0 when all of them were.
+"""
+import http.client
+import json
+import os
+import subprocess
+import sys
+import urllib.parse
+
+import botocore.session
+import webdriver
+from botocore.auth import SigV4Auth
+from botocore.awsrequest import AWSRequest
+from botocore.credentials import Credentials
+from console import expect
+
+ADMIN, KEY, SECRET, OWNER, OWNER_SECRET, STAGE = sys.argv[1:]
+ALLOWED = 'CreateParticipantToken'
+MODEL = botocore.session.get_session().get_service_model('ivs-realtime')
+NODE = [
+    ('GET', '/v1/overview', 'GetOverview'), ('GET', '/v1/sessions', 'ListSessions'), ('GET', '/v1/sessions/x', 'GetSession'),
+    ('GET', '/v1/events', 'GetEvents'), ('GET', '/v1/drain', 'GetDrain'), ('POST', '/v1/drain', 'StartDrain'),
+    ('DELETE', '/v1/drain', 'StopDrain'), ('POST', '/v1/undrain', 'StopDrain'),
+    ('GET', '/v1/stages/%s/metrics' % STAGE.split('/')[1], 'GetStageMetrics'),
+    ('GET', '/v1/stages/%s/participants/x/sdp' % STAGE.split('/')[1], 'GetDescription'),
+    ('GET', '/v1/participants/x/sdp', 'GetDescription'), ('GET', '/v1/ingestConfigurations/x/obs', 'ExportEncoderSettings'),
+]
+
+
+def send(method, path, body=None, key=KEY, secret=SECRET):
+    data = b'' if body is None else json.dumps(body).encode()
+    request = AWSRequest(method=method, url=ADMIN + path, data=data, headers={})
+    SigV4Auth(Credentials(key, secret), 'ivs', 'us-east-1').add_auth(request)
+    connection = http.client.HTTPConnection(urllib.parse.urlsplit(ADMIN).netloc, timeout=20)
+    connection.request(method, path, body=data, headers=dict(request.headers.items()))
+    answer = connection.getresponse()
+    return answer.status, answer.getheader('x-amzn-ErrorType'), answer.read().decode()
+
+
+def denied(answer, action):
+    status, kind, text = answer
+    return status == 403 and kind == 'AccessDeniedException' and 'is not authorized to perform: %s,' % action in text
+
+
+def aws(*words):
+    environment = dict(os.environ, AWS_ACCESS_KEY_ID=KEY, AWS_SECRET_ACCESS_KEY=SECRET, AWS_DEFAULT_REGION='us-east-1')
+    command = ['aws', 'ivs-realtime', *words, '--endpoint-url', ADMIN, '--output', 'json']
+    return subprocess.run(command, env=environment, capture_output=True, text=True)
+
+
+def by_cli():
+    made = aws('create-participant-token', '--stage-arn', STAGE)
+    expect(made.returncode == 0 and 'token' in json.loads(made.stdout)['participantToken'], 'the AWS CLI makes a token')
+    for words in (('list-stages',), ('get-stage', '--arn', STAGE), ('delete-stage', '--arn', STAGE), ('create-stage',)):
+        said = aws(*words)
+        # It prints no sentence of a refusal whose body is as the model has it, only the exception and the operation.
+        expect(said.returncode != 0 and 'AccessDeniedException' in said.stderr, 'the AWS CLI is refused %s' % words[0])
+
+
+def by_model(other):
+    expect(denied(send('POST', '/' + ALLOWED, {'stageArn': other}), 'ivs:' + ALLOWED), 'a token of another stage is refused')
+    for name in MODEL.operation_names:
+        operation = MODEL.operation_model(name).http
+        path = operation['requestUri'].replace('{resourceArn}', urllib.parse.quote(STAGE, safe=''))
+        body = {'arn': STAGE, 'stageArn': STAGE, 'sourceStageArn': STAGE, 'destinationStageArn': STAGE}
+        answer = send(operation['method'], path, body if operation['method'] == 'POST' else None)
+        if name == ALLOWED:
+            expect(answer[0] == 200, 'the one operation is answered')
+        elif not denied(answer, 'ivs:' + name):
+            raise SystemExit('FAULT: %s: %s' % (name, answer))
+    expect(True, 'each of the %d other operations is refused by its name' % (len(MODEL.operation_names) - 1))
+
+
+def by_node():
+    for method, path, action in NODE:
+        if not denied(send(method, path), 'stagedoor:' + action):
+            raise SystemExit('FAULT: %s %s: %s' % (method, path, send(method, path)))
+    expect(True, 'each of the %d addresses under /v1/ is refused by its action' % len(NODE))
+    expect(send('GET', '/v1/nothing')[0] == 404 and send('GET', '/v1/overview', key=OWNER, secret=OWNER_SECRET)[0] == 200,
+           'who may do everything still may')
+
+
+def by_console():
+    with webdriver.chromium(limit=120) as browser:
+        browser.open(ADMIN + '/')
+        browser.wait('form to sign in', '!document.querySelector("#sign-in").hidden')
+        browser.fill('#access-key', KEY + webdriver.TAB + SECRET + webdriver.ENTER)
+        browser.wait('reason', 'document.querySelector("#rights").checkVisibility()')
+        expect('stagedoor:GetOverview' in browser.text('#rights'), 'the console says what the key may not see')
+        shown = browser.run('return [...document.querySelectorAll("button")].filter(b => b.checkVisibility()).map(b => b.textContent)')
+        expect(shown == ['Sign out'], 'it offers nothing else')
+        expect(not browser.run('return document.querySelector("#overview").checkVisibility()'), 'and shows no overview')
+
+
+other = json.loads(send('POST', '/CreateStage', {}, OWNER, OWNER_SECRET)[2])['stage']['arn']
+by_cli()
+by_model(other)
+by_node()
+by_console()

@@ -1,0 +1,93 @@
+import Testing
+import Wire
+
+@testable import StageHub
+
+@Suite("Ladder of layers")
+struct LayerLadderTests {
+    private let counters = PublishCounters()
+    private let start = MonotonicTime(nanoseconds: 1_000_000_000)
+
+    private func track(_ layer: UInt8) -> TrackID { TrackID(.video, layer: layer) }
+
+    private func ladder(_ sizes: [(Int, Int)]) -> LayerLadder {
+        var ladder = LayerLadder()
+        for (place, size) in sizes.enumerated() {
+            ladder.sized(track(UInt8(place)), rid: "\(place)", width: size.0, height: size.1, at: start)
+        }
+        return ladder
+    }
+
+    @Test(arguments: [
+        ([(1280, 720)], ["no-rid 0"]),
+        ([(320, 180), (1280, 720)], ["hi 1", "low 0"]),
+        ([(640, 360), (320, 180), (1280, 720)], ["hi 2", "mid 0", "low 1"]),
+        ([(360, 640), (720, 1280)], ["hi 1", "low 0"]),
+    ])
+    func `names go by size, whatever the encoder's own`(_ sizes: [(Int, Int)], _ names: [String]) {
+        #expect(ladder(sizes).layers.map { "\($0.name.rawValue) \($0.rid)" } == names)
+    }
+
+    @Test func `of one size the one with clearly more bits is better, and a near tie changes nothing`() {
+        var ladder = ladder([(1280, 720), (1280, 720)])
+        ladder.measure(counters, at: start)
+        for (layer, bytes) in [(0, 100_000), (1, 110_000)] { counters.video[layer].count(byteCount: bytes, endsFrame: true) }
+        ladder.measure(counters, at: start + .seconds(1))
+        #expect(ladder.layers.map(\.track.layer) == [0, 1])
+        #expect(ladder.layers.map(\.bitsPerSecond) == [800_000, 880_000])
+        for (layer, bytes) in [(0, 100_000), (1, 200_000)] { counters.video[layer].count(byteCount: bytes, endsFrame: true) }
+        ladder.measure(counters, at: start + .seconds(2))
+        #expect(ladder.layers.map(\.track.layer) == [1, 0])
+        #expect(ladder.layers.map(\.name) == [.hi, .low])
+    }
+
+    @Test func `a layer is paused after a second of silence while another one flows, keeps its name, and goes on`() {
+        var ladder = ladder([(1280, 720), (320, 180)])
+        #expect(ladder.takeNews() == true)
+        #expect(ladder.takeNews() == false)
+        for step in 0...30 as ClosedRange<Int64> {
+            let hasChanged = ladder.heard(track(1), at: start + .milliseconds(step * 33))
+            #expect(!hasChanged)
+        }
+        let pauses = ladder.heard(track(1), at: start + .milliseconds(1_010))
+        #expect(pauses && ladder.layers.map(\.isActive) == [false, true] && ladder.layers.map(\.name) == [.hi, .low])
+        #expect(ladder.takeNews() == true)
+        let goesOn = ladder.heard(track(0), at: start + .milliseconds(1_500))
+        #expect(goesOn && ladder.layers.map(\.isActive) == [true, true])
+    }
+
+    @Test func `a layer of one frame a second is not taken for paused`() {
+        var ladder = ladder([(1280, 720), (320, 180)])
+        for second in 1...3 {
+            for layer in 0..<2 { counters.video[layer].count(byteCount: 1_000, endsFrame: true) }
+            ladder.measure(counters, at: start + .seconds(second))
+            for layer in 0..<2 as Range<UInt8> { _ = ladder.heard(track(layer), at: start + .seconds(second)) }
+        }
+        let hasChanged = ladder.heard(track(1), at: start + .milliseconds(5_900))
+        #expect(!hasChanged && ladder.layers.map(\.isActive) == [true, true])
+        #expect(ladder.layers.map(\.framesPerSecond) == [1, 1])
+    }
+
+    @Test func `when all fall silent all are paused; one alone never is`() {
+        var several = ladder([(1280, 720), (320, 180)])
+        several.measure(counters, at: start + .seconds(2))
+        #expect(several.layers.map(\.isActive) == [false, false])
+        var one = ladder([(1280, 720)])
+        one.measure(counters, at: start + .seconds(2))
+        #expect(one.layers.map(\.isActive) == [true])
+    }
+
+    @Test func `sinks hear of a size, and of rates that move by a quarter`() {
+        var ladder = ladder([(1280, 720)])
+        #expect(ladder.takeNews() == true)
+        ladder.measure(counters, at: start)
+        #expect(ladder.takeNews() == false)
+        for (second, kilobytes, isNews) in [(1, 100, true), (2, 110, false), (3, 124, false), (4, 126, true)] {
+            for _ in 0..<30 { counters.video[0].count(byteCount: kilobytes * 1_000 / 30, endsFrame: true) }
+            ladder.measure(counters, at: start + .seconds(second))
+            #expect(ladder.takeNews() == isNews, "second \(second)")
+        }
+        ladder.sized(track(0), rid: "", width: 640, height: 360, at: start)
+        #expect(ladder.takeNews() == true)
+    }
+}
