@@ -23,6 +23,8 @@ struct Receive: ParsableCommand {
     var rests = false
     @Option(help: "A server process whose CPU and memory are reported.")
     var pid: Int32?
+    @Option(help: "Says 'heard' once so many sources have sent, and a mark has come.")
+    var sources: Int?
 
     struct Report: Encodable {
         var sources = 0
@@ -57,13 +59,25 @@ struct Receive: ParsableCommand {
                 if let last = receiver.lastArrival, (loop.now - last).inSeconds > idle { loop.stop() }
             }
         }
-        FileHandle.standardError.write(Data("receiving\n".utf8))
+        let hears = sources.map { sources in tell("heard", once: { receiver.hasHeard(sources) }, on: loop) }
+        tell("receiving")
         loop.run()
-        withExtendedLifetime((ends, interrupts, idles)) {}
+        withExtendedLifetime((ends, interrupts, idles, hears)) {}
         var report = receiver.report
         report.process = ProcessUse(
             before: before, pid: pid, seconds: (EventLoop.monotonicNow() - start).inSeconds, streams: nil)
         try print(report: report)
+    }
+
+    private func tell(_ word: String) { FileHandle.standardError.write(Data("\(word)\n".utf8)) }
+
+    private func tell(_ word: String, once holds: @escaping () -> Bool, on loop: EventLoop) -> TimerWatch {
+        var isTold = false
+        return loop.schedule(after: .milliseconds(20), repeating: .milliseconds(20)) {
+            guard !isTold, holds() else { return }
+            isTold = true
+            tell(word)
+        }
     }
 
     private func portRange() -> ClosedRange<UInt16>? {
@@ -90,6 +104,11 @@ private final class Receiver {
             }
             sockets.append(socket)
         }
+    }
+
+    /// Whether so many sources have sent, and a marked access unit was among what came.
+    func hasHeard(_ sources: Int) -> Bool {
+        sinks.reduce(0) { $0 + $1.sources.count } >= sources && sinks.contains { $0.firstPackets.count > 0 }
     }
 
     var report: Receive.Report {

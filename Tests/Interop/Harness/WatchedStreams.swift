@@ -38,13 +38,14 @@ final class WatchedStreams {
     private let sender: ProgramRun
     private let receiver: ProgramRun
 
-    /// Returns once all are live.
+    /// Returns once all are live and their media has come to the receiver: what follows may be over at once.
     /// - Parameter kind: an RTMP stream is that of the gateway's own key; WHIP streams are participants of their own, made for it.
     init(_ kind: Kind = .whip, _ count: Int = 1, of clip: Clip = .long, at gateway: Gateway) throws {
         (self.kind, self.count, self.gateway) = (kind, count, gateway)
         receiver = try ProgramRun([
             try Workspace.program("stagedoor-bench"), "receive", "--ports",
             "\(gateway.routerPorts.lowerBound)-\(gateway.routerPorts.upperBound)", "--seconds", "300",
+            "--sources", "\(2 * count)",
         ])
         expect("the receiver is ready", within: .seconds(60)) { [receiver] in receiver.output.contains("receiving") }
         let source = ["--flv", try clip.file(), "--seconds", "300", "--marks"]
@@ -53,6 +54,7 @@ final class WatchedStreams {
             try gateway.metrics().sum("stagedoor_sessions", "state=\"live\"", "protocol=\"\(kind == .whip ? "whip" : "rtmp")\"")
                 >= Double(count)
         }
+        expect("video and sound of each arrive", within: .seconds(60)) { [receiver] in receiver.output.contains("heard") }
     }
 
     private static func publish(_ kind: Kind, _ count: Int, to gateway: Gateway) throws -> [String] {
