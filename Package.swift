@@ -76,6 +76,8 @@ let modules: [Module] = [
     protocols("SDP", ["Wire"]),
     protocols("HTTP", ["Wire", "JSON"]),
     protocols("JWT", ["Wire", "JSON"]),
+    protocols("MP4", ["Wire", "H264", "AAC", "Opus"]),
+    protocols("HLS", ["Wire"]),
 
     crypto("OpenSSL", ["COpenSSL", "Wire"]),
     crypto("Signatures", ["OpenSSL", "Wire", "JWT", "HTTP"]),
