@@ -101,6 +101,29 @@ struct LiveConfigurationTests {
         }
     }
 
+    @Test(arguments: 0..<3)
+    func `disconnecting one of a redundant pair, or what the stage sees of them, ends all three`(index: Int) throws {
+        let bench = try APIBench()
+        let stage = try bench.makeStage()
+        let made = try bench.call(
+            "CreateIngestConfiguration", ["ingestProtocol": "RTMPS", "stageArn": .string(stage), "redundantIngest": true])
+        let configuration = try #require(made.output["ingestConfiguration"])
+        let pair = configuration["redundantIngestCredentials"]?.array?.compactMap { $0["participantId"]?.string } ?? []
+        let participants = pair + [try #require(configuration["participantId"]?.string)]
+        let publishes = try participants.map { try bench.publish($0, on: stage) }
+        let input: JSONObject = ["stageArn": .string(stage), "participantId": .string(participants[index]), "reason": "over"]
+        #expect(try bench.call("DisconnectParticipant", input).status == .ok)
+        for publish in publishes {
+            guard case .disconnected(let refusal) = publish.end.withLock({ $0 }) else {
+                Issue.record("one goes on")
+                continue
+            }
+            #expect(refusal.code == .participantDisconnected && refusal.sentence.contains("over"))
+        }
+        let shown = try bench.call("GetIngestConfiguration", ["arn": configuration["arn"] ?? nil]).output
+        #expect(shown["ingestConfiguration"]?["stageArn"] == "")
+    }
+
     /// Each participant of a redundant pair says so, and the one beside them does not.
     @Test func `a participant of a redundant pair is told as one`() throws {
         let bench = try APIBench()

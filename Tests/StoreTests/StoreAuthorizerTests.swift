@@ -24,10 +24,15 @@ struct StoreAuthorizerTests {
         let stage = stage
         var insecure = EmbeddedStoreTests.configuration("insecure", stage: stage.arn)
         insecure.insecureIngest = true
-        let configurations = [
-            insecure, EmbeddedStoreTests.configuration("secure", stage: stage.arn),
-            EmbeddedStoreTests.configuration("detached"),
-        ]
+        var pair = EmbeddedStoreTests.configuration("pair", stage: stage.arn)
+        pair.redundantIngest = true
+        pair.redundantCredentials = (1...2).map {
+            .init(participantID: "pair-\($0)", streamKey: Secret("rt_0_r_pair_\($0)"))
+        }
+        insecure.redundantIngest = false
+        var secure = EmbeddedStoreTests.configuration("secure", stage: stage.arn)
+        secure.redundantIngest = false
+        let configurations = [pair, insecure, secure, EmbeddedStoreTests.configuration("detached")]
         try await store.write { transaction in
             transaction.put(stage)
             for configuration in configurations { transaction.put(configuration) }
@@ -55,8 +60,22 @@ struct StoreAuthorizerTests {
     }
 
     @Test
-    func `the second key of a redundant configuration is a participant of its own`() throws {
-        #expect(try answer("rt_0_r_secure_second", .rtmps).get().participantID == "r-secure")
+    func `each of a redundant configuration's two keys is an encoder of the one participant`() throws {
+        for number in 1...2 {
+            let grant = try answer("rt_0_r_pair_\(number)", .rtmps).get()
+            #expect(grant.participantID == "pair-\(number)")
+            #expect(grant.redundancy == .encoder(number: number, joined: "p-pair"))
+        }
+        #expect(try answer(key("secure"), .rtmps).get().redundancy == nil)
+    }
+
+    @Test
+    func `a redundant configuration's own key publishes nothing, and its words name the two that do`() async throws {
+        #expect(throws: Refusal(.redundantStreamKey)) { try answer(key("pair"), .rtmps).get() }
+        #expect(RefusalCode.redundantStreamKey.sentence.contains("redundantIngestCredentials"))
+        let events = try await store.read { try $0.events(after: 0, limit: 10) }
+        #expect(events.map(\.name) == [.joinError, .publishError])
+        #expect(events.allSatisfy { $0.errorCode == "INVALID_STREAM_KEY" && $0.participantID == "p-pair" })
     }
 
     @Test

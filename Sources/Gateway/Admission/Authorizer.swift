@@ -41,6 +41,8 @@ public struct PublishGrant: Sendable, Codable, Equatable {
     public var attributes: [String: String]
     /// The ingest configuration behind a stream key; nil for tokens.
     public var ingestConfigurationARN: String?
+    /// Nil where one encoder is one participant.
+    public var redundancy: Redundancy?
     /// The imported public key behind a token; nil for stream keys, and for tokens that the gateway minted.
     public var publicKeyARN: String?
     /// Stage tags that override limits (`stagedoor:…`), as stored.
@@ -58,6 +60,15 @@ public struct PublishGrant: Sendable, Codable, Equatable {
         (self.userID, self.attributes, self.ingestConfigurationARN) = (userID, attributes, ingestConfigurationARN)
         (self.stageTags, self.credentialHash) = (stageTags, credentialHash)
     }
+}
+
+/// A publish's part in redundant ingest, where two encoders are one participant.
+public enum Redundancy: Sendable, Codable, Hashable {
+    /// One of the two encoders, by its own key. The stage sees the participant `joined` in its place.
+    /// - Parameter number: 1 or 2, in the order of `redundantIngestCredentials`.
+    case encoder(number: Int, joined: String)
+    /// What the stage sees: now the one encoder's media, now the other's.
+    case joined
 }
 
 /// Decides who may publish: one for RTMP and WHIP alike. Asked from a worker, answered on a thread of its own choosing.

@@ -27,13 +27,15 @@ public struct StageSetup: Sendable {
     /// The JSON for OBS' *Config Override*, of whose machine nothing is known; nil when there is no such ingest configuration.
     ///
     /// Holds the stream key. While it belongs to no stage, the contract of stages without tags of their own counts.
-    /// - Parameter id: the text after `ingest-configuration/` in the ARN.
-    public func override(forIngestConfiguration id: String) -> JSONObject? {
+    /// - Parameters:
+    ///   - id: the text after `ingest-configuration/` in the ARN.
+    ///   - encoder: which of two redundant ones, 1 or 2; of no meaning without redundant ingest.
+    public func override(forIngestConfiguration id: String, encoder: Int = 1) -> JSONObject? {
         guard let configuration = ingestConfiguration(id: id) else { return nil }
         let rules = contract.rules(forStageTags: store.state.stages[configuration.stageARN]?.tags ?? [:])
         var document = OBSConfiguration(
             identifier: id, endpoints: endpoints(for: configuration), encoder: .usual, target: StreamTarget(rules: rules))
-        document.streamKey = configuration.streamKey.revealText()
+        document.streamKey = configuration.streamKey(ofEncoder: encoder).revealText()
         return document.document
     }
 

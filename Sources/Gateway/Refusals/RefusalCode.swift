@@ -21,6 +21,7 @@ public enum RefusalCode: Int, Sendable, CaseIterable {
     case refusedByAuthority = 1015
     case tokenCannotSubscribe = 1016
     case tokenOfOtherStage = 1017
+    case redundantStreamKey = 1018
 
     // How encoders speak RTMP: 1020 to 1039
     case unknownApplication = 1020

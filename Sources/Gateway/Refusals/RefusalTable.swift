@@ -32,6 +32,7 @@ extension RefusalCode {
         case .refusedByAuthority: RefusalRow("refused_by_authority", .denied, 403)
         case .tokenCannotSubscribe: RefusalRow("token_cannot_subscribe", .denied, 403, event: "INSUFFICIENT_CAPABILITIES")
         case .tokenOfOtherStage: RefusalRow("token_of_other_stage", .denied, 403)
+        case .redundantStreamKey: RefusalRow("redundant_stream_key", .denied, 403, event: "INVALID_STREAM_KEY")
 
         // How encoders speak RTMP
         case .unknownApplication: RefusalRow("unknown_application", .connectRejected, 404)
@@ -126,6 +127,8 @@ extension RefusalCode {
         case .refusedByAuthority: "The service that decides about publishing refused this credential."
         case .tokenCannotSubscribe: "The token does not allow subscribing: ask for one with the capability SUBSCRIBE."
         case .tokenOfOtherStage: "The token is for another stage: ask for one of this stage."
+        case .redundantStreamKey:
+            "This ingest configuration takes two encoders: give each one of the two keys in its redundantIngestCredentials."
 
         // How encoders speak RTMP
         case .unknownApplication: "The application name must be `app`: use rtmp://HOST/app as the server URL."

@@ -42,13 +42,17 @@ struct StreamKeyAuthorizer: Sendable {
             participantID: participantID, stageARN: stage.arn, stageID: stage.id, userID: configuration.userID,
             attributes: configuration.attributes, ingestConfigurationARN: configuration.arn, stageTags: stage.tags,
             credentialHash: hash.text)
-        grant.userAgent = request.userAgent
-        if request.ingestProtocol == .rtmp, !configuration.insecureIngest {
-            let refusal = Refusal(.insecureProtocol)
-            reports.publishRefused(grant, protocol: .rtmp, refusal)
-            return .failure(refusal)
-        }
-        return .success(grant)
+        (grant.userAgent, grant.redundancy) = (request.userAgent, configuration.redundancy(of: participantID))
+        guard let refusal = refusal(of: grant, request.ingestProtocol, configuration) else { return .success(grant) }
+        reports.publishRefused(grant, protocol: request.ingestProtocol, refusal)
+        return .failure(refusal)
+    }
+
+    private func refusal(
+        of grant: PublishGrant, _ ingestProtocol: IngestProtocol, _ configuration: IngestConfiguration
+    ) -> Refusal? {
+        if grant.redundancy == .joined { return Refusal(.redundantStreamKey) }
+        return ingestProtocol == .rtmp && !configuration.insecureIngest ? Refusal(.insecureProtocol) : nil
     }
 }
 

@@ -58,7 +58,9 @@ export const publishSession = id => call('GET', `/v1/sessions/${encodeURICompone
 export const beginDrain = () => call('POST', '/v1/drain');
 export const cancelDrain = () => call('DELETE', '/v1/drain');
 /** The settings that OBS takes whole, key and all. */
-export const obsConfiguration = id => call('GET', `/v1/ingestConfigurations/${id}/obs`);
+/** @param encoder 1 or 2 where the ingest configuration is of two encoders. */
+export const obsConfiguration = (id, encoder) =>
+  call('GET', `/v1/ingestConfigurations/${id}/obs${encoder ? `?encoder=${encoder}` : ''}`);
 
 /** An operation of the control API, as the AWS CLI calls it; what is empty is left out. */
 export function operation(name, input) {

@@ -15,28 +15,33 @@ const withoutSlash = url => url.replace(/\/$/, '');
 const servers = ({ ingestProtocol }, { rtmp, rtmps }) =>
   [{ name: 'RTMPS', url: rtmps }, { name: 'RTMP', url: ingestProtocol === 'RTMP' ? rtmp : '' }].filter(server => server.url);
 
-/** @param configuration what GetIngestConfiguration answers. */
+/** @param configuration what GetIngestConfiguration answers. With redundant ingest each of two encoders has a key of its own. */
 export function keyCards(configuration, endpoints) {
   const id = configuration.arn.split('/')[1];
   const own = servers(configuration, endpoints);
-  return [
-    overrideCard(id), ...own.map(server => obsCard(server, configuration.streamKey)),
-    ...own.map(server => ffmpegCard(server, configuration.streamKey)),
-    ...own.slice(0, 1).flatMap(server => [gstreamerCard(server, configuration.streamKey), larixCard(server, configuration)]),
-    ...(configuration.redundantIngestCredentials ?? []).map(({ streamKey }, index) =>
-      ({ title: `Stream key of redundant encoder ${index + 1}`, fields: [{ label: 'Stream key', value: streamKey }] })),
-  ];
+  const pair = configuration.redundantIngestCredentials;
+  if (!pair) return [overrideCard(id), ...encoderCards(own, configuration)];
+  return pair.flatMap(({ streamKey }, index) => {
+    const name = `${configuration.name || 'Stagedoor'} ${index + 1}`;
+    return [overrideCard(id, index + 1), ...encoderCards(own, { ...configuration, name, streamKey })]
+      .map(card => ({ ...card, title: `Encoder ${index + 1}: ${card.title}` }));
+  });
 }
+
+const encoderCards = (own, configuration) => [
+  ...own.map(server => obsCard(server, configuration.streamKey)), ...own.map(server => ffmpegCard(server, configuration.streamKey)),
+  ...own.slice(0, 1).flatMap(server => [gstreamerCard(server, configuration.streamKey), larixCard(server, configuration)]),
+];
 
 const obsCard = ({ name, url }, key) => ({
   title: `OBS by ${name}`, hint: `Settings > Stream, Service "Custom…". ${obsOutput}`,
   fields: [{ label: 'Server', value: withoutSlash(url) }, { label: 'Stream key', value: key }],
 });
 
-const overrideCard = id => ({
+const overrideCard = (id, encoder) => ({
   title: 'OBS 32, settings and all',
   hint: 'Settings > Stream, Service "Custom…": Enable Multitrack Video, Enable Config Override, and paste this there. It holds the stream key.',
-  load: { label: 'Config Override', ask: async () => JSON.stringify(await obsConfiguration(id), null, 2) },
+  load: { label: 'Config Override', ask: async () => JSON.stringify(await obsConfiguration(id, encoder), null, 2) },
 });
 
 const ffmpegCard = ({ name, url }, key) => ({

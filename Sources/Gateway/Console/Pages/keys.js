@@ -45,7 +45,7 @@ export async function createKey(stage, { endpoints }) {
     fields: [
       { name: 'name', label: 'Name' },
       { name: 'ingestProtocol', label: 'Transport', kind: 'choice', choices: [['RTMPS', 'RTMPS: encrypted'], ['RTMP', 'RTMP and RTMPS: unencrypted too']] },
-      userField, attributesField, { name: 'redundantIngest', label: 'Two more keys, for redundant encoders', kind: 'check' },
+      userField, attributesField, { name: 'redundantIngest', label: 'Two encoders, each with its key: one goes on when the other fails', kind: 'check' },
     ],
   }, values => operation('CreateIngestConfiguration', {
     ...values, stageArn: stage.arn, insecureIngest: values.ingestProtocol === 'RTMP', attributes: attributes(values.attributes),

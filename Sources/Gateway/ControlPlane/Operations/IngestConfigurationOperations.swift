@@ -141,8 +141,8 @@ struct IngestConfigurationOperations: Sendable {
         guard isRedundant != configuration.redundantIngest else { return }
         let identifier = ResourceName.identifier(inARN: configuration.arn)
         configuration.redundantIngest = isRedundant
-        configuration.redundantCredentials =
-            isRedundant
-            ? (0..<2).map { _ in .init(participantID: Identifier.resource(), streamKey: streamKey(identifier)) } : []
+        // In the order in which the store gives them back: encoder 1 stays encoder 1.
+        let participants = isRedundant ? [Identifier.resource(), Identifier.resource()].sorted() : []
+        configuration.redundantCredentials = participants.map { .init(participantID: $0, streamKey: streamKey(identifier)) }
     }
 }

@@ -55,8 +55,8 @@ struct TokenOperations: Sendable {
         return .object(object)
     }
 
-    /// Cuts the participant off for good: its ingest configuration is detached, or its tokens are refused until they expired.
-    /// Who watches, or has not published yet, is ended by that too (`TokenStanding`).
+    /// Cuts the participant off for good: its ingest configuration is detached, with all participants of that, or its tokens are
+    /// refused until they expired. Who watches, or has not published yet, is ended by that too (`TokenStanding`).
     func disconnectParticipant(_ input: Input, _ reply: @escaping OperationReply) throws(APIError) {
         let stageARN = try context.stage(try input.text("stageArn", .arn(.stage))).arn
         let participantID = try input.text("participantId", .participantID)
@@ -67,8 +67,8 @@ struct TokenOperations: Sendable {
         let disconnect: @Sendable (Bool) -> Void = { [self] isKnown in
             context.write(reply) { [self] transaction throws(APIError) in
                 try shutOut(participantID, of: stageARN, isKnown: isKnown, in: &transaction)
-            } then: { [self] _ in
-                context.leases.end(participant, refusal)
+            } then: { [self] others in
+                for participant in others.union([participant]) { context.leases.end(participant, refusal) }
                 return [:]
             }
         }
@@ -85,19 +85,23 @@ struct TokenOperations: Sendable {
         }
     }
 
+    /// - Returns: who else is cut off.
     private func shutOut(
         _ participantID: String, of stageARN: String, isKnown: Bool, in transaction: inout StateTransaction
-    ) throws(APIError) {
+    ) throws(APIError) -> Set<StageParticipant> {
         let configuration = transaction.state.ingestConfigurations.values.first { configuration in
             configuration.stageARN == stageARN && configuration.credentials.contains { $0.participantID == participantID }
         }
         if var configuration {
+            let publishers = configuration.publishers
             configuration.stageARN = ""
-            return transaction.put(configuration)
+            transaction.put(configuration)
+            return publishers
         }
         guard isKnown else { throw .notFound("The stage has no such participant.") }
         // The longest-lived token that can exist for it by now.
         let longest = Duration.seconds(ParticipantClaims.maximumLifetime + 2 * ParticipantClaims.leeway)
         transaction.put(Revocation(stageARN: stageARN, participantID: participantID, expiresAt: context.wallNow() + longest))
+        return []
     }
 }

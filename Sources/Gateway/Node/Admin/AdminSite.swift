@@ -100,7 +100,7 @@ final class AdminSite: NodeService {
         case .sessions: exchange.respond(operators.sessions)
         case .session: exchange.respond(operators.session(taken[0]))
         case .stageMetrics: exchange.respond(operators.metrics(ofStage: taken[0], request))
-        case .obsConfiguration: exchange.respond(operators.obsConfiguration(ofIngestConfiguration: taken[0]))
+        case .obsConfiguration: exchange.respond(operators.obsConfiguration(ofIngestConfiguration: taken[0], request))
         case .description: exchange.respond(operators.description(of: taken))
         }
     }

@@ -93,9 +93,14 @@ struct OperatorAPI {
         return document(json)
     }
 
-    /// What a streamer pastes into *Config Override* of OBS.
-    func obsConfiguration(ofIngestConfiguration id: String) -> HTTPResponse {
-        guard let configuration = setup.override(forIngestConfiguration: id) else {
+    /// What a streamer pastes into *Config Override* of OBS. `?encoder=1` or `2` says which of two redundant encoders it is.
+    func obsConfiguration(ofIngestConfiguration id: String, _ request: HTTPRequest) -> HTTPResponse {
+        let item = request.queryItems.items.first { $0.name == "encoder" }
+        let encoder = item.map { Int($0.value) ?? 0 } ?? 1
+        guard (1...2).contains(encoder) else {
+            return badRequest("encoder is 1 or 2.")
+        }
+        guard let configuration = setup.override(forIngestConfiguration: id, encoder: encoder) else {
             return ProblemDocument(.notFound, detail: "There is no ingest configuration of this id.").response()
         }
         return document(.object(configuration))

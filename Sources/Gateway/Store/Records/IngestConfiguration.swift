@@ -1,3 +1,4 @@
+public import Admission
 public import Wire
 
 /// The right to publish by RTMP: a stream key bound to a participant, and through `stageARN` to a stage.
@@ -7,7 +8,7 @@ public struct IngestConfiguration: Equatable, Sendable {
         case rtmps = "RTMPS"
     }
 
-    /// The second encoder's own participant and key (`redundantIngestCredentials`).
+    /// One encoder's own participant and key (`redundantIngestCredentials`).
     public struct Credential: Equatable, Sendable {
         public var participantID: String
         public var streamKey: Secret
@@ -45,8 +46,23 @@ public struct IngestConfiguration: Equatable, Sendable {
         (userID, attributes, tags, self.createdAt) = ("", [:], [:], createdAt)
     }
 
-    /// Every credential that publishes through this configuration.
+    /// Every participant of this configuration with its key. With redundant ingest the first one is what the stage sees of the
+    /// other two, and nobody publishes with its key.
     public var credentials: [Credential] {
         [Credential(participantID: participantID, streamKey: streamKey)] + redundantCredentials
+    }
+
+    /// The key to publish with: the configuration's own, or with redundant ingest that of encoder 1 or 2.
+    public func streamKey(ofEncoder number: Int) -> Secret {
+        guard redundantIngest, redundantCredentials.indices.contains(number - 1) else { return streamKey }
+        return redundantCredentials[number - 1].streamKey
+    }
+
+    /// The part in redundant ingest of one of its participants; nil without redundant ingest.
+    public func redundancy(of participantID: String) -> Redundancy? {
+        guard redundantIngest else { return nil }
+        if participantID == self.participantID { return .joined }
+        let index = redundantCredentials.firstIndex { $0.participantID == participantID }
+        return index.map { .encoder(number: $0 + 1, joined: self.participantID) }
     }
 }
