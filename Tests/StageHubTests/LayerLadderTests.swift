@@ -77,6 +77,27 @@ struct LayerLadderTests {
         #expect(one.layers.map(\.isActive) == [true])
     }
 
+    @Test func `what flowed until an outage goes on together`() {
+        var ladder = ladder([(1280, 720), (640, 360), (320, 180)])
+        // The best one had stopped before.
+        for step in 0...10 as ClosedRange<Int64> {
+            for layer in 1...2 as ClosedRange<UInt8> { _ = ladder.heard(track(layer), at: start + .milliseconds(step * 500)) }
+        }
+        ladder.measure(counters, at: start + .seconds(7))
+        #expect(ladder.layers.map(\.isActive) == [false, false, false])
+        _ = ladder.heard(track(2), at: start + .seconds(8))
+        #expect(ladder.layers.map(\.isActive) == [false, true, true])
+        for time in [8_500, 9_010] as [Int64] { _ = ladder.heard(track(2), at: start + .milliseconds(time)) }
+        #expect(ladder.layers.map(\.isActive) == [false, false, true], "it had its second")
+    }
+
+    @Test func `a second layer that comes late finds the first one flowing`() {
+        var ladder = ladder([(1280, 720)])
+        ladder.sized(track(1), rid: "1", width: 640, height: 360, at: start + .seconds(60))
+        _ = ladder.heard(track(1), at: start + .seconds(60))
+        #expect(ladder.layers.map(\.isActive) == [true, true])
+    }
+
     @Test func `sinks hear of a size, and of rates that move by a quarter`() {
         var ladder = ladder([(1280, 720)])
         #expect(ladder.takeNews() == true)

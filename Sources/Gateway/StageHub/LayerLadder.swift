@@ -45,6 +45,8 @@ struct LayerLadder {
             let layer = VideoLayer(
                 track: track, name: .noRID, rid: rid, width: width, height: height, framesPerSecond: 0, bitsPerSecond: 0,
                 isActive: true)
+            // While it was alone nobody noted when it came.
+            if rungs.count == 1 { rungs[0].lastArrival = now }
             rungs.append(Rung(layer: layer, lastArrival: now))
         }
         rank()
@@ -53,12 +55,21 @@ struct LayerLadder {
     /// Media of a layer came.
     /// - Returns: whether a layer that was paused goes on, or another one has fallen silent.
     mutating func heard(_ track: TrackID, at now: MonotonicTime) -> Bool {
+        if rungs.allSatisfy({ now - $0.lastArrival > $0.patience }) { wakeTogether(at: now) }
         var hasChanged = false
         for index in rungs.indices {
             if rungs[index].layer.track == track { rungs[index].lastArrival = now }
             if rungs[index].noteActivity(at: now) { hasChanged = true }
         }
         return hasChanged
+    }
+
+    /// All were silent, as after an outage: those that flowed until it go on together, and each has its time to be heard again.
+    private mutating func wakeTogether(at now: MonotonicTime) {
+        let last = rungs.reduce(MonotonicTime.zero) { max($0, $1.lastArrival) }
+        for index in rungs.indices where last - rungs[index].lastArrival <= rungs[index].patience {
+            rungs[index].lastArrival = now
+        }
     }
 
     /// Takes the rates since the last call, which was about a second ago.
