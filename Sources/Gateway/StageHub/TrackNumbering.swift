@@ -76,7 +76,8 @@ public struct TrackNumbering {
 
     @usableFromInline
     mutating func chooseConstants(_ sequenceNumber: Int64, _ timestamp: Int64, _ arrival: MonotonicTime) {
-        startsAnew = false
+        let shift = shift
+        (startsAnew, self.shift) = (false, nil)
         guard let newest else {
             firstSent = firstSequenceNumber
             sequenceConstant = firstSequenceNumber &- sequenceNumber
@@ -88,6 +89,5 @@ public struct TrackNumbering {
         let passed = max(1, Int64((arrival - newest.arrival).inSeconds * Double(clockRate)))
         let carriedOver = shift.map { timestamp &+ $0 &+ timestampConstant } ?? newest.timestamp &+ passed
         timestampConstant = max(carriedOver, newest.timestamp + 1) &- timestamp
-        shift = nil
     }
 }

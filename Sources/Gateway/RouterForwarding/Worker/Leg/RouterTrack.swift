@@ -116,15 +116,18 @@ final class RouterTrack {
     /// Whether the publisher's number jumps to another sequence; the caller asks for a keyframe then.
     func isJump(_ sequenceNumber: Int64) -> Bool { numbering.isJump(sequenceNumber) }
 
-    /// Adds packets, numbered, to an empty batch until it is full.
-    /// - Returns: how many.
+    /// Adds packets, numbered, to an empty batch until it is full; not those from before a layer's first one, whose numbers were
+    /// the former layer's.
+    /// - Returns: how many were taken.
     func append(_ packets: UnsafeBufferPointer<MediaPacket>, to batch: WireBatch, arrival: MonotonicTime) -> Int {
         let (payloadType, ssrc, headerExtension) = (plan.payloadType, plan.ssrc, plan.headerExtension)
         // Out of the object for the time being: a checked access to it for every packet costs as much as the numbering.
         var (numbering, octets) = (numbering, octetCount)
-        for index in 0..<min(packets.count, WireBatch.capacity) {
+        let count = min(packets.count, WireBatch.capacity)
+        for index in 0..<count {
             let packet = unsafe packets[index]
             let (sequenceNumber, timestamp) = numbering.number(packet.sequenceNumber, packet.timestamp, arrival: arrival)
+            guard numbering.isFree(sequenceNumber) else { continue }
             let header = RTPHeader(
                 marker: packet.marker, payloadType: payloadType, sequenceNumber: UInt16(truncatingIfNeeded: sequenceNumber),
                 timestamp: UInt32(truncatingIfNeeded: timestamp), ssrc: ssrc)
@@ -134,7 +137,7 @@ final class RouterTrack {
         self.numbering = numbering
         packetCount &+= UInt32(truncatingIfNeeded: batch.count)
         octetCount = octets
-        return batch.count
+        return count
     }
 
     /// Long frames may be spread over half a frame interval, 8 ms at most.
@@ -148,9 +151,8 @@ final class RouterTrack {
 
     /// Remembers what goes out: for NACKs, and what they may cost.
     func keep(_ batch: WireBatch, at now: MonotonicTime) {
-        guard let ring else { return }
-        ring.keep(batch, at: now)
-        for index in 0..<batch.count { bounds.sent(byteCount: batch.byteCount(of: index)) }
+        bounds.sent(byteCount: batch.byteCount)
+        ring?.keep(batch, at: now)
     }
 
     /// Sends again what is missed and still kept, within the bounds: a part at once, the rest in turns of its own.
