@@ -50,6 +50,12 @@ struct TransportWideFeedbackTests {
         #expect(feedback.arrivalDeltas == deltas && feedback.referenceTime == -2 && feedback.baseSequenceNumber == 0xFFFE)
     }
 
+    @Test func `many packets of few bytes name no more than one may`() {
+        let one = bytes(Array(repeating: nil, count: TransportWideFeedback.maximumStatusesRead - 1) + [0])
+        #expect(throws: Never.self) { try RTCPCompound.parse(one.span.bytes) }
+        #expect(throws: RTCPError.tooManyPackets) { try RTCPCompound.parse((one + one).span.bytes) }
+    }
+
     /// Chunks that we do not write: a vector of one-bit symbols, and a last run longer than what is counted.
     @Test func `one-bit vectors and runs beyond the count are read`() throws {
         let start: [UInt8] = [0x8F, 205, 0, 6] + Self.header

@@ -13,10 +13,14 @@ public enum RTCPCompound {
     /// - Throws: when any of them is malformed; then none counts.
     public static func parse(_ datagram: RawSpan) throws(RTCPError) -> [RTCPPacket] {
         var packets: [RTCPPacket] = []
-        var reader = ByteReader(datagram)
+        var (reader, statuses) = (ByteReader(datagram), 0)
         repeat {
-            guard packets.count < maximumPackets else { throw .tooManyPackets }
-            packets.append(try parseNext(&reader))
+            let packet = try parseNext(&reader)
+            if case .transportWide(let feedback) = packet { statuses += feedback.arrivalDeltas.count }
+            guard packets.count < maximumPackets, statuses <= TransportWideFeedback.maximumStatusesRead else {
+                throw .tooManyPackets
+            }
+            packets.append(packet)
         } while !reader.isAtEnd
         return packets
     }
@@ -89,6 +93,7 @@ public enum RTCPError: Error, Equatable, Sendable {
     case invalidPadding
     /// A packet's own length does not hold what its counts promise.
     case invalidLength(packetType: UInt8)
-    /// More than `RTCPCompound.maximumPackets`.
+    /// More than `RTCPCompound.maximumPackets`, or packets that tell of more than `TransportWideFeedback.maximumStatusesRead`
+    /// others: a few bytes can name thousands.
     case tooManyPackets
 }
