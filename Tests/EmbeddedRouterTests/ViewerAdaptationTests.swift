@@ -100,10 +100,10 @@ struct ViewerAdaptationTests {
     }
 
     /// A publisher without layers sends what it sends: an estimate that begins low must not take its picture away.
-    @Test(arguments: [false, true])
-    func `one layer of six megabits is kept where it is carried`(_ hasReportsAlone: Bool) {
+    @Test(arguments: [(false, 0), (false, 0.07), (true, 0)])
+    func `one layer of six megabits is kept where it is carried`(_ hasReportsAlone: Bool, _ loss: Double) {
         let one = [Layers.layer(.video, .noRID, 720, 6_000_000)]
-        let link = SimulatedLink(.init(bitsPerSecond: 8_000_000), layers: one, hasReportsAlone: hasReportsAlone)
+        let link = SimulatedLink(.init(bitsPerSecond: 8_000_000, loss: loss), layers: one, hasReportsAlone: hasReportsAlone)
         link.run(for: .seconds(60))
         #expect(link.changes.map(\.track) == [.video], "\(link.changes)")
         link.way.bitsPerSecond = 2_000_000

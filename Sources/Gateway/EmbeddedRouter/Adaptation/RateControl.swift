@@ -73,6 +73,8 @@ struct RateControl {
 struct LossControl {
     private(set) var bitsPerSecond: Double
     private(set) var fraction = 0.0
+    /// Whether loss has ever been heavy.
+    private(set) var hasTakenAway = false
     private var expected = 0
     private var lost = 0
     private var updated: MonotonicTime?
@@ -107,6 +109,7 @@ struct LossControl {
     private mutating func judge(_ fraction: Double, over elapsed: Duration, at now: MonotonicTime) {
         (self.fraction, updated) = (fraction, now)
         if isHeavy {
+            hasTakenAway = true
             bitsPerSecond = max(RateControl.minimum, bitsPerSecond * (1 - 0.5 * fraction))
         } else if isLight {
             bitsPerSecond *= 1 + 0.08 * min(1, elapsed.inSeconds)
