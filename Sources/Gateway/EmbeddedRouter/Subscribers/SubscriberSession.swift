@@ -82,8 +82,12 @@ final class SubscriberSession: TransportSession {
         let target = video == nil ? nil : adaptation.target
         if target != layers.target {
             layers.aim(at: target)
-            // Sound alone, or the way is so narrow that what goes on would keep the next layer from coming.
-            if target == nil || isChoked(at: now) { layers.placeLost() }
+            // Sound alone, or the way is so narrow that what goes on would keep the next layer from coming. What is left out
+            // is no loss.
+            if target == nil || isChoked(at: now) {
+                layers.placeLost()
+                video?.change(shift: 0)
+            }
             worker.wantsChanged(of: self)
         }
         if let wanted = layers.wanted { keyframeWanted(of: wanted, at: now) }
