@@ -54,17 +54,28 @@ struct LossTrackerTests {
         #expect(result4 == 1)
     }
 
-    @Test func `what comes after it was given up is no loss, and is told as one once`() {
+    @Test func `what comes after it was given up stays lost, and is told as that once`() {
         var tracker = LossTracker()
         for number in [1, 3] as [Int64] { _ = tracker.received(number, at: Self.time(0)) }
         _ = tracker.requests(at: Self.time(5_000))
         let first = tracker.takeLost()
         #expect(first == 1 && tracker.lost == 1)
         let arrival = tracker.received(2, at: Self.time(5_001))
-        #expect(arrival == .late(wasAsked: false, age: .seconds(1)))
-        #expect(tracker.lost == 0)
+        #expect(arrival == .tooLate && tracker.lost == 1)
         let second = tracker.takeLost()
         #expect(second == 0)
+    }
+
+    @Test func `what is asked for and comes later than receivers wait is lost`() {
+        var tracker = LossTracker()
+        for number in [1, 3, 5] as [Int64] { _ = tracker.received(number, at: Self.time(0)) }
+        _ = tracker.requests(at: Self.time(11))
+        let inTime = tracker.received(2, at: Self.time(500))
+        #expect(inTime == .late(wasAsked: true, age: .milliseconds(500)))
+        let after = tracker.received(4, at: Self.time(501))
+        #expect(after == .tooLate && tracker.lost == 1 && tracker.recovered == 1 && tracker.missingCount == 0)
+        let lost = tracker.takeLost()
+        #expect(lost == 1)
     }
 
     @Test func `does not ask for what was only reordered`() {

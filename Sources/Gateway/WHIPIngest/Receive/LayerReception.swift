@@ -14,7 +14,10 @@ struct LayerReception {
     var isDecodable: Bool { parameterSets.isComplete }
 
     /// Finds the first packet of an IDR access unit; keeps its parameter sets.
-    mutating func noteKeyframe(_ inspection: PayloadInspection, in received: inout ReceivedPacket, at now: MonotonicTime) {
+    /// - Parameter follows: whether the packet before this one has come, which may hold the unit's parameter sets.
+    mutating func noteKeyframe(
+        _ inspection: PayloadInspection, in received: inout ReceivedPacket, follows: Bool, at now: MonotonicTime
+    ) {
         if inspection.hasParameterSet { received.hasNewFormat = parameterSets.note(inspection) }
         if inspection.hasIDR {
             keyframes.keyframeCame(at: now)
@@ -22,6 +25,7 @@ struct LayerReception {
         }
         guard inspection.startsKeyframe, keyframeTimestamp != received.packet.timestamp else { return }
         keyframeTimestamp = received.packet.timestamp
-        received.startsKeyframe = true
+        // Whoever begins here without the sets decodes nothing until the next one.
+        received.startsKeyframe = unsafe inspection.sequenceSet != nil || follows
     }
 }

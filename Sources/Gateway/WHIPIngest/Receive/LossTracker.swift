@@ -8,6 +8,8 @@ struct LossTracker {
         case inOrder
         /// Missing until now; `wasAsked` when a NACK brought it, `age` since the gap was seen.
         case late(wasAsked: Bool, age: Duration)
+        /// Missing until now, and so late that receivers would only wait for it: it counts as lost.
+        case tooLate
         case duplicate
         /// It has a missing number and a time at which that cannot have been sent: another layer's packet, sent in reply to a
         /// request for one of this layer (libdatachannel 0.24 keeps those of all layers by number alone).
@@ -45,14 +47,16 @@ struct LossTracker {
     private var seen = [UInt64](repeating: 0, count: windowByWords)
     /// Smoothed time from a NACK to its packet; nil before the first.
     private(set) var roundTrip: Duration?
-    /// Packets that have not come: given up, or left out by a jump.
+    /// Packets that have not come, or too late: given up, or left out by a jump.
     private(set) var lost = 0
-    /// How many have been taken: never fewer, though one that was given up may still come.
+    /// How many of them have been taken.
     private var taken = 0
-    /// Packets that a NACK brought.
+    /// Packets that a NACK brought in time.
     private(set) var recovered = 0
 
     var missingCount: Int { missing.count }
+
+    func isMissing(_ sequenceNumber: Int64) -> Bool { missing.contains { $0.sequenceNumber == sequenceNumber } }
 
     /// - Parameters:
     ///   - sequenceNumber: extended.
@@ -66,13 +70,12 @@ struct LossTracker {
         guard highest - sequenceNumber < Int64(Self.window), !isMarked(sequenceNumber) else { return .duplicate }
         if sequenceNumber < first.sequenceNumber {
             mark(sequenceNumber)
-            return .late(wasAsked: false, age: now - first.arrival)
+            return Self.late(wasAsked: false, age: now - first.arrival)
         }
         guard let index = missing.firstIndex(where: { $0.sequenceNumber == sequenceNumber }) else {
-            // It had been given up, and is no loss after all.
+            // It had been given up.
             mark(sequenceNumber)
-            lost -= 1
-            return .late(wasAsked: false, age: .seconds(1))
+            return .tooLate
         }
         guard missing[index].canHave(timestamp) else { return .foreign }
         mark(sequenceNumber)
@@ -95,13 +98,17 @@ struct LossTracker {
     }
 
     private mutating func arrived(_ packet: Missing, at now: MonotonicTime) -> Arrival {
-        guard let askedAt = packet.askedAt else { return .late(wasAsked: false, age: now - packet.noticedAt) }
-        recovered += 1
-        if packet.tries == 1 {
+        if let askedAt = packet.askedAt, packet.tries == 1 {
             let sample = max(.milliseconds(10), min(now - askedAt, .milliseconds(500)))
             roundTrip = roundTrip.map { $0 * 7 / 8 + sample / 8 } ?? sample
         }
-        return .late(wasAsked: true, age: now - packet.noticedAt)
+        let arrival = Self.late(wasAsked: packet.askedAt != nil, age: now - packet.noticedAt)
+        if arrival == .tooLate { lost += 1 } else if packet.askedAt != nil { recovered += 1 }
+        return arrival
+    }
+
+    private static func late(wasAsked: Bool, age: Duration) -> Arrival {
+        age > maximumLateness ? .tooLate : .late(wasAsked: wasAsked, age: age)
     }
 
     /// Gives up what has been missing for too long, or was asked for in vain.
@@ -134,8 +141,8 @@ struct LossTracker {
 
     /// How many were lost since the last call: beyond NACK there is only a keyframe.
     mutating func takeLost() -> Int {
-        defer { taken = max(taken, lost) }
-        return max(0, lost - taken)
+        defer { taken = lost }
+        return lost - taken
     }
 
     /// The session is over: what is missing now never comes.
@@ -194,4 +201,5 @@ struct LossTracker {
     private static let assumedRoundTrip: Duration = .milliseconds(100)
     private static let reorderTime: Duration = .milliseconds(10)
     private static let patience: Duration = .seconds(1)
+    private static let maximumLateness: Duration = .milliseconds(500)
 }

@@ -108,7 +108,8 @@ struct PacketReception {
         }
         let inspection = PayloadInspection(found)
         if let set = unsafe inspection.sequenceSet { received.pictureSize = unsafe PictureSize(ofSequenceSet: set) }
-        layers[layer].noteKeyframe(inspection, in: &received, at: now)
+        let follows = inspection.startsKeyframe && !sources[index].losses.isMissing(received.packet.sequenceNumber - 1)
+        layers[layer].noteKeyframe(inspection, in: &received, follows: follows, at: now)
         received.mayStartPublish = !gate.isOpen
         layers[layer].feed.goesOn(&received)
     }

@@ -29,16 +29,10 @@ struct ReceivedPacket {
         (self.packet, self.track, self.arrival) = (packet, track, arrival)
     }
 
-    /// So late that receivers would only wait for it.
-    var isTooLate: Bool {
-        guard case .late(_, let age) = arrival else { return false }
-        return age > Self.maximumLateness
-    }
+    var isTooLate: Bool { arrival == .tooLate }
 
     /// A frame of audio is a packet.
     var endsFrame: Bool { packet.marker || track.kind == .audio }
-
-    private static let maximumLateness: Duration = .milliseconds(500)
 }
 
 /// Which source feeds a track. An encoder that began anew has a new one.

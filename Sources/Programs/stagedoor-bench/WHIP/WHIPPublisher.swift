@@ -41,6 +41,8 @@ final class WHIPPublisher {
     private var postedAt = MonotonicTime.zero
     private var startedAt = MonotonicTime.zero
     private let loss: Double
+    /// Losses by now, less those that were: every run loses the same packets.
+    private var owedLoss = 0.0
     private var next = 0
     private var repetition = 0
     private var timers: [Watch] = []
@@ -150,7 +152,10 @@ final class WHIPPublisher {
     /// A frame's last packet always arrives: it shows what is missing before it. So does the first keyframe, where streams begin.
     private func isLost(_ packet: RTPClip.Packet) -> Bool {
         guard loss > 0, packet.track == .video, !packet.isLast, repetition > 0 || packet.due > 1_000_000_000 else { return false }
-        return Double.random(in: 0..<1) < loss
+        owedLoss += loss
+        guard owedLoss >= 1 else { return false }
+        owedLoss -= 1
+        return true
     }
 
     private func sendReports() {
