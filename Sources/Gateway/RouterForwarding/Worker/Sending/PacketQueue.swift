@@ -5,16 +5,15 @@ final class PacketQueue<Note> {
     struct Entry {
         var bytes: UnsafeRawBufferPointer
         var note: Note
-        fileprivate var block: Int
     }
 
     private let pool: PacketPool
     private var entries: [Entry] = []
     private var head = 0
-    /// Blocks that hold entries, oldest first; the number of the first one is `firstBlock`.
+    /// Blocks that hold entries, oldest first.
     private var blocks: [UnsafeMutableRawPointer] = unsafe []
-    private var firstBlock = 0
-    private var used = PacketPool.blockByteCount
+    /// What is free of the newest block.
+    private var room = unsafe UnsafeMutableRawBufferPointer(start: nil, count: 0)
     private(set) var byteCount = 0
 
     /// Entries that an empty queue keeps room for.
@@ -22,7 +21,7 @@ final class PacketQueue<Note> {
 
     init(pool: PacketPool) { self.pool = pool }
 
-    private(set) var count = 0
+    var count: Int { entries.count - head }
     var isEmpty: Bool { count == 0 }
     var first: Entry? { isEmpty ? nil : entries[head] }
 
@@ -30,32 +29,27 @@ final class PacketQueue<Note> {
     subscript(index: Int) -> Entry { entries[head + index] }
 
     /// Copies the two pieces behind one another.
-    /// - Precondition: together at most a block; packets are datagrams, and longer ones were refused before.
+    /// - Precondition: together something, and at most a block; packets are datagrams, and longer ones were refused before.
     func append(_ head: UnsafeRawBufferPointer, _ rest: UnsafeRawBufferPointer, note: Note) {
         let count = head.count + rest.count
-        precondition(count <= PacketPool.blockByteCount, "a packet is a datagram, and fits a block")
-        if used + count > PacketPool.blockByteCount {
-            unsafe blocks.append(pool.take())
-            used = 0
-        }
-        let start = unsafe blocks[blocks.count - 1] + used
-        unsafe UnsafeMutableRawBufferPointer(start: start, count: head.count).copyBytes(from: head)
-        unsafe UnsafeMutableRawBufferPointer(start: start + head.count, count: rest.count).copyBytes(from: rest)
-        used += count
+        precondition(1...PacketPool.blockByteCount ~= count, "a packet is a datagram, and fits a block")
+        if unsafe room.count < count { openBlock() }
+        let bytes = unsafe UnsafeMutableRawBufferPointer(rebasing: room[..<count])
+        unsafe room = UnsafeMutableRawBufferPointer(rebasing: room[count...])
+        unsafe bytes.copyBytes(from: head)
+        unsafe UnsafeMutableRawBufferPointer(rebasing: bytes[head.count...]).copyBytes(from: rest)
         byteCount += count
-        self.count += 1
-        let bytes = unsafe UnsafeRawBufferPointer(start: start, count: count)
-        unsafe entries.append(Entry(bytes: bytes, note: note, block: firstBlock + blocks.count - 1))
+        unsafe entries.append(Entry(bytes: UnsafeRawBufferPointer(bytes), note: note))
     }
 
     func removeFirst(_ count: Int = 1) {
-        for index in head..<(head + count) { unsafe byteCount -= entries[index].bytes.count }
+        byteCount -= entries[head..<(head + count)].reduce(0) { unsafe $0 + $1.bytes.count }
         head += count
-        self.count -= count
         if isEmpty { return removeAll() }
-        while firstBlock < entries[head].block {
+        while let oldest = unsafe entries[head].bytes.baseAddress,
+            unsafe !(blocks[0]..<blocks[0] + PacketPool.blockByteCount).contains(UnsafeMutableRawPointer(mutating: oldest))
+        {
             unsafe pool.give(blocks.removeFirst())
-            firstBlock += 1
         }
         if head >= 1024, head * 2 >= entries.count {
             entries.removeFirst(head)
@@ -66,11 +60,17 @@ final class PacketQueue<Note> {
     func removeAll() {
         giveBlocksBack()
         if entries.capacity > Self.idleCapacity { entries = [] } else { entries.removeAll(keepingCapacity: true) }
-        (head, count, firstBlock, used, byteCount) = (0, 0, 0, PacketPool.blockByteCount, 0)
+        (head, byteCount) = (0, 0)
     }
 
-    /// Keeps the room for as many.
+    private func openBlock() {
+        let block = unsafe pool.take()
+        unsafe blocks.append(block)
+        unsafe room = UnsafeMutableRawBufferPointer(start: block, count: PacketPool.blockByteCount)
+    }
+
     private func giveBlocksBack() {
+        unsafe room = UnsafeMutableRawBufferPointer(start: nil, count: 0)
         while let block = unsafe blocks.popLast() { unsafe pool.give(block) }
     }
 
