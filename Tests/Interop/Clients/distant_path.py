@@ -8,6 +8,7 @@ one a line, and answers each with one line of JSON, the counts so far:
     to udp|tcp PORT            where it leads from now on
     delay MS                   one way, of what comes from now on
     loss PERCENT [up|down]     of datagrams; both ways without a word. Up is toward the server
+    rate KBIT [up|down]        what datagrams get through, with a queue of 200 ms before it; 0 is as wide as can be
     cut [up|down]              nothing passes: datagrams are lost, TCP waits
     heal                       what waited goes on; loss and delay stay
     reset                      ends every TCP connection by RST
@@ -26,6 +27,8 @@ import sys
 
 # What is on its way on one TCP connection, bytes: about a second of an encoder behind a router with a usual buffer.
 MAXIMUM_IN_FLIGHT = 1_000_000
+# What waits before a narrow place, seconds: a home router's usual buffer. What comes then is dropped.
+MAXIMUM_QUEUE = .2
 
 
 class Direction:
@@ -35,12 +38,22 @@ class Direction:
         self.counts = {'passed': 0, 'dropped': 0, 'cut': 0}
         self.healed = asyncio.Event()
         self.healed.set()
+        # Bits a second, and when the last datagram that waits is through.
+        self.rate, self.is_through = 0, 0
 
-    def takes(self):
-        """Whether a datagram passes; counts it."""
-        fate = 'cut' if self.is_cut else 'dropped' if self.random.random() * 100 < self.loss else 'passed'
+    def takes(self, data):
+        """How long a datagram waits before it passes, seconds; None where it does not. Counts it."""
+        now = asyncio.get_running_loop().time()
+        wait = max(0, self.is_through - now)
+        is_dropped = self.random.random() * 100 < self.loss or wait > MAXIMUM_QUEUE
+        fate = 'cut' if self.is_cut else 'dropped' if is_dropped else 'passed'
         self.counts[fate] += 1
-        return fate == 'passed'
+        if fate != 'passed':
+            return None
+        if self.rate:
+            wait += len(data) * 8 / self.rate
+            self.is_through = now + wait
+        return wait
 
     def cut(self):
         self.is_cut = True
@@ -72,6 +85,9 @@ class Path:
         elif command == 'loss':
             for direction in self.directions(words[1:]):
                 direction.loss = float(words[0])
+        elif command == 'rate':
+            for direction in self.directions(words[1:]):
+                direction.rate = float(words[0]) * 1000
         elif command == 'cut':
             for direction in self.directions(words):
                 direction.cut()
@@ -98,8 +114,8 @@ class Front(asyncio.DatagramProtocol):
         self.transport = transport
 
     def datagram_received(self, data, source):
-        if self.path.up.takes():
-            asyncio.get_running_loop().call_later(self.path.delay, self.send, data, source)
+        if (wait := self.path.up.takes(data)) is not None:
+            asyncio.get_running_loop().call_later(wait + self.path.delay, self.send, data, source)
 
     def send(self, data, source):
         if source not in self.peers:
@@ -117,8 +133,8 @@ class Front(asyncio.DatagramProtocol):
                 data = peer.recv(65536)
             except (BlockingIOError, ConnectionRefusedError):
                 return
-            if self.path.down.takes():
-                asyncio.get_running_loop().call_later(self.path.delay, self.transport.sendto, data, source)
+            if (wait := self.path.down.takes(data)) is not None:
+                asyncio.get_running_loop().call_later(wait + self.path.delay, self.transport.sendto, data, source)
 
 
 async def carry(path, direction, reader, writer):
