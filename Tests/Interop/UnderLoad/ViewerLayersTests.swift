@@ -7,7 +7,7 @@ extension UnderLoad {
         @Test(.timeLimit(.minutes(10)))
         func `a wide and a narrow way carry what they can, and what changes is followed`() throws {
             let gateway = try Gateway()
-            let publisher = try Encoder.simulcast(to: gateway, seconds: 150)
+            let publisher = try Encoder.simulcast(Self.layers, to: gateway, seconds: 150)
             defer { publisher.kill() }
             try expect("three layers are known\n\(publisher.output)", within: .seconds(20)) {
                 try gateway.liveLayers().count == 3
@@ -29,6 +29,13 @@ extension UnderLoad {
             publisher.interrupt()
             #expect(publisher.lastLine.contains("\"endedByServer\":0"), "\(publisher.output)")
             gateway.stop()
+        }
+
+        /// With a keyframe a second: who is asked for none sends none, so that no fall can be quicker than they come.
+        private static let layers = Clip.layers.map { layer in
+            var layer = layer
+            layer.keyInterval = 30
+            return layer
         }
 
         private static func changes(_ samples: [Sample]) -> Int {

@@ -106,11 +106,13 @@ struct ProbePlan {
     /// A try shows a little less than was sent.
     private static let margin = 1.15
     private static let stride = 2.5
-    /// Soon from one step to the next where the way is found wide; after a try that found too little later.
+    /// Soon from one step to the next where the way is found wide; later after tries that found too little, of which one may be
+    /// an accident.
     private static func interval(afterFailures count: Int) -> Duration {
         switch count {
         case 0: .milliseconds(300)
-        case 1: .seconds(5)
+        case 1: .seconds(1)
+        case 2: .seconds(5)
         default: .seconds(10)
         }
     }
