@@ -103,6 +103,11 @@ struct ConsoleSessionsTests {
         settings.accessKeys = [.init(id: "AKIDEXAMPLE", secret: Secret("secret"))]
         bench.plane.apply(settings)
         #expect(bench.plane.refusal(of: asked, for: .getDrain) == nil)
+        settings.accessKeys = [.init(id: "AKIDEXAMPLE", secret: Secret("another"))]
+        bench.plane.apply(settings)
+        #expect(bench.plane.refusal(of: asked, for: .getDrain)?.status == .forbidden, "the secret was replaced")
+        settings.accessKeys = [.init(id: "AKIDEXAMPLE", secret: Secret("secret"))]
+        bench.plane.apply(settings)
         _ = bench.plane.consoleSession(try Self.request(.delete, Self.path, ["Cookie": cookie, "X-Stagedoor-CSRF": token]))
         #expect(bench.plane.refusal(of: asked, for: .getDrain)?.status == .forbidden)
     }
@@ -145,10 +150,19 @@ struct ConsoleSessionsTests {
             return HTTPRequest(
                 method: .get, target: target, rawTarget: "/", headers: ["Cookie": "stagedoor_console=\(cookie)"], body: [])
         }
-        let first = sessions.begin(for: "a", now: now).cookie
+        func key(_ id: String) -> AccessKeySettings { AccessKeySettings(id: id, secret: Secret("secret")) }
+        let first = sessions.begin(for: key("a"), now: now).cookie
         #expect(sessions.session(of: request(first), now: now) != nil)
         #expect(sessions.session(of: request(first), now: now + ConsoleSessions.lifetime) == nil)
-        for second in 1...ConsoleSessions.maximumCount { _ = sessions.begin(for: "a", now: now + .seconds(second)) }
+        for second in 1..<ConsoleSessions.maximumCountOfKey {
+            _ = sessions.begin(for: key("a"), now: now + .seconds(second))
+        }
+        let others = (0..<20).map { sessions.begin(for: key("b"), now: now + .seconds($0)).cookie }
+        #expect(sessions.session(of: request(first), now: now) != nil, "another key's sign-ins end none of this one's")
+        #expect(others.count { sessions.session(of: request($0), now: now) != nil } == ConsoleSessions.maximumCountOfKey)
+        _ = sessions.begin(for: key("a"), now: now + .seconds(100))
         #expect(sessions.session(of: request(first), now: now) == nil)
+        for number in 0..<ConsoleSessions.maximumCount { _ = sessions.begin(for: key("\(number)"), now: now + .seconds(200)) }
+        #expect(others.allSatisfy { sessions.session(of: request($0), now: now) == nil })
     }
 }

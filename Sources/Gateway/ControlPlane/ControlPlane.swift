@@ -78,10 +78,10 @@ public final class ControlPlane {
         loop.assertOnLoop()
         do throws(APIError) {
             let call = try OperationCall(request)
-            try access.check(request, for: AccessAction(call.operation), sessions, now: wallNow()) { () throws(APIError) in
-                try call.stages(of: request, in: context.store.state)
+            let caller = try access.check(request, for: AccessAction(call.operation), sessions, now: wallNow()) {
+                () throws(APIError) in try call.stages(of: request, in: context.store.state)
             }
-            guard limiter.admit(call.operation, at: loop.now) else { throw .throttled }
+            guard limiter.admit(call.operation, of: caller, at: loop.now) else { throw .throttled }
             replies.ask { reply in
                 operations.run(call, request) { reply($0) }
             } then: { (result: Result<JSONObject, APIError>?) in
@@ -120,7 +120,7 @@ extension ControlPlane {
     private func currentSession(_ request: HTTPRequest) throws(APIError) -> HTTPResponse {
         try access.checkOrigin(of: request)
         let session = sessions.session(of: request, now: wallNow())
-        let isKnown = session.map { access.knows($0.accessKeyID) } ?? false
+        let isKnown = session.map(access.knows) ?? false
         var object: JSONObject = [
             "needsSignIn": .bool(access.demandsSignature && !isKnown), "region": .string(access.region),
             "authentication": .bool(access.demandsSignature),
@@ -137,13 +137,13 @@ extension ControlPlane {
 
     private func signIn(_ request: HTTPRequest) throws(APIError) -> HTTPResponse {
         try access.checkOrigin(of: request)
-        let id = try access.signer(of: request, now: wallNow())
-        let (cookie, session) = sessions.begin(for: id, now: wallNow())
+        let key = try access.signer(of: request, now: wallNow())
+        let (cookie, session) = sessions.begin(for: key, now: wallNow())
         let isSecure = request.headers["Origin"]?.hasPrefix("https://") == true
         return HTTPResponse(
             .ok,
             json: [
-                "accessKeyId": .string(id), "csrfToken": .string(session.csrfToken), "actions": actions(of: id),
+                "accessKeyId": .string(key.id), "csrfToken": .string(session.csrfToken), "actions": actions(of: key.id),
             ],
             headers: [
                 "Cache-Control": "no-store",

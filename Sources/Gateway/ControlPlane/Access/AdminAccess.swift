@@ -17,7 +17,11 @@ struct AdminAccess {
 
     var demandsSignature: Bool { settings.admin.demandsSignature }
     var region: String { settings.names.region }
-    func knows(_ accessKeyID: String) -> Bool { settings.accessKeys.contains { $0.id == accessKeyID } }
+
+    /// Whether a session's key stands as it was signed with: a secret that was replaced, for it leaked, signs everybody out.
+    func knows(_ session: ConsoleSessions.Session) -> Bool {
+        settings.accessKeys.contains { $0.id == session.accessKeyID && $0.secret == session.secret }
+    }
 
     /// What may be asked by that key.
     func policy(of accessKeyID: String) -> AccessPolicy? {
@@ -27,15 +31,17 @@ struct AdminAccess {
     /// - Parameters:
     ///   - action: nil for what any key may ask.
     ///   - stages: those that the request concerns.
+    /// - Returns: the access key that asks; empty where no signature is demanded.
+    @discardableResult
     func check(
         _ request: HTTPRequest, for action: AccessAction?, _ sessions: ConsoleSessions, now: WallTime,
         on stages: () throws(APIError) -> [String]
-    ) throws(APIError) {
+    ) throws(APIError) -> String {
         try checkOrigin(of: request)
-        guard settings.admin.demandsSignature else { return }
+        guard settings.admin.demandsSignature else { return "" }
         let id = try caller(of: request, isReading: action?.isReading ?? true, sessions, now: now)
         guard let policy = policy(of: id) else { throw SignatureV4Error.unknownAccessKey.apiError }
-        guard let action, let denial = try policy.denial(of: action, on: stages) else { return }
+        guard let action, let denial = try policy.denial(of: action, on: stages) else { return id }
         throw .denied(action, denial)
     }
 
@@ -45,14 +51,14 @@ struct AdminAccess {
     ) throws(APIError) -> String {
         if request.headers["Authorization"] == nil, let session = sessions.session(of: request, now: now) {
             // A key that was taken out of the configuration has no sessions any more.
-            guard knows(session.accessKeyID) else { throw SignatureV4Error.unknownAccessKey.apiError }
+            guard knows(session) else { throw SignatureV4Error.unknownAccessKey.apiError }
             let shown = request.headers[ConsoleSessions.csrfHeader] ?? ""
             guard isReading || ConstantTime.isEqual(Array(shown.utf8), Array(session.csrfToken.utf8)) else {
                 throw .accessDenied("The console's request does not show the session's token: reload the page.")
             }
             return session.accessKeyID
         }
-        return try signer(of: request, now: now)
+        return try signer(of: request, now: now).id
     }
 
     @discardableResult
@@ -83,9 +89,12 @@ struct AdminAccess {
     }
 
     /// The access key that signed the request.
-    func signer(of request: HTTPRequest, now: WallTime) throws(APIError) -> String {
-        do {
-            return try verifier.verify(request, now: now) { id in settings.accessKeys.first { $0.id == id }?.secret }
+    func signer(of request: HTTPRequest, now: WallTime) throws(APIError) -> AccessKeySettings {
+        func key(_ id: String) -> AccessKeySettings? { settings.accessKeys.first { $0.id == id } }
+        do throws(SignatureV4Error) {
+            let id = try verifier.verify(request, now: now) { id in key(id)?.secret }
+            guard let key = key(id) else { throw SignatureV4Error.unknownAccessKey }
+            return key
         } catch {
             throw error.apiError
         }

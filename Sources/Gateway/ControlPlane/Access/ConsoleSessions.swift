@@ -1,5 +1,6 @@
 import HTTP
 import OpenSSL
+import Settings
 import Wire
 
 /// Who is signed in at the console: a cookie stands for an access key that signed once. In memory only, and bounded.
@@ -8,6 +9,8 @@ import Wire
 struct ConsoleSessions {
     struct Session {
         var accessKeyID: String
+        /// By which it signed.
+        var secret: Secret
         var expiresAt: WallTime
         /// Shown in `csrfHeader` by whoever wants to change something.
         var csrfToken: String
@@ -17,21 +20,30 @@ struct ConsoleSessions {
     static let csrfHeader = "X-Stagedoor-CSRF"
     static let lifetime = Duration.seconds(12 * 3_600)
     static let maximumCount = 64
+    /// Of one key: whoever may sign in signs nobody else out by it.
+    static let maximumCountOfKey = 8
 
     /// By SHA-256 of the cookie, so that looking one up takes the same time however much of it is right.
     private var sessions: [[UInt8]: Session] = [:]
 
-    /// Begins a session; the oldest of too many ends.
+    /// Begins a session; the oldest of too many of the key ends, then the oldest of too many of all.
     /// - Returns: the cookie's value.
-    mutating func begin(for accessKeyID: String, now: WallTime) -> (cookie: String, session: Session) {
+    mutating func begin(for key: AccessKeySettings, now: WallTime) -> (cookie: String, session: Session) {
         sessions = sessions.filter { $0.value.expiresAt > now }
-        if sessions.count >= Self.maximumCount, let oldest = sessions.min(by: { $0.value.expiresAt < $1.value.expiresAt }) {
-            sessions[oldest.key] = nil
-        }
+        endOldest(beyond: Self.maximumCountOfKey) { $0.accessKeyID == key.id }
+        endOldest(beyond: Self.maximumCount) { _ in true }
         let cookie = Self.secret()
-        let session = Session(accessKeyID: accessKeyID, expiresAt: now + Self.lifetime, csrfToken: Self.secret())
+        let session = Session(
+            accessKeyID: key.id, secret: key.secret, expiresAt: now + Self.lifetime, csrfToken: Self.secret())
         sessions[Self.key(cookie)] = session
         return (cookie, session)
+    }
+
+    /// Leaves room for one more.
+    private mutating func endOldest(beyond count: Int, where isCounted: (Session) -> Bool) {
+        let counted = sessions.filter { isCounted($0.value) }
+        guard counted.count >= count, let oldest = counted.min(by: { $0.value.expiresAt < $1.value.expiresAt }) else { return }
+        sessions[oldest.key] = nil
     }
 
     mutating func end(_ request: HTTPRequest) {

@@ -1,24 +1,31 @@
 import Settings
 import Wire
 
-/// Requests per second for each operation: a bucket that holds one second's worth.
+/// Requests per second of each access key for each operation: a bucket that holds one second's worth.
 struct RateLimiter {
     private struct Bucket {
         var tokens: Double
         var at: MonotonicTime
     }
 
+    private struct Key: Hashable {
+        var accessKeyID: String
+        var operation: Operation
+    }
+
     private let rates: RateSettings
-    private var buckets: [Operation: Bucket] = [:]
+    /// Of keys that exist, so that there are no more than keys times operations.
+    private var buckets: [Key: Bucket] = [:]
 
     init(_ rates: RateSettings) { self.rates = rates }
 
-    mutating func admit(_ operation: Operation, at now: MonotonicTime) -> Bool {
-        let rate = Double(rate(of: operation))
-        var bucket = buckets[operation] ?? Bucket(tokens: rate, at: now)
+    /// - Parameter accessKeyID: empty where no signature is demanded.
+    mutating func admit(_ operation: Operation, of accessKeyID: String, at now: MonotonicTime) -> Bool {
+        let (key, rate) = (Key(accessKeyID: accessKeyID, operation: operation), Double(rate(of: operation)))
+        var bucket = buckets[key] ?? Bucket(tokens: rate, at: now)
         bucket.tokens = min(rate, bucket.tokens + (now - bucket.at).inSeconds * rate)
         bucket.at = now
-        defer { buckets[operation] = bucket }
+        defer { buckets[key] = bucket }
         guard bucket.tokens >= 1 else { return false }
         bucket.tokens -= 1
         return true
