@@ -7,10 +7,10 @@ extension Interop {
         @Test(.timeLimit(.minutes(10)))
         func `aiortc with sound alone is a participant from JOINED to LEFT, with metrics, and is heard by WHEP`() throws {
             let gateway = try Gateway()
-            let client = try WHIPClient.aiortc(gateway, seconds: 300, environment: ["VIDEO=later"])
+            let client = try WHIPClient.aiortc(gateway, seconds: Encoder.untilStopped, environment: ["VIDEO=later"])
             let participant = try #require(gateway.quickstart.whipParticipantId)
             try expect("it publishes", within: .seconds(60)) { try Self.events(gateway, participant).last == "PUBLISH_STARTED" }
-            let viewer = try Self.watch(gateway, seconds: 6)
+            let viewer = try Self.watch(gateway, seconds: 20)
             #expect(viewer.status(within: .seconds(60)) == 0, "\(viewer.output)")
             let decoded = try #require(
                 viewer.output.firstMatch(of: /decoded 0 pictures (\d+) .*sounds (\d+)/), "\(viewer.output)")
@@ -39,7 +39,7 @@ extension Interop {
             }
             let early = try #require(try router.participants()[participant])
             #expect(early.pictures == 0 && early.tracks.contains { $0.kind == "audio" && $0.packets > 0 }, "\(early)")
-            let viewer = try Self.watch(gateway, seconds: 300)
+            let viewer = try Self.watch(gateway, seconds: Encoder.untilStopped)
             expect("it watches", within: .seconds(60)) { viewer.output.contains("state 0 connected") }
             client.send(SIGUSR1)
             let pictures = try Self.expectPictures(above: 0, of: participant, at: router)
@@ -49,7 +49,7 @@ extension Interop {
                 client.send(SIGUSR1)
                 try expect("muted", within: .seconds(60)) { try router.participants()[participant]?.muted == ["video"] }
                 // Whoever comes now gets its keyframe when video goes on.
-                let late = try Self.watch(gateway, seconds: 300)
+                let late = try Self.watch(gateway, seconds: Encoder.untilStopped)
                 expect("it watches", within: .seconds(60)) { late.output.contains("state 0 connected") }
                 client.send(SIGUSR1)
                 _ = try Self.expectPictures(above: pictures, of: participant, at: router)
@@ -69,10 +69,12 @@ extension Interop {
         // MARK: -
 
         private static func publisher(_ name: String, _ gateway: Gateway) throws -> ProgramRun {
-            if name == "aiortc" { return try WHIPClient.aiortc(gateway, seconds: 300, environment: ["VIDEO=later"]) }
+            if name == "aiortc" {
+                return try WHIPClient.aiortc(gateway, seconds: Encoder.untilStopped, environment: ["VIDEO=later"])
+            }
             let page = try #require(gateway.quickstart.whipURL).replacing(/\/whip$/, with: "/publish")
             return try ProgramRun([
-                "env", "VIDEO=later", WHIPClient.python, WHIPClient.script("browser_whip.py"), "300", page,
+                "env", "VIDEO=later", WHIPClient.python, WHIPClient.script("browser_whip.py"), "\(Encoder.untilStopped)", page,
                 try #require(gateway.quickstart.whipToken), "camera",
             ])
         }

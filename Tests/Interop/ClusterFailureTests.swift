@@ -115,7 +115,7 @@ extension Interop {
         private func live(_ platform: Platform) throws -> Int { try platform.nodes.reduce(0) { $0 + (try $1.live()) } }
 
         private func publish(_ publisher: Publisher, at node: Gateway) throws -> ProgramRun {
-            try Encoder.ffmpeg(.p30, to: "\(node.quickstart.rtmpURL)/\(publisher.streamKey)", seconds: 200)
+            try Encoder.ffmpeg(.p30, to: "\(node.quickstart.rtmpURL)/\(publisher.streamKey)", seconds: Encoder.untilStopped)
         }
 
         /// Tries twice a second, as encoders do that reconnect, until the publish is live.

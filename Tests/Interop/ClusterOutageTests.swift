@@ -98,7 +98,7 @@ extension Interop {
                 try own.joined(separator: "\n").write(to: keys, atomically: true, encoding: .utf8)
                 return try ProgramRun([
                     try Workspace.program("stagedoor-bench"), "rtmp", node.quickstart.rtmpURL, "--keys", keys.path, "--flv",
-                    try Clip.p30.file(), "--seconds", "170",
+                    try Clip.p30.file(), "--seconds", "\(Encoder.untilStopped)",
                 ])
             }
             try expect("all live", within: .seconds(60)) {

@@ -93,7 +93,7 @@ extension Interop {
             try keys.joined(separator: "\n").write(to: file, atomically: true, encoding: .utf8)
             return try ProgramRun([
                 try Workspace.program("stagedoor-bench"), "rtmp", node.quickstart.rtmpURL, "--keys", file.path, "--flv",
-                try Clip.p30.file(), "--seconds", "100",
+                try Clip.p30.file(), "--seconds", "\(Encoder.untilStopped)",
             ])
         }
 

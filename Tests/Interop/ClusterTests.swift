@@ -41,7 +41,7 @@ extension Interop {
             for publisher in publishers {
                 let node = platform.nodes[1]
                 let target = "\(node.quickstart.rtmpURL)/\(publisher.streamKey)"
-                let encoder = try Encoder.ffmpeg(.p30, to: target, seconds: 60)
+                let encoder = try Encoder.ffmpeg(.p30, to: target, seconds: Encoder.untilStopped)
                 expect("live\n\(node.log.suffix(2_000))", within: .seconds(60)) {
                     node.logged("rtmp_publish_granted").contains { $0.participant == publisher.rtmpParticipantId }
                 }

@@ -12,7 +12,8 @@ extension Interop {
             let platform = try ComposePlatform(
                 "compose.yaml", publicAddress: "172.30.3.1", services: ["stagedoor", "janus", "coturn", "prometheus"])
             let publishers = try platform.makePublishers(["rtmp", "whip", "turn"], at: "http://127.0.0.1:8088")
-            let rtmp = try Encoder.ffmpeg(.long, to: "rtmp://127.0.0.1:1935/app/\(publishers[0].streamKey)", seconds: 60)
+            let rtmp = try Encoder.ffmpeg(
+                .long, to: "rtmp://127.0.0.1:1935/app/\(publishers[0].streamKey)", seconds: Encoder.untilStopped)
             expect("RTMP\n\(rtmp.output)", within: .seconds(60)) {
                 platform.log("stagedoor").contains("rtmp_publish_granted")
             }
@@ -40,7 +41,8 @@ extension Interop {
             let platform = try ComposePlatform(
                 "compose.cluster.yaml", publicAddress: "172.30.4.1", services: ["gateway-a", "gateway-b", "valkey", "janus"])
             let publisher = try platform.makePublishers(["shared"], at: "http://127.0.0.1:8088")[0]
-            let first = try Encoder.ffmpeg(.long, to: "rtmp://127.0.0.1:1936/app/\(publisher.streamKey)", seconds: 60)
+            let first = try Encoder.ffmpeg(
+                .long, to: "rtmp://127.0.0.1:1936/app/\(publisher.streamKey)", seconds: Encoder.untilStopped)
             expect("b takes what a made\n\(first.output)", within: .seconds(60)) {
                 platform.log("gateway-b").contains("rtmp_publish_granted")
             }

@@ -44,7 +44,7 @@ extension Interop {
             let keys = try gateway.makeStreamKeys(stages: 3, each: 4)
             let publishers = try ProgramRun([
                 try Workspace.program("stagedoor-bench"), "rtmp", try #require(gateway.quickstart.rtmpsURL), "--keys", keys.path,
-                "--flv", try Clip.p30.file(), "--seconds", "300",
+                "--flv", try Clip.p30.file(), "--seconds", "\(Encoder.untilStopped)",
             ])
             try expect("all publish", within: .seconds(60)) {
                 try gateway.metrics().sum("stagedoor_sessions", "state=\"live\"", "protocol=\"rtmps\"") == 12

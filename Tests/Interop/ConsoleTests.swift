@@ -13,7 +13,7 @@ extension Interop {
                 let refused = try Encoder.ffmpeg(Self.bFrames, to: quickstart.publishURL)
                 #expect(refused.status(within: .seconds(60)) != 0)
             }
-            let encoder = try Encoder.ffmpeg(.p30, to: quickstart.publishURL, seconds: 120)
+            let encoder = try Encoder.ffmpeg(.p30, to: quickstart.publishURL, seconds: Encoder.untilStopped)
             expect("a live stream", within: .seconds(60)) { gateway.log.contains("\"rtmp_publish_granted\"") }
             let page = try ProgramRun([
                 "/usr/bin/python3", Self.script("console_page.py"), try #require(quickstart.adminURL),
@@ -30,7 +30,7 @@ extension Interop {
         func `layers have curves and a table, and a paused one is told`() throws {
             let gateway = try Gateway()
             let quickstart = gateway.quickstart
-            let encoder = try Encoder.simulcast(to: gateway, seconds: 300, options: ["--rest", "0:60-"])
+            let encoder = try Encoder.simulcast(to: gateway, seconds: Encoder.untilStopped, options: ["--rest", "0:60-"])
             let page = try ProgramRun([
                 "/usr/bin/python3", Self.script("console_layers.py"), try #require(quickstart.adminURL),
                 try #require(quickstart.accessKeyId), try #require(quickstart.secretAccessKey), try Self.pictures().path,

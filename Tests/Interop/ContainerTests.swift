@@ -43,7 +43,8 @@ extension Interop {
             let container = try Container.quickstart(settings: ["DRAIN_GRACE": "1s", "DRAIN_TIMEOUT": "8s"])
             let quickstart = try container.readQuickstart()
             let address = try container.address
-            let rtmp = try Encoder.ffmpeg(.long, to: "rtmp://\(address):1935/app/\(quickstart.streamKey)", seconds: 120)
+            let rtmp = try Encoder.ffmpeg(
+                .long, to: "rtmp://\(address):1935/app/\(quickstart.streamKey)", seconds: Encoder.untilStopped)
             expect("RTMP\n\(rtmp.output)", within: .seconds(60)) { container.log.contains("rtmp_publish_granted") }
             let browser = try ProgramRun([
                 WHIP.python, WHIP.script("browser_whip.py"), "30", "http://\(address):8080/publish",

@@ -37,10 +37,10 @@ extension Interop.MediaContract {
                 configuration: Gateway.roomForMany + "\ncontract: {maximumResolution: {limit: 921600}}", participants: 10)
             let publisher = try gateway.makePublishers(["live"])[0]
             let clip = try #require(ContractClip.good.first)
-            let encoder = try Self.push(clip, seconds: 40, to: gateway, key: publisher.streamKey)
+            let encoder = try Self.push(clip, seconds: Encoder.untilStopped, to: gateway, key: publisher.streamKey)
             let browser = try ProgramRun([
                 try Workspace.program("stagedoor-bench"), "whip", try #require(gateway.quickstart.whipURL), "--token",
-                publisher.token, "--flv", try clip.file().path, "--seconds", "40",
+                publisher.token, "--flv", try clip.file().path, "--seconds", "\(Encoder.untilStopped)",
             ])
             try expect("both are live", within: .seconds(60)) {
                 try gateway.events().count { $0.name == "Participant Published" } == 2

@@ -42,7 +42,7 @@ extension Interop {
             let participant = try #require(configuration["participantId"] as? String)
             let arn = try #require(configuration["arn"] as? String)
             let target = "\(gateway.quickstart.rtmpURL)/\(key)"
-            let encoder = try Encoder.ffmpeg(.p30, to: target, seconds: 30)
+            let encoder = try Encoder.ffmpeg(.p30, to: target, seconds: Encoder.untilStopped)
             try expect("the configuration is active", within: .seconds(60)) {
                 let shown = try aws(gateway, "get-ingest-configuration", ["--arn", arn])
                 return (shown["ingestConfiguration"] as? [String: Any])?["state"] as? String == "ACTIVE"
@@ -64,7 +64,7 @@ extension Interop {
         func `the samples that the AWS CLI ships are answered in the shape that they print`() throws {
             let gateway = try Gateway()
             let quickstart = gateway.quickstart
-            let encoder = try Encoder.ffmpeg(.p30, to: quickstart.publishURL, seconds: 540)
+            let encoder = try Encoder.ffmpeg(.p30, to: quickstart.publishURL, seconds: Encoder.untilStopped)
             expect("a live stream", within: .seconds(60)) { gateway.log.contains("\"rtmp_publish_granted\"") }
             let stage = try #require(quickstart.stageArn)
             try expect("its participant", within: .seconds(60)) { try session(gateway, stage) != nil }

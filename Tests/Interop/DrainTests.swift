@@ -7,7 +7,7 @@ extension Interop {
         @Test(.timeLimit(.minutes(10)), arguments: [SIGTERM, SIGINT])
         func `quickstart with a live stream ends within about a second`(signal: Int32) throws {
             let gateway = try Gateway()
-            let encoder = try Encoder.ffmpeg(.p30, to: gateway.quickstart.publishURL, seconds: 60)
+            let encoder = try Encoder.ffmpeg(.p30, to: gateway.quickstart.publishURL, seconds: Encoder.untilStopped)
             expect("a live stream", within: .seconds(60)) { gateway.log.contains("\"rtmp_publish_granted\"") }
             kill(gateway.pid, signal)
             #expect(holds(within: .seconds(60)) { !gateway.isRunning }, "\(gateway.log.suffix(2_000))")
@@ -26,7 +26,7 @@ extension Interop {
         @Test(.timeLimit(.minutes(10)))
         func `a live stream goes on, new ones are refused, and the deadline ends it`() throws {
             let gateway = try Gateway(configuration: "drain: {grace: 0s, timeout: 6s, closesPerSecond: 1}")
-            let encoder = try Encoder.ffmpeg(.p30, to: gateway.quickstart.publishURL, seconds: 60)
+            let encoder = try Encoder.ffmpeg(.p30, to: gateway.quickstart.publishURL, seconds: Encoder.untilStopped)
             expect("a live stream", within: .seconds(60)) { gateway.log.contains("\"rtmp_publish_granted\"") }
             let begin = ContinuousClock.now
             kill(gateway.pid, SIGTERM)
@@ -63,7 +63,7 @@ extension Interop {
         @Test(.timeLimit(.minutes(10)))
         func `a second signal ends it at once`() throws {
             let gateway = try Gateway(configuration: "drain: {grace: 60s, timeout: 1h}")
-            let encoder = try Encoder.ffmpeg(.p30, to: gateway.quickstart.publishURL, seconds: 60)
+            let encoder = try Encoder.ffmpeg(.p30, to: gateway.quickstart.publishURL, seconds: Encoder.untilStopped)
             expect("a live stream", within: .seconds(60)) { gateway.log.contains("\"rtmp_publish_granted\"") }
             kill(gateway.pid, SIGTERM)
             expect("a drain", within: .seconds(60)) { gateway.log.contains("\"drain_started\"") }

@@ -112,7 +112,7 @@ extension Interop {
             expect("a line of it", within: .seconds(10)) { gateway.log.contains("\"client_configuration_refused\"") }
             #expect(!gateway.log.contains("nobody-knows-this-key"))
             #expect(try gateway.metrics().sum("stagedoor_client_configurations_total", #"result="error""#) == 1)
-            let first = try Encoder.ffmpeg(.p30, to: gateway.quickstart.publishURL, seconds: 60)
+            let first = try Encoder.ffmpeg(.p30, to: gateway.quickstart.publishURL, seconds: Encoder.untilStopped)
             expect("somebody is live", within: .seconds(60)) { (try? gateway.admin("metrics").contains(Self.oneIsLive)) == true }
             let second = try Self.ask(gateway, key: gateway.quickstart.streamKey)
             #expect(second.status.result == "warning" && second.status.words?.hasPrefix("SD-1004: ") == true, "\(second)")
@@ -160,7 +160,7 @@ extension Interop {
                 return told.result == "warning" && told.words?.contains("B_FRAME_PRESENT") == true
             }
             _ = try Self.ask(here, key: publisher.streamKey)
-            let encoder = try Encoder.ffmpeg(.p30, to: target, seconds: 60)
+            let encoder = try Encoder.ffmpeg(.p30, to: target, seconds: Encoder.untilStopped)
             expect("live\n\(here.log.suffix(2_000))", within: .seconds(60)) {
                 here.logged("rtmp_publish_granted").contains { $0.participant == publisher.rtmpParticipantId }
             }

@@ -9,7 +9,7 @@ extension Interop {
             let janus = try JanusServer()
             let gateway = try Gateway(routers: "  j: {driver: janus, url: \"\(janus.url)\"}")
             let encoder = try ProgramRun([
-                WHIP.python, Workspace.package.appending(path: "Tests/Interop/Clients/aiortc_whip.py").path, "18",
+                WHIP.python, WHIP.script("aiortc_whip.py"), "\(Encoder.untilStopped)",
                 try #require(gateway.quickstart.whipURL), try #require(gateway.quickstart.whipToken),
             ])
             expect("it is announced\n\(encoder.output)", within: .seconds(60)) { gateway.log.contains("\"router_announced\"") }
@@ -21,6 +21,7 @@ extension Interop {
             let seen = try JSONDecoder().decode(Seen.self, from: Data(viewer.utf8))
             #expect(seen.pictures > 60 && seen.sounds > 100, "\(seen)")
             #expect(try Self.keyframeRequests(gateway) > before)
+            encoder.send(SIGUSR2)
             #expect(encoder.status(within: .seconds(60)) == 0, "\(encoder.output)")
             let asked = try #require(encoder.output.firstMatch(of: /keyframe requests (\d+)/)?.output.1)
             #expect((Int(asked) ?? 0) >= 1, "for the viewer, and at the start unless a keyframe came first: \(encoder.output)")
@@ -34,7 +35,7 @@ extension Interop {
             let janus = try JanusServer()
             let settings = "  j: {driver: janus, url: \"\(janus.url)\"}"
             let killed = try Gateway(routers: settings)
-            let encoder = try Encoder.ffmpeg(.p30, to: killed.quickstart.publishURL, seconds: 30)
+            let encoder = try Encoder.ffmpeg(.p30, to: killed.quickstart.publishURL, seconds: Encoder.untilStopped)
             try expect("a mountpoint", within: .seconds(60)) { try janus.mountpoints().count == 1 }
             killed.kill()
             encoder.kill()

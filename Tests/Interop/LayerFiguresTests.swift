@@ -29,7 +29,7 @@ extension Interop {
         @Test(.timeLimit(.minutes(10)))
         func `every track of Enhanced RTMP comes in with its size and rates`() throws {
             let gateway = try Gateway()
-            let encoder = try Encoder.multitrack(to: gateway, seconds: 120)
+            let encoder = try Encoder.multitrack(to: gateway, seconds: Encoder.untilStopped)
             try expectLayers(gateway, sizes: ["1280x720", "640x360", "320x180"], rids: ["0", "1", "2"])
             encoder.interrupt()
             gateway.stop()
@@ -38,7 +38,7 @@ extension Interop {
         @Test(.timeLimit(.minutes(10)))
         func `a layer that rests is paused, and goes on`() throws {
             let gateway = try Gateway()
-            let encoder = try Encoder.simulcast(to: gateway, seconds: 120, options: ["--rest", "0:8-14"])
+            let encoder = try Encoder.simulcast(to: gateway, seconds: Encoder.untilStopped, options: ["--rest", "0:8-14"])
             try expectLayers(gateway, sizes: ["1280x720", "640x360", "320x180"], rids: ["0", "1", "2"])
             try expect("a pause", within: .seconds(60)) { try gateway.liveLayers().map(\.active) == [false, true, true] }
             #expect(try gateway.liveLayers().map(\.name) == ["hi", "mid", "low"], "it keeps its place")
@@ -50,7 +50,7 @@ extension Interop {
         @Test(.timeLimit(.minutes(10)))
         func `every layer of Chromium comes in with its size`() throws {
             let gateway = try Gateway()
-            let browser = try Encoder.chromium(to: gateway, seconds: 120)
+            let browser = try Encoder.chromium(to: gateway, seconds: Encoder.untilStopped)
             try expect("three layers", within: .seconds(90)) { try gateway.liveLayers().count { $0.bitsPerSecond > 0 } == 3 }
             let layers = try gateway.liveLayers()
             #expect(

@@ -25,7 +25,7 @@ extension Interop {
         func `every layer is decoded at a router written from the specification alone`(_ publisher: Publisher) throws {
             let (router, folder) = try Self.recorder()
             let gateway = try Gateway(routers: router.settings("r"))
-            let encoder = try publisher.publish(to: gateway, seconds: 40)
+            let encoder = try publisher.publish(to: gateway, seconds: Encoder.untilStopped)
             defer { encoder.kill() }
             func layers() throws -> [StageRouter.Layer] { try router.participants().values.first?.layers ?? [] }
             try expect("all layers are told, best first\n\(encoder.output)", within: .seconds(60)) {
@@ -49,7 +49,7 @@ extension Interop {
         func `a router of one stream has the next layer when the best one dies, whole and in order`() throws {
             let (router, folder) = try Self.recorder()
             let gateway = try Gateway(routers: router.settings("r", more: "layers: top"))
-            let encoder = try Publisher.obs.publish(to: gateway, seconds: 40, options: ["--rest", "0:5-"])
+            let encoder = try Publisher.obs.publish(to: gateway, seconds: Encoder.untilStopped, options: ["--rest", "0:5-"])
             defer { encoder.kill() }
             func video() throws -> StageRouter.Track? {
                 try router.participants().values.first?.tracks.first { $0.kind == "video" }
@@ -74,7 +74,7 @@ extension Interop {
         func `a viewer at Janus chooses between the layers`() throws {
             let janus = try JanusServer()
             let gateway = try Gateway(routers: "  j: {driver: janus, url: \"\(janus.url)\"}")
-            let encoder = try Publisher.obs.publish(to: gateway, seconds: 90)
+            let encoder = try Publisher.obs.publish(to: gateway, seconds: Encoder.untilStopped)
             defer { encoder.kill() }
             expect("it is announced\n\(encoder.output)", within: .seconds(60)) { gateway.log.contains("\"router_announced\"") }
             let mountpoint = try #require(try janus.mountpoints().first)

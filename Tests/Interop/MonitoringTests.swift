@@ -38,7 +38,7 @@ extension Interop {
         func `a scrape under way is clean, complete and bounded`() throws {
             let gateway = try Gateway()
             _ = try Encoder.ffmpeg(.p30, to: "\(gateway.quickstart.rtmpURL)/nobody-knows-this-key").status(within: .seconds(60))
-            let encoder = try Encoder.ffmpeg(.p30, to: gateway.quickstart.publishURL, seconds: 30)
+            let encoder = try Encoder.ffmpeg(.p30, to: gateway.quickstart.publishURL, seconds: Encoder.untilStopped)
             try expect("media counted", within: .seconds(60)) {
                 try gateway.admin("metrics").contains(/stagedoor_rx_frames_total\{kind="video",protocol="rtmp"\} [1-9]/)
             }

@@ -61,7 +61,7 @@ extension Interop {
         @Test(.timeLimit(.minutes(10)))
         func `a late track joins, and the publish outlives its first track`() throws {
             let gateway = try Gateway()
-            let publisher = try Encoder.multitrack(to: gateway, seconds: 120, options: ["--rest", "2:0-15", "--rest", "0:40-"])
+            let publisher = try Encoder.multitrack(to: gateway, seconds: Encoder.untilStopped, options: ["--rest", "2:0-15", "--rest", "0:40-"])
             for active in [[true, true, false], [true, true, true], [false, true, true]] {
                 try expect("\(active)", within: .seconds(60)) { try gateway.liveLayers().map(\.active) == active }
             }

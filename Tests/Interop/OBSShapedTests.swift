@@ -60,7 +60,7 @@ extension Interop {
                     "-g", "250", "-sc_threshold", "0", "-pix_fmt", "yuv420p", "-c:a", "libopus", "-ac", "2", file.path,
                 ], within: .seconds(60))
             let (url, token) = try WHIP.endpoint(gateway)
-            let client = try WHIP.client("whip_obs.py", ["25", url, token, file.path])
+            let client = try WHIP.client("whip_obs.py", ["\(Encoder.untilStopped)", url, token, file.path])
             expect("a warning in the log", within: .seconds(60)) { gateway.log.contains("\"contract_warning\"") }
             let id = try #require(gateway.log.firstMatch(of: /"whip_connected".*"session":"([^"]+)"/)?.1)
             let told = try gateway.signedAdmin("v1/sessions/\(id)")

@@ -78,7 +78,8 @@ extension Interop {
                 try come(1, from: [203, 0, 113, 9])[0].receives(1 + 2 * 1_536, within: .seconds(1))
             }
             let before = refused()
-            let encoder = try Encoder.ffmpeg(.p30, to: "\(rtmp.url)/\(gateway.quickstart.streamKey)", seconds: 60)
+            let encoder = try Encoder.ffmpeg(
+                .p30, to: "\(rtmp.url)/\(gateway.quickstart.streamKey)", seconds: Encoder.untilStopped)
             expect("a stream from there", within: .seconds(60)) { gateway.log.contains("\"rtmp_publish_granted\"") }
             #expect(try come(from: [203, 0, 113, 9]).allSatisfy { $0.receives(1 + 2 * 1_536, within: .seconds(60)) })
             let others = try come(from: [203, 0, 113, 77])

@@ -13,7 +13,7 @@ extension Interop {
             let gateway = try Gateway()
             let port = try #require(URL(string: gateway.quickstart.rtmpURL)?.port).asPort
             let capture = try Capture(gateway.sessionDescription)
-            let streamer = try Encoder.librtmp(.long, to: gateway.quickstart.publishURL, seconds: 110)
+            let streamer = try Encoder.librtmp(.long, to: gateway.quickstart.publishURL, seconds: Encoder.untilStopped)
             expect("the stream arrives", within: .seconds(60)) { capture.byteCount > 50_000 }
 
             try cutHandshakes(count: 10_000, seed: 1, port: port)

@@ -7,7 +7,7 @@ extension Interop {
         @Test(.timeLimit(.minutes(10)))
         func `SIGHUP applies a rule to a live stream`() throws {
             let gateway = try Gateway(configuration: "contract: {videoBitrate: {limit: 8500000}}")
-            let encoder = try Encoder.ffmpeg(.p30, to: gateway.quickstart.publishURL, seconds: 60)
+            let encoder = try Encoder.ffmpeg(.p30, to: gateway.quickstart.publishURL, seconds: Encoder.untilStopped)
             expect("a live stream", within: .seconds(60)) { gateway.log.contains("\"rtmp_publish_granted\"") }
             try gateway.change("limit: 8500000", to: "limit: 100000")
             expect("the reload", within: .seconds(60)) { gateway.log.contains("\"applied\":[\"contract.videoBitrate.limit\"]") }
@@ -58,7 +58,7 @@ extension Interop {
             let gateway = try Gateway(configuration: "tls: {certificate: \"\(pair.certificate)\", privateKey: \"\(pair.key)\"}")
             let rtmps = try #require(gateway.quickstart.rtmpsURL)
             #expect(try shownName(rtmps).contains("first.example"))
-            let encoder = try Encoder.ffmpeg(.p30, to: "\(rtmps)/\(gateway.quickstart.streamKey)", seconds: 60)
+            let encoder = try Encoder.ffmpeg(.p30, to: "\(rtmps)/\(gateway.quickstart.streamKey)", seconds: Encoder.untilStopped)
             expect("a live stream", within: .seconds(60)) { gateway.log.contains("\"rtmp_publish_granted\"") }
 
             try pair.write(name: "second.example")
@@ -98,7 +98,7 @@ extension Interop {
             let keys = try gateway.makeStreamKeys(stages: 5, each: 10)
             let sender = try ProgramRun([
                 try Workspace.program("stagedoor-bench"), "rtmp", try #require(gateway.quickstart.rtmpsURL), "--keys", keys.path,
-                "--flv", try Clip.p30.file(), "--seconds", "40",
+                "--flv", try Clip.p30.file(), "--seconds", "\(Encoder.untilStopped)",
             ])
             try expect("fifty live streams", within: .seconds(60)) {
                 try gateway.admin("metrics").contains("stagedoor_sessions{protocol=\"rtmps\",state=\"live\"} 50")

@@ -26,12 +26,12 @@ extension Interop {
 
             init(_ gateway: Gateway, _ token: String) throws {
                 whep = try ProgramRun([
-                    WHIP.python, Workspace.package.appending(path: "Tests/Interop/Clients/aiortc_whep.py").path, "60", token,
+                    WHIP.python, WHIP.script("aiortc_whep.py"), "\(Encoder.untilStopped)", token,
                     try gateway.whepURL(gateway.quickstart.participantId),
                 ])
                 let stage = try #require(gateway.quickstart.stageId)
                 let page = try #require(gateway.quickstart.whipURL).replacing(/\/whip$/, with: "/watch/\(stage)/events")
-                events = try ProgramRun(["curl", "-sSN", "--max-time", "90", "-H", "Authorization: Bearer \(token)", page])
+                events = try ProgramRun(["curl", "-sSN", "-H", "Authorization: Bearer \(token)", page])
                 let (whep, events) = (whep, events)
                 expect("it sees", within: .seconds(60)) { whep.output.contains("first picture") }
                 expect("it is told", within: .seconds(60)) { events.output.contains("event: present") }
@@ -52,7 +52,7 @@ extension Interop {
         @Test(.timeLimit(.minutes(10)))
         func `a participant that only watches is disconnected, and its token is refused from then on`() throws {
             let gateway = try Gateway()
-            let encoder = try Encoder.ffmpeg(.long, to: gateway.quickstart.publishURL)
+            let encoder = try Encoder.ffmpeg(.long, to: gateway.quickstart.publishURL, seconds: Encoder.untilStopped)
             expect("it publishes", within: .seconds(60)) { gateway.log.contains("rtmp_publish_granted") }
             let (viewer, other) = (try Viewer.make(gateway), try Viewer.make(gateway))
             let watching = try Watching(gateway, viewer.token)
@@ -78,7 +78,7 @@ extension Interop {
         func `a viewer is disconnected through another node`() throws {
             let platform = try Platform(2)
             let (node, other) = (platform.nodes[0], platform.nodes[1])
-            let encoder = try Encoder.ffmpeg(.long, to: node.quickstart.publishURL)
+            let encoder = try Encoder.ffmpeg(.long, to: node.quickstart.publishURL, seconds: Encoder.untilStopped)
             expect("it publishes", within: .seconds(60)) { node.log.contains("rtmp_publish_granted") }
             let viewer = try Viewer.make(node)
             let watching = try Watching(node, viewer.token)
@@ -98,7 +98,7 @@ extension Interop {
         @Test(.timeLimit(.minutes(10)))
         func `one token has its share of places, and its newest displaces its oldest that is not connected`() throws {
             let gateway = try Gateway()
-            let encoder = try Encoder.ffmpeg(.long, to: gateway.quickstart.publishURL)
+            let encoder = try Encoder.ffmpeg(.long, to: gateway.quickstart.publishURL, seconds: Encoder.untilStopped)
             expect("it publishes", within: .seconds(60)) { gateway.log.contains("rtmp_publish_granted") }
             let url = try gateway.whepURL(gateway.quickstart.participantId)
             let script = Workspace.package.appending(path: "Tests/Interop/Clients/aiortc_whep.py").path
@@ -108,7 +108,7 @@ extension Interop {
             #expect(greedy.status(within: .seconds(60)) == 0, "\(greedy.output)")
             #expect(greedy.output.contains("first created 120"), "\(greedy.output)")
             #expect(try gateway.metrics().sum("stagedoor_whep_subscribers") <= 16)
-            let viewer = try ProgramRun([WHIP.python, script, "30", try Viewer.make(gateway).token, url])
+            let viewer = try ProgramRun([WHIP.python, script, "\(Encoder.untilStopped)", try Viewer.make(gateway).token, url])
             expect("another's viewer sees", within: .seconds(60)) { viewer.output.contains("first picture") }
             viewer.kill()
             encoder.kill()

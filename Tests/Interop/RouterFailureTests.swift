@@ -35,7 +35,7 @@ extension Interop {
             let keys = try gateway.makeStreamKeys(stages: 10, each: 2)
             let encoders = try ProgramRun([
                 try Workspace.program("stagedoor-bench"), "rtmp", gateway.quickstart.rtmpURL, "--keys", keys.path, "--flv",
-                try Clip.p30.file(), "--seconds", "25",
+                try Clip.p30.file(), "--seconds", "\(Encoder.untilStopped)",
             ])
             try expect("all are announced", within: .seconds(60)) {
                 try routers.reduce(0) { try $0 + $1.participants().count } == 20
@@ -57,7 +57,7 @@ extension Interop {
                 if let former = before[0][id] { #expect(participant.generation > former.generation) }
                 if let former = before[1][id] { #expect(participant.generation == former.generation) }
             }
-            #expect(encoders.status(within: .seconds(60)) == 0, "\(encoders.output)")
+            #expect(encoders.interrupt() == 0, "\(encoders.output)")
             gateway.stop()
         }
 

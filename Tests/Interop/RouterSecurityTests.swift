@@ -48,7 +48,7 @@ extension Interop {
         func `nothing is sent, and the log says why`(_ fault: Fault) throws {
             let site = try Site(fault == .shortKey ? ["--bad-answer"] : [])
             let gateway = try Gateway(routers: site.settings(fault))
-            let encoder = try Encoder.ffmpeg(.p30, to: gateway.quickstart.publishURL, seconds: 20)
+            let encoder = try Encoder.ffmpeg(.p30, to: gateway.quickstart.publishURL, seconds: Encoder.untilStopped)
             expect("\(fault.words) in the log\n\(gateway.log.suffix(1_500))", within: .seconds(60)) {
                 gateway.log.contains(fault.words)
             }

@@ -34,7 +34,7 @@ extension Interop.MediaContract {
         func `a live session's table, and that it breaks a rule which only warns`() throws {
             let gateway = try Gateway()
             let clip = Clip(name: "keyframes far apart", video: "testsrc2=s=640x360:r=30", seconds: 12, keyInterval: 150)
-            let encoder = try Encoder.ffmpeg(clip, to: gateway.quickstart.publishURL, seconds: 60)
+            let encoder = try Encoder.ffmpeg(clip, to: gateway.quickstart.publishURL, seconds: Encoder.untilStopped)
             var session: Session?
             try expect("a table that has seen two keyframes", within: .seconds(60)) {
                 session = try Self.overview(of: gateway).sessions.first?.sessionId.map { try Self.session($0, of: gateway) }
@@ -89,7 +89,7 @@ extension Interop.MediaContract {
         @Test(.timeLimit(.minutes(10)))
         func `three layers keep every rule, each seen by its name`() throws {
             let gateway = try Gateway()
-            let encoder = try Encoder.simulcast(to: gateway, seconds: 120)
+            let encoder = try Encoder.simulcast(to: gateway, seconds: Encoder.untilStopped)
             var session: Session?
             try expect("a table that has seen all there is", within: .seconds(60)) {
                 session = try Self.overview(of: gateway).sessions.first?.sessionId.map { try Self.session($0, of: gateway) }
@@ -131,7 +131,7 @@ extension Interop.MediaContract {
         /// What a publisher of these layers is told, and the table of its session.
         private func refusal(of layers: [Clip]) throws -> (String, Session) {
             let gateway = try Gateway()
-            let encoder = try Encoder.simulcast(layers, to: gateway, seconds: 60)
+            let encoder = try Encoder.simulcast(layers, to: gateway, seconds: Encoder.untilStopped)
             var refused: Overview.Session?
             try expect("a refusal", within: .seconds(60)) {
                 refused = try Self.overview(of: gateway).refused.first

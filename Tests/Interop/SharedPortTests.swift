@@ -109,7 +109,7 @@ extension Interop {
         @Test(.timeLimit(.minutes(10)))
         func `a new process gets the port, and streams that came in by it go on`() throws {
             let gateway = try Gateway(configuration: Self.shared)
-            let encoder = try Self.encoder(gateway, clip: .long, seconds: 90)
+            let encoder = try Self.encoder(gateway, clip: .long, seconds: Encoder.untilStopped)
             expect("a live stream", within: .seconds(60)) { gateway.log.contains("\"rtmp_publish_granted\"") }
             let port = try gateway.sharedPort
             let successor = try Successor(of: gateway)

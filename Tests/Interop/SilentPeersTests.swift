@@ -15,7 +15,7 @@ extension Interop {
                 "\(try Self.port(of: listener, gateway))", "\(Self.count)",
             ])
             expect("they stand", within: .seconds(60)) { silent.output.contains("standing") }
-            let encoder = try Encoder.ffmpeg(.long, to: gateway.quickstart.publishURL, seconds: 400)
+            let encoder = try Encoder.ffmpeg(.long, to: gateway.quickstart.publishURL, seconds: Encoder.untilStopped)
             let token = try #require(gateway.quickstart.whipToken)
             expect("the encoder publishes", within: .seconds(60)) { gateway.log.contains("rtmp_publish_granted") }
             for number in 0..<10 {
@@ -23,7 +23,7 @@ extension Interop {
                 #expect(try gateway.page("watch/x", at: gateway.securedURL()) == "200", "page \(number) by HTTPS")
             }
             let viewer = try ProgramRun([
-                WHIP.python, Workspace.package.appending(path: "Tests/Interop/Clients/aiortc_whep.py").path, "30", token,
+                WHIP.python, WHIP.script("aiortc_whep.py"), "\(Encoder.untilStopped)", token,
                 try gateway.whepURL(gateway.quickstart.participantId),
             ])
             expect("the viewer sees", within: .seconds(60)) { viewer.output.contains("first picture") }

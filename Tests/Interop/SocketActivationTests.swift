@@ -52,7 +52,7 @@ extension Interop {
             let manager = try NotifySocket()
             let gateway = try Gateway(launcher: ["env", "NOTIFY_SOCKET=\(manager.path)", "WATCHDOG_USEC=2000000"])
             expect("ready", within: .seconds(60)) { manager.lines == ["READY=1"] }
-            let encoder = try Encoder.ffmpeg(.p30, to: gateway.quickstart.publishURL, seconds: 90)
+            let encoder = try Encoder.ffmpeg(.p30, to: gateway.quickstart.publishURL, seconds: Encoder.untilStopped)
             expect("a live stream", within: .seconds(60)) { gateway.log.contains("\"rtmp_publish_granted\"") }
             kill(gateway.pid, SIGUSR2)
             expect("the new one serves", within: .seconds(60)) { gateway.log.contains("\"took_over\"") }

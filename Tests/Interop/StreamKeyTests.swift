@@ -25,7 +25,7 @@ extension Interop {
         func `an encoder that ends frees its key`(signal: Int32) throws {
             let gateway = try Gateway()
             let capture = try Capture(gateway.sessionDescription)
-            let first = try Encoder.ffmpeg(.p30, to: gateway.quickstart.publishURL, seconds: 30)
+            let first = try Encoder.ffmpeg(.p30, to: gateway.quickstart.publishURL, seconds: Encoder.untilStopped)
             expect("the first stream arrives", within: .seconds(60)) { capture.byteCount > 50_000 }
             first.send(signal)
             _ = first.status(within: .seconds(60))

@@ -8,7 +8,7 @@ extension Interop {
         func `no request for an old process's session ends another one`() throws {
             let gateway = try Gateway(configuration: "whip: {pendingTimeout: 60s}")
             let clip = try Clip.p30.file()
-            let whip = try gateway.whipPublishers(2, clip: clip, seconds: 170)
+            let whip = try gateway.whipPublishers(2, clip: clip, seconds: Encoder.untilStopped)
             try expect("live streams", within: .seconds(60)) { try gateway.live() == 2 }
             // A session of quickstart's token, that nobody claims.
             #expect(try WHIPPost.send(to: gateway).hasPrefix("201"))

@@ -13,7 +13,7 @@ extension Interop {
             let (count, few) = (Self.streams, Self.streams / 4 + 1)
             let gateway = try Gateway(configuration: Self.roomForMany, participants: 2 * (count + few) + 40)
             let keys = try gateway.makeStreamKeys(stages: (count + few + 9) / 10, each: 10)
-            let receiver = try gateway.receiver(seconds: 200)
+            let receiver = try gateway.receiver()
             let old = try Streams(count, from: 0, of: keys, clip: clip, to: gateway)
             try expect("all streams live", within: .seconds(60)) { try gateway.live() == 2 * count }
 
@@ -66,9 +66,9 @@ extension Interop {
                 try own.joined(separator: "\n").write(to: file, atomically: true, encoding: .utf8)
                 rtmp = try ProgramRun([
                     try Workspace.program("stagedoor-bench"), "rtmp", gateway.quickstart.rtmpURL, "--keys", file.path,
-                    "--flv", clip, "--seconds", "200",
+                    "--flv", clip, "--seconds", "\(Encoder.untilStopped)",
                 ])
-                whip = try gateway.whipPublishers(count, clip: clip, seconds: 200, extra: ["--paced"])
+                whip = try gateway.whipPublishers(count, clip: clip, seconds: Encoder.untilStopped, extra: ["--paced"])
             }
 
             func endWHIP() throws -> WHIPSent {
@@ -92,9 +92,9 @@ extension Interop {
         @Test(.timeLimit(.minutes(10)))
         func `of three processes the last one may die, and the middle one takes the first one along`() throws {
             let gateway = try Gateway(configuration: Self.roomForMany)
-            let encoder = try Encoder.ffmpeg(.p30, to: gateway.quickstart.publishURL, seconds: 90)
+            let encoder = try Encoder.ffmpeg(.p30, to: gateway.quickstart.publishURL, seconds: Encoder.untilStopped)
             let clip = try Clip.p30.file()
-            let whip = try gateway.whipPublishers(2, clip: clip, seconds: 90)
+            let whip = try gateway.whipPublishers(2, clip: clip, seconds: Encoder.untilStopped)
             try expect("live streams", within: .seconds(60)) { try gateway.live() == 3 }
             let second = try Successor(of: gateway)
             try #require(second.tookOver(within: .seconds(60)), "\(second.log)")
@@ -121,7 +121,7 @@ extension Interop {
         func `connections that wait in the accept queue are all served`() throws {
             let gateway = try Gateway(configuration: Self.roomForMany)
             // Keeps the old process alive.
-            let encoder = try Encoder.ffmpeg(.p30, to: gateway.quickstart.publishURL, seconds: 60)
+            let encoder = try Encoder.ffmpeg(.p30, to: gateway.quickstart.publishURL, seconds: Encoder.untilStopped)
             expect("a live stream", within: .seconds(60)) { gateway.log.contains("\"rtmp_publish_granted\"") }
             let port = try #require(URLComponents(string: gateway.quickstart.rtmpURL)?.port.flatMap(UInt16.init(exactly:)))
             let successor = try Successor(of: gateway)
@@ -153,10 +153,10 @@ extension Interop {
         @Test(.timeLimit(.minutes(10)))
         func `a successor killed half-way changes nothing, one killed later gives everything back`() throws {
             let gateway = try Gateway(configuration: Self.roomForMany)
-            let encoder = try Encoder.ffmpeg(.p30, to: gateway.quickstart.publishURL, seconds: 90)
-            let receiver = try gateway.receiver(seconds: 90)
+            let encoder = try Encoder.ffmpeg(.p30, to: gateway.quickstart.publishURL, seconds: Encoder.untilStopped)
+            let receiver = try gateway.receiver()
             let clip = try Clip.p30.file()
-            let whip = try gateway.whipPublishers(2, clip: clip, seconds: 80)
+            let whip = try gateway.whipPublishers(2, clip: clip, seconds: Encoder.untilStopped)
             try expect("live streams", within: .seconds(60)) { try gateway.live() == 3 }
             // At every moment of a start: at once, while it opens the store, while it starts its threads, and when it serves.
             for (number, event) in [nil, "handover_began", "handover_began", "handed_over"].enumerated() {
@@ -183,6 +183,7 @@ extension Interop {
             let sent = try whip.report(WHIPSent.self, within: .seconds(60))
             #expect(sent.deleted == 2 && sent.endedByServer == 0)
             encoder.interrupt()
+            receiver.send(SIGINT)
             let received = try receiver.report(Received.self, within: .seconds(60))
             #expect(received.lost - received.droppedByKernel <= 0)
             gateway.stop()
@@ -202,7 +203,7 @@ extension Interop {
                     "-c", "copy", "-f", "flv", "\(gateway.quickstart.rtmpURL)/\(publisher.streamKey)",
                 ])
             }
-            let encoder = try Encoder.ffmpeg(.p30, to: gateway.quickstart.publishURL, seconds: 90)
+            let encoder = try Encoder.ffmpeg(.p30, to: gateway.quickstart.publishURL, seconds: Encoder.untilStopped)
             expect("a live stream", within: .seconds(60)) { gateway.log.contains("\"rtmp_publish_granted\"") }
             #expect(try publish(publishers[0]).status(within: .seconds(60)) != 0)
             // The encoder may be gone before the line about its end is written.

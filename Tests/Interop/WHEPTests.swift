@@ -8,8 +8,9 @@ extension Interop {
         @Test(.timeLimit(.minutes(10)))
         func `an RTMP and a WHIP publisher are decoded whole on all workers, over loss`() throws {
             let gateway = try Gateway(configuration: "workers: {count: 4}")
-            let encoder = try Encoder.ffmpeg(.long, to: gateway.quickstart.publishURL, seconds: 60)
-            let publisher = try Self.client("aiortc_whip.py", ["50", Self.whip(gateway), Self.token(gateway)])
+            let encoder = try Encoder.ffmpeg(.long, to: gateway.quickstart.publishURL, seconds: Encoder.untilStopped)
+            let publisher = try Self.client(
+                "aiortc_whip.py", ["\(Encoder.untilStopped)", Self.whip(gateway), Self.token(gateway)])
             let rtmp = try Self.url(gateway, gateway.quickstart.participantId)
             let whip = try Self.url(gateway, #require(gateway.quickstart.whipParticipantId))
             expect("it publishes", within: .seconds(60)) { publisher.output.contains("state connected") }
@@ -44,7 +45,7 @@ extension Interop {
         func `the fifty-first subscriber is refused in words, and DELETE frees every place`() throws {
             let gateway = try Gateway(
                 configuration: "embedded: {maximumSubscribers: 50, subscribersPerStage: 50}\n\(Gateway.roomForMany)")
-            let encoder = try Encoder.ffmpeg(.long, to: gateway.quickstart.publishURL)
+            let encoder = try Encoder.ffmpeg(.long, to: gateway.quickstart.publishURL, seconds: Encoder.untilStopped)
             let url = try Self.url(gateway, gateway.quickstart.participantId)
             expect("it publishes", within: .seconds(60)) { gateway.log.contains("rtmp_publish_granted") }
             // Each with a token of its own: of one token the newest would displace the oldest.
@@ -66,14 +67,14 @@ extension Interop {
         @Test(.timeLimit(.minutes(10)))
         func `a subscriber that vanishes is let go, and one whose participant left too`() throws {
             let gateway = try Gateway(configuration: "whip: {consentTimeout: 5s}")
-            let encoder = try Encoder.ffmpeg(.long, to: gateway.quickstart.publishURL)
+            let encoder = try Encoder.ffmpeg(.long, to: gateway.quickstart.publishURL, seconds: Encoder.untilStopped)
             let url = try Self.url(gateway, gateway.quickstart.participantId)
             expect("it publishes", within: .seconds(60)) { gateway.log.contains("rtmp_publish_granted") }
-            let vanishing = try Self.client("aiortc_whep.py", ["30", Self.token(gateway), url])
+            let vanishing = try Self.client("aiortc_whep.py", ["\(Encoder.untilStopped)", Self.token(gateway), url])
             expect("it watches", within: .seconds(60)) { vanishing.output.contains("first picture") }
             vanishing.kill()
             expect("its place is free", within: .seconds(60)) { gateway.log.contains(#""reason":"connection lost""#) }
-            let staying = try Self.client("aiortc_whep.py", ["30", Self.token(gateway), url])
+            let staying = try Self.client("aiortc_whep.py", ["\(Encoder.untilStopped)", Self.token(gateway), url])
             expect("it watches", within: .seconds(60)) { staying.output.contains("first picture") }
             encoder.kill()
             expect("the participant does not come back", within: .seconds(60)) { staying.output.contains("state 0 closed") }

@@ -44,14 +44,16 @@ extension Interop {
         @Test(.timeLimit(.minutes(10)))
         func `the session's story has each step with its time, in the log, by HTTP and as a histogram`() throws {
             let gateway = try Gateway()
-            let client = try WHIPClient.aiortc(gateway, seconds: 4)
+            let client = try WHIPClient.aiortc(gateway, seconds: Encoder.untilStopped)
             expect("pictures", within: .seconds(60)) { client.output.contains("state connected") }
             let id = try #require(client.output.firstMatch(of: /session \S+\/([^\/\s]+)/).map { String($0.1) })
-            try expect("a picture is told of", within: .seconds(60)) {
-                try gateway.session(id).story.steps.contains { $0.step == "firstIDR" }
+            try expect("pictures are told of", within: .seconds(60)) {
+                let told = try gateway.session(id)
+                return told.story.steps.contains { $0.step == "firstIDR" } && told.media.video.packets > 100
             }
             let live = try gateway.session(id)
             #expect(live.state == "live" && live.story.verdict == nil)
+            client.send(SIGUSR2)
             #expect(client.status(within: .seconds(60)) == 0, "\(client.output)")
             let told = try gateway.session(id)
             // On a slow machine audio may be alone for a while.

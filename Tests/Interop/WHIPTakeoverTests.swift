@@ -12,24 +12,35 @@ extension Interop {
             expect("the router's port", within: .seconds(60)) { router.output.contains("\n") }
             let port = try #require(router.output.split(separator: "\n").first.flatMap { UInt16($0) })
             let gateway = try Gateway(routers: "  stage: {driver: announce, url: \"http://127.0.0.1:\(port)\"}")
-            let first = try WHIPClient.aiortc(gateway, seconds: 20)
+            let first = try WHIPClient.aiortc(gateway, seconds: Encoder.untilStopped)
             expect("the first is live", within: .seconds(60)) { Told.list(router).contains { $0.method == "POST" } }
             // A POST alone takes nothing: this client never gets through.
             let stray = try WHIPClient.aiortc(gateway, seconds: 2, environment: ["WRONG=password"])
             #expect(stray.status(within: .seconds(60)) != nil)
             #expect(first.isRunning && !first.output.contains("state closed"))
             #expect(Told.list(router).map(\.method).filter { $0 != "PATCH" } == ["POST"])
-            let second = try WHIPClient.aiortc(gateway, seconds: 6)
+            try Self.expectMedia(gateway)
+            let second = try WHIPClient.aiortc(gateway, seconds: Encoder.untilStopped)
             expect("the first is closed by DTLS", within: .seconds(60)) { first.output.contains("state closed") }
             expect("a second announce", within: .seconds(60)) { Told.list(router).filter { $0.method == "POST" }.count == 2 }
+            try Self.expectMedia(gateway)
             #expect(second.isRunning)
             #expect(Told.list(router).allSatisfy { $0.method != "DELETE" }, "\(router.output)")
+            second.send(SIGUSR2)
             #expect(second.status(within: .seconds(60)) == 0, "\(second.output)")
             expect("the end is told", within: .seconds(60)) { Told.list(router).last?.method == "DELETE" }
             try check(Told.list(router), gateway)
             first.kill()
             gateway.stop()
             router.interrupt()
+        }
+
+        /// Enough from now on for what is asked of each generation.
+        private static func expectMedia(_ gateway: Gateway) throws {
+            let before = try gateway.metrics().sum("stagedoor_rx_packets_total")
+            try expect("media comes", within: .seconds(60)) {
+                try gateway.metrics().sum("stagedoor_rx_packets_total") > before + 200
+            }
         }
 
         private func check(_ told: [Told], _ gateway: Gateway) throws {

@@ -12,7 +12,7 @@ import time
 
 from OpenSSL import SSL
 from pylibsrtp import Policy, Session
-from whip_peer import Peer
+from whip_peer import Peer, orders
 
 FRAMES = 30
 
@@ -77,7 +77,7 @@ def main():
         sys.exit('not connected')
     print('connected', flush=True)
     start, frame = time.time(), 0
-    while (at := frame / FRAMES) < seconds and not peer.is_closed:
+    while (at := frame / FRAMES) < seconds and not peer.is_closed and not orders:
         while (ahead := at - (time.time() - start)) > 0:
             peer.receive(timeout=ahead)
         if frame % FRAMES == 0:

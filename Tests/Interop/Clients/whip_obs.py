@@ -3,6 +3,7 @@
 
 A frame's packets leave in a burst, sender reports go out every second, lost packets (LOSS percent) are sent again when asked for.
 One packet, after 5 s, is lost for good: the requests for a keyframe that follow change nothing. Prints what it did as one JSON object; exits non-zero unless the DELETE was answered 200.
+SIGUSR2 ends it before its time.
 """
 import json
 import random
@@ -12,7 +13,7 @@ import sys
 import time
 
 import av
-from whip_peer import Peer
+from whip_peer import Peer, orders
 
 MTU = 1180
 
@@ -92,7 +93,7 @@ class Stream:
                     at = offset + float(packet.pts * packet.time_base)
                     while (ahead := at - (time.time() - self.start)) > 0:
                         self.peer.receive(timeout=ahead)
-                    if at >= seconds or self.peer.is_closed:
+                    if at >= seconds or self.peer.is_closed or orders:
                         return
                     if packet.stream.type == 'video':
                         self.video(packet, extradata, at)

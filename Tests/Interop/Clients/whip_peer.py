@@ -6,6 +6,7 @@ success, NACK answered, keyframe requests ignored. Libraries: aioice (STUN messa
 import os
 import re
 import select
+import signal
 import socket
 import struct
 import time
@@ -33,6 +34,10 @@ OFFER = '\r\n'.join([
 # Parameter sets of 1280x720 Constrained Baseline.
 SPS = bytes.fromhex('6742c01fda014016ec05a808080a000003000200000300791e306540')
 PPS = bytes.fromhex('68ce3c80')
+
+# SIGUSR2 ends a publish before its time.
+orders = []
+signal.signal(signal.SIGUSR2, lambda number, _: orders.append(number))
 
 
 def http(url, method, headers=(), body=b'', source=''):

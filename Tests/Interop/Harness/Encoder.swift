@@ -2,6 +2,9 @@ import Foundation
 
 /// Real encoders, each with the line a user would type.
 enum Encoder {
+    /// Seconds, longer than any test: one whose stream has to outlast what it looks at ends it by itself.
+    static let untilStopped = 600
+
     /// ffmpeg at real-time pace, stream copy.
     static func ffmpeg(_ clip: Clip, to url: String, options: [String] = [], seconds: Int? = nil) throws -> ProgramRun {
         var arguments = ["ffmpeg", "-hide_banner", "-nostdin", "-nostats", "-v", "warning", "-re"]

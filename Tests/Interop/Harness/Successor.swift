@@ -66,11 +66,11 @@ extension Gateway {
         try String(contentsOf: data.appending(path: "lock"), encoding: .utf8).trimmingCharacters(in: .whitespacesAndNewlines)
     }
 
-    /// A receiver at every port of the static router.
-    func receiver(seconds: Int) throws -> ProgramRun {
+    /// A receiver at every port of the static router, which reports when it is interrupted.
+    func receiver() throws -> ProgramRun {
         let receiver = try ProgramRun([
             try Workspace.program("stagedoor-bench"), "receive", "--ports",
-            "\(routerPorts.lowerBound)-\(routerPorts.upperBound)", "--seconds", "\(seconds)", "--idle", "3",
+            "\(routerPorts.lowerBound)-\(routerPorts.upperBound)", "--seconds", "\(Encoder.untilStopped)",
         ])
         expect("the receiver is ready", within: .seconds(60)) { receiver.output.contains("receiving") }
         return receiver

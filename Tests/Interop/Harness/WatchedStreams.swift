@@ -44,11 +44,11 @@ final class WatchedStreams {
         (self.kind, self.count, self.gateway) = (kind, count, gateway)
         receiver = try ProgramRun([
             try Workspace.program("stagedoor-bench"), "receive", "--ports",
-            "\(gateway.routerPorts.lowerBound)-\(gateway.routerPorts.upperBound)", "--seconds", "300",
+            "\(gateway.routerPorts.lowerBound)-\(gateway.routerPorts.upperBound)", "--seconds", "\(Encoder.untilStopped)",
             "--sources", "\(2 * count)",
         ])
         expect("the receiver is ready", within: .seconds(60)) { [receiver] in receiver.output.contains("receiving") }
-        let source = ["--flv", try clip.file(), "--seconds", "300", "--marks"]
+        let source = ["--flv", try clip.file(), "--seconds", "\(Encoder.untilStopped)", "--marks"]
         sender = try ProgramRun([try Workspace.program("stagedoor-bench")] + Self.publish(kind, count, to: gateway) + source)
         try expect("all publish", within: .seconds(60)) {
             try gateway.metrics().sum("stagedoor_sessions", "state=\"live\"", "protocol=\"\(kind == .whip ? "whip" : "rtmp")\"")

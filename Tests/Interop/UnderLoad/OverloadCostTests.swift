@@ -20,14 +20,14 @@ extension UnderLoad {
             let keys = try gateway.makeStreamKeys(stages: 3 * limit / 10, each: 10)
             let names = try String(contentsOf: keys, encoding: .utf8).split(whereSeparator: \.isWhitespace)
             let clip = try Clip.p30.file()
-            let receiver = try gateway.receiver(seconds: 200)
+            let receiver = try gateway.receiver()
             func publish(_ keys: some Sequence<Substring>, seconds: Int) throws -> ProgramRun {
                 try ProgramRun([
                     try Workspace.program("stagedoor-bench"), "rtmp", gateway.quickstart.rtmpURL, "--keys",
                     try Self.file(keys).path, "--flv", clip, "--seconds", "\(seconds)",
                 ])
             }
-            let within = try publish(names.prefix(limit), seconds: 200)
+            let within = try publish(names.prefix(limit), seconds: Encoder.untilStopped)
             try expect("all within the limit", within: .seconds(60)) { try gateway.live() == limit }
             let alone = try gateway.mediaTurns { letPass(.seconds(4)) }
             // A refusal lasts half a second, so that its words are read: ten clients at a time.
