@@ -27,8 +27,6 @@ final class DistantPath {
     init(tcpTo port: UInt16? = nil, delay: Duration = .zero, loss: Double = 0, seed: Int = 1) throws {
         let pipe = Pipe()
         commands = pipe.fileHandleForWriting
-        // Whoever else is started must not keep its input open.
-        _ = fcntl(commands.fileDescriptor, F_SETFD, FD_CLOEXEC)
         let target = port.map { ["--tcp", "\($0)"] } ?? []
         run = try ProgramRun(
             [

@@ -68,6 +68,10 @@ final class ProgramRun {
         }
         posix_spawn_file_actions_addopen(&files, STDOUT_FILENO, log, O_WRONLY | O_CREAT | O_APPEND, 0o600)
         posix_spawn_file_actions_adddup2(&files, STDOUT_FILENO, STDERR_FILENO)
+        // Whose end somebody waits for must not stay open in a program that was started meanwhile.
+        for descriptor in (STDERR_FILENO + 1)..<min(getdtablesize(), 1_024) {
+            posix_spawn_file_actions_addclose(&files, descriptor)
+        }
         var attributes = posix_spawnattr_t()
         posix_spawnattr_init(&attributes)
         defer { posix_spawnattr_destroy(&attributes) }
