@@ -53,7 +53,7 @@ extension Interop {
 
         @Test(.timeLimit(.minutes(10)))
         func `a node that alone cannot reach a router leaves its stages there, and refuses in words`() throws {
-            let routers = try [StageRouter(), StageRouter()]
+            let routers = try [StageRouter(), StageRouter(port: Int(FreePorts.tcp()))]
             let way = try Way(to: routers[0].port)
             let second = routers[1].settings("two")
             routers[1].kill()

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 extension Interop {
@@ -13,9 +14,7 @@ extension Interop {
                     drain: {grace: 0s, timeout: 1s, closesPerSecond: 20}
                     rates: {resources: 10000}
                     limits: {connectionsPerAddress: 1000}
-                    """, participants: 30)
-            // The same ports again, as a service has them.
-            let port = try #require(URLComponents(string: gateway.quickstart.rtmpURL)?.port)
+                    """, participants: 30, rtmpPort: FreePorts.tcp())
             let keys = try gateway.makeStreamKeys(stages: 1, each: Self.publishers)
             let clip = try Clip.p30.file()
             let encoders = try String(contentsOf: keys, encoding: .utf8).split(whereSeparator: \.isWhitespace).map { key in
@@ -24,7 +23,7 @@ extension Interop {
             try expect("all live", within: .seconds(60)) { try gateway.live() == Self.publishers }
             kill(gateway.pid, SIGTERM)
             expect("the old process ends", within: .seconds(60)) { !gateway.isRunning }
-            try gateway.keepPort(port)
+            // It listens where the old one did, as a service does.
             let next = try Successor(of: gateway, takesOver: false)
             expect("all are back\n\(next.log.suffix(1_000))", within: .seconds(60)) {
                 next.log.components(separatedBy: "\"rtmp_publish_granted\"").count - 1 >= Self.publishers
@@ -50,16 +49,5 @@ extension Interop {
                 delay=$(awk "BEGIN {print $delay * 1.5}")
             done
             """
-    }
-}
-
-extension Gateway {
-    /// The next process with this configuration listens for RTMP where this one did.
-    func keepPort(_ port: Int) throws {
-        let text = try String(contentsOf: settings, encoding: .utf8)
-        let old = "rtmp: {listen: \"127.0.0.1:0\"}"
-        try #require(text.contains(old))
-        try text.replacingOccurrences(of: old, with: "rtmp: {listen: \"127.0.0.1:\(port)\"}")
-            .write(to: settings, atomically: true, encoding: .utf8)
     }
 }

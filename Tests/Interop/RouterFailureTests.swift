@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 extension Interop {
@@ -6,7 +7,7 @@ extension Interop {
     @Suite struct RouterFailure {
         @Test(.timeLimit(.minutes(10)))
         func `publishes are refused in words while no router lives, and taken once one does`() throws {
-            let nobody = try StageRouter()
+            let nobody = try StageRouter(port: Int(FreePorts.tcp()))
             nobody.kill()
             let gateway = try Gateway(routers: nobody.settings("a"))
             expect("it knows", within: .seconds(60)) { gateway.log.contains("\"routers_available\",\"available\":false") }

@@ -25,11 +25,12 @@ final class Gateway {
     ///   - routers: entries of the configuration's `routers`, in place of the embedded one and one receiver on this machine.
     ///   - launcher: a command that becomes the program whose path follows.
     ///   - address: where it listens when it has no network of its own, in brackets when it is IPv6.
+    ///   - rtmpPort: one of `FreePorts`, where another process is to listen after this one.
     ///   - isMediaTCP: whether ICE-TCP has the media port's number.
     ///   - network: where it runs with its clients, when that is not this machine's own network.
     init(
         configuration: String = "", routers: String? = nil, participants: Int = 5, data: URL? = nil, launcher: [String] = [],
-        address: String = "127.0.0.1", isMediaTCP: Bool = true, in network: NetworkNamespace? = nil
+        address: String = "127.0.0.1", rtmpPort: UInt16 = 0, isMediaTCP: Bool = true, in network: NetworkNamespace? = nil
     ) throws {
         (self.network, self.address) = (network, address)
         let firstPort = Self.freeRouterPorts(participants * 4)
@@ -39,7 +40,8 @@ final class Gateway {
         let receiver =
             "  embedded: {driver: embedded}\n  local: {driver: static, host: \"127.0.0.1\", ports: \"\(firstPort)-\(routerPorts.upperBound)\"}"
         try Self.configuration(
-            routers: routers ?? receiver, address: network?.address ?? address, isMediaTCP: isMediaTCP, extra: configuration
+            routers: routers ?? receiver, address: network?.address ?? address, rtmpPort: rtmpPort, isMediaTCP: isMediaTCP,
+            extra: configuration
         ).write(to: settings, atomically: true, encoding: .utf8)
         self.data = folder
         let file = folder.appending(path: "quickstart.json")
@@ -160,11 +162,13 @@ final class Gateway {
     }
 
     /// Port 0 everywhere, and router ports that no other run has: two gateways at a time do not meet.
-    private static func configuration(routers: String, address: String, isMediaTCP: Bool, extra: String) -> String {
+    private static func configuration(
+        routers: String, address: String, rtmpPort: UInt16, isMediaTCP: Bool, extra: String
+    ) -> String {
         """
         http: {listen: "\(address):0"}
         https: {listen: "\(address):0"}
-        rtmp: {listen: "\(address):0"}
+        rtmp: {listen: "\(address):\(rtmpPort)"}
         media: {listen: "\(address):0", tcp: \(isMediaTCP)}
         admin: {listen: "127.0.0.1:0"}
         routers:

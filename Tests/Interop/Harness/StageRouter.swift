@@ -44,6 +44,7 @@ final class StageRouter {
         var isWhole: Bool { packets > 0 && highest - (first ?? 0) + 1 == packets }
     }
 
+    /// - Parameter port: 0 for any; one of `FreePorts` stays nobody's once the router is killed.
     init(port: Int = 0, _ options: [String] = []) throws {
         let script = Workspace.package.appending(path: "Tests/Interop/Clients/test_router.py").path
         let run = try ProgramRun(["/usr/bin/python3", script, "--port", "\(port)"] + options)
