@@ -23,7 +23,7 @@ extension Interop {
                 ]
                     + [try #require(gateway.quickstart.adminURL), key.id, key.secret]
                     + [try #require(gateway.quickstart.accessKeyId), try #require(gateway.quickstart.secretAccessKey), stage])
-            #expect(client.status(within: .seconds(240)) == 0, "\(client.output)\n\(gateway.log.suffix(4_000))")
+            #expect(client.status(within: .browserScript) == 0, "\(client.output)\n\(gateway.log.suffix(4_000))")
             gateway.stop()
         }
     }

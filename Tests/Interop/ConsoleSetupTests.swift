@@ -11,7 +11,7 @@ extension Interop {
             let key = try #require(gateway.quickstart.secretAccessKey)
             #expect(gateway.quickstart.consoleURL == gateway.quickstart.adminURL.map { $0 + "/" })
             let walk = try Self.run("console_walk.py", gateway, [try #require(gateway.quickstart.accessKeyId), key])
-            #expect(walk.status(within: .seconds(430)) == 0, "\(walk.output)\n\(gateway.log.suffix(4_000))")
+            #expect(walk.status(within: .browserScript) == 0, "\(walk.output)\n\(gateway.log.suffix(4_000))")
             #expect(!walk.output.contains("rt_"), "no stream key is told")
             gateway.stop()
         }
@@ -25,7 +25,7 @@ extension Interop {
             let looks = try Self.run(
                 "console_looks.py", gateway,
                 [try #require(gateway.quickstart.accessKeyId), key, Self.viewer.id, Self.viewer.secret])
-            #expect(looks.status(within: .seconds(310)) == 0, "\(looks.output)\n\(gateway.log.suffix(4_000))")
+            #expect(looks.status(within: .browserScript) == 0, "\(looks.output)\n\(gateway.log.suffix(4_000))")
             gateway.stop()
         }
 
@@ -34,7 +34,7 @@ extension Interop {
         func `its QR codes are read, whatever their size`() throws {
             let gateway = try Gateway()
             let codes = try Self.run("console_codes.py", gateway, [])
-            #expect(codes.status(within: .seconds(240)) == 0, "\(codes.output)")
+            #expect(codes.status(within: .browserScript) == 0, "\(codes.output)")
             gateway.stop()
         }
 

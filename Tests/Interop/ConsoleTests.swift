@@ -20,7 +20,7 @@ extension Interop {
                 try #require(quickstart.accessKeyId),
                 try #require(quickstart.secretAccessKey), quickstart.participantId, try Self.pictures().path,
             ])
-            #expect(page.status(within: .seconds(110)) == 0, "\(page.output)\n\(gateway.log.suffix(2_000))")
+            #expect(page.status(within: .browserScript) == 0, "\(page.output)\n\(gateway.log.suffix(2_000))")
             #expect(encoder.status(within: .seconds(60)) != nil, "the encoder was cut")
             #expect(encoder.output.contains("The show is over"), "\(encoder.output)")
             gateway.stop()
@@ -30,12 +30,15 @@ extension Interop {
         func `layers have curves and a table, and a paused one is told`() throws {
             let gateway = try Gateway()
             let quickstart = gateway.quickstart
-            let encoder = try Encoder.simulcast(to: gateway, seconds: Encoder.untilStopped, options: ["--rest", "0:60-"])
             let page = try ProgramRun([
                 "/usr/bin/python3", Self.script("console_layers.py"), try #require(quickstart.adminURL),
                 try #require(quickstart.accessKeyId), try #require(quickstart.secretAccessKey), try Self.pictures().path,
             ])
-            #expect(page.status(within: .seconds(250)) == 0, "\(page.output)\n\(gateway.log.suffix(2_000))")
+            expect("a browser that waits for it\n\(page.output)", within: .browserScript) {
+                page.output.contains("overview") || !page.isRunning
+            }
+            let encoder = try Encoder.simulcast(to: gateway, seconds: Encoder.untilStopped, options: ["--rest", "0:90-"])
+            #expect(page.status(within: .browserScript) == 0, "\(page.output)\n\(gateway.log.suffix(2_000))")
             encoder.interrupt()
             gateway.stop()
         }

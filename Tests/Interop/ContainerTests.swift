@@ -59,7 +59,7 @@ extension Interop {
             ])
             #expect(viewer.status(within: .seconds(60)) == 0, "\(viewer.output)")
             #expect(viewer.output.matches(of: /first picture/).count == 2, "\(viewer.output)")
-            #expect(browser.status(within: .seconds(90)) == 0, "\(browser.output)")
+            #expect(browser.status(within: .browserScript) == 0, "\(browser.output)")
             #expect(browser.output.contains("stopped 200"), "\(browser.output)")
             #expect(try container.metrics().sum("stagedoor_sessions", "state=\"live\"") == 1)
 

@@ -31,7 +31,7 @@ extension Interop.MediaContract {
             letPass(.seconds(3))
             outage.run.send(SIGCONT)
             for push in pushes {
-                #expect(push.run.status(within: .seconds(Self.seconds + 15)) == 0, push.comment)
+                #expect(push.run.status(within: .seconds(Self.seconds + 60)) == 0, push.comment)
                 #expect(!push.run.output.contains("SD-"), push.comment)
             }
             try Self.expectUntouched(pushes, gateway)
@@ -84,7 +84,7 @@ extension Interop.MediaContract {
         }
 
         private static func expectRamp(_ browser: ProgramRun, _ gateway: Gateway) throws {
-            #expect(browser.status(within: .seconds(60)) == 0, "\(browser.output)")
+            #expect(browser.status(within: .browserScript) == 0, "\(browser.output)")
             let line = try #require(browser.output.split(separator: "\n").first { $0.hasPrefix("heights") }, "\(browser.output)")
             let heights = line.split(separator: " ").compactMap { Int($0) }
             print("Chromium's ramp: \(heights)")

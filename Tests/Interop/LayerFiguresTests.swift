@@ -51,7 +51,7 @@ extension Interop {
         func `every layer of Chromium comes in with its size`() throws {
             let gateway = try Gateway()
             let browser = try Encoder.chromium(to: gateway, seconds: Encoder.untilStopped)
-            try expect("three layers", within: .seconds(90)) { try gateway.liveLayers().count { $0.bitsPerSecond > 0 } == 3 }
+            try expect("three layers", within: .seconds(120)) { try gateway.liveLayers().count { $0.bitsPerSecond > 0 } == 3 }
             let layers = try gateway.liveLayers()
             #expect(
                 layers.map(\.name) == ["hi", "mid", "low"] && layers.map(\.rid) == ["h", "m", "l"],

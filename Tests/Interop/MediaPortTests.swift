@@ -41,7 +41,7 @@ extension Interop {
             let capture = try gateway.captureFirstWHIP()
             let script = WHIP.script("browser_whip.py")
             let client = try ProgramRun(network.command([WHIP.python, script, "11", page, token, "pattern"]))
-            #expect(client.status(within: .seconds(60)) == 0, "\(client.output) \(gateway.log.suffix(2_000))")
+            #expect(client.status(within: .browserScript) == 0, "\(client.output) \(gateway.log.suffix(2_000))")
             let metrics = try gateway.metrics()
             capture.finish()
             #expect(metrics.sum("stagedoor_media_datagrams_total") == 0, "by UDP")

@@ -13,12 +13,14 @@ extension Interop {
             let screenshot = try Self.screenshot()
             // The page is open before anybody is live: they appear by themselves.
             let browser = try ProgramRun([WHIP.python, Self.client("watch_page.py"), url, "2", screenshot])
-            let rtmp = try ProgramRun(["/usr/bin/python3", Self.client("clock_picture.py"), "120", gateway.quickstart.publishURL])
+            let rtmp = try ProgramRun([
+                "/usr/bin/python3", Self.client("clock_picture.py"), "\(Encoder.untilStopped)", gateway.quickstart.publishURL,
+            ])
             let whip = try ProgramRun([
-                WHIP.python, Self.client("aiortc_whip.py"), "120", try #require(gateway.quickstart.whipURL),
+                WHIP.python, Self.client("aiortc_whip.py"), "\(Encoder.untilStopped)", try #require(gateway.quickstart.whipURL),
                 try #require(gateway.quickstart.whipToken), "clock",
             ])
-            let isSeen = holds(within: .seconds(75)) { browser.output.contains("\n") || !browser.isRunning }
+            let isSeen = holds(within: .browserScript) { browser.output.contains("\n") || !browser.isRunning }
             try #require(isSeen, "\(browser.output)\n\(rtmp.output)\n\(whip.output)\n\(gateway.log.suffix(4_000))")
             let line = browser.output.split(separator: "\n")[0]
             let seen = try JSONDecoder().decode(Seen.self, from: Data(line.utf8))

@@ -85,7 +85,7 @@ def by_node():
 
 
 def by_console():
-    with webdriver.chromium(limit=120) as browser:
+    with webdriver.chromium() as browser:
         browser.open(ADMIN + '/')
         browser.wait('form to sign in', '!document.querySelector("#sign-in").hidden')
         browser.fill('#access-key', KEY + webdriver.TAB + SECRET + webdriver.ENTER)

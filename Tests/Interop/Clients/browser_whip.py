@@ -1,24 +1,23 @@
 #!/usr/bin/env python3
 """browser_whip.py SECONDS PAGE-URL TOKEN SOURCE: publishes from the gateway's own page in headless Chromium.
 
-Drives chromedriver's HTTP API with the standard library alone: opens PAGE-URL#token=TOKEN&source=SOURCE (pattern, camera),
+Opens PAGE-URL#token=TOKEN&source=SOURCE (pattern, camera),
 presses Start, waits, presses Stop, and prints the page's log and what the browser says it sent.
 Environment: LAYERS=1|2|3 makes the page send simulcast; VIDEO=later offers video and sends none: each SIGUSR1 begins or mutes it.
 SIGUSR2 ends it before its time.
 """
-import contextlib
 import json
 import os
 import shutil
 import signal
-import socket
-import subprocess
 import sys
 import tempfile
 import time
 import urllib.error
 import urllib.parse
 import urllib.request
+
+import webdriver
 
 ARGUMENTS = [
     '--headless=new', '--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage', '--no-first-run',
@@ -54,18 +53,12 @@ connection.getStats().then(report => {
 """
 
 
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(('127.0.0.1', 0))
-        return probe.getsockname()[1]
-
-
 orders = []
 
 
 class Driver:
-    def __init__(self, port):
-        self.base = 'http://127.0.0.1:%d' % port
+    def __init__(self, base):
+        self.base = base
 
     def call(self, method, path, body=None, timeout=60):
         data = json.dumps(body).encode() if body is not None else None
@@ -123,8 +116,8 @@ def publish(driver, session, seconds):
 
 
 def last_words(driver, session):
-    """The page's log once its DELETE has been answered, or after five seconds."""
-    end = time.time() + 5
+    """The page's log once its DELETE has been answered, or after a minute."""
+    end = time.time() + 60
     while True:
         log = driver.script(session, "return document.getElementById('log').textContent")
         if 'stopped' in log or time.time() > end:
@@ -139,33 +132,21 @@ def main():
         signal.signal(order, lambda number, _: orders.append(number))
     seconds, url, token, source = float(sys.argv[1]), sys.argv[2], sys.argv[3], sys.argv[4]
     signal.signal(signal.SIGALRM, lambda *_: sys.exit('not done in time'))
-    signal.alarm(int(seconds) + 90)
-    port, profile = free_port(), tempfile.mkdtemp()
-    server = subprocess.Popen(['chromedriver', '--port=%d' % port], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    driver, session = Driver(port), None
+    signal.alarm(int(seconds) + 200)
+    profile = tempfile.mkdtemp()
     try:
-        for _ in range(100):
-            try:
-                driver.call('GET', '/status')
-                break
-            except OSError:
-                time.sleep(.1)
-        options = {'args': ARGUMENTS + ['--user-data-dir=' + profile]}
-        wanted = {'goog:chromeOptions': options, 'acceptInsecureCerts': True}
-        capabilities = {'capabilities': {'alwaysMatch': wanted}}
-        session = driver.call('POST', '/session', capabilities)['sessionId']
-        driver.call('POST', '/session/%s/timeouts' % session, {'script': 20000})
-        fragment = urllib.parse.urlencode({'token': token, 'source': source})
-        visit(driver, session, url + '#' + fragment)
-        publish(driver, session, seconds)
+        with webdriver.driver() as base:
+            driver = Driver(base)
+            options = {'args': ARGUMENTS + ['--user-data-dir=' + profile]}
+            wanted = {'goog:chromeOptions': options, 'acceptInsecureCerts': True}
+            capabilities = {'capabilities': {'alwaysMatch': wanted}}
+            session = driver.call('POST', '/session', capabilities)['sessionId']
+            driver.call('POST', '/session/%s/timeouts' % session, {'script': 60000})
+            fragment = urllib.parse.urlencode({'token': token, 'source': source})
+            visit(driver, session, url + '#' + fragment)
+            publish(driver, session, seconds)
     finally:
         signal.alarm(0)
-        # By the driver's own hand: the browser may outlive it.
-        if session:
-            with contextlib.suppress(OSError, RuntimeError, ValueError):
-                driver.call('DELETE', '/session/%s' % session, timeout=10)
-        server.terminate()
-        server.wait()
         shutil.rmtree(profile, ignore_errors=True)
 
 

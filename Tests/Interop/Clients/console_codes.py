@@ -49,7 +49,7 @@ def read(codes):
 
 
 def main():
-    with webdriver.chromium(limit=200) as browser:
+    with webdriver.chromium() as browser:
         browser.open(sys.argv[1] + '/')
 
         def encode(wanted):

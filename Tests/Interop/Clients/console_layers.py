@@ -22,17 +22,18 @@ STROKES = """return ["hi", "mid", "low"].map(name => getComputedStyle(document.q
 
 def main():
     admin, key, secret, folder = sys.argv[1:]
-    with webdriver.chromium(limit=240) as browser:
+    with webdriver.chromium() as browser:
         console = Console(browser, admin)
         console.sign_in(key, secret)
-        browser.wait('layers', CHIPS + ' === "hi 720p,mid 360p,low 180p"', seconds=60)
+        expect(True, 'the overview, to which the session may come now')
+        browser.wait('layers', CHIPS + ' === "hi 720p,mid 360p,low 180p"')
         expect(True, 'the layers of a session are there at a glance')
         browser.run('document.querySelector("tr.session button[aria-expanded]").focus()')
         browser.keys(webdriver.ENTER)
         browser.wait('table', ROWS + '.startsWith("hi 0 1280\u2009×\u2009720")')
-        browser.wait('curves', CURVES + ' === "hi,mid,low"', seconds=30)
+        browser.wait('curves', CURVES + ' === "hi,mid,low"')
         expect(len(set(browser.run(STROKES))) == 3, 'each layer has a curve of its own colour and pattern')
-        browser.wait('pause', CHIPS + ' === "hi 720p paused,mid 360p,low 180p"', seconds=120)
+        browser.wait('pause', CHIPS + ' === "hi 720p paused,mid 360p,low 180p"', seconds=200)
         rows = browser.run('return ' + ROWS).split(',')
         expect(rows == ['hi 0 1280\u2009×\u2009720 paused', 'mid 1 640\u2009×\u2009360 active', 'low 2 320\u2009×\u2009180 active'],
                'the table tells names, sizes, and which layer is paused')

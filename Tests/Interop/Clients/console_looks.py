@@ -63,7 +63,7 @@ def only_look(console, key, secret):
 
 def main():
     admin, key, secret, reader, reader_secret, folder = sys.argv[1:]
-    with webdriver.chromium(limit=300) as browser:
+    with webdriver.chromium() as browser:
         console = Console(browser, admin)
         console.sign_in(key, secret)
         look_around(console, folder)

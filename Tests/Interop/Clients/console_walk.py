@@ -106,7 +106,7 @@ def watch(console, folder, picture):
     check_code(console, 'Watch in a browser', link)
     expect(urllib.parse.urlsplit(link).fragment.startswith('token='), 'the token stands in the fragment, which no server sees')
     own = follow_link(console)
-    browser.wait('moving picture', PLAYING, seconds=40)
+    browser.wait('moving picture', PLAYING)
     browser.photograph('%s/%s' % (folder, picture))
     expect(True, 'the stream is watched by the link')
     back(console, own)
@@ -119,9 +119,9 @@ def publish_by_ffmpeg(console, command, folder):
     with tempfile.TemporaryFile() as output:
         encoder = subprocess.Popen(['bash', '-c', command], stdin=subprocess.DEVNULL, stdout=output, stderr=output)
         try:
-            browser.wait('publisher', 'document.querySelector(arguments[0] + " tr.session")', stage, seconds=60)
-            browser.wait('picture', 'document.querySelector(".session .picture").textContent.includes("1280")', seconds=30)
-            browser.wait('state', 'document.querySelector(arguments[0] + " .key .state").textContent === "live"', stage, seconds=30)
+            browser.wait('publisher', 'document.querySelector(arguments[0] + " tr.session")', stage)
+            browser.wait('picture', 'document.querySelector(".session .picture").textContent.includes("1280")')
+            browser.wait('state', 'document.querySelector(arguments[0] + " .key .state").textContent === "live"', stage)
             expect('anna' in browser.text('tr.session'), 'ffmpeg publishes by the copied line')
             for width in (390, 1100):
                 browser.resize(width, 760, phone=width < 600)
@@ -163,16 +163,16 @@ def publish_by_link(console, folder):
     browser.wait('publish page', 'document.querySelector("#start") && document.querySelector("#token").value')
     browser.run('document.querySelector("#source").value = "pattern"')
     browser.click('#start')
-    browser.wait('connection', 'document.querySelector("#log").textContent.includes("connection connected")', seconds=40)
+    browser.wait('connection', 'document.querySelector("#log").textContent.includes("connection connected")')
     publisher = browser.call('GET', '/window')
     browser.call('POST', '/window', {'handle': own})
     console.close_sheet()
-    browser.wait('publisher', 'document.querySelector("tr.session")?.textContent.includes("bert")', seconds=40)
+    browser.wait('publisher', 'document.querySelector("tr.session")?.textContent.includes("bert")')
     expect(True, 'a browser publishes by the link')
     watch(console, folder, 'console-watched-browser.png')
     browser.call('POST', '/window', {'handle': publisher})
     back(console, own)
-    browser.wait('end', '!document.querySelector("tr.session")', seconds=60)
+    browser.wait('end', '!document.querySelector("tr.session")')
 
 
 def arrange_keys(console):
@@ -210,7 +210,7 @@ def import_public_key(console):
 
 def main():
     admin, key, secret, folder = sys.argv[1:]
-    with webdriver.chromium(limit=420) as browser:
+    with webdriver.chromium() as browser:
         browser.resize(1100, 760)
         console = Console(browser, admin)
         console.sign_in(key, secret)

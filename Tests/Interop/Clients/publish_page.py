@@ -24,12 +24,12 @@ RTCPeerConnection.prototype.addTransceiver = function (track, options) {
 
 def main():
     page, token, wanted = sys.argv[1:]
-    with webdriver.chromium(limit=90) as browser:
+    with webdriver.chromium() as browser:
         browser.open(page + '#' + urllib.parse.urlencode({'token': token, 'source': 'pattern'}))
         if 'WITHOUT_H264' in os.environ:
             browser.run(WITHOUT_H264)
         browser.click('#start')
-        browser.wait(wanted, "document.getElementById('log').textContent.includes(arguments[0])", wanted, seconds=40)
+        browser.wait(wanted, "document.getElementById('log').textContent.includes(arguments[0])", wanted)
         print(browser.text('#log'))
 
 

@@ -11,8 +11,10 @@ usage: test_router.py [--port PORT] [--delay SECONDS]
 """
 import argparse
 import base64
+import contextlib
 import ctypes
 import os
+import random
 import re
 import signal
 import socket
@@ -151,9 +153,12 @@ def end_with_parent():
 
 
 def free_port(address):
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
-        probe.bind((address, 0))
-        return probe.getsockname()[1]
+    """One that the kernel gives nobody before it is bound again."""
+    while True:
+        port = random.randrange(10_000, 20_000)
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe, contextlib.suppress(OSError):
+            probe.bind((address, port))
+            return port
 
 
 class Handler(stage_router.Handler):

@@ -9,10 +9,11 @@ import signal
 import sys
 import time
 
-from selenium import webdriver
-from selenium.webdriver.chrome.service import Service
+import selenium.webdriver
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
+
+import webdriver
 
 ARGUMENTS = [
     "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run", "--window-size=1200,800",
@@ -52,7 +53,7 @@ async function latencies(video, milliseconds) {
     const made = madeAt(video);
     if (made !== undefined) found.push((Date.now() % 0x100000 - made + 0x100000) % 0x100000);
   }
-  return found.sort((a, b) => a - b);
+  return found;
 }
 async function statistics(peer) {
   const found = {};
@@ -66,9 +67,14 @@ async function one(figure) {
   const video = figure.querySelector('video');
   const receivers = peers.filter(peer => peer.connectionState === 'connected');
   const peer = receivers.find(each => each.getReceivers().some(r => video.srcObject.getTracks().includes(r.track)));
-  const before = {time: video.currentTime, ...await statistics(peer)};
-  const times = await latencies(video, 3000);
-  const after = {time: video.currentTime, ...await statistics(peer)};
+  const before = {time: video.currentTime, ...await statistics(peer)}, end = performance.now() + 40000;
+  let times = [], after = before;
+  const isEnough = () => after.frames - before.frames > 40 && after.time - before.time > 2 && times.length > 20;
+  // Three seconds, and more where the machine is busy.
+  while (!isEnough() && performance.now() < end) {
+    times = [...times, ...await latencies(video, 3000)].sort((a, b) => a - b);
+    after = {time: video.currentTime, ...await statistics(peer)};
+  }
   return {
     participant: figure.dataset.participant, width: video.videoWidth, height: video.videoHeight,
     played: after.time - before.time, frames: after.frames - before.frames, level: after.level,
@@ -119,49 +125,49 @@ def keyboard(driver):
     return {"focused": focused, "heard": heard, "listed": listed}
 
 
+def devtools(driver, command, **parameters):
+    driver.execute("executeCdpCommand", {"cmd": command, "params": parameters})
+
+
 def themes(driver):
     """The page's ground in the light and in the dark."""
     colours = []
     for theme in ["light", "dark"]:
-        driver.execute_cdp_cmd(
-            "Emulation.setEmulatedMedia", {"features": [{"name": "prefers-color-scheme", "value": theme}]})
+        devtools(driver, "Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": theme}])
         colours.append(driver.execute_script("return getComputedStyle(document.documentElement).backgroundColor"))
     return colours
 
 
 def watch(driver, url, count, screenshot):
-    driver.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument", {"source": KEEP_PEERS})
-    driver.set_script_timeout(30)
+    devtools(driver, "Page.addScriptToEvaluateOnNewDocument", source=KEEP_PEERS)
+    driver.set_script_timeout(90)
     driver.get(url)
-    if not wait_for(40, lambda: driver.execute_script(PLAYING) >= count):
+    if not wait_for(120, lambda: driver.execute_script(PLAYING) >= count):
         driver.save_screenshot(screenshot)
         print(json.dumps({"error": driver.execute_script("return document.body.innerText")}), flush=True)
         return 1
     # Sound first: browsers measure no level of what is muted.
     seen = {"keyboard": keyboard(driver)}
-    wait_for(20, lambda: driver.execute_async_script(HEARD) >= count and driver.execute_script(TOLD) >= count)
+    wait_for(60, lambda: driver.execute_async_script(HEARD) >= count and driver.execute_script(TOLD) >= count)
     seen["participants"] = json.loads(driver.execute_async_script(MEASURE))
     seen["themes"] = themes(driver)
     driver.save_screenshot(screenshot)
     seen["resources"] = driver.execute_script("return performance.getEntriesByType('resource').map(entry => entry.name)")
     print(json.dumps(seen), flush=True)
-    left = wait_for(40, lambda: len(driver.find_elements(By.TAG_NAME, "figure")) == count - 1)
+    left = wait_for(60, lambda: len(driver.find_elements(By.TAG_NAME, "figure")) == count - 1)
     print(json.dumps({"left": left, "playing": driver.execute_script(PLAYING)}), flush=True)
     return 0 if left else 1
 
 
 def main():
-    # By an exception, so that the browser goes too.
-    signal.signal(signal.SIGALRM, lambda *_: sys.exit("not done within 120 s"))
-    signal.alarm(120)
-    options = webdriver.ChromeOptions()
+    signal.signal(signal.SIGALRM, lambda *_: sys.exit("not done within 400 s"))
+    signal.alarm(400)
+    options = selenium.webdriver.ChromeOptions()
     for argument in ARGUMENTS:
         options.add_argument(argument)
-    driver = webdriver.Chrome(options=options, service=Service("/usr/bin/chromedriver"))
-    try:
+    with webdriver.driver() as base:
+        driver = selenium.webdriver.Remote(base, options=options)
         return watch(driver, sys.argv[1], int(sys.argv[2]), sys.argv[3])
-    finally:
-        driver.quit()
 
 
 sys.exit(main())

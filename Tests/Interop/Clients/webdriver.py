@@ -2,9 +2,9 @@
 import base64
 import contextlib
 import json
+import re
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
@@ -17,12 +17,6 @@ ARGUMENTS = [
 ]
 ENTER = '\ue007'
 TAB = '\ue004'
-
-
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(('127.0.0.1', 0))
-        return probe.getsockname()[1]
 
 
 class Browser:
@@ -53,7 +47,7 @@ class Browser:
         self.run('document.querySelector(arguments[0]).focus()', selector)
         self.keys(text)
 
-    def wait(self, what, script, *arguments, seconds=15):
+    def wait(self, what, script, *arguments, seconds=60):
         end = time.monotonic() + seconds
         while time.monotonic() < end:
             if self.run('return Boolean(%s)' % script, *arguments):
@@ -96,32 +90,31 @@ def request(method, url, body=None, timeout=60):
 
 
 @contextlib.contextmanager
-def chromium(limit):
+def driver():
+    """The address of a chromedriver that goes with this script, however that ends, and takes its browsers along."""
+    # The end of its input, which a kill of ours brings about too, ends the shell's whole group.
+    line = 'chromedriver --port=0 2>/dev/null & read _; kill -KILL 0'
+    server = subprocess.Popen(['sh', '-c', line], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, start_new_session=True)
+    try:
+        yield 'http://127.0.0.1:' + next(said[1] for text in server.stdout if (said := re.search(r'successfully on port (\d+)', text)))
+    finally:
+        server.stdin.close()
+        server.wait()
+
+
+@contextlib.contextmanager
+def chromium(limit=400):
     """A browser that is gone afterwards, and after `limit` seconds in any case."""
     # Whoever started us may have all signals blocked, which chromedriver would inherit.
     signal.pthread_sigmask(signal.SIG_SETMASK, [])
     signal.signal(signal.SIGALRM, lambda *_: sys.exit('FAULT: not done within %d s' % limit))
     signal.alarm(limit)
-    port, profile = free_port(), tempfile.mkdtemp()
-    server = subprocess.Popen(['chromedriver', '--port=%d' % port], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    base, browser = 'http://127.0.0.1:%d' % port, None
+    profile = tempfile.mkdtemp()
     try:
-        for _ in range(100):
-            try:
-                request('GET', base + '/status')
-                break
-            except OSError:
-                time.sleep(.1)
-        options = {'args': ARGUMENTS + ['--user-data-dir=' + profile, '--window-size=1440,900']}
-        always = {'goog:chromeOptions': options, 'goog:loggingPrefs': {'performance': 'ALL'}}
-        browser = Browser(base, request('POST', base + '/session', {'capabilities': {'alwaysMatch': always}})['sessionId'])
-        yield browser
+        with driver() as base:
+            options = {'args': ARGUMENTS + ['--user-data-dir=' + profile, '--window-size=1440,900']}
+            always = {'goog:chromeOptions': options, 'goog:loggingPrefs': {'performance': 'ALL'}}
+            yield Browser(base, request('POST', base + '/session', {'capabilities': {'alwaysMatch': always}})['sessionId'])
     finally:
         signal.alarm(0)
-        # By the driver's own hand: the browser may outlive it.
-        if browser:
-            with contextlib.suppress(OSError, ValueError):
-                request('DELETE', browser.base, timeout=10)
-        server.terminate()
-        server.wait()
         shutil.rmtree(profile, ignore_errors=True)

@@ -11,6 +11,11 @@ func holds(within limit: Duration, _ condition: () throws -> Bool) rethrows -> B
     }
 }
 
+extension Duration {
+    /// For a script that drives a browser: before that it ends by itself, and says why (`Clients/webdriver.py`).
+    static let browserScript = Duration.seconds(430)
+}
+
 /// Lets the outside world go on for a time: a stream has to run before it can be judged.
 func letPass(_ time: Duration) { _ = holds(within: time) { false } }
 
