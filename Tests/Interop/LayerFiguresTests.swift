@@ -38,7 +38,7 @@ extension Interop {
         @Test(.timeLimit(.minutes(10)))
         func `a layer that rests is paused, and goes on`() throws {
             let gateway = try Gateway()
-            let encoder = try Encoder.simulcast(to: gateway, seconds: Encoder.untilStopped, options: ["--rest", "0:8-14"])
+            let encoder = try Encoder.simulcast(to: gateway, seconds: Encoder.untilStopped, options: ["--rest", "0:30-60"])
             try expectLayers(gateway, sizes: ["1280x720", "640x360", "320x180"], rids: ["0", "1", "2"])
             try expect("a pause", within: .seconds(60)) { try gateway.liveLayers().map(\.active) == [false, true, true] }
             #expect(try gateway.liveLayers().map(\.name) == ["hi", "mid", "low"], "it keeps its place")

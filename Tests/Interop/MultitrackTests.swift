@@ -57,11 +57,12 @@ extension Interop {
             gateway.stop()
         }
 
-        /// Shaped as OBS sends them: track 2 begins after 15 s, track 0 ends after 40.
+        /// Shaped as OBS sends them: track 2 begins after 30 s, track 0 ends after 60.
         @Test(.timeLimit(.minutes(10)))
         func `a late track joins, and the publish outlives its first track`() throws {
             let gateway = try Gateway()
-            let publisher = try Encoder.multitrack(to: gateway, seconds: Encoder.untilStopped, options: ["--rest", "2:0-15", "--rest", "0:40-"])
+            let publisher = try Encoder.multitrack(
+                to: gateway, seconds: Encoder.untilStopped, options: ["--rest", "2:0-30", "--rest", "0:60-"])
             for active in [[true, true, false], [true, true, true], [false, true, true]] {
                 try expect("\(active)", within: .seconds(60)) { try gateway.liveLayers().map(\.active) == active }
             }

@@ -128,7 +128,7 @@ extension Interop {
             // One after the other while the listeners change hands.
             var connections: [RawConnection] = []
             while !successor.log.contains("\"took_over\""), successor.isRunning, connections.count < 600 {
-                for _ in 0..<4 { connections.append(try RawConnection(port: port)) }
+                for _ in 0..<4 { connections.append(try beginning(port)) }
                 poll(nil, 0, 5)
             }
             try #require(successor.tookOver(within: .seconds(60)), "\(successor.log)")
@@ -136,7 +136,7 @@ extension Interop {
             // Nobody accepts while the new process stands still; when it is killed the old one finds them in the queue.
             kill(successor.pid, SIGSTOP)
             expect("every thread stands still", within: .seconds(60)) { successor.isStopped }
-            let waiting = try (0..<200).map { _ in try RawConnection(port: port) }
+            let waiting = try (0..<200).map { _ in try beginning(port) }
             successor.kill()
             #expect(waiting.allSatisfy(isAnswered))
             #expect(!gateway.log.contains("\"rtmp_publish_ended\""))
@@ -144,10 +144,16 @@ extension Interop {
             gateway.stop()
         }
 
-        /// S0 to S2 for our C0 and C1.
-        private func isAnswered(_ connection: RawConnection) -> Bool {
+        /// Says C0 and C1 at once: who is silent for 5 s is cut off.
+        private func beginning(_ port: UInt16) throws -> RawConnection {
+            let connection = try RawConnection(port: port)
             connection.send(RTMPBytes.c0c1)
-            return connection.receives(1 + 2 * 1_536, within: .seconds(60))
+            return connection
+        }
+
+        /// S0 to S2.
+        private func isAnswered(_ connection: RawConnection) -> Bool {
+            connection.receives(1 + 2 * 1_536, within: .seconds(60))
         }
 
         @Test(.timeLimit(.minutes(10)))

@@ -81,10 +81,15 @@ class CountingParticipant(stage_router.Participant):
 
     def __init__(self, announce, address):
         self.foreign, self.pictures, self.first_units, self.files = 0, 0, [], {}
+        self.counting = threading.Lock()
         super().__init__(announce, address)
         self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4 << 20)
 
     def rtp(self, packet, source):
+        with self.counting:
+            self.count(packet, source)
+
+    def count(self, packet, source):
         track = self.tracks.get(struct.unpack_from(">I", packet, 8)[0])
         if track is None:
             self.foreign += 1
@@ -102,8 +107,11 @@ class CountingParticipant(stage_router.Participant):
         self.files[rid].write(annex_b(payload))
 
     def status(self):
-        return {**super().status(), "foreign": self.foreign, "pictures": self.pictures, "firstUnits": self.first_units,
-                "muted": self.announce["muted"], "stageArn": self.announce["stageArn"], "layers": self.announce.get("layers", [])}
+        with self.counting:
+            told = super().status()
+            return {**told, "tracks": [dict(track) for track in told["tracks"]], "foreign": self.foreign, "pictures": self.pictures,
+                    "firstUnits": list(self.first_units), "muted": self.announce["muted"], "stageArn": self.announce["stageArn"],
+                    "layers": self.announce.get("layers", [])}
 
 
 class ProtectedParticipant(stage_router.Participant):
