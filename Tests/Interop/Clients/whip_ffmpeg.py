@@ -26,7 +26,7 @@ class FFmpeg(Peer):
         return super().offer().replace('a=setup:actpass', 'a=setup:passive').replace(
             'a=rtcp-mux\r\na=rtpmap:96', 'a=rtcp-mux\r\na=rtcp-rsize\r\na=rtpmap:96')
 
-    def handshake(self, timeout=15, is_begun=False):
+    def handshake(self, timeout=60, is_begun=False):
         """Waits for our peer's ClientHello; whether keys are there."""
         self.hello()
         # ffmpeg's own first receive takes it, and does nothing with it.
@@ -71,7 +71,7 @@ class FFmpeg(Peer):
 def main():
     signal.pthread_sigmask(signal.SIG_SETMASK, [])
     seconds = float(sys.argv[1])
-    signal.alarm(int(seconds) + 45)
+    signal.alarm(int(seconds) + 200)
     peer = FFmpeg(*sys.argv[2:4])
     if not peer.connect():
         sys.exit('not connected')

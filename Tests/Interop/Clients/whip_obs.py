@@ -112,7 +112,7 @@ class Stream:
 def main():
     signal.pthread_sigmask(signal.SIG_SETMASK, [])
     seconds, url, token, path = float(sys.argv[1]), *sys.argv[2:5]
-    signal.alarm(int(seconds) + 90)
+    signal.alarm(int(seconds) + 200)
     peer = Peer(url, token)
     if not peer.connect():
         sys.exit('not connected')

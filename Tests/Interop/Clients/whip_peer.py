@@ -46,7 +46,7 @@ def http(url, method, headers=(), body=b'', source=''):
     fields = ['%s %s %s' % (method, parts.path or '/', 'HTTP/1.1'), 'Host: ' + parts.netloc, 'Accept: */*', *headers]
     if body or method == 'POST':
         fields.append('Content-Length: %d' % len(body))
-    with socket.create_connection((parts.hostname, parts.port), 10, (source, 0)) as connection:
+    with socket.create_connection((parts.hostname, parts.port), 60, (source, 0)) as connection:
         connection.sendall('\r\n'.join(fields + ['', '']).encode() + body)
         return answer(connection)
 
@@ -149,7 +149,7 @@ class Peer:
         message.add_message_integrity((password or self.remote_password).encode())
         return bytes(message)
 
-    def check(self, index=None, password=None, nominate=True, timeout=2):
+    def check(self, index=None, password=None, nominate=True, timeout=60):
         """Whether a check from that socket is answered."""
         index = self.active if index is None else index
         end = time.time() + timeout
@@ -218,7 +218,7 @@ class Peer:
             except SSL.WantReadError:
                 return flights
 
-    def handshake(self, timeout=5, is_begun=False):
+    def handshake(self, timeout=60, is_begun=False):
         """Runs DTLS over the active socket; whether keys are there."""
         for flight in [] if is_begun else self.hello():
             self.send(flight)
