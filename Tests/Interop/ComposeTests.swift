@@ -55,7 +55,7 @@ extension Interop {
         }
 
         private static func expectPrometheus(_ question: String, _ word: String) throws {
-            let line = ["curl", "-sS", "--max-time", "5", "http://127.0.0.1:9090/api/v1/\(question)"]
+            let line = ["curl", "-sS", "--max-time", "50", "http://127.0.0.1:9090/api/v1/\(question)"]
             var said = ""
             expect("Prometheus: \(question)", within: .seconds(60)) {
                 said = (try? ProgramRun.output(of: line, within: .seconds(60))) ?? ""

@@ -27,7 +27,7 @@ extension Interop {
         func `boto3 and the AWS CLI walk the guide`() throws {
             let gateway = try Gateway()
             let walk = try client(gateway, "walk", ["--cli"])
-            #expect(walk.status(within: .seconds(90)) == 0, "\(walk.output)")
+            #expect(walk.status(within: .seconds(300)) == 0, "\(walk.output)")
             gateway.stop()
         }
 
@@ -56,7 +56,7 @@ extension Interop {
             #expect(status != 0)
             #expect(again.output.contains("SD-1002"), "\(again.output)")
             let walk = try client(gateway, "walk")
-            #expect(walk.status(within: .seconds(60)) == 0, "sessions and events conform: \(walk.output)")
+            #expect(walk.status(within: .seconds(300)) == 0, "sessions and events conform: \(walk.output)")
             gateway.stop()
         }
 

@@ -13,9 +13,9 @@ extension Interop {
             let port = receiver.output.prefix { $0 != "\n" }
             let gateway = try Gateway(
                 configuration: """
-                    authorize: {url: "http://127.0.0.1:\(port)/authorize"}
+                    authorize: {url: "http://127.0.0.1:\(port)/authorize", timeout: 10s}
                     webhooks:
-                      application: {url: "http://127.0.0.1:\(port)/hook", secret: "webhook-secret"}
+                      application: {url: "http://127.0.0.1:\(port)/hook", secret: "webhook-secret", timeout: 1m}
                     """)
             let encoder = try Encoder.ffmpeg(.p30, to: gateway.quickstart.publishURL, seconds: 4)
             #expect(encoder.status(within: .seconds(60)) == 0, "\(encoder.output)")

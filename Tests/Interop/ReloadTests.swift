@@ -17,7 +17,7 @@ extension Interop {
 
         @Test(.timeLimit(.minutes(10)))
         func `a broken file changes nothing and is explained`() throws {
-            let gateway = try Gateway(configuration: "overload: {maximumPublishers: 5}")
+            let gateway = try Gateway(configuration: "overload: {maximumPublishers: 5, cpu: 100, loopLag: 5s}")
             try gateway.change("maximumPublishers: 5", to: "maximumPublisher: 0")
             expect("the refusal", within: .seconds(60)) {
                 gateway.log.contains("\"reload_refused\"") && gateway.log.contains("did you mean overload.maximumPublishers")
@@ -93,7 +93,6 @@ extension Interop {
                     rates: {resources: 10000}
                     quotas: {ingestConfigurations: 1000}
                     limits: {connectionsPerAddress: 1000}
-                    overload: {cpu: 100, loopLag: 5s}
                     """, participants: 60)
             let keys = try gateway.makeStreamKeys(stages: 5, each: 10)
             let sender = try ProgramRun([

@@ -24,9 +24,12 @@ extension Interop {
             // ffmpeg closes with answers unread: its kernel then resets, and drops what of its goodbye it has not sent.
             #expect(["unpublished", "connection_lost"].contains(summary["reason"] as? String))
             #expect((summary["verdict"] as? String)?.isEmpty == false)
-            #expect((5...9).contains(try #require(summary["duration_s"] as? Double)), "\(summary)")
+            let duration = try #require(summary["duration_s"] as? Double)
+            #expect((5...60).contains(duration), "\(summary)")
             #expect((170...181).contains(try #require(summary["video_frames"] as? Int)), "\(summary)")
-            #expect((300_000...1_500_000).contains(try #require(summary["bitrate_bps"] as? Int)), "\(summary)")
+            // Of what takes 6 s where the machine has time.
+            let bits = Double(try #require(summary["bitrate_bps"] as? Int)) * duration
+            #expect((1_800_000...9_000_000).contains(bits), "\(summary)")
             #expect(try #require(summary["packets"] as? Int) > 300)
             #expect(summary["lost_packets"] as? Int == 0)
             gateway.stop()
@@ -57,7 +60,7 @@ extension Interop {
             let token = "nobodyKnowsThisToken0123456789"
             let offer = ["-H", "Content-Type: application/sdp", "--data-binary", "v=0", try #require(gateway.quickstart.whipURL)]
             for credential in [[], ["-H", "Authorization: Bearer \(token)"]] {
-                let arguments = ["curl", "-sS", "-i", "--max-time", "20", "-A", "OBS-Studio/32"] + credential + offer
+                let arguments = ["curl", "-sS", "-i", "--max-time", "50", "-A", "OBS-Studio/32"] + credential + offer
                 let answer = try ProgramRun.output(of: arguments, within: .seconds(60))
                 #expect(answer.contains(#/HTTP/1\.1 401 SD-1(120|009):/#), "\(answer)")
             }

@@ -9,7 +9,7 @@ extension Interop {
 
         @Test(.timeLimit(.minutes(10)))
         func `beside a thousand strangers with garbage every picture arrives by RTMPS, and pages by HTTPS`() throws {
-            let gateway = try Gateway(configuration: "\(Self.shared)\noverload: {cpu: 100, loopLag: 5s}")
+            let gateway = try Gateway(configuration: Self.shared)
             let port = try gateway.sharedPort
             let capture = try Capture(gateway.sessionDescription)
             let strangers = try ProgramRun([

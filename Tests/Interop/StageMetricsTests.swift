@@ -74,7 +74,7 @@ extension Interop {
             let key = "\(try #require(quickstart.accessKeyId)):\(try #require(quickstart.secretAccessKey))"
             let text = try ProgramRun.output(
                 of: [
-                    "curl", "-sS", "--fail-with-body", "--max-time", "5", "--aws-sigv4", "aws:amz:us-east-1:ivs", "--user", key,
+                    "curl", "-sS", "--fail-with-body", "--max-time", "50", "--aws-sigv4", "aws:amz:us-east-1:ivs", "--user", key,
                     try #require(quickstart.adminURL) + path,
                 ], within: .seconds(60))
             return try JSONDecoder().decode(Answer.self, from: Data(text.utf8))

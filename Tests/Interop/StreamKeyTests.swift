@@ -30,7 +30,7 @@ extension Interop {
             first.send(signal)
             _ = first.status(within: .seconds(60))
             let next = try Encoder.librtmp(.p30, to: gateway.quickstart.publishURL, seconds: 2)
-            #expect(next.status(within: .seconds(6)) == 0, "\(next.output)")
+            #expect(next.status(within: .seconds(60)) == 0, "\(next.output)")
             gateway.stop()
         }
 

@@ -28,7 +28,7 @@ extension Interop {
                 return Int(
                     try ProgramRun.output(
                         of: [
-                            "curl", "-sS", "-o", "/dev/null", "-w", "%{http_code}", "--max-time", "25", "-X", method, "-H",
+                            "curl", "-sS", "-o", "/dev/null", "-w", "%{http_code}", "--max-time", "50", "-X", method, "-H",
                             "Content-Type: application/trickle-ice-sdpfrag", "--data-binary", "@\(body.path)",
                         ] + bearer + ["\(url)/sessions/\(id)"], within: .seconds(60)))
             }

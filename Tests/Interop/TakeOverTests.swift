@@ -259,7 +259,6 @@ extension Interop {
             rates: {resources: 10000}
             quotas: {ingestConfigurations: 1000, publishersPerStage: 200}
             limits: {connectionsPerAddress: 1000}
-            overload: {cpu: 100, loopLag: 5s}
             """
     }
 }

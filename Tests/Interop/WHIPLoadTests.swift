@@ -10,7 +10,8 @@ extension Interop {
             let gateway = try Gateway(participants: 12)
             let receiver = try ProgramRun([
                 try Workspace.program("stagedoor-bench"), "receive", "--ports",
-                "\(gateway.routerPorts.lowerBound)-\(gateway.routerPorts.upperBound)", "--seconds", "60", "--idle", "1",
+                "\(gateway.routerPorts.lowerBound)-\(gateway.routerPorts.upperBound)", "--seconds", "\(Encoder.untilStopped)",
+                "--idle", "10",
             ])
             expect("the receiver is ready", within: .seconds(60)) { receiver.output.contains("receiving") }
             let quickstart = gateway.quickstart
@@ -29,10 +30,11 @@ extension Interop {
             #expect(options.isEmpty || sent.retransmitted > 0, "what got lost was asked for")
             #expect(received.sources == 8)
             // On a busy machine a repetition may come too late: then the gateway says so.
-            let late = Int(try gateway.metrics().sum("stagedoor_rx_lost_packets_total"))
+            let metrics = try gateway.metrics()
+            let late = Int(metrics.sum("stagedoor_rx_lost_packets_total"))
             #expect(received.received + received.droppedByKernel + late >= sent.packets)
             #expect(received.lost <= received.droppedByKernel + late && received.malformed == 0 && received.duplicates == 0)
-            if options.isEmpty { #expect(late == 0) }
+            if options.isEmpty { #expect(late <= Int(metrics.sum("stagedoor_udp_rcvbuf_errors_total"))) }
             #expect(received.firstPacketMilliseconds.count > 4 * 5 * 10, "frames with marks")
             gateway.stop()
         }

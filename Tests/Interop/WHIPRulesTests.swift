@@ -137,7 +137,7 @@ enum WHIPClient {
     static func post(_ offer: URL, to gateway: Gateway) throws -> (status: Int, body: String) {
         let output = try ProgramRun.output(
             of: [
-                "curl", "-sS", "--max-time", "5", "-H", "Content-Type: application/sdp", "-H",
+                "curl", "-sS", "--max-time", "50", "-H", "Content-Type: application/sdp", "-H",
                 "Authorization: Bearer \(try #require(gateway.quickstart.whipToken))", "--data-binary", "@\(offer.path)", "-w",
                 "\n%{http_code}", try #require(gateway.quickstart.whipURL),
             ], within: .seconds(60))

@@ -74,7 +74,7 @@ final class ComposePlatform {
     /// Waits for a gateway's control API at `admin`, and makes publishers through it.
     func makePublishers(_ names: [String], at admin: String) throws -> [Publisher] {
         let ready = ["curl", "-sSf", "--max-time", "2", "\(admin)/readyz"]
-        expect("\(admin) is ready", within: .seconds(60)) { (try? ProgramRun.output(of: ready, within: .seconds(5))) != nil }
+        expect("\(admin) is ready", within: .seconds(60)) { (try? ProgramRun.output(of: ready, within: .seconds(60))) != nil }
         let line = [Interop.WHIP.python, Interop.WHIP.script("publishers.py"), admin, accessKeyId, secretAccessKey, "us-east-1"]
         return try ProgramRun.output(of: line + names, within: .seconds(60)).split(separator: "\n")
             .map { try JSONDecoder().decode(Publisher.self, from: Data($0.utf8)) }

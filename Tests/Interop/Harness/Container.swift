@@ -66,7 +66,8 @@ final class Container {
         Metrics(
             try ProgramRun.output(
                 of: [
-                    "curl", "-sSf", "--max-time", "5", "-H", "Authorization: Bearer \(Self.metricsToken)", "\(try admin)/metrics",
+                    "curl", "-sSf", "--max-time", "50", "-H", "Authorization: Bearer \(Self.metricsToken)",
+                    "\(try admin)/metrics",
                 ], within: .seconds(60)))
     }
 

@@ -68,7 +68,7 @@ extension Gateway {
         let keys = "\(try #require(quickstart.accessKeyId)):\(try #require(quickstart.secretAccessKey))"
         return try ProgramRun.output(
             of: [
-                "curl", "-sS", "--max-time", "5", "--aws-sigv4", "aws:amz:\(region):ivs", "--user", keys,
+                "curl", "-sS", "--max-time", "50", "--aws-sigv4", "aws:amz:\(region):ivs", "--user", keys,
                 "\(try #require(quickstart.adminURL))/\(path)",
             ], within: .seconds(60))
     }

@@ -25,7 +25,7 @@ final class JanusServer {
         }
         run = try ProgramRun(["/usr/bin/janus", "-F", folder.path])
         expect("Janus answers\n\(run.output.suffix(1_000))", within: .seconds(60)) {
-            (try? ProgramRun.output(of: ["curl", "-sSf", "--max-time", "2", "\(url)/info"], within: .seconds(5))) != nil
+            (try? ProgramRun.output(of: ["curl", "-sSf", "--max-time", "2", "\(url)/info"], within: .seconds(60))) != nil
         }
     }
 
@@ -49,6 +49,6 @@ final class JanusServer {
     }
 
     private func ask(_ path: String, _ body: String) throws -> String {
-        try ProgramRun.output(of: ["curl", "-sS", "--max-time", "5", "--data", body, url + path], within: .seconds(60))
+        try ProgramRun.output(of: ["curl", "-sS", "--max-time", "50", "--data", body, url + path], within: .seconds(60))
     }
 }

@@ -39,14 +39,14 @@ final class ProgramRun {
 
     /// Asks it to end, as Ctrl-C does, and waits.
     @discardableResult
-    func interrupt(within limit: Duration = .seconds(10)) -> Int32? {
+    func interrupt(within limit: Duration = .seconds(60)) -> Int32? {
         send(SIGINT)
         return status(within: limit)
     }
 
     func kill() {
         send(SIGKILL)
-        _ = holds(within: .seconds(5)) { !isRunning }
+        _ = holds(within: .seconds(60)) { !isRunning }
     }
 
     /// Runs to the end and answers what it wrote.

@@ -56,7 +56,6 @@ extension Gateway {
         rates: {resources: 10000, tokens: 10000}
         quotas: {ingestConfigurations: 1000, stages: 1000}
         limits: {connectionsPerAddress: 1000}
-        overload: {cpu: 100, loopLag: 5s}
         """
 
     /// Makes publishers through the control API, in the order of `names`.

@@ -60,7 +60,7 @@ final class StageRouter {
 
     func participants() throws -> [String: Participant] {
         let text = try ProgramRun.output(
-            of: ["curl", "-sS", "--max-time", "5", "http://127.0.0.1:\(port)/"], within: .seconds(60))
+            of: ["curl", "-sS", "--max-time", "50", "http://127.0.0.1:\(port)/"], within: .seconds(60))
         return try JSONDecoder().decode([String: Participant].self, from: Data(text.utf8))
     }
 

@@ -10,7 +10,7 @@ enum WHIPPost {
         try Data(OfferFixture.named("obs-32.2.2-ldc0.21.0").body).write(to: offer)
         return try ProgramRun.output(
             of: [
-                "curl", "-sS", "-o", "/dev/null", "-w", "%{http_code} %{url_effective}", "--max-time", "25",
+                "curl", "-sS", "-o", "/dev/null", "-w", "%{http_code} %{url_effective}", "--max-time", "50",
                 "-H", "Content-Type: application/sdp", "-H", "Authorization: Bearer \(try #require(node.quickstart.whipToken))",
                 "--data-binary", "@\(offer.path)",
             ] + options + [try #require(node.quickstart.whipURL)], within: .seconds(60))

@@ -98,7 +98,6 @@ extension UnderLoad {
         private static let roomForMany = """
             rates: {resources: 10000, tokens: 1000}
             quotas: {ingestConfigurations: 1000}
-            overload: {cpu: 100, loopLag: 5s}
             """
     }
 }

@@ -37,7 +37,6 @@ extension UnderLoad {
             rates: {resources: 10000}
             quotas: {ingestConfigurations: 1000}
             limits: {connectionsPerAddress: 1000}
-            overload: {cpu: 100, loopLag: 5s}
             """
 
         private struct Received: Decodable {

@@ -67,7 +67,6 @@ extension UnderLoad {
             rates: {resources: 10000, tokens: 1000}
             quotas: {ingestConfigurations: 1000}
             limits: {connectionsPerAddress: 1000}
-            overload: {cpu: 100, loopLag: 5s}
             """
     }
 }
