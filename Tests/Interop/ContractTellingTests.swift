@@ -41,6 +41,7 @@ extension Interop.MediaContract {
 
             let first = try Self.attempt(Self.faulty, at: gateway, by: one)
             #expect(first.isAdmitted && first.endedByServer == 1, "its media broke a rule")
+            expect("the story of it", within: .seconds(60)) { gateway.endOfWHIP(one.whipParticipantId) != nil }
             let sentence = try #require(gateway.endOfWHIP(one.whipParticipantId)?.verdict)
             #expect(sentence.contains("SD-1042"))
             let second = try Self.attempt(Self.faulty, at: gateway, by: one)
@@ -93,7 +94,7 @@ extension Interop.MediaContract {
                 let answer = try Self.post(fixture, to: gateway, by: plain)
                 #expect(answer.contains("422") && answer.contains("SD-1101"), "\(fixture): \(answer)")
             }
-            let errors = try gateway.events().filter { $0.participant == plain.whipParticipantId }
+            let errors = try gateway.events(of: plain.whipParticipantId) { $0.count >= 3 }
             #expect(errors.map(\.name) == Array(repeating: "Participant Publish Error", count: 3))
             #expect(errors.map(\.error) == Array(repeating: "INVALID_VIDEO_CODEC", count: 3))
             gateway.stop()

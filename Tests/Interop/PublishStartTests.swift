@@ -48,7 +48,7 @@ extension Interop.MediaContract {
             let publisher = try gateway.makePublishers(["one"])[0]
             let run = try Self.push(Self.fine, by: route, seconds: 4, publisher, gateway)
             #expect(run.status(within: .seconds(60)) == 0, "\(run.output)")
-            let events = try gateway.events()
+            let events = try gateway.events { $0.count >= 2 }
             #expect(events.map(\.name) == ["Participant Published", "Participant Unpublished"])
             let begin = route == .rtmp ? gateway.logged("rtmp_publish_granted") : gateway.logged("whip_connected")
             let granted = try #require(begin.first.map(\.time))
@@ -66,7 +66,7 @@ extension Interop.MediaContract {
             let runs = try zip(clips, publishers).map { try Self.push($0, by: .rtmp, seconds: 8, $1, gateway) }
             for run in runs { #expect(run.status(within: .seconds(60)) == 0, "\(run.output)") }
             for publisher in publishers {
-                let events = try gateway.events().filter { $0.participant == publisher.rtmpParticipantId }
+                let events = try gateway.events(of: publisher.rtmpParticipantId) { $0.last?.name == "Participant Unpublished" }
                 #expect(
                     events.map(\.name).filter { $0 != "Participant Publish Warning" } == [
                         "Participant Published", "Participant Unpublished",

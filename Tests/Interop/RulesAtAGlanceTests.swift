@@ -57,7 +57,7 @@ extension Interop.MediaContract {
             let gateway = try Gateway()
             let clip = Clip(name: "High with B-frames", profile: "high", bFrames: 2)
             #expect(try Encoder.ffmpeg(clip, to: gateway.quickstart.publishURL).status(within: .seconds(60)) != 0)
-            let refused = try #require(try Self.overview(of: gateway).refused.first)
+            let refused = try Self.refused(by: gateway)
             let told = try Self.session(#require(refused.sessionId), of: gateway)
             #expect(told["bFrames"]?.ok == false && told["bFrames"]?.setting == "-bf 0")
             #expect(told["videoProfile"]?.ok == false && told["videoProfile"]?.seen == "High profile")
@@ -79,7 +79,7 @@ extension Interop.MediaContract {
                 publisher.token, "--flv", try clip.file().path, "--seconds", "4",
             ])
             try #require(run.status(within: .seconds(60)) != nil)
-            let refused = try #require(try Self.overview(of: gateway).refused.first, "\(run.output)")
+            let refused = try Self.refused(by: gateway)
             let told = try Self.session(#require(refused.sessionId), of: gateway)
             #expect(told["bFrames"]?.ok == false)
             #expect(told["audioCodec"]?.seen == "Opus" && told["tracks"] == nil)
@@ -132,15 +132,21 @@ extension Interop.MediaContract {
         private func refusal(of layers: [Clip]) throws -> (String, Session) {
             let gateway = try Gateway()
             let encoder = try Encoder.simulcast(layers, to: gateway, seconds: Encoder.untilStopped)
+            let refused = try Self.refused(by: gateway)
+            encoder.interrupt()
+            let told = try Self.session(#require(refused.sessionId), of: gateway)
+            gateway.stop()
+            return (try #require(refused.sentence), told)
+        }
+
+        /// What the gateway's first refusal tells.
+        private static func refused(by gateway: Gateway) throws -> Overview.Session {
             var refused: Overview.Session?
             try expect("a refusal", within: .seconds(60)) {
-                refused = try Self.overview(of: gateway).refused.first
+                refused = try overview(of: gateway).refused.first
                 return refused?.sentence != nil && refused?.sessionId != nil
             }
-            encoder.interrupt()
-            let told = try Self.session(#require(refused?.sessionId), of: gateway)
-            gateway.stop()
-            return (try #require(refused?.sentence), told)
+            return try #require(refused)
         }
 
         private static func overview(of gateway: Gateway) throws -> Overview {

@@ -71,11 +71,22 @@ extension Gateway {
 
     /// Every event so far, oldest first.
     func events() throws -> [StageEvent] {
-        // The stream has no end: what is there comes at once.
-        let stream = try signed("v1/events", ["-N", "--max-time", "1", "-H", "Last-Event-ID: 0"])
+        // The stream has no end: what is there comes at once, and what curl's end cuts is behind the last empty line.
+        let stream = try signed("v1/events", ["-N", "--max-time", "2", "-H", "Last-Event-ID: 0"])
         struct Envelope: Decodable { var detail: StageEvent }
-        return try stream.split(separator: "\n").filter { $0.hasPrefix("data:") }
+        return try stream.components(separatedBy: "\n\n").dropLast().flatMap { $0.split(separator: "\n") }
+            .filter { $0.hasPrefix("data:") }
             .map { try JSONDecoder().decode(Envelope.self, from: Data($0.dropFirst(5).utf8)).detail }
+    }
+
+    /// A participant's events, or everybody's, once they are as wanted, or after a minute.
+    func events(of participant: String? = nil, until isWanted: ([StageEvent]) -> Bool) throws -> [StageEvent] {
+        var events: [StageEvent] = []
+        _ = try holds(within: .seconds(60)) {
+            events = try self.events().filter { participant == nil || $0.participant == participant }
+            return isWanted(events)
+        }
+        return events
     }
 
     /// A document of the admin listener that is for operators only.
