@@ -204,6 +204,7 @@ struct AnnounceDriverTests {
         #expect(sources.map { Int64($0.ssrc) } == told.compactMap { $0["ssrc"]?.integer })
         #expect(plan.tracks.map(\.track.layer) == places && plan.tracks.map(\.isPaused) == paused)
         #expect(plan.tracks.allSatisfy { $0.isLayer == !lines.isEmpty && $0.headerExtension.isEmpty == lines.isEmpty })
+        #expect(plan.isLayerless == lines.isEmpty)
         #expect(lines.isEmpty ? plan.tracks[0].ssrc == sources[0].ssrc : plan.tracks.last?.ssrc == sources[1].ssrc)
         announcement.layers.swapAt(0, 1)
         announcement.layers[0].bitsPerSecond = 900_000
@@ -212,6 +213,14 @@ struct AnnounceDriverTests {
         #expect(change["layers"]?.array?.map { $0["rid"]?.string } == ["low", "hi"])
         #expect(change["layers"]?.array?[0]["bitrate"] == 900_000)
         #expect(try http.description(1) == http.description(0), "rids and SSRCs stay")
+    }
+
+    @Test func `a router that was offered one encoding may take layers when there are more`() throws {
+        let http = RecordingHTTP()
+        let trust = RouterTrust(networks: [IPNetwork("127.0.0.1")!])
+        let driver = AnnounceDriver(.init(name: "r", url: "http://127.0.0.1:1", trust: trust), gatewayID: "g", http: http)
+        driver.announce(Self.announcement(with: [])) { #expect((try? $0.get().isLayerless) == false) }
+        #expect(http.requests.count == 1)
     }
 
     @Test func `a router that is not to have layers is not offered any`() throws {
@@ -223,7 +232,9 @@ struct AnnounceDriverTests {
         let layers = [
             AnnouncedLayer(TrackID(.video, layer: 0), rid: .hi), AnnouncedLayer(TrackID(.video, layer: 1), rid: .low),
         ]
-        driver.announce(Self.announcement(with: layers)) { _ in }
+        for layers in [layers, []] {
+            driver.announce(Self.announcement(with: layers)) { #expect((try? $0.get().isLayerless) == true) }
+        }
         #expect(try !http.description(0).contains("simulcast"))
         #expect(try JSONValue(parsing: http.requests[0].body)["layers"] == nil)
     }

@@ -42,6 +42,8 @@ public struct LegPlan: Sendable, Equatable {
     public var feedbackKeys: SRTPKeys?
     /// Keyframe requests about any layer are about all of them: Janus knows one SSRC of a mountpoint's video.
     public var asksForAllLayers = false
+    /// The router takes one video however many layers there are: another one changes nothing for it.
+    public var isLayerless = false
 
     public init(cname: String, tracks: [TrackPlan]) { (self.cname, self.tracks) = (cname, tracks) }
 

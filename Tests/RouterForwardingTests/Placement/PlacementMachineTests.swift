@@ -146,6 +146,25 @@ struct PlacementMachineTests {
                 Step(.record(placed("a", 5000)), "announce p/0 a 5001"),
             ]),
         Case(
+            testDescription: "a further layer is a new announce to a router that takes layers, or may",
+            steps: live + [
+                Step(.addLayer(), "look p/0"), Step(.record(placed("a", 5000)), "announce p/0 a 5001"),
+                Step(.plan(5001), "open p/0", "announced p a"),
+                Step(.addLayer(), "look p/0"), Step(.record(placed("a", 5000)), "announce p/0 a 5002"),
+            ]),
+        Case(
+            testDescription: "a router that takes one of them is told of it at most, a further track is announced",
+            steps: asked + [
+                Step(.plan(5000, isLayerless: true), "open p/0", "announced p a"), Step(.addLayer(), "update p a 5000"),
+                Step(.addLayer(), "update p a 5000"),
+                Step(.addAudio(), "look p/0"), Step(.record(placed("a", 5000)), "announce p/0 a 5001"),
+            ]),
+        Case(
+            testDescription: "a layer that comes before that router has answered is told after it",
+            steps: asked + [
+                Step(.addLayer()), Step(.plan(5000, isLayerless: true), "open p/0", "announced p a", "update p a 5000"),
+            ]),
+        Case(
             testDescription: "what a router lost is announced again, one generation higher",
             steps: live + [
                 Step(.lost(["q", "p"], "a"), "lost p a", "look p/0"), Step(.lost(["p"], "a")),

@@ -14,11 +14,13 @@ struct PlacementScript {
         case end(String = "p", _ reason: String = "unpublished", keepsAnnounce: Bool = false)
         case mute(String = "p")
         case addAudio(String = "p")
+        /// One more encoding of its video shows up than there were.
+        case addLayer(String = "p")
         /// The answer to the latest look, or to the latest one of another slot than `p/0`.
         case record(PlacementRecord?, of: String = "p/0")
         case moved(PlacementAnswer, of: String = "p/0")
         /// The answers to the announce of that generation.
-        case plan(UInt64)
+        case plan(UInt64, isLayerless: Bool = false)
         case failure(AnnounceFailure, UInt64)
         case check(Bool, String)
         case lost([String], String)
@@ -53,10 +55,13 @@ struct PlacementScript {
             return machine.ended(publications[participant]!.id, reason, keepsAnnounce: keepsAnnounce, now)
         case .mute(let participant): return change(participant) { $0.muted = [.video] }
         case .addAudio(let participant): return change(participant) { $0.formats[.audio] = .opus(isStereo: true) }
+        case .addLayer(let participant): return change(participant) { $0.addLayer() }
         case .record(let record, let slot): return machine.looked(questions[slot]!, record, now, wall: wall)
         case .moved(let answer, let slot): return machine.moved(questions[slot]!, answer, now)
-        case .plan(let generation):
-            return machine.answered(announces[generation]!, .success(LegPlan(cname: "", tracks: [])), now, wall: wall)
+        case .plan(let generation, let isLayerless):
+            var plan = LegPlan(cname: "", tracks: [])
+            plan.isLayerless = isLayerless
+            return machine.answered(announces[generation]!, .success(plan), now, wall: wall)
         case .failure(let failure, let generation):
             return machine.answered(announces[generation]!, .failure(failure), now, wall: wall)
         case .check(let isGood, let router): return machine.checked(isGood, router, now)
@@ -135,5 +140,13 @@ extension Announcement {
             grant: PublishGrant(participantID: participant, stageARN: "arn:" + stage, stageID: stage, credentialHash: ""),
             sessionID: "st", generation: generation, ingestProtocol: .whip, acceptsKeyframeRequests: true,
             formats: [.video: .h264Offered(profileLevelID: "42e01f")], source: SocketAddress(.loopback, port: 9))
+    }
+
+    /// One encoding is none; two are.
+    fileprivate mutating func addLayer() {
+        let places = layers.isEmpty ? 0...1 : 2...2 as ClosedRange<UInt8>
+        layers += zip(places, [layers.isEmpty ? LayerName.hi : .mid, .low]).map {
+            AnnouncedLayer(TrackID(.video, layer: $0), rid: $1)
+        }
     }
 }

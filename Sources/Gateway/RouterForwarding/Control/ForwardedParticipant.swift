@@ -10,6 +10,8 @@ struct ForwardedParticipant: Sendable {
         var router: String?
         /// The router that has answered an announce and not been sent its end. Another one than `router` only until it is.
         var standing: String?
+        /// What that router holds is the same whatever layers come or go.
+        var isLayerless = false
         /// Of its last announce; 0 before the first.
         var generation: UInt64 = 0
         var failures = 0
@@ -61,9 +63,9 @@ struct ForwardedParticipant: Sendable {
         replicas[replica].state = .announcing
     }
 
-    mutating func succeeded(_ replica: Int) {
+    mutating func succeeded(_ replica: Int, _ plan: LegPlan) {
         (replicas[replica].state, replicas[replica].failures) = (.live, 0)
-        replicas[replica].standing = replicas[replica].router
+        (replicas[replica].standing, replicas[replica].isLayerless) = (replicas[replica].router, plan.isLayerless)
     }
 
     /// - Returns: how long to wait before the next attempt: 1, 2, 4, 8 s.

@@ -318,7 +318,7 @@ extension PlacementMachine {
         let participant = announce.slot.id.participant
         switch result {
         case .success(let plan):
-            participants[participant]?.succeeded(announce.slot.replica)
+            participants[participant]?.succeeded(announce.slot.replica, plan)
             let generation = announce.announcement.generation
             let story = RouterControl.Story.announced(
                 participantID: participant.participantID, router: announce.router, generation: generation)
@@ -346,11 +346,12 @@ extension PlacementMachine {
         return actions + place(slot, avoiding: router)
     }
 
-    /// Sends the router what has changed since its announce. Tracks do not change within an announce.
+    /// Sends the router what has changed since its announce. What has an SSRC of its own does not change within an announce.
     private mutating func bringUpToDate(_ slot: PlacementSlot, since told: Announcement) -> [PlacementAction] {
-        guard let participant = current(slot.id), let router = self[slot]?.router else { return [] }
+        guard let participant = current(slot.id), let replica = self[slot], let router = replica.router else { return [] }
         let announcement = participant.announcement(for: slot.replica)
-        if announcement.sources != told.sources { return place(slot) }
+        let isAlike = replica.isLayerless ? announcement.kinds == told.kinds : announcement.sources == told.sources
+        guard isAlike else { return place(slot) }
         var told = told
         told.generation = announcement.generation
         return told == announcement ? [] : [.update(announcement, at: router)]

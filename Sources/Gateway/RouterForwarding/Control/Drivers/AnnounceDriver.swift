@@ -210,6 +210,8 @@ extension AnnounceDriver {
         plan.tracks = zip(announcement.kinds, answer.tracks).flatMap { kind, answer in
             answer.map { $0.taken(of: draft.tracks.filter { $0.track.kind == kind }) } ?? []
         }
+        plan.isLayerless =
+            !configuration.offersLayers || draft.tracks.contains(where: \.isLayer) && !plan.tracks.contains(where: \.isLayer)
         var offer = draft
         offer.tracks.removeAll { track in !plan.tracks.contains { $0.track.kind == track.track.kind } }
         announced[announcement.participant] = (location, offer)

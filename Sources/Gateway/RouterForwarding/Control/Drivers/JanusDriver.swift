@@ -160,7 +160,7 @@ extension JanusDriver {
 
     private func plan(for announcement: Announcement, _ ports: [JSONValue], _ keys: SRTPKeys?) -> LegPlan? {
         var plan = LegPlan(cname: announcement.participantID, tracks: [])
-        (plan.router, plan.keys) = (name, keys)
+        (plan.router, plan.keys, plan.isLayerless) = (name, keys, !configuration.takesLayers)
         for kind in announcement.kinds {
             let type = kind == .video ? "video" : "audio"
             guard let entry = ports.first(where: { $0["type"]?.string == type }),
