@@ -31,6 +31,16 @@ struct FeedbackBoundsTests {
         #expect(bounds.bitrateLimit(at: clock.now + .seconds(5)) == nil)
     }
 
+    @Test func `a PAUSE that holds is answered once in 100 ms, another one at once, within what may be sent again`() {
+        var bounds = FeedbackBounds()
+        let steps = [(0, true, true), (0, false, false), (99, false, false), (100, false, true), (101, true, true)]
+        for (millisecond, isNew, isAnswered) in steps {
+            #expect(bounds.admitsPaused(isNew: isNew, at: clock.now + .milliseconds(millisecond)) == isAnswered)
+        }
+        let rest = (0..<1_000).count { _ in bounds.admitsPaused(isNew: true, at: clock.now + .seconds(1)) }
+        #expect(rest == FeedbackBounds.retransmissionAllowance / FeedbackBounds.pausedByteCount - 3)
+    }
+
     @Test func `retransmissions stay within a fifth of what was sent`() {
         var bounds = FeedbackBounds()
         var (sent, again) = (0, 0)

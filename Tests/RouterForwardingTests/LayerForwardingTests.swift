@@ -185,6 +185,33 @@ struct LayerForwardingTests {
         #expect(bench.packets[2].header.timestamp &- bench.packets[0].header.timestamp == 5_001 * 3000)
     }
 
+    @Test func `a PAUSE that is said many times at once is answered once, and media earns answers without NACKs`() throws {
+        let bench = try Bench()
+        let start = bench.loop.now
+        bench.leg?.open(bench.layeredPlan(1))
+        bench.publish(0, layer: 0, isKeyframe: true, from: start)
+        try #require(bench.wait { bench.from != nil })
+        func ask(_ kind: StreamPauseFeedback.Kind, _ pauseID: UInt16, times: Int = 1) {
+            let before = bench.socket.feedback.accepted
+            let entry = StreamPauseFeedback.Entry(ssrc: 70, kind: kind, pauseID: pauseID)
+            let entries = Array(repeating: entry, count: times)
+            bench.send(.pause(StreamPauseFeedback(senderSSRC: 1, entries: entries)), through: bench.reports)
+            #expect(bench.wait { bench.socket.feedback.accepted == before + 1 })
+        }
+        var answers: [UInt16] {
+            bench.control.compactMap { if case .pause(let feedback) = $0 { feedback.entries.first?.pauseID } else { nil } }
+        }
+        // More than what may be answered before anything was earned.
+        let rounds = UInt16(FeedbackBounds.retransmissionAllowance / FeedbackBounds.pausedByteCount + 10)
+        for round in 0..<rounds {
+            ask(.pause, round, times: round == 0 ? 180 : 1)
+            try #require(bench.wait { answers.last == round })
+            ask(.resume, round)
+            bench.publish(Int64(round) + 1, layer: 0, isKeyframe: true, from: start)
+        }
+        #expect(answers == Array(0..<rounds))
+    }
+
     @Test func `a track that goes out as one is not paused by anybody`() throws {
         let bench = try Bench()
         bench.leg?.open(bench.plan)

@@ -14,7 +14,13 @@ struct FeedbackBounds {
     /// What may be retransmitted before anything was earned: some packets of a quiet track.
     static let retransmissionAllowance = 12_000
 
+    /// A PAUSE that holds already is answered so often.
+    static let pausedInterval = Duration.milliseconds(100)
+    /// About what a report with PAUSED takes.
+    static let pausedByteCount = 100
+
     private var lastKeyframeRequest: MonotonicTime?
+    private var lastPaused: MonotonicTime?
     private var keyframeRequests = 0
     private var budgetStart: MonotonicTime?
     private var budgetUsed = 0
@@ -46,6 +52,15 @@ struct FeedbackBounds {
     /// Media bytes that went out earn retransmissions; unused credit is bounded to what two seconds at 8.5 Mbit/s earn.
     mutating func sent(byteCount: Int) {
         retransmissionCredit = min(retransmissionCredit + byteCount / Self.retransmissionShare, 425_000)
+    }
+
+    /// Whether a PAUSE may be answered; what that costs counts as what is sent again.
+    /// - Parameter isNew: it did not hold before.
+    mutating func admitsPaused(isNew: Bool, at now: MonotonicTime) -> Bool {
+        if !isNew, let last = lastPaused, now - last < Self.pausedInterval { return false }
+        guard admitsRetransmission(byteCount: Self.pausedByteCount) else { return false }
+        lastPaused = now
+        return true
     }
 
     /// Whether anything may be sent again: without, nothing need be looked for.

@@ -38,8 +38,6 @@ public final class RouterLeg: MediaSink {
     private var hasMoved = false
 
     static let reportInterval = Duration.seconds(1)
-    /// About what a report with PAUSED takes.
-    private static let pausedByteCount = 100
     /// Another router, or another SSRC, cannot show video before its keyframe; streams that refresh by and by have none.
     static let keyframePatience = Duration.seconds(2)
     /// The start gate's media is let go over this time.
@@ -275,8 +273,7 @@ extension RouterLeg {
     private func obey(_ request: StreamPauseFeedback.Entry, _ track: RouterTrack, at now: MonotonicTime) {
         guard track.plan.isLayer else { return }
         switch request.kind {
-        // What the answer costs counts as what is sent again.
-        case .pause where track.pause(request.pauseID) && track.bounds.admitsRetransmission(byteCount: Self.pausedByteCount):
+        case .pause where track.pause(request.pauseID, at: now):
             let paused = StreamPauseFeedback.Entry(
                 ssrc: track.plan.ssrc, kind: .paused(highestSequenceNumber: track.highestSequenceNumber), pauseID: request.pauseID
             )

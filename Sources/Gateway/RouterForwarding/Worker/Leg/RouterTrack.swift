@@ -86,11 +86,13 @@ final class RouterTrack {
     }
 
     /// A router's PAUSE of this layer (RFC 7728 §6.1).
-    /// - Returns: whether it holds now; one from before a RESUME does not.
-    func pause(_ identifier: UInt16) -> Bool {
+    /// - Returns: whether it is to be answered: it holds now, which one from before a RESUME does not, and has not been answered
+    ///   just now, nor too often.
+    func pause(_ identifier: UInt16, at now: MonotonicTime) -> Bool {
         guard isCurrent(identifier) else { return false }
+        let isNew = !isPaused || identifier != pauseID
         (isPaused, pauseID) = (true, identifier)
-        return true
+        return bounds.admitsPaused(isNew: isNew, at: now)
     }
 
     /// - Returns: whether the layer was paused, and begins with its next keyframe.
@@ -149,7 +151,7 @@ final class RouterTrack {
         lastTimestamp = timestamp
     }
 
-    /// Remembers what goes out: for NACKs, and what they may cost.
+    /// Remembers what goes out: for NACKs, and what they and answers may cost.
     func keep(_ batch: WireBatch, at now: MonotonicTime) {
         bounds.sent(byteCount: batch.byteCount)
         ring?.keep(batch, at: now)

@@ -153,7 +153,7 @@ extension RouterSocket: DatagramOutput {
 }
 
 extension RTCPPacket {
-    /// Calls `body` with each of our SSRCs that a receiver's packet is about.
+    /// Calls `body` with each of our SSRCs that a receiver's packet is about. Of PAUSE once: whose it is reads all its entries.
     func forEachMediaSSRC(_ body: (UInt32) -> Void) {
         switch self {
         case .receiverReport(let report): for block in report.reports { body(block.ssrc) }
@@ -161,7 +161,7 @@ extension RTCPPacket {
         case .nack(let nack): body(nack.mediaSSRC)
         case .pictureLoss(let indication): body(indication.mediaSSRC)
         case .fullIntraRequest(let request): for entry in request.entries { body(entry.ssrc) }
-        case .pause(let requests): for entry in requests.entries { body(entry.ssrc) }
+        case .pause(let requests): for ssrc in Set(requests.entries.map(\.ssrc)) { body(ssrc) }
         case .bitrateLimit(let limit): for ssrc in limit.ssrcs { body(ssrc) }
         case .sourceDescription, .goodbye, .extendedReport, .transportWide, .other: break
         }
