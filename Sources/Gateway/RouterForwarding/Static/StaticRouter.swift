@@ -127,12 +127,12 @@ public final class StaticRouter: Sendable {
         }
         let audio = [line(.audio, publication.formats[.audio])]
         let layers = publication.layers
-        guard configuration.sendsLayers, layers.count > 1 else {
+        guard configuration.sendsLayers, !layers.isEmpty else {
             return ([line(.video, publication.videoFormat)] + audio).compactMap { $0 }
         }
         let video = layers.map { layer in
             var track = line(layer.track, publication.formats[layer.track])
-            track?.label = layer.name
+            track?.label = layers.count > 1 ? layer.name : nil
             return track
         }
         return (video + audio).compactMap { $0 }
