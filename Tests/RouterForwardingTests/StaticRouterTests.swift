@@ -20,6 +20,18 @@ struct StaticRouterTests {
         #expect(pairs.assign(to: "d")?.video == 5004)
     }
 
+    @Test func `what a process without layers gave out never overlaps once each participant takes more`() {
+        var pairs = PortPairs(5004...5035, width: StaticPorts.layeredWidth)
+        for (owner, port) in [("a", 5008), ("b", 5012), ("a", 5008), ("c", 5016)] as [(String, UInt16)] {
+            pairs.adopt(port, of: owner)
+        }
+        #expect(pairs.assigned == ["a": 5008, "c": 5016])
+        #expect(pairs.assign(to: "b")?.video == 5028, "5004, 5012 and 5020 reach into others")
+        #expect(pairs.assign(to: "d") == nil)
+        pairs.release("c")
+        #expect(pairs.assign(to: "d")?.video == 5020)
+    }
+
     @Test(arguments: [5004...5005, 65_534...65_535] as [ClosedRange<UInt16>])
     func `a range too small gives nothing`(_ range: ClosedRange<UInt16>) {
         var pairs = PortPairs(range)

@@ -145,7 +145,7 @@ public final class StaticRouter: Sendable {
 }
 
 /// The even ports of one participant: RTP of video and audio, then of further layers; RTCP one above each.
-struct StaticPorts: Sendable, Equatable, Hashable {
+struct StaticPorts: Sendable, Equatable {
     var video: UInt16
     var audio: UInt16 { video + 2 }
 
@@ -170,12 +170,14 @@ struct PortPairs: Sendable {
     /// Nil when all are taken.
     mutating func assign(to owner: String) -> StaticPorts? {
         if let ports = owners[owner] { return ports }
-        let taken = Set(owners.values)
+        // Those that others have from there on: adopted ones begin anywhere.
+        var above = owners.values.map { Int($0.video) }.sorted()[...]
         let first = (Int(range.lowerBound) + 1) & ~1
         let last = Int(range.upperBound) - width + 1
         for port in stride(from: first, through: last, by: width) {
+            above = above.drop { $0 <= port - width }
+            if let next = above.first, next < port + width { continue }
             let ports = StaticPorts(video: UInt16(port))
-            guard !taken.contains(ports) else { continue }
             owners[owner] = ports
             return ports
         }
@@ -190,7 +192,7 @@ struct PortPairs: Sendable {
     /// Goes on with an assignment made elsewhere; one outside the range, or of ports that are taken here, is not kept.
     mutating func adopt(_ port: UInt16, of owner: String) {
         guard range.contains(port), Int(port) + width - 1 <= Int(range.upperBound) else { return }
-        let ports = StaticPorts(video: port)
-        if !owners.contains(where: { $0.value == ports && $0.key != owner }) { owners[owner] = ports }
+        let overlaps = owners.contains { $0.key != owner && abs(Int($0.value.video) - Int(port)) < width }
+        if !overlaps { owners[owner] = StaticPorts(video: port) }
     }
 }
