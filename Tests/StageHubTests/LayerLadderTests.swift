@@ -103,12 +103,41 @@ struct LayerLadderTests {
         #expect(ladder.takeNews() == true)
         ladder.measure(counters, at: start)
         #expect(ladder.takeNews() == false)
-        for (second, kilobytes, isNews) in [(1, 100, true), (2, 110, false), (3, 124, false), (4, 126, true)] {
+        for (second, kilobytes, isNews) in [(1, 100, true), (2, 110, false), (3, 124, false), (4, 180, true)] {
             for _ in 0..<30 { counters.video[0].count(byteCount: kilobytes * 1_000 / 30, endsFrame: true) }
             ladder.measure(counters, at: start + .seconds(second))
             #expect(ladder.takeNews() == isNews, "second \(second)")
         }
         ladder.sized(track(0), rid: "", width: 640, height: 360, at: start)
         #expect(ladder.takeNews() == true)
+    }
+
+    @Test(arguments: [1, 2, 5])
+    func `seconds with a keyframe and seconds without are one rate`(_ factor: Int) {
+        var ladder = ladder([(1280, 720)])
+        ladder.measure(counters, at: start)
+        #expect(ladder.takeNews() == true)
+        var news: [Int] = []
+        for second in 1...20 {
+            let byteCount = 4_000 * (second % 2 == 0 ? factor : 1)
+            for _ in 0..<30 { counters.video[0].count(byteCount: byteCount, endsFrame: true) }
+            ladder.measure(counters, at: start + .seconds(second))
+            if ladder.takeNews() { news.append(second) }
+        }
+        #expect(news.count <= 3, "\(news)")
+        let mean = 4_000 * 30 * 8 * (1 + factor) / 2
+        #expect(abs(ladder.layers[0].bitsPerSecond - mean) <= mean / 8)
+    }
+
+    @Test func `a layer is not judged by the part of a second in which it began, nor by what it was before a pause`() {
+        var ladder = ladder([(1280, 720), (320, 180)])
+        ladder.measure(counters, at: start)
+        var rates: [Int] = []
+        for (second, kilobytes) in [2, 100, 100, 100, 0, 3, 50, 50].enumerated() {
+            counters.video[0].count(byteCount: kilobytes * 1_000, endsFrame: true)
+            ladder.measure(counters, at: start + .seconds(second + 1))
+            rates.append(ladder.layers[0].bitsPerSecond / 8_000)
+        }
+        #expect(rates == [2, 100, 100, 100, 0, 3, 50, 50])
     }
 }

@@ -10,11 +10,20 @@ struct LayerLadder {
         var lastArrival: MonotonicTime
         var byteCount = 0
         var frameCount = 0
+        /// In a row in which something of it was measured.
+        var secondsHeard = 0
 
         /// How long it may be silent.
         var patience: Duration {
             guard layer.framesPerSecond > 0 else { return LayerLadder.silence }
             return max(LayerLadder.silence, .seconds(3) / layer.framesPerSecond)
+        }
+
+        /// Seconds with a keyframe have many more bits than those without: three quarters of what was stay. The first one counts
+        /// only until the next, since the layer began somewhere in it.
+        mutating func note(bitsPerSecond measured: Int) {
+            secondsHeard = measured == 0 ? 0 : secondsHeard + 1
+            layer.bitsPerSecond = secondsHeard <= 2 ? measured : (3 * layer.bitsPerSecond + measured) / 4
         }
 
         /// - Returns: whether it was paused just now, or goes on.
@@ -80,7 +89,7 @@ struct LayerLadder {
             let counted = counters[rungs[index].layer.track]
             let (bytes, frames) = (counted.bytes.value, counted.frames.value)
             if elapsed > 0 {
-                rungs[index].layer.bitsPerSecond = Int(Double((bytes - rungs[index].byteCount) * 8) / elapsed)
+                rungs[index].note(bitsPerSecond: Int(Double((bytes - rungs[index].byteCount) * 8) / elapsed))
                 rungs[index].layer.framesPerSecond = Int((Double(frames - rungs[index].frameCount) / elapsed).rounded())
             }
             (rungs[index].byteCount, rungs[index].frameCount) = (bytes, frames)

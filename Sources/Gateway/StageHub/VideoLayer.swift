@@ -28,6 +28,7 @@ public struct VideoLayer: Sendable, Equatable {
     public var height: Int
     /// Of the last second; 0 before it was measured.
     public var framesPerSecond: Int
+    /// Of the last seconds, the latest ones most.
     public var bitsPerSecond: Int
     /// False while nothing comes of it: it is paused, and keeps its place.
     public var isActive: Bool
