@@ -5,6 +5,22 @@ import Wire
 
 @testable import RouterForwarding
 
+/// Makes of the example router's answer one that takes the lower layer paused.
+private final class PausingHTTP: RouterHTTP {
+    private let http: any RouterHTTP
+
+    init(_ http: any RouterHTTP) { self.http = http }
+
+    func send(_ request: RouterRequest, deadline: Duration, reply: @escaping (RouterResponse?) -> Void) {
+        http.send(request, deadline: deadline) { response in
+            var response = response
+            let body = response.map { String(decoding: $0.body, as: UTF8.self) } ?? ""
+            response?.body = Array(body.replacing("a=simulcast:recv hi;low", with: "a=simulcast:recv hi;~low").utf8)
+            reply(response)
+        }
+    }
+}
+
 @Suite("Check of a router", .serialized, .timeLimit(.minutes(10)))
 struct RouterConformanceTests {
     @Test func `the example router keeps every rule`() throws {
@@ -16,6 +32,15 @@ struct RouterConformanceTests {
         let isConformant = try check.run()
         #expect(check.findings.filter { !$0.isMet }.isEmpty)
         #expect(isConformant && check.findings.count == 17)
+    }
+
+    @Test func `a router that takes a layer paused is not asked for reports about it`() throws {
+        let router = try ExampleRouter()
+        let loop = try EventLoop()
+        let check = RouterConformance(
+            loop: loop, url: router.url, media: [IPNetwork("127.0.0.1")!],
+            http: PausingHTTP(RouterHTTPClient(HTTPClient(loop: loop), router: "r")))
+        #expect(try check.run(), "\(check.findings.filter { !$0.isMet })")
     }
 
     @Test func `a router that answers nothing keeps none`() throws {
