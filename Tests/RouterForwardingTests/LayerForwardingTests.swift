@@ -175,7 +175,8 @@ struct LayerForwardingTests {
         bench.requested = []
         ask(.resume, 70, 0)
         ask(.resume, 72, 0)
-        #expect(bench.requested == [Self.layers[0], Self.layers[2]])
+        // Asked for again where a second has passed meanwhile.
+        #expect(Set(bench.requested) == [Self.layers[0], Self.layers[2]])
         ask(.pause, 70, 0)  // late, from before its RESUME
         bench.publish(5_000, layer: 0, from: start)
         for layer in [0, 2] as [UInt8] { bench.publish(5_001, layer: layer, isKeyframe: true, from: start) }
