@@ -61,6 +61,13 @@ final class Bench: MediaSource {
             ])
     }
 
+    var planWithSound: LegPlan {
+        var plan = plan
+        plan.tracks.append(
+            TrackPlan(track: .audio, ssrc: 78, payloadType: 111, rtp: receiver.localAddress, rtcp: reports.localAddress))
+        return plan
+    }
+
     func requestKeyframe(_ track: TrackID) { requested.append(track) }
     func limitBitrate(_ bitsPerSecond: Int?) { limit = bitsPerSecond }
 
@@ -87,6 +94,17 @@ final class Bench: MediaSource {
             let packet = MediaPacket(
                 sequenceNumber: frame + 1000 * Int64(layer), timestamp: frame * 3000 + clock, marker: true, payload: payload)
             let run = MediaRun(track: track, isKeyframe: isKeyframe, arrival: arrival)
+            withUnsafePointer(to: packet) { publication.forward(UnsafeBufferPointer(start: $0, count: 1), of: run) }
+        }
+    }
+
+    /// One packet of sound, whose payload begins with 9: the `number`-th of 20 ms.
+    func publishSound(_ number: Int64, from start: MonotonicTime) {
+        let arrival = start + .milliseconds(20 * number)
+        publication.timeline.observe(number * 960, of: .audio, arrival: arrival)
+        ([9, 0, 0] as [UInt8]).withUnsafeBytes { payload in
+            let packet = MediaPacket(sequenceNumber: number, timestamp: number * 960, marker: false, payload: payload)
+            let run = MediaRun(track: .audio, isKeyframe: false, arrival: arrival)
             withUnsafePointer(to: packet) { publication.forward(UnsafeBufferPointer(start: $0, count: 1), of: run) }
         }
     }

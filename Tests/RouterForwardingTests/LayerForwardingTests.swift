@@ -70,13 +70,18 @@ struct LayerForwardingTests {
         let bench = try Bench()
         let start = bench.loop.now
         bench.setSizes(1280, 640, at: start)
-        bench.leg?.open(bench.plan)
+        bench.leg?.open(bench.planWithSound)
+        func isActive() -> [Bool] { bench.publication.layers.map(\.isActive) }
         for layer in 0...1 as ClosedRange<UInt8> { bench.publish(0, layer: layer, isKeyframe: true, from: start) }
+        // 31 frames of silence are more than a second.
+        for frame in 1...41 as ClosedRange<Int64> { bench.publish(frame, layer: 1, isKeyframe: frame == 41, from: start) }
+        #expect(isActive() == [false, true])
         bench.publication.tick(at: start + .seconds(5))
-        #expect(bench.publication.layers.allSatisfy { !$0.isActive })
+        #expect(isActive() == [false, false])
+        bench.publishSound(250, from: start)
         for layer in 0...1 as ClosedRange<UInt8> { bench.publish(200, layer: layer, isKeyframe: true, from: start) }
-        try #require(bench.wait { bench.packets.count == 2 })
-        #expect(sent(bench) == [0, 0])
+        try #require(bench.wait { bench.packets.count == 4 })
+        #expect(sent(bench) == [0, 1, 9, 0])
     }
 
     @Test func `the gate keeps each layer's latest GOP, and hands out those that are taken`() throws {
