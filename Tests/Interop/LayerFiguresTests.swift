@@ -7,13 +7,18 @@ extension Interop {
         @Test(.timeLimit(.minutes(10)))
         func `every layer of a publisher with the faults of OBS comes in with its size, rates and losses`() throws {
             let gateway = try Gateway()
-            let encoder = try Encoder.simulcast(to: gateway, seconds: 15, options: ["--loss", "2"])
+            let encoder = try Encoder.simulcast(to: gateway, seconds: 60, options: ["--loss", "2"])
             try expectLayers(gateway, sizes: ["1280x720", "640x360", "320x180"], rids: ["0", "1", "2"])
             try expect("series by layer", within: .seconds(60)) {
                 let metrics = try gateway.signed("v1/stages/\(try #require(gateway.quickstart.stageId))/metrics")
                 return ["hi", "mid", "low"].allSatisfy { metrics.contains("\"\($0)\"") }
             }
-            #expect(encoder.status(within: .seconds(60)) == 0, "\(encoder.output)")
+            // So many are not of sound alone.
+            try expect("losses, mended and not", within: .seconds(60)) {
+                let totals = try gateway.liveTotals()
+                return totals.contains { $0.recoveredPackets > 0 && $0.lostPackets > 20 }
+            }
+            #expect(encoder.interrupt(within: .seconds(60)) == 0, "\(encoder.output)")
             let report = try JSONDecoder().decode(BenchReport.self, from: Data(encoder.lastLine.utf8))
             #expect(report.layers[0].retransmitted > 0 && report.layers[0].crossed == 0)
             #expect(report.layers.dropFirst().contains { $0.crossed > 0 }, "\(report)")
@@ -65,7 +70,7 @@ extension Interop {
 
         private func expectLayers(_ gateway: Gateway, sizes: [String], rids: [String]) throws {
             try expect("three layers with their rates", within: .seconds(60)) {
-                try gateway.liveLayers().count { $0.bitsPerSecond > 0 && $0.framesPerSecond > 20 } == 3
+                try gateway.liveLayers().count { $0.bitsPerSecond > 0 && $0.framesPerSecond > 0 } == 3
             }
             let layers = try gateway.liveLayers()
             #expect(layers.map(\.name) == ["hi", "mid", "low"], "\(layers)")

@@ -62,13 +62,29 @@ struct ToldLayer: Decodable {
     var active: Bool
 }
 
+/// What all tracks of a live session have come to, as `GET /v1/sessions` tells it.
+struct ToldTotals: Decodable {
+    var lostPackets: Int
+    var recoveredPackets: Int
+}
+
 extension Gateway {
-    /// Those of the session that is live, best first; none while there is none.
-    func liveLayers() throws -> [ToldLayer] {
-        struct Sessions: Decodable {
-            struct Session: Decodable { var layers: [ToldLayer] }
-            var live: [Session]
+    private struct LiveSessions: Decodable {
+        struct Session: Decodable {
+            var layers: [ToldLayer]
+            var totals: ToldTotals
         }
-        return try JSONDecoder().decode(Sessions.self, from: Data(try signedAdmin("v1/sessions").utf8)).live.first?.layers ?? []
+
+        var live: [Session]
     }
+
+    private func liveSessions() throws -> [LiveSessions.Session] {
+        try JSONDecoder().decode(LiveSessions.self, from: Data(try signedAdmin("v1/sessions").utf8)).live
+    }
+
+    /// Those of the session that is live, best first; none while there is none.
+    func liveLayers() throws -> [ToldLayer] { try liveSessions().first?.layers ?? [] }
+
+    /// Of all sessions that are live.
+    func liveTotals() throws -> [ToldTotals] { try liveSessions().map(\.totals) }
 }
