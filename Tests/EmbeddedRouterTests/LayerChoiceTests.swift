@@ -145,6 +145,12 @@ struct LayerChoiceTests {
         #expect(site.wait { again.text.contains("text/event-stream") })
     }
 
+    @Test func `twice a second a session is asked after for nothing`() {
+        let (desk, clock) = (site.entry.desk, FakeClock())
+        let answers = [0, 499, 500, 600, 1_000, 3_000].map { desk.isUnhurried(at: clock.now + .milliseconds($0)) }
+        #expect(answers == [true, false, true, false, true, true])
+    }
+
     @Test func `an estimate that moves is no news`() {
         site.tell()
         let former = site.entry.desk.state

@@ -25,4 +25,19 @@ struct RequestRatesTests {
         clock.advance(by: .seconds(1))
         #expect(allowed(.v4(1)) == 50)
     }
+
+    @Test func `what is given back counts for nothing, and nobody gains by it`() {
+        var rates = RequestRates()
+        let (clock, address) = (FakeClock(), IPAddress.v4(1))
+        rates.giveBack(to: address, now: clock.now)
+        func allowed(andGivenBack: Bool) -> Int {
+            (0..<1_000).count { _ in
+                defer { if andGivenBack { rates.giveBack(to: address, now: clock.now) } }
+                return rates.allows(address, now: clock.now)
+            }
+        }
+        #expect(allowed(andGivenBack: true) == 1_000)
+        rates.giveBack(to: address, now: clock.now)
+        #expect(allowed(andGivenBack: false) == 200)
+    }
 }

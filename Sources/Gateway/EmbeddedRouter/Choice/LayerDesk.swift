@@ -1,5 +1,6 @@
 import EventLoop
 import StageHub
+import Wire
 
 /// What one viewer wants and what it gets, between the HTTP requests that ask and the session that sends. Media never comes here.
 final class LayerDesk: Sendable {
@@ -20,6 +21,7 @@ final class LayerDesk: Sendable {
         var state: LayerState
         var listeners: [Int: MailboxSender<Notice>] = [:]
         var hasEnded = false
+        var lastRequest: MonotonicTime?
 
         func tell(_ event: Event) {
             for (stream, sender) in listeners { sender.send(Notice(stream: stream, event: event)) }
@@ -39,6 +41,15 @@ final class LayerDesk: Sendable {
     }
 
     var state: LayerState { content.withLock { $0.state } }
+
+    /// Whether a request about the session comes no sooner behind such a one than those of a page do.
+    func isUnhurried(at now: MonotonicTime) -> Bool {
+        content.withLock { content in
+            if let last = content.lastRequest, now - last < Self.requestInterval { return false }
+            content.lastRequest = now
+            return true
+        }
+    }
 
     /// The session's news. Its listeners are told of what differs in more than figures that change all the time.
     func tell(_ state: LayerState) {
@@ -72,4 +83,6 @@ final class LayerDesk: Sendable {
 
     /// A page has one; a second one while it comes anew.
     static let maximumListeners = 2
+    /// The watch page asks every two seconds, and whenever its viewer chooses.
+    static let requestInterval = Duration.milliseconds(500)
 }

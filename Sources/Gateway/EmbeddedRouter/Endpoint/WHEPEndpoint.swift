@@ -111,6 +111,8 @@ public final class WHEPEndpoint {
         guard let token = request.presentedToken else { throw Refusal(.missingToken) }
         guard let entry = context.entries[id] else { throw Refusal(.unknownSession) }
         guard entry.transport.belongs(to: token) else { throw Refusal(.foreignSession) }
+        // Many pages behind one address ask for their layers without keeping newcomers out.
+        if entry.desk.isUnhurried(at: loop.now) { rates.giveBack(to: request.source.ip, now: loop.now) }
         return entry
     }
 

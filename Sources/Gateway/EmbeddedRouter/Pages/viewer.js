@@ -122,7 +122,8 @@ export class Viewer {
     if (document.activeElement !== this.quality) this.quality.value = media.wish === "automatic" ? "" : media.wish;
   }
 
-  // What the browser measured since the last call.
+  // What the browser measured since the last call. The layers are asked for: a stream of events would hold, for each picture, one
+  // of the six connections that browsers make to a host.
   async measure() {
     const peer = this.peer;
     if (peer?.connectionState !== "connected") return;

@@ -25,6 +25,14 @@ public struct RequestRates {
         return true
     }
 
+    /// What `allows` took turned out to be no stranger's.
+    public mutating func giveBack(to address: IPAddress, now: MonotonicTime) {
+        let key = address.network
+        guard var bucket = buckets.value(of: key, at: now) else { return }
+        bucket.tokens = min(Self.burst, bucket.tokens + 1)
+        buckets.set(bucket, for: key, at: now)
+    }
+
     /// Sources remembered now.
     public mutating func sourceCount(at now: MonotonicTime) -> Int { buckets.count(at: now) }
 
