@@ -1,4 +1,5 @@
 import FLV
+import H264
 import Testing
 
 @testable import RTMPIngest

@@ -1,3 +1,4 @@
+import H264
 import Refusals
 import Settings
 import Wire
@@ -119,7 +120,7 @@ struct ContractFindings {
 /// What is too little is so of the largest layer: the others are for viewers who cannot take more.
 extension ContractFindings {
     /// The pictures of a layer have another size than before, or are its first ones.
-    mutating func sized(_ layer: UInt8, _ size: PublishedLayers.Size, in pictureTime: Int64?, at now: MonotonicTime) {
+    mutating func sized(_ layer: UInt8, _ size: PictureSize, in pictureTime: Int64?, at now: MonotonicTime) {
         layers.sized(layer, size)
         judgedAnew([.minimumResolution])
         if firstPictureArrival == nil { firstPictureArrival = now }

@@ -1,19 +1,13 @@
+import H264
+
 /// One of a thing for each layer that a publish may have, by the layer's place.
 typealias ByLayer<Element> = InlineArray<3, Element>
 
 /// The layers of one publish whose pictures have been seen: how large they are, and what to call them.
 struct PublishedLayers: Sendable {
-    struct Size: Sendable {
-        var width: Int
-        var height: Int
-
-        var pixelCount: Int { width * height }
-        var shortSide: Int { min(width, height) }
-    }
-
     /// As the ingest ranks them; a layer without a name goes by its size alone.
     var names: [UInt8: String] = [:]
-    private var sizes = ByLayer<Size?>(repeating: nil)
+    private var sizes = ByLayer<PictureSize?>(repeating: nil)
     /// The places of those with a size, the largest first.
     private(set) var places: [UInt8] = []
 
@@ -21,13 +15,13 @@ struct PublishedLayers: Sendable {
     var isEmpty: Bool { places.isEmpty }
 
     /// The largest one, of which there must be enough.
-    var top: (place: UInt8, size: Size)? {
+    var top: (place: UInt8, size: PictureSize)? {
         guard let place = places.first, let size = sizes[Int(place)] else { return nil }
         return (place, size)
     }
 
     /// Pictures of a layer have this size from now on.
-    mutating func sized(_ place: UInt8, _ size: Size) {
+    mutating func sized(_ place: UInt8, _ size: PictureSize) {
         sizes[Int(place)] = size
         places = sizes.indices.filter { sizes[$0] != nil }.map { UInt8($0) }.sorted { pixelCount($0) > pixelCount($1) }
     }
@@ -46,7 +40,7 @@ extension PublishedLayers {
         names[place].map { "\($0) (\(size(of: place)))" } ?? size(of: place)
     }
 
-    private func size(of place: UInt8) -> String { sizes[Int(place)].map { "\($0.width)x\($0.height)" } ?? "without pictures" }
+    private func size(of place: UInt8) -> String { sizes[Int(place)]?.description ?? "without pictures" }
 
     /// What was found, in one text. Where there are several layers it names those of each finding, and tells what some of them
     /// have in common once.

@@ -151,7 +151,7 @@ extension VideoState {
         _ sequence: SequenceParameterSet, _ picture: PictureParameterSet, at now: MonotonicTime,
         _ findings: inout ContractFindings
     ) {
-        let size = PublishedLayers.Size(width: sequence.width, height: sequence.height)
+        let size = sequence.pictureSize
         findings.judgedAnew([.videoCodec, .videoProfile, .maximumResolution], of: layer)
         findings.sized(layer, size, in: cadence.pictureTime, at: now)
         if !findings.rules.admits(sequence) { found(.profile(idc: sequence.profileIDC), at: now, &findings) }

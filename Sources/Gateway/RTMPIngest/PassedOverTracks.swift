@@ -1,4 +1,5 @@
 import FLV
+import H264
 
 /// The tracks that an encoder sends and that are not forwarded, for the session's story. A value.
 struct PassedOverTracks: Equatable {

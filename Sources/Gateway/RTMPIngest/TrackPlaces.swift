@@ -1,3 +1,4 @@
+import H264
 import StageHub
 
 /// Which of an encoder's video tracks are layers of its publication, and each one's place there (docs/design.md 5.6). A value
@@ -134,15 +135,9 @@ struct TrackPlaces {
     }
 }
 
-/// Width and height after cropping, in pixels.
-struct PictureSize: Equatable, CustomStringConvertible {
-    var width: Int
-    var height: Int
-
-    var description: String { "\(width)x\(height)" }
-
+extension PictureSize {
     /// Whether both may show the same canvas.
-    func hasShape(of canvas: PictureSize) -> Bool {
+    fileprivate func hasShape(of canvas: PictureSize) -> Bool {
         let (own, other) = (width * canvas.height, canvas.width * height)
         return abs(own - other) * TrackPlaces.shapeTolerance <= other
     }

@@ -51,7 +51,7 @@ final class VideoTrackFeed {
         // A codec that was refused in between makes known ones news.
         guard new != record || refusedCodec != nil else { return false }
         (record, lengthSize, refusedCodec) = (new, new.lengthSize, nil)
-        size = (try? unsafe SequenceParameterSet(parsing: sps.span.bytes)).map { PictureSize(width: $0.width, height: $0.height) }
+        size = unsafe try? SequenceParameterSet(parsing: sps.span.bytes).pictureSize
         return true
     }
 

@@ -138,7 +138,7 @@ final class VideoTracks {
             guard feed === changed || feed.track?.layer != place else { continue }
             if let refusal = feed.write(to: place.map(writer(at:)), at: now) { return refusal }
         }
-        nameLayers()
+        inspector?.layerNames = publication.layerNames
         return nil
     }
 
@@ -149,13 +149,6 @@ final class VideoTracks {
         return writer
     }
 
-    /// For the contract's sentences.
-    private func nameLayers() {
-        let layers = publication.layers
-        guard layers.count > 1, let inspector else { return }
-        inspector.layerNames = layers.reduce(into: [:]) { $0[$1.track.layer] = $1.name.rawValue }
-    }
-
     // MARK: - Time
 
     /// To be called about once a second: layers are measured, and contests for their places decided.
@@ -164,7 +157,7 @@ final class VideoTracks {
         publication.tick(at: now)
         guard !others.isEmpty else { return nil }
         guard places.secondPassed() else {
-            nameLayers()
+            inspector?.layerNames = publication.layerNames
             return nil
         }
         return assignPlaces(at: now)

@@ -16,6 +16,10 @@ public final class Publication {
     public private(set) var formats: [TrackID: TrackFormat] = [:]
     /// Those of video whose size is known, best first.
     public var layers: [VideoLayer] { ladder.layers }
+    /// What they are called, by place; empty where there is one alone.
+    public var layerNames: [UInt8: String] {
+        ladder.isLayered ? layers.reduce(into: [:]) { $0[$1.track.layer] = $1.name.rawValue } : [:]
+    }
     public var sinks: [any MediaSink] { attached }
     public weak var source: (any MediaSource)?
     private var ladder = LayerLadder()

@@ -1,4 +1,5 @@
 import GatewayMetrics
+import H264
 import RTCP
 import RTP
 import Refusals
@@ -116,10 +117,7 @@ final class MediaReceiver {
     }
 
     /// For the contract's sentences.
-    private func nameLayers(of publication: Publication) {
-        guard publication.layers.count > 1, let inspector = outlet?.inspector else { return }
-        inspector.layerNames = publication.layers.reduce(into: [:]) { $0[$1.track.layer] = $1.name.rawValue }
-    }
+    private func nameLayers(of publication: Publication) { outlet?.inspector?.layerNames = publication.layerNames }
 
     private func inspect(
         _ packet: MediaPacket, of track: TrackID, by inspector: any PacketInspector, at now: MonotonicTime

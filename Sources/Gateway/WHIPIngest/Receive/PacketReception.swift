@@ -107,7 +107,7 @@ struct PacketReception {
             unsafe received.packet.payload = unsafe UnsafeRawBufferPointer(rebasing: received.packet.payload[..<found.endOffset])
         }
         let inspection = PayloadInspection(found)
-        if let set = unsafe inspection.sequenceSet { received.pictureSize = unsafe PictureSize(ofSequenceSet: set) }
+        received.pictureSize = inspection.pictureSize
         let follows = inspection.startsKeyframe && !sources[index].losses.isMissing(received.packet.sequenceNumber - 1)
         layers[layer].noteKeyframe(inspection, in: &received, follows: follows, at: now)
         received.mayStartPublish = !gate.isOpen

@@ -28,18 +28,6 @@ struct ParameterSetKeeper {
     private static let maximumByteCount = 1_024
 }
 
-/// The size of a layer's pictures after cropping.
-struct PictureSize {
-    let width: Int
-    let height: Int
-
-    /// Nil when the set cannot be read.
-    init?(ofSequenceSet set: UnsafeRawBufferPointer) {
-        guard let parameters = try? unsafe SequenceParameterSet(parsing: set.bytes) else { return nil }
-        (width, height) = (parameters.width, parameters.height)
-    }
-}
-
 /// What the NAL units of an H.264 payload say about keyframes, and the parameter sets among them.
 @safe struct PayloadInspection {
     /// A sequence parameter set or the start of an IDR slice is in it.
@@ -49,6 +37,11 @@ struct PictureSize {
     private(set) var sequenceSet: UnsafeRawBufferPointer?
     private(set) var pictureSet: UnsafeRawBufferPointer?
     var hasParameterSet: Bool { unsafe sequenceSet != nil || pictureSet != nil }
+    /// By the sequence set; nil when there is none, or none that can be read.
+    var pictureSize: PictureSize? {
+        guard let set = unsafe sequenceSet else { return nil }
+        return unsafe try? SequenceParameterSet(parsing: set.bytes).pictureSize
+    }
 
     init(_ found: NALUnitList) {
         guard found.fragment?.isStart ?? true else {
