@@ -108,7 +108,9 @@ let modules: [Module] = [
             "GatewayMetrics",
         ],
         strict: true),
-    gateway("MediaContract", ["Wire", "Settings", "H264", "AAC", "Opus", "Refusals", "EventLoop"], strict: true),
+    gateway(
+        "MediaContract", ["Wire", "Settings", "H264", "AAC", "Opus", "Refusals", "EventLoop"], strict: true,
+        testUses: ["StageHub"]),
     gateway("EncoderSetup", ["Wire", "Settings", "JSON"]),
     gateway(
         "ClientConfiguration",

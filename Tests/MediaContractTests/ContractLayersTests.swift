@@ -1,6 +1,7 @@
 import H264
 import Refusals
 import Settings
+import StageHub
 import TestSupport
 import Testing
 import Wire
@@ -11,6 +12,11 @@ import Wire
 struct ContractLayersTests {
     typealias Form = StreamFeeder.Form
     typealias Change = @Sendable (inout SyntheticStream) -> Void
+
+    @Test func `as many layers are judged as are told apart`() {
+        #expect(MediaContract.ByLayer<Int>.count == PublishCounters.maximumLayerCount)
+        #expect(StageHub.ByLayer<Int>.count == PublishCounters.maximumLayerCount)
+    }
 
     static let names: [UInt8: String] = [0: "hi", 1: "mid", 2: "low"]
     static let sizes: [(width: Int, height: Int)] = [(1_280, 720), (640, 360), (320, 180)]

@@ -1,6 +1,7 @@
 import H264
 
-/// One of a thing for each layer that a publish may have, by the layer's place.
+/// One of a thing for each layer that a publish may have, by the layer's place. As many as in StageHub, which the contract does not
+/// know.
 typealias ByLayer<Element> = InlineArray<3, Element>
 
 /// The layers of one publish whose pictures have been seen: how large they are, and what to call them.

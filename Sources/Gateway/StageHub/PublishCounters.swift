@@ -36,6 +36,9 @@ public final class PublishCounters: Sendable {
     }
 }
 
+/// One of a thing for each layer that is told apart, by the layer's place; as many as `PublishCounters.maximumLayerCount`.
+public typealias ByLayer<Element> = InlineArray<3, Element>
+
 /// One track's or simulcast layer's share.
 public final class TrackCounters: Sendable {
     /// Payload of RTP packets, bodies of RTMP messages.

@@ -17,7 +17,7 @@ final class MediaBlock: Sendable {
     }
 
     /// What makes timestamps of this layer those of another one, by that one's place; nil where it is not known.
-    typealias Shifts = InlineArray<3, Int64?>
+    typealias Shifts = ByLayer<Int64?>
 
     /// What the track's RTP time was at a moment, by the publication's timeline: sender reports come from it.
     struct ClockReading {

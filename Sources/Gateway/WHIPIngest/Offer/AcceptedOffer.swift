@@ -1,5 +1,6 @@
 import Refusals
 import SDP
+import StageHub
 import WebRTCTransport
 
 /// What an offer comes to when it is publishable: the tracks we take and the peer's side of ICE and DTLS (RFC 9725 §4.2).
@@ -58,5 +59,5 @@ struct OfferRules: Sendable {
     var acceptedProfiles: Set<UInt8>? = [66]
 
     /// Layers of simulcast; OBS, browsers and the IVS SDKs send three at most.
-    static let maximumLayers = 3
+    static let maximumLayers = PublishCounters.maximumLayerCount
 }
