@@ -110,7 +110,7 @@ struct LayerForwardingTests {
         let start = bench.loop.now
         var plan = bench.layeredPlan()
         for (index, rid) in ["hi", "mid", "low"].enumerated() {
-            plan.tracks[index].headerExtension = HeaderExtensions.oneByte([(1, "0"), (2, rid)])
+            plan.tracks[index].headerExtension = HeaderExtensions.oneByte([(1, Array("0".utf8)), (2, Array(rid.utf8))])
         }
         bench.leg?.open(plan)
         for frame in 0...3 as ClosedRange<Int64> {

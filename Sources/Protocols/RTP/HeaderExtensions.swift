@@ -57,11 +57,11 @@ public struct HeaderExtensions: Equatable, Sendable {
 
     /// An extension of one-byte elements, from its own header on, padded to whole words; empty without elements.
     /// - Parameter elements: identifiers of 1 to 14, values of 1 to 16 bytes.
-    public static func oneByte(_ elements: [(id: UInt8, value: String)]) -> [UInt8] {
+    public static func oneByte(_ elements: [(id: UInt8, value: [UInt8])]) -> [UInt8] {
         var bytes: [UInt8] = []
         for (id, value) in elements {
-            precondition(1...14 ~= id && 1...16 ~= value.utf8.count, "four bits each")
-            bytes += [id << 4 | UInt8(value.utf8.count - 1)] + value.utf8
+            precondition(1...14 ~= id && 1...16 ~= value.count, "four bits each")
+            bytes += [id << 4 | UInt8(value.count - 1)] + value
         }
         guard !bytes.isEmpty else { return [] }
         while bytes.count % 4 != 0 { bytes.append(0) }

@@ -254,9 +254,9 @@ extension RouterAnswer.Track {
     }
 
     private func headerExtension(of rid: LayerName) -> [UInt8] {
-        var elements: [(id: UInt8, value: String)] = []
-        if takesMID { elements.append((RouterDescription.ExtensionID.mid, RouterDescription.mid(of: .video))) }
-        if takesRID { elements.append((RouterDescription.ExtensionID.rid, rid.rawValue)) }
+        var elements: [(id: UInt8, value: [UInt8])] = []
+        if takesMID { elements.append((RouterDescription.ExtensionID.mid, Array(RouterDescription.mid(of: .video).utf8))) }
+        if takesRID { elements.append((RouterDescription.ExtensionID.rid, Array(rid.rawValue.utf8))) }
         return HeaderExtensions.oneByte(elements)
     }
 }
