@@ -3,13 +3,11 @@
 
 ENCODER is libx265 or libsvtav1. Prints what ffmpeg logs; ends with 1 when the server ended the stream.
 """
-import logging
-import signal
 import sys
 import time
 
 import av
-import av.logging
+import pyav
 
 FRAMES, RATE, SAMPLES, SAMPLE_RATE = 300, 30, 1024, 48000
 
@@ -31,10 +29,6 @@ def frames(video, audio):
 
 
 def main():
-    signal.pthread_sigmask(signal.SIG_SETMASK, [])
-    signal.alarm(150)
-    av.logging.set_level(av.logging.ERROR)
-    av.logging.restore_default_callback()
     encoder, url = sys.argv[1:]
     output = av.open(url, 'w', format='flv')
     video, audio = output.add_stream(encoder, rate=RATE), output.add_stream('aac', rate=SAMPLE_RATE)
@@ -48,11 +42,4 @@ def main():
     output.close()
 
 
-logging.basicConfig(stream=sys.stdout)
-try:
-    main()
-except av.FFmpegError as error:
-    print('ended:', error)
-    # The container cannot be closed properly any more.
-    sys.stdout.flush()
-    sys.exit(1)
+pyav.run(main, seconds=150)

@@ -6,14 +6,12 @@ Track 0 goes out as plain H.264, as OBS sends it too. Everything is encoded befo
 no gaps. Prints what ffmpeg logs; ends with 1 when the server ended the stream.
 """
 import io
-import logging
 import re
-import signal
 import sys
 import time
 
 import av
-import av.logging
+import pyav
 
 RATE, SAMPLES, SAMPLE_RATE = 30, 1024, 48000
 OPTIONS = {'libx264': {'preset': 'ultrafast', 'tune': 'zerolatency', 'profile': 'baseline', 'bf': '0'},
@@ -67,10 +65,6 @@ def encoded(seconds, audio_tracks, wishes):
 
 
 def main():
-    signal.pthread_sigmask(signal.SIG_SETMASK, [])
-    signal.alarm(240)
-    av.logging.set_level(av.logging.ERROR)
-    av.logging.restore_default_callback()
     seconds, url, audio_tracks = int(sys.argv[1]), sys.argv[2], int(sys.argv[3])
     source = av.open(encoded(seconds, audio_tracks, sys.argv[4:]))
     output = av.open(url, 'w', format='flv')
@@ -85,11 +79,4 @@ def main():
     output.close()
 
 
-logging.basicConfig(stream=sys.stdout)
-try:
-    main()
-except av.FFmpegError as error:
-    print('ended:', error)
-    # The container cannot be closed properly any more.
-    sys.stdout.flush()
-    sys.exit(1)
+pyav.run(main, seconds=240)
