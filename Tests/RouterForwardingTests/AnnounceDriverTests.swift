@@ -44,6 +44,21 @@ private final class RecordingHTTP: RouterHTTP {
 
 @Suite("Announce to the example router", .serialized, .timeLimit(.minutes(10)))
 struct AnnounceDriverTests {
+    private static func driver(
+        _ http: any RouterHTTP, url: String = "http://127.0.0.1:1", offersLayers: Bool = true
+    ) -> AnnounceDriver {
+        var configuration = AnnounceDriver.Configuration(
+            name: "r", url: url, trust: RouterTrust(networks: [IPNetwork("127.0.0.1")!]))
+        configuration.offersLayers = offersLayers
+        return AnnounceDriver(configuration, gatewayID: "g", http: http)
+    }
+
+    private static func announcement(_ layers: [AnnouncedLayer] = []) -> Announcement {
+        var announcement = Announcement.of("p", stage: "s", generation: 7)
+        announcement.layers = layers
+        return announcement
+    }
+
     @Test func `a router written from the specification alone gets both tracks, reports and the end`() throws {
         let router = try ExampleRouter()
         let gateway = try Gateway([router])
@@ -126,13 +141,8 @@ struct AnnounceDriverTests {
     @Test func `a lower generation is refused`() throws {
         let router = try ExampleRouter()
         let loop = try EventLoop()
-        let driver = AnnounceDriver(
-            .init(name: "r", url: router.url, trust: RouterTrust(networks: [IPNetwork("127.0.0.1")!])), gatewayID: "g",
-            http: RouterHTTPClient(HTTPClient(loop: loop), router: "r"))
-        var announcement = Announcement(
-            grant: PublishGrant(participantID: "p", stageARN: "a", stageID: "s", credentialHash: ""), sessionID: "st",
-            generation: 7, ingestProtocol: .rtmp, acceptsKeyframeRequests: false,
-            formats: [.video: .h264Offered(profileLevelID: "42e01f")], source: SocketAddress(.loopback, port: 9))
+        let driver = Self.driver(RouterHTTPClient(HTTPClient(loop: loop), router: "r"), url: router.url)
+        var announcement = Self.announcement()
         var results: [Result<LegPlan, AnnounceFailure>] = []
         driver.announce(announcement) { results.append($0) }
         #expect(loop.run(until: { results.count == 1 }, within: .seconds(20)))
@@ -148,12 +158,8 @@ struct AnnounceDriverTests {
 
     @Test func `what turns out different is patched: mute, keyframe requests, formats`() throws {
         let http = RecordingHTTP()
-        let trust = RouterTrust(networks: [IPNetwork("127.0.0.1")!])
-        let driver = AnnounceDriver(.init(name: "r", url: "http://127.0.0.1:1", trust: trust), gatewayID: "g", http: http)
-        var announcement = Announcement(
-            grant: PublishGrant(participantID: "p", stageARN: "a", stageID: "s", credentialHash: ""), sessionID: "st",
-            generation: 7, ingestProtocol: .whip, acceptsKeyframeRequests: true,
-            formats: [.video: .h264Offered(profileLevelID: "42e01f")], source: SocketAddress(.loopback, port: 9))
+        let driver = Self.driver(http)
+        var announcement = Self.announcement()
         driver.announce(announcement) { _ in }
         (announcement.muted, announcement.acceptsKeyframeRequests) = ([.video], false)
         announcement.formats[.video] = .h264(sps: [0x67, 0x42, 0xC0, 0x1F], pps: [0x68, 0xCE])
@@ -168,15 +174,6 @@ struct AnnounceDriverTests {
         #expect(source(offer) == source(changed), "the same SSRC: it is the same announce")
     }
 
-    private static func announcement(with layers: [AnnouncedLayer]) -> Announcement {
-        var announcement = Announcement(
-            grant: PublishGrant(participantID: "p", stageARN: "a", stageID: "s", credentialHash: ""), sessionID: "st",
-            generation: 7, ingestProtocol: .whip, acceptsKeyframeRequests: true,
-            formats: [.video: .h264Offered(profileLevelID: "42e01f")], source: SocketAddress(.loopback, port: 9))
-        announcement.layers = layers
-        return announcement
-    }
-
     @Test(arguments: [
         (["a=simulcast:recv hi;~low"], [1, 0] as [UInt8], [false, true]), (["a=simulcast:recv low"], [0], [false]),
         ([], [0], [false]),
@@ -186,14 +183,13 @@ struct AnnounceDriverTests {
     ) throws {
         let http = RecordingHTTP()
         http.videoLines = lines + ["a=extmap:2 urn:ietf:params:rtp-hdrext:sdes:rtp-stream-id"]
-        let trust = RouterTrust(networks: [IPNetwork("127.0.0.1")!])
-        let driver = AnnounceDriver(.init(name: "r", url: "http://127.0.0.1:1", trust: trust), gatewayID: "g", http: http)
+        let driver = Self.driver(http)
         var layers = [
             AnnouncedLayer(TrackID(.video, layer: 1), rid: .hi), AnnouncedLayer(TrackID(.video, layer: 0), rid: .low),
         ]
         (layers[0].width, layers[0].height, layers[0].isActive) = (1280, 720, true)
         var result: Result<LegPlan, AnnounceFailure>?
-        var announcement = Self.announcement(with: layers)
+        var announcement = Self.announcement(layers)
         driver.announce(announcement) { result = $0 }
         let plan = try #require(try result?.get())
         let body = try JSONValue(parsing: http.requests[0].body)
@@ -217,23 +213,19 @@ struct AnnounceDriverTests {
 
     @Test func `a router that was offered one encoding may take layers when there are more`() throws {
         let http = RecordingHTTP()
-        let trust = RouterTrust(networks: [IPNetwork("127.0.0.1")!])
-        let driver = AnnounceDriver(.init(name: "r", url: "http://127.0.0.1:1", trust: trust), gatewayID: "g", http: http)
-        driver.announce(Self.announcement(with: [])) { #expect((try? $0.get().isLayerless) == false) }
+        let driver = Self.driver(http)
+        driver.announce(Self.announcement([])) { #expect((try? $0.get().isLayerless) == false) }
         #expect(http.requests.count == 1)
     }
 
     @Test func `a router that is not to have layers is not offered any`() throws {
         let http = RecordingHTTP()
-        var configuration = AnnounceDriver.Configuration(
-            name: "r", url: "http://127.0.0.1:1", trust: RouterTrust(networks: [IPNetwork("127.0.0.1")!]))
-        configuration.offersLayers = false
-        let driver = AnnounceDriver(configuration, gatewayID: "g", http: http)
+        let driver = Self.driver(http, offersLayers: false)
         let layers = [
             AnnouncedLayer(TrackID(.video, layer: 0), rid: .hi), AnnouncedLayer(TrackID(.video, layer: 1), rid: .low),
         ]
         for layers in [layers, []] {
-            driver.announce(Self.announcement(with: layers)) { #expect((try? $0.get().isLayerless) == true) }
+            driver.announce(Self.announcement(layers)) { #expect((try? $0.get().isLayerless) == true) }
         }
         #expect(try !http.description(0).contains("simulcast"))
         #expect(try JSONValue(parsing: http.requests[0].body)["layers"] == nil)
@@ -243,12 +235,8 @@ struct AnnounceDriverTests {
     @Test func `changes are told one after another, the newest last, and again when there is no answer`() throws {
         let http = RecordingHTTP()
         http.holdsChanges = true
-        let trust = RouterTrust(networks: [IPNetwork("127.0.0.1")!])
-        let driver = AnnounceDriver(.init(name: "r", url: "http://127.0.0.1:1", trust: trust), gatewayID: "g", http: http)
-        var announcement = Announcement(
-            grant: PublishGrant(participantID: "p", stageARN: "a", stageID: "s", credentialHash: ""), sessionID: "st",
-            generation: 7, ingestProtocol: .whip, acceptsKeyframeRequests: true,
-            formats: [.video: .h264Offered(profileLevelID: "42e01f")], source: SocketAddress(.loopback, port: 9))
+        let driver = Self.driver(http)
+        var announcement = Self.announcement()
         driver.announce(announcement) { _ in }
         func told() throws -> [JSONValue?] { try http.requests.dropFirst().map { try JSONValue(parsing: $0.body)["muted"] } }
         for muted in [[TrackID.video], [], [.video], []] as [Set<TrackID>] {
