@@ -143,6 +143,7 @@ final class AudioTrackFeed {
         if let refusal { return refusal }
         (configuration, carriesOpus) = (.aac(config), false)
         stream = transcoder.open(config) { [weak self] in self?.received($0) }
+        publication.setSourceAudioFormat(.aac(configuration: config.bytes))
         publication.setFormat(.opus(isStereo: config.channelCount == 2), of: .audio)
         return nil
     }
@@ -158,6 +159,7 @@ final class AudioTrackFeed {
             channelCount: Int(head.channelCount), mediaTime: lastMediaTime ?? .zero, arrival: arrival)
         if let refusal { return refusal }
         (configuration, carriesOpus, stream) = (.opus, true, nil)
+        publication.setSourceAudioFormat(nil)
         publication.setFormat(.opus(isStereo: head.channelCount == 2), of: .audio)
         return nil
     }
@@ -179,6 +181,7 @@ final class AudioTrackFeed {
             unsafe passOpus(frame, mediaTime, arrival, &counters)
         } else {
             unsafe stream?.submit(frame, mediaTime: mediaTime.timestamp(for: .audio))
+            unsafe publication.forwardSourceAudio(frame, at: mediaTime, arrival: arrival)
         }
         return nil
     }

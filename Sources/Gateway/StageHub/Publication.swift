@@ -28,6 +28,9 @@ public final class Publication {
     private var attached: [any MediaSink] = []
     /// Those of them that want packets. Replaced as well.
     private var receivers: [any MediaSink] = []
+    /// Those that keep audio as it came. Replaced as well.
+    private var sourceAudioReceivers: [any SourceAudioSink] = []
+    public private(set) var sourceAudioFormat: SourceAudioFormat?
 
     public init(
         grant: PublishGrant, lease: PublishLease, ingestProtocol: IngestProtocol, origin: PublishOrigin? = nil,
@@ -42,6 +45,9 @@ public final class Publication {
         (attached, receivers) = (attached + [sink], receivers + [sink])
         for (track, format) in formats { sink.formatChanged(track, to: format) }
         if !layers.isEmpty { sink.layersChanged() }
+        guard let sink = sink as? any SourceAudioSink else { return }
+        sourceAudioReceivers += [sink]
+        if let sourceAudioFormat { sink.sourceAudioChanged(to: sourceAudioFormat) }
     }
 
     public func remove(_ sink: any MediaSink) {
@@ -51,7 +57,10 @@ public final class Publication {
     }
 
     /// The sink needs no packets any more; it still hears of formats, mutes and the end.
-    public func stopForwarding(to sink: any MediaSink) { receivers = receivers.filter { $0 !== sink } }
+    public func stopForwarding(to sink: any MediaSink) {
+        receivers = receivers.filter { $0 !== sink }
+        sourceAudioReceivers = sourceAudioReceivers.filter { $0 !== sink }
+    }
 
     /// What a sink's receivers can take, bits a second; the encoder is told the least of all sinks' limits when that changes.
     public func limitBitrate(_ bitsPerSecond: Int?, for sink: any MediaSink) {
@@ -93,9 +102,22 @@ public final class Publication {
         for receiver in receivers { unsafe receiver.forward(packets, of: run) }
     }
 
+    /// The ingest's audio is of another format than the hub's packets, which are made from it.
+    public func setSourceAudioFormat(_ format: SourceAudioFormat?) {
+        guard sourceAudioFormat != format else { return }
+        sourceAudioFormat = format
+        guard let format else { return }
+        for receiver in sourceAudioReceivers { receiver.sourceAudioChanged(to: format) }
+    }
+
+    /// One frame of audio as it came, for whoever keeps that.
+    public func forwardSourceAudio(_ frame: UnsafeRawBufferPointer, at mediaTime: Duration, arrival: MonotonicTime) {
+        for receiver in sourceAudioReceivers { unsafe receiver.forwardSourceAudio(frame, at: mediaTime, arrival: arrival) }
+    }
+
     public func end(_ reason: SessionEnd) {
         let ending = attached
-        (attached, receivers) = ([], [])
+        (attached, receivers, sourceAudioReceivers) = ([], [], [])
         for sink in ending { sink.ended(reason) }
     }
 }
