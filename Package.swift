@@ -109,6 +109,12 @@ let modules: [Module] = [
         ],
         strict: true),
     gateway(
+        "Recording",
+        [
+            "Wire", "Settings", "H264", "AAC", "Opus", "RTP", "MP4", "HLS", "EventLoop", "StageHub", "Refusals", "Admission",
+            "GatewayLogging", "GatewayMetrics",
+        ], strict: true),
+    gateway(
         "MediaContract", ["Wire", "Settings", "H264", "AAC", "Opus", "Refusals", "EventLoop"], strict: true,
         testUses: ["StageHub"]),
     gateway("EncoderSetup", ["Wire", "Settings", "JSON"]),
@@ -204,7 +210,7 @@ let modules: [Module] = [
             "Cluster",
             "Admission", "StageHub", "MediaContract", "Transcoding", "RouterForwarding", "RTMPIngest", "WebRTCTransport",
             "WHIPIngest", "SharedPort", "EmbeddedRouter", "Events", "ControlPlane", "Monitoring", "Console", "TakeOver",
-            "TakeOverCodec", "ClientConfiguration",
+            "TakeOverCodec", "ClientConfiguration", "Recording",
         ], strict: true),
 
     Module(

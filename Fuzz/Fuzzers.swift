@@ -31,6 +31,7 @@ struct Fuzzer: Sendable, CustomTestStringConvertible {
         Fuzzer("RTMPChunk", RTMPChunkFuzz.run),
         Fuzzer("RTMPSession", RTMPSessionFuzz.run),
         Fuzzer("RTPHeader", RTPHeaderFuzz.run),
+        Fuzzer("Recording", RecordingFuzz.run),
         Fuzzer("SDP", SDPFuzz.run),
         Fuzzer("SDPFragment", SDPFragmentFuzz.run),
         Fuzzer("STUN", STUNFuzz.run),

@@ -1,0 +1,164 @@
+import AAC
+import EventLoop
+import MP4
+import Opus
+import StageHub
+import Wire
+
+/// What one publish brings, from blocks of the hub's packets to a recording's segments. Confined to the writer's thread.
+///
+/// The recording's time is the video's RTP time. RTMP's audio shares it. WHIP's has a clock of its own: readings of the
+/// publication's timeline, about one a second, say what both clocks show at one moment.
+final class EncoderMedia {
+    private struct Reading {
+        var time: MonotonicTime
+        var timestamp: Int64
+    }
+
+    private let tracksShareClock: Bool
+    private var machine: SegmentMachine
+    private var videoOrder = PacketOrder(maximumKept: maximumPacketsBehindGap, maximumWait: 45_000)
+    private var audioOrder = PacketOrder(maximumKept: maximumFramesBehindGap, maximumWait: 24_000)
+    private var assembler = AccessUnitAssembler()
+    private var videoReading: Reading?
+    private var audioReading: Reading?
+    /// What makes timestamps of the layer that is recorded now those of the first one.
+    private var layerShift: Int64 = 0
+    private var samplesPerFrame: Int64 = 1_024
+    private var actions: [SegmentMachine.Action] = []
+    /// Blocks that there was no room for.
+    private(set) var lostCount = 0
+
+    /// - Parameter tracksShareClock: stamps of both tracks are of one clock (RTMP).
+    init(_ machine: SegmentMachine, tracksShareClock: Bool) {
+        (self.machine, self.tracksShareClock) = (machine, tracksShareClock)
+    }
+
+    var damagedPictureCount: Int { assembler.damagedCount }
+
+    /// Takes what a block brings.
+    func take(_ block: RecordingBlock) -> [SegmentMachine.Action] {
+        let bytes = block.bytes
+        for entry in block.entries { take(entry, bytes) }
+        defer { actions = [] }
+        return actions
+    }
+
+    /// The publish is over.
+    func finish() -> [SegmentMachine.Action] {
+        restart()
+        defer { actions = [] }
+        return actions + machine.finish()
+    }
+
+    /// The civil time of a moment of the recording.
+    /// - Parameters:
+    ///   - time: as the machine's `segmentBegan` has it.
+    ///   - now: by both clocks.
+    func wallTime(of time: Int64, now: (monotonic: MonotonicTime, wall: WallTime)) -> WallTime {
+        guard let reading = videoReading ?? commonReading else { return now.wall }
+        let ticks = max(-Self.longestLag, min(0, time &- reading.timestamp &- ticks(from: reading.time, to: now.monotonic)))
+        return now.wall + .nanoseconds(ticks * 100_000 / 9)
+    }
+
+    private func take(_ entry: RecordingBlock.Entry, _ bytes: [UInt8]) {
+        switch entry {
+        case .packet(let kind, let sequenceNumber, let timestamp, let marker, let range):
+            unsafe bytes.withUnsafeBytes { bytes in
+                let packet = unsafe PacketOrder.Packet(
+                    sequenceNumber: sequenceNumber, timestamp: timestamp, marker: marker,
+                    payload: UnsafeRawBufferPointer(rebasing: bytes[range]))
+                if kind == .video { takeVideo(packet) } else { takeAudio(packet) }
+            }
+        case .sourceFrame(let mediaTime, let range):
+            let ticks = mediaTime.nanoseconds / 100_000 * 9 + mediaTime.nanoseconds % 100_000 * 9 / 100_000
+            actions += machine.audioCame(Array(bytes[range]), at: ticks, duration: samplesPerFrame)
+        case .sourceFormat(.aac(let configuration)): describeAAC(configuration)
+        case .opusFormat(let isStereo):
+            // The stream is joined somewhere, not at its beginning: there is nothing to skip.
+            actions += machine.audioDescribed(.opus(OpusHead(channelCount: isStereo ? 2 : 1, preSkip: 0)))
+        case .clock(.video, let time, let timestamp): videoReading = Reading(time: time, timestamp: timestamp &+ layerShift)
+        case .clock(.audio, let time, let timestamp): audioReading = Reading(time: time, timestamp: timestamp)
+        case .layerBegan(let shift): beginLayer(shift)
+        case .restarted:
+            restart()
+            (videoReading, audioReading, layerShift) = (nil, nil, 0)
+        case .lost:
+            lostCount += 1
+            restart()
+        }
+    }
+
+    private func describeAAC(_ configuration: [UInt8]) {
+        // The ingest has read it: it can be read.
+        guard let parsed = unsafe try? AudioSpecificConfig(parsing: configuration.span.bytes),
+            Self.sampleRates.contains(parsed.sampleRate)
+        else { return }
+        samplesPerFrame = Int64(parsed.samplesPerFrame)
+        actions += machine.audioDescribed(.aac(parsed))
+    }
+
+    private func takeVideo(_ packet: PacketOrder.Packet) {
+        videoOrder.take(packet) { [self] packet in
+            for unit in assembler.take(packet) {
+                var unit = unit
+                unit.timestamp &+= layerShift
+                actions += machine.videoCame(unit)
+            }
+        }
+    }
+
+    private func takeAudio(_ packet: PacketOrder.Packet) {
+        audioOrder.take(packet) { [self] packet in
+            guard let duration = unsafe try? TOC.sampleCount(of: packet.payload), let time = commonTime(ofAudio: packet.timestamp)
+            else { return }
+            actions += machine.audioCame(unsafe Array(packet.payload), at: time, duration: Int64(duration))
+        }
+    }
+
+    /// Audio's RTP time on the video's clock; without video, on that of the machine.
+    private func commonTime(ofAudio timestamp: Int64) -> Int64? {
+        if tracksShareClock { return timestamp &* 15 / 8 }
+        guard let audioReading, let video = videoReading ?? commonReading else { return nil }
+        return video.timestamp &+ ticks(from: video.time, to: audioReading.time) &+ (timestamp &- audioReading.timestamp) &* 15
+            / 8
+    }
+
+    private var commonReading: Reading? {
+        if tracksShareClock { return audioReading.map { Reading(time: $0.time, timestamp: $0.timestamp &* 15 / 8) } }
+        return Reading(time: .zero, timestamp: 0)
+    }
+
+    private func ticks(from start: MonotonicTime, to end: MonotonicTime) -> Int64 {
+        let nanoseconds = (end - start).nanoseconds
+        return nanoseconds / 100_000 * 9 + nanoseconds % 100_000 * 9 / 100_000
+    }
+
+    private func beginLayer(_ shift: Int64?) {
+        videoOrder.restart { _ in }
+        assembler.restart()
+        guard let shift else {
+            layerShift = 0
+            videoReading = nil
+            return actions += machine.interrupted()
+        }
+        layerShift &+= shift
+    }
+
+    private func restart() {
+        videoOrder.restart { [self] packet in
+            for unit in assembler.take(packet) { actions += machine.videoCame(unit) }
+        }
+        audioOrder.restart { _ in }
+        assembler.restart()
+        actions += machine.interrupted()
+    }
+
+    /// Those that an AudioSpecificConfig has a number for lie between.
+    private static let sampleRates = 7_350...96_000
+    /// Half a second of the contract's highest bitrate, in packets.
+    private static let maximumPacketsBehindGap = 1_024
+    private static let maximumFramesBehindGap = 64
+    /// A segment begins at most two of its lengths before it is written.
+    private static let longestLag: Int64 = 120 * 90_000
+}

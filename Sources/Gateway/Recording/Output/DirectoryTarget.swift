@@ -1,0 +1,82 @@
+import Glibc
+
+/// A bucket that is a folder of this machine: keys are paths below it.
+@safe public struct DirectoryTarget: RecordingTarget {
+    private let path: String
+
+    /// - Parameter path: of the folder; it is made when the first object comes.
+    public init(path: String) { self.path = path }
+
+    /// Stores at once: a file of the spool on the same file system becomes another name of the same bytes.
+    public func put(_ object: RecordedObject, then: @escaping @Sendable (Result<Void, RecordingTargetError>) -> Void) {
+        do throws(RecordingTargetError) {
+            try store(object)
+        } catch {
+            return then(.failure(error))
+        }
+        then(.success(()))
+    }
+
+    private func store(_ object: RecordedObject) throws(RecordingTargetError) {
+        let place = try place(of: object.key)
+        let draft = place + ".new"
+        SpoolFile.remove(draft)
+        // Where both names are of the same bytes already, renaming leaves them.
+        defer { SpoolFile.remove(draft) }
+        switch object.content {
+        case .bytes(let bytes): try write(bytes, to: draft)
+        case .file(let source, _):
+            if unsafe link(source, draft) != 0 { try copy(source, to: draft) }
+        }
+        guard unsafe rename(draft, place) == 0 else { throw failure("rename to \(place)") }
+    }
+
+    /// The path of a key whose parts are names, and its folders made.
+    private func place(of key: String) throws(RecordingTargetError) -> String {
+        let parts = key.split(separator: "/", omittingEmptySubsequences: false)
+        guard parts.allSatisfy({ !$0.isEmpty && $0 != "." && $0 != ".." && !$0.utf8.contains(0) }) else {
+            throw RecordingTargetError("\(key) is no path below a folder")
+        }
+        var folder = path
+        for part in [""] + parts.dropLast() {
+            folder += part.isEmpty ? "" : "/\(part)"
+            guard unsafe mkdir(folder, 0o755) == 0 || errno == EEXIST else { throw failure("create \(folder)") }
+        }
+        return "\(path)/\(key)"
+    }
+
+    private func write(_ bytes: [UInt8], to path: String) throws(RecordingTargetError) {
+        do throws(SpoolError) {
+            let file = try SpoolFile(creating: path)
+            try file.append(bytes)
+            try file.synchronise()
+        } catch {
+            throw RecordingTargetError("\(error)")
+        }
+    }
+
+    /// From another file system, block by block.
+    private func copy(_ source: String, to draft: String) throws(RecordingTargetError) {
+        let input = unsafe open(source, O_RDONLY | O_CLOEXEC)
+        guard input >= 0 else { throw failure("open \(source)") }
+        defer { close(input) }
+        var block = [UInt8](repeating: 0, count: Self.blockByteCount)
+        do throws(SpoolError) {
+            let file = try SpoolFile(creating: draft)
+            while true {
+                let count = unsafe read(input, &block, block.count)
+                if count < 0, errno == EINTR { continue }
+                guard count >= 0 else { throw SpoolError("read \(source)", errno) }
+                if count == 0 { break }
+                try file.append(Array(block.prefix(count)))
+            }
+            try file.synchronise()
+        } catch {
+            throw RecordingTargetError("\(error)")
+        }
+    }
+
+    private func failure(_ step: String) -> RecordingTargetError { RecordingTargetError("\(SpoolError(step, errno))") }
+
+    private static let blockByteCount = 1 << 18
+}

@@ -1,0 +1,12 @@
+/// Where a recording's objects stand below its bucket (docs/recording.md).
+struct ObjectKeys {
+    let prefix: String
+
+    func initialization(_ number: Int) -> String { "\(prefix)/media/hls/high/init-\(number).mp4" }
+    func segment(_ number: Int) -> String { "\(prefix)/media/hls/high/\(number).mp4" }
+    var playlist: String { "\(prefix)/media/hls/high/playlist.m3u8" }
+    var multivariant: String { "\(prefix)/media/hls/multivariant.m3u8" }
+
+    static let segmentType = "video/mp4"
+    static let playlistType = "application/vnd.apple.mpegurl"
+}

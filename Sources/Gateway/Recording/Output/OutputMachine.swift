@@ -1,0 +1,70 @@
+import Wire
+
+/// What of a recording is stored next, one object at a time, and when it is in which state. A value: the book says what there is.
+///
+///     segment is whole ─► initialization ─► segment ─► playlist (─► multivariant ─► documents ─► active, the first time)
+///     publish is over, window has run ─► playlist, multivariant (final) ─► documents ─► stopped or failed ─► closed
+struct OutputMachine {
+    enum Step: Equatable {
+        case storeInitialization(Int)
+        case storeSegment(Int)
+        case storePlaylist(isFinal: Bool)
+        case storeMultivariant(isFinal: Bool)
+        /// Ask for the documents of that state, store them, and say it.
+        case conclude(State)
+        case close
+    }
+
+    enum State: Equatable { case active, over }
+
+    /// Segments that the stored playlist names; nil before there is one.
+    private var playlistCount: Int?
+    private var hasMultivariant = false
+    private var hasFinalPlaylist = false
+    private var hasFinalMultivariant = false
+    private var hasConcluded = false
+
+    /// After a restart nobody knows what playlists are stored: they are stored again.
+    init() {}
+
+    /// - Parameter isOver: nothing more is recorded, and nobody comes back.
+    func next(_ book: RecordingBook, isOver: Bool) -> Step? {
+        switch book.missing {
+        case .initialization(let number): return .storeInitialization(number)
+        case .segment(let number): return .storeSegment(number)
+        case nil: break
+        }
+        let count = book.storedSegments.count
+        if count > 0, !isOver {
+            if playlistCount != count { return .storePlaylist(isFinal: false) }
+            if !hasMultivariant { return .storeMultivariant(isFinal: false) }
+        }
+        if count > 0, !book.hasStarted { return startedStep(count) }
+        return isOver ? lastStep(count) : nil
+    }
+
+    private func startedStep(_ count: Int) -> Step {
+        if playlistCount != count { return .storePlaylist(isFinal: false) }
+        return hasMultivariant ? .conclude(.active) : .storeMultivariant(isFinal: false)
+    }
+
+    private func lastStep(_ count: Int) -> Step {
+        if count > 0 {
+            if !hasFinalPlaylist { return .storePlaylist(isFinal: true) }
+            if !hasFinalMultivariant { return .storeMultivariant(isFinal: true) }
+        }
+        return hasConcluded ? .close : .conclude(.over)
+    }
+
+    /// - Parameter count: segments that were stored when the step was taken.
+    mutating func done(_ step: Step, count: Int) {
+        switch step {
+        case .storePlaylist(let isFinal):
+            playlistCount = count
+            hasFinalPlaylist = isFinal
+        case .storeMultivariant(let isFinal): (hasMultivariant, hasFinalMultivariant) = (true, isFinal)
+        case .conclude(.over): hasConcluded = true
+        case .storeInitialization, .storeSegment, .conclude(.active), .close: break
+        }
+    }
+}

@@ -1,0 +1,70 @@
+public import Wire
+
+/// What of a participant is recorded, and where to: decided when the publish begins.
+public struct RecordingPlan: Sendable {
+    public enum Media: String, Codable, Sendable {
+        case audioAndVideo, audioOnly
+    }
+
+    /// The bucket's name, by which a later start finds the target again.
+    public var bucket: String
+    public var media = Media.audioAndVideo
+    /// Seconds of a segment that are aimed at, 2 to 10.
+    public var segmentDuration = 6
+    /// A participant who comes back within this time goes on in the same recording.
+    public var reconnectWindow = Duration.zero
+
+    public init(bucket: String) { self.bucket = bucket }
+}
+
+/// What recordings ask of the rest of the gateway, from any thread.
+public protocol RecordingDirector: Sendable {
+    /// What of this participant is recorded; nil for nothing. Asked when a publish begins, on its worker: answers at once.
+    func plan(for participant: RecordedParticipant) -> RecordingPlan?
+    /// Asked on the writer's thread; nil when no bucket is called so any more.
+    func target(of bucket: String) -> (any RecordingTarget)?
+    /// What is stored before a recording is said to be in that state, such as `events/recording-started.json`. Asked on the
+    /// writer's thread, of the states `active`, `stopped` and `failed`.
+    func documents(of recording: RecordingSummary) -> [RecordedObject]
+    /// A recording is in another state. Called on the writer's thread, in order.
+    func changed(_ recording: RecordingSummary)
+}
+
+/// Whose publish is recorded.
+public struct RecordedParticipant: Sendable, Hashable, Codable {
+    public var stageID: String
+    public var stageSessionID: String
+    public var participantID: String
+
+    public init(stageID: String, stageSessionID: String, participantID: String) {
+        (self.stageID, self.stageSessionID, self.participantID) = (stageID, stageSessionID, participantID)
+    }
+}
+
+/// A recording as others see it.
+public struct RecordingSummary: Sendable, Equatable {
+    public enum State: Sendable, Equatable {
+        /// The publish began; nothing is stored yet.
+        case starting
+        /// The first segment and the playlists are stored.
+        case active
+        /// The publish is over: the reconnect window runs, or files are on their way.
+        case stopping
+        /// Every file is stored.
+        case stopped
+        /// Nothing more is stored, for the reason that is said. Nothing was when `startedAt` is nil.
+        case failed(String)
+    }
+
+    public var participant: RecordedParticipant
+    public var bucket: String
+    /// `<stageId>/<stageSessionId>/<participantId>/<time>`, without a slash at the end.
+    public var prefix: String
+    public var state: State
+    /// When its first frame was; nil before the first segment is stored.
+    public var startedAt: WallTime?
+    public var endedAt: WallTime?
+    /// Of all segments that are stored.
+    public var duration: Duration
+    public var byteCount: Int
+}

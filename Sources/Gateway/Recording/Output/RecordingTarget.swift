@@ -1,0 +1,37 @@
+/// Where the objects of recordings go: a folder of this machine, a bucket of a store that speaks S3.
+///
+/// One object of a recording is under way at a time, and the next is given when it is stored: what a playlist names exists.
+public protocol RecordingTarget: Sendable {
+    /// Stores an object in place of the one of that key, if there is one.
+    ///
+    /// Never blocks for longer than a disk takes; what a network takes, a loop of the target's own waits for. It tries again by
+    /// itself what may come right (a store that is away or busy), for hours, and answers with an error only what will not.
+    /// - Parameter then: called once, on any thread.
+    func put(_ object: RecordedObject, then: @escaping @Sendable (Result<Void, RecordingTargetError>) -> Void)
+}
+
+/// One object of a recording.
+public struct RecordedObject: Sendable, Equatable {
+    public enum Content: Sendable, Equatable {
+        case bytes([UInt8])
+        /// A file of the spool: whole, not changed any more, and there until the target has answered.
+        case file(path: String, byteCount: Int)
+    }
+
+    /// Below the bucket: `<stageId>/<stageSessionId>/<participantId>/<time>/media/hls/high/1.mp4`.
+    public var key: String
+    public var content: Content
+    public var contentType: String
+
+    public init(key: String, content: Content, contentType: String) {
+        (self.key, self.content, self.contentType) = (key, content, contentType)
+    }
+}
+
+/// Why an object will not be stored.
+public struct RecordingTargetError: Error, Sendable, Equatable, CustomStringConvertible {
+    /// A sentence for the operator, without secrets.
+    public var description: String
+
+    public init(_ description: String) { self.description = description }
+}

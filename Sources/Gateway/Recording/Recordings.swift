@@ -1,0 +1,68 @@
+import EventLoop
+public import GatewayMetrics
+import Admission
+public import StageHub
+import Wire
+
+/// The recorder of a node: publishes come in on any worker, their segments go to where a director says.
+///
+///     let recordings = try Recordings(spool: "DIR/spool", maximumByteCount: 4 << 30, director: director, metrics: registry)
+///     recordings.publishBegan(publication)  // on the publication's worker
+public final class Recordings: Sendable {
+    private let director: any RecordingDirector
+    private let sender: MailboxSender<RecordingMessage>
+    private let thread: WorkerThread
+
+    /// Starts the writer's thread, which first finishes what former processes left in the spool.
+    /// - Parameters:
+    ///   - path: of the spool; it is made where it is missing.
+    ///   - maximumByteCount: what the spool may hold of segments that are not stored yet.
+    /// - Throws: when the thread or the spool cannot be had.
+    public init(
+        spool path: String, maximumByteCount: Int, director: any RecordingDirector, metrics registry: MetricsRegistry
+    ) throws {
+        self.director = director
+        let metrics = RecordingMetrics(registry)
+        let loop = try EventLoop()
+        var answer: Result<MailboxSender<RecordingMessage>, RecordingStartError>?
+        let mailbox = try Mailbox<Result<MailboxSender<RecordingMessage>, RecordingStartError>>(loop: loop) { answer = $0 }
+        let reply = mailbox.sender
+        thread = try WorkerThread.start(name: "recorder") {
+            do {
+                let thread = try RecordingThread(
+                    spool: path, maximumByteCount: maximumByteCount, director: director, metrics: metrics)
+                guard let sender = thread.sender else { return }
+                reply.send(.success(sender))
+                thread.run()
+            } catch {
+                reply.send(.failure(RecordingStartError(description: "\(error)")))
+            }
+        }
+        while answer == nil { _ = loop.run(until: { answer != nil }, within: .seconds(1)) }
+        sender = try answer!.get()  // the loop above ends with it
+    }
+
+    /// A publish is live: it is recorded if the director has a plan for it. On the publication's worker.
+    public func publishBegan(_ publication: Publication) {
+        let lease = publication.lease
+        let participant = RecordedParticipant(
+            stageID: lease.stageID, stageSessionID: lease.stageSessionID, participantID: lease.participantID)
+        guard let plan = director.plan(for: participant) else { return }
+        let tap = RecordingTap(publication, takesVideo: plan.media == .audioAndVideo)
+        let isBegun = sender.send(
+            .began(participant, plan, tap.feed, tracksShareClock: publication.ingestProtocol != .whip))
+        if isBegun { publication.add(tap) }
+    }
+
+    /// Ends all recordings, waits a little while for what is on its way, and returns when the thread has ended.
+    public func stop() {
+        sender.send(.stop)
+        thread.join()
+    }
+}
+
+/// Why the recorder does not start.
+public struct RecordingStartError: Error, Sendable, CustomStringConvertible {
+    /// A sentence for the operator.
+    public var description: String
+}

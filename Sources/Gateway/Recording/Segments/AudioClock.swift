@@ -1,0 +1,47 @@
+/// Where frames of audio stand in the file: one after the other, as long as their stamps say about the same. A value.
+///
+/// Stamps of RTMP are whole milliseconds, and clocks of a browser's audio and video drift apart: what is within the dead band
+/// changes nothing, what grows beyond it is made up for by durations a thousandth longer or shorter, which nobody hears. Missing
+/// frames are a gap, and frames for which there is no time any more are left out.
+struct AudioClock: Equatable {
+    /// Samples a second, of the track and of its stamps.
+    let timescale: Int64
+    private(set) var next: Int64?
+    private var isSlewing = false
+    private(set) var droppedCount = 0
+
+    init(timescale: Int64) { self.timescale = timescale }
+
+    /// - Parameters:
+    ///   - stamp: of the frame's first sample.
+    ///   - duration: of the frame, in samples.
+    /// - Returns: its decoding time; nil for a frame that is left out.
+    mutating func place(_ stamp: Int64, duration: Int64) -> Int64? {
+        guard let next else {
+            self.next = stamp &+ duration
+            return stamp
+        }
+        let error = stamp &- next
+        if error >= gap {
+            (self.next, isSlewing) = (stamp &+ duration, false)
+            return stamp
+        }
+        if error <= -gap {
+            droppedCount += 1
+            return nil
+        }
+        if error.magnitude > UInt64(deadBand) {
+            isSlewing = true
+        } else if error.magnitude <= UInt64(settled) {
+            isSlewing = false
+        }
+        let correction = isSlewing ? error.signum() * max(1, duration / 1_000) : 0
+        self.next = next &+ duration &+ correction
+        return next
+    }
+
+    /// A quarter of what lips and voice may differ by.
+    private var deadBand: Int64 { timescale / 100 }
+    private var settled: Int64 { timescale / 1_000 }
+    private var gap: Int64 { timescale / 10 }
+}

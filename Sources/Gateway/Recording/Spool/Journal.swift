@@ -1,0 +1,42 @@
+import Foundation
+
+/// The file of a recording's journal: one line of JSON for each entry. Whoever holds it open has the recording.
+final class Journal {
+    private let file: SpoolFile
+    private let encoder = JSONEncoder()
+
+    /// Opens the journal of a folder, or begins it.
+    /// - Throws: `SpoolError`; its code is EWOULDBLOCK when another process has the recording.
+    init(in folder: String) throws(SpoolError) {
+        file = try SpoolFile(appendingTo: folder + "/journal")
+        guard file.takeLock() else { throw SpoolError("take \(folder)", EWOULDBLOCK) }
+    }
+
+    func append(_ entry: JournalEntry) throws(SpoolError) {
+        // Texts and numbers always encode.
+        guard let line = try? encoder.encode(entry) else { return }
+        try file.append(Array(line) + [UInt8(ascii: "\n")])
+    }
+
+    /// What has been written is on disk.
+    func synchronise() throws(SpoolError) { try file.synchronise() }
+
+    /// All whole lines. What a crash cut short, and all behind it, is cut off.
+    func recover() throws(SpoolError) -> [JournalEntry] {
+        guard let data = FileManager.default.contents(atPath: file.path), data.count <= Self.maximumByteCount else { return [] }
+        let decoder = JSONDecoder()
+        var entries: [JournalEntry] = []
+        var end = data.startIndex
+        while let newline = data[end...].firstIndex(of: UInt8(ascii: "\n")),
+            let entry = try? decoder.decode(JournalEntry.self, from: Data(data[end..<newline]))
+        {
+            entries.append(entry)
+            end = newline + 1
+        }
+        if end < data.endIndex { try SpoolFile.shorten(file.path, to: end - data.startIndex) }
+        return entries
+    }
+
+    /// A publish of a day has 86,400 fragments of 60 bytes, and 43,200 segments of 300.
+    private static let maximumByteCount = 1 << 26
+}

@@ -1,0 +1,121 @@
+import HLS
+import Wire
+
+/// All that is known of a recording, by its journal: written while it runs, and read again after a crash. A value.
+struct RecordingBook {
+    struct Segment: Equatable {
+        var start: SegmentStart
+        var byteCount: Int
+        var duration: Duration
+        var isEnded = false
+        var isStored = false
+    }
+
+    struct Initialization: Equatable {
+        var number: Int
+        var codecs: String
+        var width: Int
+        var height: Int
+        var isStored = false
+    }
+
+    let header: RecordingHeader
+    private(set) var initializations: [Initialization] = []
+    private(set) var segments: [Segment] = []
+    private(set) var hasStarted = false
+    private(set) var pausedSince: WallTime?
+    private(set) var failure: String?
+    private(set) var isClosed = false
+
+    init(_ header: RecordingHeader) { self.header = header }
+
+    /// Reads a journal; nil when it does not begin with a recording.
+    init?(replaying entries: some Sequence<JournalEntry>) {
+        var book: RecordingBook?
+        for entry in entries {
+            if case .began(let header) = entry { book = book ?? RecordingBook(header) } else { book?.apply(entry) }
+        }
+        guard let book else { return nil }
+        self = book
+    }
+
+    mutating func apply(_ entry: JournalEntry) {
+        switch entry {
+        case .began: break
+        case .initialization(let number, let codecs, let width, let height):
+            initializations.append(Initialization(number: number, codecs: codecs, width: width, height: height))
+        case .segment(let start, let byteCount, let nanoseconds):
+            segments.append(Segment(start: start, byteCount: byteCount, duration: .nanoseconds(nanoseconds)))
+        case .grown(let byteCount, let nanoseconds):
+            changeLast { ($0.byteCount, $0.duration) = (byteCount, .nanoseconds(nanoseconds)) }
+        case .segmentEnded: changeLast { $0.isEnded = true }
+        case .initializationStored(let number):
+            if let index = initializations.lastIndex(where: { $0.number == number }) { initializations[index].isStored = true }
+        case .segmentStored(let number):
+            if let index = segments.lastIndex(where: { $0.start.number == number }) { segments[index].isStored = true }
+        case .started: hasStarted = true
+        case .paused(let since): pausedSince = since
+        case .failed(let reason): failure = failure ?? reason
+        case .closed: isClosed = true
+        }
+    }
+
+    private mutating func changeLast(_ change: (inout Segment) -> Void) {
+        if !segments.isEmpty { change(&segments[segments.count - 1]) }
+    }
+
+    // MARK: - What follows from it
+
+    /// Where the next encoder goes on.
+    var position: SegmentMachine.Position {
+        SegmentMachine.Position(
+            initializations: initializations.count, segments: segments.count,
+            duration: segments.reduce(.zero) { $0 + $1.duration })
+    }
+
+    var storedSegments: [Segment] { Array(segments.prefix { $0.isStored }) }
+    var storedDuration: Duration { storedSegments.reduce(.zero) { $0 + $1.duration } }
+    var storedByteCount: Int { storedSegments.reduce(0) { $0 + $1.byteCount } }
+
+    /// Bytes that lie in the spool still.
+    var spooledByteCount: Int { segments.reduce(0) { $0 + ($1.isStored ? 0 : $1.byteCount) } }
+
+    /// What is stored next: a segment's initialization before it.
+    enum Missing: Equatable {
+        case initialization(Int)
+        case segment(Int)
+    }
+
+    var missing: Missing? {
+        guard let segment = segments.first(where: { !$0.isStored }), segment.isEnded else { return nil }
+        let map = initializations.first { $0.number == segment.start.map }
+        return map?.isStored == false ? .initialization(segment.start.map) : .segment(segment.start.number)
+    }
+
+    /// The rendition's playlist, of what is stored.
+    func playlist(hasEnded: Bool) -> MediaPlaylist {
+        var playlist = MediaPlaylist(plannedTargetDuration: 2 * header.segmentDuration)
+        playlist.segments = storedSegments.map { segment in
+            MediaPlaylist.Segment(
+                uri: "\(segment.start.number).mp4", duration: segment.duration, map: "init-\(segment.start.map).mp4",
+                isDiscontinuous: segment.start.isDiscontinuous, programDateTime: segment.start.date,
+                isIndependent: segment.start.isIndependent)
+        }
+        playlist.hasEnded = hasEnded
+        return playlist
+    }
+
+    /// - Parameter isFinal: while a recording runs its peak is not known: a quarter more than the greatest so far is said.
+    func multivariant(isFinal: Bool) -> MultivariantPlaylist? {
+        guard let first = initializations.first(where: \.isStored) else { return nil }
+        let rates = storedSegments.filter { $0.duration > .zero }.map { Double(8 * $0.byteCount) / $0.duration.inSeconds }
+        let (peak, seconds) = (rates.max() ?? 0, storedDuration.inSeconds)
+        let average = seconds > 0 ? Double(8 * storedByteCount) / seconds : 0
+        return MultivariantPlaylist(variants: [
+            MultivariantPlaylist.Variant(
+                uri: "high/playlist.m3u8", peakBitsPerSecond: Int((isFinal ? peak : peak * 1.25).rounded(.up)),
+                averageBitsPerSecond: Int(average.rounded(.up)), codecs: first.codecs,
+                resolution: first.width > 0 ? .init(width: first.width, height: first.height) : nil)
+        ])
+    }
+}

@@ -1,0 +1,108 @@
+import StageHub
+import Synchronization
+import Wire
+
+/// What one publication brought in a fraction of a second, copied once by its worker and read once by the writer's thread.
+///
+/// Safe to share: the worker alone writes it, before it goes into the ring; then it is the reader's until `isFree` says that it
+/// is done, and only that worker fills it again.
+final class RecordingBlock: Sendable {
+    /// What came, in order; ranges lie in `bytes`.
+    enum Entry {
+        /// An RTP packet of the hub: of audio, or of the layer of video that is recorded.
+        case packet(MediaKind, sequenceNumber: Int64, timestamp: Int64, marker: Bool, Range<Int>)
+        /// A frame of audio as the encoder sent it, at that time of the session.
+        case sourceFrame(mediaTime: Duration, Range<Int>)
+        case sourceFormat(SourceAudioFormat)
+        case opusFormat(isStereo: Bool)
+        /// What a track's RTP time was at a moment.
+        case clock(MediaKind, time: MonotonicTime, timestamp: Int64)
+        /// Video goes on with another layer, whose timestamps become the former one's by this; nil where nobody knows.
+        case layerBegan(shift: Int64?)
+        /// Numbers and timestamps of all tracks begin anew.
+        case restarted
+        /// There was no block for what came before this.
+        case lost
+    }
+
+    private struct Content {
+        var bytes: [UInt8] = []
+        var entries: [Entry] = []
+        var began = MonotonicTime.zero
+    }
+
+    nonisolated(unsafe) private var content = Content()
+    private let isLent = Atomic<Bool>(false)
+
+    init() {
+        unsafe content.bytes.reserveCapacity(Self.usualByteCount)
+        unsafe content.entries.reserveCapacity(Self.maximumEntries)
+    }
+
+    var bytes: [UInt8] { unsafe content.bytes }
+    var entries: [Entry] { unsafe content.entries }
+    /// When the first of it came.
+    var began: MonotonicTime { unsafe content.began }
+    var isEmpty: Bool { unsafe content.entries.isEmpty }
+    /// Has no room for another packet.
+    var isFull: Bool {
+        unsafe content.entries.count >= Self.maximumEntries || content.bytes.count >= Self.usualByteCount - Self.largestPacket
+    }
+
+    var isFree: Bool { !isLent.load(ordering: .acquiring) }
+    func lend() { isLent.store(true, ordering: .releasing) }
+    func giveBack() { isLent.store(false, ordering: .releasing) }
+
+    /// Capacity is kept: a pool that has warmed up does not allocate.
+    func begin(at now: MonotonicTime) {
+        unsafe content.bytes.removeAll(keepingCapacity: true)
+        unsafe content.entries.removeAll(keepingCapacity: true)
+        unsafe content.began = now
+    }
+
+    func append(_ entry: Entry) { unsafe content.entries.append(entry) }
+
+    func append(_ packet: MediaPacket, of kind: MediaKind) {
+        let start = unsafe content.bytes.count
+        for index in 0..<UInt32(packet.headCount) {
+            unsafe content.bytes.append(UInt8(truncatingIfNeeded: packet.head >> (8 * index)))
+        }
+        unsafe content.bytes.append(contentsOf: packet.payload)
+        unsafe content.entries.append(
+            .packet(
+                kind, sequenceNumber: packet.sequenceNumber, timestamp: packet.timestamp, marker: packet.marker,
+                start..<content.bytes.count))
+    }
+
+    func appendSourceFrame(_ frame: UnsafeRawBufferPointer, at mediaTime: Duration) {
+        let start = unsafe content.bytes.count
+        unsafe content.bytes.append(contentsOf: frame)
+        unsafe content.entries.append(.sourceFrame(mediaTime: mediaTime, start..<content.bytes.count))
+    }
+
+    static let usualByteCount = 65_536
+    static let maximumEntries = 256
+    /// A raw AAC frame has at most 8,192 bytes, a datagram that passes 1,500.
+    private static let largestPacket = 8_192
+}
+
+/// The blocks of one publication: as many as its writer lags, up to a bound. Confined to the publication's worker.
+struct RecordingBlockPool {
+    /// 6 MiB: some five seconds at the contract's highest bitrate, in which a disk may stall.
+    static let maximumBlocks = 96
+
+    private var blocks: [RecordingBlock] = []
+    private var last = 0
+
+    /// A block that nobody reads; nil when all are out.
+    mutating func take() -> RecordingBlock? {
+        for _ in blocks.indices {
+            last = last + 1 < blocks.count ? last + 1 : 0
+            if blocks[last].isFree { return blocks[last] }
+        }
+        guard blocks.count < Self.maximumBlocks else { return nil }
+        blocks.append(RecordingBlock())
+        last = blocks.count - 1
+        return blocks[last]
+    }
+}

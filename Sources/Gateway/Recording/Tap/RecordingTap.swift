@@ -1,0 +1,138 @@
+import Refusals
+import StageHub
+import Wire
+
+/// A publication's way into its recording: copies what is recorded into blocks, and no more. Confined to the publication's
+/// worker; what there is no block for is lost to the recording, never to the stream.
+final class RecordingTap: SourceAudioSink {
+    let feed = RecordingFeed()
+    private unowned let publication: Publication
+    private let takesVideo: Bool
+    private var takesSourceAudio = false
+    private var layers = LayerSwitch()
+    private var pool = RecordingBlockPool()
+    private var block: RecordingBlock?
+    private var hasLost = false
+    /// When the clocks of video and audio were read last.
+    private var clockRead: [MonotonicTime?] = [nil, nil]
+    private var keyframeAsked: MonotonicTime?
+
+    init(_ publication: Publication, takesVideo: Bool) { (self.publication, self.takesVideo) = (publication, takesVideo) }
+
+    // MARK: - MediaSink
+
+    func forward(_ packets: UnsafeBufferPointer<MediaPacket>, of run: MediaRun) {
+        if run.track.kind == .audio {
+            if takesSourceAudio { return }
+        } else if !takes(run) {
+            return
+        }
+        readClock(of: run)
+        for index in packets.indices {
+            guard let block = room(at: run.arrival) else { return }
+            unsafe block.append(packets[index], of: run.track.kind)
+        }
+    }
+
+    func forwardSourceAudio(_ frame: UnsafeRawBufferPointer, at mediaTime: Duration, arrival: MonotonicTime) {
+        guard takesSourceAudio, let block = room(at: arrival) else { return }
+        unsafe block.appendSourceFrame(frame, at: mediaTime)
+    }
+
+    func formatChanged(_ track: TrackID, to format: TrackFormat) {
+        // Video tells its parameter sets itself.
+        guard case .opus(let isStereo) = format else { return }
+        takesSourceAudio = publication.sourceAudioFormat != nil
+        if !takesSourceAudio { note(.opusFormat(isStereo: isStereo)) }
+    }
+
+    func sourceAudioChanged(to format: SourceAudioFormat) {
+        takesSourceAudio = true
+        note(.sourceFormat(format))
+    }
+
+    func layersChanged() { layers.aim(at: publication.layers.first { $0.isActive }?.track ?? layers.target) }
+
+    func muteChanged(_ track: TrackID, isMuted: Bool) {}
+
+    func restarted() {
+        clockRead = [nil, nil]
+        note(.restarted)
+    }
+
+    func ended(_ reason: SessionEnd) {
+        handOver()
+        feed.end()
+    }
+
+    // MARK: - What is taken
+
+    private func takes(_ run: MediaRun) -> Bool {
+        guard takesVideo else { return false }
+        if layers.target == nil { layers.aim(at: run.track) }
+        switch layers.passage(of: run) {
+        case .goesOn: return true
+        case .rests:
+            askForKeyframe(at: run.arrival)
+            return false
+        case .begins(let former):
+            if let former, former != run.track {
+                note(.layerBegan(shift: publication.timeline.shift(from: former, to: run.track)), at: run.arrival)
+                clockRead[0] = nil
+            }
+            return true
+        }
+    }
+
+    /// An RTMP encoder cannot be asked: its next keyframe comes by itself.
+    private func askForKeyframe(at now: MonotonicTime) {
+        guard let wanted = layers.wanted, let source = publication.source, source.canRequestKeyframe else { return }
+        if let keyframeAsked, now - keyframeAsked < Self.keyframeInterval { return }
+        keyframeAsked = now
+        source.requestKeyframe(wanted)
+    }
+
+    /// About once a second and track: the writer ties both tracks' times together by it.
+    private func readClock(of run: MediaRun) {
+        let index = run.track.kind == .video ? 0 : 1
+        if let read = clockRead[index], run.arrival - read < Self.clockInterval { return }
+        guard let timestamp = publication.timeline.timestamp(of: run.track, at: run.arrival),
+            let block = room(at: run.arrival)
+        else { return }
+        clockRead[index] = run.arrival
+        block.append(.clock(run.track.kind, time: run.arrival, timestamp: timestamp))
+    }
+
+    // MARK: - Blocks
+
+    /// A block with room for one packet; nil when the writer lags by all of them.
+    private func room(at now: MonotonicTime) -> RecordingBlock? {
+        if let block {
+            if !block.isFull, now - block.began < Self.handOverInterval || block.isEmpty { return block }
+            handOver()
+        }
+        guard let next = pool.take() else {
+            hasLost = true
+            return nil
+        }
+        next.begin(at: now)
+        if hasLost { next.append(.lost) }
+        (block, hasLost) = (next, false)
+        return next
+    }
+
+    /// Formats come before media, and seldom: they go into the block that the media goes into.
+    private func note(_ entry: RecordingBlock.Entry, at now: MonotonicTime? = nil) {
+        room(at: now ?? block?.began ?? .zero)?.append(entry)
+    }
+
+    private func handOver() {
+        guard let block else { return }
+        self.block = nil
+        feed.push(block)
+    }
+
+    private static let handOverInterval = Duration.milliseconds(200)
+    private static let clockInterval = Duration.seconds(1)
+    private static let keyframeInterval = Duration.seconds(2)
+}

@@ -1,0 +1,333 @@
+import GatewayLogging
+import GatewayMetrics
+import HLS
+import MP4
+import Wire
+
+/// One recording: its folder in the spool, its journal, and what of it is stored. Confined to the writer's thread.
+///
+/// It lives from a publish's first block until everything is stored; a participant who comes back within the window goes on in it.
+final class Recording {
+    /// What the writer's thread has that recordings use.
+    struct Environment {
+        let spool: Spool
+        let director: any RecordingDirector
+        let metrics: RecordingMetrics
+        let clocks: () -> (monotonic: MonotonicTime, wall: WallTime)
+        /// The way of a target's answer back to this thread, and to that recording.
+        let makeAnswer: (Recording) -> @Sendable (Result<Void, RecordingTargetError>) -> Void
+    }
+
+    private(set) var book: RecordingBook
+    private let folder: String
+    private let journal: Journal
+    private let environment: Environment
+    private let keys: ObjectKeys
+    private var media: EncoderMedia?
+    private var file: SpoolFile?
+    private var fileByteCount = 0
+    private var announced: (start: SegmentStart, initial: [UInt8])?
+
+    private var output = OutputMachine()
+    private var step: OutputMachine.Step?
+    private var stepCount = 0
+    private var documents: [RecordedObject] = []
+    private var isTargetLost = false
+
+    /// Begins a recording.
+    /// - Throws: `SpoolError` when the spool cannot take it.
+    init(_ header: RecordingHeader, in environment: Environment) throws(SpoolError) {
+        let name = "\(header.participant.stageID)-\(header.participant.participantID)-\(header.began.pathText)"
+        folder = try environment.spool.makeFolder(name)
+        journal = try Journal(in: folder)
+        (self.environment, book, keys) = (environment, RecordingBook(header), ObjectKeys(prefix: header.prefix))
+        try journal.append(.began(header))
+    }
+
+    /// Goes on with what a former process left in a folder.
+    /// - Returns: nil for a folder without a recording, which is of no use to anybody.
+    /// - Throws: `SpoolError`; EWOULDBLOCK while another process has it.
+    init?(recovering folder: String, in environment: Environment) throws(SpoolError) {
+        journal = try Journal(in: folder)
+        guard let book = RecordingBook(replaying: try journal.recover()), !book.isClosed else { return nil }
+        (self.folder, self.environment, self.book) = (folder, environment, book)
+        keys = ObjectKeys(prefix: book.header.prefix)
+        environment.spool.adopt(book.spooledByteCount)
+        try endCutOffSegment()
+        if book.pausedSince == nil { try note(.paused(since: environment.clocks().wall)) }
+    }
+
+    var header: RecordingHeader { book.header }
+    var isLive: Bool { media != nil }
+    /// Nothing is on its way, and nothing could be.
+    var isIdle: Bool { step == nil && (isTargetLost || book.missing == nil) }
+
+    /// Nobody is recorded, and nobody comes back any more.
+    func isOver(at now: WallTime) -> Bool {
+        if book.failure != nil { return true }
+        guard media == nil, let since = book.pausedSince else { return false }
+        return now - since >= .seconds(book.header.reconnectWindowSeconds)
+    }
+
+    // MARK: - Media
+
+    /// A publish of the participant begins, the first one or another.
+    func begin(expectsVideo: Bool, tracksShareClock: Bool) {
+        let machine = SegmentMachine(
+            target: .seconds(header.segmentDuration), expectsVideo: expectsVideo, continuing: book.position)
+        media = EncoderMedia(machine, tracksShareClock: tracksShareClock)
+        if book.pausedSince != nil { attempt { () throws(SpoolError) in try note(.paused(since: nil)) } }
+    }
+
+    func take(_ block: RecordingBlock) {
+        guard let media, book.failure == nil else { return }
+        let lost = media.lostCount
+        carryOut(media.take(block))
+        guard media.lostCount > lost else { return }
+        environment.metrics.overruns.increment()
+        Log.strangerEvent(.warning, "recording_gap", ["participant": .string(header.participant.participantID)])
+    }
+
+    /// The publish is over.
+    func pause() {
+        guard let media else { return }
+        if book.failure == nil { carryOut(media.finish()) }
+        if media.damagedPictureCount > 0 {
+            Log.event(
+                .info, "recording_damaged_pictures",
+                [
+                    "participant": .string(header.participant.participantID),
+                    "pictures": .integer(media.damagedPictureCount),
+                ])
+        }
+        self.media = nil
+        guard book.failure == nil else { return }
+        attempt { () throws(SpoolError) in try note(.paused(since: environment.clocks().wall)) }
+        tell(.stopping)
+    }
+
+    private func carryOut(_ actions: [SegmentMachine.Action]) {
+        for action in actions where book.failure == nil {
+            attempt { () throws(SpoolError) in try carryOut(action) }
+        }
+    }
+
+    private func carryOut(_ action: SegmentMachine.Action) throws(SpoolError) {
+        switch action {
+        case .initialization(let number, let segment): try write(segment, number: number)
+        case .segmentBegan(let number, let map, let isDiscontinuous, let isIndependent, let time):
+            let date = media?.wallTime(of: time, now: environment.clocks()) ?? environment.clocks().wall
+            file = try SpoolFile(creating: path(segment: number))
+            fileByteCount = 0
+            announced = (
+                SegmentStart(
+                    number: number, map: map, isDiscontinuous: isDiscontinuous, isIndependent: isIndependent, date: date),
+                Fragment.segmentType
+            )
+        case .fragment(let bytes, let duration): try append(bytes, duration)
+        case .segmentEnded:
+            try file?.synchronise()
+            file = nil
+            try note(.segmentEnded)
+            try journal.synchronise()
+        }
+    }
+
+    private func append(_ bytes: [UInt8], _ duration: Duration) throws(SpoolError) {
+        guard let file else { return }
+        let bytes = (announced?.initial ?? []) + bytes
+        guard environment.spool.take(bytes.count) else {
+            throw SpoolError("keep more than recording.spool allows in \(environment.spool.path)", 28)  // ENOSPC
+        }
+        fileByteCount += bytes.count
+        try file.append(bytes)
+        if let announced {
+            self.announced = nil
+            try note(.segment(announced.start, byteCount: fileByteCount, nanoseconds: duration.nanoseconds))
+        } else {
+            try note(.grown(byteCount: fileByteCount, nanoseconds: duration.nanoseconds))
+        }
+        environment.metrics.bytes.increment(by: bytes.count)
+    }
+
+    private func write(_ segment: InitializationSegment, number: Int) throws(SpoolError) {
+        let file = try SpoolFile(creating: path(initialization: number))
+        try file.append(segment.bytes)
+        try file.synchronise()
+        var size = (width: 0, height: 0)
+        for track in segment.tracks {
+            if case .h264(_, let width, let height) = track.description { size = (width, height) }
+        }
+        try note(.initialization(number: number, codecs: segment.codecs, width: size.width, height: size.height))
+    }
+
+    /// A crash left the last segment open: it ends with its last part.
+    private func endCutOffSegment() throws(SpoolError) {
+        guard let last = book.segments.last, !last.isEnded else { return }
+        try SpoolFile.shorten(path(segment: last.start.number), to: last.byteCount)
+        try note(.segmentEnded)
+    }
+
+    private func note(_ entry: JournalEntry) throws(SpoolError) {
+        try journal.append(entry)
+        book.apply(entry)
+    }
+
+    /// What the disk refuses ends the recording, not the stream.
+    private func attempt(_ body: () throws(SpoolError) -> Void) {
+        do throws(SpoolError) {
+            try body()
+        } catch {
+            fail("\(error)")
+        }
+    }
+
+    /// Nothing more is recorded; what is whole is stored still.
+    private func fail(_ reason: String) {
+        guard book.failure == nil else { return }
+        file = nil
+        environment.metrics.failures.increment()
+        Log.event(
+            .error, "recording_failed",
+            [
+                "participant": .string(header.participant.participantID), "stage": .string(header.participant.stageID),
+                "because": .string(reason),
+            ])
+        // The disk may refuse this too: the book says it at least until the process ends.
+        if let last = book.segments.last, !last.isEnded {
+            try? SpoolFile.shorten(path(segment: last.start.number), to: last.byteCount)
+            book.apply(.segmentEnded)
+        }
+        book.apply(.failed(reason))
+        try? journal.append(.segmentEnded)
+        try? journal.append(.failed(reason))
+    }
+
+    private func path(segment number: Int) -> String { "\(folder)/\(number).mp4" }
+    private func path(initialization number: Int) -> String { "\(folder)/init-\(number).mp4" }
+}
+
+// MARK: - What is stored
+
+extension Recording {
+    /// A state that nothing is stored for.
+    func tell(_ state: RecordingSummary.State) { environment.director.changed(summary(state)) }
+
+    func summary(_ state: RecordingSummary.State) -> RecordingSummary {
+        RecordingSummary(
+            participant: header.participant, bucket: header.bucket, prefix: header.prefix, state: state,
+            startedAt: book.storedSegments.first?.start.date, endedAt: book.pausedSince, duration: book.storedDuration,
+            byteCount: book.storedByteCount)
+    }
+
+    /// Stores what can be stored now, if nothing is under way.
+    /// - Returns: whether the recording is closed, and its folder gone.
+    func advance(at now: WallTime) -> Bool {
+        guard step == nil, !isTargetLost else { return false }
+        if book.isClosed { return true }
+        guard let next = output.next(book, isOver: isOver(at: now)) else { return false }
+        (step, stepCount) = (next, book.storedSegments.count)
+        switch next {
+        case .storeInitialization(let number):
+            put(keys.initialization(number), file: path(initialization: number), byteCount: nil)
+        case .storeSegment(let number):
+            put(
+                keys.segment(number), file: path(segment: number),
+                byteCount: book.segments.first { $0.start.number == number }?.byteCount)
+        case .storePlaylist(let isFinal): put(keys.playlist, book.playlist(hasEnded: isFinal).text)
+        case .storeMultivariant(let isFinal): put(keys.multivariant, book.multivariant(isFinal: isFinal)?.text ?? "")
+        case .conclude(let state):
+            documents = environment.director.documents(of: summary(publicState(of: state)))
+            storeNextDocument()
+        case .close: return close()
+        }
+        return false
+    }
+
+    /// What was put last is stored, or never will be.
+    func answered(_ result: Result<Void, RecordingTargetError>) {
+        guard let step else { return }
+        if case .failure(let error) = result { return lose(error) }
+        switch step {
+        case .storeInitialization(let number): attempt { () throws(SpoolError) in try note(.initializationStored(number)) }
+        case .storeSegment(let number): stored(number)
+        case .conclude where !documents.isEmpty: return storeNextDocument()
+        case .conclude(let state): return concluded(state)
+        case .storePlaylist, .storeMultivariant, .close: break
+        }
+        finish(step)
+    }
+
+    private func finish(_ step: OutputMachine.Step) {
+        output.done(step, count: stepCount)
+        self.step = nil
+    }
+
+    private func stored(_ number: Int) {
+        guard let segment = book.segments.first(where: { $0.start.number == number }) else { return }
+        attempt { () throws(SpoolError) in try note(.segmentStored(number)) }
+        SpoolFile.remove(path(segment: number))
+        environment.spool.release(segment.byteCount)
+        environment.metrics.seconds.increment(by: Int(segment.duration.inSeconds.rounded()))
+    }
+
+    private func storeNextDocument() {
+        guard !documents.isEmpty else {
+            if case .conclude(let state)? = step { concluded(state) }
+            return
+        }
+        put(documents.removeFirst())
+    }
+
+    private func concluded(_ state: OutputMachine.State) {
+        if state == .active { attempt { () throws(SpoolError) in try note(.started) } }
+        finish(.conclude(state))
+        tell(publicState(of: state))
+    }
+
+    private func publicState(of state: OutputMachine.State) -> RecordingSummary.State {
+        switch state {
+        case .active: .active
+        case .over: book.failure.map { .failed($0) } ?? .stopped
+        }
+    }
+
+    private func close() -> Bool {
+        try? note(.closed)
+        environment.spool.remove(folder)
+        step = nil
+        return true
+    }
+
+    /// What is spooled stays where it is: a later start tries again.
+    private func lose(_ error: RecordingTargetError) {
+        (step, isTargetLost) = (nil, true)
+        fail("\(error)")
+        tell(.failed("\(error)"))
+    }
+
+    private func put(_ key: String, file path: String, byteCount: Int?) {
+        let count = byteCount ?? SpoolFile.byteCount(of: path) ?? 0
+        put(
+            RecordedObject(key: key, content: .file(path: path, byteCount: count), contentType: ObjectKeys.segmentType))
+    }
+
+    private func put(_ key: String, _ text: String) {
+        put(RecordedObject(key: key, content: .bytes(Array(text.utf8)), contentType: ObjectKeys.playlistType))
+    }
+
+    private func put(_ object: RecordedObject) {
+        guard let target = environment.director.target(of: header.bucket) else {
+            return lose(RecordingTargetError("the configuration has no bucket \(header.bucket)"))
+        }
+        target.put(object, then: environment.makeAnswer(self))
+    }
+}
+
+extension WallTime {
+    /// `2024-01-01T12-00-55Z`: of keys, which have no colons.
+    var pathText: String {
+        let text = CivilTime(self).rfc3339
+        return text.prefix(19).replacing(":", with: "-") + "Z"
+    }
+}

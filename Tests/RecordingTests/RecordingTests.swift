@@ -1,0 +1,255 @@
+import EventLoop
+import Foundation
+import GatewayMetrics
+import StageHub
+import Synchronization
+import TestSupport
+import Testing
+import Wire
+
+@testable import Recording
+
+/// A director that keeps what is stored in memory, and may refuse.
+final class MemoryDirector: RecordingDirector, RecordingTarget {
+    struct Content: Sendable {
+        var keys: [String] = []
+        var objects: [String: [UInt8]] = [:]
+        var states: [RecordingSummary.State] = []
+        var refusal: RecordingTargetError?
+    }
+
+    let content = Lock(Content())
+
+    func plan(for participant: RecordedParticipant) -> RecordingPlan? { RecordingPlan(bucket: "b") }
+    func target(of bucket: String) -> (any RecordingTarget)? { bucket == "b" ? self : nil }
+
+    func documents(of recording: RecordingSummary) -> [RecordedObject] {
+        let name = recording.state == .active ? "started" : "ended"
+        return [RecordedObject(key: "\(recording.prefix)/events/\(name)", content: .bytes([1]), contentType: "application/json")]
+    }
+
+    func changed(_ recording: RecordingSummary) { content.withLock { $0.states.append(recording.state) } }
+
+    func put(_ object: RecordedObject, then: @escaping @Sendable (Result<Void, RecordingTargetError>) -> Void) {
+        let refusal = content.withLock { content in
+            guard content.refusal == nil else { return content.refusal }
+            content.keys.append(object.key.split(separator: "/").dropFirst(4).joined(separator: "/"))
+            switch object.content {
+            case .bytes(let bytes): content.objects[object.key] = bytes
+            case .file(let path, let count):
+                let data = FileManager.default.contents(atPath: path).map(Array.init) ?? []
+                #expect(data.count == count)
+                content.objects[object.key] = data
+            }
+            return nil
+        }
+        then(refusal.map { .failure($0) } ?? .success(()))
+    }
+}
+
+@Suite("Recordings")
+struct RecordingTests {
+    private let folder: TemporaryDirectory
+    private let director = MemoryDirector()
+    private let participant = RecordedParticipant(stageID: "stage", stageSessionID: "st-1", participantID: "alice")
+
+    init() throws { folder = try TemporaryDirectory() }
+
+    private func environment(_ spool: Spool, answers: Answers = Answers()) -> Recording.Environment {
+        Recording.Environment(
+            spool: spool, director: director, metrics: RecordingMetrics(MetricsRegistry()),
+            clocks: { (MonotonicTime(nanoseconds: 1), WallTime(secondsSince1970: 1_704_110_455)) },
+            makeAnswer: { _ in { result in answers.results.withLock { $0.append(result) } } })
+    }
+
+    final class Answers: Sendable {
+        let results = Lock<[Result<Void, RecordingTargetError>]>([])
+        func take() -> Result<Void, RecordingTargetError>? {
+            results.withLock { $0.isEmpty ? nil : $0.removeFirst() }
+        }
+    }
+
+    private func header(window: Int = 0) -> RecordingHeader {
+        let began = WallTime(secondsSince1970: 1_704_110_455)
+        return RecordingHeader(
+            participant: participant, bucket: "b", prefix: "stage/st-1/alice/\(began.pathText)", segmentDuration: 2,
+            reconnectWindowSeconds: window, began: began)
+    }
+
+    /// Pictures of one encoder, as the hub's packets would bring them.
+    private func block(seconds: Int, from start: Int64 = 0, firstNumber: Int64) -> RecordingBlock {
+        let block = RecordingBlock()
+        block.begin(at: .zero)
+        var number = firstNumber
+        for picture in 0..<(seconds * 30) {
+            let isKey = picture % 30 == 0
+            let payloads: [[UInt8]] =
+                isKey ? SegmentScript.sets.sequence + SegmentScript.sets.picture + [[0x65, 1, 2]] : [[0x41, 3]]
+            for (index, payload) in payloads.enumerated() {
+                payload.withUnsafeBytes { bytes in
+                    block.append(
+                        MediaPacket(
+                            sequenceNumber: number, timestamp: start + Int64(picture) * 3_000,
+                            marker: index == payloads.count - 1,
+                            payload: bytes), of: .video)
+                }
+                number += 1
+            }
+        }
+        return block
+    }
+
+    private func storeAll(_ recording: Recording, _ answers: Answers, at now: Int64 = 1_704_110_500) -> Bool {
+        for _ in 0..<1_000 {
+            if recording.advance(at: WallTime(secondsSince1970: now)) { return true }
+            guard let answer = answers.take() else { return false }
+            recording.answered(answer)
+        }
+        return false
+    }
+
+    @Test
+    func `what a playlist names is stored before it, and the end is told last`() throws {
+        let (spool, answers) = (try Spool(path: folder.path + "/spool", maximumByteCount: 1 << 20), Answers())
+        let recording = try Recording(header(), in: environment(spool, answers: answers))
+        recording.begin(expectsVideo: true, tracksShareClock: true)
+        recording.take(block(seconds: 5, firstNumber: 0))
+        #expect(!storeAll(recording, answers))
+        #expect(
+            director.content.withLock { $0.keys } == [
+                "media/hls/high/init-0.mp4", "media/hls/high/1.mp4", "media/hls/high/2.mp4", "media/hls/high/playlist.m3u8",
+                "media/hls/multivariant.m3u8", "events/started",
+            ])
+        recording.pause()
+        #expect(storeAll(recording, answers))
+        #expect(
+            director.content.withLock { $0.keys.dropFirst(6) } == [
+                "media/hls/high/3.mp4", "media/hls/high/playlist.m3u8", "media/hls/multivariant.m3u8", "events/ended",
+            ])
+        #expect(director.content.withLock { $0.states } == [.active, .stopping, .stopped])
+        #expect(spool.folders.isEmpty && spool.byteCount == 0)
+    }
+
+    @Test
+    func `a participant who comes back in time goes on in the same recording`() throws {
+        let (spool, answers) = (try Spool(path: folder.path + "/spool", maximumByteCount: 1 << 20), Answers())
+        let recording = try Recording(header(window: 60), in: environment(spool, answers: answers))
+        recording.begin(expectsVideo: true, tracksShareClock: true)
+        recording.take(block(seconds: 3, firstNumber: 0))
+        recording.pause()
+        #expect(!storeAll(recording, answers, at: 1_704_110_455 + 59))
+        recording.begin(expectsVideo: true, tracksShareClock: true)
+        recording.take(block(seconds: 3, from: 77, firstNumber: 5_000))
+        recording.pause()
+        #expect(!storeAll(recording, answers, at: 1_704_110_455 + 59))
+        #expect(storeAll(recording, answers, at: 1_704_110_455 + 60))
+        let text = try #require(
+            director.content.withLock { $0.objects["\(recording.header.prefix)/media/hls/high/playlist.m3u8"] })
+        let playlist = String(decoding: text, as: UTF8.self)
+        #expect(playlist.split(separator: "\n").filter { $0.hasSuffix(".mp4") } == ["1.mp4", "2.mp4", "3.mp4", "4.mp4"])
+        #expect(playlist.contains("#EXT-X-DISCONTINUITY\n#EXT-X-MAP:URI=\"init-1.mp4\""))
+        #expect(director.content.withLock { $0.keys }.filter { $0 == "events/ended" }.count == 1)
+    }
+
+    /// As after kill -9: the journal is read at every length that it ever had, and what it says is finished.
+    @Test
+    func `a journal cut anywhere is finished by the next start`() throws {
+        let (spool, answers) = (try Spool(path: folder.path + "/spool", maximumByteCount: 1 << 20), Answers())
+        var killed: Recording? = try Recording(header(), in: environment(spool, answers: answers))
+        killed?.begin(expectsVideo: true, tracksShareClock: true)
+        killed?.take(block(seconds: 5, firstNumber: 0))
+        killed = nil
+        let left = try #require(spool.folders.first)
+        let journal = try String(contentsOfFile: left + "/journal", encoding: .utf8)
+        for length in stride(from: 0, through: journal.utf8.count, by: 7) {
+            let copy = "\(folder.path)/copy-\(length)"
+            try FileManager.default.copyItem(atPath: left, toPath: copy)
+            try Data(journal.utf8.prefix(length)).write(to: URL(fileURLWithPath: copy + "/journal"))
+            let answers = Answers()
+            let spool = try Spool(path: folder.path + "/spool", maximumByteCount: 1 << 20)
+            guard let next = try Recording(recovering: copy, in: environment(spool, answers: answers)) else {
+                #expect(!journal.utf8.prefix(length).contains(10))
+                continue
+            }
+            #expect(storeAll(next, answers), "\(length)")
+            #expect(!FileManager.default.fileExists(atPath: copy))
+        }
+    }
+
+    @Test
+    func `a journal that another process has is left alone`() throws {
+        let spool = try Spool(path: folder.path + "/spool", maximumByteCount: 1 << 20)
+        let recording = try Recording(header(), in: environment(spool))
+        let left = try #require(spool.folders.first)
+        #expect(throws: SpoolError("take \(left)", EWOULDBLOCK)) { try Recording(recovering: left, in: environment(spool)) }
+        #expect(!recording.isLive)
+    }
+
+    @Test
+    func `a full spool ends the recording with words, and what is whole is stored`() throws {
+        let (spool, answers) = (try Spool(path: folder.path + "/spool", maximumByteCount: 2_500), Answers())
+        let recording = try Recording(header(), in: environment(spool, answers: answers))
+        recording.begin(expectsVideo: true, tracksShareClock: true)
+        recording.take(block(seconds: 9, firstNumber: 0))
+        #expect(recording.book.failure?.contains("recording.spool") == true)
+        #expect(storeAll(recording, answers))
+        let states = director.content.withLock { $0.states }
+        guard case .failed(let reason)? = states.last else { return #expect(Bool(false), "\(states)") }
+        #expect(reason.contains("recording.spool"))
+        #expect(director.content.withLock { $0.keys }.contains("media/hls/high/1.mp4"))
+        #expect(spool.byteCount == 0)
+    }
+
+    @Test
+    func `what a target refuses for good stays in the spool`() throws {
+        let (spool, answers) = (try Spool(path: folder.path + "/spool", maximumByteCount: 1 << 20), Answers())
+        var recording: Recording? = try Recording(header(), in: environment(spool, answers: answers))
+        recording?.begin(expectsVideo: true, tracksShareClock: true)
+        recording?.take(block(seconds: 5, firstNumber: 0))
+        recording?.pause()
+        director.content.withLock { $0.refusal = RecordingTargetError("403") }
+        #expect(recording.map { storeAll($0, answers) } == false)
+        #expect(director.content.withLock { $0.states }.last == .failed("403"))
+        let left = try #require(spool.folders.first)
+        recording = nil
+        director.content.withLock { $0.refusal = nil }
+        let next = try #require(try Recording(recovering: left, in: environment(spool, answers: answers)))
+        #expect(storeAll(next, answers))
+        #expect(director.content.withLock { $0.keys }.filter { $0 == "events/ended" }.count == 1)
+    }
+}
+
+@Suite("Recordings in a folder")
+struct DirectoryTargetTests {
+    private let folder: TemporaryDirectory
+
+    init() throws { folder = try TemporaryDirectory() }
+
+    private func put(_ object: RecordedObject) -> Result<Void, RecordingTargetError>? {
+        let answer = Lock<Result<Void, RecordingTargetError>?>(nil)
+        DirectoryTarget(path: folder.path + "/r").put(object) { result in answer.withLock { $0 = result } }
+        return answer.withLock { $0 }
+    }
+
+    @Test
+    func `stand where their keys say, in place of what was there`() throws {
+        let source = folder.path + "/source"
+        try Data([1, 2, 3]).write(to: URL(fileURLWithPath: source))
+        let content = RecordedObject.Content.file(path: source, byteCount: 3)
+        for content in [RecordedObject.Content.bytes([9]), content, content] {
+            guard case .success? = put(RecordedObject(key: "a/b/1.mp4", content: content, contentType: "video/mp4")) else {
+                return #expect(Bool(false))
+            }
+        }
+        #expect(FileManager.default.contents(atPath: folder.path + "/r/a/b/1.mp4") == Data([1, 2, 3]))
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path + "/r/a/b") == ["1.mp4"])
+    }
+
+    @Test(arguments: ["../x", "a//b", "", "/etc/x", "a/../../x"])
+    func `leave their folder by no key`(_ key: String) {
+        guard case .failure? = put(RecordedObject(key: key, content: .bytes([1]), contentType: "")) else {
+            return #expect(Bool(false))
+        }
+        #expect(!FileManager.default.fileExists(atPath: folder.path + "/x"))
+    }
+}

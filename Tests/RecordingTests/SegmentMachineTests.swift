@@ -1,0 +1,281 @@
+import MP4
+import Testing
+import Wire
+
+@testable import Recording
+
+@Suite("SegmentMachine")
+struct SegmentMachineTests {
+    @Test
+    func `cuts at the first keyframe after the target, with every sample in its place`() {
+        var script = SegmentScript()
+        script.describeAudio()
+        script.play(seconds: 20)
+        script.finish()
+        #expect(script.segments.map(\.duration).dropLast() == [.seconds(6), .seconds(6), .seconds(6)])
+        #expect(script.segments.map(\.number) == [1, 2, 3, 4])
+        #expect(script.segments.allSatisfy { $0.isEnded && $0.isIndependent && !$0.isDiscontinuous && $0.map == 0 })
+        #expect(script.initializations.map(\.codecs) == ["avc1.42c00d,mp4a.40.2"])
+        #expect(script.runs(of: 1).reduce(0) { $0 + $1.sampleCount } == 600)
+        #expect(script.runs(of: 2).reduce(0) { $0 + $1.sampleCount } == 937)
+        #expect(script.goesOn(1) && script.goesOn(2))
+        #expect(script.runs(of: 1).reduce(0) { $0 + $1.duration } == 20 * 90_000)
+        // A part a second, so that a crash costs no more.
+        #expect(script.segments[0].fragments.count == 6)
+    }
+
+    @Test
+    func `leaves out sound before the first keyframe`() {
+        var script = SegmentScript()
+        script.describeAudio()
+        script.play(seconds: 8, firstKey: 45)
+        script.finish()
+        let video = script.runs(of: 1)
+        let audio = script.runs(of: 2)
+        #expect(video.first?.decodeTime == 0 && script.segments.first?.time == 45 * 3_000)
+        #expect(audio.first.map { $0.decodeTime < 1_024 } == true)
+        #expect(video.reduce(0) { $0 + $1.sampleCount } == 240 - 45)
+    }
+
+    /// A jump forward, back, and one that a gap explains.
+    @Test(arguments: [(600.0, true), (-4, true), (-3_600, true), (3, false)])
+    func `goes on over jumps of the encoder's time`(_ jump: Double, _ isDiscontinuous: Bool) {
+        var script = SegmentScript()
+        script.describeAudio()
+        script.play(seconds: 5, from: 1 << 33)
+        script.play(seconds: 5, from: 1 << 33 + Int64((5 + jump) * 90_000))
+        script.finish()
+        #expect(script.segments.contains { $0.isDiscontinuous } == isDiscontinuous)
+        #expect(script.initializations.count == 1)
+        #expect(script.goesOn(1) && script.goesOn(2))
+        let expected = isDiscontinuous ? 10.0 : 10 + jump
+        #expect(abs(script.totalDuration.inSeconds - expected) < 0.1)
+    }
+
+    @Test
+    func `passes where 32 bits of time wrap`() {
+        var script = SegmentScript()
+        script.describeAudio()
+        script.play(seconds: 10, from: Int64(UInt32.max) - 5 * 90_000)
+        script.finish()
+        #expect(!script.segments.contains { $0.isDiscontinuous })
+        #expect(script.goesOn(1) && script.goesOn(2))
+    }
+
+    @Test
+    func `makes another beginning of another picture size, and no gap`() {
+        var script = SegmentScript()
+        script.describeAudio()
+        script.play(seconds: 3)
+        script.sets.picture = [[0x68, 0xCE, 0x38, 0x80]]
+        script.play(seconds: 3, from: 3 * 90_000)
+        script.finish()
+        #expect(script.initializations.count == 2)
+        #expect(script.segments.map(\.map) == [0, 1])
+        #expect(script.segments.map(\.isDiscontinuous) == [false, true])
+        #expect(script.segments[0].duration == .seconds(3))
+        #expect(script.goesOn(1) && script.goesOn(2))
+    }
+
+    @Test
+    func `ends a segment after a minute without a keyframe, and says that the next has none`() {
+        var script = SegmentScript()
+        script.keyInterval = 100_000
+        script.describeAudio()
+        script.play(seconds: 130)
+        script.finish()
+        #expect(script.segments.map(\.isIndependent) == [true, false, false])
+        #expect(script.segments[0].duration == .seconds(60))
+        #expect(script.segments[0].fragments.count == 60)
+        #expect(script.largestFragment < 20_000)
+    }
+
+    @Test
+    func `keyframes every 8.3 s make segments as long`() {
+        var script = SegmentScript()
+        script.keyInterval = 249
+        script.describeAudio()
+        script.play(seconds: 20)
+        script.finish()
+        #expect(script.segments.map(\.duration).dropLast() == [.milliseconds(8_300), .milliseconds(8_300)])
+    }
+
+    @Test(arguments: [true, false])
+    func `records sound alone`(_ expectsVideo: Bool) {
+        var script = SegmentScript(expectsVideo: expectsVideo)
+        script.describeAudio()
+        script.play(seconds: 20, hasVideo: false)
+        script.finish()
+        #expect(script.initializations.map(\.codecs) == ["mp4a.40.2"])
+        #expect(script.segments.count == 4 && script.segments.allSatisfy(\.isIndependent))
+        #expect(script.runs(of: 2).reduce(0) { $0 + $1.sampleCount } == 937)
+        #expect(script.goesOn(2))
+    }
+
+    @Test
+    func `pictures that follow sound alone begin anew`() {
+        var script = SegmentScript()
+        script.describeAudio()
+        script.play(seconds: 5, hasVideo: false)
+        script.play(seconds: 5, from: 5 * 90_000)
+        script.finish()
+        #expect(script.initializations.map(\.codecs) == ["mp4a.40.2", "avc1.42c00d,mp4a.40.2"])
+        #expect(script.segments.map(\.isDiscontinuous) == [false, true])
+        #expect(script.goesOn(2))
+    }
+
+    @Test
+    func `sound goes on while pictures pause`() {
+        var script = SegmentScript()
+        script.describeAudio()
+        script.play(seconds: 4)
+        script.play(seconds: 30, from: 4 * 90_000, hasVideo: false)
+        script.play(seconds: 4, from: 34 * 90_000)
+        script.finish()
+        #expect(script.goesOn(1) && script.goesOn(2))
+        #expect(!script.segments.contains { $0.isDiscontinuous })
+        #expect(script.segments.allSatisfy { $0.duration < .seconds(14) })
+        #expect(abs(script.totalDuration.inSeconds - 38) < 0.1)
+    }
+
+    @Test
+    func `records pictures alone`() {
+        var script = SegmentScript()
+        script.play(seconds: 13, hasAudio: false)
+        script.finish()
+        #expect(script.initializations.map(\.codecs) == ["avc1.42c00d"])
+        #expect(script.segments.map(\.duration) == [.seconds(6), .seconds(6), .seconds(1)])
+    }
+
+    @Test
+    func `waits for a keyframe after a loss, and begins anew there`() {
+        var script = SegmentScript()
+        script.describeAudio()
+        script.play(seconds: 3)
+        script.interrupt()
+        script.play(seconds: 5, from: 4 * 90_000, firstKey: 30)
+        script.finish()
+        #expect(script.segments.map(\.isDiscontinuous) == [false, true])
+        #expect(script.runs(of: 1).reduce(0) { $0 + $1.sampleCount } == 90 + 120)
+        #expect(script.goesOn(1) && script.goesOn(2))
+    }
+
+    @Test
+    func `goes on behind what another encoder left`() {
+        var script = SegmentScript(
+            continuing: .init(initializations: 2, segments: 7, duration: .seconds(41)))
+        script.describeAudio()
+        script.play(seconds: 7, from: 12_345)
+        script.finish()
+        #expect(script.segments.map(\.number) == [8, 9] && script.segments[0].isDiscontinuous && script.segments[0].map == 2)
+        #expect(script.runs(of: 1).first?.decodeTime == Int64(41 * 90_000))
+    }
+
+    @Test
+    func `reordered pictures have rising decoding times`() {
+        var script = SegmentScript()
+        // I P B B P B B …, each group closed by a keyframe.
+        for group in 0..<5 {
+            let start = Int64(group) * 180_000
+            script.showPicture(at: start, isKey: true)
+            for index in stride(from: 3, through: 57, by: 3) {
+                for place in [index, index - 2, index - 1] { script.showPicture(at: start + Int64(place) * 3_000, isKey: false) }
+            }
+        }
+        script.finish()
+        #expect(script.goesOn(1))
+        #expect(script.segments.first?.duration == .seconds(6))
+    }
+
+    @Test
+    func `a flood of bytes without a keyframe is bounded`() {
+        var script = SegmentScript()
+        script.showPicture(at: 0, isKey: true)
+        for index in 1..<100 { script.showPicture(at: Int64(index), isKey: false, byteCount: 1 << 20) }
+        script.finish()
+        #expect(script.largestFragment <= SegmentMachine.maximumPendingByteCount + (2 << 20))
+    }
+
+    /// Times that no honest encoder has.
+    @Test(arguments: [Int64.min, .max, 1 << 60, -(1 << 50)])
+    func `takes no harm of absurd times`(_ time: Int64) {
+        var script = SegmentScript()
+        script.describeAudio()
+        script.play(seconds: 2)
+        script.showPicture(at: time, isKey: true)
+        _ = script.machine.audioCame([1], at: time, duration: 1_024)
+        script.play(seconds: 2, from: 2 * 90_000)
+        script.finish()
+        #expect(script.goesOn(1) && script.goesOn(2))
+    }
+
+    @Test
+    func `a random walk never goes back in time`() {
+        var random = SystemRandomNumberGenerator()
+        let seed = UInt64.random(in: 0 ... .max, using: &random)
+        var walk = Walk(state: seed)
+        var script = SegmentScript(target: 2)
+        script.keyInterval = 7
+        script.describeAudio()
+        var time: Int64 = 0
+        for _ in 0..<300 {
+            switch walk.next() % 6 {
+            case 0: time += Int64(walk.next() % 2_000_000) - 900_000
+            case 1: script.interrupt()
+            case 2: script.sets.picture = [[0x68, UInt8(walk.next() % 4)]]
+            default:
+                script.play(
+                    seconds: Double(walk.next() % 30) / 10, from: time, firstKey: Int(walk.next() % 9),
+                    hasVideo: walk.next() % 5 > 0, hasAudio: walk.next() % 5 > 0)
+                time += Int64(walk.next() % 300_000)
+            }
+        }
+        script.finish()
+        #expect(script.goesOn(1) && script.goesOn(2), "seed \(seed)")
+        #expect(script.segments.allSatisfy { $0.isEnded && !$0.fragments.isEmpty }, "seed \(seed)")
+        #expect(script.segments.map(\.number) == Array(1...max(1, script.segments.count)), "seed \(seed)")
+    }
+}
+
+/// splitmix64.
+private struct Walk {
+    var state: UInt64
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var value = state
+        value = (value ^ value >> 30) &* 0xBF58_476D_1CE4_E5B9
+        value = (value ^ value >> 27) &* 0x94D0_49BB_1331_11EB
+        return value ^ value >> 31
+    }
+}
+
+@Suite("AudioClock")
+struct AudioClockTests {
+    private func times(_ stamps: [Int64], duration: Int64 = 960) -> [Int64?] {
+        var clock = AudioClock(timescale: 48_000)
+        return stamps.map { clock.place($0, duration: duration) }
+    }
+
+    @Test
+    func `frames follow one another whatever their stamps were rounded to`() {
+        let placed = times((0..<500).map { $0 * 1_024 / 48 * 48 }, duration: 1_024)
+        #expect(placed == (0..<500).map { Int64($0 * 1_024) })
+    }
+
+    @Test
+    func `a clock that drifts is followed within 15 ms, without gaps`() {
+        // 100 ppm for half an hour.
+        let stamps = (0..<90_000).map { Int64(Double($0) * 960 * 1.000_1) }
+        let placed = times(stamps).compactMap { $0 }
+        #expect(placed.count == stamps.count)
+        #expect(zip(placed, stamps).allSatisfy { abs($0 - $1) < 720 })
+        #expect(zip(placed, placed.dropFirst()).allSatisfy { abs($1 - $0 - 960) <= 1 })
+    }
+
+    @Test
+    func `missing frames are a gap, and frames for which there is no time are left out`() {
+        #expect(times([0, 960, 9_600, 10_560]) == [0, 960, 9_600, 10_560])
+        #expect(times([48_000, 48_960, 0, 960, 49_920]) == [48_000, 48_960, nil, nil, 49_920])
+    }
+}
