@@ -79,8 +79,11 @@ public final class Node {
             let routers = try makeRouters()
             // The other nodes hear of us; a publish here is one everywhere.
             if case .member(let cluster) = store.membership { services.add(try makeClusterPart(cluster, load, routers)) }
+            // Segments have a thread that writes them, before there are any.
+            let recorder = try makeRecorder()
+            if let recorder { services.add(recorder) }
             // From here on encoders and viewers are served, by a process that takes a place only after `takePlace`.
-            let workers = services.add(try startWorkers(routers))
+            let workers = services.add(try startWorkers(routers, recorder))
             // Events of publishes go to webhooks and readers.
             let events = services.add(try EventService(configuration, loop: loop, store: store))
             let drain = makeDrain(workers)
@@ -169,10 +172,15 @@ extension Node {
             embedded: shared.webRTC.embedded)
     }
 
-    private func startWorkers(_ routers: RouterService?) throws -> WorkerGroup {
+    private func makeRecorder() throws -> RecordingService? {
+        try RecordingService(configuration, directory: directory, metrics: shared.instruments.metrics)
+    }
+
+    private func startWorkers(_ routers: RouterService?, _ recorder: RecordingService?) throws -> WorkerGroup {
         let workers = try WorkerGroup(loop: loop, count: shared.workerCount)
         let environment = WorkerEnvironment(
-            configuration, shared, membership: store.membership, forwarding: routers?.control.sender)
+            configuration, shared, membership: store.membership, forwarding: routers?.control.sender,
+            recordings: recorder?.recordings)
         try workers.start(listeners, environment, areSuspended: inheritance != nil)
         return workers
     }

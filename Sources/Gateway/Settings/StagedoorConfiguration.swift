@@ -39,6 +39,7 @@ public struct StagedoorConfiguration: Equatable, Sendable {
     /// Webhooks by name.
     public var webhooks: [String: WebhookSettings] = [:]
     public var store = StoreSettings()
+    public var recording = RecordingSettings()
     public var cluster = ClusterSettings()
     public var logging = LoggingSettings()
     public var metrics = MetricsSettings()

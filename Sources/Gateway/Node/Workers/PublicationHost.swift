@@ -5,6 +5,7 @@ import GatewayLogging
 import GatewayMetrics
 import MediaContract
 import Monitoring
+import Recording
 import Refusals
 import RouterForwarding
 import Settings
@@ -26,6 +27,8 @@ final class PublicationHost: PublishHost {
         let replicas: Int
         /// Where routers that are asked hear of publications; nil without such routers.
         let forwarding: MailboxSender<ForwardingEvent>?
+        /// Nil where nothing can be recorded.
+        let recordings: Recordings?
     }
 
     private let environment: Environment
@@ -86,6 +89,7 @@ final class PublicationHost: PublishHost {
         environment.records.board.follow(publication, inspector?.standing)
         environment.records.stages.attach(publication)
         subscribers?.publishBegan(publication)
+        environment.recordings?.publishBegan(publication)
         forwarder?.attach(publication)
         for router in environment.staticRouters where router.attach(publication, socket: socket) == nil {
             Log.event(.warning, "router_ports_exhausted", ["participant": .string(publication.grant.participantID)])

@@ -7,6 +7,7 @@ import HTTP
 import HTTPServer
 import OpenSSL
 import RTMPIngest
+import Recording
 import RouterForwarding
 import Settings
 import SharedPort
@@ -213,7 +214,7 @@ struct WorkerEnvironment: Sendable {
     /// - Parameter forwarding: where workers tell of publications for routers that are asked; nil without such routers.
     init(
         _ configuration: StagedoorConfiguration, _ shared: SharedParts, membership: Membership,
-        forwarding: MailboxSender<ForwardingEvent>?
+        forwarding: MailboxSender<ForwardingEvent>?, recordings: Recordings?
     ) {
         (instruments, tls, rtmp, webRTC) = (shared.instruments, shared.tls, shared.rtmp, shared.webRTC)
         sharedPort = shared.sharedPort
@@ -222,7 +223,7 @@ struct WorkerEnvironment: Sendable {
         publications = PublicationHost.Environment(
             gate: shared.admission.gate, trust: shared.admission.trust, leases: membership.leases, contract: shared.contract,
             records: shared.records, staticRouters: shared.staticRouters, replicas: configuration.forwarding.replicas,
-            forwarding: forwarding)
+            forwarding: forwarding, recordings: recordings)
         site = PublicSite.Environment(configuration, shared, membership: membership)
     }
 }

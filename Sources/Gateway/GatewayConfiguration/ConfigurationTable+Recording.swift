@@ -1,0 +1,14 @@
+import Settings
+
+extension ConfigurationTable {
+    static let recording = Section(
+        "recording", "Recordings of what participants publish, as HLS (docs/recording.md).",
+        [
+            Key(
+                "recording.directory", \.recording.directory, .restart,
+                "Folder that every participant is recorded into; empty: nobody is."),
+            Key(
+                "recording.spool", \.recording.spool, .restart, in: .mebibytes(64) ... .mebibytes(64 << 20),
+                "What segments may take in the data directory until they are stored; beyond it a recording ends, never a stream."),
+        ])
+}
