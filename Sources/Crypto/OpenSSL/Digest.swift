@@ -58,6 +58,34 @@ struct DigestAlgorithm: Sendable {
     }
 }
 
+/// SHA-256 of bytes that come in parts, as those of a file do.
+@safe public struct RunningSHA256: ~Copyable {
+    private let context: OpaquePointer
+
+    public init() {
+        guard let context = unsafe EVP_MD_CTX_new(),
+            unsafe EVP_DigestInit_ex2(context, DigestAlgorithm.sha256.handle, nil) == 1
+        else { preconditionFailure("a digest fails only without memory") }
+        unsafe self.context = context
+    }
+
+    deinit { unsafe EVP_MD_CTX_free(context) }
+
+    public mutating func add(_ bytes: ArraySlice<UInt8>) {
+        let status = unsafe bytes.withUnsafeBytes { unsafe EVP_DigestUpdate(context, $0.baseAddress, $0.count) }
+        precondition(status == 1, "a digest fails only without memory")
+    }
+
+    /// 32 bytes.
+    public consuming func finish() -> [UInt8] {
+        let context = unsafe context
+        return unsafe [UInt8](unsafeUninitializedCapacity: DigestAlgorithm.sha256.byteCount) { digest, count in
+            precondition(unsafe EVP_DigestFinal_ex(context, digest.baseAddress, nil) == 1, "a digest fails only without memory")
+            count = DigestAlgorithm.sha256.byteCount
+        }
+    }
+}
+
 /// Keyed-hash message authentication codes in one call (RFC 2104). Compare them with `ConstantTime.isEqual`.
 public enum HMAC {
     /// 20 bytes.

@@ -8,8 +8,6 @@ struct SignatureV4Authorization: Equatable {
     static let maximumSignedHeaders = 64
 
     var accessKeyID: String
-    /// `20250102/us-east-1/ivs/aws4_request`.
-    var scope: String
     var date: String
     var region: String
     var service: String
@@ -32,7 +30,6 @@ struct SignatureV4Authorization: Equatable {
             throw .malformed
         }
         (accessKeyID, date, region, service) = (String(parts[0]), String(parts[1]), String(parts[2]), String(parts[3]))
-        scope = parts[1...].joined(separator: "/")
         self.signature = signature
     }
 
@@ -53,13 +50,23 @@ struct CanonicalRequest {
 
     /// - Throws: `.unsigned` when a named header is missing.
     init(_ request: HTTPRequest, signedHeaders: [String], payloadHash: String) throws(SignatureV4Error) {
-        var lines = [request.method.rawValue, Self.path(request.path), Self.query(request.query)]
+        var fields: [(String, String)] = []
         for name in signedHeaders {
             let values = request.headers.values(of: name)
             guard !values.isEmpty else { throw .unsigned(name) }
-            lines.append("\(name):\(values.map(Self.folded).joined(separator: ","))")
+            fields.append((name, values.map(Self.folded).joined(separator: ",")))
         }
-        lines += ["", signedHeaders.joined(separator: ";"), payloadHash]
+        self.init(
+            method: request.method.rawValue, path: Self.path(request.path), query: Self.query(request.query), fields: fields,
+            payloadHash: payloadHash)
+    }
+
+    /// - Parameters:
+    ///   - path: in its canonical spelling, as is the query.
+    ///   - fields: in the order of their names, which are in lower case.
+    init(method: String, path: String, query: String, fields: [(String, String)], payloadHash: String) {
+        let lines =
+            [method, path, query] + fields.map { "\($0.0):\($0.1)" } + ["", fields.map(\.0).joined(separator: ";"), payloadHash]
         bytes = Array(lines.joined(separator: "\n").utf8)
     }
 

@@ -34,11 +34,9 @@ public struct SignatureV4Verifier: Sendable {
             request, signedHeaders: authorization.signedHeaders, payloadHash: try payloadHash(of: request))
         // An unknown key is worked on like a known one: how long it takes does not tell which ids exist.
         let known = secret(authorization.accessKeyID)
-        let key = Self.signingKey(known ?? Secret("unknown"), authorization)
-        let text = [
-            SignatureV4Authorization.scheme, stamp, authorization.scope, String(hexadecimal: Digest.sha256(canonical.bytes)),
-        ]
-        let expected = HMAC.sha256(key: key, Array(text.joined(separator: "\n").utf8))
+        let scope = SignatureV4Scope(
+            date: authorization.date, region: authorization.region, service: authorization.service)
+        let expected = scope.signature(of: canonical, stamp: stamp, secret: known ?? Secret("unknown"))
         let isEqual = ConstantTime.isEqual(expected, authorization.signature)
         guard known != nil else { throw .unknownAccessKey }
         guard isEqual else { throw .mismatch }
@@ -75,11 +73,6 @@ public struct SignatureV4Verifier: Sendable {
         let hash = String(hexadecimal: Digest.sha256(request.body))
         if let claimed = request.headers["X-Amz-Content-Sha256"], claimed != hash { throw .unsigned("body") }
         return hash
-    }
-
-    private static func signingKey(_ secret: Secret, _ authorization: SignatureV4Authorization) -> [UInt8] {
-        let parts = [authorization.date, authorization.region, authorization.service, "aws4_request"]
-        return parts.reduce(Array("AWS4".utf8) + secret.reveal()) { HMAC.sha256(key: $0, Array($1.utf8)) }
     }
 }
 

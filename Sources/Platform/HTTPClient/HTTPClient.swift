@@ -155,6 +155,8 @@ public struct HTTPClientRequest: Sendable {
     public var headers: [(name: String, value: String)]
     /// What is sent; empty for none.
     public var body: [UInt8]
+    /// A file that is sent in the place of `body`, as long as it is now, without being read whole.
+    public var bodyFile: HTTPBodyFile?
     /// From now to the last byte of the answer, resolving and TLS included.
     public var deadline = Duration.seconds(5)
     /// A longer answer fails the request.
@@ -166,6 +168,14 @@ public struct HTTPClientRequest: Sendable {
     public init(method: String, url: String, headers: [(name: String, value: String)] = [], body: [UInt8] = []) {
         (self.method, self.url, self.headers, self.body) = (method, url, headers, body)
     }
+}
+
+/// A file as the body of a request. Nobody may change it while it is sent.
+public struct HTTPBodyFile: Sendable, Equatable {
+    public var path: String
+    public var length: Int
+
+    public init(path: String, length: Int) { (self.path, self.length) = (path, length) }
 }
 
 /// Whom a client trusts and what it shows. Certificates are always verified; there is no way around it.

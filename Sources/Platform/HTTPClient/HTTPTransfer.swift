@@ -1,4 +1,5 @@
 import CCurl
+import Glibc
 import Wire
 
 /// One request under way: owns its easy handle, its header list and the bytes it sends and gets.
@@ -9,6 +10,7 @@ final class HTTPTransfer {
     private let reply: (Result<HTTPClientResponse, HTTPClientError>) -> Void
     private var headerList: UnsafeMutablePointer<curl_slist>?
     private var body: UnsafeMutableBufferPointer<CChar>
+    private var file: UnsafeMutablePointer<FILE>?
     private var response = HTTPClientResponse(status: 0)
     private var isTooLong = false
 
@@ -24,6 +26,7 @@ final class HTTPTransfer {
         unsafe body.initialize(repeating: 0)
         for (index, byte) in request.body.enumerated() { unsafe body[index] = CChar(bitPattern: byte) }
         setTarget()
+        try setBody()
         setTLS()
         setCallbacks()
     }
@@ -32,6 +35,7 @@ final class HTTPTransfer {
         unsafe curl_slist_free_all(headerList)
         unsafe curl_easy_cleanup(easy)
         unsafe body.deallocate()
+        if let file = unsafe file { unsafe fclose(file) }
     }
 
     private func setTarget() {
@@ -45,15 +49,25 @@ final class HTTPTransfer {
         unsafe ccurl_set_long(easy, CURLOPT_NOSIGNAL, 1)
         unsafe ccurl_set_long(easy, CURLOPT_TIMEOUT_MS, Int(max(1, request.deadline.milliseconds)))
         if request.method == "HEAD" { unsafe ccurl_set_long(easy, CURLOPT_NOBODY, 1) }
-        if !request.body.isEmpty || ["POST", "PUT", "PATCH"].contains(request.method) {
-            unsafe ccurl_set_long(easy, CURLOPT_POSTFIELDSIZE, request.body.count)
-            unsafe ccurl_set_pointer(easy, CURLOPT_POSTFIELDS, body.baseAddress)
-        }
-        // No waiting for 100-continue: bodies are small.
+        // No waiting for 100-continue: who takes our bodies has answered before.
         for header in ["Expect:"] + request.headers.map({ "\($0.name): \($0.value)" }) {
             unsafe headerList = curl_slist_append(headerList, header)
         }
         unsafe ccurl_set_list(easy, CURLOPT_HTTPHEADER, headerList)
+    }
+
+    /// libcurl reads a file by itself, and from its beginning again where a connection has to be made anew.
+    private func setBody() throws(HTTPClientError) {
+        if let source = request.bodyFile {
+            unsafe file = fopen(source.path, "re")
+            guard let file = unsafe file else { throw .invalidRequest("\(source.path) cannot be read") }
+            unsafe ccurl_set_long(easy, CURLOPT_UPLOAD, 1)
+            unsafe ccurl_set_offset(easy, CURLOPT_INFILESIZE_LARGE, curl_off_t(source.length))
+            unsafe ccurl_set_pointer(easy, CURLOPT_READDATA, file)
+        } else if !request.body.isEmpty || ["POST", "PUT", "PATCH"].contains(request.method) {
+            unsafe ccurl_set_long(easy, CURLOPT_POSTFIELDSIZE, request.body.count)
+            unsafe ccurl_set_pointer(easy, CURLOPT_POSTFIELDS, body.baseAddress)
+        }
     }
 
     private func setTLS() {
