@@ -43,6 +43,12 @@ struct ClusterHistoryTests {
         .closed(stageARN: arn, sessionID: session, participantID: id, generation: generation, at: now)
     }
 
+    static func recording(_ state: ParticipantRecording.State, of id: String) -> HistoryWrite {
+        .recording(
+            ParticipantRecording(state, bucketName: "recordings", prefix: "one/st-1/\(id)/t"), stageARN: arn, sessionID: "st-1",
+            participantID: id)
+    }
+
     static func start(_ generation: UInt64, of id: String = "p") -> [HistoryWrite] {
         [
             began("st-1"), participant(generation, of: id), event(.joined, generation, of: id),
@@ -65,7 +71,8 @@ struct ClusterHistoryTests {
         answers.append("\(try history.session("st-1", ofStage: arn).map { "\($0)" } ?? "none")")
         answers.append("\(try history.session("st-9", ofStage: arn) == nil)")
         for filter in [
-            ParticipantFilter.none, .userID("user q"), .published(true), .connected(true), .connected(false), .nothing,
+            ParticipantFilter.none, .userID("user q"), .published(true), .connected(true), .connected(false), .recording(.active),
+            .recording(.stopped), .recording(.failed),
         ] {
             answers.append("\(try history.participants(ofStage: arn, sessionID: "st-1", matching: filter, limit: 10))")
         }
@@ -111,6 +118,14 @@ struct ClusterHistoryTests {
                     (event.rule, event.sentence) = ("gop", "Set the keyframe interval to 2 s.")
                     return event
                 }()),
+            recording(.active, of: "p"), recording(.stopped, of: "q"), recording(.failed, of: "nobody"),
+            .event(
+                {
+                    var event = ParticipantEvent(
+                        name: .recordingEnded, time: now, stageARN: arn, sessionID: "st-1", participantID: "q", userID: "")
+                    event.recording = .init(bucketName: "recordings", prefix: "one/st-1/q/t", duration: 4_103)
+                    return event
+                }()),
             event(.publishError, 8, of: "q", at: 1), event(.publishStopped, 8, of: "q", at: 2), event(.left, 8, of: "q", at: 2),
             participant(8, of: "q", isConnected: false), closed(7), event(.left, 7),
         ]
@@ -128,7 +143,7 @@ struct ClusterHistoryTests {
         let expected = try await withCheckedThrowingContinuation { continuation in
             embedded.read(Self.allAnswers) { continuation.resume(with: $0) }
         }
-        try await eventually { try await second.read { try $0.events(after: 0, limit: 100).count } == 10 }
+        try await eventually { try await second.read { try $0.events(after: 0, limit: 100).count } == 11 }
         let (here, there) = (try await first.read(Self.allAnswers), try await second.read(Self.allAnswers))
         #expect(there == expected)
         #expect(here == expected)

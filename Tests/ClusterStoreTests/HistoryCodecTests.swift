@@ -26,11 +26,12 @@ struct HistoryCodecTests {
         HistoryCodec.participant(text, stageARN: "arn:stage/one", sessionID: "st-1", participantID: "p")
     }
 
-    private static let events = [ParticipantEvent.Name.joined, .publishError, .publishWarning].map { name in
+    private static let events = [ParticipantEvent.Name.joined, .publishError, .publishWarning, .recordingEnded].map { name in
         var event = ParticipantEvent(
             name: name, time: WallTime(nanosecondsSince1970: 1_800_000_000_123_456_789), stageARN: "arn:stage/one",
             sessionID: "st-1", participantID: "p", userID: "u\n", errorCode: name == .publishError ? "QUOTA" : "",
             generation: 1_800_000_000_123)
+        if name == .recordingEnded { event.recording = .init(bucketName: "b", prefix: "one/st-1/p/t", duration: 7) }
         if name == .publishWarning { (event.rule, event.sentence) = ("gop", "Every 2 s.") }
         return event
     }

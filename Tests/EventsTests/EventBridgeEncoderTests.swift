@@ -36,4 +36,25 @@ struct EventBridgeEncoderTests {
         event.name = .joined
         #expect(encoder.encode(event) == nil)
     }
+
+    /// Of IVS' samples: the members, and that only an end has a duration.
+    @Test(
+        arguments: [
+            (ParticipantEvent.Name.recordingStarted, "Recording Start", nil), (.recordingEnded, "Recording End", 547_327),
+            (.recordingStartFailed, "Recording Start Failure", nil), (.recordingEndFailed, "Recording End Failure", 0),
+        ] as [(ParticipantEvent.Name, String, Int?)])
+    func `a recording's events are of their own type`(_ name: ParticipantEvent.Name, _ words: String, _ duration: Int?) throws {
+        var event = ParticipantEvent(
+            name: name, time: WallTime(secondsSince1970: 1_723_559_897), stageARN: "arn:stage", sessionID: "st-1",
+            participantID: "p", userID: "u")
+        event.recording = .init(bucketName: "recordings", prefix: "s/st-1/p/2024-01-01T12-00-55Z", duration: duration)
+        let json = try #require(EventBridgeEncoder(names: ResourceName()).encode(event))
+        #expect(json["detail-type"] == "IVS Participant Recording State Change" && json["resources"] == ["arn:stage"])
+        var detail: JSONObject = [
+            "session_id": "st-1", "event_name": .string(words), "participant_id": "p", "recording_s3_bucket_name": "recordings",
+            "recording_s3_key_prefix": "s/st-1/p/2024-01-01T12-00-55Z",
+        ]
+        if let duration { detail["recording_duration_ms"] = .integer(Int64(duration)) }
+        #expect(json["detail"] == .object(detail))
+    }
 }

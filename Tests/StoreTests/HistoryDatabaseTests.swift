@@ -61,6 +61,29 @@ struct HistoryDatabaseTests {
     }
 
     @Test
+    func `how a recording stands is kept beside what else is told of its participant`() throws {
+        let history = try HistoryDatabase(directory: directory.path)
+        defer { history.close() }
+        let recording = ParticipantRecording(.active, bucketName: "recordings", prefix: "one/st-1/p/t")
+        let told = HistoryWrite.recording(recording, stageARN: "arn:stage/one", sessionID: "st-1", participantID: "p")
+        var started = ParticipantEvent(
+            name: .recordingStarted, time: Self.now, stageARN: "arn:stage/one", sessionID: "st-1", participantID: "p", userID: "")
+        started.recording = .init(bucketName: "recordings", prefix: "one/st-1/p/t")
+        _ = try history.append([told] + Self.started + [told, .event(started), Self.event(.left, 5), Self.participant(5)])
+        try history.read { reader in
+            #expect((try? reader.participant("p", ofStage: "arn:stage/one", sessionID: "st-1"))??.recording == recording)
+            for (state, count) in [(ParticipantRecording.State.active, 1), (.stopped, 0)] {
+                let found = try? reader.participants(
+                    ofStage: "arn:stage/one", sessionID: "st-1", matching: .recording(state), limit: 9)
+                #expect(found?.count == count)
+            }
+            let ofModel = try? reader.events(ofStage: "arn:stage/one", sessionID: "st-1", participantID: "p", limit: 9)
+            #expect(ofModel?.map(\.name) == [.joined, .publishStarted, .left], "the API's list does not know recordings")
+            #expect((try? reader.events(after: 3, limit: 1))?.first?.recording == started.recording)
+        }
+    }
+
+    @Test
     func `closing somebody unknown changes nothing`() throws {
         #expect(try names(after: [Self.closed(4)]).isEmpty)
     }

@@ -123,7 +123,7 @@ extension StoreMigration {
         }
         // Events of one moment stay in their participant's order.
         let inOrder = events.enumerated().sorted { ($0.element.time, $0.offset) < ($1.element.time, $1.offset) }.map(\.element)
-        return [.sessionBegan(begun)] + participants.map(HistoryWrite.participant) + inOrder.map(HistoryWrite.event)
+        return [.sessionBegan(begun)] + participants.flatMap(HistoryWrite.story) + inOrder.map(HistoryWrite.event)
             + (session.endTime.map { [.sessionEnded(stageARN: arn, sessionID: id, at: $0)] } ?? [])
     }
 }

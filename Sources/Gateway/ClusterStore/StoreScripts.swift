@@ -27,6 +27,8 @@ enum HistoryScript {
     static let session = RedisScript(PackageResources.once_lua, PackageResources.session_lua)
     /// A participant as it is now.
     static let participant = ofParticipant(PackageResources.participant_lua)
+    /// How a participant's recording stands.
+    static let recording = ofParticipant(PackageResources.recording_lua)
     /// An event.
     static let event = ofParticipant(PackageResources.event_lua)
     /// A publish is over, whoever held it.

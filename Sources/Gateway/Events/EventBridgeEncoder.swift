@@ -5,8 +5,6 @@ import Wire
 
 /// Participant events in the envelope and words of EventBridge, as IVS sends them, and our own Participant Publish Warning.
 struct EventBridgeEncoder: Sendable {
-    static let detailType = "IVS Stage Update"
-
     private let names: ResourceName
 
     init(names: ResourceName) { self.names = names }
@@ -14,18 +12,39 @@ struct EventBridgeEncoder: Sendable {
     /// - Returns: nil for events that have no form there: joining, failing to, and leaving.
     func encode(_ event: ParticipantEvent) -> JSONValue? {
         guard let name = Self.name(event.name) else { return nil }
-        let time = CivilTime(event.time)
+        return [
+            "version": "0", "id": .string(identifier(of: event)),
+            "detail-type": .string(Self.detailType(of: event)), "source": "aws.ivs",
+            "account": .string(names.account), "time": .string(CivilTime(event.time).rfc3339WholeSeconds),
+            "region": .string(names.region), "resources": [.string(event.stageARN)],
+            "detail": .object(event.recording.map { Self.detail(event, name, of: $0) } ?? Self.detail(event, name)),
+        ]
+    }
+
+    static func detailType(of event: ParticipantEvent) -> String {
+        event.recording == nil ? "IVS Stage Update" : "IVS Participant Recording State Change"
+    }
+
+    private static func detail(_ event: ParticipantEvent, _ name: String) -> JSONObject {
         var detail: JSONObject = [
-            "session_id": .string(event.sessionID), "event_name": .string(name), "event_time": .string(time.rfc3339),
-            "user_id": .string(event.userID), "participant_id": .string(event.participantID),
+            "session_id": .string(event.sessionID), "event_name": .string(name),
+            "event_time": .string(CivilTime(event.time).rfc3339), "user_id": .string(event.userID),
+            "participant_id": .string(event.participantID),
         ]
         if !event.errorCode.isEmpty { detail["error_code"] = .string(event.errorCode) }
         if !event.rule.isEmpty { (detail["rule"], detail["message"]) = (.string(event.rule), .string(event.sentence)) }
-        return [
-            "version": "0", "id": .string(identifier(of: event)), "detail-type": .string(Self.detailType),
-            "source": "aws.ivs", "account": .string(names.account), "time": .string(time.rfc3339WholeSeconds),
-            "region": .string(names.region), "resources": [.string(event.stageARN)], "detail": .object(detail),
+        return detail
+    }
+
+    private static func detail(
+        _ event: ParticipantEvent, _ name: String, of recording: ParticipantEvent.Recording
+    ) -> JSONObject {
+        var detail: JSONObject = [
+            "session_id": .string(event.sessionID), "event_name": .string(name), "participant_id": .string(event.participantID),
+            "recording_s3_bucket_name": .string(recording.bucketName), "recording_s3_key_prefix": .string(recording.prefix),
         ]
+        if let duration = recording.duration { detail["recording_duration_ms"] = .integer(Int64(duration)) }
+        return detail
     }
 
     private static func name(_ name: ParticipantEvent.Name) -> String? {
@@ -34,6 +53,10 @@ struct EventBridgeEncoder: Sendable {
         case .publishStopped: "Participant Unpublished"
         case .publishError: "Participant Publish Error"
         case .publishWarning: "Participant Publish Warning"
+        case .recordingStarted: "Recording Start"
+        case .recordingEnded: "Recording End"
+        case .recordingStartFailed: "Recording Start Failure"
+        case .recordingEndFailed: "Recording End Failure"
         case .joined, .left, .joinError: nil
         }
     }
@@ -43,9 +66,4 @@ struct EventBridgeEncoder: Sendable {
         let seed = "\(names.account) \(event.stageARN) \(event.sequence) \(event.time.nanosecondsSince1970)"
         return String(uuid: Digest.sha256(Array(seed.utf8)).prefix(16), version: 8)
     }
-}
-
-extension CivilTime {
-    /// `2026-11-21T02:14:36Z`
-    fileprivate var rfc3339WholeSeconds: String { rfc3339.prefix { $0 != "." } + "Z" }
 }

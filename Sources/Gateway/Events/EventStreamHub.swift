@@ -88,7 +88,7 @@ public final class EventStreamHub {
             guard let value = encoder.encode(event) else { continue }
             subscriber.send(
                 ServerSentEvent(
-                    event: EventBridgeEncoder.detailType, id: String(event.sequence),
+                    event: EventBridgeEncoder.detailType(of: event), id: String(event.sequence),
                     data: String(decoding: value.serialized(), as: UTF8.self)))
         }
         if events.count == Self.pageLength || subscriber.hasNews { advance(subscriber) }

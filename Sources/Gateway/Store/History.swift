@@ -56,8 +56,7 @@ public enum ParticipantFilter: Sendable {
     case userID(String)
     case published(Bool)
     case connected(Bool)
-    /// Nothing is recorded here, so that no recording state matches.
-    case nothing
+    case recording(ParticipantRecording.State)
 }
 
 /// One thing to append to the history, made under the lock under which the state changed, and so in its order.
@@ -68,6 +67,8 @@ public enum HistoryWrite: Codable, Equatable, Sendable {
     case participant(Participant)
     /// The event and, in the same transaction, its entries in the outbox.
     case event(ParticipantEvent)
+    /// How the participant's recording stands now; nothing where the history does not know the participant.
+    case recording(ParticipantRecording, stageARN: String, sessionID: String, participantID: String)
     /// The publish of this generation is over, whoever held it: if the participant is still connected by it, PUBLISH_STOPPED
     /// (where it was publishing) and LEFT are derived. What is written of that generation or an older one later is dropped.
     case closed(stageARN: String, sessionID: String, participantID: String, generation: UInt64, at: WallTime)
@@ -75,4 +76,15 @@ public enum HistoryWrite: Codable, Equatable, Sendable {
     case forwarded(through: Int64, closing: [ParticipantEvent])
     /// The receiver has taken the events up to here for this participant.
     case delivered(target: String, sequences: [Int64])
+}
+
+extension HistoryWrite {
+    /// The writes that make a participant again, with its recording.
+    package static func story(of participant: Participant) -> [HistoryWrite] {
+        let recording = participant.recording.map {
+            HistoryWrite.recording(
+                $0, stageARN: participant.stageARN, sessionID: participant.sessionID, participantID: participant.participantID)
+        }
+        return [.participant(participant)] + (recording.map { [$0] } ?? [])
+    }
 }

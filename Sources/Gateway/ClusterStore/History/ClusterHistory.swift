@@ -149,7 +149,7 @@ extension ParticipantFilter {
         case .userID(let id): participant.userID == id
         case .published(let flag): participant.published == flag
         case .connected(let flag): participant.isConnected == flag
-        case .nothing: false
+        case .recording(let state): participant.recording?.state == state
         }
     }
 }

@@ -32,7 +32,23 @@ enum HistoryCodec {
             ingestProtocol: word("ingestProtocol"), ingestConfigurationARN: word("ingestConfigurationArn"), client: client)
         participant.isConnected = record["connected"]?.bool ?? false
         participant.published = record["published"]?.bool ?? false
+        participant.recording = record["recording"].flatMap(recording)
         return participant
+    }
+
+    static func encode(_ recording: ParticipantRecording) -> String {
+        let object: JSONObject = [
+            "state": .string(recording.state.rawValue), "bucket": .string(recording.bucketName),
+            "prefix": .string(recording.prefix),
+        ]
+        return JSONValue.object(object).description
+    }
+
+    private static func recording(_ fields: JSONValue) -> ParticipantRecording? {
+        fields["state"]?.string.flatMap(ParticipantRecording.State.init(rawValue:)).map {
+            ParticipantRecording(
+                $0, bucketName: fields["bucket"]?.string ?? "", prefix: fields["prefix"]?.string ?? "")
+        }
     }
 
     /// - Parameter isWhole: with the stage, session and participant that a participant's own list need not name.
@@ -43,6 +59,11 @@ enum HistoryCodec {
             "generation": .string("\(event.generation)"),
         ]
         if !event.rule.isEmpty { (object["rule"], object["sentence"]) = (.string(event.rule), .string(event.sentence)) }
+        if let recording = event.recording {
+            object["recordingBucket"] = .string(recording.bucketName)
+            object["recordingPrefix"] = .string(recording.prefix)
+            if let duration = recording.duration { object["recordingDuration"] = .integer(Int64(duration)) }
+        }
         if isWhole {
             object["stageArn"] = .string(event.stageARN)
             object["sessionId"] = .string(event.sessionID)
@@ -66,6 +87,11 @@ enum HistoryCodec {
             participantID: participantID.isEmpty ? word("participantId") : participantID, userID: word("userId"),
             errorCode: word("errorCode"), generation: UInt64(word("generation")) ?? 0)
         (event.rule, event.sentence, event.sequence) = (word("rule"), word("sentence"), sequence)
+        if let bucket = fields["recordingBucket"]?.string {
+            event.recording = .init(
+                bucketName: bucket, prefix: word("recordingPrefix"),
+                duration: fields["recordingDuration"]?.integer.map { Int($0) })
+        }
         return event
     }
 }

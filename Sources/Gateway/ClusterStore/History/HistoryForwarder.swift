@@ -29,6 +29,10 @@ struct HistoryForwarder {
                 now)
         case .participant(let participant): try forward(participant, origin, now)
         case .event(let event): try forward(event, origin)
+        case .recording(let recording, let stageARN, let sessionID, let participantID):
+            _ = try server.run(
+                HistoryScript.recording, keys(stageARN, sessionID, participantID),
+                arguments(origin, participantID, generation: 0) + [RedisArgument(HistoryCodec.encode(recording))])
         case .closed(let stageARN, let sessionID, let participantID, let generation, let time):
             let event = ParticipantEvent(
                 name: .left, time: time, stageARN: stageARN, sessionID: sessionID, participantID: participantID, userID: "",
@@ -71,8 +75,8 @@ struct HistoryForwarder {
     }
 
     private func forward(_ event: ParticipantEvent, _ origin: Origin) throws(StoreError) {
-        // Nobody asks for the warnings of one participant: they would push its history out.
-        let body = event.name == .publishWarning ? "" : HistoryCodec.encode(event, isWhole: false)
+        // Nobody asks for one participant's of what the API model does not know: it would push the history out.
+        let body = ParticipantEvent.Name.unmodelled.contains(event.name) ? "" : HistoryCodec.encode(event, isWhole: false)
         let outcome = try server.run(
             HistoryScript.event, keys(event.stageARN, event.sessionID, event.participantID),
             arguments(origin, event.participantID, generation: event.generation) + [

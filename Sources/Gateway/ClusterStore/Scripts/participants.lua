@@ -2,7 +2,8 @@
 -- ARGV[3], ARGV[4]: participant, lifetime in s.
 --
 -- A participant's record is JSON: generation of the publish that it tells of, closed (the highest generation that is over for
--- good), connected, published, publishing, and about, which nothing here looks into but for firstJoinTime and userId. Numbers
+-- good), connected, published, publishing, recording, and about; nothing here looks into the last two but for about's
+-- firstJoinTime and userId. Numbers
 -- that need more than 53 bits are text.
 local function load()
     local text = redis.call('HGET', KEYS[2], ARGV[3])

@@ -53,9 +53,10 @@ struct EmbeddedHistory: HistoryReading {
         try ParticipantEvent.fetch(
             database,
             where: """
-                stageARN = ? AND sessionID = ? AND participantID = ? AND name <> ? AND sequence > ? ORDER BY sequence LIMIT ?
+                stageARN = ? AND sessionID = ? AND participantID = ? AND \(ParticipantEvent.isModelled) AND sequence > ?
+                    ORDER BY sequence LIMIT ?
                 """,
-            [arn, sessionID, participantID, ParticipantEvent.Name.publishWarning.rawValue, after, limit])
+            [arn, sessionID, participantID, after, limit])
     }
 
     func events(after: Int64, limit: Int) throws -> [ParticipantEvent] {
@@ -88,7 +89,7 @@ extension ParticipantFilter {
         case .userID(let id): ("userID = ?", id)
         case .published(let flag): ("published = ?", flag)
         case .connected(let flag): ("isConnected = ?", flag)
-        case .nothing: ("?", false)
+        case .recording(let state): ("recordingState = ?", state.rawValue)
         }
     }
 }
@@ -123,15 +124,20 @@ extension Participant: StoredRecord {
     static let columns = [
         "stageARN", "sessionID", "participantID", "userID", "attributes", "isConnected", "published", "firstJoinTime",
         "ingestProtocol", "ingestConfigurationARN", "browserName", "browserVersion", "osName", "osVersion", "sdkVersion",
+        "recordingState", "recordingBucket", "recordingPrefix",
     ]
     static let keyColumns = ["stageARN", "sessionID", "participantID"]
-    /// The first join stays, and whoever published once has published.
-    static let mergedColumns = ["firstJoinTime": "firstJoinTime", "published": "max(published, excluded.published)"]
+    /// The first join stays, and whoever published once has published; recording is told by itself.
+    static let mergedColumns = [
+        "firstJoinTime": "firstJoinTime", "published": "max(published, excluded.published)", "recordingState": "recordingState",
+        "recordingBucket": "recordingBucket", "recordingPrefix": "recordingPrefix",
+    ]
     var values: [(any DatabaseValueConvertible & Sendable)?] {
         [
             stageARN, sessionID, participantID, userID, StoredMap(attributes), isConnected, published,
             firstJoinTime.nanosecondsSince1970, ingestProtocol, ingestConfigurationARN, client.browserName,
-            client.browserVersion, client.osName, client.osVersion, client.sdkVersion,
+            client.browserVersion, client.osName, client.osVersion, client.sdkVersion, recording?.state.rawValue ?? "",
+            recording?.bucketName ?? "", recording?.prefix ?? "",
         ]
     }
 
@@ -146,6 +152,9 @@ extension Participant: StoredRecord {
             ingestProtocol: row.text("ingestProtocol"), ingestConfigurationARN: row.text("ingestConfigurationARN"),
             client: client)
         (isConnected, published) = (row.flag("isConnected"), row.flag("published"))
+        recording = ParticipantRecording.State(rawValue: row.text("recordingState")).map {
+            ParticipantRecording($0, bucketName: row.text("recordingBucket"), prefix: row.text("recordingPrefix"))
+        }
     }
 }
 
@@ -153,15 +162,19 @@ extension ParticipantEvent: StoredRecord {
     static let table = "event"
     static let columns = [
         "sequence", "name", "time", "stageARN", "sessionID", "participantID", "userID", "errorCode", "generation", "rule",
-        "sentence",
+        "sentence", "recordingBucket", "recordingPrefix", "recordingDuration",
     ]
     static let keyColumns = ["sequence"]
+
+    /// As a condition: what the API model knows.
+    static let isModelled = "name NOT IN (\(Name.unmodelled.map { "'\($0.rawValue)'" }.joined(separator: ", ")))"
 
     /// A sequence of 0 becomes NULL, for which SQLite puts the next number.
     var values: [(any DatabaseValueConvertible & Sendable)?] {
         [
             sequence == 0 ? nil : sequence, name.rawValue, time.nanosecondsSince1970, stageARN, sessionID, participantID,
-            userID, errorCode, Int64(generation), rule, sentence,
+            userID, errorCode, Int64(generation), rule, sentence, recording?.bucketName ?? "", recording?.prefix ?? "",
+            recording?.duration,
         ]
     }
 
@@ -173,5 +186,9 @@ extension ParticipantEvent: StoredRecord {
             errorCode: row.text("errorCode"), generation: UInt64(max(0, generation)))
         sequence = row["sequence"] ?? 0
         (rule, sentence) = (row.text("rule"), row.text("sentence"))
+        if !row.text("recordingBucket").isEmpty {
+            recording = Recording(
+                bucketName: row.text("recordingBucket"), prefix: row.text("recordingPrefix"), duration: row["recordingDuration"])
+        }
     }
 }

@@ -87,6 +87,13 @@ struct HistoryDatabase: Sendable {
             if try !Self.isClosed(participant, participant.generation ?? 0, database) { try participant.put(database) }
         case .event(let event):
             if try !Self.isClosed(event, event.generation, database) { return [try Self.append(event, database)] }
+        case .recording(let recording, let stage, let session, let participantID):
+            try database.execute(
+                sql: """
+                    UPDATE participant SET recordingState = ?, recordingBucket = ?, recordingPrefix = ?
+                        WHERE stageARN = ? AND sessionID = ? AND participantID = ?
+                    """,
+                arguments: [recording.state.rawValue, recording.bucketName, recording.prefix, stage, session, participantID])
         case .closed(let stage, let session, let participantID, let generation, let time):
             // Where the cluster's database decides who is still connected, it also says what follows.
             guard !isQueueing, let participant = try Self.participant(stage, session, participantID, database) else { break }
@@ -156,6 +163,17 @@ struct HistoryDatabase: Sendable {
                     INSERT INTO platformQueueName VALUES (lower(hex(randomblob(8))));
                     """)
         }
+        migrator.registerMigration("4 recordings") { database in
+            for (table, columns) in [
+                ("participant", ["recordingState", "recordingBucket", "recordingPrefix"]),
+                ("event", ["recordingBucket", "recordingPrefix"]),
+            ] {
+                for column in columns {
+                    try database.execute(sql: "ALTER TABLE \(table) ADD COLUMN \(column) TEXT NOT NULL DEFAULT ''")
+                }
+            }
+            try database.execute(sql: "ALTER TABLE event ADD COLUMN recordingDuration INTEGER")
+        }
         return migrator
     }
 }
@@ -168,7 +186,7 @@ extension HistoryDatabase {
     private static func enqueue(_ write: HistoryWrite, _ database: Database) throws {
         switch write {
         case .delivered, .forwarded: return
-        case .sessionBegan, .sessionEnded, .participant, .event, .closed: break
+        case .sessionBegan, .sessionEnded, .participant, .event, .recording, .closed: break
         }
         let entry = String(decoding: try JSONEncoder().encode(write), as: UTF8.self)
         try database.cachedStatement(sql: "INSERT INTO platformQueue (entry) VALUES (?)").execute(arguments: [entry])
@@ -271,12 +289,10 @@ extension HistoryDatabase {
         try ParticipantEvent.fetch(
             database,
             where: """
-                stageARN = ? AND sessionID = ? AND participantID = ? AND name <> ? ORDER BY sequence DESC LIMIT 1
+                stageARN = ? AND sessionID = ? AND participantID = ? AND \(ParticipantEvent.isModelled)
+                    ORDER BY sequence DESC LIMIT 1
                 """,
-            [
-                participant.stageARN, participant.sessionID, participant.participantID,
-                ParticipantEvent.Name.publishWarning.rawValue,
-            ]
+            [participant.stageARN, participant.sessionID, participant.participantID]
         ).first
     }
 }
@@ -323,7 +339,7 @@ extension HistoryDatabase {
                 return [.sessionBegan(begun)] + (end.map { [$0] } ?? [])
             }
         case .participants:
-            return try Participant.fetch(database, where: "true \(page)", [limit, offset]).map(HistoryWrite.participant)
+            return try Participant.fetch(database, where: "true \(page)", [limit, offset]).flatMap(HistoryWrite.story)
         case .events:
             return try ParticipantEvent.fetch(database, where: "true \(page)", [limit, offset]).map(HistoryWrite.event)
         }

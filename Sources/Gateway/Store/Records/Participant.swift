@@ -17,6 +17,8 @@ public struct Participant: Codable, Equatable, Sendable {
     /// Empty for tokens.
     public var ingestConfigurationARN: String
     public var client: ClientAttributes
+    /// Nil while nothing of it was recorded. What `HistoryWrite.recording` says stays, whatever else is written.
+    public var recording: ParticipantRecording?
     /// The generation of the publish that this is about; nil when it holds no lease. Not stored.
     public var generation: UInt64?
 

@@ -17,7 +17,7 @@ public struct StageSession: Codable, Equatable, Sendable {
 
 /// One thing that happened to a participant; ListParticipantEvents and the EventBridge form are two encodings of it.
 public struct ParticipantEvent: Codable, Equatable, Sendable {
-    /// `EventName` of the API model, as far as a gateway produces them, and one of our own.
+    /// `EventName` of the API model, as far as a gateway produces them, and some of our own.
     public enum Name: String, Codable, Sendable {
         case joined = "JOINED"
         case left = "LEFT"
@@ -26,8 +26,28 @@ public struct ParticipantEvent: Codable, Equatable, Sendable {
         case publishError = "PUBLISH_ERROR"
         /// It never was in the session: what keeps it out has nothing to do with what it would publish.
         case joinError = "JOIN_ERROR"
-        /// Not in the API model: ListParticipantEvents leaves it out.
         case publishWarning = "PUBLISH_WARNING"
+        case recordingStarted = "RECORDING_STARTED"
+        case recordingEnded = "RECORDING_ENDED"
+        case recordingStartFailed = "RECORDING_START_FAILED"
+        case recordingEndFailed = "RECORDING_END_FAILED"
+
+        /// What is not in the API model, ListParticipantEvents leaves out.
+        package static let unmodelled: [Name] = [
+            .publishWarning, .recordingStarted, .recordingEnded, .recordingStartFailed, .recordingEndFailed,
+        ]
+    }
+
+    /// Which recording an event is about.
+    public struct Recording: Codable, Equatable, Sendable {
+        public var bucketName: String
+        public var prefix: String
+        /// Of what was recorded, in milliseconds; nil where it has not ended.
+        public var duration: Int?
+
+        public init(bucketName: String, prefix: String, duration: Int? = nil) {
+            (self.bucketName, self.prefix, self.duration) = (bucketName, prefix, duration)
+        }
     }
 
     /// Rises with every event of this gateway; 0 until the store has written it.
@@ -43,6 +63,8 @@ public struct ParticipantEvent: Codable, Equatable, Sendable {
     /// The rule of the media contract that is broken, and what to change; empty unless this is a warning.
     public var rule = ""
     public var sentence = ""
+    /// Nil unless it is about a recording.
+    public var recording: Recording?
     /// The generation of the publish that it belongs to.
     public var generation: UInt64
 
