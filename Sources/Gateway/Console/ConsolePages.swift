@@ -47,6 +47,7 @@ public enum ConsolePages {
         "/console/signature.js": (script, PackageResources.signature_js),
         "/console/sparkline.js": (script, PackageResources.sparkline_js),
         "/console/stages.js": (script, PackageResources.stages_js),
+        "/console/storage.js": (script, PackageResources.storage_js),
         "/console/tokens.js": (script, PackageResources.tokens_js),
         "/console/units.js": (script, PackageResources.units_js),
     ]

@@ -188,6 +188,30 @@ def arrange_keys(console):
     expect(True, 'a stream key is attached and detached')
 
 
+def record_stage(console):
+    """Quickstart's bucket, a stage that is recorded there, and everything as it was."""
+    browser = console.browser
+    console.press('Add storage')
+    console.fill('bucketName', 'nobody-named-it')
+    browser.click('#ask-yes')
+    browser.wait('refusal', 'document.querySelector("#ask .fault").textContent')
+    expect('names no bucket' in browser.text('#ask .fault'), 'a bucket that the configuration file does not name is refused')
+    console.fill('bucketName', 'recordings')
+    browser.click('#ask-yes')
+    browser.wait('storage', 'document.querySelector("#storages li")?.textContent.includes("recordings")')
+    console.press('Record', console.stage('my-show') + ' header')
+    browser.run('document.querySelector("#ask-storage").value = document.querySelector("#ask-storage option[value^=arn]").value')
+    browser.click('#ask-yes')
+    browser.wait('recorded', '[...document.querySelectorAll(".stage .recorded")].some(chip => chip.textContent.includes("recordings"))')
+    console.press('Record', console.stage('my-show') + ' header')
+    browser.run('document.querySelector("#ask-storage").value = ""')
+    browser.click('#ask-yes')
+    browser.wait('not recorded', '[...document.querySelectorAll(".stage .recorded")].every(chip => chip.hidden)')
+    console.press('Delete', '#storages')
+    console.answer()
+    browser.wait('no storage', '!document.querySelector("#storages-empty").hidden')
+
+
 def import_public_key(console):
     browser = console.browser
     pem = subprocess.run(
@@ -220,6 +244,7 @@ def main():
         publish_by_ffmpeg(console, command, folder)
         publish_by_link(console, folder)
         arrange_keys(console)
+        record_stage(console)
         import_public_key(console)
         console.press('Delete', console.stage('my-show') + ' header')
         console.answer()

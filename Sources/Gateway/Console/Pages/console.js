@@ -10,6 +10,7 @@ import { perform, tellConnection } from './notices.js';
 import { importKey, showPublicKeys } from './publickeys.js';
 import { may, offer, setRights } from './rights.js';
 import { createStage, showStages } from './stages.js';
+import { createStorage, showStorages } from './storage.js';
 
 const interval = 1000;
 let isDraining = false;
@@ -44,10 +45,11 @@ function show(id) {
 async function refresh() {
   clearTimeout(timer);
   try {
-    const [answer, { configurations, publicKeys }] = await Promise.all([api.overview(), inventory()]);
+    const [answer, { configurations, publicKeys, storages }] = await Promise.all([api.overview(), inventory()]);
     isDraining = answer.node.phase !== 'serving';
     $('drain').textContent = isDraining ? 'Stop draining' : 'Drain';
     showNode(answer);
+    showStorages(storages);
     showStages(answer, configurations, { disconnect });
     showPublicKeys(publicKeys);
     showLists(answer);
@@ -80,6 +82,7 @@ const drain = () => ask({
 
 $('drain').addEventListener('click', () => isDraining ? perform(api.cancelDrain) : drain());
 $('create-stage').addEventListener('click', createStage);
+$('create-storage').addEventListener('click', createStorage);
 $('import-key').addEventListener('click', importKey);
 document.addEventListener('changed', () => {
   forget();

@@ -1,10 +1,10 @@
-// Stream keys and public keys as the API lists them: without their secrets, asked for now and then and after each change.
+// Stream keys, public keys and storage configurations as the API lists them: without their secrets, asked for now and then and after each change.
 
 import { list } from './api.js';
 import { may } from './rights.js';
 
 const maximumAge = 10_000;
-const kept = { configurations: [], publicKeys: [] };
+const kept = { configurations: [], publicKeys: [], storages: [] };
 let askedAt = -Infinity;
 let questions = 0;
 
@@ -13,11 +13,12 @@ export async function inventory() {
   if (performance.now() - askedAt < maximumAge) return kept;
   askedAt = performance.now();
   const question = ++questions;
-  const [configurations, publicKeys] = await Promise.all([
+  const [configurations, publicKeys, storages] = await Promise.all([
     listed('ListIngestConfigurations', 'ingestConfigurations'), listed('ListPublicKeys', 'publicKeys'),
+    listed('ListStorageConfigurations', 'storageConfigurations'),
   ]);
   // A slow answer does not take the place of a newer one.
-  return question === questions ? Object.assign(kept, { configurations, publicKeys }) : kept;
+  return question === questions ? Object.assign(kept, { configurations, publicKeys, storages }) : kept;
 }
 
 const listed = async (name, member) => may(`ivs:${name}`) ? list(name, member) : [];

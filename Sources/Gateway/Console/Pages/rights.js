@@ -10,7 +10,8 @@ const offers = {
   'ivs:ListIngestConfigurations': 'list stream keys', 'ivs:CreateParticipantToken': 'make tokens',
   'ivs:DisconnectParticipant': 'disconnect', 'ivs:ListPublicKeys': 'list public keys', 'ivs:ImportPublicKey': 'import public keys',
   'ivs:DeletePublicKey': 'delete public keys', 'stagedoor:GetSession': 'see how sessions stand with the rules',
-  'stagedoor:StartDrain': 'drain', 'stagedoor:StopDrain': 'stop draining',
+  'ivs:CreateStorageConfiguration': 'add storage', 'ivs:DeleteStorageConfiguration': 'delete storage',
+  'ivs:ListStorageConfigurations': 'list storage', 'ivs:UpdateStage': 'have stages recorded', 'stagedoor:StartDrain': 'drain', 'stagedoor:StopDrain': 'stop draining',
 };
 let actions = new Set();
 

@@ -5,6 +5,7 @@ import { ask } from './dialogs.js';
 import { $, keyed, make, put } from './dom.js';
 import { createKey, showKeys } from './keys.js';
 import { makeSessions, remember, showSessions } from './sessions.js';
+import { record, recordedInto } from './storage.js';
 import { createToken, watch } from './tokens.js';
 
 /** What the buttons work with: as it was when the stages were last shown. */
@@ -31,10 +32,10 @@ function makeStage(stage) {
     type: 'button', class: style, 'data-rights': right, 'aria-describedby': title.id, onclick: () => action(stage, context),
   }, words);
   return make('section', { class: 'stage', 'aria-labelledby': title.id },
-    make('header', {}, title, make('span', { class: 'muted mono' }, stage.id), make('span', { class: 'chip dot' }),
+    make('header', {}, title, make('span', { class: 'muted mono' }, stage.id), make('span', { class: 'chip dot' }), make('span', { class: 'chip recorded' }),
       make('div', { class: 'actions set-up' }, button('New stream key', createKey, 'ivs:CreateIngestConfiguration'),
         button('New token', createToken, 'ivs:CreateParticipantToken'), button('Watch', watch, 'ivs:CreateParticipantToken', 'quiet watch'),
-        button('Delete', remove, 'ivs:DeleteStage', 'quiet cut-stage cut'))),
+        button('Record', record, 'ivs:GetStage ivs:UpdateStage'), button('Delete', remove, 'ivs:DeleteStage', 'quiet cut-stage cut'))),
     make('ul', { class: 'keys', 'aria-label': 'Stream keys' }), makeSessions());
 }
 
@@ -43,6 +44,9 @@ function updateStage(element, stage, limits) {
   const chip = element.querySelector('header .chip');
   put(chip, `${stage.publishers} of ${limits.publishersPerStage} publishing`);
   chip.classList.toggle('good', stage.publishers > 0);
+  const recorded = element.querySelector('.recorded');
+  put(recorded, recordedInto(stage.storageConfigurationArn));
+  recorded.hidden = !recorded.textContent;
   element.querySelector('.watch').hidden = !context.endpoints.watch;
 }
 

@@ -139,6 +139,7 @@ extension OverviewReport {
                 "arn": .string(stage.arn), "id": .string(stage.id), "name": .string(stage.name),
                 "publishers": .integer(Int64(counts[stage.arn] ?? 0)),
                 "createdAt": .string(CivilTime(stage.createdAt).rfc3339),
+                "storageConfigurationArn": .string(stage.recording.storageARN),
             ]
         }
     }

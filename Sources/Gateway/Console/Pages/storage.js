@@ -1,0 +1,65 @@
+// Where participants are recorded: storage configurations, and which of them a stage uses.
+
+import { operation } from './api.js';
+import { ask } from './dialogs.js';
+import { $, keyed, make } from './dom.js';
+import { perform } from './notices.js';
+
+let storages = [];
+
+export function showStorages(configurations) {
+  storages = configurations;
+  $('storages-empty').hidden = storages.length > 0;
+  keyed($('storages'), storages, storage => storage.arn, makeStorage);
+}
+
+const nameOf = storage => storage.name || storage.arn.split('/')[1];
+
+/** Where a stage's participants are recorded, in a word; '' where they are not. */
+export function recordedInto(arn) {
+  if (!arn) return '';
+  const storage = storages.find(each => each.arn === arn);
+  return storage ? `recorded into ${storage.s3.bucketName}` : 'its storage is gone';
+}
+
+function makeStorage(storage) {
+  const remove = make('button', {
+    type: 'button', class: 'quiet cut', 'data-rights': 'ivs:DeleteStorageConfiguration',
+    'aria-label': `Delete storage ${nameOf(storage)}`, onclick: () => deleteStorage(storage),
+  }, 'Delete');
+  return make('li', {}, make('div', { class: 'head' }, make('b', {}, nameOf(storage)), make('span', { class: 'chip' }, storage.s3.bucketName),
+    make('span', { class: 'actions' }, remove)), make('small', { class: 'mono' }, storage.arn));
+}
+
+export const createStorage = () => ask({
+  title: 'Create a storage configuration', verb: 'Create', done: 'Stages can be recorded there.',
+  text: 'For a bucket, or folder, that the configuration file names under storage. Whether it can be written to is tried now.',
+  fields: [{ name: 'name', label: 'Name', hint: 'Letters, digits, - and _; it may be left out.' }, { name: 'bucketName', label: 'Bucket' }],
+}, ({ name, bucketName }) => operation('CreateStorageConfiguration', { name, s3: { bucketName } }));
+
+const deleteStorage = storage => ask({
+  title: `Delete ${nameOf(storage)}?`, verb: 'Delete', isDangerous: true, done: 'The storage configuration is deleted.',
+  text: 'What was recorded stays in the bucket. Stages that record there record nothing more.',
+}, () => operation('DeleteStorageConfiguration', { arn: storage.arn }));
+
+/** Asks where a stage's participants are to be recorded; what the dialog does not ask for stays as it is. */
+export async function record(stage) {
+  const answer = await perform(() => operation('GetStage', { arn: stage.arn }));
+  if (!answer) return;
+  const now = answer.stage.autoParticipantRecordingConfiguration;
+  const choices = [['', 'Nowhere: nothing is recorded'], ...storages.map(each => [each.arn, `${nameOf(each)} (${each.s3.bucketName})`])];
+  await ask({
+    title: `Record ${stage.name || stage.id}`, verb: 'Save', done: 'From the next publish on.',
+    fields: [
+      { name: 'storage', label: 'Into', kind: 'choice', choices: choices.sort(([arn]) => arn === now.storageConfigurationArn ? -1 : 0) },
+      { name: 'window', label: 'Who comes back within so many seconds goes on in the same recording', kind: 'number',
+        value: now.recordingReconnectWindowSeconds, hint: '0 to 300.' },
+      { name: 'segment', label: 'Seconds of a segment', kind: 'number', value: now.hlsConfiguration.targetSegmentDurationSeconds, hint: '2 to 10.' },
+    ],
+  }, ({ storage, window, segment }) => operation('UpdateStage', {
+    arn: stage.arn,
+    autoParticipantRecordingConfiguration: {
+      ...now, storageConfigurationArn: storage, recordingReconnectWindowSeconds: window, hlsConfiguration: { targetSegmentDurationSeconds: segment },
+    },
+  }));
+}
