@@ -173,8 +173,13 @@ let modules: [Module] = [
             "Pages/dialogs.js", "Pages/dom.js", "Pages/encoders.js", "Pages/fields.js", "Pages/inventory.js", "Pages/keys.js",
             "Pages/layers.js", "Pages/lists.js", "Pages/node.js", "Pages/notices.js", "Pages/publickeys.js", "Pages/qr.js",
             "Pages/qrmatrix.js", "Pages/reedsolomon.js", "Pages/rights.js", "Pages/rules.js", "Pages/sessions.js",
-            "Pages/sheet.js", "Pages/signature.js", "Pages/sparkline.js", "Pages/stages.js", "Pages/tokens.js", "Pages/units.js",
+            "Pages/sheet.js", "Pages/signature.js", "Pages/sparkline.js", "Pages/stages.js", "Pages/storage.js", "Pages/tokens.js",
+            "Pages/units.js",
         ]),
+    gateway(
+        "ObjectStorage",
+        ["Wire", "Settings", "OpenSSL", "Signatures", "EventLoop", "HTTPClient", "GatewayLogging", "GatewayMetrics"],
+        testUses: ["HTTP", "HTTPServer", "Sockets"]),
     gateway(
         "ControlPlane",
         [
@@ -192,7 +197,8 @@ let modules: [Module] = [
     gateway(
         "ClusterStore", ["Wire", "Settings", "JSON", "OpenSSL", "EventLoop", "Redis", "Store"], testUses: ["Sockets"],
         embedded: [
-            "commit", "stage", "follow", "announce", "once", "participants", "session", "participant", "event", "closed",
+            "commit", "stage", "follow", "announce", "once", "participants", "session", "participant", "recording", "event",
+            "closed",
             "append",
         ].map { "Scripts/\($0).lua" }),
     gateway("TakeOverCodec", ["Wire", "EventLoop", "Sockets", "HTTP"]),
@@ -209,8 +215,8 @@ let modules: [Module] = [
             "GatewayMetrics", "DataDirectory", "Refusals", "Settings", "GatewayConfiguration", "Store", "Redis", "ClusterStore",
             "Cluster",
             "Admission", "StageHub", "MediaContract", "Transcoding", "RouterForwarding", "RTMPIngest", "WebRTCTransport",
-            "WHIPIngest", "SharedPort", "EmbeddedRouter", "Events", "ControlPlane", "Monitoring", "Console", "TakeOver",
-            "TakeOverCodec", "ClientConfiguration", "Recording",
+            "WHIPIngest", "SharedPort", "EmbeddedRouter", "Events", "ControlPlane", "ObjectStorage", "Monitoring", "Console",
+            "TakeOver", "TakeOverCodec", "ClientConfiguration", "Recording",
         ], strict: true),
 
     Module(

@@ -32,6 +32,7 @@ struct Fuzzer: Sendable, CustomTestStringConvertible {
         Fuzzer("RTMPSession", RTMPSessionFuzz.run),
         Fuzzer("RTPHeader", RTPHeaderFuzz.run),
         Fuzzer("Recording", RecordingFuzz.run),
+        Fuzzer("S3Answer", S3AnswerFuzz.run),
         Fuzzer("SDP", SDPFuzz.run),
         Fuzzer("SDPFragment", SDPFragmentFuzz.run),
         Fuzzer("STUN", STUNFuzz.run),

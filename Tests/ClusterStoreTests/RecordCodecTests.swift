@@ -21,7 +21,19 @@ struct RecordCodecTests {
                 var transaction = StateTransaction(StoreState())
                 return transaction.place(.init(stageID: "one", replica: 1), on: "a", expected: nil, now: ClusterBench.now)
             }()), .setting(Setting(name: "quickstart.stage", value: Secret("value"))),
+        .storageConfiguration(
+            StorageConfiguration(
+                arn: ResourceName().arn(.storageConfiguration, "s"), name: "disk", bucketName: "recordings", tags: ["x": "y"],
+                createdAt: ClusterBench.now)),
+        .stage(recordedStage),
     ]
+
+    private static var recordedStage: Stage {
+        var stage = ClusterBench.stage("two")
+        stage.recording.storageARN = ResourceName().arn(.storageConfiguration, "s")
+        (stage.recording.media, stage.recording.thumbnails.isEnabled, stage.recording.reconnectWindow) = (.none, true, 60)
+        return stage
+    }
 
     @Test(arguments: records)
     func `a record reads back as it was written`(record: Record) throws {
@@ -41,7 +53,7 @@ struct RecordCodecTests {
     @Test
     func `a stage, its placements and its revocations share a slot; other records have their own`() {
         let tags = Self.records.map { schema.tag(schema.record($0.id)) }
-        #expect(tags == ["one", "c", "k", "one", "one", "settings"])
+        #expect(tags == ["one", "c", "k", "one", "one", "settings", "s", "two"])
     }
 
     @Test

@@ -24,7 +24,7 @@ final class ServedAPI: Sendable {
                     settings.admin.auth = .sigv4
                     (settings.rates.resources, settings.rates.tokens) = (100_000, 100_000)
                     (settings.rates.publicKeys, settings.rates.tags) = (100_000, 100_000)
-                    settings.quotas.ingestConfigurations = 1_000
+                    (settings.quotas.ingestConfigurations, settings.quotas.storageConfigurations) = (1_000, 1_000)
                 }
                 let plane = bench.plane
                 let configuration = HTTPServerConfiguration(

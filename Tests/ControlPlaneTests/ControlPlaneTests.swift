@@ -37,7 +37,14 @@ final class APIBench {
         loop = try EventLoop()
         plane = try ControlPlane(
             loop: loop, settings: settings, store: store, leases: leases, authority: #require(authority),
-            isWatching: isWatching)
+            isWatching: isWatching,
+            tryBucket: { bucket, reply in
+                switch bucket {
+                case "recordings": reply(.writable)
+                case "locked": reply(.unwritable("the store answered 403 AccessDenied."))
+                default: reply(.unknown)
+                }
+            })
     }
 
     deinit {
@@ -106,6 +113,47 @@ struct ControlPlaneTests {
         #expect(listed?["name"] == "" && listed?["autoParticipantRecordingConfiguration"] == nil)
         let ingest = try bench.call("CreateIngestConfiguration", ["ingestProtocol": "rtmps"]).output["ingestConfiguration"]
         #expect(ingest?["ingestProtocol"] == "RTMPS" && ingest?["name"] == "" && ingest?["userId"] == "")
+    }
+
+    @Test
+    func `a bucket is tried before it is taken, and there may be so many`() throws {
+        let bench = try APIBench { $0.quotas.storageConfigurations = 1 }
+        func create(_ bucket: String) throws -> (HTTPStatus, String?, String?) {
+            let answer = try bench.call("CreateStorageConfiguration", ["s3": ["bucketName": .string(bucket)]])
+            return (answer.status, answer.type, answer.output["exceptionMessage"]?.string)
+        }
+        #expect(try create("others").1 == "ValidationException")
+        #expect(try create("others").2?.contains("names no bucket others") == true)
+        #expect(try create("locked").1 == "ConflictException")
+        #expect(try create("locked").2?.hasSuffix("403 AccessDenied.") == true)
+        #expect(try create("UPPER").2 == "bucketName does not have the form that the API model prescribes.")
+        #expect(try create("recordings").0 == .ok)
+        #expect(try create("recordings").1 == "ServiceQuotaExceededException")
+        #expect(try bench.call("ListStorageConfigurations").output["storageConfigurations"]?.array?.count == 1)
+    }
+
+    @Test
+    func `a stage is recorded where its storage configuration says`() throws {
+        let bench = try APIBench()
+        let made = try bench.call("CreateStorageConfiguration", ["s3": ["bucketName": "recordings"]])
+        let storage = try #require(made.output["storageConfiguration"]?["arn"])
+        let recording: JSONValue = [
+            "storageConfigurationArn": storage, "mediaTypes": [], "thumbnailConfiguration": ["storage": []],
+        ]
+        let stage = try #require(bench.call("CreateStage", ["autoParticipantRecordingConfiguration": recording]).output["stage"])
+        let kept = try #require(stage["autoParticipantRecordingConfiguration"])
+        #expect(kept["mediaTypes"] == ["AUDIO_VIDEO"] && kept["thumbnailConfiguration"]?["storage"] == ["SEQUENTIAL"])
+        #expect(kept["storageConfigurationArn"] == storage)
+        let unknown: JSONValue = ["storageConfigurationArn": .string("\(storage.string ?? "")x")]
+        #expect(
+            try bench.call("CreateStage", ["autoParticipantRecordingConfiguration": unknown]).type == "ValidationException")
+        let arn = try #require(stage["arn"])
+        #expect(
+            try bench.call("UpdateStage", ["arn": arn, "autoParticipantRecordingConfiguration": unknown]).type
+                == "ResourceNotFoundException")
+        #expect(try bench.call("DeleteStorageConfiguration", ["arn": storage]).status == .ok)
+        let shown = try bench.call("GetStage", ["arn": arn]).output["stage"]?["autoParticipantRecordingConfiguration"]
+        #expect(shown == kept, "the stage goes on saying where it would be recorded")
     }
 
     @Test(arguments: [

@@ -31,6 +31,22 @@ struct EmbeddedStoreTests {
         Stage(arn: ResourceName().arn(.stage, id), name: "n-\(id)", tags: ["team": "ü"], createdAt: now)
     }
 
+    static func storage(_ id: String) -> StorageConfiguration {
+        StorageConfiguration(
+            arn: ResourceName().arn(.storageConfiguration, id), name: "s", bucketName: "my.bucket", tags: ["t": "u"],
+            createdAt: now)
+    }
+
+    static func recordedStage(_ id: String) -> Stage {
+        var stage = stage(id)
+        stage.recording.storageARN = storage("s").arn
+        (stage.recording.media, stage.recording.reconnectWindow, stage.recording.segmentDuration) = (.audioOnly, 300, 2)
+        stage.recording.recordsReplicas = false
+        stage.recording.thumbnails.storage = [.latest, .sequential]
+        (stage.recording.thumbnails.isEnabled, stage.recording.thumbnails.interval) = (true, 86_400)
+        return stage
+    }
+
     static func configuration(_ id: String, stage: String = "") -> IngestConfiguration {
         var configuration = IngestConfiguration(
             arn: ResourceName().arn(.ingestConfiguration, id), stageARN: stage, participantID: "p-\(id)",
@@ -51,6 +67,8 @@ struct EmbeddedStoreTests {
         let store = try open()
         let placement = try await store.write { transaction in
             transaction.put(Self.stage("one"))
+            transaction.put(Self.recordedStage("two"))
+            transaction.put(Self.storage("s"))
             transaction.put(key)
             transaction.put(Self.configuration("c", stage: Self.stage("one").arn))
             transaction.put(revocation)
@@ -59,7 +77,9 @@ struct EmbeddedStoreTests {
         }
         store.close()
         let state = try open().state
-        #expect(state.stages == [Self.stage("one").arn: Self.stage("one")])
+        let (one, two) = (Self.stage("one"), Self.recordedStage("two"))
+        #expect(state.stages == [one.arn: one, two.arn: two])
+        #expect(state.storageConfigurations == [Self.storage("s").arn: Self.storage("s")])
         #expect(state.publicKeys == [key.arn: key])
         #expect(state.ingestConfigurations.values.map { $0 } == [Self.configuration("c", stage: Self.stage("one").arn)])
         #expect(state.isRevoked(participantID: "p", stageARN: "arn", at: WallTime(secondsSince1970: 1)))

@@ -17,16 +17,20 @@ public final class ControlPlane {
     private let replies: ReplyBox
     private var housekeeping: TimerWatch?
 
-    /// - Parameter isWatching: whether somebody watches as that participant, at any node.
+    /// - Parameters:
+    ///   - isWatching: whether somebody watches as that participant, at any node.
+    ///   - tryBucket: tries whether recordings can be written to a bucket; without it there are none.
     /// - Throws: when the system gives no more descriptors.
     public init(
         loop: EventLoop, settings: ControlPlaneSettings, store: any GatewayStore, leases: any LeaseControl,
         authority: TokenAuthority, isWatching: @escaping @Sendable (StageParticipant) -> Bool = { _ in false },
+        tryBucket: @escaping BucketTrial = { $1(.unknown) },
         wallNow: @escaping @Sendable () -> WallTime = { EventLoop.wallNow() }
     ) throws(SystemError) {
         (self.loop, self.wallNow) = (loop, wallNow)
         context = OperationContext(
-            settings: settings, store: store, leases: leases, authority: authority, isWatching: isWatching, wallNow: wallNow)
+            settings: settings, store: store, leases: leases, authority: authority, isWatching: isWatching, tryBucket: tryBucket,
+            wallNow: wallNow)
         operations = ControlOperations(context)
         (access, limiter) = (AdminAccess(settings), RateLimiter(settings.rates))
         replies = try ReplyBox(loop: loop)

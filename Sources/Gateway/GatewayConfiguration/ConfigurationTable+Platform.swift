@@ -24,13 +24,18 @@ extension ConfigurationTable {
                     "quotas.ingestConfigurations", \.quotas.ingestConfigurations, .live, in: 1...1_000_000,
                     "Ingest configurations."),
                 Key("quotas.publicKeys", \.quotas.publicKeys, .live, in: 1...1000, "Imported public keys."),
+                Key(
+                    "quotas.storageConfigurations", \.quotas.storageConfigurations, .live, in: 1...1000,
+                    "Storage configurations."),
                 Key("quotas.publishersPerStage", \.quotas.publishersPerStage, .restart, in: 1...1000, "Publishers on one stage."),
                 Key("quotas.publishers", \.quotas.publishers, .restart, in: 1...1_000_000, "Publishers on all stages."),
             ]),
         Section(
             "rates", "API requests a second by access key; beyond it ThrottlingException.",
             [
-                Key("rates.resources", \.rates.resources, .live, in: 1...100_000, "Stages, participants, ingest configurations."),
+                Key(
+                    "rates.resources", \.rates.resources, .live, in: 1...100_000,
+                    "Stages, participants, ingest and storage configurations."),
                 Key("rates.tokens", \.rates.tokens, .live, in: 1...100_000, "CreateParticipantToken."),
                 Key("rates.publicKeys", \.rates.publicKeys, .live, in: 1...100_000, "Public keys."),
                 Key("rates.tags", \.rates.tags, .live, in: 1...100_000, "Tags."),

@@ -20,7 +20,8 @@ enum ConfigurationTable {
         init(_ map: ConfigurationMap) { (name, summary, item) = (map.path, map.summary, .map(map)) }
     }
 
-    static let sections: [Section] = listeners + addresses + [contract] + routing + platform + [recording, cluster] + operation
+    static let sections: [Section] =
+        listeners + addresses + [contract] + routing + platform + [storage, recording, cluster] + operation
 
     static let keys: [Key] = sections.flatMap { section -> [Key] in
         if case .keys(let keys) = section.item { keys } else { [] }

@@ -8,7 +8,7 @@ extension StagedoorConfiguration {
     /// Everything that is wrong with a configuration whose every value alone is right.
     public var problems: [ConfigurationError.Problem] {
         listenerProblems + certificateProblems + adminProblems + routerProblems + urlProblems + iceServerProblems
-            + contractProblems + clusterProblems
+            + contractProblems + storageProblems + clusterProblems
     }
 
     private var listenerProblems: [Problem] {
@@ -79,6 +79,7 @@ extension StagedoorConfiguration {
         ]
         urls += routers.map { ("routers.\($0.key).url", $0.value.url, ["http", "https"]) }
         urls += webhooks.map { ("webhooks.\($0.key).url", $0.value.url, ["http", "https"]) }
+        urls += storage.map { ("storage.\($0.key).endpoint", $0.value.endpoint, ["http", "https"]) }
         var problems = urls.filter { !$0.url.isEmpty && !Self.isURL($0.url, schemes: $0.schemes) }.map { key, url, schemes in
             Problem(
                 key: key,

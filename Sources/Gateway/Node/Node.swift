@@ -84,14 +84,16 @@ public final class Node {
             if let recorder { services.add(recorder) }
             // From here on encoders and viewers are served, by a process that takes a place only after `takePlace`.
             let workers = services.add(try startWorkers(routers, recorder))
+            // Recordings go to buckets.
+            let storage = services.add(try StorageService(configuration, metrics: shared.instruments.metrics))
             // Events of publishes go to webhooks and readers.
             let events = services.add(try EventService(configuration, loop: loop, store: store))
             let drain = makeDrain(workers)
             let report = makeReport(load, drain, routers)
             // Says that we are ready, which is true since the workers are.
-            let admin = services.add(try makeAdmin(events, report, drain))
+            let admin = services.add(try makeAdmin(events, report, drain, storage))
             // Puts a changed file into force, in everything above.
-            reload = makeReload { [unowned self] in apply($0, workers, load, drain, admin) }
+            reload = makeReload { [unowned self] in apply($0, workers, load, drain, admin, storage) }
             // Another authority is asked, where one is configured: on this loop, which turns from now on.
             hook = try makeHook()
             // Everything is there to serve with: the process whose place we take lets go of it.
@@ -205,7 +207,9 @@ extension Node {
                 older: { [unowned self] in predecessor?.sessions ?? [] }))
     }
 
-    private func makeAdmin(_ events: EventService, _ report: OverviewReport, _ drain: NodeDrain) throws -> AdminSite {
+    private func makeAdmin(
+        _ events: EventService, _ report: OverviewReport, _ drain: NodeDrain, _ storage: StorageService
+    ) throws -> AdminSite {
         let (gatewayStore, instruments) = (store.membership.store, shared.instruments)
         let readiness = Readiness(shared.admission.gate, store.membership, configuration.cluster)
         let revocations = Revocations(shared, store.membership)
@@ -219,7 +223,8 @@ extension Node {
                     metrics: { instruments.metrics.exposition() }),
                 api: try ControlPlane(
                     loop: loop, settings: ControlPlaneSettings(configuration, store: store), store: gatewayStore,
-                    leases: store.membership.leases, authority: store.authority, isWatching: revocations.isWatching),
+                    leases: store.membership.leases, authority: store.authority, isWatching: revocations.isWatching,
+                    tryBucket: storage.trial),
                 events: events,
                 operators: OperatorAPI(
                     whip: shared.webRTC.whip, descriptions: DescriptionFiles(directory: directory.path + "/sdp"),
@@ -238,7 +243,8 @@ extension Node {
     }
 
     private func apply(
-        _ change: NodeReload.Change, _ workers: WorkerGroup, _ load: LoadGuard, _ drain: NodeDrain, _ admin: AdminSite
+        _ change: NodeReload.Change, _ workers: WorkerGroup, _ load: LoadGuard, _ drain: NodeDrain, _ admin: AdminSite,
+        _ storage: StorageService
     ) {
         if let tls = change.tls { workers.tell(.replaceTLS(tls)) }
         let configuration = change.configuration
@@ -248,6 +254,7 @@ extension Node {
         shared.admission.gate.requireTLS(configuration.rtmp.requiresTLS)
         shared.admission.tokens.apply(configuration.tokens)
         drain.apply(configuration.drain)
+        storage.apply(configuration)
         admin.apply(ControlPlaneSettings(configuration, store: store))
     }
 

@@ -33,6 +33,8 @@ public struct QuotaSettings: Equatable, Sendable {
     public var ingestConfigurations = 100
     /// Imported public keys.
     public var publicKeys = 3
+    /// Storage configurations.
+    public var storageConfigurations = 5
     /// Participants that may publish to one stage at once; a redundant pair counts once.
     public var publishersPerStage = 12
     /// Participants that may publish at once, on all stages and nodes.
@@ -48,7 +50,7 @@ public struct QuotaSettings: Equatable, Sendable {
 
 /// API requests per second and access key.
 public struct RateSettings: Equatable, Sendable {
-    /// Stages, participants, ingest configurations.
+    /// Stages, participants, ingest and storage configurations.
     public var resources = 5
     /// CreateParticipantToken.
     public var tokens = 50

@@ -39,6 +39,8 @@ public struct StagedoorConfiguration: Equatable, Sendable {
     /// Webhooks by name.
     public var webhooks: [String: WebhookSettings] = [:]
     public var store = StoreSettings()
+    /// Buckets for recordings by name.
+    public var storage: [String: StorageSettings] = [:]
     public var recording = RecordingSettings()
     public var cluster = ClusterSettings()
     public var logging = LoggingSettings()

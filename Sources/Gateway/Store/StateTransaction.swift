@@ -24,6 +24,11 @@ public struct StateTransaction: Sendable {
 
     public mutating func removeIngestConfiguration(_ arn: String) { make(.delete(.ingestConfiguration(arn: arn))) }
 
+    public mutating func put(_ configuration: StorageConfiguration) { make(.put(.storageConfiguration(configuration))) }
+
+    /// Stages that record there are the caller's to look at.
+    public mutating func removeStorageConfiguration(_ arn: String) { make(.delete(.storageConfiguration(arn: arn))) }
+
     public mutating func put(_ revocation: Revocation) { make(.put(.revocation(revocation))) }
 
     public mutating func removeRevocations(expiredAt now: WallTime) {

@@ -16,6 +16,7 @@ public struct StoreState: Sendable {
     public private(set) var stages: RecordMap<String, Stage> = [:]
     public private(set) var publicKeys: RecordMap<String, PublicKey> = [:]
     public private(set) var ingestConfigurations: RecordMap<String, IngestConfiguration> = [:]
+    public private(set) var storageConfigurations: RecordMap<String, StorageConfiguration> = [:]
     public private(set) var placements: RecordMap<Placement.Key, Placement> = [:]
     private var revocations: RecordMap<ParticipantKey, Revocation> = [:]
     private var settings: [String: Secret] = [:]
@@ -58,6 +59,7 @@ extension StoreState {
         case .stage(let stage): stages[stage.arn] = stage
         case .publicKey(let key): publicKeys[key.arn] = key
         case .ingestConfiguration(let configuration): put(configuration)
+        case .storageConfiguration(let configuration): storageConfigurations[configuration.arn] = configuration
         case .revocation(let entry):
             revocations[ParticipantKey(stageARN: entry.stageARN, participantID: entry.participantID)] = entry
         case .placement(let placement): placements[placement.key] = placement
@@ -70,6 +72,7 @@ extension StoreState {
         case .stage(let arn): stages[arn] = nil
         case .publicKey(let arn): publicKeys[arn] = nil
         case .ingestConfiguration(let arn): removeIngestConfiguration(arn)
+        case .storageConfiguration(let arn): storageConfigurations[arn] = nil
         case .revocation(let arn, let participantID):
             revocations[ParticipantKey(stageARN: arn, participantID: participantID)] = nil
         case .placement(let key): placements[key] = nil
@@ -82,6 +85,7 @@ extension StoreState {
         case .stage(let arn): stages[arn].map(Record.stage)
         case .publicKey(let arn): publicKeys[arn].map(Record.publicKey)
         case .ingestConfiguration(let arn): ingestConfigurations[arn].map(Record.ingestConfiguration)
+        case .storageConfiguration(let arn): storageConfigurations[arn].map(Record.storageConfiguration)
         case .revocation(let arn, let participantID):
             revocations[ParticipantKey(stageARN: arn, participantID: participantID)].map(Record.revocation)
         case .placement(let key): placements[key].map(Record.placement)
@@ -95,6 +99,7 @@ extension StoreState {
         let ofStages = stages.values.map(Record.stage) + placements.values.map(Record.placement)
         return settings + ofStages + revocations.values.map(Record.revocation) + publicKeys.values.map(Record.publicKey)
             + ingestConfigurations.values.map(Record.ingestConfiguration)
+            + storageConfigurations.values.map(Record.storageConfiguration)
     }
 
     private mutating func put(_ configuration: IngestConfiguration) {

@@ -4,8 +4,9 @@ import Wire
 
 /// The changes of one transaction as what is written where, in which order.
 ///
-/// Ingest configurations go before stages, stages before keys and settings: a key that has lost its stage is harmless, a stage
-/// that is gone with keys still pointing to it would look attached. Lists are longer than what there is, never shorter.
+/// Ingest configurations go before stages, stages before storage configurations, keys and settings: a key that has lost its
+/// stage is harmless, a stage that is gone with keys still pointing to it would look attached. Lists are longer than what there
+/// is, never shorter.
 struct CommitPlan {
     struct Item {
         var key: String
@@ -71,7 +72,7 @@ extension Record.ID {
     var isMemberOfStage: Bool {
         switch self {
         case .placement, .revocation: true
-        case .stage, .publicKey, .ingestConfiguration, .setting: false
+        case .stage, .publicKey, .ingestConfiguration, .storageConfiguration, .setting: false
         }
     }
 
@@ -80,8 +81,9 @@ extension Record.ID {
         switch self {
         case .ingestConfiguration: 0
         case .placement, .revocation, .stage: 1
-        case .publicKey: 2
-        case .setting: 3
+        case .storageConfiguration: 2
+        case .publicKey: 3
+        case .setting: 4
         }
     }
 }

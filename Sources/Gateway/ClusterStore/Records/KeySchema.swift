@@ -6,7 +6,7 @@ import Store
 struct KeySchema: Sendable {
     /// Records that are found by listing them have one of these sets.
     enum Index: String, CaseIterable {
-        case stages, ingests, keys, settings
+        case stages, ingests, keys, storages, settings
     }
 
     /// An entry of a list.
@@ -26,6 +26,7 @@ struct KeySchema: Sendable {
         case .stage(let arn): stage(ResourceName.identifier(inARN: arn))
         case .ingestConfiguration(let arn): ingest(ResourceName.identifier(inARN: arn))
         case .publicKey(let arn): publicKey(ResourceName.identifier(inARN: arn))
+        case .storageConfiguration(let arn): storage(ResourceName.identifier(inARN: arn))
         case .placement(let key): ofStage(key.stageID, "placement:\(key.replica)")
         case .revocation(let arn, let participantID):
             ofStage(ResourceName.identifier(inARN: arn), "revocation:\(participantID)")
@@ -36,6 +37,7 @@ struct KeySchema: Sendable {
     func stage(_ id: String) -> String { ofStage(id, "stage") }
     func ingest(_ id: String) -> String { "\(prefix){\(id)}:ingest" }
     func publicKey(_ id: String) -> String { "\(prefix){\(id)}:publickey" }
+    func storage(_ id: String) -> String { "\(prefix){\(id)}:storage" }
     func setting(_ name: String) -> String { "\(prefix){settings}:\(name)" }
 
     /// The records of a stage beside itself: set of their keys, in the stage's slot.
@@ -49,6 +51,7 @@ struct KeySchema: Sendable {
         case .stage(let arn): Listing(index: .stages, member: ResourceName.identifier(inARN: arn))
         case .ingestConfiguration(let arn): Listing(index: .ingests, member: ResourceName.identifier(inARN: arn))
         case .publicKey(let arn): Listing(index: .keys, member: ResourceName.identifier(inARN: arn))
+        case .storageConfiguration(let arn): Listing(index: .storages, member: ResourceName.identifier(inARN: arn))
         case .setting(let name): Listing(index: .settings, member: name)
         case .placement, .revocation: nil
         }
@@ -60,6 +63,7 @@ struct KeySchema: Sendable {
         case .stages: stage(listing.member)
         case .ingests: ingest(listing.member)
         case .keys: publicKey(listing.member)
+        case .storages: storage(listing.member)
         case .settings: setting(listing.member)
         }
     }
@@ -73,6 +77,7 @@ struct KeySchema: Sendable {
             case "stage": .stages
             case "ingest": .ingests
             case "publickey": .keys
+            case "storage": .storages
             default: nil
             }
         return index.map { Listing(index: $0, member: tag) }

@@ -13,6 +13,7 @@ struct RecordCodec: Sendable {
             case .stage(let stage): encode(stage)
             case .publicKey(let publicKey): encode(publicKey)
             case .ingestConfiguration(let configuration): encode(configuration, key: key)
+            case .storageConfiguration(let configuration): encode(configuration)
             case .revocation(let entry):
                 [
                     "stageArn": .string(entry.stageARN), "participantId": .string(entry.participantID),
@@ -37,6 +38,7 @@ struct RecordCodec: Sendable {
         switch suffix {
         case ":stage": return .stage(try stage(fields))
         case ":publickey": return .publicKey(try publicKey(fields))
+        case ":storage": return .storageConfiguration(try storageConfiguration(fields))
         case ":ingest": return .ingestConfiguration(try ingestConfiguration(fields, key: key))
         case _ where suffix.hasPrefix(":placement:"): return .placement(try placement(fields))
         case _ where suffix.hasPrefix(":revocation:"): return .revocation(try revocation(fields))
@@ -49,13 +51,37 @@ struct RecordCodec: Sendable {
 
 extension RecordCodec {
     private func encode(_ stage: Stage) -> JSONObject {
-        ["arn": .string(stage.arn), "name": .string(stage.name), "tags": .map(stage.tags), "createdAt": .time(stage.createdAt)]
+        var object: JSONObject = [
+            "arn": .string(stage.arn), "name": .string(stage.name), "tags": .map(stage.tags), "createdAt": .time(stage.createdAt),
+        ]
+        let recording = stage.recording.storedText
+        if !recording.isEmpty { object["recording"] = .string(recording) }
+        return object
     }
 
     private func stage(_ fields: JSONValue) throws(RecordError) -> Stage {
-        Stage(
+        var stage = Stage(
             arn: try fields.text("arn"), name: try fields.text("name"), tags: try fields.map("tags"),
             createdAt: try fields.time("createdAt"))
+        if let text = fields["recording"]?.string {
+            guard let recording = RecordingConfiguration(storedText: text) else { throw .malformed }
+            stage.recording = recording
+        }
+        return stage
+    }
+
+    private func encode(_ configuration: StorageConfiguration) -> JSONObject {
+        [
+            "arn": .string(configuration.arn), "name": .string(configuration.name),
+            "bucketName": .string(configuration.bucketName), "tags": .map(configuration.tags),
+            "createdAt": .time(configuration.createdAt),
+        ]
+    }
+
+    private func storageConfiguration(_ fields: JSONValue) throws(RecordError) -> StorageConfiguration {
+        StorageConfiguration(
+            arn: try fields.text("arn"), name: try fields.text("name"), bucketName: try fields.text("bucketName"),
+            tags: try fields.map("tags"), createdAt: try fields.time("createdAt"))
     }
 
     private func encode(_ key: PublicKey) -> JSONObject {

@@ -27,6 +27,7 @@ struct APIError: Error, Equatable {
         message: "The cluster's store cannot be reached: live streams go on, try again.")
     static let noStage = notFound("There is no such stage.")
     static let noIngestConfiguration = notFound("There is no such ingest configuration.")
+    static let noStorageConfiguration = notFound("There is no such storage configuration.")
     static let noPublicKey = notFound("There is no such public key.")
     static let noResource = notFound("There is no such resource.")
     static let internalError = APIError(type: "InternalServerException", status: 500, message: "The gateway failed: try again.")

@@ -143,7 +143,10 @@ struct TextRule: Sendable {
     /// `""` or a stage's ARN.
     static let stageARNOrEmpty = TextRule(length: 0...128) { $0.isEmpty || arn(.stage).matches($0) }
     static let storageARNOrEmpty = TextRule(length: 0...128) { text in
-        text.isEmpty || isARN(text) { $0 == "storage-configuration" }
+        text.isEmpty || arn(.storageConfiguration).matches(text)
+    }
+    static let bucketName = TextRule(length: 3...63) { text in
+        text.utf8.allSatisfy { isLower($0) || isDigit($0) || $0 == 0x2D || $0 == 0x2E }
     }
     /// The model's own pattern allows one letter before the slash, which no ARN has.
     static let resourceARN = TextRule(length: 1...128) { text in
@@ -151,7 +154,9 @@ struct TextRule: Sendable {
     }
 
     /// One of an enumeration's values, sent in any case, as IVS takes them.
-    static func oneOf(_ values: String...) -> TextRule {
+    static func oneOf(_ values: String...) -> TextRule { oneOf(values) }
+
+    static func oneOf(_ values: [String]) -> TextRule {
         TextRule(length: 0...Int.max, matches: { values.contains($0) }, spelled: { $0.uppercased() })
     }
 

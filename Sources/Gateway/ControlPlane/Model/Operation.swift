@@ -19,6 +19,10 @@ enum Operation: String, CaseIterable {
     case updateIngestConfiguration = "UpdateIngestConfiguration"
     case listIngestConfigurations = "ListIngestConfigurations"
     case deleteIngestConfiguration = "DeleteIngestConfiguration"
+    case createStorageConfiguration = "CreateStorageConfiguration"
+    case getStorageConfiguration = "GetStorageConfiguration"
+    case listStorageConfigurations = "ListStorageConfigurations"
+    case deleteStorageConfiguration = "DeleteStorageConfiguration"
     case listStageSessions = "ListStageSessions"
     case getStageSession = "GetStageSession"
     case listParticipants = "ListParticipants"
@@ -27,10 +31,9 @@ enum Operation: String, CaseIterable {
     case tagResource = "TagResource"
     case untagResource = "UntagResource"
     case listTagsForResource = "ListTagsForResource"
-    // Not served: composition, recording and replication are no work of a gateway.
+    // Not served: composition and replication are no work of a gateway.
     case listCompositions = "ListCompositions"
     case listEncoderConfigurations = "ListEncoderConfigurations"
-    case listStorageConfigurations = "ListStorageConfigurations"
     case listParticipantReplicas = "ListParticipantReplicas"
     case startComposition = "StartComposition"
     case getComposition = "GetComposition"
@@ -38,9 +41,6 @@ enum Operation: String, CaseIterable {
     case createEncoderConfiguration = "CreateEncoderConfiguration"
     case getEncoderConfiguration = "GetEncoderConfiguration"
     case deleteEncoderConfiguration = "DeleteEncoderConfiguration"
-    case createStorageConfiguration = "CreateStorageConfiguration"
-    case getStorageConfiguration = "GetStorageConfiguration"
-    case deleteStorageConfiguration = "DeleteStorageConfiguration"
     case startParticipantReplication = "StartParticipantReplication"
     case stopParticipantReplication = "StopParticipantReplication"
 
@@ -52,7 +52,6 @@ enum Operation: String, CaseIterable {
         switch self {
         case .listCompositions: "compositions"
         case .listEncoderConfigurations: "encoderConfigurations"
-        case .listStorageConfigurations: "storageConfigurations"
         case .listParticipantReplicas: "replicas"
         default: nil
         }

@@ -18,7 +18,7 @@ enum Output {
         if let activeSessionID { object["activeSessionId"] = .string(activeSessionID) }
         object["tags"] = tags(stage.tags)
         guard let endpoints else { return .object(object) }
-        object["autoParticipantRecordingConfiguration"] = noRecording
+        object["autoParticipantRecordingConfiguration"] = recording(stage.recording)
         object["endpoints"] = [
             "events": .string(endpoints.events), "whip": .string(endpoints.whip), "rtmp": .string(endpoints.rtmp),
             "rtmps": .string(endpoints.rtmps),
@@ -26,13 +26,27 @@ enum Output {
         return .object(object)
     }
 
-    /// Recording is off, which resets all else to its default.
-    private static let noRecording: JSONValue = [
-        "storageConfigurationArn": "", "mediaTypes": ["AUDIO_VIDEO"],
-        "thumbnailConfiguration": ["targetIntervalSeconds": 60, "storage": ["SEQUENTIAL"], "recordingMode": "DISABLED"],
-        "recordingReconnectWindowSeconds": 0, "hlsConfiguration": ["targetSegmentDurationSeconds": 6],
-        "recordParticipantReplicas": true,
-    ]
+    private static func recording(_ recording: RecordingConfiguration) -> JSONValue {
+        let thumbnails = recording.thumbnails
+        return [
+            "storageConfigurationArn": .string(recording.storageARN), "mediaTypes": [.string(recording.media.rawValue)],
+            "thumbnailConfiguration": [
+                "targetIntervalSeconds": .integer(Int64(thumbnails.interval)),
+                "storage": .array(thumbnails.storage.map { .string($0.rawValue) }),
+                "recordingMode": thumbnails.isEnabled ? "INTERVAL" : "DISABLED",
+            ],
+            "recordingReconnectWindowSeconds": .integer(Int64(recording.reconnectWindow)),
+            "hlsConfiguration": ["targetSegmentDurationSeconds": .integer(Int64(recording.segmentDuration))],
+            "recordParticipantReplicas": .bool(recording.recordsReplicas),
+        ]
+    }
+
+    static func storageConfiguration(_ configuration: StorageConfiguration) -> JSONValue {
+        [
+            "arn": .string(configuration.arn), "name": .string(configuration.name),
+            "s3": ["bucketName": .string(configuration.bucketName)], "tags": tags(configuration.tags),
+        ]
+    }
 
     static func publicKey(_ key: PublicKey, isSummary: Bool) -> JSONValue {
         var object: JSONObject = ["arn": .string(key.arn), "name": .string(key.name)]
@@ -82,15 +96,15 @@ enum Output {
         object["published"] = .bool(participant.published)
         object["replicationType"] = "NONE"
         object["redundantIngest"] = .bool(isRedundant)
-        object["recordingState"] = "DISABLED"
+        object["recordingState"] = .string(participant.recording?.state.rawValue ?? "DISABLED")
         if !participant.ingestConfigurationARN.isEmpty {
             object["ingestConfigurationArn"] = .string(participant.ingestConfigurationARN)
         }
         guard !isSummary else { return .object(object) }
         if !participant.attributes.isEmpty { object["attributes"] = map(participant.attributes) }
         object["protocol"] = .string(participant.ingestProtocol)
-        object["recordingS3BucketName"] = ""
-        object["recordingS3Prefix"] = ""
+        object["recordingS3BucketName"] = .string(participant.recording?.bucketName ?? "")
+        object["recordingS3Prefix"] = .string(participant.recording?.prefix ?? "")
         let client = participant.client
         for (name, value) in [
             ("osName", client.osName), ("osVersion", client.osVersion), ("browserName", client.browserName),

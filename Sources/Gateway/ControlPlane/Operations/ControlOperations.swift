@@ -7,6 +7,7 @@ struct ControlOperations: Sendable {
     private let tokens: TokenOperations
     private let publicKeys: PublicKeyOperations
     private let ingestConfigurations: IngestConfigurationOperations
+    private let storageConfigurations: StorageConfigurationOperations
     private let sessions: SessionOperations
     private let tags: TagOperations
 
@@ -14,6 +15,7 @@ struct ControlOperations: Sendable {
         (stages, tokens) = (StageOperations(context: context), TokenOperations(context: context))
         publicKeys = PublicKeyOperations(context: context)
         ingestConfigurations = IngestConfigurationOperations(context: context)
+        storageConfigurations = StorageConfigurationOperations(context: context)
         (sessions, tags) = (SessionOperations(context: context), TagOperations(context: context))
     }
 
@@ -50,6 +52,10 @@ struct ControlOperations: Sendable {
         case .updateIngestConfiguration: try ingestConfigurations.updateIngestConfiguration(input, reply)
         case .listIngestConfigurations: try ingestConfigurations.listIngestConfigurations(input, reply)
         case .deleteIngestConfiguration: try ingestConfigurations.deleteIngestConfiguration(input, reply)
+        case .createStorageConfiguration: try storageConfigurations.createStorageConfiguration(input, reply)
+        case .getStorageConfiguration: try storageConfigurations.getStorageConfiguration(input, reply)
+        case .listStorageConfigurations: try storageConfigurations.listStorageConfigurations(input, reply)
+        case .deleteStorageConfiguration: try storageConfigurations.deleteStorageConfiguration(input, reply)
         case .listStageSessions: try sessions.listStageSessions(input, reply)
         case .getStageSession: try sessions.getStageSession(input, reply)
         case .listParticipants: try sessions.listParticipants(input, reply)

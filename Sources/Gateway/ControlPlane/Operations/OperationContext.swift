@@ -14,6 +14,7 @@ struct OperationContext: Sendable {
     let authority: TokenAuthority
     /// Whether somebody watches as that participant, at any node.
     let isWatching: @Sendable (StageParticipant) -> Bool
+    let tryBucket: BucketTrial
     let wallNow: @Sendable () -> WallTime
 
     func stage(_ arn: String) throws(APIError) -> Stage {
@@ -61,8 +62,34 @@ struct OperationContext: Sendable {
         }
     }
 
+    /// Asks whether a recording of one of the stages' participants begins or goes on, at any node; `finish` replies.
+    func isRecording(
+        onStages arns: [String], _ reply: @escaping OperationReply, finish: @escaping @Sendable (Bool) -> Void
+    ) {
+        guard !arns.isEmpty else { return finish(false) }
+        leases.activeSessions(ofStages: arns) { result in
+            guard case .success(let sessions) = result else { return reply(.failure(.unavailable)) }
+            store.read { history in
+                try sessions.values.contains { try $0.isRecorded(history) }
+            } reply: { result in
+                switch result {
+                case .success(let isRecording): finish(isRecording)
+                case .failure(let error): reply(.failure(APIError(error)))
+                }
+            }
+        }
+    }
+
     /// Asks the history, then encodes what it found.
     func read(_ reply: @escaping OperationReply, _ body: @escaping @Sendable (any HistoryReading) throws -> JSONObject) {
         store.read(body) { result in reply(result.mapError { APIError($0) }) }
+    }
+}
+
+extension StageSession {
+    fileprivate func isRecorded(_ history: any HistoryReading) throws -> Bool {
+        try [ParticipantRecording.State.starting, .active].contains { state in
+            try !history.participants(ofStage: stageARN, sessionID: sessionID, matching: .recording(state), limit: 1).isEmpty
+        }
     }
 }

@@ -90,10 +90,9 @@ struct SessionOperations: Sendable {
         if let state = try input.optionalText("filterByState", .oneOf("CONNECTED", "DISCONNECTED")) {
             filters.append(.connected(state == "CONNECTED"))
         }
-        if try input.optionalText("filterByRecordingState", .oneOf("STARTING", "ACTIVE", "STOPPING", "STOPPED", "FAILED")) != nil
-        {
-            filters.append(.nothing)
-        }
+        let states = TextRule.oneOf(ParticipantRecording.State.allCases.map(\.rawValue))
+        let recording = try input.optionalText("filterByRecordingState", states)
+        if let state = recording.flatMap(ParticipantRecording.State.init(rawValue:)) { filters.append(.recording(state)) }
         guard filters.count <= 1 else { throw .validation("Only one filter may be given.") }
         return filters.first ?? .none
     }

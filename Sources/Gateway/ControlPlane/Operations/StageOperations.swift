@@ -8,20 +8,26 @@ struct StageOperations: Sendable {
     let context: OperationContext
 
     func createStage(_ input: Input, _ reply: @escaping OperationReply) throws(APIError) {
-        try checkRecording(input)
+        let recording = try input.recording() ?? RecordingConfiguration()
         let name = try input.optionalText("name", .name) ?? ""
         let tags = try input.tags() ?? [:]
         var requests: [TokenRequest] = []
         for configuration in try input.optionalStructures("participantTokenConfigurations", maximumCount: 12) ?? [] {
             requests.append(try TokenRequest(configuration))
         }
-        let stage = Stage(
+        var made = Stage(
             arn: context.settings.names.arn(.stage, Identifier.resource()), name: name, tags: tags, createdAt: context.wallNow())
+        made.recording = recording
+        let stage = made
         let maximum = context.settings.quotas.stages
         let issuer = TokenOperations(context: context)
         let tokens = try requests.map { request throws(APIError) in try issuer.mint(request, stageARN: stage.arn) }
         context.write(reply) { transaction throws(APIError) in
             guard transaction.state.stages.count < maximum else { throw .quota("There are \(maximum) stages already.") }
+            // This operation has no ResourceNotFoundException in the model.
+            guard transaction.state.knows(storageOf: recording) else {
+                throw .validation("storageConfigurationArn names no storage configuration.")
+            }
             transaction.put(stage)
         } then: { [self] _ in
             var output: JSONObject = ["stage": Output.stage(stage, endpoints: context.settings.endpoints, activeSessionID: nil)]
@@ -37,10 +43,26 @@ struct StageOperations: Sendable {
     func updateStage(_ input: Input, _ reply: @escaping OperationReply) throws(APIError) {
         let arn = try input.text("arn", .arn(.stage))
         let name = try input.optionalText("name", .name)
-        try checkRecording(input)
+        let recording = try input.recording()
+        let isChanged = recording.map { $0 != context.store.state.stages[arn]?.recording } ?? false
+        context.isRecording(onStages: isChanged ? [arn] : [], reply) { [self] isRecording in
+            update(arn, name: name, recording: recording, isRecording: isRecording, reply)
+        }
+    }
+
+    private func update(
+        _ arn: String, name: String?, recording: RecordingConfiguration?, isRecording: Bool, _ reply: @escaping OperationReply
+    ) {
         context.write(reply) { transaction throws(APIError) in
             guard var stage = transaction.state.stages[arn] else { throw .noStage }
             if let name { stage.name = name }
+            if let recording, recording != stage.recording {
+                guard transaction.state.knows(storageOf: recording) else { throw .noStorageConfiguration }
+                guard !isRecording else {
+                    throw .conflict("Participants are being recorded: end them first, or wait until they have left.")
+                }
+                stage.recording = recording
+            }
             transaction.put(stage)
             return stage
         } finish: { [self] in
@@ -88,22 +110,11 @@ struct StageOperations: Sendable {
             reply(output.mapError { APIError($0) })
         }
     }
+}
 
-    /// Recording is not served: only the configuration that switches it off is taken, its members checked all the same.
-    private func checkRecording(_ input: Input) throws(APIError) {
-        guard let recording = try input.optionalStructure("autoParticipantRecordingConfiguration") else { return }
-        let storage = try recording.text("storageConfigurationArn", .storageARNOrEmpty)
-        _ = try recording.optionalTexts("mediaTypes", .oneOf("AUDIO_VIDEO", "AUDIO_ONLY", "NONE"), maximumCount: 1)
-        _ = try recording.optionalInteger("recordingReconnectWindowSeconds", 0...300)
-        _ = try recording.optionalFlag("recordParticipantReplicas")
-        if let segments = try recording.optionalStructure("hlsConfiguration") {
-            _ = try segments.optionalInteger("targetSegmentDurationSeconds", 2...10)
-        }
-        if let thumbnails = try recording.optionalStructure("thumbnailConfiguration") {
-            _ = try thumbnails.optionalInteger("targetIntervalSeconds", 1...86_400)
-            _ = try thumbnails.optionalTexts("storage", .oneOf("SEQUENTIAL", "LATEST"), maximumCount: 2)
-            _ = try thumbnails.optionalText("recordingMode", .oneOf("INTERVAL", "DISABLED"))
-        }
-        guard storage.isEmpty else { throw .validation("Recording is not served by Stagedoor.") }
+extension StoreState {
+    /// Whether the recording's storage configuration is there; where nothing is recorded, it need not be.
+    fileprivate func knows(storageOf recording: RecordingConfiguration) -> Bool {
+        !recording.isEnabled || storageConfigurations[recording.storageARN] != nil
     }
 }

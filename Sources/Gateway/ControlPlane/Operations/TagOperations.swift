@@ -45,6 +45,7 @@ struct TagOperations: Sendable {
 extension StoreState {
     fileprivate func tags(of arn: String) -> [String: String]? {
         stages[arn]?.tags ?? ingestConfigurations[arn]?.tags ?? publicKeys[arn]?.tags
+            ?? storageConfigurations[arn]?.tags
     }
 }
 
@@ -59,6 +60,9 @@ extension StateTransaction {
         } else if var key = state.publicKeys[arn] {
             key.tags = tags
             put(key)
+        } else if var configuration = state.storageConfigurations[arn] {
+            configuration.tags = tags
+            put(configuration)
         }
     }
 }

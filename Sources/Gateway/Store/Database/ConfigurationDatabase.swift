@@ -15,6 +15,7 @@ struct ConfigurationDatabase: Sendable {
             for record in try Stage.all(database) { state.put(.stage(record)) }
             for record in try PublicKey.all(database) { state.put(.publicKey(record)) }
             for record in try IngestConfiguration.all(database) { state.put(.ingestConfiguration(record)) }
+            for record in try StorageConfiguration.all(database) { state.put(.storageConfiguration(record)) }
             for record in try Revocation.all(database) { state.put(.revocation(record)) }
             for record in try Placement.all(database) { state.put(.placement(record)) }
             for record in try Setting.all(database) { state.put(.setting(record)) }
@@ -56,6 +57,15 @@ struct ConfigurationDatabase: Sendable {
                     CREATE TABLE setting (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
                     """)
         }
+        migrator.registerMigration("2 recording") { database in
+            try database.execute(
+                sql: """
+                    ALTER TABLE stage ADD COLUMN recording TEXT NOT NULL DEFAULT '';
+                    CREATE TABLE storageConfiguration (
+                        arn TEXT PRIMARY KEY, name TEXT NOT NULL, bucketName TEXT NOT NULL, tags TEXT NOT NULL,
+                        createdAt INTEGER NOT NULL) WITHOUT ROWID;
+                    """)
+        }
         return migrator
     }
 }
@@ -68,6 +78,7 @@ extension Change {
         case .delete(.stage(let arn)): try Stage.delete(database, key: [arn])
         case .delete(.publicKey(let arn)): try PublicKey.delete(database, key: [arn])
         case .delete(.ingestConfiguration(let arn)): try IngestConfiguration.delete(database, key: [arn])
+        case .delete(.storageConfiguration(let arn)): try StorageConfiguration.delete(database, key: [arn])
         case .delete(.revocation(let arn, let participantID)): try Revocation.delete(database, key: [arn, participantID])
         case .delete(.placement(let key)): try Placement.delete(database, key: [key.stageID, String(key.replica)])
         case .delete(.setting(let name)): try Setting.delete(database, key: [name])
@@ -81,6 +92,7 @@ extension Record {
         case .stage(let stage): stage
         case .publicKey(let key): key
         case .ingestConfiguration(let configuration): configuration
+        case .storageConfiguration(let configuration): configuration
         case .revocation(let revocation): revocation
         case .placement(let placement): placement
         case .setting(let setting): setting
@@ -90,12 +102,17 @@ extension Record {
 
 extension Stage: StoredRecord {
     static let table = "stage"
-    static let columns = ["arn", "name", "tags", "createdAt"]
+    static let columns = ["arn", "name", "tags", "recording", "createdAt"]
     static let keyColumns = ["arn"]
-    var values: [(any DatabaseValueConvertible & Sendable)?] { [arn, name, StoredMap(tags), createdAt.nanosecondsSince1970] }
+
+    /// `recording` is empty while nothing is recorded.
+    var values: [(any DatabaseValueConvertible & Sendable)?] {
+        [arn, name, StoredMap(tags), recording.storedText, createdAt.nanosecondsSince1970]
+    }
 
     init(row: Row) {
         self.init(arn: row.text("arn"), name: row.text("name"), tags: row.map("tags"), createdAt: row.time("createdAt"))
+        recording = RecordingConfiguration(storedText: row.text("recording")) ?? RecordingConfiguration()
     }
 }
 
@@ -143,6 +160,21 @@ extension IngestConfiguration: StoredRecord {
             Credential(participantID: $0.key, streamKey: Secret($0.value))
         }
         (userID, attributes, tags) = (row.text("userID"), row.map("attributes"), row.map("tags"))
+    }
+}
+
+extension StorageConfiguration: StoredRecord {
+    static let table = "storageConfiguration"
+    static let columns = ["arn", "name", "bucketName", "tags", "createdAt"]
+    static let keyColumns = ["arn"]
+    var values: [(any DatabaseValueConvertible & Sendable)?] {
+        [arn, name, bucketName, StoredMap(tags), createdAt.nanosecondsSince1970]
+    }
+
+    init(row: Row) {
+        self.init(
+            arn: row.text("arn"), name: row.text("name"), bucketName: row.text("bucketName"), tags: row.map("tags"),
+            createdAt: row.time("createdAt"))
     }
 }
 

@@ -30,6 +30,7 @@ public struct ResourceName: Equatable, Sendable {
         case stage
         case ingestConfiguration = "ingest-configuration"
         case publicKey = "public-key"
+        case storageConfiguration = "storage-configuration"
     }
 
     public var region: String

@@ -5,6 +5,7 @@ package enum Record: Equatable, Sendable {
     case stage(Stage)
     case publicKey(PublicKey)
     case ingestConfiguration(IngestConfiguration)
+    case storageConfiguration(StorageConfiguration)
     case revocation(Revocation)
     case placement(Placement)
     case setting(Setting)
@@ -14,6 +15,7 @@ package enum Record: Equatable, Sendable {
         case stage(arn: String)
         case publicKey(arn: String)
         case ingestConfiguration(arn: String)
+        case storageConfiguration(arn: String)
         case revocation(stageARN: String, participantID: String)
         case placement(Placement.Key)
         case setting(name: String)
@@ -24,6 +26,7 @@ package enum Record: Equatable, Sendable {
         case .stage(let stage): .stage(arn: stage.arn)
         case .publicKey(let key): .publicKey(arn: key.arn)
         case .ingestConfiguration(let configuration): .ingestConfiguration(arn: configuration.arn)
+        case .storageConfiguration(let configuration): .storageConfiguration(arn: configuration.arn)
         case .revocation(let entry): .revocation(stageARN: entry.stageARN, participantID: entry.participantID)
         case .placement(let placement): .placement(placement.key)
         case .setting(let setting): .setting(name: setting.name)
@@ -38,6 +41,8 @@ public struct Stage: Equatable, Sendable {
     public var name: String
     /// At most 50.
     public var tags: [String: String]
+    /// What of its participants is recorded; off unless somebody said otherwise.
+    public var recording = RecordingConfiguration()
     public var createdAt: WallTime
 
     /// The text after `stage/` in the ARN: the token's `topic` and the metrics' dimension.

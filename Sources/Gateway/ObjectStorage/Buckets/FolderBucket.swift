@@ -1,0 +1,84 @@
+import Foundation
+
+/// A folder that stands for a bucket: objects are files at their keys' paths, whole or not there.
+struct FolderBucket {
+    /// For whoever serves the files: the folder's group reads, as a set-group-id folder hands it down.
+    private static let folderMode: mode_t = 0o750
+    private static let fileMode: mode_t = 0o640
+
+    private let folder: String
+
+    init(_ folder: String) { self.folder = folder }
+
+    func put(_ object: StoredObject) throws(StorageFault) {
+        guard let target = path(ofKey: object.key) else { throw .final("\(object.key) is no key of a folder") }
+        let draft = target + ".new"
+        try makeFolders(above: target)
+        defer { unlink(draft) }
+        switch object.content {
+        case .bytes(let bytes): try fill(draft) { file throws(StorageFault) in try write(bytes[...], to: file, draft) }
+        // The same disk needs no second copy: the spool's name of it goes later.
+        case .file(let source): if link(source, draft) != 0 { try copy(source, to: draft) }
+        }
+        guard chmod(draft, Self.fileMode) == 0, rename(draft, target) == 0 else { throw Self.fault("write", target) }
+    }
+
+    func delete(key: String) { path(ofKey: key).map { _ = unlink($0) } }
+
+    /// Nil for keys that lead out of the folder.
+    private func path(ofKey key: String) -> String? {
+        let parts = key.split(separator: "/", omittingEmptySubsequences: false)
+        return parts.allSatisfy { !$0.isEmpty && $0 != "." && $0 != ".." && !$0.contains("\0") } ? "\(folder)/\(key)" : nil
+    }
+
+    private func makeFolders(above path: String) throws(StorageFault) {
+        let parts = path.split(separator: "/").dropLast()
+        var made = ""
+        for part in parts {
+            made += "/\(part)"
+            if mkdir(made, Self.folderMode) == 0 {
+                chmod(made, Self.folderMode)
+            } else if errno != EEXIST {
+                throw Self.fault("create", made)
+            }
+        }
+    }
+
+    private func copy(_ source: String, to draft: String) throws(StorageFault) {
+        guard let input = fopen(source, "re") else { throw Self.fault("read", source) }
+        defer { fclose(input) }
+        try fill(draft) { file throws(StorageFault) in
+            var part = [UInt8](repeating: 0, count: 256 * 1024)
+            while true {
+                let count = fread(&part, 1, part.count, input)
+                guard count > 0 else { break }
+                try write(part[..<count], to: file, draft)
+            }
+            guard ferror(input) == 0 else { throw Self.fault("read", source) }
+        }
+    }
+
+    private func fill(
+        _ path: String, _ body: (UnsafeMutablePointer<FILE>) throws(StorageFault) -> Void
+    ) throws(StorageFault) {
+        guard let file = fopen(path, "we") else { throw Self.fault("write", path) }
+        defer { fclose(file) }
+        try body(file)
+        guard fflush(file) == 0, fsync(fileno(file)) == 0 else { throw Self.fault("write", path) }
+    }
+
+    private func write(
+        _ bytes: ArraySlice<UInt8>, to file: UnsafeMutablePointer<FILE>, _ path: String
+    ) throws(StorageFault) {
+        guard bytes.withUnsafeBytes({ fwrite($0.baseAddress, 1, $0.count, file) }) == bytes.count else {
+            throw Self.fault("write", path)
+        }
+    }
+
+    /// A disk that is full may be emptied, one that fails may be mounted anew; who may not write will not.
+    private static func fault(_ step: String, _ path: String) -> StorageFault {
+        let code = errno
+        let words = "cannot \(step) \(path): \(String(cString: strerror(code)))"
+        return [EACCES, EPERM, EROFS, ENOENT, ENOTDIR, ENAMETOOLONG].contains(code) ? .final(words) : .transient(words)
+    }
+}

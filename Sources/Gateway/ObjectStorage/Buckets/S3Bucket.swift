@@ -1,0 +1,103 @@
+import Foundation
+import HTTPClient
+import OpenSSL
+import Settings
+import Signatures
+import Wire
+
+/// Requests to one bucket of a store that speaks S3, signed: plain PUT with a length, no multipart, no trailers.
+struct S3Bucket {
+    /// Beside what its length takes: names, TLS, and a store that thinks.
+    private static let patience = Duration.seconds(30)
+    /// Bytes a second below which an upload is given up and tried again.
+    private static let slowestRate = 16 * 1024
+
+    private let address: S3Address
+    private let signer: SignatureV4Signer
+    private let certificateAuthority: String
+
+    init(_ settings: StorageSettings, name: String) throws(StorageFault) {
+        guard let address = S3Address(settings, bucket: name) else {
+            throw .final("its endpoint in the configuration file is no URL")
+        }
+        self.address = address
+        signer = SignatureV4Signer(try BucketCredentials.find(settings), region: settings.region)
+        certificateAuthority = settings.certificateAuthority
+    }
+
+    /// - Parameter now: by the store's clock.
+    func put(_ object: StoredObject, now: WallTime) throws(StorageFault) -> HTTPClientRequest {
+        let (hash, length) = try object.content.measured()
+        // IVS writes so that the bucket's owner has what is written, whoever wrote it.
+        let fields = [
+            (name: "Content-Type", value: object.contentType), (name: "X-Amz-Acl", value: "bucket-owner-full-control"),
+        ]
+        var request = request("PUT", key: object.key, fields, payloadHash: hash, now: now)
+        switch object.content {
+        case .bytes(let bytes): request.body = bytes
+        case .file(let path): request.bodyFile = HTTPBodyFile(path: path, length: length)
+        }
+        request.deadline = Self.patience + .milliseconds(1_000 * length / Self.slowestRate)
+        return request
+    }
+
+    func delete(key: String, now: WallTime) -> HTTPClientRequest {
+        request("DELETE", key: key, payloadHash: Digest.sha256([]), now: now)
+    }
+
+    private func request(
+        _ method: String, key: String, _ fields: [(name: String, value: String)] = [], payloadHash: [UInt8], now: WallTime
+    ) -> HTTPClientRequest {
+        let path = address.path(ofKey: key)
+        let headers = signer.headers(
+            method: method, host: address.host, path: path, headers: fields, payloadHash: payloadHash, now: now)
+        var request = HTTPClientRequest(method: method, url: address.origin + path, headers: headers)
+        request.maximumBodyLength = S3Answer.maximumLength
+        request.tls.certificateAuthority = certificateAuthority
+        request.deadline = Self.patience
+        return request
+    }
+}
+
+/// An object on its way into a bucket.
+public struct StoredObject: Sendable {
+    public enum Content: Sendable, Equatable {
+        case bytes([UInt8])
+        /// A file that nobody changes any more, by its path.
+        case file(String)
+    }
+
+    /// `stage/session/participant/…`: names between slashes, none of them empty or dots alone.
+    public var key: String
+    public var contentType: String
+    public var content: Content
+
+    public init(key: String, contentType: String, content: Content) {
+        (self.key, self.contentType, self.content) = (key, contentType, content)
+    }
+}
+
+extension StoredObject.Content {
+    private static let chunk = 256 * 1024
+
+    /// SHA-256 and length, read once and in parts.
+    fileprivate func measured() throws(StorageFault) -> (hash: [UInt8], length: Int) {
+        switch self {
+        case .bytes(let bytes): return (Digest.sha256(bytes), bytes.count)
+        case .file(let path):
+            guard let file = fopen(path, "re") else { throw .final("\(path) cannot be read") }
+            defer { fclose(file) }
+            var digest = RunningSHA256()
+            var length = 0
+            var part = [UInt8](repeating: 0, count: Self.chunk)
+            while true {
+                let count = fread(&part, 1, part.count, file)
+                guard count > 0 else { break }
+                digest.add(part[..<count])
+                length += count
+            }
+            guard ferror(file) == 0 else { throw .final("\(path) cannot be read") }
+            return (digest.finish(), length)
+        }
+    }
+}

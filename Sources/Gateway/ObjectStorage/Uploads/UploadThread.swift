@@ -1,0 +1,120 @@
+import EventLoop
+import GatewayLogging
+import Wire
+
+/// What the uploads' thread does: carries out what the queue says. Confined to its loop.
+final class UploadThread {
+    private let loop: EventLoop
+    private let line: UploadLine
+    private let client: BucketClient
+    private let metrics: UploadMetrics
+    private var queue = UploadQueue()
+    private var uploads: [UInt64: Upload] = [:]
+    private var lastID: UInt64 = 0
+    private var timer: TimerWatch?
+    /// When each bucket was last complained about: once a minute is enough.
+    private var complaints: [String: MonotonicTime] = [:]
+
+    /// Runs until the line is closed.
+    static func run(_ line: UploadLine, _ metrics: UploadMetrics) {
+        // Without descriptors for a loop nothing at all would run in this process.
+        guard let loop = try? EventLoop() else {
+            line.close()
+            return line.take().orders.forEach { $0.refuse() }
+        }
+        let thread = UploadThread(loop, line, metrics)
+        guard let mailbox = try? Mailbox<Void>(loop: loop, receive: { thread.take() }) else {
+            line.close()
+            return line.take().orders.forEach { $0.refuse() }
+        }
+        line.opened(mailbox.sender)
+        mailbox.sender.send(())
+        loop.run()
+        thread.interrupt()
+    }
+
+    private init(_ loop: EventLoop, _ line: UploadLine, _ metrics: UploadMetrics) {
+        (self.loop, self.line, self.metrics) = (loop, line, metrics)
+        client = BucketClient(loop: loop) { line.buckets }
+    }
+
+    private func take() {
+        let (orders, isLast) = line.take()
+        for order in orders {
+            switch order {
+            case .upload(let upload): add(upload)
+            case .trial(let bucket, let reply): client.tryOut(bucket) { reply($0) }
+            }
+        }
+        if isLast { loop.stop() } else { advance() }
+    }
+
+    private func add(_ upload: Upload) {
+        lastID += 1
+        uploads[lastID] = upload
+        let item = UploadQueue.Item(
+            id: lastID, bucket: upload.bucket, lane: upload.lane, key: upload.object.key, addedAt: loop.now,
+            isReplaceable: upload.isReplaceable)
+        tell(queue.add(item))
+    }
+
+    private func advance() {
+        for item in queue.due(at: loop.now) { start(item) }
+        timer?.cancel()
+        timer = nil
+        if let next = queue.nextAttempt {
+            timer = loop.schedule(after: max(.milliseconds(1), next - loop.now)) { [unowned self] in advance() }
+        }
+        metrics.observe(waiting: queue.count, lag: queue.oldest.map { loop.now - $0 } ?? .zero)
+    }
+
+    private func start(_ item: UploadQueue.Item) {
+        guard let upload = uploads[item.id] else { return }
+        client.put(upload.object, into: upload.bucket) { [unowned self] fault in
+            // A folder answers at once: `advance` comes again from the loop, not from inside itself.
+            if let fault { complain(item, fault) }
+            tell(queue.finished(item, fault.map { .failed($0) } ?? .stored, at: loop.now))
+            schedule()
+        }
+    }
+
+    private func schedule() {
+        timer?.cancel()
+        timer = loop.schedule(after: .zero) { [unowned self] in advance() }
+    }
+
+    private func tell(_ endings: [UploadQueue.Ending]) {
+        for ending in endings {
+            switch ending {
+            case .stored(let id): finish(id, .stored)
+            case .replaced(let id): finish(id, .replaced)
+            case .failed(let id, let words): finish(id, .failed(words))
+            }
+        }
+    }
+
+    private func finish(_ id: UInt64, _ result: UploadResult) {
+        guard let upload = uploads.removeValue(forKey: id) else { return }
+        metrics.count(result, upload)
+        upload.done(result)
+    }
+
+    private func complain(_ item: UploadQueue.Item, _ fault: StorageFault) {
+        if let last = complaints[item.bucket], loop.now - last < .seconds(60) { return }
+        complaints[item.bucket] = loop.now
+        let isFinal = if case .final = fault { true } else { false }
+        Log.event(
+            isFinal ? .error : .warning, "upload_failed",
+            [
+                "bucket": .string(item.bucket), "key": .string(item.key), "because": .string(fault.words),
+                "again": .bool(!isFinal), "waiting": .integer(queue.count),
+            ])
+    }
+
+    /// The process ends: files stay where they are.
+    private func interrupt() {
+        for upload in uploads.values { upload.done(.interrupted) }
+        uploads = [:]
+        line.take().orders.forEach { $0.refuse() }
+    }
+}

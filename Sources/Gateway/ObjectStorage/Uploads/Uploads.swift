@@ -1,0 +1,94 @@
+public import EventLoop
+public import Settings
+
+/// The thread that brings objects into their buckets. Whoever hands one over never waits.
+public final class Uploads: Sendable {
+    private let line: UploadLine
+    private let thread: WorkerThread
+
+    /// - Throws: when the system gives no more threads.
+    public init(_ buckets: [String: StorageSettings], metrics: UploadMetrics) throws(SystemError) {
+        let line = UploadLine(buckets)
+        self.line = line
+        thread = try WorkerThread.start(name: "uploads") { UploadThread.run(line, metrics) }
+    }
+
+    deinit { stop() }
+
+    /// Puts other buckets into force, for the requests that come from now on.
+    public func apply(_ buckets: [String: StorageSettings]) { line.apply(buckets) }
+
+    /// Whether the configuration file names that bucket.
+    public func knows(_ bucket: String) -> Bool { line.buckets.bucket(bucket) != nil }
+
+    public func add(_ upload: Upload) { line.add(.upload(upload)) }
+
+    /// Tries whether a bucket can be written to.
+    /// - Parameter reply: called once, on any thread; nil when it can.
+    public func tryOut(_ bucket: String, reply: @escaping @Sendable (StorageFault?) -> Void) {
+        line.add(.trial(bucket: bucket, reply: reply))
+    }
+
+    /// Ends the thread; what no bucket has yet is interrupted.
+    public func stop() {
+        line.close()
+        thread.join()
+    }
+}
+
+/// The line in front of the thread, from any other one.
+final class UploadLine: Sendable {
+    enum Order: Sendable {
+        case upload(Upload)
+        case trial(bucket: String, reply: @Sendable (StorageFault?) -> Void)
+
+        func refuse() {
+            switch self {
+            case .upload(let upload): upload.done(.interrupted)
+            case .trial(_, let reply): reply(.transient("the gateway is stopping"))
+            }
+        }
+    }
+
+    private struct Line {
+        var buckets: [String: StorageSettings]
+        var orders: [Order] = []
+        var wake: MailboxSender<Void>?
+        var isClosed = false
+    }
+
+    private let line: Lock<Line>
+
+    init(_ buckets: [String: StorageSettings]) { line = Lock(Line(buckets: buckets)) }
+
+    var buckets: [String: StorageSettings] { line.withLock { $0.buckets } }
+
+    func apply(_ buckets: [String: StorageSettings]) { line.withLock { $0.buckets = buckets } }
+
+    func add(_ order: Order) {
+        let (isTaken, wake) = line.withLock { line in
+            if !line.isClosed { line.orders.append(order) }
+            return (!line.isClosed, line.wake)
+        }
+        if isTaken { wake?.send(()) } else { order.refuse() }
+    }
+
+    func close() {
+        let wake = line.withLock { line in
+            line.isClosed = true
+            return line.wake
+        }
+        wake?.send(())
+    }
+
+    /// All that waits, in its order, and whether that was the last of it.
+    func take() -> (orders: [Order], isLast: Bool) {
+        line.withLock { line in
+            defer { line.orders = [] }
+            return (line.orders, line.isClosed)
+        }
+    }
+
+    /// The thread has a loop that can be woken.
+    func opened(_ sender: MailboxSender<Void>) { line.withLock { $0.wake = sender } }
+}

@@ -1,0 +1,58 @@
+import Testing
+import Wire
+
+@testable import ObjectStorage
+
+@Suite("What a store that speaks S3 answers")
+struct S3AnswerTests {
+    static func error(_ code: String, _ message: String = "", more: String = "") -> [UInt8] {
+        Array("<?xml version=\"1.0\"?><Error><Code>\(code)</Code><Message>\(message)</Message>\(more)</Error>".utf8)
+    }
+
+    @Test(arguments: [200, 201, 204]) func `an object is stored`(_ status: Int) {
+        #expect(S3Answer(status: status, body: []).fault == nil)
+    }
+
+    @Test(arguments: [
+        (500, ""), (502, ""), (503, "SlowDown"), (504, ""), (429, ""), (408, ""), (409, "OperationAborted"),
+        (400, "RequestTimeout"), (403, "RequestTimeTooSkewed"),
+    ])
+    func `what may go well later is tried again`(_ status: Int, _ code: String) {
+        guard case .transient = S3Answer(status: status, body: Self.error(code)).fault else {
+            Issue.record("\(status) \(code) is final")
+            return
+        }
+    }
+
+    @Test(arguments: [
+        (403, "AccessDenied"), (403, "SignatureDoesNotMatch"), (404, "NoSuchBucket"), (301, "PermanentRedirect"), (307, ""),
+        (400, "EntityTooLarge"), (400, "AuthorizationHeaderMalformed"), (411, ""), (412, ""),
+    ])
+    func `what will never go well is final`(_ status: Int, _ code: String) {
+        guard case .final = S3Answer(status: status, body: Self.error(code)).fault else {
+            Issue.record("\(status) \(code) is tried again")
+            return
+        }
+    }
+
+    @Test func `the store's words are passed on, without control characters and not for ever`() {
+        let answer = S3Answer(status: 403, body: Self.error("AccessDenied", "No\u{1B} way"))
+        #expect(answer.fault == .final("the store answered 403 AccessDenied: No way"))
+        let long = S3Answer(status: 500, body: Self.error("X", String(repeating: "y", count: 5_000)))
+        #expect(long.message.count == 300)
+        #expect(S3Answer(status: 500, body: Array("<html>".utf8)).fault == .transient("the store answered 500"))
+    }
+
+    @Test func `a wrong clock is told by the store`() {
+        let body = Self.error("RequestTimeTooSkewed", more: "<ServerTime>2026-01-02T03:04:05Z</ServerTime>")
+        #expect(S3Answer(status: 403, body: body).serverTime == WallTime(secondsSince1970: 1_767_323_045))
+        #expect(S3Answer(status: 403, body: Self.error("AccessDenied")).serverTime == nil)
+    }
+
+    @Test func `any bytes are an answer`() {
+        for _ in 0..<2_000 {
+            let bytes = (0..<Int.random(in: 0...80)).map { _ in Array("<>/CodeMsag \u{FF}".utf8).randomElement() ?? 0 }
+            _ = S3Answer(status: .random(in: 0...999), body: bytes).fault
+        }
+    }
+}

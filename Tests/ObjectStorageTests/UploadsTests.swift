@@ -1,0 +1,229 @@
+import EventLoop
+import Foundation
+import GatewayMetrics
+import HTTP
+import HTTPServer
+import Settings
+import Signatures
+import Sockets
+import Testing
+import Wire
+
+@testable import ObjectStorage
+
+/// A store of ours: it believes what our verifier believes, answers what a test puts in, and keeps objects by path.
+final class StoreUnderTest: Sendable {
+    struct Content {
+        var objects: [String: [UInt8]] = [:]
+        /// Paths in the order in which they were stored.
+        var order: [String] = []
+        var answers: [HTTPResponse] = []
+        var requests: [HTTPRequest] = []
+        var doubts: [String] = []
+    }
+
+    let content = Lock(Content())
+    private let address = Lock<SocketAddress?>(nil)
+    private let isDone = Lock(false)
+    private let thread: WorkerThread
+
+    init() throws {
+        let (content, address, isDone) = (content, address, isDone)
+        thread = try WorkerThread.start(name: "s3") {
+            guard let loop = try? EventLoop() else { return }
+            let configuration = HTTPServerConfiguration(
+                requestTimeout: .seconds(60), idleTimeout: .seconds(60), maximumBodyLength: 4 << 20, maximumConnections: 100,
+                maximumConnectionsPerAddress: 100)
+            let server = HTTPServer(loop: loop, configuration: configuration) { request, exchange in
+                exchange.respond(content.withLock { $0.answer(request) })
+            }
+            let bound = try? server.listen(on: SocketAddress(.loopback, port: 0))
+            address.withLock { $0 = bound }
+            while !isDone.withLock({ $0 }) { _ = loop.run(until: { false }, within: .milliseconds(20)) }
+        }
+    }
+
+    deinit {
+        isDone.withLock { $0 = true }
+        thread.join()
+    }
+
+    func settings() throws -> StorageSettings {
+        for _ in 0..<6_000 where address.withLock({ $0 }) == nil { Thread.sleep(forTimeInterval: 0.01) }
+        var settings = StorageSettings()
+        settings.endpoint = "http://\(try #require(address.withLock { $0 }))"
+        (settings.accessKey, settings.secretKey) = ("AKIDEXAMPLE", Secret("secret"))
+        return settings
+    }
+
+    func answers(_ answers: HTTPResponse...) { content.withLock { $0.answers += answers } }
+}
+
+extension StoreUnderTest.Content {
+    fileprivate mutating func answer(_ request: HTTPRequest) -> HTTPResponse {
+        requests.append(request)
+        do {
+            // S3 signs a path as it is; our verifier encodes it once more, as all others do: the same for what needs no escape.
+            let verifier = SignatureV4Verifier(region: "us-east-1", services: ["s3"])
+            _ = try verifier.verify(request, now: EventLoop.wallNow()) { _ in Secret("secret") }
+        } catch {
+            doubts.append("\(request.target): \(error)")
+        }
+        if request.headers["Content-Length"] == nil, request.method == .put { doubts.append("no length") }
+        if !answers.isEmpty { return answers.removeFirst() }
+        guard request.method == .put else { return HTTPResponse(.noContent) }
+        objects[request.path] = request.body
+        order.append(request.path)
+        return HTTPResponse(.ok)
+    }
+}
+
+@Suite("Uploads", .timeLimit(.minutes(10)))
+struct UploadsTests {
+    static func object(_ key: String, _ text: String) -> StoredObject {
+        StoredObject(key: key, contentType: "text/plain", content: .bytes(Array(text.utf8)))
+    }
+
+    static func uploads(_ settings: StorageSettings) throws -> Uploads {
+        try Uploads(["recordings": settings], metrics: UploadMetrics(MetricsRegistry()))
+    }
+
+    static func folder() throws -> String {
+        let path = NSTemporaryDirectory() + "stagedoor-uploads-" + UUID().uuidString
+        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+        return path
+    }
+
+    /// Waits for as many endings as uploads were handed over.
+    final class Endings: Sendable {
+        let list = Lock<[(key: String, result: UploadResult)]>([])
+
+        func upload(_ object: StoredObject, lane: String = "a", bucket: String = "recordings") -> Upload {
+            Upload(object, bucket: bucket, lane: lane) { [list] result in list.withLock { $0.append((object.key, result)) } }
+        }
+
+        func wait(for count: Int) -> [(key: String, result: UploadResult)] {
+            for _ in 0..<12_000 where list.withLock({ $0.count }) < count { Thread.sleep(forTimeInterval: 0.01) }
+            return list.withLock { $0 }
+        }
+    }
+
+    @Test func `objects come into the bucket signed, whole and in order`() throws {
+        let (store, endings) = (try StoreUnderTest(), Endings())
+        let uploads = try Self.uploads(store.settings())
+        let folder = try Self.folder()
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let segment = (0..<700_000).map { UInt8(truncatingIfNeeded: $0 * 7) }
+        try Data(segment).write(to: URL(fileURLWithPath: folder + "/1.mp4"))
+        uploads.add(endings.upload(StoredObject(key: "s/1.mp4", contentType: "video/mp4", content: .file(folder + "/1.mp4"))))
+        uploads.add(endings.upload(Self.object("s/playlist.m3u8", "1.mp4")))
+        #expect(endings.wait(for: 2).allSatisfy { $0.result == .stored })
+        let content = store.content.withLock { $0 }
+        #expect(content.doubts.isEmpty, "\(content.doubts)")
+        #expect(content.order == ["/recordings/s/1.mp4", "/recordings/s/playlist.m3u8"])
+        #expect(content.objects["/recordings/s/1.mp4"] == segment)
+        let request = try #require(content.requests.first)
+        #expect(request.headers["X-Amz-Acl"] == "bucket-owner-full-control" && request.headers["Content-Type"] == "video/mp4")
+        #expect(request.headers["Transfer-Encoding"] == nil && request.headers["Expect"] == nil)
+    }
+
+    @Test func `a store that has too much to do is asked again`() throws {
+        let (store, endings) = (try StoreUnderTest(), Endings())
+        let uploads = try Self.uploads(store.settings())
+        store.answers(HTTPResponse(503), HTTPResponse(429))
+        uploads.add(endings.upload(Self.object("a", "first")))
+        uploads.add(endings.upload(Self.object("b", "second")))
+        #expect(endings.wait(for: 2).map(\.key) == ["a", "b"])
+        #expect(store.content.withLock { $0.order } == ["/recordings/a", "/recordings/b"])
+    }
+
+    @Test func `a store that refuses is not asked again`() throws {
+        let (store, endings) = (try StoreUnderTest(), Endings())
+        let uploads = try Self.uploads(store.settings())
+        store.answers(HTTPResponse(403, body: S3AnswerTests.error("AccessDenied", "Not yours")))
+        uploads.add(endings.upload(Self.object("a", "first")))
+        let ending = try #require(endings.wait(for: 1).first)
+        #expect(ending.result == .failed("the store answered 403 AccessDenied: Not yours"))
+        uploads.add(endings.upload(Self.object("b", "second"), lane: "other"))
+        #expect(endings.wait(for: 2).last?.result == .stored)
+    }
+
+    @Test func `a wrong clock is set by the store's`() throws {
+        let (store, endings) = (try StoreUnderTest(), Endings())
+        let uploads = try Self.uploads(store.settings())
+        let skewed = S3AnswerTests.error("RequestTimeTooSkewed", more: "<ServerTime>2031-01-02T03:04:05Z</ServerTime>")
+        store.answers(HTTPResponse(403, body: skewed))
+        uploads.add(endings.upload(Self.object("a", "first")))
+        #expect(endings.wait(for: 1).first?.result == .stored)
+        let stamps = store.content.withLock { $0.requests.compactMap { $0.headers["X-Amz-Date"] } }
+        #expect(stamps.count == 2 && stamps.last?.hasPrefix("203101") == true, "\(stamps)")
+    }
+
+    @Test func `a bucket is tried out before it is taken`() throws {
+        let store = try StoreUnderTest()
+        let uploads = try Self.uploads(store.settings())
+        func tried(_ bucket: String) -> StorageFault? {
+            let answer = Lock<StorageFault??>(nil)
+            uploads.tryOut(bucket) { fault in answer.withLock { $0 = .some(fault) } }
+            for _ in 0..<12_000 where answer.withLock({ $0 }) == nil { Thread.sleep(forTimeInterval: 0.01) }
+            return answer.withLock { $0 } ?? .transient("no answer")
+        }
+        #expect(uploads.knows("recordings") && !uploads.knows("others"))
+        #expect(tried("recordings") == nil)
+        store.answers(HTTPResponse(404, body: S3AnswerTests.error("NoSuchBucket", "gone")))
+        #expect(tried("recordings") == .final("the store answered 404 NoSuchBucket: gone"))
+        #expect(tried("others") == .final("the configuration file names no bucket others"))
+        var closed = StorageSettings()
+        (closed.endpoint, closed.accessKey, closed.secretKey) = ("http://127.0.0.1:1", "A", Secret("s"))
+        uploads.apply(["recordings": closed])
+        guard case .transient = tried("recordings") else {
+            Issue.record("nobody listens there")
+            return
+        }
+    }
+
+    @Test func `what no bucket has when the process ends is interrupted`() throws {
+        let (store, endings) = (try StoreUnderTest(), Endings())
+        let uploads = try Self.uploads(store.settings())
+        store.answers(HTTPResponse(503))
+        uploads.add(endings.upload(Self.object("a", "first")))
+        for _ in 0..<6_000 where store.content.withLock({ $0.requests.isEmpty }) { Thread.sleep(forTimeInterval: 0.01) }
+        uploads.stop()
+        uploads.add(endings.upload(Self.object("b", "second")))
+        let results = endings.wait(for: 2).map(\.result)
+        #expect(results.contains(.interrupted))
+    }
+
+    @Test func `a folder has objects at their keys' paths`() throws {
+        let (folder, endings) = (try Self.folder(), Endings())
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        try Data("segment".utf8).write(to: URL(fileURLWithPath: folder + "/spooled"))
+        let uploads = try Self.uploads(StorageSettings(directory: folder + "/bucket"))
+        uploads.add(endings.upload(StoredObject(key: "s/p/1.mp4", contentType: "", content: .file(folder + "/spooled"))))
+        uploads.add(endings.upload(Self.object("s/p/playlist.m3u8", "old")))
+        uploads.add(endings.upload(Self.object("s/p/playlist.m3u8", "new")))
+        #expect(endings.wait(for: 3).allSatisfy { $0.result == .stored })
+        func text(_ path: String) throws -> String { try String(contentsOfFile: folder + path, encoding: .utf8) }
+        #expect(try text("/bucket/s/p/1.mp4") == "segment" && text("/spooled") == "segment")
+        #expect(try text("/bucket/s/p/playlist.m3u8") == "new")
+        let names = try FileManager.default.contentsOfDirectory(atPath: folder + "/bucket/s/p").sorted()
+        #expect(names == ["1.mp4", "playlist.m3u8"], "no drafts are left")
+    }
+
+    @Test(arguments: ["../out", "a//b", "/a", "a/./b", "", "a/\0"]) func `no key leads out of a folder`(_ key: String) throws {
+        let folder = try Self.folder()
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        #expect(throws: StorageFault.self) { try FolderBucket(folder + "/b").put(Self.object(key, "x")) }
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder).isEmpty)
+    }
+
+    @Test func `credentials come from the file, then from the environment`() throws {
+        var settings = StorageSettings()
+        #expect(throws: StorageFault.self) { try BucketCredentials.find(settings, environment: [:]) }
+        let given = ["AWS_ACCESS_KEY_ID": "A", "AWS_SECRET_ACCESS_KEY": "S", "AWS_SESSION_TOKEN": "T"]
+        let found = try BucketCredentials.find(settings, environment: given)
+        #expect(found == .init(accessKeyID: "A", secret: Secret("S"), sessionToken: Secret("T")))
+        (settings.accessKey, settings.secretKey) = ("B", Secret("U"))
+        #expect(try BucketCredentials.find(settings, environment: given) == .init(accessKeyID: "B", secret: Secret("U")))
+    }
+}
