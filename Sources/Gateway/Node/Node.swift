@@ -79,13 +79,12 @@ public final class Node {
             let routers = try makeRouters()
             // The other nodes hear of us; a publish here is one everywhere.
             if case .member(let cluster) = store.membership { services.add(try makeClusterPart(cluster, load, routers)) }
-            // Segments have a thread that writes them, before there are any.
-            let recorder = try makeRecorder()
-            if let recorder { services.add(recorder) }
+            // What is recorded goes to buckets, by a thread of its own,
+            let storage = services.add(try StorageService(configuration, metrics: shared.instruments.metrics))
+            // and segments have a thread that writes them, before there are any.
+            let recorder = services.add(try makeRecorder(storage))
             // From here on encoders and viewers are served, by a process that takes a place only after `takePlace`.
             let workers = services.add(try startWorkers(routers, recorder))
-            // Recordings go to buckets.
-            let storage = services.add(try StorageService(configuration, metrics: shared.instruments.metrics))
             // Events of publishes go to webhooks and readers.
             let events = services.add(try EventService(configuration, loop: loop, store: store))
             let drain = makeDrain(workers)
@@ -174,15 +173,18 @@ extension Node {
             embedded: shared.webRTC.embedded)
     }
 
-    private func makeRecorder() throws -> RecordingService? {
-        try RecordingService(configuration, directory: directory, metrics: shared.instruments.metrics)
+    private func makeRecorder(_ storage: StorageService) throws -> RecordingService {
+        let director = StageDirector(
+            store: store.membership.store, names: store.names, uploads: storage.uploads,
+            everybody: configuration.recording.directory)
+        return try RecordingService(configuration, directory: directory, director: director, metrics: shared.instruments.metrics)
     }
 
-    private func startWorkers(_ routers: RouterService?, _ recorder: RecordingService?) throws -> WorkerGroup {
+    private func startWorkers(_ routers: RouterService?, _ recorder: RecordingService) throws -> WorkerGroup {
         let workers = try WorkerGroup(loop: loop, count: shared.workerCount)
         let environment = WorkerEnvironment(
             configuration, shared, membership: store.membership, forwarding: routers?.control.sender,
-            recordings: recorder?.recordings)
+            recordings: recorder.recordings)
         try workers.start(listeners, environment, areSuspended: inheritance != nil)
         return workers
     }

@@ -61,6 +61,8 @@ public struct RecordingSummary: Sendable, Equatable {
     /// `<stageId>/<stageSessionId>/<participantId>/<time>`, without a slash at the end.
     public var prefix: String
     public var state: State
+    /// Whether it was ever told to be active, by this process or one before.
+    public var hasStarted: Bool
     /// When its first frame was; nil before the first segment is stored.
     public var startedAt: WallTime?
     public var endedAt: WallTime?

@@ -76,7 +76,9 @@ final class Recording {
         let machine = SegmentMachine(
             target: .seconds(header.segmentDuration), expectsVideo: expectsVideo, continuing: book.position)
         media = EncoderMedia(machine, tracksShareClock: tracksShareClock)
-        if book.pausedSince != nil { attempt { () throws(SpoolError) in try note(.paused(since: nil)) } }
+        guard book.pausedSince != nil else { return }
+        attempt { () throws(SpoolError) in try note(.paused(since: nil)) }
+        tell(book.hasStarted ? .active : .starting)
     }
 
     func take(_ block: RecordingBlock) {
@@ -215,7 +217,7 @@ extension Recording {
 
     func summary(_ state: RecordingSummary.State) -> RecordingSummary {
         RecordingSummary(
-            participant: header.participant, bucket: header.bucket, prefix: header.prefix, state: state,
+            participant: header.participant, bucket: header.bucket, prefix: header.prefix, state: state, hasStarted: book.hasStarted,
             startedAt: book.storedSegments.first?.start.date, endedAt: book.pausedSince, duration: book.storedDuration,
             byteCount: book.storedByteCount)
     }

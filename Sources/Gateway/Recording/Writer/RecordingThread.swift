@@ -107,7 +107,8 @@ final class RecordingThread {
                 ["participant": .string(participant.participantID), "because": .string("\(error)")])
             director.changed(
                 RecordingSummary(
-                    participant: participant, bucket: plan.bucket, prefix: prefix, state: .failed("\(error)"), startedAt: nil,
+                    participant: participant, bucket: plan.bucket, prefix: prefix, state: .failed("\(error)"), hasStarted: false,
+                    startedAt: nil,
                     endedAt: nil, duration: .zero, byteCount: 0))
             return nil
         }

@@ -1,0 +1,134 @@
+import EventLoop
+import Events
+import JSON
+import ObjectStorage
+import Recording
+import Store
+import Wire
+
+/// Has participants recorded as their stages say (`autoParticipantRecordingConfiguration`), and tells how that goes: the
+/// history, events, and the documents beside the media.
+final class StageDirector: RecordingDirector {
+    private let store: any GatewayStore
+    private let names: ResourceName
+    private let uploads: Uploads
+    /// The folder that everybody is recorded into whose stage says nothing else; empty: nobody is.
+    private let everybody: String
+    /// By prefix.
+    private let standing = Lock<[String: RecordingStates]>([:])
+
+    /// What its bucket is called, beside those of the configuration file.
+    private static let bucketOfEverybody = "recording.directory"
+
+    init(store: any GatewayStore, names: ResourceName, uploads: Uploads, everybody: String) {
+        (self.store, self.names, self.uploads, self.everybody) = (store, names, uploads, everybody)
+    }
+
+    func plan(for participant: RecordedParticipant) -> RecordingPlan? {
+        let state = store.state
+        guard let recording = state.stages[stageARN(of: participant)]?.recording, recording.isEnabled else {
+            return everybody.isEmpty ? nil : RecordingPlan(bucket: Self.bucketOfEverybody)
+        }
+        guard let storage = state.storageConfigurations[recording.storageARN] else {
+            record(.failed, .recordingStartFailed, of: participant, bucket: "", prefix: "")
+            return nil
+        }
+        var plan = RecordingPlan(bucket: storage.bucketName)
+        plan.segmentDuration = recording.segmentDuration
+        plan.reconnectWindow = .seconds(recording.reconnectWindow)
+        switch recording.media {
+        case .audioAndVideo: plan.media = .audioAndVideo
+        case .audioOnly: plan.media = .audioOnly
+        case .none: return nil
+        }
+        return plan
+    }
+
+    func target(of bucket: String) -> (any RecordingTarget)? {
+        if bucket == Self.bucketOfEverybody { return everybody.isEmpty ? nil : DirectoryTarget(path: everybody) }
+        return uploads.knows(bucket) ? UploadTarget(uploads: uploads, bucket: bucket) : nil
+    }
+
+    func documents(of recording: RecordingSummary) -> [RecordedObject] {
+        let status: RecordingDocument.Status
+        switch recording.state {
+        case .active: status = .started
+        case .stopped: status = .ended
+        case .failed(let words): status = recording.hasStarted ? .endedWithFailure(words) : .startFailed
+        case .starting, .stopping: return []
+        }
+        let document = RecordingDocument(
+            status, stageARN: stageARN(of: recording.participant), sessionID: recording.participant.stageSessionID,
+            participantID: recording.participant.participantID, startedAt: recording.startedAt,
+            endedAt: recording.endedAt ?? EventLoop.wallNow(), duration: recording.milliseconds)
+        return [
+            RecordedObject(
+                key: "\(recording.prefix)/\(document.name)", content: .bytes(document.json.serialized()),
+                contentType: "application/json")
+        ]
+    }
+
+    func changed(_ recording: RecordingSummary) {
+        let news = standing.withLock { standing in
+            // What a former process left begins here with its end.
+            var states = standing[recording.prefix] ?? RecordingStates(wasActive: recording.hasStarted)
+            let news = states.told(recording.state)
+            standing[recording.prefix] = states.isOver ? nil : states
+            return news
+        }
+        guard let news else { return }
+        record(
+            news.state, news.event, of: recording.participant, bucket: recording.bucket, prefix: recording.prefix,
+            duration: news.state == .stopped || news.event == .recordingEndFailed ? recording.milliseconds : nil)
+    }
+
+    private func record(
+        _ state: ParticipantRecording.State, _ name: ParticipantEvent.Name?, of participant: RecordedParticipant,
+        bucket: String, prefix: String, duration: Int? = nil
+    ) {
+        let (arn, session, id) = (stageARN(of: participant), participant.stageSessionID, participant.participantID)
+        var writes = [
+            HistoryWrite.recording(
+                ParticipantRecording(state, bucketName: bucket, prefix: prefix), stageARN: arn, sessionID: session,
+                participantID: id)
+        ]
+        if let name {
+            var event = ParticipantEvent(
+                name: name, time: EventLoop.wallNow(), stageARN: arn, sessionID: session, participantID: id, userID: "")
+            event.recording = .init(bucketName: bucket, prefix: prefix, duration: duration)
+            writes.append(.event(event))
+        }
+        store.record(writes)
+    }
+
+    private func stageARN(of participant: RecordedParticipant) -> String { names.arn(.stage, participant.stageID) }
+}
+
+extension RecordingSummary {
+    fileprivate var milliseconds: Int { Int(duration.nanoseconds / 1_000_000) }
+}
+
+/// A bucket of the configuration file as recordings see it.
+struct UploadTarget: RecordingTarget {
+    let uploads: Uploads
+    let bucket: String
+
+    func put(_ object: RecordedObject, then: @escaping @Sendable (Result<Void, RecordingTargetError>) -> Void) {
+        let content: StoredObject.Content =
+            switch object.content {
+            case .bytes(let bytes): .bytes(bytes)
+            case .file(let path, _): .file(path)
+            }
+        let stored = StoredObject(key: object.key, contentType: object.contentType, content: content)
+        // A recording gives one object after the other, so that each has a lane of its own at that moment.
+        uploads.add(
+            Upload(stored, bucket: bucket, lane: object.key) { result in
+                switch result {
+                case .stored, .replaced: then(.success(()))
+                case .failed(let words): then(.failure(RecordingTargetError(words)))
+                // The process ends: the next one finds the file in the spool.
+                case .interrupted: break
+                }
+            })
+    }
+}
