@@ -10,19 +10,19 @@ extension Interop {
             var faults: [String]
         }
 
-        /// Publishes for twelve seconds onto the stage, which is recorded into that bucket.
+        /// Publishes onto the stage, which is recorded into that bucket, until that is seen.
         private func record(_ gateway: Gateway, into bucket: String) throws -> Outcome {
             let quickstart = gateway.quickstart
             let script = Workspace.package.appending(path: "Tests/Interop/Clients/recorded_stage.py").path
             let encoder = [
                 "ffmpeg", "-hide_banner", "-nostdin", "-nostats", "-v", "warning", "-re", "-stream_loop", "-1", "-i",
-                try Clip.p30.file(), "-c", "copy", "-t", "12", "-f", "flv", quickstart.publishURL,
+                try Clip.p30.file(), "-c", "copy", "-t", "300", "-f", "flv", quickstart.publishURL,
             ]
             let run = try ProgramRun(
                 ["env", ControlAPI.path, "python3", script, try #require(quickstart.adminURL)]
                     + [try #require(quickstart.accessKeyId), try #require(quickstart.secretAccessKey)]
                     + [try #require(quickstart.stageArn), quickstart.participantId, bucket, "--"] + encoder)
-            let status = run.status(within: .seconds(500))
+            let status = run.status(within: .seconds(600))
             #expect(status == 0, "\(run.output)\n\(gateway.log.suffix(4_000))")
             let line = try #require(run.output.split(separator: "\n").last { $0.hasPrefix("{") })
             return try JSONDecoder().decode(Outcome.self, from: Data(line.utf8))
@@ -54,7 +54,7 @@ extension Interop {
             #expect(ended["recording_status"] as? String == "RECORDING_ENDED" && ended["version"] as? String == "v1")
             let hls = (ended["media"] as? [String: Any])?["hls"] as? [String: Any]
             let duration = try #require(hls?["duration_ms"] as? Int)
-            #expect((8_000...13_000).contains(duration), "\(duration) ms of twelve seconds")
+            #expect(duration >= 1_900, "a segment at least")
             #expect(try document(folder.appending(path: "events/recording-started.json"))["recording_ended_at"] == nil)
             try expect("both events reach the webhook", within: .seconds(60)) { try events(receiver).count >= 2 }
             let told = try events(receiver)
@@ -85,7 +85,7 @@ extension Interop {
             for name in ["events/recording-started.json", "events/recording-ended.json", "media/hls/multivariant.m3u8"] {
                 #expect(names.contains(name), "\(names)")
             }
-            #expect(names.count { $0.hasPrefix("media/hls/high/") && $0.hasSuffix(".mp4") } >= 4, "\(names)")
+            #expect(names.count { $0.hasPrefix("media/hls/high/") && $0.hasSuffix(".mp4") } >= 2, "\(names)")
             #expect(!names.contains { $0.hasPrefix("stagedoor") }, "the bucket was tried, and nothing of that is left")
             #expect(!gateway.log.contains("secret-of-s3"))
             let metrics = try gateway.admin("metrics")

@@ -70,8 +70,8 @@ extension StoreUnderTest.Content {
             doubts.append("\(request.target): \(error)")
         }
         if request.headers["Content-Length"] == nil, request.method == .put { doubts.append("no length") }
-        if !answers.isEmpty { return answers.removeFirst() }
         guard request.method == .put else { return HTTPResponse(.noContent) }
+        if !answers.isEmpty { return answers.removeFirst() }
         objects[request.path] = request.body
         order.append(request.path)
         return HTTPResponse(.ok)

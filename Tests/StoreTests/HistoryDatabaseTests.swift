@@ -79,7 +79,7 @@ struct HistoryDatabaseTests {
             }
             let ofModel = try? reader.events(ofStage: "arn:stage/one", sessionID: "st-1", participantID: "p", limit: 9)
             #expect(ofModel?.map(\.name) == [.joined, .publishStarted, .left], "the API's list does not know recordings")
-            #expect((try? reader.events(after: 3, limit: 1))?.first?.recording == started.recording)
+            #expect((try? reader.events(after: 2, limit: 1))?.first?.recording == started.recording)
         }
     }
 

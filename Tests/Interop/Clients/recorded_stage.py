@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """recorded_stage.py ENDPOINT KEY SECRET STAGE PARTICIPANT BUCKET -- ENCODER…: records what an encoder publishes, set up by boto3.
 
-Makes a storage configuration, has the stage recorded there, runs the encoder, asks for the participant until its recording is
+Makes a storage configuration, has the stage recorded there, runs the encoder until that is seen, asks until the recording is
 over, and prints {"prefix", "states", "faults"}. While it records, neither the stage's recording nor its storage may be changed.
 """
 import json
+import signal
 import subprocess
 import sys
 import time
@@ -72,6 +73,7 @@ off = {'storageConfigurationArn': ''}
 expect(code(IVS.update_stage, arn=STAGE, autoParticipantRecordingConfiguration=off) == 'ConflictException', 'no change meanwhile')
 expect(code(IVS.update_stage, arn=STAGE, autoParticipantRecordingConfiguration=recording) is None, 'the same again is none')
 expect(code(IVS.delete_storage_configuration, arn=storage) == 'ConflictException', 'its storage stays')
+encoder.send_signal(signal.SIGINT)
 encoder.wait()
 where, found = wait('STOPPED')
 expect(code(IVS.update_stage, arn=STAGE, autoParticipantRecordingConfiguration=off) is None, 'then it may be switched off')
