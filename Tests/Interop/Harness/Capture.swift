@@ -11,6 +11,8 @@ final class Capture {
     init(_ description: URL, in network: NetworkNamespace? = nil) throws {
         let line = [
             "ffmpeg", "-hide_banner", "-nostdin", "-nostats", "-v", "warning", "-protocol_whitelist", "file,udp,rtp",
+            // Else it gives up where nothing comes for 10 s, as before an encoder's start on a busy machine.
+            "-listen_timeout", "\(Encoder.untilStopped)",
             "-reorder_queue_size", "0", "-buffer_size", "4194304", "-i", description.path, "-map", "0", "-c", "copy",
             "-copypriorss", "1", "-copyinkf", "-f", "nut",
             "-y", file.path,
