@@ -135,7 +135,7 @@ extension Interop {
         }
 
         private func told(_ platform: Platform, _ publisher: Publisher) throws -> Told {
-            try platform.client("events", [publisher.stageArn]).report(Told.self, within: .seconds(60))
+            try platform.client("events", [publisher.stageArn]).report(Told.self, within: .seconds(300))
         }
     }
 }

@@ -40,7 +40,7 @@ extension Interop {
             let there = try platform.command(["migrate", "--from", "files", "--to", "cluster", "--data", alone.data.path])
             #expect(there.contains("from files to cluster"), "\(there)")
             try platform.add()
-            let told = try platform.client("events", [publisher.stageArn]).report(Told.self, within: .seconds(60))
+            let told = try platform.client("events", [publisher.stageArn]).report(Told.self, within: .seconds(300))
             #expect(told.participants[publisher.rtmpParticipantId]?.count("PUBLISH_STARTED") == 1)
             let again = try publish(publisher, at: platform.nodes[0])
             #expect(again.status(within: .seconds(60)) == 0, "\(again.output)")

@@ -113,7 +113,7 @@ extension Interop {
             #expect(try platform.nodes.reduce(0) { $0 + (try $1.live()) } == Self.streams)
             for publisher in publishers {
                 publisher.send(SIGINT)
-                let sent = try publisher.report(Sent.self, within: .seconds(60))
+                let sent = try publisher.report(Sent.self, within: .seconds(300))
                 #expect(sent.endedByServer == 0 && sent.refused == 0 && sent.streams == Self.streams / platform.nodes.count)
             }
         }
@@ -127,10 +127,10 @@ extension Interop {
 
         private func checkWrites(_ writer: ProgramRun, of platform: Platform) throws {
             writer.send(SIGTERM)
-            let written = try writer.report(Written.self, within: .seconds(60))
+            let written = try writer.report(Written.self, within: .seconds(300))
             print("writes over the outage: \(written.acknowledged.count) acknowledged, \(written.answers)")
             #expect(Set(written.answers.keys).isSubset(of: ["503 ServiceUnavailableException"]))
-            let names = try platform.client("names").report(Names.self, within: .seconds(60))
+            let names = try platform.client("names").report(Names.self, within: .seconds(300))
             #expect(names.isSame)
             #expect(Set(written.acknowledged).isSubset(of: Set(names.names)), "an acknowledged write is lost")
         }

@@ -15,7 +15,7 @@ extension Interop {
             let stage = try #require(platform.nodes[0].quickstart.stageArn)
             let shown = try platform.nodes.map { try $0.aws("get-stage", ["--arn", stage]) }
             #expect(shown[0].contains(stage))
-            let names = try platform.client("names").report(Names.self, within: .seconds(60))
+            let names = try platform.client("names").report(Names.self, within: .seconds(300))
             #expect(names.isSame && names.names.count > visible.rounds)
             platform.stop()
         }
@@ -45,7 +45,7 @@ extension Interop {
                     node.logged("rtmp_publish_granted").contains { $0.participant == publisher.rtmpParticipantId }
                 }
                 let cut = try platform.client("cut", [publisher.stageArn, publisher.rtmpParticipantId])
-                    .report(Cut.self, within: .seconds(60))
+                    .report(Cut.self, within: .seconds(300))
                 expect("cut off", within: .seconds(60)) { node.endOfRTMP(publisher.rtmpParticipantId) != nil }
                 let ended = try #require(node.endOfRTMP(publisher.rtmpParticipantId).flatMap { Self.time($0.time) })
                 waits.append(ended.timeIntervalSince1970 * 1_000 - cut.asked)
@@ -68,7 +68,7 @@ extension Interop {
             let shown = ", redisCertificate: \(files.path("node.pem")), redisPrivateKey: \(files.path("node.key"))"
             let servers = "redis: [\"localhost:\(port)\"], redisTLS: true, redisCertificateAuthority: \(files.path("ca.pem"))"
             let platform = try Platform(2, redis: redis, servers: servers + shown)
-            _ = try platform.client("visible", ["2"]).report(Visible.self, within: .seconds(60))
+            _ = try platform.client("visible", ["2"]).report(Visible.self, within: .seconds(300))
             let clients = try redis.ask("CLIENT", "LIST").split(separator: "\n").filter { $0.contains("name=stagedoor-") }
             #expect(clients.count >= 2 && clients.allSatisfy { $0.contains(" laddr=127.0.0.1:\(port) ") }, "\(clients)")
             #expect(try platform.command(["doctor"]).contains("cluster.redis: 127.0.0.1:\(port)"))
@@ -134,6 +134,6 @@ extension Gateway {
                     "AWS_ACCESS_KEY_ID=\(try #require(quickstart.accessKeyId))",
                     "AWS_SECRET_ACCESS_KEY=\(try #require(quickstart.secretAccessKey))",
                     "aws", "ivs-realtime", operation, "--endpoint-url", try #require(quickstart.adminURL), "--output", "json",
-                ] + options), within: .seconds(60))
+                ] + options), within: .seconds(300))
     }
 }

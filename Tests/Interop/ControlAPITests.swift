@@ -108,7 +108,7 @@ extension Interop {
             ]
             let run = try ProgramRun(
                 ["env"] + environment + ["aws", "ivs-realtime", operation, "--endpoint-url", admin, "--output", "json"] + options)
-            #expect(run.status(within: .seconds(60)) == 0, "\(run.output)")
+            #expect(run.status(within: .seconds(300)) == 0, "\(run.output)")
             return (try? JSONSerialization.jsonObject(with: Data(run.output.utf8))) as? [String: Any] ?? [:]
         }
 

@@ -15,7 +15,7 @@ extension Interop {
             let keys = try gateway.makeStreamKeys(stages: (count + few + 9) / 10, each: 10)
             let receiver = try gateway.receiver()
             let old = try Streams(count, from: 0, of: keys, clip: clip, to: gateway)
-            try expect("all streams live", within: .seconds(60)) { try gateway.live() == 2 * count }
+            try expect("all streams live", within: .seconds(300)) { try gateway.live() == 2 * count }
 
             let second = try Successor(of: gateway)
             try #require(second.tookOver(within: .seconds(60)), "\(second.log)\n\(gateway.log.suffix(2_000))")

@@ -67,7 +67,7 @@ extension Gateway {
                 Interop.WHIP.python, client, try #require(quickstart.adminURL), try #require(quickstart.accessKeyId),
                 try #require(quickstart.secretAccessKey), quickstart.region ?? "us-east-1", try #require(quickstart.stageArn),
                 "\(count)",
-            ], within: .seconds(60))
+            ], within: .seconds(300))
         return tokens.split(whereSeparator: \.isWhitespace).map(String.init)
     }
 }

@@ -65,7 +65,7 @@ extension Gateway {
             of: [
                 Workspace.package.appending(path: ".deps/venv/bin/python").path, client, try #require(quickstart.adminURL),
                 try #require(quickstart.accessKeyId), try #require(quickstart.secretAccessKey), quickstart.region ?? "us-east-1",
-            ] + tags.map { "\($0)=\($1)" } + names, within: .seconds(60))
+            ] + tags.map { "\($0)=\($1)" } + names, within: .seconds(300))
         return try output.split(separator: "\n").map { try JSONDecoder().decode(Publisher.self, from: Data($0.utf8)) }
     }
 

@@ -58,7 +58,7 @@ extension Gateway {
             of: [
                 python, client, try #require(quickstart.adminURL), try #require(quickstart.accessKeyId),
                 try #require(quickstart.secretAccessKey), quickstart.region ?? "us-east-1", "\(stages)", "\(each)",
-            ], within: .seconds(60))
+            ], within: .seconds(300))
         let file = Workspace.temporaryFile(suffix: ".keys")
         try keys.write(to: file, atomically: true, encoding: .utf8)
         return file
