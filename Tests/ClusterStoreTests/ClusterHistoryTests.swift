@@ -26,13 +26,14 @@ struct ClusterHistoryTests {
     }
 
     static func event(
-        _ name: ParticipantEvent.Name, _ generation: UInt64, of id: String = "p", session: String = "st-1", at offset: Int64 = 0
+        _ name: ParticipantEvent.Name, _ generation: UInt64, of id: String = "p", session: String = "st-1",
+        remote: String = "", at offset: Int64 = 0
     ) -> HistoryWrite {
-        .event(
-            ParticipantEvent(
-                name: name, time: now + .seconds(offset), stageARN: arn, sessionID: session, participantID: id,
-                userID: "user \(id)", errorCode: name == .publishError ? "INSUFFICIENT_CAPABILITIES" : "",
-                generation: generation))
+        var event = ParticipantEvent(
+            name: name, time: now + .seconds(offset), stageARN: arn, sessionID: session, participantID: id,
+            userID: "user \(id)", errorCode: name == .publishError ? "INSUFFICIENT_CAPABILITIES" : "", generation: generation)
+        event.remoteParticipantID = remote
+        return .event(event)
     }
 
     static func began(_ session: String, at offset: Int64 = 0) -> HistoryWrite {
@@ -232,6 +233,39 @@ struct ClusterHistoryTests {
         try await eventually { try await Self.names(node).count == 3 }
         let participant = try await node.read { try $0.participant("p", ofStage: Self.arn, sessionID: "st-1") }
         #expect(participant?.isConnected == true)
+    }
+
+    /// Two viewers through a node that dies, one of whom watches two, and a publisher who stays.
+    @Test func `a node's viewers leave with it, whoever says so, and nobody else does`() async throws {
+        let bench = try ClusterBench()
+        let node = try bench.node("a")
+        func watch(_ id: String, _ remotes: [String], at place: String) -> [HistoryWrite] {
+            var viewer = Participant(
+                stageARN: Self.arn, sessionID: "st-1", participantID: id, userID: "user \(id)", attributes: [:],
+                firstJoinTime: Self.now, ingestProtocol: "", ingestConfigurationARN: "", client: ClientAttributes())
+            (viewer.generation, viewer.node) = (7, place)
+            return [.participant(viewer), Self.event(.joined, 7, of: id)]
+                + remotes.map { Self.event(.subscribeStarted, 7, of: id, remote: $0) }
+        }
+        node.store.record(Self.start(5))
+        node.store.record(watch("v", ["p", "q"], at: "dead") + watch("w", ["p"], at: "dead") + watch("x", ["p"], at: "alive"))
+        node.store.record([Self.event(.subscribeStopped, 7, of: "v", remote: "q"), Self.closed(9, of: ">dead")])
+        // What the node still had in its queue comes too late.
+        node.store.record([Self.event(.left, 7, of: "w")])
+        try await eventually { try await Self.names(node, "w").count == 4 }
+        #expect(
+            try await Self.names(node, "v")
+                == [.joined, .subscribeStarted, .subscribeStarted, .subscribeStopped, .subscribeStopped, .left])
+        #expect(try await Self.names(node, "w") == [.joined, .subscribeStarted, .subscribeStopped, .left])
+        #expect(try await Self.names(node, "x") == [.joined, .subscribeStarted])
+        let connected = try await node.read {
+            try $0.participants(ofStage: Self.arn, sessionID: "st-1", matching: .connected(true), limit: 10)
+        }
+        #expect(connected.map(\.participantID) == ["p", "x"])
+        let told = try await node.read {
+            try $0.events(ofStage: Self.arn, sessionID: "st-1", participantID: "w", limit: 10).map(\.remoteParticipantID)
+        }
+        #expect(told == ["", "p", "p", ""])
     }
 
     @Test

@@ -35,7 +35,7 @@ struct HistoryCostTests {
     @Test func `a publish from its start to its end is twelve scripts`() async throws {
         let bench = try ClusterBench()
         let node = try bench.node("a")
-        let local = LocalLeases(record: { node.store.record($0) }, wallNow: { EventLoop.wallNow() })
+        let local = LocalLeases(node: "node", record: { node.store.record($0) }, wallNow: { EventLoop.wallNow() })
         let stage = ClusterBench.stage("one")
         let session = StageSession(stageARN: stage.arn, sessionID: "st-abcdefghijklm", startTime: ClusterBench.now)
         func publish(_ id: String) {

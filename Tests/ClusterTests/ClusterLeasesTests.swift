@@ -54,6 +54,39 @@ struct ClusterLeasesTests {
         }
     }
 
+    @Test func `who watches through two nodes is in one session, counts as no publisher, and leaves with its node`() throws {
+        let server = try RedisServer()
+        let nodes = try platform(server) {
+            $0.quotas.publishersPerStage = 1
+            $0.quotas.sessionLinger = .seconds(1)
+        }
+        defer { withExtendedLifetime((server, nodes)) {} }
+        func watching(_ viewer: String) -> Watching {
+            Watching(
+                SubscribeGrant(participantID: viewer, stageARN: Stage.named("one").arn, stageID: "one"), watches: "p")
+        }
+        func events(_ node: TestNode) -> [(name: ParticipantEvent.Name, session: String)] {
+            node.history.withLock { $0 }.compactMap { write in
+                if case .event(let event) = write { (event.name, event.sessionID) } else { nil }
+            }
+        }
+        for (index, node) in nodes.enumerated() { node.leases.watchStarted(watching("v\(index)")) }
+        #expect(waitUntil { nodes.allSatisfy { events($0).map(\.name) == [.joined, .subscribeStarted] } })
+        #expect(Set(nodes.flatMap { events($0).map(\.session) }).count == 1)
+        #expect(TestClaim("p", at: nodes[1]).settled().lease != nil, "the only publisher that may be")
+        nodes[0].leases.watchStopped(watching("v0"))
+        #expect(waitUntil { events(nodes[0]).map(\.name) == [.joined, .subscribeStarted, .subscribeStopped, .left] })
+        nodes[2].die()
+        #expect(
+            waitUntil {
+                nodes[..<2].contains { node in
+                    node.history.withLock { $0 }.contains {
+                        if case .closed(_, _, ">c", _, _) = $0 { true } else { false }
+                    }
+                }
+            })
+    }
+
     @Test func `a redundant pair at two nodes is one publisher`() throws {
         let server = try RedisServer()
         let nodes = try platform(server) { $0.quotas.publishersPerStage = 1 }

@@ -21,14 +21,19 @@ public struct SubscribeGrant: Sendable, Equatable {
     public var stageARN: String
     public var stageID: String
     public var userID: String
+    /// Of the token.
+    public var attributes: [String: String]
+    /// What the viewer says of itself; empty when it says nothing.
+    public var userAgent = ""
     /// The imported public key behind the token; nil when the gateway minted it.
     public var publicKeyARN: String?
 
     public init(
-        participantID: String, stageARN: String, stageID: String, userID: String = "", publicKeyARN: String? = nil
+        participantID: String, stageARN: String, stageID: String, userID: String = "", attributes: [String: String] = [:],
+        publicKeyARN: String? = nil
     ) {
         (self.participantID, self.stageARN, self.stageID) = (participantID, stageARN, stageID)
-        (self.userID, self.publicKeyARN) = (userID, publicKeyARN)
+        (self.userID, self.attributes, self.publicKeyARN) = (userID, attributes, publicKeyARN)
     }
 }
 

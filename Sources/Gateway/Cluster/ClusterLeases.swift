@@ -44,7 +44,7 @@ public final class ClusterLeases: Sendable {
 
     public init(settings: NodeSettings, environment: Environment) {
         (self.settings, self.environment) = (settings, environment)
-        local = LocalLeases(record: environment.record, wallNow: environment.wallNow)
+        local = LocalLeases(node: settings.nodeID, record: environment.record, wallNow: environment.wallNow)
     }
 
     /// The nodes that live, this one among them, as last read; in the order of their ids.
@@ -117,6 +117,17 @@ extension ClusterLeases: PublishReports {
     }
 }
 
+/// Who watches through this node; the stage's session is known once the node has a lease of it.
+extension ClusterLeases: ViewerReports {
+    public func watchStarted(_ watching: Watching) { order(.watchStarted(watching)) }
+    public func watchStopped(_ watching: Watching) { order(.watchStopped(watching)) }
+
+    public func watchRefused(_ watching: Watching, _ refusal: Refusal) {
+        guard let code = refusal.code.eventErrorCode else { return }
+        order(.watchRefused(watching, errorCode: code))
+    }
+}
+
 /// What the control plane asks and does, wherever a publish lives.
 extension ClusterLeases: LeaseControl {
     public func activeSessions(
@@ -181,6 +192,9 @@ enum ClusterOrder: Sendable {
     /// The history knows the stage's session now.
     case announced(stageID: String, sessionID: String)
     case refused(PublishGrant, IngestProtocol, errorCode: String)
+    case watchStarted(Watching)
+    case watchStopped(Watching)
+    case watchRefused(Watching, errorCode: String)
     case look(stageARNs: Set<String>, @Sendable ([String: ClusterAnswer.StageView]?) -> Void)
     case watchEnded(Int)
     case stateChanged

@@ -21,13 +21,20 @@ public final class ClusterMember {
         weak var holder: RemoteHolder?
     }
 
+    /// Who waits for a lease.
+    private enum Claimant {
+        case publisher(ClusterOrder.Claim)
+        case audience(stageID: String)
+    }
+
     /// Claims, and looks at stages, that wait for the server: as many as orders fit into the mailbox.
     private static let maximumWaiting = 65_536
 
     private let loop: EventLoop
     private let leases: ClusterLeases
     private var machine: NodeMachine
-    private var claims = ReplyTable<ClusterOrder.Claim>(maximumCount: maximumWaiting)
+    private var claims = ReplyTable<Claimant>(maximumCount: maximumWaiting)
+    private var desk = AudienceDesk()
     private var looks = ReplyTable<(ClusterAnswer.StageView?) -> Void>(maximumCount: maximumWaiting)
     /// By the number of their watch.
     private var remoteHolders: [Int: WeakHolder] = [:]
@@ -73,7 +80,7 @@ public final class ClusterMember {
         (client.onStateChange, timer, validation) = ({ _ in }, nil, nil)
         subscription?.close()
         client.close()
-        for claim in claims.removeAll() { claim.reply(.refused(Refusal(.platformAway))) }
+        for claimant in claims.removeAll() { refuse(claimant, Refusal(.platformAway)) }
         for look in looks.removeAll() { look(nil) }
         remoteHolders = [:]
     }
@@ -94,9 +101,13 @@ public final class ClusterMember {
     }
 
     private func rearm() {
-        let rest = max(.zero, machine.deadline - clock)
+        let deadline = desk.deadline.map { min($0, machine.deadline) } ?? machine.deadline
+        let rest = max(.zero, deadline - clock)
         if let timer { return timer.rearm(after: rest) }
-        timer = loop.schedule(after: rest) { [unowned self] in perform(machine.timePassed(clock)) }
+        timer = loop.schedule(after: rest) { [unowned self] in
+            perform(desk.timePassed(clock))
+            perform(machine.timePassed(clock))
+        }
     }
 }
 
@@ -149,6 +160,9 @@ extension ClusterMember {
             perform(machine.end(stage: stage, participant: nil, LeaseEnding(refusal)))
         case .announced(let stage, let session): perform([.call(.announce(stage: stage, sessionID: session))])
         case .refused(let grant, let ingestProtocol, let code): refused(grant, ingestProtocol, code)
+        case .watchStarted(let watching): perform(desk.started(watching))
+        case .watchStopped(let watching): perform(desk.stopped(watching))
+        case .watchRefused(let watching, let code): refused(watching, code)
         case .look(let stages, let reply): look(at: stages, reply)
         case .watchEnded(let watch):
             remoteHolders[watch] = nil
@@ -176,10 +190,11 @@ extension ClusterMember {
         case .granted(let number, let lease, let session): granted(number, lease, session)
         case .heldHere(let number): heldHere(number)
         case .heldElsewhere(let number, let watch, let progress): heldElsewhere(number, watch, progress)
-        case .refused(let number, let reason): claims.remove(number)?.reply(.refused(reason.refusal))
+        case .refused(let number, let reason): if let claimant = claims.remove(number) { refuse(claimant, reason.refusal) }
         case .progressed(let watch, let time): remoteHolders[watch]?.holder?.progressed(at: time)
         case .gone(let watch): remoteHolders[watch]?.holder?.ended()
-        case .end(let lease, let end): holder(of: lease)?.end(end)
+        case .end(let lease, let end): self.end(lease, end)
+        case .revive(let lease, _) where lease.key.isAudience: perform(desk.revived(stageID: lease.key.stageID))
         case .revive(let lease, let generation): revive(lease, generation)
         case .inspect(let question): inspect(question)
         case .closed(let stage, let ended): close(ended, ofStage: stage)
@@ -192,12 +207,29 @@ extension ClusterMember {
     }
 
     private func claim(_ claim: ClusterOrder.Claim) {
-        guard let number = claims.insert(claim) else { return claim.reply(.refused(Refusal(.overloaded))) }
+        guard let number = claims.insert(.publisher(claim)) else { return claim.reply(.refused(Refusal(.overloaded))) }
         perform(machine.claim(NodeClaim(claim, number: number), clock))
     }
 
+    private func refuse(_ claimant: Claimant, _ refusal: Refusal) {
+        switch claimant {
+        case .publisher(let claim): claim.reply(.refused(refusal))
+        case .audience(let stage): desk.refused(stageID: stage, clock)
+        }
+    }
+
+    private func end(_ lease: LeaseIdentity, _ end: LeaseEnd) {
+        guard lease.key.isAudience else {
+            holder(of: lease)?.end(end)
+            return
+        }
+        // Whose token was taken away is ended by itself; another of our name may have the lease.
+        if end == .takenOver { desk.lost(stageID: lease.key.stageID, clock) }
+    }
+
     private func granted(_ number: Int, _ identity: LeaseIdentity, _ session: SharedSession) {
-        guard let claim = claims.remove(number) else { return }
+        guard let claimant = claims.remove(number) else { return }
+        guard case .publisher(let claim) = claimant else { return perform(desk.granted(identity, session)) }
         let lease = PublishLease(
             participantID: identity.key.participantID, stageID: identity.key.stageID, stageSessionID: session.id,
             generation: identity.generation)
@@ -215,7 +247,8 @@ extension ClusterMember {
     }
 
     private func heldHere(_ number: Int) {
-        guard let claim = claims.remove(number) else { return }
+        guard let claimant = claims.remove(number) else { return }
+        guard case .publisher(let claim) = claimant else { return refuse(claimant, Refusal(.streamKeyInUse)) }
         let holder = leases.local.holder(ofParticipant: claim.grant.participantID, stageID: claim.grant.stageID)
         if let holder { return claim.reply(.held(by: holder)) }
         // Its session has just given the lease back, which is on its way to us: do it now.
@@ -225,7 +258,11 @@ extension ClusterMember {
     }
 
     private func heldElsewhere(_ number: Int, _ watch: Int, _ progress: MonotonicTime) {
-        guard let claim = claims.remove(number) else { return machine.watchEnded(watch) }
+        guard let claimant = claims.remove(number) else { return machine.watchEnded(watch) }
+        guard case .publisher(let claim) = claimant else {
+            machine.watchEnded(watch)
+            return refuse(claimant, Refusal(.streamKeyInUse))
+        }
         let sender = leases.control.withLock { $0 }
         let participant = StageParticipant(claim.grant.participantID, of: claim.grant.stageARN)
         let holder = RemoteHolder(progress: progress) { reason in
@@ -263,6 +300,46 @@ extension ClusterMember {
                     stageARN: arn, sessionID: entry.sessionID, participantID: entry.lease.key.participantID,
                     generation: entry.lease.generation, at: now)
             })
+    }
+
+    // MARK: - Those who watch
+
+    private func perform(_ actions: [AudienceDesk.Action]) {
+        for action in actions { perform(action) }
+        rearm()
+    }
+
+    private func perform(_ action: AudienceDesk.Action) {
+        switch action {
+        case .claim(let stage):
+            guard let number = claims.insert(.audience(stageID: stage)) else { return desk.refused(stageID: stage, clock) }
+            let key = LeaseKey.audience(ofStage: stage, node: leases.settings.nodeID)
+            perform(
+                machine.claim(
+                    NodeClaim(number: number, key: key, set: "", credential: "", takesOver: false, isToken: true), clock))
+        case .release(let lease): perform(machine.release(lease, clock))
+        case .start(let watching, let session):
+            let session = StageSession(stageARN: watching.grant.stageARN, session)
+            announce(session, if: leases.local.watchStarted(watching, session: session))
+        case .stop(let watching): leases.local.watchStopped(watching)
+        case .move(let arn, let session):
+            let session = StageSession(stageARN: arn, session)
+            announce(session, if: leases.local.moveViewers(to: session))
+        }
+    }
+
+    /// - Parameter isNew: the history has just learnt of it.
+    private func announce(_ session: StageSession, if isNew: Bool) {
+        let stage = ResourceName.identifier(inARN: session.stageARN)
+        if isNew { perform([.call(.announce(stage: stage, sessionID: session.sessionID))]) }
+    }
+
+    private func refused(_ watching: Watching, _ code: String) {
+        look(at: watching.grant.stageID, begins: false) { [unowned self] view in
+            guard let view, view.isRecorded, let session = view.session else { return }
+            let stageSession = StageSession(stageARN: watching.grant.stageARN, session)
+            leases.local.watchRefused(watching, errorCode: code, session: stageSession)
+        }
     }
 
     // MARK: - What is asked about stages

@@ -13,6 +13,10 @@ public final class EmbeddedRouterContext: Sendable {
     public let registry = SubscriberRegistry()
     let transport: TransportContext
     let authorizer: any SubscribeAuthorizer
+    /// Told who watches whom; nil where nobody keeps a history.
+    let reports: (any ViewerReports)?
+    /// What all sessions of one viewer take together.
+    let allowances: ViewerAllowances
     let metrics: EmbeddedRouterMetrics
     let taps = TapDirectory()
     let entries = ShardedTable<String, SubscriberEntry>()
@@ -26,10 +30,11 @@ public final class EmbeddedRouterContext: Sendable {
     /// - Parameter workerCount: how many `EmbeddedRouterWorker`s there will be.
     public init(
         settings: EmbeddedSettings = EmbeddedSettings(), transport: TransportContext, authorizer: any SubscribeAuthorizer,
-        workerCount: Int, metrics: EmbeddedRouterMetrics
+        reports: (any ViewerReports)? = nil, workerCount: Int, metrics: EmbeddedRouterMetrics
     ) {
         (self.settings, self.transport, self.authorizer) = (settings, transport, authorizer)
-        self.metrics = metrics
+        (self.reports, self.metrics) = (reports, metrics)
+        allowances = ViewerAllowances(bitsPerSecond: settings.viewerBitrate)
         subscribers = ViewerRegistry(
             .init(
                 total: settings.maximumSubscribers, perStage: settings.subscribersPerStage,
@@ -62,6 +67,7 @@ public final class EmbeddedRouterContext: Sendable {
         entries[entry.transport.id] = nil
         transport.remove(entry)
         registry.remove(entry.transport.id)
+        allowances.leave(entry.viewer, session: entry.transport.id)
         subscribers.leave(entry.place)
         metrics.subscribers.decrement()
         SubscriberLog.ended(entry, reason)

@@ -9,7 +9,7 @@ struct EventBridgeEncoder: Sendable {
 
     init(names: ResourceName) { self.names = names }
 
-    /// - Returns: nil for events that have no form there: joining, failing to, and leaving.
+    /// - Returns: nil for events that have no form there: joining, failing to, leaving, and all that viewers do.
     func encode(_ event: ParticipantEvent) -> JSONValue? {
         guard let name = Self.name(event.name) else { return nil }
         return [
@@ -57,7 +57,7 @@ struct EventBridgeEncoder: Sendable {
         case .recordingEnded: "Recording End"
         case .recordingStartFailed: "Recording Start Failure"
         case .recordingEndFailed: "Recording End Failure"
-        case .joined, .left, .joinError: nil
+        case .joined, .left, .joinError, .subscribeStarted, .subscribeStopped, .subscribeError: nil
         }
     }
 

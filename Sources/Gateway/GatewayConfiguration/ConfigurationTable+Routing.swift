@@ -22,6 +22,9 @@ extension ConfigurationTable {
                 Key(
                     "embedded.subscribersPerToken", \.embedded.subscribersPerToken, .restart, in: 1...1000,
                     "Of them those of one token: its newest displaces its oldest that is not connected yet."),
+                Key(
+                    "embedded.viewerBitrate", \.embedded.viewerBitrate, .restart, in: 200_000...100_000_000, unit: "bit/s",
+                    "All that one viewer (the participant of a token) takes, in however many sessions."),
             ]),
         Section(
             "forwarding", "How streams are sent to routers.",

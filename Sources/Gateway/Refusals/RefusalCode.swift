@@ -87,6 +87,7 @@ public enum RefusalCode: Int, Sendable, CaseIterable {
     case tooManySubscribers = 1141
     case nothingReceived = 1142
     case unknownLayer = 1143
+    case watchedTooLong = 1144
 
     /// The `code` of the `onStatus` or `_error` that an RTMP encoder gets.
     public enum RTMPStatus: String, Sendable {

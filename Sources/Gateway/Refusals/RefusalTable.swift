@@ -94,10 +94,11 @@ extension RefusalCode {
         case .sessionOutOfReach: RefusalRow("session_out_of_reach", .rejected, 503)
 
         // Subscribers of the embedded router
-        case .participantNotLive: RefusalRow("participant_not_live", .rejected, 404)
-        case .tooManySubscribers: RefusalRow("too_many_subscribers", .rejected, 503)
+        case .participantNotLive: RefusalRow("participant_not_live", .rejected, 404, event: "PUBLISHER_NOT_FOUND")
+        case .tooManySubscribers: RefusalRow("too_many_subscribers", .rejected, 503, event: "QUOTA_EXCEEDED")
         case .nothingReceived: RefusalRow("nothing_received", .rejected, 422)
         case .unknownLayer: RefusalRow("unknown_layer", .rejected, 422)
+        case .watchedTooLong: RefusalRow("watched_too_long", .rejected, 403)
         }
     }
 
@@ -197,6 +198,7 @@ extension RefusalCode {
             "The embedded router has its greatest number of subscribers (embedded.maximumSubscribers): end one of them, or use a stage router."
         case .nothingReceived: "A track of the offer receives nothing (sendonly, inactive or port 0): offer recvonly tracks only."
         case .unknownLayer: "There is no layer of this name: ask for hi, mid, low or a rid of the layers event."
+        case .watchedTooLong: "A session watches for 24 hours at most: connect again."
         }
     }
 }

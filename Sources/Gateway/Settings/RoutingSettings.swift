@@ -70,8 +70,13 @@ public struct EmbeddedSettings: Equatable, Sendable {
     public var subscribersPerAddress = 32
     /// Of them those of one token: its newest displaces its oldest that is not connected yet.
     public var subscribersPerToken = 16
+    /// Bits a second of all that one viewer takes, in however many sessions.
+    public var viewerBitrate = 8_500_000
 
     // Without a key in the file.
+
+    /// How long one session may watch.
+    public var sessionDuration = Duration.seconds(86_400)
 
     /// How long a subscriber waits for a participant who left, before its session ends.
     public var absence = Duration.seconds(10)

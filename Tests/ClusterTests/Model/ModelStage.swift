@@ -30,7 +30,8 @@ extension ModelServer.Stage {
         }
         if old == nil, claim.grace == .unknown { return .wait }
         let others = leases.filter { $0.key != participant && (isLive($0.value, now) || claim.grace != .none) }
-        guard Set(others.values.map(\.set)).union([claim.set]).count <= settings.quotas.publishersPerStage else { return .full }
+        let sets = Set(others.values.map(\.set)).union([claim.set]).subtracting([""])
+        guard claim.set.isEmpty || sets.count <= settings.quotas.publishersPerStage else { return .full }
         let next = max(max(generation, old?.generation ?? 0) + 1, max(UInt64(now), claim.lowestGeneration))
         generation = next
         begin(claim.sessionID, start: now)
@@ -102,7 +103,7 @@ extension ModelServer.Stage {
 
     private mutating func endSurplus(_ limit: Int, _ now: Int64) {
         var first: [String: UInt64] = [:]
-        for lease in leases.values where isLive(lease, now) && lease.ending == nil {
+        for lease in leases.values where isLive(lease, now) && lease.ending == nil && !lease.set.isEmpty {
             first[lease.set] = min(first[lease.set] ?? .max, lease.since)
         }
         let order = first.sorted { ($0.value, $0.key) < ($1.value, $1.key) }.dropFirst(limit).map(\.key)
@@ -153,7 +154,7 @@ extension ModelServer.Stage {
     func view(_ now: Int64) -> ClusterAnswer.StageView {
         ClusterAnswer.StageView(
             session: session?.shared, isRecorded: session?.isRecorded ?? false,
-            participants: Set(leases.filter { isLive($0.value, now) }.keys))
+            participants: Set(leases.filter { isLive($0.value, now) && !$0.value.set.isEmpty }.keys))
     }
 }
 

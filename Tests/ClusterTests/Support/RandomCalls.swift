@@ -75,7 +75,7 @@ struct RandomCalls {
         return .claim(
             number: number,
             ClusterCall.ClaimArguments(
-                key: key, set: chance(of: 4) ? "pair" : key.participantID, credential: pick(["x", "y"]),
+                key: key, set: chance(of: 12) ? "" : chance(of: 4) ? "pair" : key.participantID, credential: pick(["x", "y"]),
                 takesOver: chance(of: 4) ? seen : 0, sessionID: session(), lowestGeneration: chance(of: 20) ? seen + 5_000 : 1,
                 grace: pick([.none, .none, .none, .expired, .unknown]), isOwnerSilent: chance(of: 3)))
     }

@@ -5,7 +5,7 @@ Prints one line per event: each POST's status (with the problem document when it
 picture and sound, and at the end what each decoded: pictures, their size, their greatest difference of brightness, sound.
 Environment: DROP=N drops every Nth video packet on its first arrival; HOLD=1 sends no DELETE; PLI=1 asks for a keyframe
 each second; PLACES=N only makes N sessions (of several tokens with commas between them, in turns), deletes them, and does it
-again; with KEEP=1 it leaves the first ones as they are.
+again; with KEEP=1 it leaves the first ones as they are; PICTURE=1 counts the seconds from when each has its first picture.
 """
 import array
 import asyncio
@@ -155,6 +155,9 @@ async def main():
     subscribers = [Subscriber(number) for number in range(len(urls))]
     async with aiohttp.ClientSession() as http:
         started = [await s.start(http, url, token) for s, url in zip(subscribers, urls)]
+        watching = [subscriber for subscriber, is_started in zip(subscribers, started) if is_started]
+        while os.environ.get('PICTURE') and not all(subscriber.pictures for subscriber in watching):
+            await asyncio.sleep(0.1)
         await asyncio.sleep(seconds if any(started) else 0)
         for handler in receivers:
             say('repeats', handler.repeats)

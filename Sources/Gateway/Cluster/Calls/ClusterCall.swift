@@ -30,7 +30,7 @@ package enum ClusterCall: Hashable, Sendable {
 
     package struct ClaimArguments: Hashable, Sendable {
         package var key: LeaseKey
-        /// What counts as one publisher: an ingest configuration, or a participant.
+        /// What counts as one publisher: an ingest configuration, or a participant; empty for an audience, which does not count.
         package var set: String
         package var credential: String
         /// The generation that may be taken over; 0: none.

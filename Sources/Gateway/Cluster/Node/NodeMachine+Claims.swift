@@ -107,7 +107,7 @@ extension NodeMachine {
     /// What becomes of a claim while the server is away: refused, or admitted on its own proof.
     mutating func away(_ number: Int, _ now: MonotonicTime) -> [ClusterAction] {
         guard let claim = claims[number] else { return [] }
-        let sets = Set(held[claim.key.stageID, default: [:]].values.map(\.set)).union([claim.set])
+        let sets = Set(held[claim.key.stageID, default: [:]].values.map(\.set)).union([claim.set]).subtracting([""])
         guard settings.cluster.degraded == .admit, claim.isToken, sets.count <= settings.quotas.publishersPerStage else {
             return [.refused(claim: number, .away)]
         }
@@ -206,6 +206,7 @@ extension NodeMachine {
 package struct NodeClaim: Sendable {
     package var number: Int
     package var key: LeaseKey
+    /// Empty for those who watch, who are no publisher.
     package var set: String
     package var credential: String
     /// The caller has seen the incumbent and may take its place (docs/design.md 7.3).

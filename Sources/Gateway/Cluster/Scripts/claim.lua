@@ -24,14 +24,14 @@ if old and is_respected(old) then
 end
 if not old and grace == 'unknown' then return { 'wait' } end
 
-local sets, count = { [set] = true }, 1
+local sets, count = { [set] = true, [''] = true }, set == '' and 0 or 1
 for other, lease in pairs(leases) do
     if other ~= participant and not sets[lease.set] and (is_live(lease) or grace ~= '') then
         sets[lease.set] = true
         count = count + 1
     end
 end
-if count > tonumber(ARGV[6]) then return { 'full' } end
+if set ~= '' and count > tonumber(ARGV[6]) then return { 'full' } end
 
 local last = tonumber(redis.call('GET', KEYS[3]) or '0')
 if old and old.generation > last then last = old.generation end

@@ -2,6 +2,6 @@
 local found = redis.call('HMGET', KEYS[2], 'id', 'start', 'recorded')
 local answers = { found[1] or '', found[2] or '0', found[3] or '0' }
 for participant, lease in pairs(all()) do
-    if is_live(lease) then answers[#answers + 1] = participant end
+    if is_live(lease) and lease.set ~= '' then answers[#answers + 1] = participant end
 end
 return answers

@@ -42,7 +42,7 @@ end
 local function end_surplus()
     local first, order = {}, {}
     for _, lease in pairs(leases) do
-        if is_live(lease) and not lease.code then
+        if is_live(lease) and not lease.code and lease.set ~= '' then
             if not first[lease.set] then order[#order + 1] = lease.set end
             first[lease.set] = math.min(first[lease.set] or lease.since, lease.since)
         end

@@ -64,6 +64,7 @@ enum HistoryCodec {
             object["recordingPrefix"] = .string(recording.prefix)
             if let duration = recording.duration { object["recordingDuration"] = .integer(Int64(duration)) }
         }
+        if !event.remoteParticipantID.isEmpty { object["remoteParticipantId"] = .string(event.remoteParticipantID) }
         if isWhole {
             object["stageArn"] = .string(event.stageARN)
             object["sessionId"] = .string(event.sessionID)
@@ -92,6 +93,7 @@ enum HistoryCodec {
                 bucketName: bucket, prefix: word("recordingPrefix"),
                 duration: fields["recordingDuration"]?.integer.map { Int($0) })
         }
+        event.remoteParticipantID = word("remoteParticipantId")
         return event
     }
 }

@@ -6,6 +6,8 @@ import Wire
 struct HistoryForwarder {
     /// Entries of the stream of all events, about.
     static let maximumEvents = 100_000
+    /// Participants of one session that never published and have left, about.
+    static let maximumFormerViewers = 5_000
     /// A session of which nothing is heard for so long, and whose end nobody wrote, is forgotten with its retention.
     static let longestSilence = Duration.seconds(30 * 86_400)
 
@@ -70,7 +72,7 @@ struct HistoryForwarder {
             arguments(origin, participant.participantID, generation: participant.generation ?? 0) + [
                 participant.isConnected ? "1" : "0", participant.published ? "1" : "0",
                 RedisArgument(HistoryCodec.encode(participant)), RedisArgument(now.nanosecondsSince1970 / 1_000),
-                RedisArgument(oldest(now)),
+                RedisArgument(oldest(now)), RedisArgument(participant.node ?? ""), RedisArgument(Self.maximumFormerViewers),
             ])
     }
 
@@ -80,12 +82,12 @@ struct HistoryForwarder {
         let outcome = try server.run(
             HistoryScript.event, keys(event.stageARN, event.sessionID, event.participantID),
             arguments(origin, event.participantID, generation: event.generation) + [
-                RedisArgument(event.name.rawValue), RedisArgument(body),
+                RedisArgument(event.name.rawValue), RedisArgument(body), RedisArgument(event.remoteParticipantID),
             ])
         if outcome.text == "1" { try announce([event], origin) }
     }
 
-    /// - Parameter event: the LEFT that follows; its user is known to the database only.
+    /// - Parameter event: the LEFT that follows; its user is known to the database only, as are those who watched through a node.
     private func close(_ event: ParticipantEvent, _ origin: Origin) throws(StoreError) -> [ParticipantEvent] {
         let outcome =
             try server.run(
@@ -94,15 +96,23 @@ struct HistoryForwarder {
                     RedisArgument(event.time.nanosecondsSince1970)
                 ]
             ).text ?? ""
-        let parts = outcome.split(separator: " ", maxSplits: 1, omittingEmptySubsequences: false)
-        let events = (parts.first ?? "").split(separator: ",").compactMap { name -> ParticipantEvent? in
-            guard let name = ParticipantEvent.Name(rawValue: String(name)) else { return nil }
-            var event = event
-            (event.name, event.userID) = (name, parts.count > 1 ? String(parts[1]) : "")
-            return event
-        }
+        let events = outcome.split(separator: "\n").flatMap { Self.events(ofLine: $0, like: event) }
         if !events.isEmpty { try announce(events, origin) }
         return events
+    }
+
+    /// - Parameter line: participant, names of events with whom it watched behind a colon, user.
+    private static func events(ofLine line: Substring, like event: ParticipantEvent) -> [ParticipantEvent] {
+        let parts = line.split(separator: " ", maxSplits: 2, omittingEmptySubsequences: false)
+        guard parts.count == 3 else { return [] }
+        return parts[1].split(separator: ",").compactMap { word in
+            let words = word.split(separator: ":", maxSplits: 1)
+            guard let name = words.first.flatMap({ ParticipantEvent.Name(rawValue: String($0)) }) else { return nil }
+            var event = event
+            (event.name, event.participantID, event.userID) = (name, String(parts[0]), String(parts[2]))
+            event.remoteParticipantID = words.count > 1 ? String(words[1]) : ""
+            return event
+        }
     }
 
     private func announce(_ events: [ParticipantEvent], _ origin: Origin) throws(StoreError) {

@@ -1,18 +1,32 @@
--- A publish is over whoever held it. Answers the names of the events that follow and the user, separated by blanks.
+-- A publish is over whoever held it, or all watching through a node: participant is then > and the node. Answers a line for each
+-- participant that left: id, the names of the events that follow, the user, separated by blanks.
 --
 -- KEYS: forwarded, participants, events. ARGV: queue, number, participant, lifetime in s, generation, time in ns.
+local lines = {}
+local function add(participant, names, record)
+    lines[#lines + 1] = participant .. ' ' .. table.concat(names, ',') .. ' ' .. record.about.userId
+end
+
+if string.sub(ARGV[3], 1, 1) == '>' then
+    local node, flat = string.sub(ARGV[3], 2), redis.call('HGETALL', KEYS[2])
+    local prefix = string.gsub(KEYS[2], ':participants$', ':events:')
+    for i = 1, #flat, 2 do
+        local record = cjson.decode(flat[i + 1])
+        if record.connected and record.node == node then
+            if tonumber(record.generation) > tonumber(record.closed) then record.closed = record.generation end
+            add(flat[i], close(record, prefix .. flat[i], ARGV[6]), record)
+            redis.call('HSET', KEYS[2], flat[i], cjson.encode(record))
+        end
+    end
+    return done(table.concat(lines, '\n'), ARGV[4])
+end
+
 local record, generation = load(), tonumber(ARGV[5])
 if not record then return done('', ARGV[4]) end
 if generation > tonumber(record.closed) then record.closed = ARGV[5] end
-local names = {}
 if record.connected and tonumber(record.generation) <= generation then
-    if record.publishing then names = {'PUBLISH_STOPPED', 'LEFT'} else names = {'LEFT'} end
-    for _, name in ipairs(names) do
-        append(cjson.encode({
-            name = name, time = ARGV[6], userId = record.about.userId, errorCode = '', generation = ARGV[5]}))
-    end
-    record.connected, record.publishing = false, false
+    record.generation = ARGV[5]
+    add(ARGV[3], close(record, KEYS[3], ARGV[6]), record)
 end
 save(record)
-if #names == 0 then return done('', ARGV[4]) end
-return done(table.concat(names, ',') .. ' ' .. record.about.userId, ARGV[4])
+return done(table.concat(lines, '\n'), ARGV[4])

@@ -102,7 +102,7 @@ enum Output {
         }
         guard !isSummary else { return .object(object) }
         if !participant.attributes.isEmpty { object["attributes"] = map(participant.attributes) }
-        object["protocol"] = .string(participant.ingestProtocol)
+        object["protocol"] = .string(participant.ingestProtocol.isEmpty ? "UNKNOWN" : participant.ingestProtocol)
         object["recordingS3BucketName"] = .string(participant.recording?.bucketName ?? "")
         object["recordingS3Prefix"] = .string(participant.recording?.prefix ?? "")
         let client = participant.client
@@ -120,6 +120,7 @@ enum Output {
             "name": .string(event.name.rawValue), "participantId": .string(event.participantID), "eventTime": time(event.time),
         ]
         if !event.errorCode.isEmpty { object["errorCode"] = .string(event.errorCode) }
+        if !event.remoteParticipantID.isEmpty { object["remoteParticipantId"] = .string(event.remoteParticipantID) }
         return .object(object)
     }
 }

@@ -8,6 +8,8 @@ struct ViewerAdaptation {
     private(set) var estimate: BandwidthEstimate
     private var chooser: LayerChooser
     private var probes = ProbePlan()
+    /// What the viewer may take, whatever its way carries.
+    private var ceiling = ViewerCeiling()
     /// Best first.
     var layers: [VideoLayer] = []
     /// What sound takes of the way, bits a second.
@@ -28,7 +30,13 @@ struct ViewerAdaptation {
     var choice: LayerChoice? { chooser.choice }
 
     /// The layer to send; nil for none. Before layers are known there is one.
-    var target: TrackID? { chooser.choice.map(\.track) ?? .video }
+    var target: TrackID? { ceiling.barsAll ? nil : chooser.choice.map(\.track) ?? .video }
+
+    /// Bits a second that the viewer may take in this session.
+    var maximumBitsPerSecond: Int? {
+        get { ceiling.bitsPerSecond }
+        set { ceiling.bitsPerSecond = newValue }
+    }
 
     /// Whether the present layer is to rest although the next has not begun: the way carries not even half of it.
     func isChoked(by bitsPerSecond: Int, at now: MonotonicTime) -> Bool {
@@ -63,6 +71,7 @@ struct ViewerAdaptation {
     /// Chooses anew. To be called several times a second, and when layers or the wish have changed.
     mutating func update(at now: MonotonicTime) {
         probes.forgetLost(at: now)
+        let layers = ceiling.admit(layers, sound: soundBitsPerSecond)
         chooser.update(layers, estimate: estimate.bitsPerSecond(at: now).map { $0 - soundBitsPerSecond }, at: now)
     }
 
@@ -70,6 +79,7 @@ struct ViewerAdaptation {
 
     /// Whether padding is to be sent from now, by `padding(at:)` every `ProbePlan.turnInterval`.
     mutating func beginsTry(at now: MonotonicTime) -> Bool {
+        let layers = ceiling.admit(layers, sound: soundBitsPerSecond)
         guard estimate.hasFeedback, let known = estimate.bitsPerSecond(at: now),
             let need = chooser.nextNeed(layers, beyond: known - soundBitsPerSecond, at: now)
         else { return false }

@@ -70,8 +70,21 @@ public final class WHEPEndpoint {
         } then: { [unowned self] (result: Result<SubscribeGrant, Refusal>?) in
             do throws(Refusal) {
                 guard let result else { throw Refusal(.authorityUnavailable) }
-                respond(try create(offer, layer, key, try result.get()))
+                var grant = try result.get()
+                grant.userAgent = request.headers["User-Agent"] ?? ""
+                respond(try create(offer, layer, key, telling: grant))
             } catch { respond(Problem.response(error)) }
+        }
+    }
+
+    private func create(
+        _ post: OfferRequest, _ layer: SubscriberEntry.LayerRequest, _ key: WatchedKey, telling grant: SubscribeGrant
+    ) throws(Refusal) -> HTTPResponse {
+        do throws(Refusal) {
+            return try create(post, layer, key, grant)
+        } catch {
+            context.reports?.watchRefused(Watching(grant, watches: key.participantID), error)
+            throw error
         }
     }
 

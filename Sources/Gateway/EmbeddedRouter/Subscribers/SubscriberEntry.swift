@@ -1,4 +1,5 @@
 import Admission
+import EventLoop
 import GatewayLogging
 import Refusals
 import StageHub
@@ -19,6 +20,12 @@ final class SubscriberEntry: TransportEntry {
     let desk: LayerDesk
     private let context: EmbeddedRouterContext
     private let number = Atomic<UInt64>(0)
+    private let presence = Lock(Presence.absent)
+
+    /// Whether the history knows that it watches. Told under the lock: an end from another thread comes after the beginning.
+    private enum Presence {
+        case absent, told, over
+    }
 
     /// What the POST asked for.
     struct LayerRequest {
@@ -37,6 +44,8 @@ final class SubscriberEntry: TransportEntry {
     }
 
     var purpose: TransportPurpose { .subscribe }
+    var viewer: ViewerKey { ViewerKey(stageID: grant.stageID, participantID: grant.participantID) }
+    private var watching: Watching { Watching(grant, watches: watched.participantID) }
 
     /// The number of its place among the subscribers, given once.
     var place: UInt64 {
@@ -48,12 +57,21 @@ final class SubscriberEntry: TransportEntry {
         guard case .handshakeDone = step else { return }
         context.subscribers.settle(place)
         SubscriberLog.connected(self, peer: peer)
+        presence.withLock { presence in
+            guard presence == .absent else { return }
+            presence = .told
+            context.reports?.watchStarted(watching)
+        }
     }
 
     func checkRejected() {}
 
     func finish(_ reason: SessionEnd) {
         desk.end()
+        presence.withLock { presence in
+            if presence == .told { context.reports?.watchStopped(watching) }
+            presence = .over
+        }
         context.finish(self, reason)
     }
 }

@@ -31,6 +31,8 @@ public struct SubscriberStatistics: Sendable, Equatable {
     public var subscriberID: String
     /// Sent of both tracks, SRTP included, bits a second.
     public var bitsPerSecond = 0
+    /// Of them those of sound.
+    public var soundBitsPerSecond = 0
     /// RTP packets sent since the session began, retransmissions not counted.
     public var packets: UInt64 = 0
     /// RTP packets sent again because a NACK asked for them.

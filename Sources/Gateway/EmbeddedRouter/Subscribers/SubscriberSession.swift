@@ -4,6 +4,7 @@ import GatewayMetrics
 import OpenSSL
 import RTCP
 import Refusals
+import Settings
 import StageHub
 import WebRTCTransport
 import Wire
@@ -35,6 +36,8 @@ final class SubscriberSession: TransportSession {
     private var soundByteCount = 0
     private var framesBefore = 0
     private var lastReport = MonotonicTime.zero
+    /// When it has watched for as long as it may.
+    private var watchesUntil = MonotonicTime.zero
 
     init(entry: SubscriberEntry, transport: PeerTransport, worker: EmbeddedRouterWorker) {
         (self.entry, self.transport, self.worker) = (entry, transport, worker)
@@ -55,6 +58,7 @@ final class SubscriberSession: TransportSession {
 
     func transportReady() {
         isReady = true
+        watchesUntil = transport.loop.now + worker.context.settings.sessionDuration
         worker.attach(self)
     }
 
@@ -239,6 +243,7 @@ final class SubscriberSession: TransportSession {
 
     func tick(at now: MonotonicTime, isSlow: Bool) {
         guard isSlow else { return }
+        if isReady, now >= watchesUntil { return end(.refused(Refusal(.watchedTooLong))) }
         adaptation.wish = entry.desk.wish
         aim()
         tryWay(at: now)
@@ -266,6 +271,9 @@ final class SubscriberSession: TransportSession {
         let frames = video?.frameCount ?? 0
         adaptation.soundBitsPerSecond = Int(Double(soundByteCount * 8) / elapsed)
         statistics.bitsPerSecond = Int(Double(sentByteCount * 8) / elapsed)
+        statistics.soundBitsPerSecond = adaptation.soundBitsPerSecond
+        adaptation.maximumBitsPerSecond = worker.context.allowances.share(
+            of: entry.viewer, session: entry.transport.id, taking: statistics.bitsPerSecond)
         statistics.framesPerSecond = Int((Double(frames - framesBefore) / elapsed).rounded())
         statistics.estimatedBitsPerSecond = state.estimate
         framesBefore = frames

@@ -38,7 +38,7 @@ struct SharedWebRTC: Sendable {
         }
         if let whip { SessionGauges.watchPending(metrics) { [directory = whip.directory] in directory.pendingCount } }
         embedded = Self.makeEmbeddedRouter(
-            configuration, transport, authorizer: admission.tokens, workerCount: workerCount, metrics: metrics)
+            configuration, transport, authorizer: admission.tokens, reports: leases, workerCount: workerCount, metrics: metrics)
     }
 
     /// WHIP sessions that are answered and not connected yet.
@@ -49,12 +49,12 @@ extension SharedWebRTC {
     /// The embedded router's shared part; nil when the configuration names no router with that driver, or there is no media port.
     private static func makeEmbeddedRouter(
         _ configuration: StagedoorConfiguration, _ transport: TransportContext?, authorizer: any SubscribeAuthorizer,
-        workerCount: Int, metrics: MetricsRegistry
+        reports: any ViewerReports, workerCount: Int, metrics: MetricsRegistry
     ) -> EmbeddedRouterContext? {
         guard let transport, configuration.routers.values.contains(where: { $0.driver == .embedded }) else { return nil }
         return EmbeddedRouterContext(
-            settings: configuration.embedded, transport: transport, authorizer: authorizer, workerCount: workerCount,
-            metrics: EmbeddedRouterMetrics(metrics))
+            settings: configuration.embedded, transport: transport, authorizer: authorizer, reports: reports,
+            workerCount: workerCount, metrics: EmbeddedRouterMetrics(metrics))
     }
 }
 

@@ -127,10 +127,14 @@ extension Participant: StoredRecord {
         "recordingState", "recordingBucket", "recordingPrefix",
     ]
     static let keyColumns = ["stageARN", "sessionID", "participantID"]
-    /// The first join stays, and whoever published once has published; recording is told by itself.
+    /// The first join stays, and whoever published once has published, by that protocol also when it only watches now; recording is
+    /// told by itself.
     static let mergedColumns = [
-        "firstJoinTime": "firstJoinTime", "published": "max(published, excluded.published)", "recordingState": "recordingState",
-        "recordingBucket": "recordingBucket", "recordingPrefix": "recordingPrefix",
+        "firstJoinTime": "firstJoinTime", "published": "max(published, excluded.published)",
+        "ingestProtocol": "iif(excluded.ingestProtocol = '', ingestProtocol, excluded.ingestProtocol)",
+        "ingestConfigurationARN":
+            "iif(excluded.ingestProtocol = '', ingestConfigurationARN, excluded.ingestConfigurationARN)",
+        "recordingState": "recordingState", "recordingBucket": "recordingBucket", "recordingPrefix": "recordingPrefix",
     ]
     var values: [(any DatabaseValueConvertible & Sendable)?] {
         [
@@ -162,7 +166,7 @@ extension ParticipantEvent: StoredRecord {
     static let table = "event"
     static let columns = [
         "sequence", "name", "time", "stageARN", "sessionID", "participantID", "userID", "errorCode", "generation", "rule",
-        "sentence", "recordingBucket", "recordingPrefix", "recordingDuration",
+        "sentence", "recordingBucket", "recordingPrefix", "recordingDuration", "remoteParticipantID",
     ]
     static let keyColumns = ["sequence"]
 
@@ -174,7 +178,7 @@ extension ParticipantEvent: StoredRecord {
         [
             sequence == 0 ? nil : sequence, name.rawValue, time.nanosecondsSince1970, stageARN, sessionID, participantID,
             userID, errorCode, Int64(generation), rule, sentence, recording?.bucketName ?? "", recording?.prefix ?? "",
-            recording?.duration,
+            recording?.duration, remoteParticipantID,
         ]
     }
 
@@ -190,5 +194,6 @@ extension ParticipantEvent: StoredRecord {
             recording = Recording(
                 bucketName: row.text("recordingBucket"), prefix: row.text("recordingPrefix"), duration: row["recordingDuration"])
         }
+        remoteParticipantID = row.text("remoteParticipantID")
     }
 }

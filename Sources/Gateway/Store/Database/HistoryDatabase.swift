@@ -119,6 +119,7 @@ struct HistoryDatabase: Sendable {
         try database.execute(
             sql: "INSERT INTO outbox (target, sequence) SELECT name, ? FROM target", arguments: [event.sequence])
         if event.sequence % 1_000 == 0 { try boundOutbox(database) }
+        if event.sequence % boundingInterval == 0 { try bound(sessionOf: event, database) }
         return event
     }
 
@@ -174,7 +175,45 @@ struct HistoryDatabase: Sendable {
             }
             try database.execute(sql: "ALTER TABLE event ADD COLUMN recordingDuration INTEGER")
         }
+        migrator.registerMigration("5 who is watched") { database in
+            try database.execute(sql: "ALTER TABLE event ADD COLUMN remoteParticipantID TEXT NOT NULL DEFAULT ''")
+        }
         return migrator
+    }
+}
+
+/// Crowds of short viewers leave no more than this of a session; who published stays as long as the history does.
+extension HistoryDatabase {
+    /// Participants of one session that never published and have left; the oldest are dropped beyond it.
+    static let maximumFormerViewers = 5_000
+    /// Events of one participant in one session, warnings not counted.
+    static let maximumParticipantEvents = 1_000
+    /// The bounds are looked after once in so many events. A prime: no pattern of events escapes it.
+    static let boundingInterval: Int64 = 251
+
+    private static func bound(sessionOf event: ParticipantEvent, _ database: Database) throws {
+        try database.execute(
+            sql: """
+                DELETE FROM event WHERE stageARN = ?1 AND sessionID = ?2 AND participantID = ?3 AND sequence <=
+                    (SELECT sequence FROM event WHERE stageARN = ?1 AND sessionID = ?2 AND participantID = ?3 AND name <> ?4
+                        ORDER BY sequence DESC LIMIT 1 OFFSET ?5)
+                """,
+            arguments: [
+                event.stageARN, event.sessionID, event.participantID, ParticipantEvent.Name.publishWarning.rawValue,
+                maximumParticipantEvents,
+            ])
+        let former = "stageARN = ?1 AND sessionID = ?2 AND published = 0 AND isConnected = 0"
+        try database.execute(
+            sql: """
+                DELETE FROM participant WHERE \(former) AND participantID IN
+                    (SELECT participantID FROM participant WHERE \(former) ORDER BY firstJoinTime DESC LIMIT -1 OFFSET ?3)
+                """, arguments: [event.stageARN, event.sessionID, maximumFormerViewers])
+        guard database.changesCount > 0 else { return }
+        try database.execute(
+            sql: """
+                DELETE FROM event WHERE stageARN = ?1 AND sessionID = ?2 AND participantID NOT IN
+                    (SELECT participantID FROM participant WHERE stageARN = ?1 AND sessionID = ?2)
+                """, arguments: [event.stageARN, event.sessionID])
     }
 }
 
@@ -228,7 +267,8 @@ extension EmbeddedHistory {
 
 /// Ending publishes whose holder cannot say any more that it ended.
 extension HistoryDatabase {
-    /// PUBLISH_STOPPED and LEFT of publishes whose process died are derived now; in a cluster its database derives them.
+    /// PUBLISH_STOPPED, SUBSCRIBE_STOPPED and LEFT of those whose process died are derived now; in a cluster its database derives
+    /// them.
     private func endAbandonedPublishes(at now: WallTime, sparing living: Set<LivingParticipant>, _ database: Database) throws {
         for participant in try Participant.fetch(database, where: "isConnected", []) {
             if living.contains(LivingParticipant(participant)) { continue }
@@ -251,14 +291,43 @@ extension HistoryDatabase {
     ) throws -> [ParticipantEvent] {
         let last = try lastEvent(of: participant, database)
         guard participant.isConnected, last?.generation ?? 0 <= generation else { return [] }
-        let names: [ParticipantEvent.Name] = last?.name == .publishStarted ? [.publishStopped, .left] : [.left]
-        let events = names.map { name in
-            ParticipantEvent(
+        func event(_ name: ParticipantEvent.Name, of remote: String = "") -> ParticipantEvent {
+            var event = ParticipantEvent(
                 name: name, time: now, stageARN: participant.stageARN, sessionID: participant.sessionID,
                 participantID: participant.participantID, userID: participant.userID, generation: generation)
+            event.remoteParticipantID = remote
+            return event
         }
+        let subscriptions = try openSubscriptions(of: participant, database).map { event(.subscribeStopped, of: $0) }
+        let stopped = try isPublishing(participant, database) ? [event(.publishStopped)] : []
         try markClosed(participant, generation, database)
-        return try events.map { try append($0, database) }
+        return try (subscriptions + stopped + [event(.left)]).map { try append($0, database) }
+    }
+
+    private static func openSubscriptions(of participant: Participant, _ database: Database) throws -> [String] {
+        let (started, stopped) = (ParticipantEvent.Name.subscribeStarted, ParticipantEvent.Name.subscribeStopped)
+        var open: Set<String> = []
+        for event in try events(of: participant, named: started, stopped, database) {
+            if event.name == started {
+                open.insert(event.remoteParticipantID)
+            } else {
+                open.remove(event.remoteParticipantID)
+            }
+        }
+        return open.sorted()
+    }
+
+    private static func isPublishing(_ participant: Participant, _ database: Database) throws -> Bool {
+        try events(of: participant, named: .publishStarted, .publishStopped, database).last?.name == .publishStarted
+    }
+
+    /// Oldest first.
+    private static func events(
+        of participant: Participant, named one: ParticipantEvent.Name, _ other: ParticipantEvent.Name, _ database: Database
+    ) throws -> [ParticipantEvent] {
+        try ParticipantEvent.fetch(
+            database, where: "stageARN = ? AND sessionID = ? AND participantID = ? AND name IN (?, ?) ORDER BY sequence",
+            [participant.stageARN, participant.sessionID, participant.participantID, one.rawValue, other.rawValue])
     }
 
     private static func markClosed(_ participant: Participant, _ generation: UInt64, _ database: Database) throws {

@@ -77,6 +77,16 @@ extension EmbeddedLeases: PublishReports {
     }
 }
 
+extension EmbeddedLeases: ViewerReports {
+    public func watchStarted(_ watching: Watching) { change { $0.watchStarted(watching, now: $1) } }
+    public func watchStopped(_ watching: Watching) { change { $0.watchStopped(watching, now: $1) } }
+
+    public func watchRefused(_ watching: Watching, _ refusal: Refusal) {
+        guard let code = refusal.code.eventErrorCode else { return }
+        change { $0.watchRefused(watching, errorCode: code, now: $1) }
+    }
+}
+
 /// What the control plane asks and does; everything is known here, and answered at once.
 extension EmbeddedLeases: LeaseControl {
     public func activeSessions(
@@ -124,10 +134,13 @@ extension EmbeddedLeases {
     /// Participants that the history shows as connected and that are.
     public var living: Set<LivingParticipant> {
         table.withLock { table in
-            Set(
-                table.held.values.filter(\.isAnnounced).map {
-                    LivingParticipant(sessionID: $0.lease.stageSessionID, participantID: $0.grant.participantID)
-                })
+            let publishing = table.held.values.filter(\.isAnnounced).map {
+                LivingParticipant(sessionID: $0.lease.stageSessionID, participantID: $0.grant.participantID)
+            }
+            let watching = table.viewers.viewers.values.map {
+                LivingParticipant(sessionID: $0.sessionID, participantID: $0.grant.participantID)
+            }
+            return Set(publishing + watching)
         }
     }
 

@@ -13,7 +13,7 @@ public struct StageParticipant: Codable, Hashable, Sendable {
 ///
 /// What is asked is answered on any thread, exactly once, with `StoreError.away` where it cannot be known now. What ends is
 /// ended wherever it lives; these calls return at once, and the holder's worker carries them out.
-public protocol LeaseControl: PublishLeases, PublishReports {
+public protocol LeaseControl: PublishLeases, PublishReports, ViewerReports {
     /// Running stage sessions by stage ARN, of those stages any of whose participants was ever announced.
     func activeSessions(
         ofStages arns: [String], reply: @escaping @Sendable (Result<[String: StageSession], StoreError>) -> Void)

@@ -46,8 +46,9 @@ struct LeaseTable {
         var record: StageSession
         /// Whether the history knows it; until a participant is announced it does not.
         var isRecorded = false
-        var publishers = 0
-        /// When the last publisher left, or the beginning.
+        /// Who publishes or watches; who does both counts twice.
+        var present = 0
+        /// When the last of them left, or the beginning.
         var idleSince: WallTime
     }
 
@@ -62,11 +63,15 @@ struct LeaseTable {
     private(set) var held: [Key: Held] = [:]
     /// By stage ARN.
     private(set) var sessions: [String: Session] = [:]
+    private(set) var viewers: ViewerTable
     private let quotas: QuotaSettings
     private var lastGeneration: UInt64
 
-    init(quotas: QuotaSettings, sessions: [StageSession], lastGeneration: UInt64, now: WallTime) {
-        (self.quotas, self.lastGeneration) = (quotas, lastGeneration)
+    /// - Parameter node: its name in a cluster.
+    init(
+        quotas: QuotaSettings, sessions: [StageSession], lastGeneration: UInt64, node: String? = nil, now: WallTime
+    ) {
+        (self.quotas, self.lastGeneration, viewers) = (quotas, lastGeneration, ViewerTable(node: node))
         for session in sessions {
             self.sessions[session.stageARN] = Session(record: session, isRecorded: true, idleSince: now)
         }
@@ -91,7 +96,7 @@ struct LeaseTable {
         let lease = PublishLease(
             participantID: grant.participantID, stageID: grant.stageID, stageSessionID: session(of: grant.stageARN, now),
             generation: nextGeneration(now))
-        sessions[grant.stageARN]?.publishers += 1
+        sessions[grant.stageARN]?.present += 1
         held[key] = Held(lease: lease, grant: grant, ingestProtocol: ingestProtocol, holder: holder, joinedAt: now)
         return Outcome(answer: .granted(lease))
     }
@@ -106,6 +111,8 @@ struct LeaseTable {
     private func ending(_ entry: Held, now: WallTime) -> [HistoryWrite] {
         guard entry.isAnnounced else { return [] }
         let stopped = entry.isPublishing ? [event(.publishStopped, entry, now)] : []
+        // Who also watches stays.
+        if viewers[Key(entry.lease)] != nil { return stopped }
         return stopped + [event(.left, entry, now), participant(entry, isConnected: false)]
     }
 
@@ -163,7 +170,7 @@ struct LeaseTable {
 
     mutating func endIdleSessions(now: WallTime) -> [HistoryWrite] {
         var writes: [HistoryWrite] = []
-        for (arn, session) in sessions where session.publishers == 0 && now - session.idleSince >= quotas.sessionLinger {
+        for (arn, session) in sessions where session.present == 0 && now - session.idleSince >= quotas.sessionLinger {
             sessions[arn] = nil
             guard session.isRecorded else { continue }
             writes.append(.sessionEnded(stageARN: arn, sessionID: session.record.sessionID, at: now))
@@ -193,22 +200,25 @@ extension LeaseTable {
             held[key] = incumbent
             return displaced
         }
-        sessions[entry.grant.stageARN]?.publishers += 1
+        sessions[entry.grant.stageARN]?.present += 1
         held[key] = Held(
             lease: entry.lease, grant: entry.grant, ingestProtocol: ingestProtocol, holder: entry.holder, joinedAt: now)
         return nil
     }
 
     /// The stage's running session is this one.
-    mutating func begin(_ session: StageSession, now: WallTime) {
+    /// - Parameter isRecorded: the history knows it.
+    mutating func begin(_ session: StageSession, isRecorded: Bool = false, now: WallTime) {
         guard sessions[session.stageARN]?.record.sessionID != session.sessionID else { return }
         let publishers = held.values.count { $0.grant.stageARN == session.stageARN }
-        sessions[session.stageARN] = Session(record: session, publishers: publishers, idleSince: now)
+        let watching = viewers.viewers.values.count { $0.grant.stageARN == session.stageARN }
+        sessions[session.stageARN] = Session(
+            record: session, isRecorded: isRecorded, present: publishers + watching, idleSince: now)
     }
 
-    /// A session's end is for all nodes to see: here it is known as long as somebody publishes.
-    mutating func forgetSessionsWithoutPublishers() {
-        sessions = sessions.filter { $0.value.publishers > 0 }
+    /// A session's end is for all nodes to see: here it is known as long as somebody publishes or watches.
+    mutating func forgetDesertedSessions() {
+        sessions = sessions.filter { $0.value.present > 0 }
     }
 
     /// Ends the publish in the history, which was told so already, and begins it again.
@@ -245,7 +255,7 @@ extension LeaseTable {
             sessions[arn] = Session(record: handed.session, idleSince: handed.joinedAt)
         }
         if handed.isSessionRecorded { sessions[arn]?.isRecorded = true }
-        if known == nil { sessions[arn]?.publishers += 1 }
+        if known == nil { sessions[arn]?.present += 1 }
         held[key] = Held(
             lease: handed.lease, grant: handed.grant, ingestProtocol: handed.ingestProtocol, holder: known?.holder ?? holder,
             joinedAt: handed.joinedAt, isAnnounced: handed.isAnnounced, isPublishing: handed.isPublishing)
@@ -268,6 +278,58 @@ extension LeaseTable {
     }
 }
 
+/// Those who watch: they open and keep a stage's session as publishers do.
+extension LeaseTable {
+    mutating func watchStarted(_ watching: Watching, now: WallTime) -> [HistoryWrite] {
+        let (key, arn) = (Key(watching.grant), watching.grant.stageARN)
+        let sessionID = session(of: arn, now)
+        if viewers[key] == nil { sessions[arn]?.present += 1 }
+        let writes = record(sessionOf: arn)
+        return writes
+            + viewers.start(
+                watching, sessionID: sessionID, generation: viewerGeneration(key, now), isPresent: isAnnounced(key), now: now)
+    }
+
+    mutating func watchStopped(_ watching: Watching, now: WallTime) -> [HistoryWrite] {
+        let (key, arn) = (Key(watching.grant), watching.grant.stageARN)
+        let wasThere = viewers[key] != nil
+        let writes = viewers.stop(watching, isPresent: isAnnounced(key), now: now)
+        if wasThere, viewers[key] == nil {
+            sessions[arn]?.present -= 1
+            sessions[arn]?.idleSince = now
+        }
+        return writes
+    }
+
+    /// An error goes into the running session; where there is none, nobody looks for it.
+    mutating func watchRefused(_ watching: Watching, errorCode: String, now: WallTime) -> [HistoryWrite] {
+        let key = Key(watching.grant)
+        guard let session = recordedSession(ofStage: watching.grant.stageARN) else { return [] }
+        return viewers.refused(
+            watching, sessionID: session.sessionID, generation: viewerGeneration(key, now), errorCode: errorCode,
+            isPresent: isAnnounced(key), now: now)
+    }
+
+    /// The viewers of a stage come again: the history was told that they left, or their session is another one now.
+    mutating func moveViewers(ofStage arn: String, now: WallTime) -> [HistoryWrite] {
+        guard let session = sessions[arn] else { return [] }
+        let publishers = held.filter { $0.value.isAnnounced }.mapValues { $0.revivedGeneration ?? $0.lease.generation }
+        let generation = nextGeneration(now)
+        return record(sessionOf: arn)
+            + viewers.move(
+                ofStage: arn, to: session.record.sessionID, isPresent: { publishers[$0] != nil }, now: now,
+                generation: { publishers[$0] ?? generation })
+    }
+
+    private func isAnnounced(_ key: Key) -> Bool { held[key]?.isAnnounced ?? false }
+
+    /// One participant has one generation at a time: that of its publish, where it has one.
+    private mutating func viewerGeneration(_ key: Key, _ now: WallTime) -> UInt64 {
+        if let publish = held[key], publish.isAnnounced { return publish.revivedGeneration ?? publish.lease.generation }
+        return viewers[key]?.generation ?? nextGeneration(now)
+    }
+}
+
 // MARK: - Parts
 
 extension LeaseTable {
@@ -280,7 +342,7 @@ extension LeaseTable {
 
     private mutating func remove(_ entry: Held, at key: Key, _ now: WallTime) {
         held[key] = nil
-        sessions[entry.grant.stageARN]?.publishers -= 1
+        sessions[entry.grant.stageARN]?.present -= 1
         sessions[entry.grant.stageARN]?.idleSince = now
     }
 
@@ -315,8 +377,10 @@ extension LeaseTable {
     private mutating func announce(_ key: Key) -> [HistoryWrite] {
         guard let entry = held[key], !entry.isAnnounced else { return [] }
         held[key]?.isAnnounced = true
-        return record(sessionOf: entry.grant.stageARN)
-            + [participant(entry, isConnected: true), event(.joined, entry, entry.joinedAt)]
+        let isWatching = viewers[key] != nil
+        viewers.adopt(entry.revivedGeneration ?? entry.lease.generation, key)
+        return record(sessionOf: entry.grant.stageARN) + [participant(entry, isConnected: true)]
+            + (isWatching ? [] : [event(.joined, entry, entry.joinedAt)])
     }
 
     private func event(
@@ -335,6 +399,7 @@ extension LeaseTable {
             entry.grant, entry.ingestProtocol, sessionID: entry.lease.stageSessionID, firstJoinTime: entry.joinedAt)
         (participant.isConnected, participant.published) = (isConnected, entry.isPublishing)
         participant.generation = entry.revivedGeneration ?? entry.lease.generation
+        if viewers[Key(entry.lease)] != nil { participant.node = viewers.node }
         return .participant(participant)
     }
 }

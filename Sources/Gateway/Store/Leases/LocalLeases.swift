@@ -21,9 +21,12 @@ package final class LocalLeases: Sendable {
     private let record: @Sendable ([HistoryWrite]) -> Void
     private let wallNow: @Sendable () -> WallTime
 
-    package init(record: @escaping @Sendable ([HistoryWrite]) -> Void, wallNow: @escaping @Sendable () -> WallTime) {
+    /// - Parameter node: this node's name in the cluster.
+    package init(
+        node: String, record: @escaping @Sendable ([HistoryWrite]) -> Void, wallNow: @escaping @Sendable () -> WallTime
+    ) {
         (self.record, self.wallNow) = (record, wallNow)
-        table = Lock(LeaseTable(quotas: QuotaSettings(), sessions: [], lastGeneration: 0, now: wallNow()))
+        table = Lock(LeaseTable(quotas: QuotaSettings(), sessions: [], lastGeneration: 0, node: node, now: wallNow()))
     }
 
     package var entries: [Entry] {
@@ -83,6 +86,43 @@ package final class LocalLeases: Sendable {
         }
     }
 
+    // MARK: - Those who watch
+
+    /// - Parameter session: the stage's running one. When it is another than before, all who watch move there.
+    /// - Returns: whether the history learnt of the stage's session.
+    package func watchStarted(_ watching: Watching, session: StageSession) -> Bool {
+        change(watching.grant.stageID) { table, now in
+            move(&table, to: session, now: now) + table.watchStarted(watching, now: now)
+        }
+    }
+
+    package func watchStopped(_ watching: Watching) {
+        change(watching.grant.stageID) { $0.watchStopped(watching, now: $1) }
+    }
+
+    /// - Parameter session: the stage's running one.
+    package func watchRefused(_ watching: Watching, errorCode: String, session: StageSession) {
+        change(watching.grant.stageID) { table, now in
+            table.begin(session, isRecorded: true, now: now)
+            return table.watchRefused(watching, errorCode: errorCode, now: now)
+        }
+    }
+
+    /// The history was told that those who watch on the stage left: they come again.
+    /// - Parameter session: the stage's running one.
+    package func moveViewers(to session: StageSession) -> Bool {
+        change(ResourceName.identifier(inARN: session.stageARN)) { table, now in
+            table.begin(session, now: now)
+            return table.moveViewers(ofStage: session.stageARN, now: now)
+        }
+    }
+
+    private func move(_ table: inout LeaseTable, to session: StageSession, now: WallTime) -> [HistoryWrite] {
+        let known = table.sessions[session.stageARN]?.record.sessionID
+        table.begin(session, now: now)
+        return known == nil || known == session.sessionID ? [] : table.moveViewers(ofStage: session.stageARN, now: now)
+    }
+
     /// The history was told that the lease's holder left: it comes again, under another generation.
     package func revive(_ lease: PublishLease, generation: UInt64) {
         change(lease.stageID) { $0.revive(lease, generation: generation, now: $1) }
@@ -94,7 +134,7 @@ package final class LocalLeases: Sendable {
         let now = wallNow()
         return table.withLock { table in
             let writes = body(&table, now)
-            table.forgetSessionsWithoutPublishers()
+            table.forgetDesertedSessions()
             return record(writing: writes)
         }
     }

@@ -12,15 +12,17 @@ public struct Participant: Codable, Equatable, Sendable {
     /// Whether it ever published in this session.
     public var published: Bool
     public var firstJoinTime: WallTime
-    /// `WHIP`, `RTMP` or `RTMPS`.
+    /// `WHIP`, `RTMP` or `RTMPS`; empty for who has only watched.
     public var ingestProtocol: String
     /// Empty for tokens.
     public var ingestConfigurationARN: String
     public var client: ClientAttributes
     /// Nil while nothing of it was recorded. What `HistoryWrite.recording` says stays, whatever else is written.
     public var recording: ParticipantRecording?
-    /// The generation of the publish that this is about; nil when it holds no lease. Not stored.
+    /// The generation of the publish, or of the watching, that this is about; nil when it does neither. Not stored.
     public var generation: UInt64?
+    /// Through which node of a cluster it watches, if it does. Not stored.
+    public var node: String?
 
     public init(
         stageARN: String, sessionID: String, participantID: String, userID: String, attributes: [String: String],

@@ -1,6 +1,6 @@
 public import Wire
 
-/// One run of a stage: from the first join until 3 minutes after the last publisher (`StageSession` of the API model).
+/// One run of a stage: from the first join until 3 minutes after the last publisher or viewer (`StageSession` of the API model).
 public struct StageSession: Codable, Equatable, Sendable {
     public var stageARN: String
     /// `st-` and 13 letters or digits.
@@ -24,6 +24,9 @@ public struct ParticipantEvent: Codable, Equatable, Sendable {
         case publishStarted = "PUBLISH_STARTED"
         case publishStopped = "PUBLISH_STOPPED"
         case publishError = "PUBLISH_ERROR"
+        case subscribeStarted = "SUBSCRIBE_STARTED"
+        case subscribeStopped = "SUBSCRIBE_STOPPED"
+        case subscribeError = "SUBSCRIBE_ERROR"
         /// It never was in the session: what keeps it out has nothing to do with what it would publish.
         case joinError = "JOIN_ERROR"
         case publishWarning = "PUBLISH_WARNING"
@@ -60,12 +63,18 @@ public struct ParticipantEvent: Codable, Equatable, Sendable {
     public var userID: String
     /// `EventErrorCode` of the API model; empty unless this is an error.
     public var errorCode: String
+    /// Who is watched, or was to be; empty unless this is about a subscription. Absent in what older versions queued.
+    public var remoteParticipantID: String {
+        get { remote ?? "" }
+        set { remote = newValue.isEmpty ? nil : newValue }
+    }
+    private var remote: String?
     /// The rule of the media contract that is broken, and what to change; empty unless this is a warning.
     public var rule = ""
     public var sentence = ""
     /// Nil unless it is about a recording.
     public var recording: Recording?
-    /// The generation of the publish that it belongs to.
+    /// The generation of the publish, or of the watching, that it belongs to.
     public var generation: UInt64
 
     public init(

@@ -189,7 +189,7 @@ extension TokenVerifier: SubscribeAuthorizer {
                     return .success(
                         SubscribeGrant(
                             participantID: claims.participantID, stageARN: claims.stageARN, stageID: claims.stageID,
-                            userID: claims.userID, publicKeyARN: publicKeyARN(of: token)))
+                            userID: claims.userID, attributes: claims.attributes, publicKeyARN: publicKeyARN(of: token)))
                 })
         }
     }
