@@ -7,7 +7,7 @@ extension Interop {
         @Test(.timeLimit(.minutes(10)))
         func `every layer of a publisher with the faults of OBS comes in with its size, rates and losses`() throws {
             let gateway = try Gateway()
-            let encoder = try Encoder.simulcast(to: gateway, seconds: 60, options: ["--loss", "2"])
+            let encoder = try Encoder.simulcast(to: gateway, seconds: Encoder.untilStopped, options: ["--loss", "2"])
             try expectLayers(gateway, sizes: ["1280x720", "640x360", "320x180"], rids: ["0", "1", "2"])
             try expect("series by layer", within: .seconds(60)) {
                 let metrics = try gateway.signed("v1/stages/\(try #require(gateway.quickstart.stageId))/metrics")
