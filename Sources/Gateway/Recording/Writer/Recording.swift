@@ -217,7 +217,8 @@ extension Recording {
 
     func summary(_ state: RecordingSummary.State) -> RecordingSummary {
         RecordingSummary(
-            participant: header.participant, bucket: header.bucket, prefix: header.prefix, state: state, hasStarted: book.hasStarted,
+            participant: header.participant, bucket: header.bucket, prefix: header.prefix, state: state,
+            hasStarted: book.hasStarted,
             startedAt: book.storedSegments.first?.start.date, endedAt: book.pausedSince, duration: book.storedDuration,
             byteCount: book.storedByteCount)
     }
