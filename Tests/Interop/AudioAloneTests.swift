@@ -82,7 +82,7 @@ extension Interop {
         private static func watch(_ gateway: Gateway, seconds: Int) throws -> ProgramRun {
             let path = "/whep/\(try #require(gateway.quickstart.stageId))/\(try #require(gateway.quickstart.whipParticipantId))"
             return try ProgramRun([
-                WHIPClient.python, WHIPClient.script("aiortc_whep.py"), "\(seconds)", try #require(gateway.quickstart.whipToken),
+                WHIPClient.python, WHIPClient.script("aiortc_whep.py"), "\(seconds)", try gateway.makeToken(),
                 try #require(gateway.quickstart.whipURL).replacing(/\/whip$/, with: path),
             ])
         }

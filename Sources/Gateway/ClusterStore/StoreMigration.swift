@@ -51,7 +51,7 @@ public struct StoreMigration: Sendable {
 
     /// Copies configuration and history into the files of a data directory that has none yet.
     ///
-    /// Warnings stay behind, and the history of stages that were deleted.
+    /// Warnings and news of recordings stay behind, and the history of stages that were deleted.
     /// - Parameter directory: the data directory, which the caller has locked.
     /// - Throws: `.failed` when the files hold records already.
     public func exportFiles(to directory: String) throws(StoreError) -> Report {
