@@ -50,6 +50,12 @@ struct TransportWideFeedbackTests {
         #expect(feedback.arrivalDeltas == deltas && feedback.referenceTime == -2 && feedback.baseSequenceNumber == 0xFFFE)
     }
 
+    /// As Chromium sends it: three quarters of its feedback is no whole words long.
+    @Test func `feedback that is filled up with single bytes is read`() throws {
+        let padded: [UInt8] = [0xAF, 205, 0, 5] + Self.header + [0, 1, 0, 0, 1, 0, 0x20, 0x01, 5, 1]
+        #expect(try #require(read(padded)).arrivalDeltas == [5])
+    }
+
     @Test func `many packets of few bytes name no more than one may`() {
         let one = bytes(Array(repeating: nil, count: TransportWideFeedback.maximumStatusesRead - 1) + [0])
         #expect(throws: Never.self) { try RTCPCompound.parse(one.span.bytes) }

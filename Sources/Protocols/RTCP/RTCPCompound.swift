@@ -38,7 +38,9 @@ public enum RTCPCompound {
         var count = whole.byteCount
         if flags & 0x20 != 0 {
             let padding = paddingCount(whole)
-            guard reader.isAtEnd, padding > 0, padding % 4 == 0, padding <= count else { throw .invalidPadding }
+            // libwebrtc fills its transport-wide feedback up with one to three bytes.
+            let isWhole = padding % 4 == 0 || packetType == RTCPPacketType.transportFeedback
+            guard reader.isAtEnd, padding > 0, isWhole, padding <= count else { throw .invalidPadding }
             count -= padding
         }
         var body = ByteReader(whole.extracting(0..<count))
