@@ -4,7 +4,7 @@
 PAGE-URL is any page of the gateway's: its origin may ask. With UDP-PORT the gateway's candidates are given that port, where a
 distant_path.py listens. Every quarter of a second one line of JSON: `at`, seconds since the answer; `height` of the newest
 picture; `frames` decoded so far; `gap`, the longest time between two pictures since the line before, the running one included, in
-milliseconds; `sound`, seconds of it played so far.
+milliseconds; `sound`, seconds of it played so far; `told`, what the gateway says of its layer.
 """
 import json
 import sys
@@ -34,6 +34,8 @@ video.requestVideoFrameCallback(seen);
   const answer = await fetch(url, {method: 'POST', headers, body: peer.localDescription.sdp});
   let sdp = await answer.text();
   if (!answer.ok) return done(sdp);
+  window.layerURL = new URL(answer.headers.get('Location'), url).href + '/layer';
+  window.asking = {Authorization: headers.Authorization};
   if (port) sdp = sdp.replace(/^(a=candidate:.* udp .*) \\d+ typ host.*$/gmi, `$1 ${port} typ host`);
   await peer.setRemoteDescription({type: 'answer', sdp});
   done('');
@@ -44,11 +46,11 @@ const done = arguments[0];
 const running = window.last ? performance.now() - window.last : 0;
 const gap = Math.max(window.longest, running);
 window.longest = 0;
-peer.getStats().then(report => {
+Promise.all([peer.getStats(), fetch(layerURL, {headers: asking}).then(each => each.json())]).then(([report, told]) => {
   const found = {video: {}, audio: {}};
   report.forEach(each => { if (each.type === 'inbound-rtp') found[each.kind] = each; });
   done({height: found.video.frameHeight ?? 0, frames: found.video.framesDecoded ?? 0, gap: Math.round(gap),
-    sound: found.audio.totalSamplesDuration ?? 0});
+    sound: found.audio.totalSamplesDuration ?? 0, told});
 }, error => done({fault: String(error)}));
 """
 

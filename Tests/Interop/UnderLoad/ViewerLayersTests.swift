@@ -52,6 +52,8 @@ extension UnderLoad {
 
         /// Chromium behind a way that a home has.
         private final class Viewer {
+            /// Samples are some quarter of a second apart.
+            private static let sampling = 0.3
             private let path: DistantPath
             private let run: ProgramRun
 
@@ -82,7 +84,7 @@ extension UnderLoad {
             func expectHeight(_ height: Int, from start: Double, within limit: Double) {
                 let first = samples.first { $0.at > start && $0.height == height }
                 print("\(height) lines after \((first?.at ?? .infinity) - start) s, \(path.udp)")
-                #expect((first?.at ?? .infinity) - start <= limit, "\(run.output)")
+                #expect((first?.at ?? .infinity) - start <= limit + Self.sampling, "\(run.output)")
             }
 
             /// A lower layer, without a picture that stands for half a second, and without more than one change in ten seconds.
