@@ -213,7 +213,7 @@ let modules: [Module] = [
             "CShim", "Wire", "OpenSSL", "EventLoop", "Sockets", "HTTP", "HTTPServer", "HTTPClient", "SRTP", "JSON",
             "GatewayLogging",
             "GatewayMetrics", "DataDirectory", "Refusals", "Settings", "GatewayConfiguration", "Store", "Redis", "ClusterStore",
-            "Cluster",
+            "Cluster", "EncoderSetup",
             "Admission", "StageHub", "MediaContract", "Transcoding", "RouterForwarding", "RTMPIngest", "WebRTCTransport",
             "WHIPIngest", "SharedPort", "EmbeddedRouter", "Events", "ControlPlane", "ObjectStorage", "Monitoring", "Console",
             "TakeOver", "TakeOverCodec", "ClientConfiguration", "Recording",

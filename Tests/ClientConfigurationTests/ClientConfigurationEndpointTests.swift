@@ -31,6 +31,7 @@ struct ClientConfigurationEndpointTests {
         #expect(answer["meta"]?["config_id"]?.string?.utf8.count == 12)
         #expect(answer["ingest_endpoints"]?.array?.map { $0["protocol"] } == ["RTMPS", "RTMP"])
         #expect(answer["ingest_endpoints"]?[0]?["authentication"] == "key-plain")
+        #expect(answer["encoder_configurations"]?.array?.map { $0["height"] } == [720, 360, 180])
         let encoder = try #require(answer["encoder_configurations"]?[0])
         #expect(encoder["type"] == "obs_nvenc_h264_tex" && encoder["width"] == 1_280 && encoder["height"] == 720)
         #expect(encoder["framerate"] == ["numerator": 60, "denominator": 1])

@@ -101,14 +101,20 @@ struct LiveConfigurationTests {
         }
     }
 
-    @Test(arguments: 0..<3)
-    func `disconnecting one of a redundant pair, or what the stage sees of them, ends all three`(index: Int) throws {
-        let bench = try APIBench()
-        let stage = try bench.makeStage()
+    /// An ingest configuration for two encoders, and their participants.
+    private func makePair(_ bench: APIBench, on stage: String) throws -> (configuration: JSONValue, participants: [String]) {
         let made = try bench.call(
             "CreateIngestConfiguration", ["ingestProtocol": "RTMPS", "stageArn": .string(stage), "redundantIngest": true])
         let configuration = try #require(made.output["ingestConfiguration"])
         let pair = configuration["redundantIngestCredentials"]?.array?.compactMap { $0["participantId"]?.string } ?? []
+        return (configuration, pair)
+    }
+
+    @Test(arguments: 0..<3)
+    func `disconnecting one of a redundant pair, or what the stage sees of them, ends all three`(index: Int) throws {
+        let bench = try APIBench()
+        let stage = try bench.makeStage()
+        let (configuration, pair) = try makePair(bench, on: stage)
         let participants = pair + [try #require(configuration["participantId"]?.string)]
         let publishes = try participants.map { try bench.publish($0, on: stage) }
         let input: JSONObject = ["stageArn": .string(stage), "participantId": .string(participants[index]), "reason": "over"]
@@ -128,10 +134,7 @@ struct LiveConfigurationTests {
     @Test func `a participant of a redundant pair is told as one`() throws {
         let bench = try APIBench()
         let stage = try bench.makeStage()
-        let made = try bench.call(
-            "CreateIngestConfiguration", ["ingestProtocol": "RTMPS", "stageArn": .string(stage), "redundantIngest": true])
-        let configuration = try #require(made.output["ingestConfiguration"])
-        let pair = configuration["redundantIngestCredentials"]?.array?.compactMap { $0["participantId"]?.string } ?? []
+        let (configuration, pair) = try makePair(bench, on: stage)
         let participants = pair + [try #require(configuration["participantId"]?.string)]
         let arn = try #require(configuration["arn"]?.string)
         for participant in participants { try bench.start(participant, on: stage, by: arn) }

@@ -13,7 +13,7 @@ struct ClientConfigurationRequestTests {
         #expect(request.streamKey == Secret("sk_us-east-1_abc"))
         #expect((request.service, request.schemaVersion, request.client) == ("IVS", "2025-01-25", "obs-studio 32.2.2"))
         #expect(request.canvas == .init(width: 1_920, height: 1_080, frameRate: .init(numerator: 60, denominator: 1)))
-        #expect(request.maximumKilobits == nil)
+        #expect(request.maximumKilobits == nil && request.maximumVideoTracks == nil)
         #expect(request.machine.cores == 8)
         #expect(OBSEncoder(on: request.machine) == .nvenc(isBeforeOBS31: false))
     }
@@ -46,6 +46,12 @@ struct ClientConfigurationRequestTests {
     @Test(arguments: ["{}", #"{"authentication":""}"#, #"{"authentication":7}"#, #"{"authentication":"?a=b"}"#])
     func `a request without a key has an empty one, which nobody has`(text: String) throws {
         #expect(try ClientConfigurationRequest(parsing: Array(text.utf8)).streamKey == Secret(""))
+    }
+
+    @Test(arguments: [("null", nil), ("2", 2), ("0", nil), ("-1", nil), ("\"3\"", nil)] as [(String, Int?)])
+    func `the streamer's bound on tracks is read where it is one`(text: String, count: Int?) throws {
+        let body = #"{"authentication":"k","preferences":{"maximum_video_tracks":\#(text)}}"#
+        #expect(try ClientConfigurationRequest(parsing: Array(body.utf8)).maximumVideoTracks == count)
     }
 
     @Test

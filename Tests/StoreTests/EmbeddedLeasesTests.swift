@@ -25,14 +25,7 @@ struct EmbeddedLeasesTests {
     let clock = Lock(WallTime(secondsSince1970: 1_800_000_000))
     let stage = EmbeddedStoreTests.stage("one")
 
-    init() async throws {
-        directory = try TemporaryDirectory()
-        store = try EmbeddedStore(directory: directory.path)
-        let clock = clock
-        leases = EmbeddedLeases(store: store, wallNow: { clock.withLock { $0 } })
-        let stage = stage
-        try await store.write { $0.put(stage) }
-    }
+    init() async throws { (directory, store, leases) = try await EmbeddedLeases.bench(stage, clock) }
 
     private func grant(_ participant: String) -> PublishGrant {
         PublishGrant(participantID: participant, stageARN: stage.arn, stageID: stage.id, userID: "u", credentialHash: "h")

@@ -49,7 +49,8 @@ public struct ClientConfigurationContext: Sendable {
                 "user_agent": .string(request.userAgent), "configuration": .string(configuration.identifier),
                 "encoder": .string(configuration.encoder.type),
                 "picture": .string("\(configuration.target.width)x\(configuration.target.height)"),
-                "video_kbps": .integer(configuration.target.videoKilobits), "live": .bool(outlook.isLive ?? false),
+                "video_kbps": .integer(configuration.target.videoKilobits), "layers": .integer(configuration.layers.count),
+                "live": .bool(outlook.isLive ?? false),
                 "last_end": .string(outlook.lastEnd ?? ""),
             ])
         return configuration

@@ -30,11 +30,13 @@ public struct StageSetup: Sendable {
     /// - Parameters:
     ///   - id: the text after `ingest-configuration/` in the ARN.
     ///   - encoder: which of two redundant ones, 1 or 2; of no meaning without redundant ingest.
-    public func override(forIngestConfiguration id: String, encoder: Int = 1) -> JSONObject? {
+    ///   - layers: how many pictures OBS is to make at once, at the most.
+    public func override(forIngestConfiguration id: String, encoder: Int = 1, layers: Int = 1) -> JSONObject? {
         guard let configuration = ingestConfiguration(id: id) else { return nil }
         let rules = contract.rules(forStageTags: store.state.stages[configuration.stageARN]?.tags ?? [:])
         var document = OBSConfiguration(
             identifier: id, endpoints: endpoints(for: configuration), encoder: .usual, target: StreamTarget(rules: rules))
+        document.layerCount = layers
         document.streamKey = configuration.streamKey(ofEncoder: encoder).revealText()
         return document.document
     }
@@ -56,6 +58,7 @@ public struct StageSetup: Sendable {
             encoder: OBSEncoder(on: asked.machine), target: target)
         (configuration.service, configuration.schemaVersion) = (asked.service, asked.schemaVersion)
         (configuration.audioChannelCount, configuration.hasVODTrack) = (asked.audioChannelCount, asked.hasVODTrack)
+        configuration.layerCount = min(asked.maximumVideoTracks ?? StreamTarget.maximumLayers, configuration.encoder.layerCount)
         if grant != nil { configuration.streamKey = asked.streamKey.revealText() }
         return configuration
     }

@@ -24,6 +24,8 @@ public struct ClientConfigurationRequest: Sendable {
     public var canvas: StreamTarget.Canvas
     /// `preferences.maximum_aggregate_bitrate`, in thousands of bits a second; nil for "as you think best".
     public var maximumKilobits: Int?
+    /// `preferences.maximum_video_tracks`; nil where the streamer leaves it to us.
+    public var maximumVideoTracks: Int?
     /// 1 or 2, `preferences.audio_channels`.
     public var audioChannelCount: Int
     /// `preferences.vod_track_audio`: OBS starts with an answer that has settings for it, and with no other.
@@ -47,6 +49,7 @@ public struct ClientConfigurationRequest: Sendable {
         machine = Machine(document["capabilities"], preferences: preferences, obsVersion: version)
         canvas = preferences?["canvases"]?[0].map(StreamTarget.Canvas.init(parsing:)) ?? .unknown
         maximumKilobits = preferences?["maximum_aggregate_bitrate"].number(in: 1...1_000_000)
+        maximumVideoTracks = preferences?["maximum_video_tracks"].number(in: 1...100)
         audioChannelCount = preferences?["audio_channels"].number(in: 1...2) ?? 2
         hasVODTrack = preferences?["vod_track_audio"]?.bool ?? false
     }

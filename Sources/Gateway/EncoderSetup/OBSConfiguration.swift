@@ -2,7 +2,7 @@ public import JSON
 
 /// The JSON that sets up OBS Studio: what `GetClientConfiguration` answers, and what a person pastes into *Config Override*.
 ///
-/// One encoder and one audio track: OBS sends the first video track as plain H.264 by RTMP, so any stage takes it.
+/// One encoder a layer and one audio track: OBS sends the first video track as plain H.264 by RTMP, so any stage takes it.
 public struct OBSConfiguration: Sendable {
     /// What stands in a dialog of OBS before it connects: an error ends the attempt, a warning asks whether to go on.
     public enum Status: Equatable, Sendable {
@@ -34,6 +34,8 @@ public struct OBSConfiguration: Sendable {
     public var streamKey: String?
     public var encoder: OBSEncoder
     public var target: StreamTarget
+    /// Pictures of `target` that OBS makes at once, at the most; the first one alone goes to who takes no layers.
+    public var layerCount = 1
     public var audioChannelCount = 2
     /// A second track of sound, which OBS demands settings for where the streamer has switched it on; stages leave it out.
     public var hasVODTrack = false
@@ -52,7 +54,7 @@ public struct OBSConfiguration: Sendable {
             ],
             "status": .object(statusObject),
             "ingest_endpoints": .array(isError ? [] : endpoints.map { .object(object(of: $0)) }),
-            "encoder_configurations": .array(isError ? [] : [.object(video)]),
+            "encoder_configurations": .array(isError ? [] : layers.map { .object(video($0)) }),
             "audio_configurations": .object(audio),
         ]
     }
@@ -72,7 +74,10 @@ public struct OBSConfiguration: Sendable {
         ]
     }
 
-    private var video: JSONObject {
+    /// Best first, as OBS numbers its tracks.
+    public var layers: [StreamTarget] { target.layers(layerCount) }
+
+    private func video(_ target: StreamTarget) -> JSONObject {
         [
             "type": .string(encoder.type), "width": .integer(Int64(target.width)), "height": .integer(Int64(target.height)),
             "framerate": [

@@ -34,14 +34,14 @@ public struct StreamTarget: Equatable, Sendable {
     }
 
     /// Samples; both even.
-    public let width: Int
-    public let height: Int
+    public internal(set) var width: Int
+    public internal(set) var height: Int
     /// Where the encoder's own is not known, the contract's greatest: OBS divides what is above, and leaves the rest as it is.
     public let frameRate: FrameRate
     /// The greatest profile that the contract admits; what constrains Baseline further goes by Baseline's name.
     public let profile: VideoProfile
     /// Thousands of bits a second.
-    public let videoKilobits: Int
+    public internal(set) var videoKilobits: Int
     public let audioKilobits: Int
     /// Seconds between keyframes, a whole number as encoders want it.
     public let keyframeSeconds: Int

@@ -47,6 +47,13 @@ struct ControlOperations: Sendable {
         case .getPublicKey: try publicKeys.getPublicKey(input, reply)
         case .listPublicKeys: try publicKeys.listPublicKeys(input, reply)
         case .deletePublicKey: try publicKeys.deletePublicKey(input, reply)
+        default: try configure(operation, input, reply)
+        }
+    }
+
+    /// What publishes and recordings are set up with.
+    private func configure(_ operation: Operation, _ input: Input, _ reply: @escaping OperationReply) throws(APIError) {
+        switch operation {
         case .createIngestConfiguration: try ingestConfigurations.createIngestConfiguration(input, reply)
         case .getIngestConfiguration: try ingestConfigurations.getIngestConfiguration(input, reply)
         case .updateIngestConfiguration: try ingestConfigurations.updateIngestConfiguration(input, reply)
@@ -56,6 +63,13 @@ struct ControlOperations: Sendable {
         case .getStorageConfiguration: try storageConfigurations.getStorageConfiguration(input, reply)
         case .listStorageConfigurations: try storageConfigurations.listStorageConfigurations(input, reply)
         case .deleteStorageConfiguration: try storageConfigurations.deleteStorageConfiguration(input, reply)
+        default: try tell(operation, input, reply)
+        }
+    }
+
+    /// What was and is on the stages.
+    private func tell(_ operation: Operation, _ input: Input, _ reply: @escaping OperationReply) throws(APIError) {
+        switch operation {
         case .listStageSessions: try sessions.listStageSessions(input, reply)
         case .getStageSession: try sessions.getStageSession(input, reply)
         case .listParticipants: try sessions.listParticipants(input, reply)

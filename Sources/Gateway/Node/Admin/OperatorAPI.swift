@@ -1,5 +1,6 @@
 import Admission
 import ClientConfiguration
+import EncoderSetup
 import Foundation
 import HTTP
 import JSON
@@ -93,14 +94,16 @@ struct OperatorAPI {
         return document(json)
     }
 
-    /// What a streamer pastes into *Config Override* of OBS. `?encoder=1` or `2` says which of two redundant encoders it is.
+    /// What a streamer pastes into *Config Override* of OBS. `?encoder=1` or `2` says which of two redundant encoders it is,
+    /// `?layers=1` to `3` how many sizes of the picture it makes.
     func obsConfiguration(ofIngestConfiguration id: String, _ request: HTTPRequest) -> HTTPResponse {
-        let item = request.queryItems.items.first { $0.name == "encoder" }
-        let encoder = item.map { Int($0.value) ?? 0 } ?? 1
-        guard (1...2).contains(encoder) else {
-            return badRequest("encoder is 1 or 2.")
+        func number(_ name: String) -> Int {
+            request.queryItems.items.first { $0.name == name }.map { Int($0.value) ?? 0 } ?? 1
         }
-        guard let configuration = setup.override(forIngestConfiguration: id, encoder: encoder) else {
+        let (encoder, layers) = (number("encoder"), number("layers"))
+        guard (1...2).contains(encoder) else { return badRequest("encoder is 1 or 2.") }
+        guard (1...StreamTarget.maximumLayers).contains(layers) else { return badRequest("layers is 1, 2 or 3.") }
+        guard let configuration = setup.override(forIngestConfiguration: id, encoder: encoder, layers: layers) else {
             return ProblemDocument(.notFound, detail: "There is no ingest configuration of this id.").response()
         }
         return document(.object(configuration))
