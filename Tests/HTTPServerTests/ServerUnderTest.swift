@@ -32,6 +32,12 @@ final class ServerUnderTest {
         address = try server.listen(on: SocketAddress(.loopback, port: 0), tls: tls)
     }
 
+    /// Connections know their server, and the server whom it told of them: the loop and its descriptors would stay.
+    deinit {
+        (inbox.held, inbox.streams) = ([], [])
+        server.drain()
+    }
+
     /// `/held` waits, `/drop` is forgotten, `/events` streams, `/big` is 2 MB; the rest is echoed.
     private static func handle(_ request: HTTPRequest, _ exchange: HTTPExchange, _ inbox: Inbox) {
         inbox.seen.append(request)

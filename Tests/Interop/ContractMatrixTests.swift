@@ -70,7 +70,10 @@ extension Interop.MediaContract {
                 }
             }
             for push in pushes {
+                // What a full socket dropped makes fewer pictures a second: a warning then is of the way, not of the clip.
+                let isWhole = push.route == .rtmp || push.run.output.contains("\"nackedPackets\":0,")
                 let names = events.filter { $0.participant == push.participant }.map(\.name)
+                    .filter { isWhole || $0 != "Participant Publish Warning" }
                 #expect(names == ["Participant Published", "Participant Unpublished"], push.comment)
                 guard push.route == .rtmp else { continue }
                 expect("its end in the log", within: .seconds(60)) { gateway.endOfRTMP(push.participant) != nil }

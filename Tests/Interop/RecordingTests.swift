@@ -81,7 +81,7 @@ extension Interop {
         ) throws -> Gateway {
             let gateway = try Gateway(configuration: folder.setting)
             let run = try encoder(gateway.quickstart)
-            #expect(run.status(within: .seconds(120)) == 0, "\(run.output)")
+            #expect(run.status(within: .seconds(300)) == 0, "\(run.output)")
             expect("it is over\n\(gateway.log.suffix(2_000))", within: .seconds(60)) { folder.hasEnded(1) }
             gateway.stop()
             return gateway

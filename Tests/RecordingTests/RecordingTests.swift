@@ -99,6 +99,13 @@ struct RecordingTests {
         return block
     }
 
+    /// What a process that was killed leaves: five seconds of one participant.
+    func leaveRecording(in path: String) throws {
+        let recording = try Recording(header(), in: environment(try Spool(path: path, maximumByteCount: 1 << 20)))
+        recording.begin(expectsVideo: true, tracksShareClock: true)
+        recording.take(block(seconds: 5, firstNumber: 0))
+    }
+
     private func storeAll(_ recording: Recording, _ answers: Answers, at now: Int64 = 1_704_110_500) -> Bool {
         for _ in 0..<1_000 {
             if recording.advance(at: WallTime(secondsSince1970: now)) { return true }

@@ -159,6 +159,8 @@ public final class EventLoop {
 extension EventLoop {
     /// Waits, then serves all that is ready.
     private func turn() {
+        // libevent would return at once, for ever.
+        precondition(!isInTurn, "an event loop is run by what it runs")
         owner = pthread_self()
         if isTimerDue {
             isTimerDue = false

@@ -31,6 +31,8 @@ final class RecordingThread {
     private var foreignFolders: [String] = []
     private var timer: TimerWatch?
     private var foreignTimer: TimerWatch?
+    /// While the thread is about to end.
+    private var stopDeadline: TimerWatch?
 
     init(spool path: String, maximumByteCount: Int, director: any RecordingDirector, metrics: RecordingMetrics) throws {
         loop = try EventLoop()
@@ -147,6 +149,7 @@ final class RecordingThread {
         let now = EventLoop.wallNow()
         for (id, recording) in recordings where recording.advance(at: now) { recordings[id] = nil }
         if live.isEmpty, recordings.isEmpty { timer = nil }
+        if stopDeadline != nil, recordings.values.allSatisfy(\.isIdle) { loop.stop() }
     }
 
     // MARK: - What former processes left
@@ -185,9 +188,8 @@ final class RecordingThread {
         look()
         for recording in recordings.values { recording.pause() }
         live = []
+        stopDeadline = loop.schedule(after: Self.longestStop) { [unowned self] in loop.stop() }
         advance()
-        _ = loop.run(until: { [unowned self] in recordings.values.allSatisfy { $0.isIdle } }, within: Self.longestStop)
-        loop.stop()
     }
 
     private static let interval = Duration.milliseconds(100)

@@ -1,0 +1,39 @@
+import Dispatch
+import EventLoop
+import GatewayMetrics
+import StageHub
+import TestSupport
+import Testing
+import Wire
+
+@testable import Recording
+
+/// Stores as another director does, a while after it was asked, and answers on another thread.
+private final class SlowDirector: RecordingDirector, RecordingTarget {
+    let memory = MemoryDirector()
+
+    func plan(for participant: RecordedParticipant) -> RecordingPlan? { memory.plan(for: participant) }
+    func target(of bucket: String) -> (any RecordingTarget)? { self }
+    func documents(of recording: RecordingSummary) -> [RecordedObject] { memory.documents(of: recording) }
+    func changed(_ recording: RecordingSummary) { memory.changed(recording) }
+
+    func put(_ object: RecordedObject, then: @escaping @Sendable (Result<Void, RecordingTargetError>) -> Void) {
+        DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(20)) { [memory] in memory.put(object, then: then) }
+    }
+}
+
+@Suite("The recorder's thread")
+struct RecordingsTests {
+    /// A former process has left a recording whose every file is still to be stored when the node is told to end.
+    @Test(.timeLimit(.minutes(5)))
+    func `what is on its way at the end is waited for, and the end comes`() throws {
+        let folder = try TemporaryDirectory()
+        try RecordingTests().leaveRecording(in: "\(folder.path)/spool")
+        let director = SlowDirector()
+        let recordings = try Recordings(
+            spool: "\(folder.path)/spool", maximumByteCount: 1 << 20, director: director, metrics: MetricsRegistry())
+        recordings.stop()
+        #expect(director.memory.content.withLock { $0.keys.last } == "events/ended")
+        #expect(director.memory.content.withLock { $0.states } == [.stopping, .active, .stopped])
+    }
+}
