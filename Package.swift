@@ -300,7 +300,7 @@ func tests(of module: Module) -> Target {
 var targets = modules.filter { built.contains($0.name) }.map(target)
 targets.append(
     .target(
-        name: "TestSupport", dependencies: ["Wire"], path: "Tests/Support",
+        name: "TestSupport", dependencies: ["Wire", "EventLoop"], path: "Tests/Support",
         swiftSettings: swiftSettings(isUnsafeChecked: false)))
 if !built.contains("Wire") { targets.append(target(modules.first { $0.name == "Wire" }!)) }
 targets += modules.filter { $0.hasTests && tested.contains($0.name) }.map(tests(of:))

@@ -46,6 +46,8 @@ private final class Site {
         address = try server.listen(on: SocketAddress(.loopback, port: 0))
     }
 
+    deinit { loop.letGo() }
+
     func ask(_ method: String, _ path: String, body: String = "", token: String? = "good") throws -> HTTPTestClient {
         try HTTPTestClient(
             loop: loop, to: address, "\(method) /whep/sessions/\(entry.transport.id)\(path)", token: token, body: body)

@@ -52,6 +52,8 @@ private final class Site {
         address = try server.listen(on: SocketAddress(.loopback, port: 0))
     }
 
+    deinit { loop.letGo() }
+
     func ask(_ line: String, token: String? = nil) throws -> HTTPTestClient {
         try HTTPTestClient(loop: loop, to: address, line, token: token)
     }

@@ -4,6 +4,7 @@ import HTTP
 import HTTPServer
 import OpenSSL
 import Sockets
+import TestSupport
 import Testing
 import Wire
 
@@ -32,11 +33,7 @@ final class ServerUnderTest {
         address = try server.listen(on: SocketAddress(.loopback, port: 0), tls: tls)
     }
 
-    /// Connections know their server, and the server whom it told of them: the loop and its descriptors would stay.
-    deinit {
-        (inbox.held, inbox.streams) = ([], [])
-        server.drain()
-    }
+    deinit { loop.letGo() }
 
     /// `/held` waits, `/drop` is forgotten, `/events` streams, `/big` is 2 MB; the rest is echoed.
     private static func handle(_ request: HTTPRequest, _ exchange: HTTPExchange, _ inbox: Inbox) {

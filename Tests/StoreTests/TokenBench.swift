@@ -43,6 +43,9 @@ final class TokenBench: Sendable {
             store: store, authority: authority, rules: rules, limits: limits ?? open, wallNow: { Self.now })
     }
 
+    /// The verifier's threads hold it while they serve.
+    deinit { verifier.close() }
+
     func verify(_ token: [UInt8], from source: IPAddress = .loopback) async -> Result<VerifiedToken, Refusal> {
         await withCheckedContinuation { continuation in
             verifier.verify(Secret(token), source: source) { continuation.resume(returning: $0) }
