@@ -164,6 +164,12 @@ let modules: [Module] = [
             "Admission", "Refusals", "GatewayLogging", "GatewayMetrics",
         ], strict: true, embedded: ["Pages/watch.html", "Pages/watch.css", "Pages/watch.js", "Pages/viewer.js"]),
     gateway(
+        "RedundantIngest",
+        [
+            "Wire", "JSON", "EventLoop", "StageHub", "MediaContract", "Admission", "Refusals", "Monitoring", "GatewayLogging",
+            "GatewayMetrics",
+        ], strict: true),
+    gateway(
         "Events", ["Wire", "Settings", "JSON", "HTTP", "EventLoop", "Store", "HTTPClient", "OpenSSL", "Signatures"],
         testUses: ["Admission", "Refusals"]),
     gateway(
@@ -216,7 +222,7 @@ let modules: [Module] = [
             "Cluster", "EncoderSetup",
             "Admission", "StageHub", "MediaContract", "Transcoding", "RouterForwarding", "RTMPIngest", "WebRTCTransport",
             "WHIPIngest", "SharedPort", "EmbeddedRouter", "Events", "ControlPlane", "ObjectStorage", "Monitoring", "Console",
-            "TakeOver", "TakeOverCodec", "ClientConfiguration", "Recording",
+            "TakeOver", "TakeOverCodec", "ClientConfiguration", "Recording", "RedundantIngest",
         ], strict: true),
 
     Module(

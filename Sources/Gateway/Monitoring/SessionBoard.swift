@@ -35,7 +35,7 @@ public final class SessionBoard: Sendable {
         guard let origin = publication.origin else { return }
         let record = SessionRecord(publication, contract, origin: origin, began: wallNow())
         content.withLock { $0.live[record.id] = record }
-        metrics.granted(record)
+        if record.isConnection { metrics.granted(record) }
         publication.add(SessionWatch(record, of: publication, board: self, wallNow: wallNow))
     }
 
@@ -56,9 +56,16 @@ public final class SessionBoard: Sendable {
         record?.note(SessionWarning(rule: rule, sentence: sentence, time: wallNow()))
     }
 
+    /// Notes that a live publish of two encoders goes on with another one.
+    public func note(_ lease: PublishLease, _ switched: SourceSwitch) {
+        let record = content.withLock { content in content.live.values.first { $0.lease == lease } }
+        record?.note(switched)
+    }
+
     fileprivate func note(_ step: String, of record: SessionRecord) {
         let now = wallNow()
         record.note(step, at: now)
+        guard record.isConnection else { return }
         metrics.reached(step, after: now - (record.steps.first?.time ?? record.began), record.ingestProtocol)
     }
 
@@ -70,7 +77,7 @@ public final class SessionBoard: Sendable {
             content.ended.append(record)
             content.endedCount += 1
         }
-        metrics.ended(record)
+        if record.isConnection { metrics.ended(record) }
         SessionSummary(record).log()
     }
 

@@ -23,6 +23,8 @@ public final class SessionRecord: Sendable {
         var steps: [PublishStep]
         var warnings: [SessionWarning] = []
         var layers: [VideoLayer] = []
+        /// The latest ones.
+        var switches: [SourceSwitch] = []
         var ending: SessionEnding?
     }
 
@@ -34,6 +36,10 @@ public final class SessionRecord: Sendable {
     }
 
     public var id: String { origin.sessionID }
+    /// Its media came by a connection of its own: it is none that two encoders are together.
+    var isConnection: Bool { grant.redundancy != .joined }
+    /// The stage sees it: it is none of two encoders that are one.
+    var isOnStage: Bool { if case .encoder = grant.redundancy { false } else { true } }
     public var steps: [PublishStep] { content.withLock { $0.steps } }
     /// By the time they first came.
     public var warnings: [SessionWarning] { content.withLock { $0.warnings } }
@@ -68,6 +74,14 @@ public final class SessionRecord: Sendable {
     /// Notes which layers there are now, and how they rank.
     func note(_ layers: [VideoLayer]) { content.withLock { $0.layers = layers } }
 
+    /// Notes that another encoder is its source; the oldest are forgotten.
+    func note(_ switched: SourceSwitch) {
+        content.withLock { content in
+            if content.switches.count >= Self.maximumSwitches { content.switches.removeFirst() }
+            content.switches.append(switched)
+        }
+    }
+
     /// - Returns: false when it had ended before.
     func end(_ ending: SessionEnding) -> Bool {
         content.withLock { content in
@@ -79,6 +93,7 @@ public final class SessionRecord: Sendable {
     }
 
     private static let maximumSteps = 32
+    private static let maximumSwitches = 32
     /// More than the media contract has rules.
     private static let maximumWarnings = 32
 }
@@ -129,7 +144,7 @@ extension SessionRecord {
             "state": .string(ending == nil ? "live" : "ended"), "source": .string(origin.source.description),
             "userAgent": .string(origin.userAgent), "began": .string(CivilTime(began).rfc3339),
             "totals": SessionTotals(counters).json, "layers": layersJSON(sample),
-            "story": ["steps": stepsJSON, "warnings": warningsJSON],
+            "story": .object(storyJSON),
         ]
         if let ending {
             object["ended"] = .string(CivilTime(ending.time).rfc3339)
@@ -139,6 +154,13 @@ extension SessionRecord {
         if let encoder = encoder.json { object["encoder"] = encoder }
         if let sample { object["now"] = sample.json }
         return object
+    }
+
+    private var storyJSON: JSONObject {
+        var story: JSONObject = ["steps": stepsJSON, "warnings": warningsJSON]
+        let switches = content.withLock { $0.switches }
+        if grant.redundancy == .joined { story["switches"] = .array(switches.map(\.json)) }
+        return story
     }
 
     /// By its name, best first; one that is paused, and every one of a publish that has ended, is not active.

@@ -44,14 +44,14 @@ public final class SessionSampler {
     /// Brings the metrics of what came in up to date: every second, and before each scrape.
     public func count() {
         var next: [String: CounterReading] = [:]
-        for record in board.live {
+        for record in board.live where record.isConnection {
             let reading = CounterReading(record)
             received.count(from: counted[record.id], to: reading, of: record.ingestProtocol)
             next[record.id] = reading
         }
         // Asked for after the live ones: what ended in between is among both.
         let ended = board.ended(after: endedCount)
-        for record in ended.records {
+        for record in ended.records where record.isConnection {
             let last = next.removeValue(forKey: record.id) ?? counted[record.id]
             received.count(from: last, to: CounterReading(record), of: record.ingestProtocol)
         }
@@ -75,11 +75,11 @@ public final class SessionSampler {
             entry.sample = reading.sample(since: entry.reading, over: now - entry.at, of: record)
             entry.sample.encoder = entry.encoder.lastMinute
             (entry.reading, entry.at) = (reading, now)
-            history.add(entry.sample, of: record, at: wall)
+            if record.isOnStage { history.add(entry.sample, of: record, at: wall) }
             next[record.id] = entry
         }
         followed = next
-        history.countPublishers(live, at: wall)
+        history.countPublishers(live.filter(\.isOnStage), at: wall)
     }
 }
 

@@ -210,7 +210,7 @@ extension Node {
                 contract: shared.contract.context, load: { load.report }, phase: { drain.phase },
                 routers: { routers?.control.status ?? [] },
                 urls: PublicURLs(store.endpoints, configuration, hasMedia: !listeners.media.isEmpty),
-                older: { [unowned self] in predecessor?.sessions ?? [] }))
+                redundancy: shared.redundancy, older: { [unowned self] in predecessor?.sessions ?? [] }))
     }
 
     private func makeAdmin(
@@ -234,7 +234,7 @@ extension Node {
                 events: events,
                 operators: OperatorAPI(
                     whip: shared.webRTC.whip, descriptions: DescriptionFiles(directory: directory.path + "/sdp"),
-                    report: report, setup: shared.setup),
+                    report: report, setup: shared.setup, redundancy: shared.redundancy),
                 drain: drain, reports: instruments.watch(loop, name: "control") + [revocations.watch(on: loop)],
                 operated: { [reservations] in
                     reservations.follow(gatewayStore.state)

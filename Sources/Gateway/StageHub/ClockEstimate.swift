@@ -1,16 +1,18 @@
-import Wire
+public import Wire
 
 /// The least of the values observed in the last 60 seconds: of (arrival − media time) it is the path without queueing.
-struct LowerEnvelope {
+public struct LowerEnvelope {
     /// Nil before the first value. After a silence longer than the window the last minimum stands until the next value.
-    private(set) var minimum: Int64?
+    public private(set) var minimum: Int64?
     private var buckets = [Int64](repeating: .max, count: Self.windowSeconds)
     private var second = Int64.min
 
     /// Long enough to see an idle moment of any path, short enough to follow a clock 200 ppm off within 12 ms.
     static let windowSeconds = 60
 
-    mutating func observe(_ value: Int64, at now: MonotonicTime) {
+    public init() {}
+
+    public mutating func observe(_ value: Int64, at now: MonotonicTime) {
         let current = now.nanoseconds / 1_000_000_000
         if second < current { turn(to: current) }
         if value < buckets[slot(of: second)] { buckets[slot(of: second)] = value }

@@ -23,16 +23,18 @@ extension AccessAction {
     public static let getMetrics = AccessAction("stagedoor:GetMetrics")
     public static let getOverview = AccessAction("stagedoor:GetOverview")
     public static let getSession = AccessAction("stagedoor:GetSession")
+    public static let getSource = AccessAction("stagedoor:GetSource")
     public static let getStageMetrics = AccessAction("stagedoor:GetStageMetrics")
     public static let listSessions = AccessAction("stagedoor:ListSessions")
     /// The settings of an encoder, stream key and all: no reading, which read-only keys may.
     public static let exportEncoderSettings = AccessAction("stagedoor:ExportEncoderSettings")
     public static let startDrain = AccessAction("stagedoor:StartDrain")
     public static let stopDrain = AccessAction("stagedoor:StopDrain")
+    public static let switchSource = AccessAction("stagedoor:SwitchSource")
 
     private static let ofNode = [
-        getDescription, getDrain, getEvents, getMetrics, getOverview, getSession, getStageMetrics, listSessions,
-        exportEncoderSettings, startDrain, stopDrain,
+        getDescription, getDrain, getEvents, getMetrics, getOverview, getSession, getSource, getStageMetrics, listSessions,
+        exportEncoderSettings, startDrain, stopDrain, switchSource,
     ]
 
     /// What readers of `AWS/IVSRealTime` call; lists that name them are understood.

@@ -36,9 +36,14 @@ enum AdminAction: Equatable {
     case obsConfiguration
     /// The description for static receivers, by the participant's id, before which the stage's may stand.
     case description
+    /// Which of a participant's two encoders the stage gets, by the id of any of the three.
+    case source(SourceOrder)
     /// An operation of the control API.
     case operation
 }
+
+/// What is wanted of a participant's source.
+enum SourceOrder: Equatable { case show, change }
 
 /// The addresses of the admin listener. A value: whoever serves asks what a request means, and who may make it.
 struct AdminRoutes {
@@ -90,6 +95,8 @@ struct AdminRoutes {
         Route("/v1/sessions/*", [.get, .head], for: .key(.getSession), .session),
         Route("/v1/stages/*/metrics", [.get, .head], for: .key(.getStageMetrics), .stageMetrics),
         Route("/v1/participants/*/sdp", [.get, .head], for: .key(.getDescription), .description),
+        Route("/v1/participants/*/source", [.get, .head], for: .key(.getSource), .source(.show)),
+        Route("/v1/participants/*/source", [.post], for: .key(.switchSource), .source(.change)),
         Route("/v1/stages/*/participants/*/sdp", [.get, .head], for: .key(.getDescription), .description),
     ]
 

@@ -102,6 +102,7 @@ final class AdminSite: NodeService {
         case .stageMetrics: exchange.respond(operators.metrics(ofStage: taken[0], request))
         case .obsConfiguration: exchange.respond(operators.obsConfiguration(ofIngestConfiguration: taken[0], request))
         case .description: exchange.respond(operators.description(of: taken))
+        case .source(let order): exchange.respond(operators.source(ofParticipant: taken[0], order, request))
         }
     }
 

@@ -5,6 +5,7 @@ import Foundation
 import HTTP
 import JSON
 import Monitoring
+import RedundantIngest
 import RouterForwarding
 import Store
 import WHIPIngest
@@ -17,6 +18,7 @@ struct OperatorAPI {
     let descriptions: DescriptionFiles
     let report: OverviewReport
     let setup: StageSetup
+    let redundancy: RedundancyDesk
 
     var overview: HTTPResponse { document(report.json) }
 
@@ -56,6 +58,7 @@ struct OperatorAPI {
         case .session:
             let session = report.session(taken[0]).map { JSONValue.object($0) } ?? whip?.sessionJSON(id: taken[0])
             return session?["stageArn"]?.string
+        case .source: return redundancy.status(ofParticipant: taken[0])?.stageARN
         case .description:
             let id = taken.count == 2 ? taken[0] : stageID(ofFirst: taken[0])
             return id.flatMap { report.stage(id: $0)?.arn }
@@ -107,6 +110,22 @@ struct OperatorAPI {
             return ProblemDocument(.notFound, detail: "There is no ingest configuration of this id.").response()
         }
         return document(.object(configuration))
+    }
+
+    /// Which of two encoders the stage gets; a POST of `{"encoder": 2}` has it get that one's, from its next keyframe on.
+    func source(ofParticipant id: String, _ order: SourceOrder, _ request: HTTPRequest) -> HTTPResponse {
+        guard let status = redundancy.status(ofParticipant: id) else {
+            return ProblemDocument(.notFound, detail: "No participant of two encoders has this id and publishes here.").response()
+        }
+        guard order == .change else { return document(.object(status.json)) }
+        let body = try? JSONValue(parsing: request.body)
+        guard let number = body?["encoder"]?.integer, (1...2).contains(number) else {
+            return badRequest("The body is {\"encoder\": 1} or {\"encoder\": 2}.")
+        }
+        guard redundancy.order(Int(number), for: status.participant) else {
+            return ProblemDocument(.conflict, detail: "Encoder \(number) brings nothing now.").response()
+        }
+        return HTTPResponse(202, json: .object(status.json), headers: ["Cache-Control": "no-store"])
     }
 
     private func badRequest(_ detail: String) -> HTTPResponse { ProblemDocument(.badRequest, detail: detail).response() }

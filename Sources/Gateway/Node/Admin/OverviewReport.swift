@@ -5,6 +5,7 @@ import GatewayMetrics
 import JSON
 import MediaContract
 import Monitoring
+import RedundantIngest
 import RouterForwarding
 import Settings
 import Store
@@ -24,6 +25,8 @@ final class OverviewReport {
         var phase: () -> String
         var routers: () -> [RouterControl.Status]
         var urls: PublicURLs
+        /// Participants of two encoders.
+        var redundancy: RedundancyDesk
         /// Live sessions of the processes before us.
         var older: () -> [JSONValue]
     }
@@ -42,6 +45,7 @@ final class OverviewReport {
             "ended": .array(environment.board.ended.suffix(Self.maximumEnded).reversed().map { .object($0.json()) }),
             "refused": .array(environment.board.refused.suffix(Self.maximumRefused).reversed().map(\.json)),
             "routers": .array(routerList), "endpoints": environment.urls.json,
+            "redundant": .array(environment.redundancy.statuses.prefix(Self.maximumSessions).map { .object($0.json) }),
         ]
     }
 

@@ -8,6 +8,7 @@ import HTTPServer
 import Monitoring
 import OpenSSL
 import RTMPIngest
+import RedundantIngest
 import RouterForwarding
 import Settings
 import SharedPort
@@ -33,6 +34,7 @@ struct SharedParts: Sendable {
     let rtmp: SharedRTMP
     let sharedPort: SharedPortEnvironment
     let webRTC: SharedWebRTC
+    let redundancy: RedundancyDesk
     let staticRouters: [StaticRouter]
     let routerMetrics: RouterMetrics
     let foreignRequests = ForeignRequests()
@@ -56,6 +58,9 @@ struct SharedParts: Sendable {
         rtmp = try SharedRTMP(
             configuration, workerCount: workerCount, admission: admission, membership: store.membership, records: records,
             instruments: instruments)
+        redundancy = RedundancyDesk(
+            leases: store.membership.leases, reports: store.membership.leases, board: records.board, workerCount: workerCount,
+            metrics: metrics)
         sharedPort = SharedPortEnvironment(configuration, trust: admission.trust, metrics: metrics)
         tls = try certificates.makeContext(configuration.tls)
         staticRouters = try StaticRouters.make(configuration, directory: directory)

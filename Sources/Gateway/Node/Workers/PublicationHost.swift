@@ -6,6 +6,7 @@ import GatewayMetrics
 import MediaContract
 import Monitoring
 import Recording
+import RedundantIngest
 import Refusals
 import RouterForwarding
 import Settings
@@ -29,6 +30,7 @@ final class PublicationHost: PublishHost {
         let forwarding: MailboxSender<ForwardingEvent>?
         /// Nil where nothing can be recorded.
         let recordings: Recordings?
+        let redundancy: RedundancyDesk
     }
 
     private let environment: Environment
@@ -37,11 +39,18 @@ final class PublicationHost: PublishHost {
     private let forwarder: RouterForwarder?
     /// This worker's part of the embedded router; nil without it.
     var subscribers: EmbeddedRouterWorker?
+    /// Where two encoders of this worker are one participant.
+    private(set) var redundancy: RedundancyWorker?
 
-    init(_ environment: Environment, loop: EventLoop, socket: RouterSocket) throws {
+    /// - Parameter index: the worker's.
+    init(_ environment: Environment, loop: EventLoop, index: Int, socket: RouterSocket) throws {
         (self.environment, self.loop, self.socket) = (environment, loop, socket)
         forwarder = try environment.forwarding.map {
             try RouterForwarder(socket: socket, replicas: environment.replicas, control: $0)
+        }
+        redundancy = try RedundancyWorker(loop: loop, index: index, desk: environment.redundancy) { [unowned self] in
+            environment.records.board.follow($0)
+            show($0)
         }
     }
 
@@ -75,6 +84,14 @@ final class PublicationHost: PublishHost {
     }
 
     func publishBegan(_ publication: Publication, _ inspector: ContractSession?) {
+        count(publication)
+        environment.records.board.follow(publication, inspector?.standing)
+        environment.recordings?.publishBegan(publication)
+        if redundancy?.publishBegan(publication) != true { show(publication) }
+    }
+
+    /// A connection publishes, whatever the stage sees of it.
+    private func count(_ publication: Publication) {
         environment.gate.publishBegan()
         let sessions = environment.records.gauges[publication.ingestProtocol]
         sessions.increment()
@@ -86,10 +103,12 @@ final class PublicationHost: PublishHost {
                 sessions.decrement()
                 if let source { trust.publishEnded(source, at: EventLoop.monotonicNow()) }
             })
-        environment.records.board.follow(publication, inspector?.standing)
+    }
+
+    /// Lets the stage see a publication: its viewers and its routers.
+    private func show(_ publication: Publication) {
         environment.records.stages.attach(publication)
         subscribers?.publishBegan(publication)
-        environment.recordings?.publishBegan(publication)
         forwarder?.attach(publication)
         for router in environment.staticRouters where router.attach(publication, socket: socket) == nil {
             Log.event(.warning, "router_ports_exhausted", ["participant": .string(publication.grant.participantID)])

@@ -8,6 +8,7 @@ import HTTPServer
 import OpenSSL
 import RTMPIngest
 import Recording
+import RedundantIngest
 import RouterForwarding
 import Settings
 import SharedPort
@@ -82,7 +83,7 @@ final class Worker {
         loop = try EventLoop()
         loop.moderatesWakeUps = true
         routers = try RouterSocket(loop: loop, metrics: environment.routerMetrics)
-        stage = try PublicationHost(environment.publications, loop: loop, socket: routers)
+        stage = try PublicationHost(environment.publications, loop: loop, index: sockets.index, socket: routers)
         let transcoder = try AudioTranscoder(loop: loop, pool: environment.rtmp.transcoding, settings: environment.rtmp.opus)
         rtmp = try RTMPIngest(loop: loop, environment: environment.rtmp.environment, transcoder: transcoder)
         rtmp.host = stage
@@ -193,6 +194,7 @@ final class Worker {
         rtmpInbox?.close()
         shared?.stop()
         rtmp.stop()
+        stage.redundancy?.stop()
         media?.stop()
         site?.stop()
         loop.stop()
@@ -223,7 +225,7 @@ struct WorkerEnvironment: Sendable {
         publications = PublicationHost.Environment(
             gate: shared.admission.gate, trust: shared.admission.trust, leases: membership.leases, contract: shared.contract,
             records: shared.records, staticRouters: shared.staticRouters, replicas: configuration.forwarding.replicas,
-            forwarding: forwarding, recordings: recordings)
+            forwarding: forwarding, recordings: recordings, redundancy: shared.redundancy)
         site = PublicSite.Environment(configuration, shared, membership: membership)
     }
 }

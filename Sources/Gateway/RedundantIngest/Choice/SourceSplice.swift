@@ -1,0 +1,106 @@
+import StageHub
+import Wire
+
+/// One timeline from two encoders' media: numbers and timestamps go on through every switch (docs/redundant-ingest.md). A value.
+///
+/// A source's media time gets one offset for all its tracks. Where both encoders' clocks agree the offset stays, so that the
+/// picture goes on where it was; else the new one's is such that its media comes as long after its media time as the former's.
+struct SourceSplice {
+    private struct Track {
+        let id: TrackID
+        var nextNumber: Int64 = 0
+        /// Where the newest picture or the newest sound ends, in ticks.
+        var end: Int64?
+        /// From the source's numbers to ours; nil before its first packet.
+        var constant: Int64?
+        /// Sound is moved by this, at most 10 ms, to begin where the former's ends.
+        var nudge: Int64 = 0
+        /// Nothing of the source has come later than `end` yet.
+        var isJoining = false
+    }
+
+    /// A run's place: what is added to its numbers and timestamps, or the one timestamp that all its packets get.
+    struct Place: Equatable {
+        var number: Int64
+        var shift: Int64
+        /// Sound does not go on where it was.
+        var isGap: Bool
+    }
+
+    private var tracks: [Track] = []
+    /// From the source's media time to ours, nanoseconds.
+    private(set) var offset: Int64 = 0
+    /// Least of (arrival − media time) of the source, as it is sent on. Nil before the first one.
+    private var delay: Int64?
+
+    /// Clocks that differ by less are one clock: their ways here have different lengths.
+    static let oneClock: Int64 = 250_000_000
+    /// What lies between pictures that the former source had shown already, in ticks of 90 kHz: 1 ms.
+    static let squeezed: Int64 = 90
+    /// 10 ms in ticks of 48 kHz: half a packet.
+    static let largestNudge: Int64 = 480
+    /// 20 ms, as transcoded packets have.
+    static let soundTicks: Int64 = 960
+
+    /// Another source begins.
+    /// - Parameters:
+    ///   - former: the least of (arrival − media time) of the source until now; nil where it is unknown.
+    ///   - delay: the same of the one that begins.
+    mutating func begin(after former: Int64?, delay: Int64) {
+        let own = former.map { $0 &- offset } ?? self.delay
+        if let own {
+            let isOneClock = former.map { ($0 &- delay).magnitude < UInt64(Self.oneClock) } ?? false
+            if !isOneClock { offset = delay &- own }
+        }
+        self.delay = delay &- offset
+        for index in tracks.indices {
+            (tracks[index].constant, tracks[index].nudge, tracks[index].isJoining) = (nil, 0, tracks[index].end != nil)
+        }
+    }
+
+    /// The place of one run; nil when it is to be left out, as sound that has been heard.
+    /// - Parameters:
+    ///   - number: its first packet's.
+    ///   - count: how many numbers it takes.
+    mutating func place(_ id: TrackID, number: Int64, count: Int64, timestamp: Int64) -> Place? {
+        let index = index(of: id)
+        var track = tracks[index]
+        defer { tracks[index] = track }
+        let shift = id.timestamp(ofNanoseconds: offset)
+        guard let (moved, isGap) = id.kind == .video ? picture(&track, timestamp &+ shift) : sound(&track, timestamp &+ shift)
+        else { return nil }
+        let constant = track.constant ?? track.nextNumber &- number
+        track.constant = constant
+        track.nextNumber = max(track.nextNumber, number &+ constant &+ count)
+        return Place(number: constant, shift: moved &- timestamp, isGap: isGap)
+    }
+
+    /// Pictures that were shown already are decoded still: they lie a millisecond apart.
+    private func picture(_ track: inout Track, _ timestamp: Int64) -> (Int64, Bool)? {
+        var moved = timestamp
+        if track.isJoining, let end = track.end {
+            if timestamp > end { track.isJoining = false } else { moved = end + Self.squeezed }
+        }
+        track.end = max(track.end ?? moved, moved)
+        return (moved, false)
+    }
+
+    private func sound(_ track: inout Track, _ timestamp: Int64) -> (Int64, Bool)? {
+        var isGap = false
+        if track.isJoining, let end = track.end {
+            guard timestamp >= end - Self.largestNudge else { return nil }
+            isGap = timestamp > end + Self.largestNudge
+            (track.nudge, track.isJoining) = (isGap ? 0 : end - timestamp, false)
+        }
+        let moved = timestamp + track.nudge
+        track.end = max(track.end ?? moved, moved + Self.soundTicks)
+        return (moved, isGap)
+    }
+
+    /// A few: the one of a run is found sooner by looking than by hashing.
+    private mutating func index(of id: TrackID) -> Int {
+        if let index = tracks.firstIndex(where: { $0.id == id }) { return index }
+        tracks.append(Track(id: id))
+        return tracks.count - 1
+    }
+}

@@ -1,0 +1,52 @@
+import Refusals
+import StageHub
+import Wire
+
+/// One encoder's way to its participant: copies each run once into blocks. Confined to the encoder's worker, which never waits.
+final class EncoderTap: MediaSink {
+    let feed: EncoderFeed
+    private unowned let publication: Publication
+    private var pool = FeedBlockPool()
+    /// A bit for each track of which something has become known since its last run.
+    private var changed: UInt8 = 0
+    private var hasLost = false
+
+    init(_ feed: EncoderFeed, of publication: Publication) { (self.feed, self.publication) = (feed, publication) }
+
+    func forward(_ packets: UnsafeBufferPointer<MediaPacket>, of run: MediaRun) {
+        var news = takeNews(of: run.track)
+        var start = 0
+        while start < packets.count {
+            guard let block = pool.take() else {
+                hasLost = true
+                break
+            }
+            let part = MediaRun(track: run.track, isKeyframe: run.isKeyframe && start == 0, arrival: run.arrival)
+            let count = unsafe block.fill(packets[start...], of: part, news: news, followsLoss: hasLost)
+            guard count > 0 else {
+                hasLost = true
+                break
+            }
+            feed.push(block)
+            (news, hasLost) = (nil, false)
+            start += count
+        }
+        feed.wake()
+    }
+
+    private func takeNews(of track: TrackID) -> FeedBlock.News? {
+        let bit = Self.bit(of: track)
+        guard changed & bit != 0 else { return nil }
+        changed &= ~bit
+        return FeedBlock.News(
+            format: publication.formats[track], layer: publication.layers.first { $0.track == track })
+    }
+
+    private static func bit(of track: TrackID) -> UInt8 { track.kind == .audio ? 1 << 7 : 1 << min(track.layer, 6) }
+
+    func formatChanged(_ track: TrackID, to format: TrackFormat) { changed |= Self.bit(of: track) }
+    func layersChanged() { for layer in publication.layers { changed |= Self.bit(of: layer.track) } }
+    func muteChanged(_ track: TrackID, isMuted: Bool) {}
+    func restarted() {}
+    func ended(_ reason: SessionEnd) { feed.end(reason) }
+}

@@ -1,0 +1,110 @@
+import StageHub
+import Synchronization
+import Wire
+
+/// Packets of one run of an encoder's media, copied once by its worker and read by the worker that joins its participant.
+///
+/// Safe to share: the encoder's worker alone writes it, before it is lent; then it is the reader's until `giveBack`, and only
+/// that worker fills it again (`isFree` is an acquiring load after the reader's releasing store).
+@safe
+final class FeedBlock: Sendable {
+    /// What became known of a track before this run.
+    struct News: Sendable {
+        var format: TrackFormat?
+        /// Of video: its size and the encoder's name of it.
+        var layer: VideoLayer?
+    }
+
+    private struct Content {
+        var byteCount = 0
+        /// Their payloads lie in `memory`.
+        var packets: [MediaPacket] = []
+        var run = MediaRun(track: .video, isKeyframe: false, arrival: .zero)
+        var isLast = false
+        var news: News?
+        var followsLoss = false
+    }
+
+    nonisolated(unsafe) private let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: size, alignment: 16)
+    nonisolated(unsafe) private var content = Content()
+    private let isLent = Atomic<Bool>(false)
+
+    init() { unsafe content.packets.reserveCapacity(Self.maximumPackets) }
+
+    deinit { unsafe memory.deallocate() }
+
+    /// Valid until the block is given back.
+    var packets: [MediaPacket] { unsafe content.packets }
+    var byteCount: Int { unsafe content.byteCount }
+    /// What its packets are of; a keyframe's where a decoder can start with the first of them.
+    var run: MediaRun { unsafe content.run }
+    /// The run ends with it.
+    var isLast: Bool { unsafe content.isLast }
+    var news: News? { unsafe content.news }
+    /// Something before it was lost on the way: there was no block for it.
+    var followsLoss: Bool { unsafe content.followsLoss }
+
+    var isFree: Bool { !isLent.load(ordering: .acquiring) }
+    func lend() { isLent.store(true, ordering: .releasing) }
+    func giveBack() { isLent.store(false, ordering: .releasing) }
+
+    /// Copies as many packets as there is room for. A block that has been used before does not allocate.
+    /// - Returns: how many; 0 for a packet that no block has room for.
+    func fill(_ source: Slice<UnsafeBufferPointer<MediaPacket>>, of run: MediaRun, news: News?, followsLoss: Bool) -> Int {
+        unsafe content.packets.removeAll(keepingCapacity: true)
+        unsafe (content.byteCount, content.run, content.news) = (0, run, news)
+        unsafe content.followsLoss = followsLoss
+        var count = 0
+        while unsafe count < Swift.min(source.count, Self.maximumPackets), unsafe append(source[source.startIndex + count]) {
+            count += 1
+        }
+        unsafe content.isLast = count == source.count
+        return count
+    }
+
+    /// - Returns: false where there is no room.
+    private func append(_ packet: MediaPacket) -> Bool {
+        let start = unsafe content.byteCount
+        guard start + packet.payloadByteCount <= Self.size else { return false }
+        for index in 0..<Int(packet.headCount) {
+            unsafe memory[start + index] = UInt8(truncatingIfNeeded: packet.head >> (8 * UInt32(index)))
+        }
+        let end = start + packet.payloadByteCount
+        let room = unsafe UnsafeMutableRawBufferPointer(rebasing: memory[start..<end])
+        unsafe UnsafeMutableRawBufferPointer(rebasing: room[Int(packet.headCount)...]).copyMemory(from: packet.payload)
+        unsafe content.packets.append(
+            MediaPacket(
+                sequenceNumber: packet.sequenceNumber, timestamp: packet.timestamp, marker: packet.marker,
+                payload: UnsafeRawBufferPointer(room)))
+        unsafe content.byteCount = end
+        return true
+    }
+
+    /// Long runs go in several blocks, so that none grows to the size of the longest keyframe.
+    static let maximumPackets = 16
+    /// Sixteen packets of ours, or a few of the largest that encoders send; pages that nothing was written to cost nothing.
+    static let size = maximumPackets * 1_232
+}
+
+/// The blocks of one encoder. Grows to what its reader holds, up to its bound; then packets are not copied but counted.
+struct FeedBlockPool {
+    /// What a reader keeps (`KeptGroup`) at 60 pictures a second in three layers with sound, and a quarter of a second beside it.
+    static let maximumBlocks = 768
+
+    private var blocks: [FeedBlock] = []
+    private var last = 0
+
+    init() { blocks.reserveCapacity(Self.maximumBlocks) }
+
+    /// A block nobody reads; nil when all are out.
+    mutating func take() -> FeedBlock? {
+        for _ in blocks.indices {
+            last = last + 1 < blocks.count ? last + 1 : 0
+            if blocks[last].isFree { return blocks[last] }
+        }
+        guard blocks.count < Self.maximumBlocks else { return nil }
+        blocks.append(FeedBlock())
+        last = blocks.count - 1
+        return blocks[last]
+    }
+}

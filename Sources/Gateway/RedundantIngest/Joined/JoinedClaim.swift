@@ -1,0 +1,136 @@
+import Admission
+import EventLoop
+import Refusals
+import Synchronization
+import Wire
+
+/// The lease of a participant that two encoders are: claimed when the first of them comes, kept until the last has gone. Confined.
+final class JoinedClaim {
+    private enum State {
+        /// Not asked for before this.
+        case none(until: MonotonicTime)
+        case asking
+        /// Somebody else of the gateway or the cluster joins this participant.
+        case waiting(any LeaseHolder)
+        case held(PublishLease)
+        /// Until an encoder comes anew.
+        case over
+    }
+
+    /// What it asks.
+    struct Environment {
+        var leases: any PublishLeases
+        var replies: ReplyBox
+        var loop: EventLoop
+    }
+
+    /// The lease is here; whoever is called begins to publish.
+    var onGranted: (PublishLease) -> Void = { _ in }
+    var onRefused: (Refusal) -> Void = { _ in }
+    private let environment: Environment
+    private let grant: PublishGrant
+    private let ingestProtocol: IngestProtocol
+    private let onEnd: @Sendable (_ claim: Int, LeaseEnd) -> Void
+    /// Of the latest claim.
+    private var holder: JoinedHolder?
+    private var number = 0
+    private var state = State.none(until: .zero)
+
+    /// Whoever joins it elsewhere has brought nothing for so long: it is ours.
+    static let silence = Duration.seconds(2)
+    /// Between questions that were answered by a refusal.
+    static let retryInterval = Duration.seconds(1)
+
+    /// - Parameter onEnd: called on any thread when the lease that a claim brought is taken away.
+    init(
+        _ grant: PublishGrant, _ ingestProtocol: IngestProtocol, _ environment: Environment,
+        onEnd: @escaping @Sendable (_ claim: Int, LeaseEnd) -> Void
+    ) {
+        (self.grant, self.ingestProtocol, self.environment, self.onEnd) = (grant, ingestProtocol, environment, onEnd)
+    }
+
+    var lease: PublishLease? { if case .held(let lease) = state { lease } else { nil } }
+    var isOver: Bool { if case .over = state { true } else { false } }
+
+    func progressed(at now: MonotonicTime) { holder?.progressed(at: now) }
+
+    /// An encoder comes: what was over begins anew.
+    func open() { if isOver { state = .none(until: .zero) } }
+
+    /// Asks where it is time to. To be called several times a second while an encoder is there.
+    func look(at now: MonotonicTime) {
+        switch state {
+        case .none(let time) where now >= time: ask(takeOver: false)
+        case .waiting(let incumbent) where incumbent.hasEnded: ask(takeOver: false)
+        case .waiting(let incumbent) where now - incumbent.lastProgress >= Self.silence: ask(takeOver: true)
+        case .none, .waiting, .asking, .held, .over: break
+        }
+    }
+
+    private func ask(takeOver: Bool) {
+        state = .asking
+        number += 1
+        let holder = JoinedHolder { [onEnd, number] in onEnd(number, $0) }
+        holder.progressed(at: environment.loop.now)
+        self.holder = holder
+        let (leases, grant, ingestProtocol) = (environment.leases, grant, ingestProtocol)
+        environment.replies.ask { reply in
+            leases.claimPublish(grant, protocol: ingestProtocol, holder: holder, takeOver: takeOver) {
+                leases.giveBack(unlessDelivered: reply($0), $0)
+            }
+        } then: { [self] answer in
+            answered(answer ?? .refused(Refusal(.authorityUnavailable)))
+        }
+    }
+
+    private func answered(_ answer: ClaimAnswer) {
+        guard case .asking = state else {
+            if case .granted(let lease) = answer { environment.leases.release(lease) }
+            return
+        }
+        switch answer {
+        case .granted(let lease):
+            state = .held(lease)
+            onGranted(lease)
+        case .held(let incumbent): state = .waiting(incumbent)
+        case .refused(let refusal):
+            state = .none(until: environment.loop.now + Self.retryInterval)
+            onRefused(refusal)
+        }
+    }
+
+    /// It was taken away.
+    /// - Returns: whether it was held until now.
+    func lost(_ number: Int, _ reason: LeaseEnd) -> Bool {
+        guard lease != nil, number == self.number else { return false }
+        finish()
+        if case .takenOver = reason { state = .none(until: environment.loop.now + Self.retryInterval) }
+        return true
+    }
+
+    /// Nobody is there any more.
+    func finish() {
+        if let lease { environment.leases.release(lease) }
+        holder?.finish()
+        holder = nil
+        state = .over
+    }
+}
+
+/// A joined participant's publish as other threads see it.
+final class JoinedHolder: LeaseHolder {
+    private let progress = Atomic<Int64>(0)
+    private let isOver = Atomic<Bool>(false)
+    private let onEnd: @Sendable (LeaseEnd) -> Void
+
+    /// - Parameter onEnd: called on any thread; it sends the reason to the participant's worker.
+    init(onEnd: @escaping @Sendable (LeaseEnd) -> Void) { self.onEnd = onEnd }
+
+    var lastProgress: MonotonicTime { MonotonicTime(nanoseconds: progress.load(ordering: .relaxed)) }
+    var hasEnded: Bool { isOver.load(ordering: .acquiring) }
+
+    func progressed(at now: MonotonicTime) { progress.store(now.nanoseconds, ordering: .relaxed) }
+    /// Called after the lease was given back.
+    func finish() { isOver.store(true, ordering: .releasing) }
+    func end(_ reason: LeaseEnd) { onEnd(reason) }
+}

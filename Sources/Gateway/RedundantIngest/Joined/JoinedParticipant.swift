@@ -1,0 +1,217 @@
+import Admission
+import EventLoop
+import GatewayLogging
+import Monitoring
+import Refusals
+import StageHub
+import Wire
+
+/// One participant and its two encoders: carries out what `SourceChoice` says. Confined to the worker of whichever came first.
+final class JoinedParticipant {
+    let key: ParticipantKey
+    private unowned let worker: RedundancyWorker
+    private let grant: PublishGrant
+    private let claim: JoinedClaim
+    private var sources: [EncoderSource] = []
+    private var choice = SourceChoice()
+    private var output: JoinedOutput?
+    private var timer: TimerWatch?
+    /// When the last encoder left without a word, and nobody came since.
+    private var desertedAt: MonotonicTime?
+    private var tickedAt = MonotonicTime.zero
+    private var lastSwitch: SourceSwitch?
+    private var switchCount = 0
+
+    static let lookInterval = Duration.milliseconds(100)
+    /// Both encoders were lost: whichever returns within this time goes on with the same publish.
+    static let absence = Duration.seconds(10)
+
+    /// - Parameter feed: of the encoder that came first.
+    init(_ key: ParticipantKey, first feed: EncoderFeed, _ worker: RedundancyWorker) {
+        (self.key, self.worker) = (key, worker)
+        var grant = feed.grant
+        (grant.participantID, grant.redundancy) = (key.participantID, .joined)
+        self.grant = grant
+        let inbox = worker.desk.inboxes[worker.index]
+        claim = JoinedClaim(grant, feed.ingestProtocol, worker.claims) { inbox.send(.leaseEnded(key, claim: $0, $1)) }
+        claim.onGranted = { [unowned self] in begin($0) }
+        claim.onRefused = { Log.event(.warning, "redundant_refused", ["code": .string($0.code.identifier)]) }
+        timer = worker.loop.schedule(after: Self.lookInterval, repeating: Self.lookInterval) { [unowned self] in look() }
+    }
+
+    // MARK: - Encoders
+
+    /// An encoder comes, by a feed of its own; one that had another before is gone from that.
+    func add(_ feed: EncoderFeed) {
+        if let former = sources.first(where: { $0.encoder == feed.encoder }) { remove(former, because: .end) }
+        sources.append(EncoderSource(feed))
+        desertedAt = nil
+        claim.open()
+        claim.look(at: worker.loop.now)
+        tell()
+    }
+
+    func ended(_ feed: EncoderFeed, _ reason: SessionEnd) {
+        guard let source = sources.first(where: { $0.feed === feed }) else { return }
+        drain(source)
+        remove(source, because: reason.isBreach ? .breach : .end)
+        if sources.isEmpty { deserted(reason) } else { decide() }
+        tell()
+    }
+
+    private func remove(_ source: EncoderSource, because reason: SourceChoice.Reason) {
+        choice.gone(source.encoder, because: reason)
+        source.leave()
+        sources.removeAll { $0 === source }
+        worker.desk.leave(key)
+    }
+
+    /// Who says that it ends, or is told to, is not waited for.
+    private func deserted(_ reason: SessionEnd) {
+        if claim.isOver { return finish(reason) }
+        switch reason {
+        case .closed, .shutdown: finish(reason)
+        case .connectionLost, .refused, .takenOver: desertedAt = worker.loop.now
+        }
+    }
+
+    func ordered(_ encoder: Int) {
+        choice.ordered(encoder)
+        decide()
+    }
+
+    // MARK: - Media
+
+    /// Takes what has come of both.
+    func drain() {
+        for source in sources { drain(source) }
+        decide()
+    }
+
+    private func drain(_ source: EncoderSource) {
+        source.feed.drain { block in
+            source.note(block)
+            guard let output, choice.current == source.encoder else { return source.kept.keep(block) }
+            if let news = block.news { output.apply(news, of: block.run.track, at: block.run.arrival) }
+            source.gather(block) { output.write($0, arrival: block.run.arrival, delay: source.delay) }
+        }
+        if let progress = output?.progress { claim.progressed(at: progress) }
+    }
+
+    private func decide() {
+        guard let output else { return }
+        let now = worker.loop.now
+        let wanted = choice.wanted(at: now) { encoder in source(encoder)?.health.level(at: now) }
+        guard let wanted, let source = source(wanted.encoder), source.canBegin else { return }
+        change(to: source, wanted.reason, output, now)
+    }
+
+    private func source(_ encoder: Int) -> EncoderSource? { sources.first { $0.encoder == encoder } }
+
+    private func change(
+        to source: EncoderSource, _ reason: SourceChoice.Reason, _ output: JoinedOutput, _ now: MonotonicTime
+    ) {
+        let (former, progress) = (choice.current ?? lastSwitch?.to, output.progress)
+        choice.current.flatMap(self.source)?.letGo()
+        choice.switched(to: source.encoder, at: now)
+        output.begin(source)
+        // What was kept came before now, and is sent now: sender reports and latencies count from here.
+        source.kept.release { block in
+            source.gather(block) { output.write($0, arrival: now, delay: source.delay) }
+        }
+        let switched = SourceSwitch(
+            time: EventLoop.wallNow(), from: former, to: source.encoder, reason: reason.rawValue,
+            gap: progress.map { now - $0 })
+        note(switched, reason)
+    }
+
+    private func note(_ switched: SourceSwitch, _ reason: SourceChoice.Reason) {
+        lastSwitch = switched
+        if reason != .begin {
+            switchCount += 1
+            worker.desk.metrics.switched(reason)
+        }
+        if let lease = claim.lease { worker.desk.board?.note(lease, switched) }
+        Log.event(
+            .info, "redundant_source",
+            [
+                "participant": .string(key.participantID), "encoder": .integer(switched.to), "reason": .string(switched.reason),
+                "from": .integer(switched.from ?? 0), "gap_ms": .integer(Int(switched.gap?.milliseconds ?? 0)),
+            ])
+        tell()
+    }
+
+    // MARK: - The publish
+
+    private func begin(_ lease: PublishLease) {
+        guard let first = sources.first?.feed else { return finish(.connectionLost) }
+        let origin = first.origin.map { origin in
+            PublishOrigin(
+                sessionID: "joined-\(String(lease.generation, radix: 16))", source: origin.source, userAgent: origin.userAgent)
+        }
+        let publication = Publication(
+            grant: grant, lease: lease, ingestProtocol: first.ingestProtocol, origin: origin, timeline: Timeline())
+        let output = JoinedOutput(publication)
+        output.onStart = { [reports = worker.desk.reports] in reports?.publishStarted(lease) }
+        self.output = output
+        worker.show(publication)
+        decide()
+    }
+
+    /// The lease was taken away, by somebody who joins this participant elsewhere or by an operator.
+    func leaseEnded(_ number: Int, _ reason: LeaseEnd) {
+        guard claim.lost(number, reason) else { return }
+        switch reason {
+        case .takenOver: stop(.takenOver)
+        case .disconnected(let refusal): stop(.refused(refusal))
+        }
+    }
+
+    private func stop(_ reason: SessionEnd) {
+        if let current = choice.current { choice.gone(current, because: .end) }
+        for source in sources { source.letGo() }
+        output?.end(reason)
+        output = nil
+    }
+
+    /// Nobody is left, or the worker ends.
+    func finish(_ reason: SessionEnd) {
+        stop(reason)
+        claim.finish()
+        timer?.cancel()
+        for source in sources { remove(source, because: .end) }
+        worker.forget(self)
+    }
+
+    // MARK: - Time
+
+    private func look() {
+        let now = worker.loop.now
+        if let desertedAt, now - desertedAt >= Self.absence { return finish(.connectionLost) }
+        if !sources.isEmpty { claim.look(at: now) }
+        decide()
+        guard now - tickedAt >= .seconds(1) else { return }
+        tickedAt = now
+        output?.publication.tick(at: now)
+        tell()
+    }
+
+    /// What operators see.
+    private func tell() {
+        let now = worker.loop.now
+        let encoders = sources.map { source in
+            RedundancyStatus.Encoder(
+                number: source.encoder, participantID: source.feed.grant.participantID,
+                health: source.health.level(at: now).name, isReady: source.canBegin)
+        }
+        worker.desk.tell(
+            RedundancyStatus(
+                participant: key, stageARN: grant.stageARN, configurationARN: grant.ingestConfigurationARN ?? "",
+                isLive: output != nil, source: choice.current, lastSwitch: lastSwitch, switchCount: switchCount,
+                encoders: encoders.sorted { $0.number < $1.number }), of: worker.index)
+    }
+}
+
+extension SessionEnd {
+    fileprivate var isBreach: Bool { if case .refused = self { true } else { false } }
+}
