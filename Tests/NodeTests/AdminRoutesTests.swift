@@ -34,6 +34,8 @@ struct AdminRoutesTests {
         (.get, "/v1/stages/s1/metrics?minutes=5", .stageMetrics, .key(.getStageMetrics), ["s1"]),
         (.get, "/v1/ingestConfigurations/c1/obs", .obsConfiguration, .key(.exportEncoderSettings), ["c1"]),
         (.head, "/v1/participants/p1/sdp", .description, .key(.getDescription), ["p1"]),
+        (.get, "/v1/participants/p1/source", .source(.show), .key(.getSource), ["p1"]),
+        (.post, "/v1/participants/p1/source", .source(.change), .key(.switchSource), ["p1"]),
         (.get, "/v1/stages/s1/participants/p1/sdp", .description, .key(.getDescription), ["s1", "p1"]),
         (.post, "/CreateStage", .operation, .judgedByAPI, []),
         (.get, "/CreateStage", .operation, .judgedByAPI, []),

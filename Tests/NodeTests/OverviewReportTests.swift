@@ -49,7 +49,7 @@ struct OverviewReportTests {
                     contract: ContractContext(rules: ContractSettings()), load: { load }, phase: { "serving" }, routers: { [] },
                     urls: PublicURLs(
                         StageEndpoints(events: "", whip: "", rtmp: "rtmp://h/app/", rtmps: ""), StagedoorConfiguration(),
-                        hasMedia: true), older: { older }))
+                        hasMedia: true), redundant: { [] }, older: { older }))
         }
 
         deinit { store.close() }

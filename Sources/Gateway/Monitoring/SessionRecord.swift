@@ -39,7 +39,7 @@ public final class SessionRecord: Sendable {
     /// Its media came by a connection of its own: it is none that two encoders are together.
     var isConnection: Bool { grant.redundancy != .joined }
     /// The stage sees it: it is none of two encoders that are one.
-    var isOnStage: Bool { if case .encoder = grant.redundancy { false } else { true } }
+    public var isOnStage: Bool { if case .encoder = grant.redundancy { false } else { true } }
     public var steps: [PublishStep] { content.withLock { $0.steps } }
     /// By the time they first came.
     public var warnings: [SessionWarning] { content.withLock { $0.warnings } }

@@ -210,7 +210,8 @@ extension Node {
                 contract: shared.contract.context, load: { load.report }, phase: { drain.phase },
                 routers: { routers?.control.status ?? [] },
                 urls: PublicURLs(store.endpoints, configuration, hasMedia: !listeners.media.isEmpty),
-                redundancy: shared.redundancy, older: { [unowned self] in predecessor?.sessions ?? [] }))
+                redundant: { [redundancy = shared.redundancy] in redundancy.statuses },
+                older: { [unowned self] in predecessor?.sessions ?? [] }))
     }
 
     private func makeAdmin(

@@ -81,6 +81,8 @@ class CountingParticipant(stage_router.Participant):
 
     def __init__(self, announce, address):
         self.foreign, self.pictures, self.first_units, self.files = 0, 0, [], {}
+        # By SSRC the highest number's, whose timestamp none after it is below; between pictures in ms, the longest.
+        self.newest, self.backwards, self.pictured, self.gaps = {}, 0, None, []
         self.counting = threading.Lock()
         super().__init__(announce, address)
         self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4 << 20)
@@ -93,13 +95,35 @@ class CountingParticipant(stage_router.Participant):
         track = self.tracks.get(struct.unpack_from(">I", packet, 8)[0])
         if track is None:
             self.foreign += 1
-        elif track["kind"] == "video":
+            return super().rtp(packet, source)
+        self.follow(packet)
+        if track["kind"] == "video":
             self.pictures += packet[1] >> 7
+            if packet[1] >> 7:
+                self.time()
             if len(self.first_units) < 6:
                 self.first_units += nal_unit_types(payload_of(packet))
             if options.record:
                 self.write(track["rid"], payload_of(packet))
         super().rtp(packet, source)
+
+    def follow(self, packet):
+        number, stamp, ssrc = struct.unpack_from(">HII", packet, 2)
+        if ssrc in self.newest:
+            former, before = self.newest[ssrc]
+            if not 0 < (number - former) % 65536 < 32768:
+                return
+            if (stamp - before) % (1 << 32) >= 1 << 31:
+                self.backwards += 1
+        self.newest[ssrc] = (number, stamp)
+
+    def time(self):
+        now = time.monotonic()
+        if self.pictured:
+            gap = round((now - self.pictured) * 1000)
+            if gap >= 100:
+                self.gaps = (self.gaps + [gap])[-100:]
+        self.pictured = now
 
     def write(self, rid, payload):
         if rid not in self.files:
@@ -110,7 +134,8 @@ class CountingParticipant(stage_router.Participant):
         with self.counting:
             told = super().status()
             return {**told, "tracks": [dict(track) for track in told["tracks"]], "foreign": self.foreign, "pictures": self.pictures,
-                    "firstUnits": list(self.first_units), "muted": self.announce["muted"], "stageArn": self.announce["stageArn"],
+                    "firstUnits": list(self.first_units), "backwards": self.backwards, "gaps": list(self.gaps),
+                    "muted": self.announce["muted"], "stageArn": self.announce["stageArn"],
                     "layers": self.announce.get("layers", [])}
 
 

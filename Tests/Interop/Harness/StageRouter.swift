@@ -20,6 +20,10 @@ final class StageRouter {
         /// Packets of no track that was announced.
         var foreign: Int
         var pictures: Int
+        /// Packets whose timestamp is below that of one before them; nil of a router that decodes.
+        var backwards: Int?
+        /// Milliseconds between pictures, of those that are 100 or more apart.
+        var gaps: [Int]?
         /// H.264 types of the first NAL units.
         var firstUnits: [Int]
     }

@@ -26,7 +26,7 @@ final class OverviewReport {
         var routers: () -> [RouterControl.Status]
         var urls: PublicURLs
         /// Participants of two encoders.
-        var redundancy: RedundancyDesk
+        var redundant: () -> [RedundancyStatus]
         /// Live sessions of the processes before us.
         var older: () -> [JSONValue]
     }
@@ -45,7 +45,7 @@ final class OverviewReport {
             "ended": .array(environment.board.ended.suffix(Self.maximumEnded).reversed().map { .object($0.json()) }),
             "refused": .array(environment.board.refused.suffix(Self.maximumRefused).reversed().map(\.json)),
             "routers": .array(routerList), "endpoints": environment.urls.json,
-            "redundant": .array(environment.redundancy.statuses.prefix(Self.maximumSessions).map { .object($0.json) }),
+            "redundant": .array(environment.redundant().prefix(Self.maximumSessions).map { .object($0.json) }),
         ]
     }
 
@@ -132,7 +132,7 @@ extension OverviewReport {
 
     /// Stages with publishers first, then the newest ones.
     private func stages(_ live: [SessionRecord]) -> [JSONValue] {
-        var counts = live.reduce(into: [String: Int]()) { $0[$1.grant.stageARN, default: 0] += 1 }
+        var counts = live.filter(\.isOnStage).reduce(into: [String: Int]()) { $0[$1.grant.stageARN, default: 0] += 1 }
         for session in environment.older() { if let arn = session["stageArn"]?.string { counts[arn, default: 0] += 1 } }
         let all = environment.store.state.stages.values.sorted {
             let (left, right) = (counts[$0.arn] ?? 0, counts[$1.arn] ?? 0)

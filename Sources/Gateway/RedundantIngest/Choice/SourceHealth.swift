@@ -83,7 +83,7 @@ struct SourceHealth {
         if now - lead.advancedAt >= ownPatience { return .still }
         if let audio, now - audio.advancedAt >= Self.soundPatience { return .poor }
         if let missedAt, now - missedAt < Self.window { return .poor }
-        return keepsItsRate(at: now, newest: lead.newest) ? .well : .poor
+        return keepsItsRate(lead) ? .well : .poor
     }
 
     private mutating func mark(_ mediaTime: Int64, at now: MonotonicTime) {
@@ -92,8 +92,9 @@ struct SourceHealth {
         while let first = marks.first, now - first.arrival > Self.window { marks.removeFirst() }
     }
 
-    private func keepsItsRate(at now: MonotonicTime, newest: Int64) -> Bool {
-        guard let oldest = marks.first, now - oldest.arrival >= Self.knownAfter else { return false }
-        return (newest &- oldest.mediaTime) * 4 >= (now - oldest.arrival).nanoseconds * 3
+    private func keepsItsRate(_ lead: Track) -> Bool {
+        guard let oldest = marks.first else { return false }
+        let passed = lead.advancedAt - oldest.arrival
+        return passed >= Self.knownAfter && (lead.newest &- oldest.mediaTime) * 4 >= passed.nanoseconds * 3
     }
 }

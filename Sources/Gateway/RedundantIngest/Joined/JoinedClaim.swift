@@ -10,8 +10,8 @@ final class JoinedClaim {
         /// Not asked for before this.
         case none(until: MonotonicTime)
         case asking
-        /// Somebody else of the gateway or the cluster joins this participant.
-        case waiting(any LeaseHolder)
+        /// Somebody else of the gateway or the cluster joins this participant; asked again then, so that it is looked at.
+        case waiting(any LeaseHolder, until: MonotonicTime)
         case held(PublishLease)
         /// Until an encoder comes anew.
         case over
@@ -36,8 +36,10 @@ final class JoinedClaim {
     private var number = 0
     private var state = State.none(until: .zero)
 
-    /// Whoever joins it elsewhere has brought nothing for so long: it is ours.
-    static let silence = Duration.seconds(2)
+    /// Whoever joins it elsewhere has brought nothing for so long: it is ours. Its node is asked four times a second.
+    static let silence = Duration.seconds(1)
+    /// Less than nodes look at another one's lease for those that wait (`NodeMachine.watchLifetime`).
+    static let waitingTime = Duration.seconds(20)
     /// Between questions that were answered by a refusal.
     static let retryInterval = Duration.seconds(1)
 
@@ -61,8 +63,8 @@ final class JoinedClaim {
     func look(at now: MonotonicTime) {
         switch state {
         case .none(let time) where now >= time: ask(takeOver: false)
-        case .waiting(let incumbent) where incumbent.hasEnded: ask(takeOver: false)
-        case .waiting(let incumbent) where now - incumbent.lastProgress >= Self.silence: ask(takeOver: true)
+        case .waiting(let incumbent, let time) where incumbent.hasEnded || now >= time: ask(takeOver: false)
+        case .waiting(let incumbent, _) where now - incumbent.lastProgress >= Self.silence: ask(takeOver: true)
         case .none, .waiting, .asking, .held, .over: break
         }
     }
@@ -92,7 +94,7 @@ final class JoinedClaim {
         case .granted(let lease):
             state = .held(lease)
             onGranted(lease)
-        case .held(let incumbent): state = .waiting(incumbent)
+        case .held(let incumbent): state = .waiting(incumbent, until: environment.loop.now + Self.waitingTime)
         case .refused(let refusal):
             state = .none(until: environment.loop.now + Self.retryInterval)
             onRefused(refusal)

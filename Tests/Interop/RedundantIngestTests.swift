@@ -1,0 +1,214 @@
+import Foundation
+import TestSupport
+import Testing
+
+extension Interop {
+    /// Two real encoders that are one participant to the stage, whichever of them is lost, and how.
+    @Suite struct RedundantIngest {
+        private static let clip = Clip(
+            name: "redundant", video: "testsrc2=s=320x180:r=30", seconds: 120, keyInterval: 30, bitrate: "150k")
+        /// Good for fifteen seconds, then with B-frames.
+        private static let breach = ContractClip(
+            "good, then B-frames",
+            ContractClip.picture("320x180") + ContractClip.sound() + ContractClip.baseline + ContractClip.aac + ["-t", "15"],
+            ContractClip.picture("320x180") + ContractClip.sound() + ContractClip.x264(["-profile:v", "main", "-bf", "2"])
+                + ContractClip.aac + ["-t", "5"]
+        ) { $0.seconds = 20 }
+
+        private enum Fault: CaseIterable { case kill, stop, reset, order }
+
+        @Test(.timeLimit(.minutes(10)))
+        func `the stage sees one stream, however often and in whatever way its source is lost`() throws {
+            let stage = try Pair()
+            for round in 0..<20 {
+                let fault = Fault.allCases[round % Fault.allCases.count]
+                stage.awaitBoth()
+                let victim = try #require(try stage.source)
+                try stage.lose(victim, by: fault)
+                try expect("the other one is the source after \(fault)\n\(stage.logTail)", within: .seconds(60)) {
+                    try stage.source == 3 - victim
+                }
+                try stage.restore(victim, after: fault)
+            }
+            stage.awaitBoth()
+            let seen = try stage.seen()
+            #expect(seen.tracks.count == 2 && seen.tracks.allSatisfy(\.isWhole), "\(seen)")
+            #expect(seen.foreign == 0 && seen.backwards == 0 && !seen.saidBye, "\(seen)")
+            let metrics = try stage.gateway.admin("metrics")
+            for reason in ["end", "stall", "operator"] {
+                let line = metrics.split(separator: "\n").first {
+                    $0.hasPrefix("stagedoor_redundant_switches_total{reason=\"\(reason)\"}")
+                }
+                #expect(line?.hasSuffix(" 0") == false, "\(reason): \(line ?? "")")
+            }
+            print("20 switches, gaps between pictures at the router in ms: \(seen.gaps ?? [])")
+            stage.gateway.stop()
+        }
+
+        @Test(.timeLimit(.minutes(10)))
+        func `who breaks the contract is told in words, and the other one goes on`() throws {
+            let stage = try Pair()
+            stage.awaitBoth()
+            stage.encoders[2]?.kill()
+            stage.encoders[2] = try ProgramRun([
+                "ffmpeg", "-hide_banner", "-nostdin", "-nostats", "-v", "warning", "-re", "-i", try Self.breach.file().path, "-c",
+                "copy", "-f", "flv", stage.url(2),
+            ])
+            stage.awaitBoth()
+            try stage.lose(1, by: .order)
+            try expect("its source is the one that will break it", within: .seconds(60)) { try stage.source == 2 }
+            try expect("it did\n\(stage.logTail)", within: .seconds(60)) { try stage.source == 1 }
+            #expect(stage.gateway.log.contains("B_FRAME") || stage.gateway.log.contains("b_frame"), "\(stage.logTail)")
+            #expect(stage.gateway.log.contains("\"reason\":\"breach\""), "\(stage.logTail)")
+            let seen = try stage.seen()
+            #expect(seen.tracks.allSatisfy(\.isWhole) && seen.foreign == 0 && seen.backwards == 0, "\(seen)")
+            stage.gateway.stop()
+        }
+
+        @Test(.timeLimit(.minutes(10)))
+        func `both lost and one back is the same participant, and the stage's events are one publish`() throws {
+            let stage = try Pair()
+            stage.awaitBoth()
+            let generation = try stage.seen().generation
+            let lost = ContinuousClock.now
+            for number in [1, 2] { stage.encoders[number]?.kill() }
+            try expect("both are gone", within: .seconds(60)) { try stage.status().encoders.isEmpty }
+            try stage.begin(2)
+            expect("one is back\n\(stage.logTail)", within: .seconds(60)) { (try? stage.source) == 2 }
+            // Whoever needs longer than ten seconds, on a machine with more to do, is another publish.
+            if lost.duration(to: .now) < .seconds(9) {
+                let seen = try stage.seen()
+                #expect(seen.generation == generation && seen.tracks.allSatisfy(\.isWhole) && seen.backwards == 0, "\(seen)")
+            }
+            stage.encoders[2]?.interrupt()
+            let events = try stage.gateway.events(of: stage.joined) { $0.last?.name == "Participant Unpublished" }
+            #expect(events.first?.name == "Participant Published", "\(events)")
+            for encoder in stage.participants {
+                let own = try stage.gateway.events(of: encoder) { $0.last?.name == "Participant Unpublished" }
+                #expect(own.first?.name == "Participant Published", "\(own)")
+            }
+            stage.gateway.stop()
+        }
+
+        /// A stage with two encoders, each behind a way of its own that may break.
+        private final class Pair {
+            struct Status: Decodable {
+                struct Encoder: Decodable {
+                    var encoder: Int
+                    var health: String
+                    var ready: Bool
+                }
+
+                var source: Int?
+                var encoders: [Encoder]
+            }
+
+            private struct Made: Decodable {
+                struct Configuration: Decodable {
+                    struct Credential: Decodable {
+                        var participantId: String
+                        var streamKey: String
+                    }
+
+                    var participantId: String
+                    var redundantIngestCredentials: [Credential]
+                }
+
+                var ingestConfiguration: Configuration
+            }
+
+            let gateway: Gateway
+            let joined: String
+            /// Of the encoders themselves.
+            let participants: [String]
+            var encoders: [Int: ProgramRun] = [:]
+            private let router: StageRouter
+            private let keys: [String]
+            private var ways: [Int: ProgramRun] = [:]
+
+            init() throws {
+                let router = try StageRouter()
+                let gateway = try Gateway(routers: router.settings("a"))
+                let body = """
+                    {"stageArn":"\(try #require(gateway.quickstart.stageArn))","ingestProtocol":"RTMP","insecureIngest":true,\
+                    "redundantIngest":true}
+                    """
+                let answer = try gateway.signed(
+                    "CreateIngestConfiguration", ["-H", "Content-Type: application/json", "--data", body])
+                let made = try JSONDecoder().decode(Made.self, from: Data(answer.utf8)).ingestConfiguration
+                (self.gateway, self.router, joined) = (gateway, router, made.participantId)
+                keys = made.redundantIngestCredentials.map(\.streamKey)
+                participants = made.redundantIngestCredentials.map(\.participantId)
+                for number in [1, 2] {
+                    ways[number] = try way()
+                    try begin(number)
+                }
+            }
+
+            /// A TCP way to the gateway; prints its port.
+            private func way() throws -> ProgramRun {
+                let port = try #require(URLComponents(string: gateway.quickstart.rtmpURL)?.port)
+                let script = Workspace.package.appending(path: "Tests/Interop/Clients/breaking_way.py").path
+                let way = try ProgramRun(["/usr/bin/python3", script, "\(port)"])
+                expect("the way is open", within: .seconds(60)) { way.output.contains("\n") }
+                return way
+            }
+
+            func url(_ number: Int) -> String {
+                let port = ways[number]?.output.prefix { $0.isNumber } ?? ""
+                return "rtmp://127.0.0.1:\(port)/app/\(keys[number - 1])"
+            }
+
+            func begin(_ number: Int) throws {
+                encoders[number] = try Encoder.ffmpeg(RedundantIngest.clip, to: url(number), seconds: Encoder.untilStopped)
+            }
+
+            func status() throws -> Status {
+                try JSONDecoder().decode(Status.self, from: Data(try gateway.signed("v1/participants/\(joined)/source").utf8))
+            }
+
+            var source: Int? { get throws { try status().source } }
+            var logTail: String { String(gateway.log.suffix(4_000)) }
+
+            /// Both bring media, one of them to the stage, and the other one may go on at any moment.
+            func awaitBoth() {
+                expect("both bring media\n\(logTail)", within: .seconds(120)) {
+                    guard let status = try? status(), status.source != nil, status.encoders.count == 2 else { return false }
+                    return status.encoders.allSatisfy { $0.ready && $0.health == "well" }
+                }
+            }
+
+            func lose(_ number: Int, by fault: Fault) throws {
+                switch fault {
+                case .kill: encoders[number]?.kill()
+                case .stop: encoders[number]?.send(SIGSTOP)
+                case .reset: ways[number]?.send(SIGUSR1)
+                case .order:
+                    let body = ["-H", "Content-Type: application/json", "--data", "{\"encoder\":\(3 - number)}"]
+                    _ = try gateway.signed("v1/participants/\(joined)/source", body)
+                }
+            }
+
+            func restore(_ number: Int, after fault: Fault) throws {
+                switch fault {
+                case .kill, .reset:
+                    encoders[number]?.kill()
+                    try begin(number)
+                case .stop: encoders[number]?.send(SIGCONT)
+                case .order: break
+                }
+            }
+
+            /// What the router has of the participant that the two are.
+            func seen() throws -> StageRouter.Participant {
+                var seen: StageRouter.Participant?
+                try expect("the router has it, and nobody else", within: .seconds(60)) {
+                    let participants = try router.participants()
+                    seen = participants[joined]
+                    return seen?.pictures ?? 0 > 0 && participants.count == 1
+                }
+                return try #require(seen)
+            }
+        }
+    }
+}

@@ -1,0 +1,247 @@
+import Admission
+import EventLoop
+import GatewayMetrics
+import Monitoring
+import Refusals
+import StageHub
+import Testing
+import Wire
+
+@testable import RedundantIngest
+
+/// Two encoders of one worker, their media made by hand.
+@Suite("Two encoders, one participant")
+final class JoinedParticipantTests {
+    private let loop: EventLoop
+    private let leases = OneLease()
+    private let desk: RedundancyDesk
+    private let registry = MetricsRegistry()
+    private var worker: RedundancyWorker?
+    private let stage = StageSink()
+    private var shown: [Publication] = []
+
+    init() throws {
+        loop = try EventLoop()
+        desk = RedundancyDesk(leases: leases, reports: nil, board: nil, workerCount: 1, metrics: registry)
+        worker = try RedundancyWorker(loop: loop, index: 0, desk: desk) { [unowned self] publication in
+            shown.append(publication)
+            publication.add(stage)
+        }
+    }
+
+    /// An encoder that publishes from now on.
+    private func encoder(_ number: Int) -> TestEncoder {
+        var grant = PublishGrant(participantID: "encoder-\(number)", stageARN: "arn:s", stageID: "s", credentialHash: "h")
+        grant.redundancy = .encoder(number: number, joined: "both")
+        let lease = PublishLease(participantID: grant.participantID, stageID: "s", stageSessionID: "st", generation: 1)
+        let publication = Publication(grant: grant, lease: lease, ingestProtocol: .rtmp, timeline: Timeline())
+        #expect(worker?.publishBegan(publication) == true)
+        return TestEncoder(publication, loop)
+    }
+
+    /// Has encoders bring media for so long.
+    private func bring(_ time: Duration, _ encoders: TestEncoder...) {
+        let end = loop.now + time
+        let timer = loop.schedule(after: .milliseconds(20), repeating: .milliseconds(20)) {
+            for encoder in encoders { encoder.bring() }
+        }
+        _ = loop.run(until: { [loop] in loop.now >= end }, within: .seconds(60))
+        timer.cancel()
+    }
+
+    private func eventually(_ isDone: () -> Bool) -> Bool { loop.run(until: isDone, within: .seconds(60)) }
+
+    private var source: Int? { desk.status(ofParticipant: "both")?.source }
+
+    @Test(.timeLimit(.minutes(5)))
+    func `the stage sees one participant, whichever encoder is lost`() throws {
+        let (one, two) = (encoder(1), encoder(2))
+        bring(.milliseconds(1_500), one, two)
+        #expect(shown.map(\.grant.participantID) == ["both"] && source == 1)
+        one.end(.connectionLost)
+        #expect(eventually { self.source == 2 })
+        bring(.milliseconds(500), two)
+        let again = encoder(1)
+        bring(.milliseconds(500), again, two)
+        #expect(source == 2, "who was lost is not returned to while the other is well")
+        two.end(.refused(Refusal(.bFrames)))
+        #expect(eventually { self.source == 1 })
+        bring(.milliseconds(200), again)
+        #expect(shown.count == 1 && stage.ends.isEmpty && leases.claims == 1)
+        #expect(stage.isContinuous)
+        #expect(registry.exposition().contains("stagedoor_redundant_switches_total{reason=\"end\"} 1"))
+        #expect(registry.exposition().contains("stagedoor_redundant_switches_total{reason=\"breach\"} 1"))
+    }
+
+    @Test(.timeLimit(.minutes(5)))
+    func `a source that stands still is left, an operator may choose`() {
+        let (one, two) = (encoder(1), encoder(2))
+        bring(.milliseconds(1_500), one, two)
+        bring(.milliseconds(1_200), two)
+        #expect(eventually { self.source == 2 })
+        #expect(desk.order(1, for: ParticipantKey("both", onStage: "s")) == false, "it brings nothing")
+        bring(.milliseconds(1_500), one, two)
+        #expect(desk.order(1, for: ParticipantKey("both", onStage: "s")))
+        #expect(eventually { self.source == 1 })
+        bring(.milliseconds(200), one, two)
+        #expect(stage.isContinuous && shown.count == 1)
+        #expect(registry.exposition().contains("stagedoor_redundant_switches_total{reason=\"stall\"} 1"))
+        #expect(registry.exposition().contains("stagedoor_redundant_switches_total{reason=\"operator\"} 1"))
+    }
+
+    @Test(.timeLimit(.minutes(5)))
+    func `both lost and one back is the same publish; both ended is its end`() {
+        let (one, two) = (encoder(1), encoder(2))
+        bring(.milliseconds(1_200), one, two)
+        one.end(.connectionLost)
+        two.end(.connectionLost)
+        #expect(eventually { self.source == nil })
+        let back = encoder(2)
+        bring(.milliseconds(500), back)
+        #expect(eventually { self.source == 2 })
+        #expect(shown.count == 1 && stage.ends.isEmpty && stage.isContinuous)
+        back.end(.closed)
+        #expect(eventually { self.stage.ends == [.closed] })
+        #expect(desk.status(ofParticipant: "both") == nil && leases.holder == nil)
+    }
+
+    @Test(.timeLimit(.minutes(5)))
+    func `who is disconnected comes back as another publish`() {
+        let one = encoder(1)
+        bring(.milliseconds(300), one)
+        leases.holder?.end(.disconnected(Refusal(.participantDisconnected)))
+        #expect(eventually { !self.stage.ends.isEmpty })
+        bring(.milliseconds(300), one)
+        #expect(shown.count == 1, "its encoder is told by the control plane")
+        one.end(.refused(Refusal(.participantDisconnected)))
+        #expect(eventually { self.desk.statuses.isEmpty })
+        let again = encoder(1)
+        bring(.milliseconds(300), again)
+        #expect(shown.count == 2 && leases.claims == 2)
+    }
+
+    @Test(.timeLimit(.minutes(5)))
+    func `a lease that is taken over ends the publish, and is asked for again`() {
+        let one = encoder(1)
+        bring(.milliseconds(300), one)
+        let other = JoinedHolder { _ in }
+        leases.take(for: other)
+        #expect(eventually { self.stage.ends == [.takenOver] })
+        bring(.milliseconds(300), one)
+        other.finish()
+        leases.take(for: nil)
+        #expect(
+            eventually {
+                one.bring()
+                return self.shown.count == 2
+            })
+    }
+}
+
+/// Writes a picture of four packets every 40 ms, a keyframe every 400, and sound.
+private final class TestEncoder {
+    private let publication: Publication
+    private let loop: EventLoop
+    private let began: MonotonicTime
+    private var frame: Int64 = 0
+
+    init(_ publication: Publication, _ loop: EventLoop) {
+        (self.publication, self.loop, began) = (publication, loop, loop.now)
+        publication.setFormat(.h264(sps: [1], pps: [2]), of: .video)
+        publication.setPictureSize(width: 320, height: 180, of: .video, at: loop.now)
+        publication.setFormat(.opus(isStereo: true), of: .audio)
+    }
+
+    /// One packet of sound, and every other time a picture.
+    func bring() {
+        frame += 1
+        let time = (loop.now - began).inSeconds
+        write(1, of: .audio, number: frame, timestamp: Int64(time * 48_000), isKeyframe: false)
+        guard frame % 2 == 0 else { return }
+        write(4, of: .video, number: frame * 2, timestamp: Int64(time * 90_000), isKeyframe: frame % 20 == 2)
+    }
+
+    private func write(_ count: Int64, of track: TrackID, number: Int64, timestamp: Int64, isKeyframe: Bool) {
+        let payload = [UInt8](repeating: 7, count: 1_100)
+        payload.withUnsafeBytes { bytes in
+            let packets = (0..<count).map {
+                MediaPacket(
+                    sequenceNumber: number + $0, timestamp: timestamp, marker: $0 == count - 1, head: 0x0102, headCount: 2,
+                    payload: bytes)
+            }
+            packets.withUnsafeBufferPointer {
+                publication.forward($0, of: MediaRun(track: track, isKeyframe: isKeyframe, arrival: loop.now))
+            }
+        }
+    }
+
+    func end(_ reason: SessionEnd) { publication.end(reason) }
+}
+
+/// What the stage gets.
+private final class StageSink: MediaSink {
+    private(set) var ends: [SessionEnd] = []
+    private var last: [MediaKind: (number: Int64, timestamp: Int64)] = [:]
+    /// Every number follows the one before, no timestamp goes back, and payloads are whole.
+    private(set) var isContinuous = true
+
+    func forward(_ packets: UnsafeBufferPointer<MediaPacket>, of run: MediaRun) {
+        for packet in packets {
+            let isWhole = packet.payloadByteCount == 1_102 && packet.payload.starts(with: [2, 1, 7])
+            if let last = last[run.track.kind], packet.sequenceNumber != last.number + 1 || packet.timestamp < last.timestamp {
+                isContinuous = false
+            }
+            if !isWhole { isContinuous = false }
+            last[run.track.kind] = (packet.sequenceNumber, packet.timestamp)
+        }
+    }
+
+    func formatChanged(_ track: TrackID, to format: TrackFormat) {}
+    func muteChanged(_ track: TrackID, isMuted: Bool) {}
+    func restarted() { isContinuous = false }
+    func ended(_ reason: SessionEnd) { ends.append(reason) }
+}
+
+/// The lease of one participant.
+private final class OneLease: PublishLeases {
+    private struct State {
+        var generation: UInt64 = 0
+        var claims = 0
+        var holder: (any LeaseHolder)?
+    }
+
+    private let state = Lock(State())
+
+    var claims: Int { state.withLock { $0.claims } }
+    var holder: (any LeaseHolder)? { state.withLock { $0.holder } }
+
+    /// Somebody else has it from now on.
+    func take(for holder: (any LeaseHolder)?) {
+        let former = state.withLock { state in
+            defer { (state.holder, state.generation) = (holder, state.generation + 1) }
+            return state.holder
+        }
+        former?.end(.takenOver)
+    }
+
+    func claimPublish(
+        _ grant: PublishGrant, protocol: IngestProtocol, holder: any LeaseHolder, takeOver: Bool,
+        reply: @escaping @Sendable (ClaimAnswer) -> Void
+    ) {
+        let answer: ClaimAnswer = state.withLock { state in
+            if let incumbent = state.holder, !takeOver { return .held(by: incumbent) }
+            state.claims += 1
+            state.generation += 1
+            state.holder = holder
+            return .granted(
+                PublishLease(
+                    participantID: grant.participantID, stageID: grant.stageID, stageSessionID: "st", generation: state.generation
+                ))
+        }
+        reply(answer)
+    }
+
+    func release(_ lease: PublishLease) {
+        state.withLock { if $0.generation == lease.generation { $0.holder = nil } }
+    }
+}
