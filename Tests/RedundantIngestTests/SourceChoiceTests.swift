@@ -1,3 +1,4 @@
+import StageHub
 import Testing
 import Wire
 

@@ -40,6 +40,7 @@ public enum ConsolePages {
         "/console/qr.js": (script, PackageResources.qr_js),
         "/console/qrmatrix.js": (script, PackageResources.qrmatrix_js),
         "/console/reedsolomon.js": (script, PackageResources.reedsolomon_js),
+        "/console/redundant.js": (script, PackageResources.redundant_js),
         "/console/rights.js": (script, PackageResources.rights_js),
         "/console/rules.js": (script, PackageResources.rules_js),
         "/console/sessions.js": (script, PackageResources.sessions_js),

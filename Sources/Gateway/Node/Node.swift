@@ -9,6 +9,7 @@ import HTTPServer
 import MediaContract
 import Monitoring
 import OpenSSL
+import RedundantIngest
 import RouterForwarding
 public import Settings
 import Sockets

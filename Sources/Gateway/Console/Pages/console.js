@@ -50,7 +50,7 @@ async function refresh() {
     $('drain').textContent = isDraining ? 'Stop draining' : 'Drain';
     showNode(answer);
     showStorages(storages);
-    showStages(answer, configurations, { disconnect });
+    showStages(answer, configurations, { disconnect, switchSource });
     showPublicKeys(publicKeys);
     showLists(answer);
     offer();
@@ -74,6 +74,8 @@ const disconnect = ({ stageArn, participantId }) => ask({
   text: 'The encoder is cut off within a second and stays out: its stream key is detached from the stage, its tokens are refused.',
   fields: [{ name: 'reason', label: 'Reason, as the encoder\'s log shows it' }],
 }, ({ reason }) => api.operation('DisconnectParticipant', { stageArn, participantId, reason: reason || undefined }));
+
+const switchSource = (participantId, encoder) => perform(() => api.switchSource(participantId, encoder));
 
 const drain = () => ask({
   title: 'Drain this node?', verb: 'Drain', isDangerous: true,

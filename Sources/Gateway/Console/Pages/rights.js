@@ -12,6 +12,7 @@ const offers = {
   'ivs:DeletePublicKey': 'delete public keys', 'stagedoor:GetSession': 'see how sessions stand with the rules',
   'ivs:CreateStorageConfiguration': 'add storage', 'ivs:DeleteStorageConfiguration': 'delete storage',
   'ivs:ListStorageConfigurations': 'list storage', 'ivs:UpdateStage': 'have stages recorded', 'stagedoor:StartDrain': 'drain', 'stagedoor:StopDrain': 'stop draining',
+  'stagedoor:SwitchSource': 'switch between encoders',
 };
 let actions = new Set();
 

@@ -2,6 +2,7 @@
 
 import { keyed, make, put } from './dom.js';
 import { makeLayerChips, makeLayers, rememberLayers, showLayerChips, showLayers } from './layers.js';
+import { makeSource, showSource } from './redundant.js';
 import { makeRules, showRules } from './rules.js';
 import { History, draw, sparkline } from './sparkline.js';
 import { between, bits, percent, span, words } from './units.js';
@@ -37,12 +38,12 @@ export function makeSessions() {
 }
 
 /** @param table what `makeSessions` made. */
-export function showSessions(table, sessions, { limits, node }, actions) {
+export function showSessions(table, sessions, { limits, node, redundant }, actions) {
   table.hidden = sessions.length === 0;
   const rows = sessions.flatMap(session => [{ session, kind: 'session' }, { session, kind: 'story' }]);
   keyed(table.querySelector('tbody'), rows, row => `${row.kind} ${row.session.sessionId}`,
     row => row.kind === 'session' ? makeSession(row.session, actions) : makeStory(row.session),
-    (line, row) => row.kind === 'session' ? updateSession(line, row.session, limits, node) : updateStory(line, row.session));
+    (line, row) => row.kind === 'session' ? updateSession(line, row.session, limits, node, redundant) : updateStory(line, row.session));
 }
 
 const gauge = label => make('td', { class: 'gauge' }, make('span', { class: 'now' }, '–'), sparkline(label));
@@ -60,13 +61,14 @@ function makeSession(session, actions) {
     make('td', { class: 'who' }, make('b', { class: 'mono', title: session.participantId }, session.participantId),
       make('small', {}, [session.process && 'in the older process', session.userId, session.userAgent].filter(Boolean).join(' · ') || 'agent unknown')),
     make('td', { class: 'who' }, make('span', { class: 'chip' }, session.protocol), make('span', { class: 'chip warn health' }),
-      make('small', { class: 'mono' }, session.source)),
+      makeSource(actions), make('small', { class: 'mono' }, session.source)),
     make('td', { class: 'picture' }, make('span', { class: 'now' }, '–'), makeLayerChips()),
     gauge('Bitrate'), gauge('Frame rate'), gauge('Loss'), gauge('Round trip'),
     make('td', { class: 'since' }), make('td', {}, story, cut));
 }
 
-function updateSession(row, session, limits, node) {
+function updateSession(row, session, limits, node, redundant) {
+  showSource(row.querySelector('.source'), session, redundant);
   const { now } = session;
   showHealth(row.querySelector('.health'), now?.encoder);
   put(row.querySelector('.since'), span(between(session.began, node.time)));
@@ -114,7 +116,7 @@ function updateStory(row, session) {
   const facts = [
     ['session', session.sessionId], ['stage session', session.stageSessionId], ['received', `${(totals.bytes / 1e6).toFixed(1)} MB in ${totals.packets} packets`],
     ['frames', String(totals.videoFrames)], ['lost', String(totals.lostPackets)], ['brought again', String(totals.recoveredPackets)],
-    ...encoderFacts(session), ...session.story.warnings.map(warning => [`warned of ${words(warning.rule)}`, warning.sentence]),
+    ...encoderFacts(session), ...switchFacts(session.story), ...session.story.warnings.map(warning => [`warned of ${words(warning.rule)}`, warning.sentence]),
   ];
   keyed(row.querySelector('.facts'), facts, fact => fact[0],
     fact => make('div', {}, make('dt', {}, fact[0]), make('dd', { class: 'mono' })), (element, fact) => put(element.lastChild, fact[1]));
@@ -128,6 +130,10 @@ function encoderFacts({ encoder, now }) {
     ['the last minute', now?.encoder?.verdict ?? '–'],
   ];
 }
+
+/** Of a participant of two encoders: the latest ones last. */
+const switchFacts = ({ switches = [] }) => switches.map(({ time, encoder, reason, gapMilliseconds }) =>
+  [`encoder ${encoder} at ${time}`, `${words(reason)}${gapMilliseconds === undefined ? '' : `, a gap of ${gapMilliseconds} ms`}`]);
 
 function showSteps(list, steps) {
   keyed(list, steps, step => step.step, step => make('li', {}, words(step.step), make('time', { datetime: step.time }, `+${step.milliseconds} ms`)));

@@ -12,14 +12,14 @@ import { createToken, watch } from './tokens.js';
 let context = { endpoints: {}, stages: [] };
 const currentContext = () => context;
 
-export function showStages({ stages, sessions, limits, node, endpoints }, configurations, actions) {
+export function showStages({ stages, sessions, limits, node, endpoints, redundant }, configurations, actions) {
   context = { endpoints, stages };
   remember(sessions);
   $('stages-empty').hidden = stages.length > 0;
   keyed($('stage-list'), stages, stage => stage.id, makeStage, (element, stage) => {
     updateStage(element, stage, limits);
     showKeys(element.querySelector('.keys'), configurations.filter(item => item.stageArn === stage.arn), currentContext);
-    showSessions(element.querySelector('.scroll'), sessions.filter(session => session.stageArn === stage.arn), { limits, node }, actions);
+    showSessions(element.querySelector('.scroll'), sessions.filter(session => session.stageArn === stage.arn), { limits, node, redundant }, actions);
   });
   const loose = configurations.filter(item => item.stageArn === '');
   $('loose').hidden = loose.length === 0;
