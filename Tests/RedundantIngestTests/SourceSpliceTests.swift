@@ -85,7 +85,7 @@ struct SourceSpliceTests {
     @Test func `on one clock the picture goes on where it was`() {
         var test = self
         test.change(between: 0, isOneClock: true)
-        #expect(test.video.timestamps.last == 100 * 90_000 + 89 * 3_000)
+        #expect(test.video.timestamps.last == Int64(100 * 90_000 + 89 * 3_000))
         #expect(test.audio.timestamps == (0..<150).map { 100 * 48_000 + $0 * 960 } && !test.audio.isGap)
     }
 
