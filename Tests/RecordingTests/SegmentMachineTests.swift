@@ -209,10 +209,9 @@ struct SegmentMachineTests {
         #expect(script.goesOn(1) && script.goesOn(2))
     }
 
-    @Test
-    func `a random walk never goes back in time`() {
-        var random = SystemRandomNumberGenerator()
-        let seed = UInt64.random(in: 0 ... .max, using: &random)
+    /// The last seed once found sound of before a keyframe, on top of what had been written.
+    @Test(arguments: Array(0..<40) + [10_954_611_665_574_958_113] as [UInt64])
+    func `a random walk never goes back in time`(_ seed: UInt64) {
         var walk = Walk(state: seed)
         var script = SegmentScript(target: 2)
         script.keyInterval = 7

@@ -60,6 +60,8 @@ struct SegmentMachine {
     /// Where the file ends, and where the segment and the fragment that are being filled begin.
     private var end: Int64 = 0
     private var segmentStart: Int64 = 0
+    /// Where what comes now has begun in the file: sound of before it is heard by nobody.
+    private var beginning: Int64 = 0
     private var fragmentStart: Int64 = 0
     private var lastVideo: Int64?
     private var frameDuration: Int64 = 3_000
@@ -168,12 +170,12 @@ struct SegmentMachine {
     // MARK: - Beginning and breaking off
 
     private mutating func begin(at time: Int64) {
-        shift = end &- time
+        (shift, beginning) = (end &- time, end)
         if let audio {
             let waiting = pending.audio
             pending.removeAll()
             for frame in waiting {
-                // They waited with the encoder's times, in samples. What was before the keyframe is heard by nobody.
+                // They waited with the encoder's times, in samples.
                 let frameTime = frame.timestamp &* 90_000 / audio.timescale
                 guard frameTime >= time else { continue }
                 append(frame.bytes, at: frameTime &+ shift, duration: frame.duration)
@@ -226,7 +228,7 @@ struct SegmentMachine {
     }
 
     private mutating func append(_ bytes: [UInt8], at time: Int64, duration: Int64) {
-        guard let audio else { return }
+        guard let audio, time >= beginning else { return }
         pending.append(PendingMedia.Audio(timestamp: time &* audio.timescale / 90_000, duration: duration, bytes: bytes))
     }
 
