@@ -5,8 +5,6 @@ import Testing
 extension Interop {
     /// Two real encoders that are one participant to the stage, whichever of them is lost, and how.
     @Suite struct RedundantIngest {
-        private static let clip = Clip(
-            name: "redundant", video: "testsrc2=s=320x180:r=30", seconds: 120, keyInterval: 30, bitrate: "150k")
         /// Good for fifteen seconds, then with B-frames.
         private static let breach = ContractClip(
             "good, then B-frames",
@@ -72,7 +70,7 @@ extension Interop {
             let generation = try stage.seen().generation
             let lost = ContinuousClock.now
             for number in [1, 2] { stage.encoders[number]?.kill() }
-            try expect("both are gone", within: .seconds(60)) { try stage.status().encoders.isEmpty }
+            try expect("both are gone", within: .seconds(60)) { try stage.status?.encoders.isEmpty != false }
             try stage.begin(2)
             expect("one is back\n\(stage.logTail)", within: .seconds(60)) { (try? stage.source) == 2 }
             // Whoever needs longer than ten seconds, on a machine with more to do, is another publish.
@@ -92,31 +90,6 @@ extension Interop {
 
         /// A stage with two encoders, each behind a way of its own that may break.
         private final class Pair {
-            struct Status: Decodable {
-                struct Encoder: Decodable {
-                    var encoder: Int
-                    var health: String
-                    var ready: Bool
-                }
-
-                var source: Int?
-                var encoders: [Encoder]
-            }
-
-            private struct Made: Decodable {
-                struct Configuration: Decodable {
-                    struct Credential: Decodable {
-                        var participantId: String
-                        var streamKey: String
-                    }
-
-                    var participantId: String
-                    var redundantIngestCredentials: [Credential]
-                }
-
-                var ingestConfiguration: Configuration
-            }
-
             let gateway: Gateway
             let joined: String
             /// Of the encoders themselves.
@@ -129,15 +102,9 @@ extension Interop {
             init() throws {
                 let router = try StageRouter()
                 let gateway = try Gateway(routers: router.settings("a"))
-                let body = """
-                    {"stageArn":"\(try #require(gateway.quickstart.stageArn))","ingestProtocol":"RTMP","insecureIngest":true,\
-                    "redundantIngest":true}
-                    """
-                let answer = try gateway.signed(
-                    "CreateIngestConfiguration", ["-H", "Content-Type: application/json", "--data", body])
-                let made = try JSONDecoder().decode(Made.self, from: Data(answer.utf8)).ingestConfiguration
+                let made = try gateway.makeRedundantConfiguration()
                 (self.gateway, self.router, joined) = (gateway, router, made.participantId)
-                keys = made.redundantIngestCredentials.map(\.streamKey)
+                keys = [made.streamKey(1), made.streamKey(2)]
                 participants = made.redundantIngestCredentials.map(\.participantId)
                 for number in [1, 2] {
                     ways[number] = try way()
@@ -160,20 +127,17 @@ extension Interop {
             }
 
             func begin(_ number: Int) throws {
-                encoders[number] = try Encoder.ffmpeg(RedundantIngest.clip, to: url(number), seconds: Encoder.untilStopped)
+                encoders[number] = try Encoder.ffmpeg(.redundant, to: url(number), seconds: Encoder.untilStopped)
             }
 
-            func status() throws -> Status {
-                try JSONDecoder().decode(Status.self, from: Data(try gateway.signed("v1/participants/\(joined)/source").utf8))
-            }
-
-            var source: Int? { get throws { try status().source } }
+            var status: RedundantStatus? { get throws { try gateway.redundancy(of: joined) } }
+            var source: Int? { get throws { try status?.source } }
             var logTail: String { String(gateway.log.suffix(4_000)) }
 
             /// Both bring media, one of them to the stage, and the other one may go on at any moment.
             func awaitBoth() {
                 expect("both bring media\n\(logTail)", within: .seconds(120)) {
-                    guard let status = try? status(), status.source != nil, status.encoders.count == 2 else { return false }
+                    guard let status = try? status, status.source != nil, status.encoders.count == 2 else { return false }
                     return status.encoders.allSatisfy { $0.ready && $0.health == "well" }
                 }
             }
