@@ -11,6 +11,9 @@ final class WireBatch {
     private static let headByteCount = RTPHeader.fixedByteCount + maximumExtensionByteCount + 4
     /// MID and RID: 4 bytes before them, 1 for the length of each, and their 6 letters.
     static let maximumExtensionByteCount = 16
+    /// What an Ethernet frame carries behind IPv6 and UDP, less SRTP's 16 bytes: RFC 8852 (section 3) wants no extension to cost
+    /// a datagram in two fragments, and routers know a layer by its announced SSRC.
+    static let longestWithExtension = 1_500 - 48 - 16
     /// Two pieces a packet; the second is empty when a packet is whole.
     static let piecesPerPacket = 2
 
@@ -33,8 +36,8 @@ final class WireBatch {
 
     func removeAll() { (count, byteCount) = (0, 0) }
 
-    /// Adds a packet of a header with its extension, `headCount` bytes of `head` (the first in the low bits), and a payload left
-    /// where it lies.
+    /// Adds a packet of a header, with its extension where that makes no fragments of it (`longestWithExtension`), `headCount` bytes
+    /// of `head` (the first in the low bits), and a payload left where it lies.
     func append(
         _ header: RTPHeader, _ headerExtension: [UInt8] = [], head: UInt32, headCount: UInt8, payload: UnsafeRawBufferPointer
     ) {
@@ -42,7 +45,10 @@ final class WireBatch {
         let start = unsafe heads + count * Self.headByteCount
         unsafe header.writeFixed(into: start)
         var headerCount = RTPHeader.fixedByteCount
-        if !headerExtension.isEmpty { unsafe headerCount += append(headerExtension, to: start) }
+        let bodyCount = Int(headCount) + payload.count
+        if !headerExtension.isEmpty, headerCount + headerExtension.count + bodyCount <= Self.longestWithExtension {
+            unsafe headerCount += append(headerExtension, to: start)
+        }
         unsafe start.storeBytes(of: head.littleEndian, toByteOffset: headerCount, as: UInt32.self)
         unsafe append(UnsafeRawBufferPointer(start: start, count: headerCount + Int(headCount)), payload)
     }
