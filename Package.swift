@@ -117,6 +117,10 @@ let modules: [Module] = [
     gateway(
         "MediaContract", ["Wire", "Settings", "H264", "AAC", "Opus", "Refusals", "EventLoop"], strict: true,
         testUses: ["StageHub"]),
+    gateway(
+        "Replication",
+        ["Wire", "EventLoop", "StageHub", "Admission", "Refusals", "Store", "GatewayLogging"], strict: true,
+        testUses: ["Settings"]),
     gateway("EncoderSetup", ["Wire", "Settings", "JSON"]),
     gateway(
         "ClientConfiguration",
@@ -203,8 +207,8 @@ let modules: [Module] = [
     gateway(
         "ClusterStore", ["Wire", "Settings", "JSON", "OpenSSL", "EventLoop", "Redis", "Store"], testUses: ["Sockets"],
         embedded: [
-            "commit", "stage", "follow", "announce", "once", "participants", "session", "participant", "recording", "event",
-            "closed",
+            "commit", "stage", "follow", "announce", "once", "participants", "session", "participant", "recording",
+            "replication", "event", "closed",
             "append",
         ].map { "Scripts/\($0).lua" }),
     gateway("TakeOverCodec", ["Wire", "EventLoop", "Sockets", "HTTP"]),
@@ -222,7 +226,7 @@ let modules: [Module] = [
             "Cluster", "EncoderSetup",
             "Admission", "StageHub", "MediaContract", "Transcoding", "RouterForwarding", "RTMPIngest", "WebRTCTransport",
             "WHIPIngest", "SharedPort", "EmbeddedRouter", "Events", "ControlPlane", "ObjectStorage", "Monitoring", "Console",
-            "TakeOver", "TakeOverCodec", "ClientConfiguration", "Recording", "RedundantIngest",
+            "TakeOver", "TakeOverCodec", "ClientConfiguration", "Recording", "RedundantIngest", "Replication",
         ], strict: true),
 
     Module(

@@ -127,6 +127,19 @@ struct ClusterHistoryTests {
                     event.recording = .init(bucketName: "recordings", prefix: "one/st-1/q/t", duration: 4_103)
                     return event
                 }()),
+            .replication(
+                ParticipantReplication(.replica, isActive: true, sourceStageARN: "arn:a", sourceSessionID: "st-a"), stageARN: arn,
+                sessionID: "st-1", participantID: "q"),
+            .replication(
+                ParticipantReplication(.source, isActive: false), stageARN: arn, sessionID: "st-1", participantID: "nobody"),
+            .event(
+                {
+                    var event = ParticipantEvent(
+                        name: .replicationStarted, time: now, stageARN: arn, sessionID: "st-1", participantID: "q", userID: "")
+                    event.destination = .init(stageARN: "arn:b", sessionID: "st-b")
+                    event.isReplica = true
+                    return event
+                }()),
             event(.publishError, 8, of: "q", at: 1), event(.publishStopped, 8, of: "q", at: 2), event(.left, 8, of: "q", at: 2),
             participant(8, of: "q", isConnected: false), closed(7), event(.left, 7),
         ]
@@ -144,7 +157,7 @@ struct ClusterHistoryTests {
         let expected = try await withCheckedThrowingContinuation { continuation in
             embedded.read(Self.allAnswers) { continuation.resume(with: $0) }
         }
-        try await eventually { try await second.read { try $0.events(after: 0, limit: 100).count } == 11 }
+        try await eventually { try await second.read { try $0.events(after: 0, limit: 100).count } == 12 }
         let (here, there) = (try await first.read(Self.allAnswers), try await second.read(Self.allAnswers))
         #expect(there == expected)
         #expect(here == expected)

@@ -25,8 +25,17 @@ struct RecordCodecTests {
             StorageConfiguration(
                 arn: ResourceName().arn(.storageConfiguration, "s"), name: "disk", bucketName: "recordings", tags: ["x": "y"],
                 createdAt: ClusterBench.now)),
-        .stage(recordedStage),
+        .stage(recordedStage), .replication(replication),
     ]
+
+    private static var replication: Replication {
+        var replication = Replication(
+            .init("p", from: ResourceName().arn(.stage, "one"), to: ResourceName().arn(.stage, "two")), number: "n",
+            attributes: ["a": "b"], reconnectWindow: 300, startedAt: ClusterBench.now)
+        (replication.state, replication.refusedBy, replication.sourceGeneration) = (.refused, 1005, 1 << 52)
+        (replication.sourceSessionID, replication.destinationSessionID) = ("st-1", "st-2")
+        return replication
+    }
 
     private static var recordedStage: Stage {
         var stage = ClusterBench.stage("two")
@@ -51,9 +60,9 @@ struct RecordCodecTests {
     }
 
     @Test
-    func `a stage, its placements and its revocations share a slot; other records have their own`() {
+    func `a stage, its placements, revocations and replications share a slot; other records have their own`() {
         let tags = Self.records.map { schema.tag(schema.record($0.id)) }
-        #expect(tags == ["one", "c", "k", "one", "one", "settings", "s", "two"])
+        #expect(tags == ["one", "c", "k", "one", "one", "settings", "s", "two", "one"])
     }
 
     @Test

@@ -20,7 +20,7 @@ final class MemoryDirector: RecordingDirector, RecordingTarget {
 
     let content = Lock(Content())
 
-    func plan(for participant: RecordedParticipant) -> RecordingPlan? { RecordingPlan(bucket: "b") }
+    func plan(for participant: RecordedParticipant, isReplica: Bool) -> RecordingPlan? { RecordingPlan(bucket: "b") }
     func target(of bucket: String) -> (any RecordingTarget)? { bucket == "b" ? self : nil }
 
     func documents(of recording: RecordingSummary) -> [RecordedObject] {

@@ -37,6 +37,15 @@ struct EmbeddedStoreTests {
             createdAt: now)
     }
 
+    static var replication: Replication {
+        var replication = Replication(
+            .init("p", from: stage("one").arn, to: stage("two").arn), number: "n", attributes: ["a": "ü"], reconnectWindow: 300,
+            startedAt: now)
+        (replication.state, replication.refusedBy, replication.sourceGeneration) = (.active, 1_005, 1 << 52)
+        (replication.sourceSessionID, replication.destinationSessionID) = ("st-1", "st-2")
+        return replication
+    }
+
     static func recordedStage(_ id: String) -> Stage {
         var stage = stage(id)
         stage.recording.storageARN = storage("s").arn
@@ -72,6 +81,7 @@ struct EmbeddedStoreTests {
             transaction.put(key)
             transaction.put(Self.configuration("c", stage: Self.stage("one").arn))
             transaction.put(revocation)
+            transaction.put(Self.replication)
             transaction.setSetting("name", to: Secret("value"))
             return transaction.place(.init(stageID: "one", replica: 0), on: "a", expected: nil, now: Self.now)
         }
@@ -86,6 +96,7 @@ struct EmbeddedStoreTests {
         #expect(!state.isRevoked(participantID: "p", stageARN: "arn", at: Self.now))
         #expect(state.setting("name") == Secret("value"))
         #expect(state.placements == [placement.key: placement])
+        #expect(state.replications == [Self.replication.key: Self.replication])
     }
 
     @Test

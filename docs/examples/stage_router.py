@@ -120,6 +120,14 @@ class Participant:
         return {"generation": self.generation, "cname": self.cname, "saidBye": self.said_bye, "tracks": list(self.tracks.values())}
 
 
+def name_of(announce):
+    """A participant's id, or with its stage's where another stage has somebody of that id (a replica, say)."""
+    name = announce["participantId"]
+    if name in participants and participants[name].announce["stageId"] != announce["stageId"]:
+        return f"{announce['stageId']}-{name}"
+    return name
+
+
 class Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
 
@@ -148,8 +156,9 @@ class Handler(BaseHTTPRequestHandler):
 
     def do_POST(self):
         announce = self.body()
-        name, address = announce["participantId"], self.server.server_address[0]
+        address = self.server.server_address[0]
         with lock:
+            name = name_of(announce)
             former = participants.get(name)
             if former and announce["generation"] < former.generation:
                 return self.respond(409, {"generation": former.generation})
@@ -183,10 +192,11 @@ class Handler(BaseHTTPRequestHandler):
         lease, gateway = self.body(), self.path.removeprefix("/v1/gateways/")
         with lock:
             leases[gateway] = time.monotonic() + 15
-            held = {name: each.generation for name, each in participants.items() if each.announce["gatewayId"] == gateway}
-        answer, lines = {"bootId": BOOT_ID}, sorted(f"{name} {generation}\n" for name, generation in held.items())
+            held = [each for each in participants.values() if each.announce["gatewayId"] == gateway]
+        lines = sorted(f"{each.announce['participantId']} {each.generation}\n" for each in held)
+        answer = {"bootId": BOOT_ID}
         if hashlib.sha256("".join(lines).encode()).hexdigest() != lease["hash"]:
-            answer["participants"] = list(held)
+            answer["participants"] = [each.announce["participantId"] for each in held]
         self.respond(200, answer)
 
     def log_message(self, *arguments):

@@ -51,6 +51,8 @@ public struct PublishGrant: Sendable, Codable, Equatable {
     public var credentialHash: String
     /// flashVer or User-Agent as the encoder sent it; participants show what it tells.
     public var userAgent = ""
+    /// Whose media this is, where the participant publishes on another stage and stands here too; nil for a publish of its own.
+    public var replica: ReplicaOrigin?
 
     public init(
         participantID: String, stageARN: String, stageID: String, userID: String = "", attributes: [String: String] = [:],
@@ -59,6 +61,18 @@ public struct PublishGrant: Sendable, Codable, Equatable {
         (self.participantID, self.stageARN, self.stageID) = (participantID, stageARN, stageID)
         (self.userID, self.attributes, self.ingestConfigurationARN) = (userID, attributes, ingestConfigurationARN)
         (self.stageTags, self.credentialHash) = (stageTags, credentialHash)
+    }
+}
+
+/// Where a replicated participant publishes.
+public struct ReplicaOrigin: Sendable, Codable, Hashable {
+    public var sourceStageARN: String
+    public var sourceSessionID: String
+    /// Which start of the replication this comes of.
+    public var number: String
+
+    public init(sourceStageARN: String, sourceSessionID: String, number: String) {
+        (self.sourceStageARN, self.sourceSessionID, self.number) = (sourceStageARN, sourceSessionID, number)
     }
 }
 

@@ -19,23 +19,26 @@ public final class ControlPlane {
 
     /// - Parameters:
     ///   - isWatching: whether somebody watches as that participant, at any node.
+    ///   - observers: told of each new state of the store.
     ///   - tryBucket: tries whether recordings can be written to a bucket; without it there are none.
     /// - Throws: when the system gives no more descriptors.
     public init(
         loop: EventLoop, settings: ControlPlaneSettings, store: any GatewayStore, leases: any LeaseControl,
         authority: TokenAuthority, isWatching: @escaping @Sendable (StageParticipant) -> Bool = { _ in false },
-        tryBucket: @escaping BucketTrial = { $1(.unknown) },
+        tryBucket: @escaping BucketTrial = { $1(.unknown) }, observers: StateObservers = StateObservers(),
         wallNow: @escaping @Sendable () -> WallTime = { EventLoop.wallNow() }
     ) throws(SystemError) {
         (self.loop, self.wallNow) = (loop, wallNow)
         context = OperationContext(
             settings: settings, store: store, leases: leases, authority: authority, isWatching: isWatching, tryBucket: tryBucket,
-            wallNow: wallNow)
+            replications: ReplicationAnswers(observers), wallNow: wallNow)
         operations = ControlOperations(context)
         (access, limiter) = (AdminAccess(settings), RateLimiter(settings.rates))
         replies = try ReplyBox(loop: loop)
         housekeeping = loop.schedule(after: .seconds(1), repeating: .seconds(1), tolerance: .seconds(1)) {
+            [replications = context.replications] in
             leases.endIdleSessions()
+            replications.expire(at: EventLoop.monotonicNow())
         }
     }
 

@@ -57,7 +57,9 @@ struct EventBridgeEncoder: Sendable {
         case .recordingEnded: "Recording End"
         case .recordingStartFailed: "Recording Start Failure"
         case .recordingEndFailed: "Recording End Failure"
-        case .joined, .left, .joinError, .subscribeStarted, .subscribeStopped, .subscribeError: nil
+        case .joined, .left, .joinError, .subscribeStarted, .subscribeStopped, .subscribeError, .replicationStarted,
+            .replicationStopped:
+            nil
         }
     }
 

@@ -36,8 +36,8 @@ public final class SessionRecord: Sendable {
     }
 
     public var id: String { origin.sessionID }
-    /// Its media came by a connection of its own: it is none that two encoders are together.
-    var isConnection: Bool { grant.redundancy != .joined }
+    /// Its media came by a connection of its own: it is none that two encoders are together, and no replica of another stage's.
+    var isConnection: Bool { grant.redundancy != .joined && grant.replica == nil }
     /// The stage sees it: it is none of two encoders that are one.
     public var isOnStage: Bool { if case .encoder = grant.redundancy { false } else { true } }
     public var steps: [PublishStep] { content.withLock { $0.steps } }
@@ -151,6 +151,7 @@ extension SessionRecord {
             object["reason"] = .string(ending.reason)
             object["verdict"] = .string(ending.verdict)
         }
+        if let replica = grant.replica { object["replicaOf"] = .string(replica.sourceStageARN) }
         if let encoder = encoder.json { object["encoder"] = encoder }
         if let sample { object["now"] = sample.json }
         return object

@@ -10,6 +10,7 @@ import MediaContract
 import Monitoring
 import OpenSSL
 import RedundantIngest
+import Replication
 import RouterForwarding
 public import Settings
 import Sockets
@@ -38,6 +39,7 @@ public final class Node {
     private var predecessor: Predecessor?
     private var handover: NodeHandover?
     private var notifier: ServiceNotifier?
+    private var replications: ReplicationKeeper?
 
     /// The ground on which services stand: files, ports, keys. Nothing is read from a socket yet.
     /// - Parameter inheritance: of a running process, whose place is taken.
@@ -86,6 +88,8 @@ public final class Node {
             let recorder = services.add(try makeRecorder(storage))
             // From here on encoders and viewers are served, by a process that takes a place only after `takePlace`.
             let workers = services.add(try startWorkers(routers, recorder))
+            // Replicas whose source has gone are waited for.
+            replications = try ReplicationKeeper(loop: loop, book: shared.replications)
             // Events of publishes go to webhooks and readers.
             let events = services.add(try EventService(configuration, loop: loop, store: store))
             let drain = makeDrain(workers)
@@ -232,7 +236,7 @@ extension Node {
                 api: try ControlPlane(
                     loop: loop, settings: ControlPlaneSettings(configuration, store: store), store: gatewayStore,
                     leases: store.membership.leases, authority: store.authority, isWatching: revocations.isWatching,
-                    tryBucket: storage.trial),
+                    tryBucket: storage.trial, observers: store.observers),
                 events: events,
                 operators: OperatorAPI(
                     whip: shared.webRTC.whip, descriptions: DescriptionFiles(directory: directory.path + "/sdp"),

@@ -151,7 +151,10 @@ final class RTMPPublish {
             inspector: inspector, scratch: ingest.packetScratch, now: { loop.now })
         pipeline.onProgress = { holder.progressed(at: $0) }
         pipeline.onPassedOver = { [weak self] in self?.note(lease, passedOver: $0) }
-        pipeline.onStart = { [reports = ingest.environment.reports] in reports?.publishStarted(lease) }
+        pipeline.onStart = { [reports = ingest.environment.reports, unowned publication] in
+            reports?.publishStarted(lease)
+            publication.started()
+        }
         live = LivePublish(
             pipeline: pipeline,
             silence: loop.schedule(after: ingest.settings.idleTimeout) { [unowned self] in lookForSilence() },

@@ -47,7 +47,7 @@ public final class Recordings: Sendable {
         let lease = publication.lease
         let participant = RecordedParticipant(
             stageID: lease.stageID, stageSessionID: lease.stageSessionID, participantID: lease.participantID)
-        guard let plan = director.plan(for: participant) else { return }
+        guard let plan = director.plan(for: participant, isReplica: publication.grant.replica != nil) else { return }
         let tap = RecordingTap(publication, takesVideo: plan.media == .audioAndVideo)
         let isBegun = sender.send(
             .began(participant, plan, tap.feed, tracksShareClock: publication.ingestProtocol != .whip))

@@ -13,10 +13,13 @@ public protocol MediaSink: AnyObject {
     /// Sequence numbers and timestamps of all tracks start anew after this (takeover, new SSRC).
     func restarted()
     func ended(_ reason: SessionEnd)
+    /// The publish turned out to be real: enough media has come, and it has been reported.
+    func publishStarted()
 }
 
 extension MediaSink {
     public func layersChanged() {}
+    public func publishStarted() {}
 }
 
 /// What sinks ask of the ingest that feeds a publication. Lives on the same worker.

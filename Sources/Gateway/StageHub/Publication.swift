@@ -10,18 +10,21 @@ public final class Publication {
     /// Nil where nobody asks: in tests, and for the router's conformance check.
     public let origin: PublishOrigin?
     /// The ingest counts what comes in.
-    public let counters = PublishCounters()
+    public let counters: PublishCounters
     /// Media time → wall clock, one for all tracks; sinks make their sender reports from it.
     public let timeline: Timeline
     public private(set) var formats: [TrackID: TrackFormat] = [:]
     /// Those of video whose size is known, best first.
-    public var layers: [VideoLayer] { ladder.layers }
+    public var layers: [VideoLayer] { original?.layers ?? ladder.layers }
     /// What they are called, by place; empty where there is one alone.
     public var layerNames: [UInt8: String] {
-        ladder.isLayered ? layers.reduce(into: [:]) { $0[$1.track.layer] = $1.name.rawValue } : [:]
+        if let original { return original.layerNames }
+        return ladder.isLayered ? layers.reduce(into: [:]) { $0[$1.track.layer] = $1.name.rawValue } : [:]
     }
     public var sinks: [any MediaSink] { attached }
     public weak var source: (any MediaSource)?
+    /// Whose media this is, where the participant publishes on another stage.
+    private let original: Publication?
     private var ladder = LayerLadder()
     private var limits: [ObjectIdentifier: Int] = [:]
     /// Replaced, never changed in place: so reading it for every frame needs no check of exclusive access.
@@ -38,6 +41,13 @@ public final class Publication {
     ) {
         (self.grant, self.lease, self.ingestProtocol) = (grant, lease, ingestProtocol)
         (self.origin, self.timeline) = (origin, timeline)
+        (counters, original) = (PublishCounters(), nil)
+    }
+
+    /// The same media on a further stage: one count and one timeline, what comes is handed on by a sink of the original.
+    public init(replicating original: Publication, grant: PublishGrant, lease: PublishLease, origin: PublishOrigin?) {
+        (self.grant, self.lease, ingestProtocol) = (grant, lease, original.ingestProtocol)
+        (self.origin, self.original, counters, timeline) = (origin, original, original.counters, original.timeline)
     }
 
     /// Adds a sink and tells it the formats and layers known so far.
@@ -90,8 +100,17 @@ public final class Publication {
     }
 
     private func tellLayers() {
-        guard ladder.takeNews() else { return }
+        if ladder.takeNews() { layersChanged() }
+    }
+
+    /// Also called by whoever hands on the media of an original.
+    public func layersChanged() {
         for sink in attached { sink.layersChanged() }
+    }
+
+    /// The ingest has just reported that the publish has started.
+    public func started() {
+        for sink in attached { sink.publishStarted() }
     }
 
     /// Called by a sink whose router has answered.

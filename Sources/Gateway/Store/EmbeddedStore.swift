@@ -31,6 +31,7 @@ public final class EmbeddedStore: GatewayStore {
     /// - Parameter living: participants that another process of this gateway keeps.
     /// - Parameter seeding: changes that are made before anybody reads, such as the keys that the server keeps for itself.
     /// - Parameter onQueued: where this is a node of a cluster: told on the store's thread that there is history to forward.
+    /// - Parameter onChange: told of each new state on the store's thread, once it is visible.
     /// - Parameter onEvents: told of participant events on the store's thread, once they are written, in order.
     /// - Throws: `.cannotOpen`.
     public init(
@@ -38,6 +39,7 @@ public final class EmbeddedStore: GatewayStore {
         sparing living: Set<LivingParticipant> = [],
         seeding: (inout StateTransaction) throws -> Void = { _ in },
         onQueued: (@Sendable () -> Void)? = nil,
+        onChange: @escaping @Sendable (StoreState) -> Void = { _ in },
         onEvents: @escaping @Sendable ([ParticipantEvent]) -> Void = { _ in }
     ) throws(StoreError) {
         let files = StoreFiles(directory: directory, webhooks: webhooks, isQueueing: onQueued != nil)
@@ -54,7 +56,10 @@ public final class EmbeddedStore: GatewayStore {
             thread = try WorkerThread.start(name: "store") {
                 let writer = StoreWriter(
                     files, configuration: configuration, history: history, retention: retention, state: state,
-                    publish: { new in published.withLock { $0 = new } }, onQueued: onQueued ?? {}, onEvents: onEvents)
+                    publish: { new in
+                        published.withLock { $0 = new }
+                        onChange(new)
+                    }, onQueued: onQueued ?? {}, onEvents: onEvents)
                 queue.serve(writer)
             }
         } catch {

@@ -69,6 +69,8 @@ public enum HistoryWrite: Codable, Equatable, Sendable {
     case event(ParticipantEvent)
     /// How the participant's recording stands now; nothing where the history does not know the participant.
     case recording(ParticipantRecording, stageARN: String, sessionID: String, participantID: String)
+    /// The participant's part in replications now; nothing where the history does not know the participant.
+    case replication(ParticipantReplication, stageARN: String, sessionID: String, participantID: String)
     /// The publish of this generation is over, whoever held it: if the participant is still connected by it, PUBLISH_STOPPED
     /// (where it was publishing) and LEFT are derived. What is written of that generation or an older one later is dropped.
     case closed(stageARN: String, sessionID: String, participantID: String, generation: UInt64, at: WallTime)
@@ -79,12 +81,16 @@ public enum HistoryWrite: Codable, Equatable, Sendable {
 }
 
 extension HistoryWrite {
-    /// The writes that make a participant again, with its recording.
+    /// The writes that make a participant again, with its recording and its part in replications.
     package static func story(of participant: Participant) -> [HistoryWrite] {
         let recording = participant.recording.map {
             HistoryWrite.recording(
                 $0, stageARN: participant.stageARN, sessionID: participant.sessionID, participantID: participant.participantID)
         }
-        return [.participant(participant)] + (recording.map { [$0] } ?? [])
+        let replication = participant.replication.map {
+            HistoryWrite.replication(
+                $0, stageARN: participant.stageARN, sessionID: participant.sessionID, participantID: participant.participantID)
+        }
+        return [.participant(participant)] + [recording, replication].compactMap { $0 }
     }
 }

@@ -9,12 +9,19 @@ public struct StateTransaction: Sendable {
 
     public mutating func put(_ stage: Stage) { make(.put(.stage(stage))) }
 
-    /// Removes the stage with its placements; ingest configurations that point to it are the caller's to change.
+    /// Removes the stage with its placements and what is replicated from it; ingest configurations that point to it are the caller's to change.
     public mutating func removeStage(_ arn: String) {
         let stageID = ResourceName.identifier(inARN: arn)
         for key in state.placements.keys where key.stageID == stageID { make(.delete(.placement(key))) }
+        for replication in state.replications.values where replication.key.sourceStageARN == arn {
+            removeReplication(replication.key)
+        }
         make(.delete(.stage(arn: arn)))
     }
+
+    public mutating func put(_ replication: Replication) { make(.put(.replication(replication))) }
+
+    public mutating func removeReplication(_ key: Replication.Key) { make(.delete(.replication(key))) }
 
     public mutating func put(_ key: PublicKey) { make(.put(.publicKey(key))) }
 

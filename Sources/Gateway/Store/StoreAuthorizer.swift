@@ -59,10 +59,19 @@ struct StreamKeyAuthorizer: Sendable {
 extension StoreState {
     /// What became of a publish's credential since it was found good; nil while it is.
     public func refusal(of grant: PublishGrant, at now: WallTime) -> Refusal? {
+        if let replica = grant.replica { return refusal(of: replica, in: grant) }
         if let bearer = grant.bearer { return refusal(of: bearer, at: now) }
         guard stages[grant.stageARN] != nil else { return Refusal(.stageDeleted) }
         let configuration = grant.ingestConfigurationARN.flatMap { ingestConfigurations[$0] }
         return configuration?.stageARN == grant.stageARN ? nil : Refusal(.detachedStreamKey)
+    }
+
+    /// A replica stands as long as its replication.
+    private func refusal(of replica: ReplicaOrigin, in grant: PublishGrant) -> Refusal? {
+        guard stages[grant.stageARN] != nil else { return Refusal(.stageDeleted) }
+        let key = Replication.Key(grant.participantID, from: replica.sourceStageARN, to: grant.stageARN)
+        if let replication = replications[key], replication.isRunning, replication.number == replica.number { return nil }
+        return Refusal(.participantDisconnected, sentence: "The replication to this stage was stopped.")
     }
 
     /// What became of a token since it was found good; nil while nobody has taken it away.

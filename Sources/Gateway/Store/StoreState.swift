@@ -18,6 +18,7 @@ public struct StoreState: Sendable {
     public private(set) var ingestConfigurations: RecordMap<String, IngestConfiguration> = [:]
     public private(set) var storageConfigurations: RecordMap<String, StorageConfiguration> = [:]
     public private(set) var placements: RecordMap<Placement.Key, Placement> = [:]
+    public private(set) var replications: RecordMap<Replication.Key, Replication> = [:]
     private var revocations: RecordMap<ParticipantKey, Revocation> = [:]
     private var settings: [String: Secret] = [:]
     /// By SHA-256 of the stream key, so that looking one up takes the same time however much of it is right.
@@ -63,6 +64,7 @@ extension StoreState {
         case .revocation(let entry):
             revocations[ParticipantKey(stageARN: entry.stageARN, participantID: entry.participantID)] = entry
         case .placement(let placement): placements[placement.key] = placement
+        case .replication(let replication): replications[replication.key] = replication
         case .setting(let setting): settings[setting.name] = setting.value
         }
     }
@@ -76,6 +78,7 @@ extension StoreState {
         case .revocation(let arn, let participantID):
             revocations[ParticipantKey(stageARN: arn, participantID: participantID)] = nil
         case .placement(let key): placements[key] = nil
+        case .replication(let key): replications[key] = nil
         case .setting(let name): settings[name] = nil
         }
     }
@@ -89,6 +92,7 @@ extension StoreState {
         case .revocation(let arn, let participantID):
             revocations[ParticipantKey(stageARN: arn, participantID: participantID)].map(Record.revocation)
         case .placement(let key): placements[key].map(Record.placement)
+        case .replication(let key): replications[key].map(Record.replication)
         case .setting(let name): settings[name].map { .setting(Setting(name: name, value: $0)) }
         }
     }
@@ -99,7 +103,7 @@ extension StoreState {
         let ofStages = stages.values.map(Record.stage) + placements.values.map(Record.placement)
         return settings + ofStages + revocations.values.map(Record.revocation) + publicKeys.values.map(Record.publicKey)
             + ingestConfigurations.values.map(Record.ingestConfiguration)
-            + storageConfigurations.values.map(Record.storageConfiguration)
+            + storageConfigurations.values.map(Record.storageConfiguration) + replications.values.map(Record.replication)
     }
 
     private mutating func put(_ configuration: IngestConfiguration) {

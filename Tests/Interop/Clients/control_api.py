@@ -36,7 +36,8 @@ SERVED = """CreateStage GetStage UpdateStage ListStages DeleteStage CreatePartic
 ImportPublicKey GetPublicKey ListPublicKeys DeletePublicKey CreateIngestConfiguration GetIngestConfiguration
 UpdateIngestConfiguration ListIngestConfigurations DeleteIngestConfiguration CreateStorageConfiguration
 GetStorageConfiguration ListStorageConfigurations DeleteStorageConfiguration ListStageSessions GetStageSession
-ListParticipants GetParticipant ListParticipantEvents TagResource UntagResource ListTagsForResource""".split()
+ListParticipants GetParticipant ListParticipantEvents StartParticipantReplication StopParticipantReplication
+ListParticipantReplicas TagResource UntagResource ListTagsForResource""".split()
 KEYS = """-----BEGIN PUBLIC KEY-----
 %s
 -----END PUBLIC KEY-----

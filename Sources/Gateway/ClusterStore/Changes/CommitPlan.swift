@@ -71,7 +71,7 @@ extension Record.ID {
     /// Whether the set of its stage's members lists it.
     var isMemberOfStage: Bool {
         switch self {
-        case .placement, .revocation: true
+        case .placement, .revocation, .replication: true
         case .stage, .publicKey, .ingestConfiguration, .storageConfiguration, .setting: false
         }
     }
@@ -80,7 +80,7 @@ extension Record.ID {
     fileprivate var rank: Int {
         switch self {
         case .ingestConfiguration: 0
-        case .placement, .revocation, .stage: 1
+        case .placement, .revocation, .replication, .stage: 1
         case .storageConfiguration: 2
         case .publicKey: 3
         case .setting: 4

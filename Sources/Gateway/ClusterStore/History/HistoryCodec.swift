@@ -33,7 +33,24 @@ enum HistoryCodec {
         participant.isConnected = record["connected"]?.bool ?? false
         participant.published = record["published"]?.bool ?? false
         participant.recording = record["recording"].flatMap(recording)
+        participant.replication = record["replication"].flatMap(replication)
         return participant
+    }
+
+    static func encode(_ replication: ParticipantReplication) -> String {
+        let object: JSONObject = [
+            "part": .string(replication.part.rawValue), "active": .bool(replication.isActive),
+            "sourceStageArn": .string(replication.sourceStageARN), "sourceSessionId": .string(replication.sourceSessionID),
+        ]
+        return JSONValue.object(object).description
+    }
+
+    private static func replication(_ fields: JSONValue) -> ParticipantReplication? {
+        fields["part"]?.string.flatMap(ParticipantReplication.Part.init(rawValue:)).map {
+            ParticipantReplication(
+                $0, isActive: fields["active"]?.bool ?? false, sourceStageARN: fields["sourceStageArn"]?.string ?? "",
+                sourceSessionID: fields["sourceSessionId"]?.string ?? "")
+        }
     }
 
     static func encode(_ recording: ParticipantRecording) -> String {
@@ -65,6 +82,11 @@ enum HistoryCodec {
             if let duration = recording.duration { object["recordingDuration"] = .integer(Int64(duration)) }
         }
         if !event.remoteParticipantID.isEmpty { object["remoteParticipantId"] = .string(event.remoteParticipantID) }
+        if let destination = event.destination {
+            object["destinationStageArn"] = .string(destination.stageARN)
+            object["destinationSessionId"] = .string(destination.sessionID)
+        }
+        if event.isReplica { object["replica"] = .bool(true) }
         if isWhole {
             object["stageArn"] = .string(event.stageARN)
             object["sessionId"] = .string(event.sessionID)
@@ -94,6 +116,10 @@ enum HistoryCodec {
                 duration: fields["recordingDuration"]?.integer.map { Int($0) })
         }
         event.remoteParticipantID = word("remoteParticipantId")
+        event.isReplica = fields["replica"]?.bool ?? false
+        if let stage = fields["destinationStageArn"]?.string {
+            event.destination = .init(stageARN: stage, sessionID: word("destinationSessionId"))
+        }
         return event
     }
 }

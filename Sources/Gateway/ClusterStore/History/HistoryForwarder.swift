@@ -35,6 +35,10 @@ struct HistoryForwarder {
             _ = try server.run(
                 HistoryScript.recording, keys(stageARN, sessionID, participantID),
                 arguments(origin, participantID, generation: 0) + [RedisArgument(HistoryCodec.encode(recording))])
+        case .replication(let replication, let stageARN, let sessionID, let participantID):
+            _ = try server.run(
+                HistoryScript.replication, keys(stageARN, sessionID, participantID),
+                arguments(origin, participantID, generation: 0) + [RedisArgument(HistoryCodec.encode(replication))])
         case .closed(let stageARN, let sessionID, let participantID, let generation, let time):
             let event = ParticipantEvent(
                 name: .left, time: time, stageARN: stageARN, sessionID: sessionID, participantID: participantID, userID: "",

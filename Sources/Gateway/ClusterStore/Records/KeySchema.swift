@@ -28,6 +28,10 @@ struct KeySchema: Sendable {
         case .publicKey(let arn): publicKey(ResourceName.identifier(inARN: arn))
         case .storageConfiguration(let arn): storage(ResourceName.identifier(inARN: arn))
         case .placement(let key): ofStage(key.stageID, "placement:\(key.replica)")
+        case .replication(let key):
+            ofStage(
+                ResourceName.identifier(inARN: key.sourceStageARN),
+                "replication:\(key.participantID):\(ResourceName.identifier(inARN: key.destinationStageARN))")
         case .revocation(let arn, let participantID):
             ofStage(ResourceName.identifier(inARN: arn), "revocation:\(participantID)")
         case .setting(let name): setting(name)
@@ -53,7 +57,7 @@ struct KeySchema: Sendable {
         case .publicKey(let arn): Listing(index: .keys, member: ResourceName.identifier(inARN: arn))
         case .storageConfiguration(let arn): Listing(index: .storages, member: ResourceName.identifier(inARN: arn))
         case .setting(let name): Listing(index: .settings, member: name)
-        case .placement, .revocation: nil
+        case .placement, .revocation, .replication: nil
         }
     }
 

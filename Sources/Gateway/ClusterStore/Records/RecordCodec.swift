@@ -24,6 +24,7 @@ struct RecordCodec: Sendable {
                     "stageId": .string(placement.key.stageID), "replica": .integer(Int64(placement.key.replica)),
                     "router": .string(placement.router), "generation": .integer(Int64(placement.generation)),
                 ]
+            case .replication(let replication): encode(replication)
             case .setting(let setting):
                 ["name": .string(setting.name), "value": .string(cipher.seal(setting.value, at: key))]
             }
@@ -42,6 +43,7 @@ struct RecordCodec: Sendable {
         case ":ingest": return .ingestConfiguration(try ingestConfiguration(fields, key: key))
         case _ where suffix.hasPrefix(":placement:"): return .placement(try placement(fields))
         case _ where suffix.hasPrefix(":revocation:"): return .revocation(try revocation(fields))
+        case _ where suffix.hasPrefix(":replication:"): return .replication(try replication(fields))
         default: throw .malformed
         }
     }
@@ -150,6 +152,36 @@ extension RecordCodec {
         return Placement(
             key: Placement.Key(stageID: try fields.text("stageId"), replica: replica), router: try fields.text("router"),
             generation: generation)
+    }
+
+    private func encode(_ replication: Replication) -> JSONObject {
+        let key = replication.key
+        return [
+            "sourceStageArn": .string(key.sourceStageARN), "participantId": .string(key.participantID),
+            "destinationStageArn": .string(key.destinationStageARN), "number": .string(replication.number),
+            "attributes": .map(replication.attributes), "reconnectWindow": .integer(Int64(replication.reconnectWindow)),
+            "state": .string(replication.state.rawValue), "refusedBy": .integer(Int64(replication.refusedBy)),
+            "sourceSessionId": .string(replication.sourceSessionID),
+            "destinationSessionId": .string(replication.destinationSessionID),
+            "sourceGeneration": .integer(Int64(replication.sourceGeneration)), "startedAt": .time(replication.startedAt),
+        ]
+    }
+
+    private func replication(_ fields: JSONValue) throws(RecordError) -> Replication {
+        let key = Replication.Key(
+            try fields.text("participantId"), from: try fields.text("sourceStageArn"),
+            to: try fields.text("destinationStageArn"))
+        let (window, refusedBy) = (try fields.number("reconnectWindow"), try fields.number("refusedBy"))
+        guard let state = Replication.State(rawValue: try fields.text("state")), let window = Int(exactly: window),
+            let refusedBy = Int(exactly: refusedBy), let generation = UInt64(exactly: try fields.number("sourceGeneration"))
+        else { throw .malformed }
+        var replication = Replication(
+            key, number: try fields.text("number"), attributes: try fields.map("attributes"), reconnectWindow: window,
+            startedAt: try fields.time("startedAt"))
+        (replication.state, replication.refusedBy, replication.sourceGeneration) = (state, refusedBy, generation)
+        replication.sourceSessionID = try fields.text("sourceSessionId")
+        replication.destinationSessionID = try fields.text("destinationSessionId")
+        return replication
     }
 
     private func setting(_ fields: JSONValue, key: String) throws(RecordError) -> Setting {

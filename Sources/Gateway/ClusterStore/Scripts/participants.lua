@@ -3,8 +3,8 @@
 --
 -- A participant's record is JSON: generation of the publish or watching that it tells of, closed (the highest generation that is
 -- over for good), connected, published, publishing, watching (whom, as the keys of an object), node (through which it watches;
--- '' when it does not), recording, and about; nothing here looks into the last two but for about's firstJoinTime, userId and how
--- it published. Numbers that need more than 53 bits are text.
+-- '' when it does not), recording, replication (its part), and about; nothing here looks into the last but for firstJoinTime,
+-- userId and how it published. Numbers that need more than 53 bits are text.
 local function load()
     local text = redis.call('HGET', KEYS[2], ARGV[3])
     return text and cjson.decode(text)
@@ -30,13 +30,15 @@ local function close(record, list, time)
     local names = {}
     for remote in pairs(record.watching or {}) do names[#names + 1] = 'SUBSCRIBE_STOPPED:' .. remote end
     table.sort(names)
+    local isReplica = record.replication ~= nil and record.replication.part == 'REPLICA'
     if record.publishing then names[#names + 1] = 'PUBLISH_STOPPED' end
     names[#names + 1] = 'LEFT'
     for _, name in ipairs(names) do
         local kind, remote = string.match(name, '^([^:]+):?(.*)$')
         append(cjson.encode({
             name = kind, time = time, userId = record.about.userId, errorCode = '', generation = record.generation,
-            remoteParticipantId = remote ~= '' and remote or nil}), list)
+            remoteParticipantId = remote ~= '' and remote or nil,
+            replica = remote == '' and isReplica or nil}), list)
     end
     record.connected, record.publishing, record.watching, record.node = false, false, nil, ''
     return names

@@ -31,18 +31,18 @@ enum Operation: String, CaseIterable {
     case tagResource = "TagResource"
     case untagResource = "UntagResource"
     case listTagsForResource = "ListTagsForResource"
-    // Not served: composition and replication are no work of a gateway.
+    case startParticipantReplication = "StartParticipantReplication"
+    case stopParticipantReplication = "StopParticipantReplication"
+    case listParticipantReplicas = "ListParticipantReplicas"
+    // Not served: composition is no work of a gateway.
     case listCompositions = "ListCompositions"
     case listEncoderConfigurations = "ListEncoderConfigurations"
-    case listParticipantReplicas = "ListParticipantReplicas"
     case startComposition = "StartComposition"
     case getComposition = "GetComposition"
     case stopComposition = "StopComposition"
     case createEncoderConfiguration = "CreateEncoderConfiguration"
     case getEncoderConfiguration = "GetEncoderConfiguration"
     case deleteEncoderConfiguration = "DeleteEncoderConfiguration"
-    case startParticipantReplication = "StartParticipantReplication"
-    case stopParticipantReplication = "StopParticipantReplication"
 
     /// Whose resource stands in the path.
     var isOnTags: Bool { self == .tagResource || self == .untagResource || self == .listTagsForResource }
@@ -52,7 +52,6 @@ enum Operation: String, CaseIterable {
         switch self {
         case .listCompositions: "compositions"
         case .listEncoderConfigurations: "encoderConfigurations"
-        case .listParticipantReplicas: "replicas"
         default: nil
         }
     }

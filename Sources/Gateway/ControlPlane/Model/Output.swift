@@ -94,7 +94,12 @@ enum Output {
         object["state"] = participant.isConnected ? "CONNECTED" : "DISCONNECTED"
         object["firstJoinTime"] = time(participant.firstJoinTime)
         object["published"] = .bool(participant.published)
-        object["replicationType"] = "NONE"
+        object["replicationType"] = .string(participant.replication?.part.rawValue ?? "NONE")
+        if let replication = participant.replication {
+            object["replicationState"] = .string(replication.stateName)
+            object["sourceStageArn"] = .string(replication.sourceStageARN)
+            object["sourceSessionId"] = .string(replication.sourceSessionID)
+        }
         object["redundantIngest"] = .bool(isRedundant)
         object["recordingState"] = .string(participant.recording?.state.rawValue ?? "DISABLED")
         if !participant.ingestConfigurationARN.isEmpty {
@@ -115,12 +120,27 @@ enum Output {
         return .object(object)
     }
 
+    static func replica(_ replication: Replication) -> JSONValue {
+        [
+            "sourceStageArn": .string(replication.key.sourceStageARN), "participantId": .string(replication.key.participantID),
+            "sourceSessionId": .string(replication.sourceSessionID),
+            "destinationStageArn": .string(replication.key.destinationStageARN),
+            "destinationSessionId": .string(replication.destinationSessionID),
+            "replicationState": .string(replication.state == .active ? "ACTIVE" : "STOPPED"),
+        ]
+    }
+
     static func event(_ event: ParticipantEvent) -> JSONValue {
         var object: JSONObject = [
             "name": .string(event.name.rawValue), "participantId": .string(event.participantID), "eventTime": time(event.time),
         ]
         if !event.errorCode.isEmpty { object["errorCode"] = .string(event.errorCode) }
         if !event.remoteParticipantID.isEmpty { object["remoteParticipantId"] = .string(event.remoteParticipantID) }
+        if let destination = event.destination {
+            object["destinationStageArn"] = .string(destination.stageARN)
+            object["destinationSessionId"] = .string(destination.sessionID)
+        }
+        if event.isReplica { object["replica"] = .bool(true) }
         return .object(object)
     }
 }

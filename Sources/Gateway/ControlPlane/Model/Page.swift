@@ -13,9 +13,10 @@ struct Page: Sendable {
     var after: String?
     private let list: String
 
-    init(_ input: Input, list: String) throws(APIError) {
+    /// - Parameter maximum: of items on a page.
+    init(_ input: Input, list: String, maximum: Int = 100) throws(APIError) {
         self.list = list
-        count = try input.optionalInteger("maxResults", 1...100) ?? Self.defaultCount
+        count = try input.optionalInteger("maxResults", 1...maximum) ?? Self.defaultCount
         guard let token = try input.optionalText("nextToken", .pageToken), !token.isEmpty else { return }
         guard let key = Self.key(token, list: list) else { throw .validation("nextToken is none that this list gave.") }
         after = key

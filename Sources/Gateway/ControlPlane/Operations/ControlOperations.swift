@@ -9,6 +9,7 @@ struct ControlOperations: Sendable {
     private let ingestConfigurations: IngestConfigurationOperations
     private let storageConfigurations: StorageConfigurationOperations
     private let sessions: SessionOperations
+    private let replications: ReplicationOperations
     private let tags: TagOperations
 
     init(_ context: OperationContext) {
@@ -16,6 +17,7 @@ struct ControlOperations: Sendable {
         publicKeys = PublicKeyOperations(context: context)
         ingestConfigurations = IngestConfigurationOperations(context: context)
         storageConfigurations = StorageConfigurationOperations(context: context)
+        replications = ReplicationOperations(context: context)
         (sessions, tags) = (SessionOperations(context: context), TagOperations(context: context))
     }
 
@@ -75,6 +77,9 @@ struct ControlOperations: Sendable {
         case .listParticipants: try sessions.listParticipants(input, reply)
         case .getParticipant: try sessions.getParticipant(input, reply)
         case .listParticipantEvents: try sessions.listParticipantEvents(input, reply)
+        case .startParticipantReplication: try replications.startParticipantReplication(input, reply)
+        case .stopParticipantReplication: try replications.stopParticipantReplication(input, reply)
+        case .listParticipantReplicas: try replications.listParticipantReplicas(input, reply)
         default:
             guard let list = operation.emptyList else {
                 throw .accessDenied("\(operation.rawValue) is not served by Stagedoor.")

@@ -15,6 +15,7 @@ struct OperationContext: Sendable {
     /// Whether somebody watches as that participant, at any node.
     let isWatching: @Sendable (StageParticipant) -> Bool
     let tryBucket: BucketTrial
+    let replications: ReplicationAnswers
     let wallNow: @Sendable () -> WallTime
 
     func stage(_ arn: String) throws(APIError) -> Stage {

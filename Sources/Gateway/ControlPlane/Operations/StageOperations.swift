@@ -83,17 +83,20 @@ struct StageOperations: Sendable {
         }
     }
 
-    /// Ends every publish of the stage and detaches its ingest configurations.
+    /// Ends every publish of the stage and what is replicated to it or from it, and detaches its ingest configurations.
     func deleteStage(_ input: Input, _ reply: @escaping OperationReply) throws(APIError) {
         let arn = try input.text("arn", .arn(.stage))
         context.write(reply) { transaction throws(APIError) in
             guard transaction.state.stages[arn] != nil else { throw .noStage }
+            let stopped = transaction.stopReplications { $0.sourceStageARN == arn || $0.destinationStageARN == arn }
             transaction.removeStage(arn)
             for var configuration in transaction.state.ingestConfigurations.values where configuration.stageARN == arn {
                 configuration.stageARN = ""
                 transaction.put(configuration)
             }
-        } then: { [self] _ in
+            return stopped
+        } then: { [self] stopped in
+            context.tellStopped(stopped)
             context.leases.endAll(ofStage: arn, Refusal(.stageDeleted))
             return [:]
         }

@@ -66,9 +66,10 @@ struct TokenOperations: Sendable {
         let refusal = Refusal(.participantDisconnected, sentence: words)
         let disconnect: @Sendable (Bool) -> Void = { [self] isKnown in
             context.write(reply) { [self] transaction throws(APIError) in
-                try shutOut(participantID, of: stageARN, isKnown: isKnown, in: &transaction)
-            } then: { [self] others in
-                for participant in others.union([participant]) { context.leases.end(participant, refusal) }
+                try cutOff(participant, isKnown: isKnown, in: &transaction)
+            } then: { [self] disconnected in
+                for participant in disconnected.others.union([participant]) { context.leases.end(participant, refusal) }
+                context.tellStopped(disconnected.replications)
                 return [:]
             }
         }
@@ -83,6 +84,19 @@ struct TokenOperations: Sendable {
                 }
             }
         }
+    }
+
+    /// A replica is taken from its stage, and nobody is shut out; a source takes its replicas with it.
+    /// - Returns: who else is cut off, and what is replicated no longer.
+    private func cutOff(
+        _ participant: StageParticipant, isKnown: Bool, in transaction: inout StateTransaction
+    ) throws(APIError) -> (others: Set<StageParticipant>, replications: [Replication]) {
+        if let replication = transaction.state.runningReplication(to: participant) {
+            return ([], transaction.stop(replication.key).map { [$0] } ?? [])
+        }
+        let others = try shutOut(participant.participantID, of: participant.stageARN, isKnown: isKnown, in: &transaction)
+        let sources = others.union([participant])
+        return (others, transaction.stopReplications { sources.contains($0.source) })
     }
 
     /// - Returns: who else is cut off.

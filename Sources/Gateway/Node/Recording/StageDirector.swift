@@ -24,11 +24,12 @@ final class StageDirector: RecordingDirector {
         (self.store, self.names, self.uploads, self.everybody) = (store, names, uploads, everybody)
     }
 
-    func plan(for participant: RecordedParticipant) -> RecordingPlan? {
+    func plan(for participant: RecordedParticipant, isReplica: Bool) -> RecordingPlan? {
         let state = store.state
         guard let recording = state.stages[stageARN(of: participant)]?.recording, recording.isEnabled else {
             return everybody.isEmpty ? nil : RecordingPlan(bucket: Self.bucketOfEverybody)
         }
+        if isReplica, !recording.recordsReplicas { return nil }
         guard let storage = state.storageConfigurations[recording.storageARN] else {
             record(.failed, .recordingStartFailed, of: participant, bucket: "", prefix: "")
             return nil

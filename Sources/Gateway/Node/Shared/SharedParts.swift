@@ -9,10 +9,12 @@ import Monitoring
 import OpenSSL
 import RTMPIngest
 import RedundantIngest
+import Replication
 import RouterForwarding
 import Settings
 import SharedPort
 import Sockets
+import Store
 import Transcoding
 import Wire
 
@@ -26,6 +28,7 @@ struct SharedParts: Sendable {
     let instruments = Instruments()
     let admission: SharedAdmission
     let contract: SharedContract
+    let replications: ReplicationBook
     let setup: StageSetup
     /// Nil where nobody can publish by RTMP.
     let clientConfiguration: ClientConfigurationContext?
@@ -47,6 +50,8 @@ struct SharedParts: Sendable {
         let metrics = instruments.metrics
         admission = try SharedAdmission(configuration, store, metrics: metrics)
         contract = SharedContract(configuration.contract, metrics: metrics)
+        replications = ReplicationBook(store: store.membership.store, leases: store.membership.leases)
+        store.observers.add(replications.stateChanged)
         setup = StageSetup(
             store: store.membership.store, endpoints: store.endpoints, gate: admission.gate, contract: contract.context)
         records = SharedRecords(metrics)

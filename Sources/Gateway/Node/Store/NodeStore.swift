@@ -19,6 +19,8 @@ final class NodeStore: NodeService {
     let authority: TokenAuthority
     let rules: TokenRules
     let quickstart: Quickstart?
+    /// Told when anybody has changed the configuration.
+    let observers = StateObservers()
     /// Woken when participant events have been written; set once the control loop reads it.
     let onEvents = Lock<MailboxSender<Void>?>(nil)
 
@@ -48,11 +50,14 @@ final class NodeStore: NodeService {
             node = try NodeName.load(configuration.cluster.node, from: directory)
             membership = .member(
                 try Self.join(
-                    configuration, node: node, names: names, directory: directory.path, seeding: seeding, onEvents: tell))
+                    configuration, node: node, names: names, directory: directory.path, seeding: seeding, observers: observers,
+                    onEvents: tell))
         } else {
             node = NodeName.ofOneAlone
             membership = .alone(
-                try Self.open(configuration, directory: directory.path, sparing: living, seeding: seeding, onEvents: tell))
+                try Self.open(
+                    configuration, directory: directory.path, sparing: living, seeding: seeding, observers: observers,
+                    onEvents: tell))
         }
         guard let seed else { throw StartupError.store }
         (self.names, self.endpoints, authority, quickstart) = (names, endpoints, seed.authority, seed.quickstart)
@@ -61,23 +66,23 @@ final class NodeStore: NodeService {
 
     private static func open(
         _ configuration: StagedoorConfiguration, directory: String, sparing living: Set<LivingParticipant>,
-        seeding: (inout StateTransaction) throws -> Void, onEvents: @escaping @Sendable () -> Void
+        seeding: (inout StateTransaction) throws -> Void, observers: StateObservers,
+        onEvents: @escaping @Sendable () -> Void
     ) throws -> EmbeddedContext {
         let store = try EmbeddedStore(
             directory: directory, webhooks: configuration.webhooks.keys.sorted(), retention: configuration.events.retention,
-            sparing: living, seeding: seeding, onEvents: { _ in onEvents() })
+            sparing: living, seeding: seeding, onChange: observers.tell, onEvents: { _ in onEvents() })
         return EmbeddedContext(store: store, leases: EmbeddedLeases(store: store, quotas: configuration.quotas))
     }
 
     private static func join(
         _ configuration: StagedoorConfiguration, node: String, names: ResourceName, directory: String,
-        seeding: (inout StateTransaction) throws -> Void, onEvents: @escaping @Sendable () -> Void
+        seeding: (inout StateTransaction) throws -> Void, observers stateObservers: StateObservers,
+        onEvents: @escaping @Sendable () -> Void
     ) throws -> ClusterContext {
         let settings = try RedisStoreSettings(configuration, node: node)
-        // Called on the store's thread when another node has changed the configuration; leases are made after the store.
-        let onChange = Lock<@Sendable () -> Void>({})
         var observers = RedisStore.Observers()
-        observers.onChange = { _ in onChange.withLock { $0 }() }
+        observers.onChange = stateObservers.tell
         (observers.onEvents, observers.onLocalEvents) = (onEvents, { _ in onEvents() })
         observers.onNotice = { ClusterNotices.log($0) }
         let store = try RedisStore(
@@ -86,7 +91,7 @@ final class NodeStore: NodeService {
         let leases = ClusterLeases(
             settings: NodeSettings(nodeID: node, cluster: configuration.cluster, quotas: configuration.quotas),
             environment: ClusterLeases.Environment(store: store, names: names))
-        onChange.withLock { $0 = { leases.stateChanged() } }
+        stateObservers.add { _ in leases.stateChanged() }
         return ClusterContext(store: store, leases: leases, redis: settings.redis)
     }
 

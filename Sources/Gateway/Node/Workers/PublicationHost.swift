@@ -8,6 +8,7 @@ import Monitoring
 import Recording
 import RedundantIngest
 import Refusals
+import Replication
 import RouterForwarding
 import Settings
 import Sockets
@@ -22,6 +23,7 @@ final class PublicationHost: PublishHost {
         let gate: AdmissionGate
         let trust: AddressTrust
         let leases: any LeaseControl
+        let replications: ReplicationBook
         let contract: SharedContract
         let records: SharedRecords
         let staticRouters: [StaticRouter]
@@ -37,6 +39,7 @@ final class PublicationHost: PublishHost {
     private let loop: EventLoop
     private let socket: RouterSocket
     private let forwarder: RouterForwarder?
+    private var replicator: Replicator?
     /// This worker's part of the embedded router; nil without it.
     var subscribers: EmbeddedRouterWorker?
     /// Where two encoders of this worker are one participant.
@@ -50,6 +53,10 @@ final class PublicationHost: PublishHost {
         }
         redundancy = try RedundancyWorker(loop: loop, index: index, desk: environment.redundancy) { [unowned self] in
             environment.records.board.follow($0)
+            begin($0)
+        }
+        replicator = try Replicator(loop: loop, book: environment.replications) { [unowned self] in
+            note($0)
             show($0)
         }
     }
@@ -85,10 +92,12 @@ final class PublicationHost: PublishHost {
 
     func publishBegan(_ publication: Publication, _ inspector: ContractSession?) {
         count(publication)
-        environment.records.board.follow(publication, inspector?.standing)
-        environment.recordings?.publishBegan(publication)
-        if redundancy?.publishBegan(publication) != true { show(publication) }
+        note(publication, inspector?.standing)
+        if redundancy?.publishBegan(publication) != true { begin(publication) }
     }
+
+    /// The worker stops.
+    func stop() { replicator?.stop() }
 
     /// A connection publishes, whatever the stage sees of it.
     private func count(_ publication: Publication) {
@@ -105,7 +114,19 @@ final class PublicationHost: PublishHost {
             })
     }
 
-    /// Lets the stage see a publication: its viewers and its routers.
+    /// Has a publication watched over and recorded, whatever its stage sees of it.
+    private func note(_ publication: Publication, _ standing: ContractStanding? = nil) {
+        environment.records.board.follow(publication, standing)
+        environment.recordings?.publishBegan(publication)
+    }
+
+    /// What a stage sees of its own publishers may stand on other stages too.
+    private func begin(_ publication: Publication) {
+        show(publication)
+        replicator?.publishBegan(publication)
+    }
+
+    /// Lets the stage see a publication, its own or a replica: its viewers and its routers.
     private func show(_ publication: Publication) {
         environment.records.stages.attach(publication)
         subscribers?.publishBegan(publication)

@@ -196,6 +196,7 @@ final class Worker {
         rtmp.stop()
         stage.redundancy?.stop()
         media?.stop()
+        stage.stop()
         site?.stop()
         loop.stop()
     }
@@ -223,7 +224,8 @@ struct WorkerEnvironment: Sendable {
         handshakes = HandshakeLimits(configuration.tls, trust: shared.admission.trust)
         routerMetrics = shared.routerMetrics
         publications = PublicationHost.Environment(
-            gate: shared.admission.gate, trust: shared.admission.trust, leases: membership.leases, contract: shared.contract,
+            gate: shared.admission.gate, trust: shared.admission.trust, leases: membership.leases,
+            replications: shared.replications, contract: shared.contract,
             records: shared.records, staticRouters: shared.staticRouters, replicas: configuration.forwarding.replicas,
             forwarding: forwarding, recordings: recordings, redundancy: shared.redundancy)
         site = PublicSite.Environment(configuration, shared, membership: membership)

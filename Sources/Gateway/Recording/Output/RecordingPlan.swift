@@ -20,7 +20,8 @@ public struct RecordingPlan: Sendable {
 /// What recordings ask of the rest of the gateway, from any thread.
 public protocol RecordingDirector: Sendable {
     /// What of this participant is recorded; nil for nothing. Asked when a publish begins, on its worker: answers at once.
-    func plan(for participant: RecordedParticipant) -> RecordingPlan?
+    /// - Parameter isReplica: the participant publishes on another stage.
+    func plan(for participant: RecordedParticipant, isReplica: Bool) -> RecordingPlan?
     /// Asked on the writer's thread; nil when no bucket is called so any more.
     func target(of bucket: String) -> (any RecordingTarget)?
     /// What is stored before a recording is said to be in that state, such as `events/recording-started.json`. Asked on the

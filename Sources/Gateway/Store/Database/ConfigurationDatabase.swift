@@ -18,6 +18,7 @@ struct ConfigurationDatabase: Sendable {
             for record in try StorageConfiguration.all(database) { state.put(.storageConfiguration(record)) }
             for record in try Revocation.all(database) { state.put(.revocation(record)) }
             for record in try Placement.all(database) { state.put(.placement(record)) }
+            for record in try Replication.all(database) { state.put(.replication(record)) }
             for record in try Setting.all(database) { state.put(.setting(record)) }
             return state
         }
@@ -66,6 +67,17 @@ struct ConfigurationDatabase: Sendable {
                         createdAt INTEGER NOT NULL) WITHOUT ROWID;
                     """)
         }
+        migrator.registerMigration("3 replication") { database in
+            try database.execute(
+                sql: """
+                    CREATE TABLE replication (
+                        sourceStageARN TEXT NOT NULL, participantID TEXT NOT NULL, destinationStageARN TEXT NOT NULL,
+                        number TEXT NOT NULL, attributes TEXT NOT NULL, reconnectWindow INTEGER NOT NULL, state TEXT NOT NULL,
+                        refusedBy INTEGER NOT NULL, sourceSessionID TEXT NOT NULL, destinationSessionID TEXT NOT NULL,
+                        sourceGeneration INTEGER NOT NULL, startedAt INTEGER NOT NULL,
+                        PRIMARY KEY (sourceStageARN, participantID, destinationStageARN)) WITHOUT ROWID;
+                    """)
+        }
         return migrator
     }
 }
@@ -81,6 +93,8 @@ extension Change {
         case .delete(.storageConfiguration(let arn)): try StorageConfiguration.delete(database, key: [arn])
         case .delete(.revocation(let arn, let participantID)): try Revocation.delete(database, key: [arn, participantID])
         case .delete(.placement(let key)): try Placement.delete(database, key: [key.stageID, String(key.replica)])
+        case .delete(.replication(let key)):
+            try Replication.delete(database, key: [key.sourceStageARN, key.participantID, key.destinationStageARN])
         case .delete(.setting(let name)): try Setting.delete(database, key: [name])
         }
     }
@@ -95,6 +109,7 @@ extension Record {
         case .storageConfiguration(let configuration): configuration
         case .revocation(let revocation): revocation
         case .placement(let placement): placement
+        case .replication(let replication): replication
         case .setting(let setting): setting
         }
     }
@@ -201,6 +216,33 @@ extension Placement: StoredRecord {
         self.init(
             key: Key(stageID: row.text("stageID"), replica: row["replica"] ?? 0), router: row.text("router"),
             generation: UInt64(max(0, generation)))
+    }
+}
+
+extension Replication: StoredRecord {
+    static let table = "replication"
+    static let columns = [
+        "sourceStageARN", "participantID", "destinationStageARN", "number", "attributes", "reconnectWindow", "state",
+        "refusedBy", "sourceSessionID", "destinationSessionID", "sourceGeneration", "startedAt",
+    ]
+    static let keyColumns = ["sourceStageARN", "participantID", "destinationStageARN"]
+    var values: [(any DatabaseValueConvertible & Sendable)?] {
+        [
+            key.sourceStageARN, key.participantID, key.destinationStageARN, number, StoredMap(attributes), reconnectWindow,
+            state.rawValue, refusedBy, sourceSessionID, destinationSessionID, Int64(sourceGeneration),
+            startedAt.nanosecondsSince1970,
+        ]
+    }
+
+    init(row: Row) {
+        self.init(
+            Key(row.text("participantID"), from: row.text("sourceStageARN"), to: row.text("destinationStageARN")),
+            number: row.text("number"), attributes: row.map("attributes"), reconnectWindow: row["reconnectWindow"] ?? 0,
+            startedAt: row.time("startedAt"))
+        let generation: Int64 = row["sourceGeneration"] ?? 0
+        (state, refusedBy) = (State(rawValue: row.text("state")) ?? .stopped, row["refusedBy"] ?? 0)
+        (sourceSessionID, destinationSessionID) = (row.text("sourceSessionID"), row.text("destinationSessionID"))
+        sourceGeneration = UInt64(max(0, generation))
     }
 }
 

@@ -124,24 +124,28 @@ extension Participant: StoredRecord {
     static let columns = [
         "stageARN", "sessionID", "participantID", "userID", "attributes", "isConnected", "published", "firstJoinTime",
         "ingestProtocol", "ingestConfigurationARN", "browserName", "browserVersion", "osName", "osVersion", "sdkVersion",
-        "recordingState", "recordingBucket", "recordingPrefix",
+        "recordingState", "recordingBucket", "recordingPrefix", "replicationType", "replicationState", "sourceStageARN",
+        "sourceSessionID",
     ]
     static let keyColumns = ["stageARN", "sessionID", "participantID"]
-    /// The first join stays, and whoever published once has published, by that protocol also when it only watches now; recording is
-    /// told by itself.
+    /// The first join stays, and whoever published once has published, by that protocol also when it only watches now; recording and
+    /// replication are told by themselves.
     static let mergedColumns = [
         "firstJoinTime": "firstJoinTime", "published": "max(published, excluded.published)",
         "ingestProtocol": "iif(excluded.ingestProtocol = '', ingestProtocol, excluded.ingestProtocol)",
         "ingestConfigurationARN":
             "iif(excluded.ingestProtocol = '', ingestConfigurationARN, excluded.ingestConfigurationARN)",
         "recordingState": "recordingState", "recordingBucket": "recordingBucket", "recordingPrefix": "recordingPrefix",
+        "replicationType": "replicationType", "replicationState": "replicationState", "sourceStageARN": "sourceStageARN",
+        "sourceSessionID": "sourceSessionID",
     ]
     var values: [(any DatabaseValueConvertible & Sendable)?] {
         [
             stageARN, sessionID, participantID, userID, StoredMap(attributes), isConnected, published,
             firstJoinTime.nanosecondsSince1970, ingestProtocol, ingestConfigurationARN, client.browserName,
             client.browserVersion, client.osName, client.osVersion, client.sdkVersion, recording?.state.rawValue ?? "",
-            recording?.bucketName ?? "", recording?.prefix ?? "",
+            recording?.bucketName ?? "", recording?.prefix ?? "", replication?.part.rawValue ?? "",
+            replication?.stateName ?? "", replication?.sourceStageARN ?? "", replication?.sourceSessionID ?? "",
         ]
     }
 
@@ -159,6 +163,11 @@ extension Participant: StoredRecord {
         recording = ParticipantRecording.State(rawValue: row.text("recordingState")).map {
             ParticipantRecording($0, bucketName: row.text("recordingBucket"), prefix: row.text("recordingPrefix"))
         }
+        replication = ParticipantReplication.Part(rawValue: row.text("replicationType")).map {
+            ParticipantReplication(
+                $0, isActive: row.text("replicationState") == "ACTIVE", sourceStageARN: row.text("sourceStageARN"),
+                sourceSessionID: row.text("sourceSessionID"))
+        }
     }
 }
 
@@ -167,6 +176,7 @@ extension ParticipantEvent: StoredRecord {
     static let columns = [
         "sequence", "name", "time", "stageARN", "sessionID", "participantID", "userID", "errorCode", "generation", "rule",
         "sentence", "recordingBucket", "recordingPrefix", "recordingDuration", "remoteParticipantID",
+        "destinationStageARN", "destinationSessionID", "isReplica",
     ]
     static let keyColumns = ["sequence"]
 
@@ -178,7 +188,7 @@ extension ParticipantEvent: StoredRecord {
         [
             sequence == 0 ? nil : sequence, name.rawValue, time.nanosecondsSince1970, stageARN, sessionID, participantID,
             userID, errorCode, Int64(generation), rule, sentence, recording?.bucketName ?? "", recording?.prefix ?? "",
-            recording?.duration, remoteParticipantID,
+            recording?.duration, remoteParticipantID, destination?.stageARN ?? "", destination?.sessionID ?? "", isReplica,
         ]
     }
 
@@ -195,5 +205,9 @@ extension ParticipantEvent: StoredRecord {
                 bucketName: row.text("recordingBucket"), prefix: row.text("recordingPrefix"), duration: row["recordingDuration"])
         }
         remoteParticipantID = row.text("remoteParticipantID")
+        isReplica = row.flag("isReplica")
+        if !row.text("destinationStageARN").isEmpty {
+            destination = Destination(stageARN: row.text("destinationStageARN"), sessionID: row.text("destinationSessionID"))
+        }
     }
 }

@@ -94,6 +94,16 @@ struct HistoryDatabase: Sendable {
                         WHERE stageARN = ? AND sessionID = ? AND participantID = ?
                     """,
                 arguments: [recording.state.rawValue, recording.bucketName, recording.prefix, stage, session, participantID])
+        case .replication(let replication, let stage, let session, let participantID):
+            try database.execute(
+                sql: """
+                    UPDATE participant SET replicationType = ?, replicationState = ?, sourceStageARN = ?, sourceSessionID = ?
+                        WHERE stageARN = ? AND sessionID = ? AND participantID = ?
+                    """,
+                arguments: [
+                    replication.part.rawValue, replication.stateName, replication.sourceStageARN, replication.sourceSessionID,
+                    stage, session, participantID,
+                ])
         case .closed(let stage, let session, let participantID, let generation, let time):
             // Where the cluster's database decides who is still connected, it also says what follows.
             guard !isQueueing, let participant = try Self.participant(stage, session, participantID, database) else { break }
@@ -178,6 +188,17 @@ struct HistoryDatabase: Sendable {
         migrator.registerMigration("5 who is watched") { database in
             try database.execute(sql: "ALTER TABLE event ADD COLUMN remoteParticipantID TEXT NOT NULL DEFAULT ''")
         }
+        migrator.registerMigration("6 replication") { database in
+            for (table, columns) in [
+                ("participant", ["replicationType", "replicationState", "sourceStageARN", "sourceSessionID"]),
+                ("event", ["destinationStageARN", "destinationSessionID"]),
+            ] {
+                for column in columns {
+                    try database.execute(sql: "ALTER TABLE \(table) ADD COLUMN \(column) TEXT NOT NULL DEFAULT ''")
+                }
+            }
+            try database.execute(sql: "ALTER TABLE event ADD COLUMN isReplica INTEGER NOT NULL DEFAULT 0")
+        }
         return migrator
     }
 }
@@ -225,7 +246,7 @@ extension HistoryDatabase {
     private static func enqueue(_ write: HistoryWrite, _ database: Database) throws {
         switch write {
         case .delivered, .forwarded: return
-        case .sessionBegan, .sessionEnded, .participant, .event, .recording, .closed: break
+        case .sessionBegan, .sessionEnded, .participant, .event, .recording, .replication, .closed: break
         }
         let entry = String(decoding: try JSONEncoder().encode(write), as: UTF8.self)
         try database.cachedStatement(sql: "INSERT INTO platformQueue (entry) VALUES (?)").execute(arguments: [entry])
@@ -296,6 +317,7 @@ extension HistoryDatabase {
                 name: name, time: now, stageARN: participant.stageARN, sessionID: participant.sessionID,
                 participantID: participant.participantID, userID: participant.userID, generation: generation)
             event.remoteParticipantID = remote
+            event.isReplica = remote.isEmpty && participant.replication?.part == .replica
             return event
         }
         let subscriptions = try openSubscriptions(of: participant, database).map { event(.subscribeStopped, of: $0) }

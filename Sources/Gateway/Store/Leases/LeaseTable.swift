@@ -144,10 +144,11 @@ struct LeaseTable {
     ) -> [HistoryWrite] {
         let sessionID = session(of: grant.stageARN, now)
         func error(_ name: ParticipantEvent.Name) -> HistoryWrite {
-            .event(
-                ParticipantEvent(
-                    name: name, time: now, stageARN: grant.stageARN, sessionID: sessionID,
-                    participantID: grant.participantID, userID: grant.userID, errorCode: errorCode))
+            var event = ParticipantEvent(
+                name: name, time: now, stageARN: grant.stageARN, sessionID: sessionID,
+                participantID: grant.participantID, userID: grant.userID, errorCode: errorCode)
+            event.isReplica = grant.replica != nil
+            return .event(event)
         }
         var writes = record(sessionOf: grant.stageARN)
         if held[Key(stageID: grant.stageID, participantID: grant.participantID)] == nil {
@@ -285,9 +286,11 @@ extension LeaseTable {
         let sessionID = session(of: arn, now)
         if viewers[key] == nil { sessions[arn]?.present += 1 }
         let writes = record(sessionOf: arn)
+        let watched = Key(stageID: watching.grant.stageID, participantID: watching.participantID)
         return writes
             + viewers.start(
-                watching, sessionID: sessionID, generation: viewerGeneration(key, now), isPresent: isAnnounced(key), now: now)
+                watching, isReplica: held[watched]?.grant.replica != nil, sessionID: sessionID,
+                generation: viewerGeneration(key, now), isPresent: isAnnounced(key), now: now)
     }
 
     mutating func watchStopped(_ watching: Watching, now: WallTime) -> [HistoryWrite] {
@@ -391,6 +394,7 @@ extension LeaseTable {
             participantID: entry.grant.participantID, userID: entry.grant.userID, errorCode: errorCode,
             generation: entry.revivedGeneration ?? entry.lease.generation)
         (event.rule, event.sentence) = (warning?.rule ?? "", warning?.sentence ?? "")
+        event.isReplica = entry.grant.replica != nil
         return .event(event)
     }
 

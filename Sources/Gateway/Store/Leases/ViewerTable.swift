@@ -12,6 +12,8 @@ struct ViewerTable {
         var joinedAt: WallTime
         /// Sessions by the participant that they watch.
         var watched: [String: Int] = [:]
+        /// Those of them that publish on another stage.
+        var replicas: Set<String> = []
     }
 
     /// How often an error of the same kind, of a viewer that tries again and again, is told.
@@ -35,9 +37,11 @@ struct ViewerTable {
 
     subscript(_ key: Key) -> Viewer? { viewers[key] }
 
-    /// - Parameter isPresent: it publishes, so that it has joined already.
+    /// - Parameters:
+    ///   - isReplica: whom it watches publishes on another stage.
+    ///   - isPresent: it publishes, so that it has joined already.
     mutating func start(
-        _ watching: Watching, sessionID: String, generation: UInt64, isPresent: Bool, now: WallTime
+        _ watching: Watching, isReplica: Bool, sessionID: String, generation: UInt64, isPresent: Bool, now: WallTime
     ) -> [HistoryWrite] {
         let key = Key(watching.grant)
         let isNew = viewers[key] == nil
@@ -45,6 +49,7 @@ struct ViewerTable {
             viewers[key] ?? Viewer(grant: watching.grant, sessionID: sessionID, generation: generation, joinedAt: now)
         let sessions = viewer.watched[watching.participantID, default: 0] + 1
         viewer.watched[watching.participantID] = sessions
+        if isReplica { viewer.replicas.insert(watching.participantID) } else { viewer.replicas.remove(watching.participantID) }
         viewers[key] = viewer
         let joined = isNew ? join(viewer, isPresent: isPresent) : []
         return sessions == 1 ? joined + [event(.subscribeStarted, viewer, now, watched: watching.participantID)] : joined
@@ -117,6 +122,7 @@ struct ViewerTable {
             participantID: viewer.grant.participantID, userID: viewer.grant.userID, errorCode: errorCode,
             generation: viewer.generation)
         event.remoteParticipantID = watched
+        event.isReplica = viewer.replicas.contains(watched)
         return .event(event)
     }
 

@@ -19,6 +19,8 @@ public struct Participant: Codable, Equatable, Sendable {
     public var client: ClientAttributes
     /// Nil while nothing of it was recorded. What `HistoryWrite.recording` says stays, whatever else is written.
     public var recording: ParticipantRecording?
+    /// Nil while it is in no replication. What `HistoryWrite.replication` says stays, whatever else is written.
+    public var replication: ParticipantReplication?
     /// The generation of the publish, or of the watching, that this is about; nil when it does neither. Not stored.
     public var generation: UInt64?
     /// Through which node of a cluster it watches, if it does. Not stored.

@@ -8,6 +8,7 @@ package enum Record: Equatable, Sendable {
     case storageConfiguration(StorageConfiguration)
     case revocation(Revocation)
     case placement(Placement)
+    case replication(Replication)
     case setting(Setting)
 
     /// What names a record among all.
@@ -18,6 +19,7 @@ package enum Record: Equatable, Sendable {
         case storageConfiguration(arn: String)
         case revocation(stageARN: String, participantID: String)
         case placement(Placement.Key)
+        case replication(Replication.Key)
         case setting(name: String)
     }
 
@@ -29,6 +31,7 @@ package enum Record: Equatable, Sendable {
         case .storageConfiguration(let configuration): .storageConfiguration(arn: configuration.arn)
         case .revocation(let entry): .revocation(stageARN: entry.stageARN, participantID: entry.participantID)
         case .placement(let placement): .placement(placement.key)
+        case .replication(let replication): .replication(replication.key)
         case .setting(let setting): .setting(name: setting.name)
         }
     }

@@ -29,6 +29,8 @@ public struct ParticipantEvent: Codable, Equatable, Sendable {
         case subscribeError = "SUBSCRIBE_ERROR"
         /// It never was in the session: what keeps it out has nothing to do with what it would publish.
         case joinError = "JOIN_ERROR"
+        case replicationStarted = "REPLICATION_STARTED"
+        case replicationStopped = "REPLICATION_STOPPED"
         case publishWarning = "PUBLISH_WARNING"
         case recordingStarted = "RECORDING_STARTED"
         case recordingEnded = "RECORDING_ENDED"
@@ -53,6 +55,14 @@ public struct ParticipantEvent: Codable, Equatable, Sendable {
         }
     }
 
+    /// The other side of a replication.
+    public struct Destination: Codable, Equatable, Sendable {
+        public var stageARN: String
+        public var sessionID: String
+
+        public init(stageARN: String, sessionID: String) { (self.stageARN, self.sessionID) = (stageARN, sessionID) }
+    }
+
     /// Rises with every event of this gateway; 0 until the store has written it.
     public var sequence: Int64
     public var name: Name
@@ -74,6 +84,14 @@ public struct ParticipantEvent: Codable, Equatable, Sendable {
     public var sentence = ""
     /// Nil unless it is about a recording.
     public var recording: Recording?
+    /// Nil unless it is about a replication.
+    public var destination: Destination?
+    /// Whether the participant, or whom it watches, publishes on another stage. Absent in what older versions queued.
+    public var isReplica: Bool {
+        get { replica ?? false }
+        set { replica = newValue ? true : nil }
+    }
+    private var replica: Bool?
     /// The generation of the publish, or of the watching, that it belongs to.
     public var generation: UInt64
 

@@ -130,7 +130,9 @@ final class WHIPSession: TransportSession {
 
     /// A second of pictures, or of audio alone: the publish is real.
     private func reportStart() {
-        if let lease = publication?.lease { context.reports?.publishStarted(lease) }
+        guard let publication else { return }
+        context.reports?.publishStarted(publication.lease)
+        publication.started()
     }
 
     /// Hands on what the batch brought; its bytes are still where they were received.

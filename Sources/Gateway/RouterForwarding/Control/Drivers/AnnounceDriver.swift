@@ -143,14 +143,15 @@ public final class AnnounceDriver: RouterDriver {
         return String(hexadecimal: Digest.sha256(Array(lines.utf8)))
     }
 
-    /// All of them when the router has begun anew, else those that its answer does not list.
+    /// All of them when the router has begun anew, else those that its answer does not list: an id that two stages have, twice.
     private func lost(_ participants: [Announcement], by answer: JSONValue) -> [ParticipantKey] {
         let boot = answer["bootId"]?.string
         defer { bootID = boot }
         if let bootID, boot != bootID { return participants.map(\.participant) }
         guard let known = answer["participants"]?.array else { return [] }
-        let held = Set(known.compactMap(\.string))
-        return participants.map(\.participant).filter { !held.contains($0.participantID) }
+        func counts(_ ids: [String]) -> [String: Int] { ids.reduce(into: [:]) { $0[$1, default: 0] += 1 } }
+        let (held, ours) = (counts(known.compactMap(\.string)), counts(participants.map(\.participantID)))
+        return participants.map(\.participant).filter { held[$0.participantID, default: 0] < ours[$0.participantID, default: 0] }
     }
 }
 

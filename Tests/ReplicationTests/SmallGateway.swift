@@ -1,0 +1,224 @@
+import Admission
+import EventLoop
+import Refusals
+import StageHub
+import Store
+import TestSupport
+import Testing
+import Wire
+
+@testable import Replication
+
+/// A gateway in small: the real store and leases, one worker's replicator and the keeper, all on one loop. Publishes are fed by hand.
+final class SmallGateway {
+    let loop: EventLoop
+    let store: EmbeddedStore
+    let leases: EmbeddedLeases
+    let book: ReplicationBook
+    private let directory: TemporaryDirectory
+    private var replicator: Replicator?
+    private var keeper: ReplicationKeeper?
+    private(set) var publishes: [Publish] = []
+    /// Replicas that have their sinks now.
+    private(set) var replicas: [ReplicaSink] = []
+
+    /// One live publish of its own.
+    final class Publish {
+        let publication: Publication
+        let holder: TestHolder
+        var isOver = false
+
+        init(_ publication: Publication, _ holder: TestHolder) { (self.publication, self.holder) = (publication, holder) }
+    }
+
+    init(stages: [String]) throws {
+        loop = try EventLoop()
+        directory = try TemporaryDirectory()
+        let observers = StateObservers()
+        store = try EmbeddedStore(directory: directory.path, onChange: observers.tell)
+        leases = EmbeddedLeases(store: store)
+        book = ReplicationBook(store: store, leases: leases)
+        observers.add(book.stateChanged)
+        var timing = ReplicationTiming()
+        (timing.lingering, timing.suspicion) = (.milliseconds(300), .milliseconds(100))
+        replicator = try Replicator(loop: loop, book: book, timing: timing) { [unowned self] in attached($0) }
+        keeper = try ReplicationKeeper(loop: loop, book: book, interval: .milliseconds(50))
+        for stage in stages { makeStage(stage) }
+    }
+
+    static func arn(_ stage: String) -> String { ResourceName().arn(.stage, stage) }
+
+    static func key(_ participant: String, _ source: String, _ destination: String) -> Replication.Key {
+        Replication.Key(participant, from: arn(source), to: arn(destination))
+    }
+
+    // MARK: - The control API's part
+
+    @discardableResult
+    func write<Value: Sendable>(_ body: @escaping @Sendable (inout StateTransaction) throws -> Value) -> Value? {
+        let answer = Lock<Result<Value, any Error>?>(nil)
+        store.write(body) { result in answer.withLock { $0 = result } }
+        until("the store has written") { answer.withLock { $0 != nil } }
+        return try? answer.withLock { $0 }?.get()
+    }
+
+    func makeStage(_ id: String) {
+        let stage = Stage(arn: Self.arn(id), createdAt: EventLoop.wallNow())
+        write { $0.put(stage) }
+    }
+
+    /// As StartParticipantReplication writes it; what comes of it is not waited for.
+    func start(_ key: Replication.Key, window: Int, attributes: [String: String] = [:]) {
+        let new = Replication(
+            key, number: Identifier.random(12), attributes: attributes, reconnectWindow: window, startedAt: EventLoop.wallNow())
+        write { transaction in
+            let state = transaction.state
+            guard state.stages[key.sourceStageARN] != nil, state.stages[key.destinationStageARN] != nil,
+                state.replications[key]?.isRunning != true, state.runningReplication(to: key.source) == nil
+            else { return }
+            transaction.put(new)
+        }
+    }
+
+    func stop(where isMeant: @escaping @Sendable (Replication.Key) -> Bool) {
+        tell(write { $0.stopReplications(where: isMeant) } ?? [])
+    }
+
+    func deleteStage(_ id: String) {
+        let arn = Self.arn(id)
+        let stopped = write { transaction in
+            let stopped = transaction.stopReplications { $0.sourceStageARN == arn || $0.destinationStageARN == arn }
+            transaction.removeStage(arn)
+            return stopped
+        }
+        tell(stopped ?? [])
+        leases.endAll(ofStage: arn, Refusal(.stageDeleted))
+    }
+
+    private func tell(_ stopped: [Replication]) {
+        store.recordStopped(stopped, at: EventLoop.wallNow())
+        leases.endRevoked()
+    }
+
+    func record(_ key: Replication.Key) -> Replication? { store.state.replications[key] }
+
+    // MARK: - Encoders
+
+    /// - Parameter takeOver: whoever publishes as that participant is displaced.
+    @discardableResult
+    func publish(_ participant: String, on stage: String, takeOver: Bool = false) -> Publish? {
+        let holder = TestHolder()
+        let grant = PublishGrant(
+            participantID: participant, stageARN: Self.arn(stage), stageID: stage, attributes: ["name": participant],
+            credentialHash: participant)
+        let answer = Lock<ClaimAnswer?>(nil)
+        leases.claimPublish(grant, protocol: .whip, holder: holder, takeOver: takeOver) { new in answer.withLock { $0 = new } }
+        guard case .granted(let lease)? = answer.withLock({ $0 }) else { return nil }
+        endWhoShall()
+        let publication = Publication(grant: grant, lease: lease, ingestProtocol: .whip, timeline: Timeline())
+        publication.setFormat(.opus(isStereo: true), of: .audio)
+        let publish = Publish(publication, holder)
+        publishes.append(publish)
+        replicator?.publishBegan(publication)
+        leases.publishStarted(lease)
+        publication.started()
+        return publish
+    }
+
+    func end(_ publish: Publish, _ reason: SessionEnd = .connectionLost) {
+        guard !publish.isOver else { return }
+        publish.isOver = true
+        publishes.removeAll { $0 === publish }
+        publish.publication.end(reason)
+        leases.release(publish.publication.lease)
+    }
+
+    /// Those whose leases were taken away end, as their workers would end them.
+    func endWhoShall() {
+        for publish in publishes {
+            guard let reason = publish.holder.ended else { continue }
+            if case .disconnected(let refusal) = reason { end(publish, .refused(refusal)) } else { end(publish, .takenOver) }
+        }
+    }
+
+    private func attached(_ publication: Publication) {
+        let sink = ReplicaSink(publication.grant) { [unowned self] ended in replicas.removeAll { $0 === ended } }
+        replicas.append(sink)
+        publication.add(sink)
+    }
+
+    // MARK: - Time
+
+    func turn(_ time: Duration = .milliseconds(2)) {
+        _ = loop.run(until: { false }, within: time)
+        endWhoShall()
+    }
+
+    func until(
+        _ what: Comment, within limit: Duration = .seconds(60), sourceLocation: SourceLocation = #_sourceLocation,
+        _ condition: () -> Bool
+    ) {
+        let deadline = EventLoop.monotonicNow() + limit
+        while !condition() {
+            guard EventLoop.monotonicNow() < deadline else {
+                Issue.record(what, sourceLocation: sourceLocation)
+                return
+            }
+            turn()
+        }
+    }
+
+    func live(_ participants: [StageParticipant]) -> Set<StageParticipant> {
+        let found = Lock<Set<StageParticipant>>([])
+        leases.live(among: Set(participants)) { result in found.withLock { $0 = (try? result.get()) ?? [] } }
+        return found.withLock { $0 }
+    }
+
+    /// All that the history tells, oldest first.
+    func events() -> [ParticipantEvent] {
+        let found = Lock<[ParticipantEvent]?>(nil)
+        store.read {
+            try $0.events(after: 0, limit: 1_000_000)
+        } reply: { result in
+            found.withLock { $0 = (try? result.get()) ?? [] }
+        }
+        until("the history is read") { found.withLock { $0 != nil } }
+        return found.withLock { $0 } ?? []
+    }
+
+    func participant(_ id: String, _ stage: String, _ session: String) -> Participant? {
+        let found = Lock<Participant??>(nil)
+        store.read {
+            try $0.participant(id, ofStage: Self.arn(stage), sessionID: session)
+        } reply: { result in
+            found.withLock { $0 = .some((try? result.get()) ?? nil) }
+        }
+        until("the participant is read") { found.withLock { $0 != nil } }
+        return found.withLock { $0 } ?? nil
+    }
+}
+
+final class TestHolder: LeaseHolder {
+    private let end = Lock<LeaseEnd?>(nil)
+    var lastProgress: MonotonicTime { .zero }
+    var hasEnded: Bool { ended != nil }
+    var ended: LeaseEnd? { end.withLock { $0 } }
+    func end(_ reason: LeaseEnd) { end.withLock { $0 = reason } }
+}
+
+/// Stands for everything that a replica is connected with.
+final class ReplicaSink: MediaSink {
+    let grant: PublishGrant
+    private(set) var packets = 0
+    private(set) var formats: Set<TrackID> = []
+    private(set) var muted: Set<TrackID> = []
+    private let onEnd: (ReplicaSink) -> Void
+
+    init(_ grant: PublishGrant, _ onEnd: @escaping (ReplicaSink) -> Void) { (self.grant, self.onEnd) = (grant, onEnd) }
+
+    func forward(_ packets: UnsafeBufferPointer<MediaPacket>, of run: MediaRun) { self.packets += packets.count }
+    func formatChanged(_ track: TrackID, to format: TrackFormat) { formats.insert(track) }
+    func muteChanged(_ track: TrackID, isMuted: Bool) { if isMuted { muted.insert(track) } else { muted.remove(track) } }
+    func restarted() {}
+    func ended(_ reason: SessionEnd) { onEnd(self) }
+}
