@@ -12,7 +12,9 @@ import Wire
 private final class SlowDirector: RecordingDirector, RecordingTarget {
     let memory = MemoryDirector()
 
-    func plan(for participant: RecordedParticipant) -> RecordingPlan? { memory.plan(for: participant) }
+    func plan(for participant: RecordedParticipant, isReplica: Bool) -> RecordingPlan? {
+        memory.plan(for: participant, isReplica: isReplica)
+    }
     func target(of bucket: String) -> (any RecordingTarget)? { self }
     func documents(of recording: RecordingSummary) -> [RecordedObject] { memory.documents(of: recording) }
     func changed(_ recording: RecordingSummary) { memory.changed(recording) }
