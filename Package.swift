@@ -65,6 +65,7 @@ let modules: [Module] = [
 
     protocols("Wire"),
     protocols("JSON", ["Wire"]),
+    protocols("CBOR", ["Wire"]),
     protocols("AMF0", ["Wire"]),
     protocols("FLV", ["Wire", "AMF0"]),
     protocols("RTMP", ["Wire", "AMF0", "FLV"]),
@@ -99,12 +100,16 @@ let modules: [Module] = [
     gateway("Admission", ["Wire", "Refusals", "Settings"]),
     gateway(
         "GatewayConfiguration", ["Wire", "Settings"], products: [yams, swiftConfiguration]),
-    gateway("Store", ["Wire", "Settings", "JSON", "JWT", "Refusals", "Admission", "EventLoop", "OpenSSL"], products: [grdb]),
+    gateway("StageMetrics", ["Wire", "JSON"]),
+    gateway(
+        "Store", ["Wire", "Settings", "JSON", "JWT", "Refusals", "Admission", "StageMetrics", "EventLoop", "OpenSSL"],
+        products: [grdb]),
     gateway("StageHub", ["Wire", "RTP", "Refusals", "Admission"], strict: true),
     gateway(
         "Monitoring",
         [
-            "Wire", "Settings", "JSON", "StageHub", "MediaContract", "Admission", "Refusals", "EventLoop", "GatewayLogging",
+            "Wire", "Settings", "JSON", "StageHub", "StageMetrics", "MediaContract", "Admission", "Refusals", "EventLoop",
+            "GatewayLogging",
             "GatewayMetrics",
         ],
         strict: true),
@@ -198,6 +203,7 @@ let modules: [Module] = [
         ],
         testUses: ["HTTPServer", "Sockets"]),
 
+    gateway("CloudWatch", ["Wire", "JSON", "CBOR", "HTTP", "StageMetrics"]),
     gateway(
         "Cluster", ["Wire", "Settings", "JSON", "EventLoop", "Redis", "Refusals", "Admission", "Store"],
         embedded: [
@@ -205,11 +211,10 @@ let modules: [Module] = [
             "nodes",
         ].map { "Scripts/\($0).lua" }),
     gateway(
-        "ClusterStore", ["Wire", "Settings", "JSON", "OpenSSL", "EventLoop", "Redis", "Store"], testUses: ["Sockets"],
+        "ClusterStore", ["Wire", "Settings", "JSON", "OpenSSL", "EventLoop", "Redis", "StageMetrics", "Store"], testUses: ["Sockets"],
         embedded: [
             "commit", "stage", "follow", "announce", "once", "participants", "session", "participant", "recording",
-            "replication", "event", "closed",
-            "append",
+            "replication", "event", "closed", "append", "metrics",
         ].map { "Scripts/\($0).lua" }),
     gateway("TakeOverCodec", ["Wire", "EventLoop", "Sockets", "HTTP"]),
     gateway(
@@ -224,7 +229,8 @@ let modules: [Module] = [
             "GatewayLogging",
             "GatewayMetrics", "DataDirectory", "Refusals", "Settings", "GatewayConfiguration", "Store", "Redis", "ClusterStore",
             "Cluster", "EncoderSetup",
-            "Admission", "StageHub", "MediaContract", "Transcoding", "RouterForwarding", "RTMPIngest", "WebRTCTransport",
+            "Admission", "StageHub", "StageMetrics", "MediaContract", "Transcoding", "RouterForwarding", "RTMPIngest",
+            "WebRTCTransport", "CloudWatch",
             "WHIPIngest", "SharedPort", "EmbeddedRouter", "Events", "ControlPlane", "ObjectStorage", "Monitoring", "Console",
             "TakeOver", "TakeOverCodec", "ClientConfiguration", "Recording", "RedundantIngest", "Replication",
         ], strict: true),

@@ -2,6 +2,7 @@ import Admission
 import JSON
 import Refusals
 import StageHub
+import StageMetrics
 import Testing
 import Wire
 
@@ -40,15 +41,11 @@ struct LayerFiguresTests {
 
     /// A metric's greatest value in the last minute that has some, by layer's name.
     private func latest(_ metric: String) -> [String: Double] {
-        var filter = StageHistory.Filter()
-        (filter.metricName, filter.participantID) = (metric, "p1")
-        let series = bench.sampler.history.json(ofStage: "abc", stageARN: "arn", filter)["metrics"]?.array ?? []
-        return series.reduce(into: [:]) { found, series in
-            let names = series["dimensions"]?.array ?? []
-            guard names.contains(where: { $0["value"] == "video" }),
-                let layer = names.first(where: { $0["name"] == "SimulcastLayer" })?["value"]?.string
-            else { return }
-            found[layer] = series["datapoints"]?.array?.last?["maximum"]?.double
+        let samples = bench.kept + bench.sampler.collector.open.map { MetricSample($0.key, $0.value) }
+        return samples.reduce(into: [:]) { found, sample in
+            let series = sample.series
+            guard series.metric.rawValue == metric, series.participantID == "p1", series.media == .video else { return }
+            found[series.layer] = sample.point.maximum
         }
     }
 

@@ -3,6 +3,7 @@ import EventLoop
 import GatewayMetrics
 import MediaContract
 import StageHub
+import StageMetrics
 import Synchronization
 import Wire
 
@@ -13,8 +14,15 @@ final class MonitoringBench {
     let metrics = MetricsRegistry()
     let board: SessionBoard
     let sampler: SessionSampler
+    /// What minutes that are over had.
+    var kept: [MetricSample] { keeper.kept }
+    private let keeper = Keeper()
     private let wall: Clock
     private(set) var now = MonotonicTime(nanoseconds: 1_000_000_000)
+
+    private final class Keeper {
+        var kept: [MetricSample] = []
+    }
 
     final class Clock: Sendable {
         let nanoseconds = Atomic<Int64>(1_790_000_040_000_000_000)
@@ -25,7 +33,9 @@ final class MonitoringBench {
         let wall = Clock()
         self.wall = wall
         board = SessionBoard(metrics: metrics, wallNow: { wall.now })
-        sampler = SessionSampler(loop: try EventLoop(), board: board, metrics: metrics, wallNow: { wall.now })
+        sampler = SessionSampler(
+            loop: try EventLoop(), board: board, metrics: metrics, keep: { [keeper] in keeper.kept += $0 },
+            wallNow: { wall.now })
     }
 
     func pass(_ duration: Duration) {

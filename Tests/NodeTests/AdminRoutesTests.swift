@@ -40,6 +40,8 @@ struct AdminRoutesTests {
         (.post, "/CreateStage", .operation, .judgedByAPI, []),
         (.get, "/CreateStage", .operation, .judgedByAPI, []),
         (.delete, "/tags/arn", .operation, .judgedByAPI, []),
+        (.post, "/", .cloudWatch, .judgedByAPI, []),
+        (.post, "/service/GraniteServiceVersion20100801/operation/ListMetrics", .cloudWatch, .judgedByAPI, ["ListMetrics"]),
     ])
     func `an address has one meaning, for whom it says`(
         method: HTTPMethod, target: String, action: AdminAction, caller: AdminCaller, taken: [String]
@@ -49,7 +51,7 @@ struct AdminRoutesTests {
 
     @Test(arguments: [
         (HTTPMethod.post, "/livez", AdminCaller.anybody, "GET, HEAD"), (.put, "/metrics", .metricsReader, "GET, HEAD"),
-        (.post, "/", .anybody, "GET, HEAD"), (.put, "/v1/console/session", .anybody, "GET, POST, DELETE"),
+        (.put, "/", .judgedByAPI, "POST, GET, HEAD"), (.put, "/v1/console/session", .anybody, "GET, POST, DELETE"),
         (.put, "/v1/drain", .key(.getDrain), "GET, POST, DELETE"), (.get, "/v1/undrain", .key(.stopDrain), "POST"),
         (.head, "/v1/events", .key(.getEvents), "GET"), (.post, "/v1/overview", .key(.getOverview), "GET, HEAD"),
         (.delete, "/v1/sessions/x", .key(.getSession), "GET, HEAD"),
@@ -80,7 +82,7 @@ struct AdminRoutesTests {
     func `nothing that changes something is anybody's, or a read-only key's`() {
         for route in routes.routes where !Set(route.methods).isSubset(of: [.get, .head]) {
             if case .key(let action) = route.caller, !action.isReading { continue }
-            #expect(route.action == .consoleSession, "\(route.path)")
+            #expect([.consoleSession, .cloudWatch].contains(route.action), "\(route.path)")
         }
     }
 

@@ -5,6 +5,13 @@ import Settings
 public import Store
 public import Wire
 
+/// Why a request of another API than the control API is not answered: the code that AWS gives, its status, a sentence.
+public struct AccessRefusal: Equatable, Sendable {
+    public var type: String
+    public var status: Int
+    public var message: String
+}
+
 /// The control API: the rest-json protocol of `ivs-realtime`, as the AWS CLI and SDKs speak it. Confined to its loop.
 public final class ControlPlane {
     private let loop: EventLoop
@@ -66,6 +73,18 @@ public final class ControlPlane {
             return nil
         } catch {
             return error.response
+        }
+    }
+
+    /// Checks that CloudWatch's operation may be asked, now: what it says else is in the words of a protocol of its own.
+    /// - Parameter stages: ARNs of those that it is about; one of them is empty where it is about more.
+    public func metricsRefusal(of request: HTTPRequest, for action: AccessAction, on stages: [String]) -> AccessRefusal? {
+        do throws(APIError) {
+            let caller = try access.check(request, for: action, sessions, now: wallNow()) { stages }
+            guard limiter.admitMetrics(action, of: caller, at: loop.now) else { throw .throttled }
+            return nil
+        } catch {
+            return AccessRefusal(type: error.type, status: error.status.code, message: error.message)
         }
     }
 

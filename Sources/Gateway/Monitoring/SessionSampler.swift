@@ -3,9 +3,10 @@ public import EventLoop
 public import GatewayMetrics
 import MediaContract
 import StageHub
+public import StageMetrics
 public import Wire
 
-/// Looks at every live publish once a second: for the console, the metrics and the stages' history. Confined to its loop.
+/// Looks at every live publish and viewer once a second: for the console, the metrics and CloudWatch's. Confined to its loop.
 public final class SessionSampler {
     public static let interval = Duration.seconds(1)
 
@@ -16,7 +17,12 @@ public final class SessionSampler {
         var encoder = EncoderHistory()
     }
 
-    public private(set) var history = StageHistory()
+    /// The present minute, by CloudWatch's names.
+    public private(set) var collector = MetricCollector()
+    /// Everybody who watches.
+    private let viewers: () -> [ViewerSample]
+    /// Takes each minute that is over.
+    private let keep: ([MetricSample]) -> Void
     private let board: SessionBoard
     private let received: ReceivedMetrics
     private var followed: [String: Followed] = [:]
@@ -30,10 +36,11 @@ public final class SessionSampler {
     private static let encoderRule = "encoder"
 
     public init(
-        loop: EventLoop, board: SessionBoard, metrics: MetricsRegistry,
+        loop: EventLoop, board: SessionBoard, metrics: MetricsRegistry, viewers: @escaping () -> [ViewerSample] = { [] },
+        keep: @escaping ([MetricSample]) -> Void = { _ in },
         wallNow: @escaping @Sendable () -> WallTime = { EventLoop.wallNow() }
     ) {
-        (self.board, self.wallNow) = (board, wallNow)
+        (self.board, self.viewers, self.keep, self.wallNow) = (board, viewers, keep, wallNow)
         received = ReceivedMetrics(metrics)
         timer = loop.schedule(after: Self.interval, repeating: Self.interval) { [unowned self] in look(at: loop.now) }
     }
@@ -58,9 +65,18 @@ public final class SessionSampler {
         (counted, endedCount) = (next, ended.count)
     }
 
+    /// Gives away what the minute had so far: nobody samples any more.
+    public func stop() {
+        timer = nil
+        let rest = collector.takeAll()
+        if !rest.isEmpty { keep(rest) }
+    }
+
     func look(at now: MonotonicTime) {
         count()
         let (live, wall) = (board.live, wallNow())
+        let minute = collector.turn(to: wall)
+        if !minute.isEmpty { keep(minute) }
         var next: [String: Followed] = [:]
         next.reserveCapacity(live.count)
         for record in live {
@@ -75,11 +91,12 @@ public final class SessionSampler {
             entry.sample = reading.sample(since: entry.reading, over: now - entry.at, of: record)
             entry.sample.encoder = entry.encoder.lastMinute
             (entry.reading, entry.at) = (reading, now)
-            if record.isOnStage { history.add(entry.sample, of: record, at: wall) }
+            if record.isOnStage { collector.add(entry.sample, of: record) }
             next[record.id] = entry
         }
         followed = next
-        history.countPublishers(live.filter(\.isOnStage), at: wall)
+        collector.countPublishers(live.filter(\.isOnStage))
+        collector.add(viewers(), publishing: Set(live.map { [$0.lease.stageID, $0.lease.participantID] }))
     }
 }
 

@@ -93,9 +93,11 @@ public final class Node {
             // Events of publishes go to webhooks and readers.
             let events = services.add(try EventService(configuration, loop: loop, store: store))
             let drain = makeDrain(workers)
-            let report = makeReport(load, drain, routers)
+            // Looks at publishers and viewers once a second; what the last minute had is written when it ends.
+            let sampler = services.add(makeSampler())
+            let report = makeReport(sampler, load, drain, routers)
             // Says that we are ready, which is true since the workers are.
-            let admin = services.add(try makeAdmin(events, report, drain, storage))
+            let admin = services.add(try makeAdmin(events, report, sampler, drain, storage))
             // Puts a changed file into force, in everything above.
             reload = makeReload { [unowned self] in apply($0, workers, load, drain, admin, storage) }
             // Another authority is asked, where one is configured: on this loop, which turns from now on.
@@ -206,10 +208,18 @@ extension Node {
         return drain
     }
 
-    private func makeReport(_ load: LoadGuard, _ drain: NodeDrain, _ routers: RouterService?) -> OverviewReport {
+    private func makeSampler() -> SessionSampler {
+        SessionSampler(
+            loop: loop, board: shared.records.board, metrics: shared.instruments.metrics, embedded: shared.webRTC.embedded,
+            store: store.membership.store)
+    }
+
+    private func makeReport(
+        _ sampler: SessionSampler, _ load: LoadGuard, _ drain: NodeDrain, _ routers: RouterService?
+    ) -> OverviewReport {
         let board = shared.records.board
         return OverviewReport(
-            sampler: SessionSampler(loop: loop, board: board, metrics: shared.instruments.metrics),
+            sampler: sampler,
             OverviewReport.Environment(
                 configuration: configuration, gate: shared.admission.gate, board: board, store: store.membership.store,
                 contract: shared.contract.context, load: { load.report }, phase: { drain.phase },
@@ -220,11 +230,16 @@ extension Node {
     }
 
     private func makeAdmin(
-        _ events: EventService, _ report: OverviewReport, _ drain: NodeDrain, _ storage: StorageService
+        _ events: EventService, _ report: OverviewReport, _ sampler: SessionSampler, _ drain: NodeDrain,
+        _ storage: StorageService
     ) throws -> AdminSite {
         let (gatewayStore, instruments) = (store.membership.store, shared.instruments)
         let readiness = Readiness(shared.admission.gate, store.membership, configuration.cluster)
         let revocations = Revocations(shared, store.membership)
+        let api = try ControlPlane(
+            loop: loop, settings: ControlPlaneSettings(configuration, store: store), store: gatewayStore,
+            leases: store.membership.leases, authority: store.authority, isWatching: revocations.isWatching,
+            tryBucket: storage.trial, observers: store.observers)
         return try AdminSite(
             loop: loop, socket: listeners.admin,
             AdminSite.Environment(
@@ -233,14 +248,12 @@ extension Node {
                 health: HealthEndpoints(
                     heartbeats: instruments.heartbeats, readiness: { readiness.checks },
                     metrics: { instruments.metrics.exposition() }),
-                api: try ControlPlane(
-                    loop: loop, settings: ControlPlaneSettings(configuration, store: store), store: gatewayStore,
-                    leases: store.membership.leases, authority: store.authority, isWatching: revocations.isWatching,
-                    tryBucket: storage.trial, observers: store.observers),
-                events: events,
+                api: api, events: events,
                 operators: OperatorAPI(
                     whip: shared.webRTC.whip, descriptions: DescriptionFiles(directory: directory.path + "/sdp"),
                     report: report, setup: shared.setup, redundancy: shared.redundancy),
+                metrics: try MetricsDesk(
+                    loop: loop, api: api, sampler: sampler, store: gatewayStore, names: store.names),
                 drain: drain, reports: instruments.watch(loop, name: "control") + [revocations.watch(on: loop)],
                 operated: { [reservations] in
                     reservations.follow(gatewayStore.state)

@@ -1,7 +1,8 @@
+public import StageMetrics
 public import Wire
 
 /// Questions to the history, asked and answered on the store's thread.
-public protocol HistoryReading {
+public protocol HistoryReading: MetricReading {
     /// Newest first, after the session with id `after` in that order.
     func sessions(ofStage arn: String, after: (startTime: WallTime, sessionID: String)?, limit: Int) throws -> [StageSession]
 
@@ -74,6 +75,8 @@ public enum HistoryWrite: Codable, Equatable, Sendable {
     /// The publish of this generation is over, whoever held it: if the participant is still connected by it, PUBLISH_STOPPED
     /// (where it was publishing) and LEFT are derived. What is written of that generation or an older one later is dropped.
     case closed(stageARN: String, sessionID: String, participantID: String, generation: UInt64, at: WallTime)
+    /// Points of metrics of one stage, or of none, that are over; added to what is kept of the same minutes.
+    case metrics([MetricSample])
     /// The cluster has taken this node's queue up to here; `closing` it derived, for this node's receivers to be told.
     case forwarded(through: Int64, closing: [ParticipantEvent])
     /// The receiver has taken the events up to here for this participant.

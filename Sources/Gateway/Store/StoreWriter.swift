@@ -1,4 +1,5 @@
 import EventLoop
+import StageMetrics
 import Wire
 
 /// Carries out batches on the store's thread; the only one that writes.
@@ -41,6 +42,7 @@ final class StoreWriter {
         transaction.removeRevocations(expiredAt: now)
         if (try? configuration.commit(transaction.changes)) != nil { adopt(transaction.state) }
         try? history.removeEvents(before: now + (.zero - retention))
+        try? history.removeMetrics(before: MetricPoint.minute(of: now) - MetricRetention.minutes)
     }
 
     func close() {

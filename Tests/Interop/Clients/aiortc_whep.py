@@ -2,7 +2,8 @@
 """aiortc_whep.py SECONDS TOKEN URL...: one WHEP subscriber on aiortc for each URL.
 
 Prints one line per event: each POST's status (with the problem document when it is refused), each connection's first decoded
-picture and sound, and at the end what each decoded: pictures, their size, their greatest difference of brightness, sound.
+picture and sound, and at the end what each decoded: pictures, their size, their greatest difference of brightness, sound; and the
+bits of datagrams that came, a second of the time that is counted.
 Environment: DROP=N drops every Nth video packet on its first arrival; HOLD=1 sends no DELETE; PLI=1 asks for a keyframe
 each second; PLACES=N only makes N sessions (of several tokens with commas between them, in turns), deletes them, and does it
 again; with KEEP=1 it leaves the first ones as they are; PICTURE=1 counts the seconds from when each has its first picture.
@@ -35,6 +36,7 @@ class Subscriber:
         self.stamps = {'video': [], 'audio': []}
         self.tasks = []
         self.session = None
+        self.before = (0, time.time())
 
     async def start(self, http, url, token):
         video = self.connection.addTransceiver('video', direction='recvonly')
@@ -84,7 +86,14 @@ class Subscriber:
         except MediaStreamError:
             say('ended', self.number, track.kind)
 
+    async def received(self):
+        """Bytes of datagrams, and when."""
+        reports = (await self.connection.getStats()).values()
+        return sum(r.bytesReceived for r in reports if r.type == 'transport'), time.time()
+
     async def stop(self, http, token):
+        count, now = await self.received()
+        say('received', self.number, round((count - self.before[0]) * 8 / (now - self.before[1])))
         reports = (await self.connection.getStats()).values()
         lost = sum(r.packetsLost for r in reports if r.type == 'inbound-rtp')
         say('decoded', self.number, 'pictures', self.pictures, 'size', self.size, 'contrast', self.contrast, 'sounds',
@@ -158,6 +167,8 @@ async def main():
         watching = [subscriber for subscriber, is_started in zip(subscribers, started) if is_started]
         while os.environ.get('PICTURE') and not all(subscriber.pictures for subscriber in watching):
             await asyncio.sleep(0.1)
+        for subscriber in watching:
+            subscriber.before = await subscriber.received()
         await asyncio.sleep(seconds if any(started) else 0)
         for handler in receivers:
             say('repeats', handler.repeats)

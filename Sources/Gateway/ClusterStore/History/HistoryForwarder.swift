@@ -1,4 +1,5 @@
 import Redis
+import StageMetrics
 import Store
 import Wire
 
@@ -44,9 +45,33 @@ struct HistoryForwarder {
                 name: .left, time: time, stageARN: stageARN, sessionID: sessionID, participantID: participantID, userID: "",
                 generation: generation)
             return try close(event, origin)
+        case .metrics(let samples): try forward(samples, origin, now)
         case .delivered, .forwarded: break
         }
         return []
+    }
+
+    /// What is written again replaces itself: a place is a write's own.
+    private func forward(_ samples: [MetricSample], _ origin: Origin, _ now: WallTime) throws(StoreError) {
+        guard let first = samples.first, let newest = samples.map(\.point.minute).max() else { return }
+        let (stage, hour) = (first.series.stageID, newest / MetricCodec.minutesOfHour)
+        let oldest = MetricPoint.minute(of: now) - MetricRetention.minutes
+        _ = try server.run(
+            HistoryScript.metrics, [schema.metrics(ofStage: stage, hour: hour), schema.metricSeries(ofStage: stage)],
+            [
+                RedisArgument("\(origin.queue):\(origin.sequence)"), RedisArgument(MetricCodec.encode(samples)),
+                RedisArgument(Int64(MetricRetention.minutes + MetricCodec.minutesOfHour) * 60), RedisArgument(Int64(newest)),
+                RedisArgument(Int64(oldest)),
+            ] + samples.map { RedisArgument($0.series.path) })
+        _ = try server.ask(
+            [
+                .command(
+                    RedisCommand("ZADD", RedisArgument(schema.metricStages), RedisArgument(Int64(newest)), RedisArgument("/\(stage)")),
+                    key: schema.metricStages),
+                .command(
+                    RedisCommand("ZREMRANGEBYSCORE", RedisArgument(schema.metricStages), "-inf", RedisArgument("(\(oldest)")),
+                    key: schema.metricStages),
+            ])
     }
 
     private func forward(_ session: StageSession, hasBegun: Bool, _ origin: Origin, _ now: WallTime) throws(StoreError) {

@@ -126,5 +126,14 @@ struct KeySchema: Sendable {
     /// Participants that ever were in one of the stage's sessions.
     func known(ofStage id: String) -> String { ofStage(id, "known") }
 
+    // MARK: Metrics
+
+    /// Points of an hour, by the write that brought them.
+    func metrics(ofStage id: String, hour: Int32) -> String { ofStage(id.isEmpty ? "platform" : id, "metrics:\(hour)") }
+    /// A stage's series by the last minute with points.
+    func metricSeries(ofStage id: String) -> String { ofStage(id.isEmpty ? "platform" : id, "metrics") }
+    /// Stages with series, by the last minute.
+    var metricStages: String { "\(prefix){metrics}:stages" }
+
     private func ofStage(_ id: String, _ rest: String) -> String { "\(prefix){\(id)}:\(rest)" }
 }

@@ -37,8 +37,11 @@ extension AccessAction {
         exportEncoderSettings, startDrain, stopDrain, switchSource,
     ]
 
-    /// What readers of `AWS/IVSRealTime` call; lists that name them are understood.
-    private static let ofCloudWatch = ["GetMetricData", "GetMetricStatistics", "ListMetrics"].map {
-        AccessAction("cloudwatch:\($0)")
-    }
+    /// What readers of `AWS/IVSRealTime` call.
+    public static func cloudWatch(_ operation: String) -> AccessAction { AccessAction("cloudwatch:\(operation)") }
+
+    private static let ofCloudWatch = ["GetMetricData", "GetMetricStatistics", "ListMetrics"].map(cloudWatch)
+
+    /// The service for which clients sign it.
+    var signingName: String { name.hasPrefix("cloudwatch:") ? "monitoring" : "ivs" }
 }

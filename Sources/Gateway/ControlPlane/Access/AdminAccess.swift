@@ -8,12 +8,8 @@ import Wire
 /// Who may ask: the right name, from no foreign web page, signed by one of the access keys or signed in (docs/design.md 7.6).
 struct AdminAccess {
     private let settings: ControlPlaneSettings
-    private let verifier: SignatureV4Verifier
 
-    init(_ settings: ControlPlaneSettings) {
-        self.settings = settings
-        verifier = SignatureV4Verifier(region: settings.names.region)
-    }
+    init(_ settings: ControlPlaneSettings) { self.settings = settings }
 
     var demandsSignature: Bool { settings.admin.demandsSignature }
     var region: String { settings.names.region }
@@ -39,7 +35,7 @@ struct AdminAccess {
     ) throws(APIError) -> String {
         try checkOrigin(of: request)
         guard settings.admin.demandsSignature else { return "" }
-        let id = try caller(of: request, isReading: action?.isReading ?? true, sessions, now: now)
+        let id = try caller(of: request, for: action, sessions, now: now)
         guard let policy = policy(of: id) else { throw SignatureV4Error.unknownAccessKey.apiError }
         guard let action, let denial = try policy.denial(of: action, on: stages) else { return id }
         throw .denied(action, denial)
@@ -47,18 +43,18 @@ struct AdminAccess {
 
     /// The access key by which the request comes: it has signed it, or signed in at the console.
     private func caller(
-        of request: HTTPRequest, isReading: Bool, _ sessions: ConsoleSessions, now: WallTime
+        of request: HTTPRequest, for action: AccessAction?, _ sessions: ConsoleSessions, now: WallTime
     ) throws(APIError) -> String {
         if request.headers["Authorization"] == nil, let session = sessions.session(of: request, now: now) {
             // A key that was taken out of the configuration has no sessions any more.
             guard knows(session) else { throw SignatureV4Error.unknownAccessKey.apiError }
             let shown = request.headers[ConsoleSessions.csrfHeader] ?? ""
-            guard isReading || ConstantTime.isEqual(Array(shown.utf8), Array(session.csrfToken.utf8)) else {
+            guard action?.isReading ?? true || ConstantTime.isEqual(Array(shown.utf8), Array(session.csrfToken.utf8)) else {
                 throw .accessDenied("The console's request does not show the session's token: reload the page.")
             }
             return session.accessKeyID
         }
-        return try signer(of: request, now: now).id
+        return try signer(of: request, for: action, now: now).id
     }
 
     @discardableResult
@@ -89,7 +85,8 @@ struct AdminAccess {
     }
 
     /// The access key that signed the request.
-    func signer(of request: HTTPRequest, now: WallTime) throws(APIError) -> AccessKeySettings {
+    func signer(of request: HTTPRequest, for action: AccessAction? = nil, now: WallTime) throws(APIError) -> AccessKeySettings {
+        let verifier = SignatureV4Verifier(region: region, services: [action?.signingName ?? "ivs"])
         func key(_ id: String) -> AccessKeySettings? { settings.accessKeys.first { $0.id == id } }
         do throws(SignatureV4Error) {
             let id = try verifier.verify(request, now: now) { id in key(id)?.secret }

@@ -10,7 +10,7 @@ struct RateLimiter {
 
     private struct Key: Hashable {
         var accessKeyID: String
-        var operation: Operation
+        var action: AccessAction
     }
 
     private let rates: RateSettings
@@ -21,7 +21,18 @@ struct RateLimiter {
 
     /// - Parameter accessKeyID: empty where no signature is demanded.
     mutating func admit(_ operation: Operation, of accessKeyID: String, at now: MonotonicTime) -> Bool {
-        let (key, rate) = (Key(accessKeyID: accessKeyID, operation: operation), Double(rate(of: operation)))
+        admit(AccessAction(operation), rate: rate(of: operation), of: accessKeyID, at: now)
+    }
+
+    /// One of CloudWatch's.
+    mutating func admitMetrics(_ action: AccessAction, of accessKeyID: String, at now: MonotonicTime) -> Bool {
+        admit(action, rate: Self.metricsRate, of: accessKeyID, at: now)
+    }
+
+    private mutating func admit(
+        _ action: AccessAction, rate: Int, of accessKeyID: String, at now: MonotonicTime
+    ) -> Bool {
+        let (key, rate) = (Key(accessKeyID: accessKeyID, action: action), Double(rate))
         var bucket = buckets[key] ?? Bucket(tokens: rate, at: now)
         bucket.tokens = min(rate, bucket.tokens + (now - bucket.at).inSeconds * rate)
         bucket.at = now
@@ -30,6 +41,9 @@ struct RateLimiter {
         bucket.tokens -= 1
         return true
     }
+
+    /// CloudWatch's own of ListMetrics, the lowest that it has.
+    private static let metricsRate = 25
 
     private func rate(of operation: Operation) -> Int {
         switch operation {

@@ -9,6 +9,9 @@ public final class SubscriberRegistry: Sendable {
 
     public var count: Int { sessions.withLock { $0.count } }
 
+    /// Everybody who watches, in no order.
+    public var all: [SubscriberStatistics] { sessions.withLock { Array($0.values) } }
+
     /// Everybody who watches somebody of the stage, by session id.
     public func statistics(ofStage stageID: String) -> [SubscriberStatistics] {
         sessions.withLock { sessions in
@@ -39,6 +42,8 @@ public struct SubscriberStatistics: Sendable, Equatable {
     public var retransmissions: UInt64 = 0
     /// What the subscriber's receiver reports say is missing for good.
     public var lost: Int64 = 0
+    /// Of the packets of the last second those that are missing for good; nil where none was sent.
+    public var lossRatio: Double?
     public var framesPerSecond = 0
     /// The layer whose pictures are sent; nil without video.
     public var layer: LayerName?

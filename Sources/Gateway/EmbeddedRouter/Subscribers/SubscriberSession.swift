@@ -35,6 +35,10 @@ final class SubscriberSession: TransportSession {
     private var sentByteCount = 0
     private var soundByteCount = 0
     private var framesBefore = 0
+    /// What receiver reports say is missing, by source, and of all when it was measured last.
+    private var missing: [UInt32: Int64] = [:]
+    private var missingBefore: Int64 = 0
+    private var packetsBefore: UInt64 = 0
     private var lastReport = MonotonicTime.zero
     /// When it has watched for as long as it may.
     private var watchesUntil = MonotonicTime.zero
@@ -224,9 +228,8 @@ final class SubscriberSession: TransportSession {
     }
 
     private func note(_ blocks: [ReportBlock], at now: MonotonicTime) {
-        var lost: Int64 = 0
         for block in blocks where [entry.sources.video, entry.sources.audio].contains(block.ssrc) {
-            lost += Int64(max(0, block.cumulativeLost))
+            missing[block.ssrc] = Int64(max(0, block.cumulativeLost))
             if block.ssrc == entry.sources.video || layers.target == nil {
                 adaptation.reported(fractionLost: block.fractionLost, at: now)
             }
@@ -236,7 +239,7 @@ final class SubscriberSession: TransportSession {
             // A negative one, from clocks that were set, would look like hours.
             if ticks < 0x8000_0000 { statistics.roundTripTime = .nanoseconds(Int64(ticks) * 1_000_000_000 / 65_536) }
         }
-        statistics.lost = lost
+        statistics.lost = missing.values.reduce(0, +)
     }
 
     // MARK: - Time
@@ -276,7 +279,9 @@ final class SubscriberSession: TransportSession {
             of: entry.viewer, session: entry.transport.id, taking: statistics.bitsPerSecond)
         statistics.framesPerSecond = Int((Double(frames - framesBefore) / elapsed).rounded())
         statistics.estimatedBitsPerSecond = state.estimate
-        framesBefore = frames
+        let (packets, lost) = (statistics.packets - packetsBefore, max(0, statistics.lost - missingBefore))
+        statistics.lossRatio = packets > 0 ? min(1, Double(lost) / Double(packets)) : nil
+        (framesBefore, packetsBefore, missingBefore) = (frames, statistics.packets, statistics.lost)
         worker.context.registry.note(statistics)
     }
 

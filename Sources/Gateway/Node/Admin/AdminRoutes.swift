@@ -1,3 +1,4 @@
+import CloudWatch
 import ControlPlane
 import HTTP
 
@@ -40,6 +41,8 @@ enum AdminAction: Equatable {
     case source(SourceOrder)
     /// An operation of the control API.
     case operation
+    /// One of CloudWatch's.
+    case cloudWatch
 }
 
 /// What is wanted of a participant's source.
@@ -77,7 +80,8 @@ struct AdminRoutes {
         routes = Self.fixed + pages.map { Route($0, [.get, .head], for: .anybody, .page) }
     }
 
-    private static let fixed = [
+    /// Beside the console's page stands CloudWatch's API, whose protocols post.
+    private static let fixed = CloudWatchCall.paths.map { Route($0, [.post], for: .judgedByAPI, .cloudWatch) } + [
         Route("/livez", [.get, .head], for: .anybody, .health),
         Route("/readyz", [.get, .head], for: .anybody, .health),
         Route("/metrics", [.get, .head], for: .metricsReader, .metrics),

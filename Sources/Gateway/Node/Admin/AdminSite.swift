@@ -21,6 +21,7 @@ final class AdminSite: NodeService {
         var api: ControlPlane
         var events: EventService
         var operators: OperatorAPI
+        var metrics: MetricsDesk
         var drain: NodeDrain
         /// Kept as long as it serves: its loop is measured.
         var reports: [Watch]
@@ -99,7 +100,8 @@ final class AdminSite: NodeService {
         case .overview: exchange.respond(operators.overview)
         case .sessions: exchange.respond(operators.sessions)
         case .session: exchange.respond(operators.session(taken[0]))
-        case .stageMetrics: exchange.respond(operators.metrics(ofStage: taken[0], request))
+        case .stageMetrics: environment.metrics.answer(aboutStage: taken[0], request, exchange)
+        case .cloudWatch: environment.metrics.answer(request, exchange)
         case .obsConfiguration: exchange.respond(operators.obsConfiguration(ofIngestConfiguration: taken[0], request))
         case .description: exchange.respond(operators.description(of: taken))
         case .source(let order): exchange.respond(operators.source(ofParticipant: taken[0], order, request))

@@ -73,30 +73,6 @@ struct OperatorAPI {
         return target?.split(separator: "/").first.map(String.init)
     }
 
-    /// `?metricName=…&participantId=…&minutes=…` choose among the series.
-    func metrics(ofStage id: String, _ request: HTTPRequest) -> HTTPResponse {
-        var filter = StageHistory.Filter()
-        for item in request.queryItems.items {
-            switch item.name {
-            case "metricName": filter.metricName = item.value
-            case "participantId": filter.participantID = item.value
-            case "minutes":
-                guard let minutes = Int(item.value), (1...MinuteSeries.maximumMinutes).contains(minutes) else {
-                    return badRequest("minutes is a number from 1 to \(MinuteSeries.maximumMinutes).")
-                }
-                filter.earliest = report.now + .seconds(-60 * minutes)
-            default: return badRequest("Only metricName, participantId and minutes are known here.")
-            }
-        }
-        if let name = filter.metricName, !StageHistory.metricNames.contains(name) {
-            return badRequest("metricName is one of \(StageHistory.metricNames.joined(separator: ", ")).")
-        }
-        guard let json = report.metrics(ofStage: id, filter) else {
-            return ProblemDocument(.notFound, detail: "There is no stage of this id.").response()
-        }
-        return document(json)
-    }
-
     /// What a streamer pastes into *Config Override* of OBS. `?encoder=1` or `2` says which of two redundant encoders it is,
     /// `?layers=1` to `3` how many sizes of the picture it makes.
     func obsConfiguration(ofIngestConfiguration id: String, _ request: HTTPRequest) -> HTTPResponse {

@@ -72,16 +72,8 @@ final class OverviewReport {
         return object
     }
 
-    var now: WallTime { EventLoop.wallNow() }
-
     /// Brings the metrics of received media up to this moment: they are sampled once a second.
     func countReceived() { sampler.count() }
-
-    /// A stage's history in the names of CloudWatch; nil when there is no such stage, now or lately.
-    func metrics(ofStage id: String, _ filter: StageHistory.Filter) -> JSONValue? {
-        guard let stage = stage(id: id) else { return nil }
-        return sampler.history.json(ofStage: id, stageARN: stage.arn, filter)
-    }
 
     func stage(id: String) -> Stage? { environment.store.state.stages.values.first { $0.id == id } }
 

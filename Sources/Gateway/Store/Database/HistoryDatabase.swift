@@ -10,7 +10,7 @@ struct HistoryDatabase: Sendable {
     static let maximumOutbox = 100_000
 
     private let isQueueing: Bool
-    private let queue: DatabaseQueue
+    let queue: DatabaseQueue
 
     /// - Parameter isQueueing: everything appended waits in a queue too, until the cluster has it.
     init(directory: String, isQueueing: Bool = false) throws(StoreError) {
@@ -104,6 +104,8 @@ struct HistoryDatabase: Sendable {
                     replication.part.rawValue, replication.stateName, replication.sourceStageARN, replication.sourceSessionID,
                     stage, session, participantID,
                 ])
+        // Where there is a cluster, its database keeps them.
+        case .metrics(let samples): if !isQueueing { try Self.append(samples, database) }
         case .closed(let stage, let session, let participantID, let generation, let time):
             // Where the cluster's database decides who is still connected, it also says what follows.
             guard !isQueueing, let participant = try Self.participant(stage, session, participantID, database) else { break }
@@ -199,6 +201,7 @@ struct HistoryDatabase: Sendable {
             }
             try database.execute(sql: "ALTER TABLE event ADD COLUMN isReplica INTEGER NOT NULL DEFAULT 0")
         }
+        migrator.registerMigration("7 metrics") { try createMetrics($0) }
         return migrator
     }
 }
@@ -246,7 +249,7 @@ extension HistoryDatabase {
     private static func enqueue(_ write: HistoryWrite, _ database: Database) throws {
         switch write {
         case .delivered, .forwarded: return
-        case .sessionBegan, .sessionEnded, .participant, .event, .recording, .replication, .closed: break
+        case .sessionBegan, .sessionEnded, .participant, .event, .recording, .replication, .metrics, .closed: break
         }
         let entry = String(decoding: try JSONEncoder().encode(write), as: UTF8.self)
         try database.cachedStatement(sql: "INSERT INTO platformQueue (entry) VALUES (?)").execute(arguments: [entry])

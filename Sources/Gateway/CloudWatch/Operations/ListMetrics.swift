@@ -1,0 +1,43 @@
+import StageMetrics
+import Wire
+
+/// ListMetrics: the series that had points lately.
+struct ListMetrics {
+    /// Series of one answer, at most, as CloudWatch has them.
+    static let page = 500
+    /// Dimensions by which to choose, at most.
+    static let maximumFilters = 10
+    /// A series without points for so long is listed no more.
+    static let listed: Int32 = 14 * 24 * 60
+    static let recentlyActive: Int32 = 3 * 60
+
+    private let namespace: String
+    private let metric: String?
+    private let dimensions: MetricDimensions
+    private let age: Int32
+    private let after: String?
+
+    init(_ input: CloudWatchValue) throws(CloudWatchError) {
+        namespace = try input.text("Namespace") ?? MetricSeries.namespace
+        metric = try input.text("MetricName")
+        dimensions = try MetricDimensions(input)
+        switch try input.text("RecentlyActive") {
+        case nil: age = Self.listed
+        case "PT3H"?: age = Self.recentlyActive
+        default: throw .invalid("The parameter RecentlyActive is PT3H or absent.")
+        }
+        after = try input.text("NextToken")
+        if let after, MetricSeries(path: after) == nil { throw .nextToken }
+    }
+
+    func output(_ metrics: any MetricReading, now: WallTime) throws -> CloudWatchValue {
+        guard namespace == MetricSeries.namespace else { return ["Metrics": .list([])] }
+        let found = try metrics.metricSeries(ofStage: dimensions.stageID, since: MetricPoint.minute(of: now) - age).filter {
+            after ?? "" < $0.path && metric ?? $0.metric.rawValue == $0.metric.rawValue && dimensions.areAmong($0)
+        }
+        let page = found.prefix(Self.page)
+        let list = CloudWatchValue.list(page.map(\.described))
+        guard found.count > page.count, let last = page.last else { return ["Metrics": list] }
+        return ["Metrics": list, "NextToken": .text(last.path)]
+    }
+}

@@ -1,0 +1,97 @@
+import GRDB
+import StageMetrics
+
+/// The metrics' points beside the history: bounded in time, in series and in points.
+extension HistoryDatabase {
+    static func createMetrics(_ database: Database) throws {
+        try database.execute(
+            sql: """
+                CREATE TABLE metricSeries (
+                    id INTEGER PRIMARY KEY, stage TEXT NOT NULL, path TEXT NOT NULL UNIQUE, lastMinute INTEGER NOT NULL,
+                    points INTEGER NOT NULL DEFAULT 0);
+                CREATE INDEX metricSeriesOfStage ON metricSeries (stage, path);
+                CREATE TABLE metricPoint (
+                    series INTEGER NOT NULL, minute INTEGER NOT NULL, count INTEGER NOT NULL, sum REAL NOT NULL,
+                    minimum REAL NOT NULL, maximum REAL NOT NULL,
+                    PRIMARY KEY (series, minute)) WITHOUT ROWID;
+                """)
+    }
+
+    static func append(_ samples: [MetricSample], _ database: Database) throws {
+        for sample in samples {
+            let id = try identifier(of: sample.series, at: sample.point.minute, database)
+            var point = sample.point
+            let former = try EmbeddedHistory(database).metricPoints(ofID: id, in: point.minute..<point.minute + 1).first
+            if let former { point.merge(former, isCount: sample.series.metric.isCount) }
+            try database.cachedStatement(sql: "INSERT OR REPLACE INTO metricPoint VALUES (?, ?, ?, ?, ?, ?)").execute(
+                arguments: [id, point.minute, point.count, point.sum, point.minimum, point.maximum])
+            guard former == nil else { continue }
+            try database.cachedStatement(
+                sql: "UPDATE metricSeries SET points = points + 1, lastMinute = max(lastMinute, ?) WHERE id = ?"
+            ).execute(arguments: [point.minute, id])
+        }
+    }
+
+    private static func identifier(of series: MetricSeries, at minute: Int32, _ database: Database) throws -> Int64 {
+        let statement = try database.cachedStatement(sql: "SELECT id FROM metricSeries WHERE path = ?")
+        if let id = try Int64.fetchOne(statement, arguments: [series.path]) { return id }
+        try database.cachedStatement(sql: "INSERT INTO metricSeries (stage, path, lastMinute) VALUES (?, ?, ?)").execute(
+            arguments: [series.stageID, series.path, minute])
+        return database.lastInsertedRowID
+    }
+
+    /// Forgets points that are too old or too many, and series without any.
+    func removeMetrics(before minute: Int32, maximumPoints: Int = MetricRetention.maximumPoints) throws {
+        try queue.write { database in
+            for age in 0..<MetricRetention.days {
+                try Self.removePoints(before: minute + age * 24 * 60, database)
+                let count = try Int.fetchOne(database, sql: "SELECT sum(points) FROM metricSeries") ?? 0
+                if count <= maximumPoints { break }
+            }
+        }
+    }
+
+    private static func removePoints(before minute: Int32, _ database: Database) throws {
+        let superfluous = """
+            (SELECT id FROM metricSeries ORDER BY lastMinute DESC LIMIT -1 OFFSET \(MetricRetention.maximumSeries))
+            """
+        try database.execute(sql: "DELETE FROM metricPoint WHERE series IN \(superfluous)")
+        try database.execute(sql: "DELETE FROM metricSeries WHERE id IN \(superfluous)")
+        try database.execute(
+            sql: """
+                UPDATE metricSeries SET points = points - (SELECT count(*) FROM metricPoint WHERE series = id AND minute < ?)
+                """, arguments: [minute])
+        try database.execute(
+            sql: "DELETE FROM metricPoint WHERE series IN (SELECT id FROM metricSeries) AND minute < ?", arguments: [minute])
+        try database.execute(sql: "DELETE FROM metricSeries WHERE points = 0")
+    }
+}
+
+extension EmbeddedHistory {
+    func metricSeries(ofStage stage: String?, since minute: Int32) throws -> [MetricSeries] {
+        let statement = try database.cachedStatement(
+            sql: """
+                SELECT path FROM metricSeries WHERE \(stage == nil ? "? IS NULL" : "stage = ?") AND lastMinute >= ? ORDER BY path
+                """)
+        return try String.fetchAll(statement, arguments: [stage, minute]).compactMap { MetricSeries(path: $0) }.sorted()
+    }
+
+    func metricPoints(of series: [MetricSeries], in minutes: Range<Int32>) throws -> [[MetricPoint]] {
+        try series.map { series in
+            let statement = try database.cachedStatement(sql: "SELECT id FROM metricSeries WHERE path = ?")
+            guard let id = try Int64.fetchOne(statement, arguments: [series.path]) else { return [] }
+            return try metricPoints(ofID: id, in: minutes)
+        }
+    }
+
+    func metricPoints(ofID id: Int64, in minutes: Range<Int32>) throws -> [MetricPoint] {
+        let statement = try database.cachedStatement(
+            sql: """
+                SELECT minute, count, sum, minimum, maximum FROM metricPoint WHERE series = ? AND minute >= ? AND minute < ?
+                    ORDER BY minute
+                """)
+        return try Row.fetchAll(statement, arguments: [id, minutes.lowerBound, minutes.upperBound]).map { row in
+            MetricPoint(minute: row[0], count: row[1], sum: row[2], minimum: row[3], maximum: row[4])
+        }
+    }
+}

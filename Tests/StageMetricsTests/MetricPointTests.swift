@@ -1,0 +1,57 @@
+import JSON
+import Testing
+import Wire
+
+@testable import StageMetrics
+
+@Suite("Points of metrics")
+struct MetricPointTests {
+    @Test(arguments: [
+        // One after the other in a minute: a process was started anew.
+        (true, (20, 20.0), (40, 80.0), (60, 100.0, 1.0, 2.0)),
+        // Side by side: two nodes, or two processes while one takes the other's place.
+        (true, (60, 60.0), (60, 120.0), (60, 180.0, 3.0, 3.0)), (true, (30, 30.0), (60, 120.0), (60, 150.0, 3.0, 3.0)),
+        // Samples of one thing each.
+        (false, (60, 60.0), (60, 120.0), (120, 180.0, 1.0, 2.0)),
+    ])
+    func `what two saw of a minute adds up`(
+        isCount: Bool, a: (Int32, Double), b: (Int32, Double), sum: (Int32, Double, Double, Double)
+    ) {
+        func point(_ half: (Int32, Double)) -> MetricPoint {
+            let average = half.1 / Double(half.0)
+            return MetricPoint(minute: 7, count: half.0, sum: half.1, minimum: average, maximum: average)
+        }
+        for (first, second) in [(a, b), (b, a)] {
+            var merged = point(first)
+            merged.merge(point(second), isCount: isCount)
+            #expect(merged == MetricPoint(minute: 7, count: sum.0, sum: sum.1, minimum: sum.2, maximum: sum.3))
+        }
+    }
+
+    @Test func `minutes become points, and series are bounded`() {
+        var collector = MetricCollector()
+        let series = MetricSeries(.publishers, stage: "s")
+        #expect(collector.turn(to: WallTime(secondsSince1970: 61)).isEmpty)
+        for value in [3.0, 1.0] { collector.add(value, to: series) }
+        #expect(collector.turn(to: WallTime(secondsSince1970: 119)).isEmpty)
+        let point = MetricPoint(minute: 1, count: 2, sum: 4, minimum: 1, maximum: 3)
+        #expect(collector.turn(to: WallTime(secondsSince1970: 120)) == [MetricSample(series, point)])
+        for index in 0..<MetricCollector.maximumSeries + 5 {
+            collector.add(1, to: MetricSeries(.publishBitrate, stage: "s", participant: "\(index)"))
+        }
+        #expect(collector.open.count == MetricCollector.maximumSeries)
+        #expect(collector.open.values.allSatisfy { $0.minute == 2 })
+    }
+
+    @Test(arguments: [
+        MetricSeries(.publishers, stage: "abc"), MetricSeries(.concurrentPublishers),
+        MetricSeries(.publishBitrate, stage: "abc", participant: "p", layer: "hi", media: .video),
+        MetricSeries(.subscribeBitrate, stage: "abc", participant: "p", media: .audio),
+    ])
+    func `a series is one text, and read back`(series: MetricSeries) {
+        #expect(MetricSeries(path: series.path) == series)
+    }
+
+    @Test(arguments: ["", "a/b", "s/NoMetric///", "s/Publishers////", "Publishers"])
+    func `other texts are none`(path: String) { #expect(MetricSeries(path: path) == nil) }
+}
