@@ -211,7 +211,8 @@ let modules: [Module] = [
             "nodes",
         ].map { "Scripts/\($0).lua" }),
     gateway(
-        "ClusterStore", ["Wire", "Settings", "JSON", "OpenSSL", "EventLoop", "Redis", "StageMetrics", "Store"], testUses: ["Sockets"],
+        "ClusterStore", ["Wire", "Settings", "JSON", "OpenSSL", "EventLoop", "Redis", "StageMetrics", "Store"],
+        testUses: ["Sockets"],
         embedded: [
             "commit", "stage", "follow", "announce", "once", "participants", "session", "participant", "recording",
             "replication", "event", "closed", "append", "metrics",

@@ -16,7 +16,9 @@ struct Fuzzer: Sendable, CustomTestStringConvertible {
     static let all = [
         Fuzzer("AAC", AACFuzz.run),
         Fuzzer("AMF0", AMF0Fuzz.run),
+        Fuzzer("CBOR", CBORFuzz.run),
         Fuzzer("ClientConfiguration", ClientConfigurationFuzz.run),
+        Fuzzer("CloudWatch", CloudWatchFuzz.run),
         Fuzzer("FLV", FLVFuzz.run),
         Fuzzer("H264", H264Fuzz.run),
         Fuzzer("HTTPRequest", HTTPRequestFuzz.run),

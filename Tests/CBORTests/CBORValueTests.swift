@@ -32,13 +32,18 @@ struct CBORValueTests {
         Example("c1fb41d452d9ec200000", .tagged(1, .double(1_363_896_240.5))), Example("40", .bytes([])),
         Example("4401020304", .bytes([1, 2, 3, 4])), Example("60", .text("")), Example("6449455446", .text("IETF")),
         Example("62c3bc", .text("ü")), Example("80", .array([])),
-        Example("8301820203820405", .array([.integer(1), .array([.integer(2), .integer(3)]), .array([.integer(4), .integer(5)])])),
+        Example(
+            "8301820203820405", .array([.integer(1), .array([.integer(2), .integer(3)]), .array([.integer(4), .integer(5)])])),
         Example("a0", .map([])),
         Example("a26161016162820203", .map([.init("a", .integer(1)), .init("b", .array([.integer(2), .integer(3)]))])),
         Example("5f42010243030405ff", .bytes([1, 2, 3, 4, 5]), isShortest: false),
         Example("7f657374726561646d696e67ff", .text("streaming"), isShortest: false),
-        Example("9f018202039f0405ffff", .array([.integer(1), .array([.integer(2), .integer(3)]), .array([.integer(4), .integer(5)])]), isShortest: false),
-        Example("bf61610161629f0203ffff", .map([.init("a", .integer(1)), .init("b", .array([.integer(2), .integer(3)]))]), isShortest: false),
+        Example(
+            "9f018202039f0405ffff",
+            .array([.integer(1), .array([.integer(2), .integer(3)]), .array([.integer(4), .integer(5)])]), isShortest: false),
+        Example(
+            "bf61610161629f0203ffff", .map([.init("a", .integer(1)), .init("b", .array([.integer(2), .integer(3)]))]),
+            isShortest: false),
     ]
 
     @Test(arguments: examples)
@@ -67,6 +72,8 @@ struct CBORValueTests {
     @Test func `depth and number of items are bounded`() {
         #expect(throws: CBORError.tooComplex) { try CBORValue(parsing: [UInt8](repeating: 0x81, count: 100_000)) }
         #expect(throws: CBORError.tooComplex) { try CBORValue(parsing: [0x9F] + [UInt8](repeating: 0, count: 100_000) + [0xFF]) }
-        #expect(throws: CBORError.tooComplex) { try CBORValue(parsing: [0x5F] + [UInt8](repeating: 0x40, count: 100_000) + [0xFF]) }
+        #expect(throws: CBORError.tooComplex) {
+            try CBORValue(parsing: [0x5F] + [UInt8](repeating: 0x40, count: 100_000) + [0xFF])
+        }
     }
 }

@@ -9,7 +9,8 @@ import Wire
 struct CloudWatchOperationsTests {
     private let bench = CloudWatchBench()
 
-    private static func metric(_ name: String = "Publishers", _ dimensions: [(String, String)] = [("Stage", "abc")]) -> JSONValue {
+    private static func metric(_ name: String = "Publishers", _ dimensions: [(String, String)] = [("Stage", "abc")]) -> JSONValue
+    {
         [
             "Namespace": "AWS/IVSRealTime", "MetricName": .string(name),
             "Dimensions": .array(dimensions.map { ["Name": .string($0.0), "Value": .string($0.1)] }),
@@ -20,7 +21,9 @@ struct CloudWatchOperationsTests {
         ["Id": .string(id), "MetricStat": ["Metric": metric, "Period": .integer(period), "Stat": .string(stat)]]
     }
 
-    private func data(_ queries: [JSONValue], _ more: JSONObject = [:], from: Int64 = 59_400, to: Int64 = 60_060) throws -> JSONValue {
+    private func data(_ queries: [JSONValue], _ more: JSONObject = [:], from: Int64 = 59_400, to: Int64 = 60_060) throws
+        -> JSONValue
+    {
         var input: JSONObject = ["MetricDataQueries": .array(queries), "StartTime": .integer(from), "EndTime": .integer(to)]
         for member in more.members { input[member.name] = member.value }
         return try bench.json("GetMetricData", .object(input))
@@ -43,7 +46,10 @@ struct CloudWatchOperationsTests {
         ("{}", ["PublishBitrate abc p1 disabled audio", "PublishBitrate abc p1 hi video", "Publishers abc", "Publishers other"]),
         (#"{"Namespace": "AWS/IVSRealTime", "MetricName": "Publishers"}"#, ["Publishers abc", "Publishers other"]),
         (#"{"Dimensions": [{"Name": "Stage", "Value": "abc"}], "MetricName": "Publishers"}"#, ["Publishers abc"]),
-        (#"{"Dimensions": [{"Name": "MediaType"}]}"#, ["PublishBitrate abc p1 disabled audio", "PublishBitrate abc p1 hi video"]),
+        (
+            #"{"Dimensions": [{"Name": "MediaType"}]}"#,
+            ["PublishBitrate abc p1 disabled audio", "PublishBitrate abc p1 hi video"]
+        ),
         (#"{"RecentlyActive": "PT3H", "MetricName": "Publishers"}"#, ["Publishers abc"]),
         (#"{"Namespace": "AWS/Billing", "MetricName": "EstimatedCharges"}"#, []),
     ])
@@ -52,7 +58,9 @@ struct CloudWatchOperationsTests {
     }
 
     @Test func `long lists come in pages`() throws {
-        let open = (0..<1_200).map { (MetricSeries(.publishBitrate, stage: "s", participant: "\($0)"), MetricPoint(minute: 1_000, 1)) }
+        let open = (0..<1_200).map {
+            (MetricSeries(.publishBitrate, stage: "s", participant: "\($0)"), MetricPoint(minute: 1_000, 1))
+        }
         let view = MetricView(CloudWatchBench(), open: Dictionary(uniqueKeysWithValues: open))
         var (found, token, pages): (Set<String>, String?, Int) = ([], nil, 0)
         repeat {
@@ -117,6 +125,12 @@ struct CloudWatchOperationsTests {
         #expect(pages == [["a 8 PartialData"], ["a 2 Complete", "b 6 PartialData"], ["b 4 Complete"]])
     }
 
+    @Test(arguments: ["x", "-1", "9223372036854775807", "99999999999999999999"])
+    func `a token that no answer gave is none`(token: String) throws {
+        let answer = try data([Self.stat(Self.metric())], ["NextToken": .string(token)])
+        #expect(answer["__type"] == "com.amazonaws.cloudwatch#InvalidNextToken")
+    }
+
     @Test func `statistics that need every sample are told to be none`() throws {
         let answer = try data([Self.stat(Self.metric(), "p99")])
         #expect(answer["MetricDataResults"]?[0]?["Messages"]?[0]?["Code"] == "Unsupported")
@@ -139,7 +153,8 @@ struct CloudWatchOperationsTests {
     @Test func `one request reads no more than its share`() throws {
         let queries = (0..<100).map { Self.stat(Self.metric(), id: "m\($0)") }
         let now = Int64(5_000_000)
-        let input = CloudWatchValue(["MetricDataQueries": .array(queries), "StartTime": 1, "EndTime": .integer(now)] as JSONValue)
+        let input = CloudWatchValue(
+            ["MetricDataQueries": .array(queries), "StartTime": 1, "EndTime": .integer(now)] as JSONValue)
         #expect(throws: CloudWatchError.self) {
             try GetMetricData(input).output(bench, now: WallTime(secondsSince1970: now))
         }
@@ -167,10 +182,11 @@ struct CloudWatchOperationsTests {
     }
 
     @Test func `more than 1,440 points are too many`() throws {
-        let input = CloudWatchValue([
-            "Namespace": "AWS/IVSRealTime", "MetricName": "Publishers", "StartTime": 0, "EndTime": 5_000_000, "Period": 60,
-            "Statistics": ["Average"],
-        ] as JSONValue)
+        let input = CloudWatchValue(
+            [
+                "Namespace": "AWS/IVSRealTime", "MetricName": "Publishers", "StartTime": 0, "EndTime": 5_000_000, "Period": 60,
+                "Statistics": ["Average"],
+            ] as JSONValue)
         let statistics = try GetMetricStatistics(input)
         #expect { try statistics.output(bench, now: WallTime(secondsSince1970: 5_000_000)) } throws: {
             ($0 as? CloudWatchError)?.code == "InvalidParameterCombination"

@@ -35,9 +35,10 @@ struct GrafanaTests {
             ["Namespace": "AWS/IVSRealTime", "MetricName": "PublishBitrate", "Dimensions": [["Name": "Stage", "Value": "abc"]]])
         let metrics = answer["Metrics"]?.array ?? []
         #expect(metrics.count == 2 && metrics.allSatisfy { $0["Namespace"] == "AWS/IVSRealTime" })
-        #expect(metrics[0]["Dimensions"]?.array?.compactMap { $0["Name"]?.string } == [
-            "Stage", "Participant", "SimulcastLayer", "MediaType",
-        ])
+        #expect(
+            metrics[0]["Dimensions"]?.array?.compactMap { $0["Name"]?.string } == [
+                "Stage", "Participant", "SimulcastLayer", "MediaType",
+            ])
     }
 
     @Test(arguments: [

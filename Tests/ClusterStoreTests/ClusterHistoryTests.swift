@@ -1,6 +1,7 @@
 import Admission
 import EventLoop
 import Foundation
+import StageMetrics
 import Store
 import TestSupport
 import Testing
@@ -99,6 +100,10 @@ struct ClusterHistoryTests {
         answers += events.map(Self.text)
         answers += try history.events(after: events[1].sequence, limit: 2).map(Self.text)
         answers.append("\(try history.lastSequence() == events.last?.sequence)")
+        for stage in ["one", "", "none", nil] {
+            let series = try history.metricSeries(ofStage: stage, since: minute)
+            answers.append("\(series) \(try history.metricPoints(of: series, in: minute - 1..<minute + 1))")
+        }
         return answers
     }
 
@@ -110,7 +115,8 @@ struct ClusterHistoryTests {
     }
 
     static let story: [HistoryWrite] =
-        [began("st-0", at: -60), .sessionEnded(stageARN: arn, sessionID: "st-0", at: now)] + start(7) + start(8, of: "q") + [
+        MetricSample.writes(samples) + [began("st-0", at: -60), .sessionEnded(stageARN: arn, sessionID: "st-0", at: now)]
+        + start(7) + start(8, of: "q") + [
             .event(
                 {
                     var event = ParticipantEvent(
@@ -144,6 +150,19 @@ struct ClusterHistoryTests {
             participant(8, of: "q", isConnected: false), closed(7), event(.left, 7),
         ]
 
+    /// The first one of an hour.
+    static let minute = MetricPoint.minute(of: now)
+
+    /// Of a minute and the next one, in two hours.
+    static let samples = [
+        MetricSample(MetricSeries(.publishers, stage: "one"), MetricPoint(minute: minute - 1, 2)),
+        MetricSample(MetricSeries(.publishers, stage: "one"), MetricPoint(minute: minute, 3)),
+        MetricSample(
+            MetricSeries(.publishBitrate, stage: "one", participant: "p", layer: "hi", media: .video),
+            MetricPoint(minute: minute, count: 2, sum: 0.5, minimum: 0.125, maximum: 0.375)),
+        MetricSample(MetricSeries(.concurrentPublishers), MetricPoint(minute: minute, 7)),
+    ]
+
     @Test
     func `what one node writes another reads in order, and as SQLite would tell it`() async throws {
         let bench = try ClusterBench()
@@ -162,6 +181,26 @@ struct ClusterHistoryTests {
         #expect(there == expected)
         #expect(here == expected)
         embedded.close()
+    }
+
+    @Test
+    func `what every node saw of a minute is added up, once`() async throws {
+        let bench = try ClusterBench()
+        let (first, second) = (try bench.node("a"), try bench.node("b"))
+        let series = [MetricSeries(.publishers, stage: "one"), MetricSeries(.publishBitrate, stage: "one")]
+        for (node, value) in [(first, 1.0), (second, 3.0)] {
+            let point = MetricPoint(minute: Self.minute, count: 60, sum: 60 * value, minimum: value, maximum: value)
+            node.store.record(MetricSample.writes(series.map { MetricSample($0, point) }))
+        }
+        let bitrate = MetricPoint(minute: Self.minute, count: 120, sum: 240, minimum: 1, maximum: 3)
+        let publishers = MetricPoint(minute: Self.minute, count: 60, sum: 240, minimum: 4, maximum: 4)
+        for node in [first, second] {
+            try await eventually {
+                try await node.read { try $0.metricPoints(of: series, in: Self.minute..<Self.minute + 1) } == [
+                    [publishers], [bitrate],
+                ]
+            }
+        }
     }
 
     @Test

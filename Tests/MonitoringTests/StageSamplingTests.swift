@@ -79,7 +79,8 @@ struct StageSamplingTests {
             found == [
                 MetricSeries(.concurrentSubscriptions): [1, 4], MetricSeries(.subscribers, stage: "abc"): [1, 2],
                 MetricSeries(.subscribers, stage: "other"): [1, 1], MetricSeries(.subscribeBitrate, stage: "abc"): [2, 850],
-                MetricSeries(.subscribeBitrate, stage: "other"): [1, 50], MetricSeries(.downloadPacketLoss, stage: "abc"): [2, 50],
+                MetricSeries(.subscribeBitrate, stage: "other"): [1, 50],
+                MetricSeries(.downloadPacketLoss, stage: "abc"): [2, 50],
                 ofA(.subscribeBitrate, .video): [1, 300], ofA(.subscribeBitrate, .audio): [1, 100],
                 ofA(.downloadPacketLoss): [2, 50],
             ])

@@ -71,7 +71,9 @@ struct StageMetricsQuestionTests {
     }
 
     @Test func `an answer that would be too long is none`() throws {
-        let many = (0..<5).map { (MetricSeries(.publishBitrate, stage: "s", participant: "\($0)"), [MetricPoint(minute: 999, 1)]) }
+        let many = (0..<5).map {
+            (MetricSeries(.publishBitrate, stage: "s", participant: "\($0)"), [MetricPoint(minute: 999, 1)])
+        }
         var question = StageMetricsQuestion(stageID: "s", stageARN: "arn")
         question.minutes = MetricRetention.minutes
         let kept = Kept(points: Dictionary(uniqueKeysWithValues: many))

@@ -32,7 +32,10 @@ public struct CloudWatchCall: Sendable {
         switch operation {
         case .listMetrics, .getMetricStatistics: [Self.stageID(of: input)]
         case .getMetricData:
-            Set((try? input.list("MetricDataQueries", atMost: .max))?.map { Self.stageID(of: $0["MetricStat"]?["Metric"]) } ?? [""])
+            Set(
+                (try? input.list("MetricDataQueries", atMost: .max))?.map { Self.stageID(of: $0["MetricStat"]?["Metric"]) } ?? [
+                    ""
+                ])
         }
     }
 

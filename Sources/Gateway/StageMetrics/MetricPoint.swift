@@ -13,7 +13,9 @@ public struct MetricPoint: Codable, Equatable, Sendable {
         (self.minute, self.count, self.sum, self.minimum, self.maximum) = (minute, count, sum, minimum, maximum)
     }
 
-    public init(minute: Int32, _ value: Double) { self.init(minute: minute, count: 1, sum: value, minimum: value, maximum: value) }
+    public init(minute: Int32, _ value: Double) {
+        self.init(minute: minute, count: 1, sum: value, minimum: value, maximum: value)
+    }
 
     public var average: Double { sum / Double(max(1, count)) }
     public var start: WallTime { WallTime(secondsSince1970: Int64(minute) * 60) }

@@ -39,8 +39,8 @@ def client(protocol=None):
         loader = session.get_component('data_loader')
         load = loader.load_service_model
 
-        def held(service, kind, version=None):
-            model = load(service, kind, version)
+        def held(service, kind, **options):
+            model = load(service, kind, **options)
             if service == 'cloudwatch' and kind == 'service-2':
                 model = copy.deepcopy(model)
                 model['metadata'].update(protocol=protocol, protocols=[protocol])

@@ -46,7 +46,7 @@ struct GetMetricData {
             throw .validation("The parameter MaxDatapoints is a number from 1 to \(Self.maximumPoints).")
         }
         let token = try input.text("NextToken")
-        guard let offset = token.map({ Int($0) }) ?? 0, offset >= 0 else { throw .nextToken }
+        guard let offset = token.map({ Int($0) }) ?? 0, (0...Self.maximumRead).contains(offset) else { throw .nextToken }
         (self.queries, self.spans, self.offset) = (queries, spans, offset)
     }
 

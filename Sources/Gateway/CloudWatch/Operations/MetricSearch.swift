@@ -19,8 +19,11 @@ struct MetricSearch: Equatable {
     private static let help = "Of expressions only SEARCH('{AWS/IVSRealTime,…} MetricName=\"…\"', 'Average', 60) is served here."
 
     init(parsing expression: String) throws(CloudWatchError) {
-        let form = /\s*(?:REMOVE_EMPTY\()?\s*SEARCH\(\s*'(?<terms>[^']*)'\s*,\s*'(?<stat>[^']+)'\s*(?:,\s*(?<period>\d{1,5}))?\s*\)\s*\)?\s*/
-        guard expression.utf8.count <= Self.maximumLength, let match = expression.wholeMatch(of: form) else { throw .validation(Self.help) }
+        let form =
+            /\s*(?:REMOVE_EMPTY\()?\s*SEARCH\(\s*'(?<terms>[^']*)'\s*,\s*'(?<stat>[^']+)'\s*(?:,\s*(?<period>\d{1,5}))?\s*\)\s*\)?\s*/
+        guard expression.utf8.count <= Self.maximumLength, let match = expression.wholeMatch(of: form) else {
+            throw .validation(Self.help)
+        }
         (statistic, period) = (String(match.stat), match.period.flatMap { Int($0) })
         var terms = match.terms
         if let schema = terms.prefixMatch(of: /\s*\{(?<names>[^}]*)\}/) {
@@ -33,7 +36,8 @@ struct MetricSearch: Equatable {
     }
 
     private mutating func parse(_ text: Substring) throws(CloudWatchError) {
-        let term = /\s*(?:AND\s+)?"?(?<name>[A-Za-z:]+)"?\s*=\s*(?:\((?<several>[^)]*)\)|"(?<quoted>[^"]*)"|(?<plain>[^\s"()]+))\s*/
+        let term =
+            /\s*(?:AND\s+)?"?(?<name>[A-Za-z:]+)"?\s*=\s*(?:\((?<several>[^)]*)\)|"(?<quoted>[^"]*)"|(?<plain>[^\s"()]+))\s*/
         var rest = text
         while !rest.allSatisfy(\.isWhitespace) {
             guard let match = rest.prefixMatch(of: term) else { throw .validation(Self.help) }

@@ -59,7 +59,9 @@ enum CloudWatchProtocol: Equatable, Sendable {
         let fault = error.status < 500 ? "Sender" : "Receiver"
         // Typed protocols tell by it what the code was before them (Smithy, awsQueryCompatible).
         if self != .query { headers["x-amzn-query-error"] = "\(error.code);\(fault)" }
-        let output: CloudWatchValue = ["__type": .text("com.amazonaws.cloudwatch#\(error.type)"), "message": .text(error.message)]
+        let output: CloudWatchValue = [
+            "__type": .text("com.amazonaws.cloudwatch#\(error.type)"), "message": .text(error.message),
+        ]
         switch self {
         case .query:
             let body = XMLAnswer.document(error, fault: fault, requestID: requestID)

@@ -66,7 +66,8 @@ struct HistoryForwarder {
         _ = try server.ask(
             [
                 .command(
-                    RedisCommand("ZADD", RedisArgument(schema.metricStages), RedisArgument(Int64(newest)), RedisArgument("/\(stage)")),
+                    RedisCommand(
+                        "ZADD", RedisArgument(schema.metricStages), RedisArgument(Int64(newest)), RedisArgument("/\(stage)")),
                     key: schema.metricStages),
                 .command(
                     RedisCommand("ZREMRANGEBYSCORE", RedisArgument(schema.metricStages), "-inf", RedisArgument("(\(oldest)")),

@@ -81,28 +81,29 @@ struct AdminRoutes {
     }
 
     /// Beside the console's page stands CloudWatch's API, whose protocols post.
-    private static let fixed = CloudWatchCall.paths.map { Route($0, [.post], for: .judgedByAPI, .cloudWatch) } + [
-        Route("/livez", [.get, .head], for: .anybody, .health),
-        Route("/readyz", [.get, .head], for: .anybody, .health),
-        Route("/metrics", [.get, .head], for: .metricsReader, .metrics),
-        // The console asks before it has a session; signing in is what is judged there.
-        Route("/v1/console/session", [.get, .post, .delete], for: .anybody, .consoleSession),
-        Route("/v1/drain", [.get], for: .key(.getDrain), .drain(.show)),
-        Route("/v1/drain", [.post], for: .key(.startDrain), .drain(.begin)),
-        Route("/v1/drain", [.delete], for: .key(.stopDrain), .drain(.cancel)),
-        Route("/v1/undrain", [.post], for: .key(.stopDrain), .drain(.cancel)),
-        Route("/v1/events", [.get], for: .key(.getEvents), .events),
-        // It holds the stream key.
-        Route("/v1/ingestConfigurations/*/obs", [.get, .head], for: .key(.exportEncoderSettings), .obsConfiguration),
-        Route("/v1/overview", [.get, .head], for: .key(.getOverview), .overview),
-        Route("/v1/sessions", [.get, .head], for: .key(.listSessions), .sessions),
-        Route("/v1/sessions/*", [.get, .head], for: .key(.getSession), .session),
-        Route("/v1/stages/*/metrics", [.get, .head], for: .key(.getStageMetrics), .stageMetrics),
-        Route("/v1/participants/*/sdp", [.get, .head], for: .key(.getDescription), .description),
-        Route("/v1/participants/*/source", [.get, .head], for: .key(.getSource), .source(.show)),
-        Route("/v1/participants/*/source", [.post], for: .key(.switchSource), .source(.change)),
-        Route("/v1/stages/*/participants/*/sdp", [.get, .head], for: .key(.getDescription), .description),
-    ]
+    private static let fixed =
+        CloudWatchCall.paths.map { Route($0, [.post], for: .judgedByAPI, .cloudWatch) } + [
+            Route("/livez", [.get, .head], for: .anybody, .health),
+            Route("/readyz", [.get, .head], for: .anybody, .health),
+            Route("/metrics", [.get, .head], for: .metricsReader, .metrics),
+            // The console asks before it has a session; signing in is what is judged there.
+            Route("/v1/console/session", [.get, .post, .delete], for: .anybody, .consoleSession),
+            Route("/v1/drain", [.get], for: .key(.getDrain), .drain(.show)),
+            Route("/v1/drain", [.post], for: .key(.startDrain), .drain(.begin)),
+            Route("/v1/drain", [.delete], for: .key(.stopDrain), .drain(.cancel)),
+            Route("/v1/undrain", [.post], for: .key(.stopDrain), .drain(.cancel)),
+            Route("/v1/events", [.get], for: .key(.getEvents), .events),
+            // It holds the stream key.
+            Route("/v1/ingestConfigurations/*/obs", [.get, .head], for: .key(.exportEncoderSettings), .obsConfiguration),
+            Route("/v1/overview", [.get, .head], for: .key(.getOverview), .overview),
+            Route("/v1/sessions", [.get, .head], for: .key(.listSessions), .sessions),
+            Route("/v1/sessions/*", [.get, .head], for: .key(.getSession), .session),
+            Route("/v1/stages/*/metrics", [.get, .head], for: .key(.getStageMetrics), .stageMetrics),
+            Route("/v1/participants/*/sdp", [.get, .head], for: .key(.getDescription), .description),
+            Route("/v1/participants/*/source", [.get, .head], for: .key(.getSource), .source(.show)),
+            Route("/v1/participants/*/source", [.post], for: .key(.switchSource), .source(.change)),
+            Route("/v1/stages/*/participants/*/sdp", [.get, .head], for: .key(.getDescription), .description),
+        ]
 
     func match(_ request: HTTPRequest) -> Match {
         var allowed: [HTTPMethod] = []
