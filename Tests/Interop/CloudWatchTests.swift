@@ -21,7 +21,7 @@ extension Interop {
             let encoder = try Encoder.ffmpeg(.p30, to: gateway.quickstart.publishURL, seconds: Encoder.untilStopped)
             let layers = try Encoder.simulcast(to: gateway, seconds: Encoder.untilStopped)
             try expect("three layers and one", within: .seconds(120)) {
-                try gateway.liveLayers().count { $0.bitsPerSecond > 0 } == 4
+                try gateway.everyLayer().count { $0.bitsPerSecond > 0 } == 4
             }
             let viewers = try (0..<3).map { _ in try Self.watch(gateway, single, seconds: 75) }
             for viewer in viewers { #expect(viewer.status(within: .seconds(300)) == 0, "\(viewer.output)") }
@@ -35,7 +35,7 @@ extension Interop {
             try Self.expectWatched(found, stage, viewers)
             encoder.interrupt()
             layers.interrupt()
-            try expect("nobody publishes", within: .seconds(60)) { try gateway.liveLayers().isEmpty }
+            try expect("nobody publishes", within: .seconds(60)) { try gateway.liveTotals().isEmpty }
             let before = try Self.read(gateway, stage)
             gateway.stop()
 

@@ -12,7 +12,7 @@ public struct MetricCollector {
     public init() {}
 
     /// The time of the samples that come next.
-    /// - Returns: what another minute had, in order; empty while that goes on.
+    /// - Returns: what another minute had; empty while that goes on.
     public mutating func turn(to time: WallTime) -> [MetricSample] {
         let minute = MetricPoint.minute(of: time)
         guard minute != self.minute else { return [] }
@@ -22,7 +22,7 @@ public struct MetricCollector {
 
     /// What the minute had so far; what comes of it later is a point of its own, to be added.
     public mutating func takeAll() -> [MetricSample] {
-        let samples = open.map { MetricSample($0.key, $0.value) }.sorted { $0.series < $1.series }
+        let samples = open.map { MetricSample($0.key, $0.value) }
         open.removeAll(keepingCapacity: true)
         return samples
     }

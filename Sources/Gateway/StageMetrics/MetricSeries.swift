@@ -31,7 +31,12 @@ public struct MetricSeries: Hashable, Sendable, Comparable {
         (self.metric, stageID, participantID, self.layer, self.media) = (metric, stage, participant, layer, media)
     }
 
-    public static func < (left: MetricSeries, right: MetricSeries) -> Bool { left.path < right.path }
+    public static func < (left: MetricSeries, right: MetricSeries) -> Bool {
+        if left.stageID != right.stageID { return left.stageID < right.stageID }
+        if left.metric != right.metric { return left.metric.rawValue < right.metric.rawValue }
+        return (left.participantID, left.layer, left.media?.rawValue ?? "")
+            < (right.participantID, right.layer, right.media?.rawValue ?? "")
+    }
 }
 
 extension MetricSeries {

@@ -2,7 +2,7 @@
 """access_rights.py ADMIN-URL KEY-ID SECRET OWNER-ID OWNER-SECRET STAGE-ARN: what a key may do that is allowed one action on one stage.
 
 KEY-ID may do ivs:CreateParticipantToken on that stage; OWNER-ID may do everything. By the AWS CLI, by every operation of the model, by
-every address under /v1/, and in the console. Prints a line for each thing seen; the exit status is 0 when all of them were.
+every address under /v1/, by CloudWatch's API, and in the console. Prints a line for each thing seen; the exit status is 0 when all of them were.
 """
 import http.client
 import json
@@ -11,6 +11,7 @@ import subprocess
 import sys
 import urllib.parse
 
+import botocore.exceptions
 import botocore.session
 import webdriver
 from botocore.auth import SigV4Auth
@@ -85,6 +86,18 @@ def by_node():
            'who may do everything still may')
 
 
+def by_metrics():
+    client = botocore.session.get_session().create_client(
+        'cloudwatch', endpoint_url=ADMIN, region_name='us-east-1', aws_access_key_id=KEY, aws_secret_access_key=SECRET)
+    try:
+        client.list_metrics(Dimensions=[{'Name': 'Stage', 'Value': STAGE.split('/')[1]}])
+        raise SystemExit('FAULT: CloudWatch is answered')
+    except botocore.exceptions.ClientError as error:
+        told = error.response['Error']
+        expect(told['Code'] == 'AccessDeniedException' and 'perform: cloudwatch:ListMetrics,' in told['Message'],
+               "CloudWatch's operations are refused by their names")
+
+
 def by_console():
     with webdriver.chromium() as browser:
         browser.open(ADMIN + '/')
@@ -101,4 +114,5 @@ other = json.loads(send('POST', '/CreateStage', {}, OWNER, OWNER_SECRET)[2])['st
 by_cli()
 by_model(other)
 by_node()
+by_metrics()
 by_console()

@@ -85,6 +85,9 @@ extension Gateway {
     /// Those of the session that is live, best first; none while there is none.
     func liveLayers() throws -> [ToldLayer] { try liveSessions().first?.layers ?? [] }
 
+    /// Those of all sessions that are live.
+    func everyLayer() throws -> [ToldLayer] { try liveSessions().flatMap(\.layers) }
+
     /// Of all sessions that are live.
     func liveTotals() throws -> [ToldTotals] { try liveSessions().map(\.totals) }
 }

@@ -15,7 +15,8 @@ struct ListMetrics {
     private let metric: String?
     private let dimensions: MetricDimensions
     private let age: Int32
-    private let after: String?
+    /// The last series of the page before.
+    private let after: MetricSeries?
 
     init(_ input: CloudWatchValue) throws(CloudWatchError) {
         namespace = try input.text("Namespace") ?? MetricSeries.namespace
@@ -26,14 +27,17 @@ struct ListMetrics {
         case "PT3H"?: age = Self.recentlyActive
         default: throw .invalid("The parameter RecentlyActive is PT3H or absent.")
         }
-        after = try input.text("NextToken")
-        if let after, MetricSeries(path: after) == nil { throw .nextToken }
+        let token = try input.text("NextToken")
+        after = token.flatMap(MetricSeries.init(path:))
+        if token != nil, after == nil { throw .nextToken }
     }
 
     func output(_ metrics: any MetricReading, now: WallTime) throws -> CloudWatchValue {
         guard namespace == MetricSeries.namespace else { return ["Metrics": .list([])] }
-        let found = try metrics.metricSeries(ofStage: dimensions.stageID, since: MetricPoint.minute(of: now) - age).filter {
-            after ?? "" < $0.path && metric ?? $0.metric.rawValue == $0.metric.rawValue && dimensions.areAmong($0)
+        let all = try metrics.metricSeries(ofStage: dimensions.stageID, since: MetricPoint.minute(of: now) - age)
+        let found = all.filter { series in
+            if let after, series <= after { return false }
+            return metric ?? series.metric.rawValue == series.metric.rawValue && dimensions.areAmong(series)
         }
         let page = found.prefix(Self.page)
         let list = CloudWatchValue.list(page.map(\.described))

@@ -19,25 +19,37 @@ extension HistoryDatabase {
 
     static func append(_ samples: [MetricSample], _ database: Database) throws {
         for sample in samples {
-            let id = try identifier(of: sample.series, at: sample.point.minute, database)
-            var point = sample.point
-            let former = try EmbeddedHistory(database).metricPoints(ofID: id, in: point.minute..<point.minute + 1).first
-            if let former { point.merge(former, isCount: sample.series.metric.isCount) }
-            try database.cachedStatement(sql: "INSERT OR REPLACE INTO metricPoint VALUES (?, ?, ?, ?, ?, ?)").execute(
-                arguments: [id, point.minute, point.count, point.sum, point.minimum, point.maximum])
-            guard former == nil else { continue }
-            try database.cachedStatement(
-                sql: "UPDATE metricSeries SET points = points + 1, lastMinute = max(lastMinute, ?) WHERE id = ?"
-            ).execute(arguments: [point.minute, id])
+            let id = try countPoint(of: sample.series, at: sample.point.minute, database)
+            try put(sample.point, ofID: id, "INSERT OR IGNORE", database)
+            if database.changesCount == 0 { try merge(sample.point, ofID: id, isCount: sample.series.metric.isCount, database) }
         }
     }
 
-    private static func identifier(of series: MetricSeries, at minute: Int32, _ database: Database) throws -> Int64 {
-        let statement = try database.cachedStatement(sql: "SELECT id FROM metricSeries WHERE path = ?")
-        if let id = try Int64.fetchOne(statement, arguments: [series.path]) { return id }
-        try database.cachedStatement(sql: "INSERT INTO metricSeries (stage, path, lastMinute) VALUES (?, ?, ?)").execute(
-            arguments: [series.stageID, series.path, minute])
-        return database.lastInsertedRowID
+    /// One point more; makes the series where it is new.
+    private static func countPoint(of series: MetricSeries, at minute: Int32, _ database: Database) throws -> Int64 {
+        let statement = try database.cachedStatement(
+            sql: """
+                INSERT INTO metricSeries (stage, path, lastMinute, points) VALUES (?, ?, ?, 1) ON CONFLICT (path) DO UPDATE
+                    SET points = points + 1, lastMinute = max(lastMinute, excluded.lastMinute) RETURNING id
+                """)
+        guard let id = try Int64.fetchOne(statement, arguments: [series.stageID, series.path, minute]) else {
+            throw StoreError.failed(reason: "a series has no number")
+        }
+        return id
+    }
+
+    private static func put(_ point: MetricPoint, ofID id: Int64, _ verb: String, _ database: Database) throws {
+        try database.cachedStatement(sql: "\(verb) INTO metricPoint VALUES (?, ?, ?, ?, ?, ?)").execute(
+            arguments: [id, point.minute, point.count, point.sum, point.minimum, point.maximum])
+    }
+
+    /// Adds to a point that is there already, and was counted then.
+    private static func merge(_ point: MetricPoint, ofID id: Int64, isCount: Bool, _ database: Database) throws {
+        let minutes = point.minute..<point.minute + 1
+        guard var former = try EmbeddedHistory(database).metricPoints(ofID: id, in: minutes).first else { return }
+        former.merge(point, isCount: isCount)
+        try put(former, ofID: id, "REPLACE", database)
+        try database.cachedStatement(sql: "UPDATE metricSeries SET points = points - 1 WHERE id = ?").execute(arguments: [id])
     }
 
     /// Forgets points that are too old or too many, and series without any.
@@ -71,7 +83,7 @@ extension EmbeddedHistory {
     func metricSeries(ofStage stage: String?, since minute: Int32) throws -> [MetricSeries] {
         let statement = try database.cachedStatement(
             sql: """
-                SELECT path FROM metricSeries WHERE \(stage == nil ? "? IS NULL" : "stage = ?") AND lastMinute >= ? ORDER BY path
+                SELECT path FROM metricSeries WHERE \(stage == nil ? "? IS NULL" : "stage = ?") AND lastMinute >= ?
                 """)
         return try String.fetchAll(statement, arguments: [stage, minute]).compactMap { MetricSeries(path: $0) }.sorted()
     }
