@@ -23,9 +23,9 @@ final class Capture {
         self.run = run
         let ports = try String(contentsOf: description, encoding: .utf8).split(separator: "\n").filter { $0.hasPrefix("m=") }
             .compactMap { UInt16($0.split(separator: " ")[1]) }
-        expect("the receiver binds its ports", within: .seconds(60)) { ports.allSatisfy { Self.isBound($0, by: run) } }
+        expect("the receiver binds its ports", within: .seconds(240)) { ports.allSatisfy { Self.isBound($0, by: run) } }
         // It reads a moment after it has bound; what comes in between may overflow its small buffer.
-        expect("the receiver waits for packets", within: .seconds(60)) { Self.isWaiting(run) }
+        expect("the receiver waits for packets", within: .seconds(240)) { Self.isWaiting(run) }
     }
 
     private static func isBound(_ port: UInt16, by run: ProgramRun) -> Bool {
@@ -69,7 +69,7 @@ enum MediaFile {
                 "ffmpeg", "-hide_banner", "-nostdin", "-v", "error", "-i", path, "-map", "0:v", "-f", "framemd5", "-fps_mode",
                 "passthrough", "-",
             ],
-            within: .seconds(60))
+            within: .seconds(240))
         return output.split(separator: "\n").filter { $0.first?.isNumber == true }
             .compactMap { $0.split(separator: ",").last?.trimmingCharacters(in: .whitespaces) }
     }
@@ -80,7 +80,7 @@ enum MediaFile {
             of: [
                 "ffprobe", "-v", "error", "-select_streams", "a:0", "-count_frames", "-show_entries", "stream=nb_read_frames",
                 "-of", "csv=p=0", path,
-            ], within: .seconds(60))
+            ], within: .seconds(240))
         return Int(output.filter(\.isNumber)) ?? 0
     }
 
@@ -91,7 +91,7 @@ enum MediaFile {
             of: [
                 "ffprobe", "-v", "error", "-select_streams", stream, "-show_entries", "packet=pts_time", "-of", "csv=p=0", path,
             ],
-            within: .seconds(60))
+            within: .seconds(240))
         return output.split(whereSeparator: \.isWhitespace).dropFirst(5).compactMap { Double($0.split(separator: ",")[0]) }
     }
 
@@ -101,7 +101,7 @@ enum MediaFile {
             of: [
                 "ffmpeg", "-hide_banner", "-nostdin", "-v", "info", "-nostats", "-i", path, "-vf", "blackdetect=d=0.2:pix_th=0.2",
                 "-af", "silencedetect=n=-30dB:d=0.2", "-f", "null", "-",
-            ], within: .seconds(60))
+            ], within: .seconds(240))
         func times(after word: String) -> [Double] {
             output.components(separatedBy: word).dropFirst().compactMap {
                 Double($0.prefix { $0.isNumber || $0 == "." || $0 == "-" })
