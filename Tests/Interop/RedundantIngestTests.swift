@@ -24,7 +24,10 @@ extension Interop {
                 let victim = try #require(try stage.source)
                 try stage.lose(victim, by: fault)
                 try expect("the other one is the source after \(fault)\n\(stage.logTail)", within: .seconds(60)) {
-                    try stage.source == 3 - victim
+                    if try stage.source == 3 - victim { return true }
+                    // Refused while the other one is late, as on a busy machine.
+                    if fault == .order { try stage.lose(victim, by: fault) }
+                    return false
                 }
                 try stage.restore(victim, after: fault)
             }
@@ -47,19 +50,45 @@ extension Interop {
         func `who breaks the contract is told in words, and the other one goes on`() throws {
             let stage = try Pair()
             stage.awaitBoth()
-            stage.encoders[2]?.kill()
-            stage.encoders[2] = try ProgramRun([
-                "ffmpeg", "-hide_banner", "-nostdin", "-nostats", "-v", "warning", "-re", "-i", try Self.breach.file().path, "-c",
-                "copy", "-f", "flv", stage.url(2),
-            ])
-            stage.awaitBoth()
-            try stage.lose(1, by: .order)
-            try expect("its source is the one that will break it", within: .seconds(60)) { try stage.source == 2 }
-            try expect("it did\n\(stage.logTail)", within: .seconds(60)) { try stage.source == 1 }
+            // Whoever needs longer to become the source than it is good, on a busy machine, begins again.
+            for _ in 0..<4 where !stage.hasBreach {
+                stage.encoders[2]?.kill()
+                let run = try ProgramRun([
+                    "ffmpeg", "-hide_banner", "-nostdin", "-nostats", "-v", "warning", "-re", "-i", try Self.breach.file().path,
+                    "-c", "copy", "-f", "flv", stage.url(2),
+                ])
+                stage.encoders[2] = run
+                _ = try holds(within: .seconds(60)) {
+                    guard run.isRunning, try stage.source == 1 else { return true }
+                    try stage.lose(1, by: .order)
+                    return false
+                }
+                expect("it breaks the contract\n\(stage.logTail)", within: .seconds(60)) { !run.isRunning }
+            }
+            try expect("the other one goes on\n\(stage.logTail)", within: .seconds(60)) { try stage.source == 1 }
             #expect(stage.gateway.log.contains("B_FRAME") || stage.gateway.log.contains("b_frame"), "\(stage.logTail)")
-            #expect(stage.gateway.log.contains("\"reason\":\"breach\""), "\(stage.logTail)")
+            #expect(stage.hasBreach, "\(stage.logTail)")
             let seen = try stage.seen()
             #expect(seen.tracks.allSatisfy(\.isWhole) && seen.foreign == 0 && seen.backwards == 0, "\(seen)")
+            stage.gateway.stop()
+        }
+
+        @Test(.timeLimit(.minutes(10)))
+        func `a viewer by WHEP goes on through every switch`() throws {
+            let stage = try Pair()
+            stage.awaitBoth()
+            let viewer = try stage.watch(seconds: 12)
+            expect("it watches\n\(viewer.output)", within: .seconds(60)) { viewer.output.contains("first picture") }
+            for _ in 0..<2 {
+                stage.awaitBoth()
+                let victim = try #require(try stage.source)
+                try stage.lose(victim, by: .kill)
+                try stage.restore(victim, after: .kill)
+            }
+            #expect(viewer.status(within: .seconds(120)) == 0, "\(viewer.output)")
+            let decoded = try #require(viewer.output.firstMatch(of: /decoded 0 pictures (\d+).* back (\d+)/), "\(viewer.output)")
+            #expect(Int(decoded.1) ?? 0 > 60 && decoded.2 == "0", "\(viewer.output)")
+            #expect(viewer.output.matches(of: /POST/).count == 1, "one session\n\(viewer.output)")
             stage.gateway.stop()
         }
 
@@ -101,7 +130,7 @@ extension Interop {
 
             init() throws {
                 let router = try StageRouter()
-                let gateway = try Gateway(routers: router.settings("a"))
+                let gateway = try Gateway(routers: router.settings("a") + "  embedded: {driver: embedded}\n")
                 let made = try gateway.makeRedundantConfiguration()
                 (self.gateway, self.router, joined) = (gateway, router, made.participantId)
                 keys = [made.streamKey(1), made.streamKey(2)]
@@ -132,6 +161,7 @@ extension Interop {
 
             var status: RedundantStatus? { get throws { try gateway.redundancy(of: joined) } }
             var source: Int? { get throws { try status?.source } }
+            var hasBreach: Bool { gateway.log.contains("\"reason\":\"breach\"") }
             var logTail: String { String(gateway.log.suffix(4_000)) }
 
             /// Both bring media, one of them to the stage, and the other one may go on at any moment.
@@ -161,6 +191,16 @@ extension Interop {
                 case .stop: encoders[number]?.send(SIGCONT)
                 case .order: break
                 }
+            }
+
+            /// A viewer of the participant that the two are.
+            func watch(seconds: Int) throws -> ProgramRun {
+                let script = Workspace.package.appending(path: "Tests/Interop/Clients/aiortc_whep.py").path
+                let url = try #require(gateway.quickstart.whipURL).replacing(
+                    /\/whip$/, with: "/whep/\(try #require(gateway.quickstart.stageId))/\(joined)")
+                return try ProgramRun([
+                    "env", "PICTURE=1", WHIP.python, script, "\(seconds)", try #require(gateway.quickstart.whipToken), url,
+                ])
             }
 
             /// What the router has of the participant that the two are.

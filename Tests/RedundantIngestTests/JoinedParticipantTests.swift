@@ -4,6 +4,7 @@ import GatewayMetrics
 import Monitoring
 import Refusals
 import StageHub
+import TestSupport
 import Testing
 import Wire
 
@@ -91,6 +92,30 @@ final class JoinedParticipantTests {
     }
 
     @Test(.timeLimit(.minutes(5)))
+    func `media crosses without an allocation once it has warmed up`() throws {
+        let encoder = encoder(1)
+        bring(.milliseconds(1_500), encoder)
+        func runs() {
+            let wanted = stage.count + 400
+            encoder.bring(pictures: 100)
+            _ = eventually { self.stage.count >= wanted }
+        }
+        runs()
+        let count = try AllocationCounter.count { runs() }
+        // The loop's own deadline, and what its test makes for each turn.
+        #expect(count < 50, "\(count) in 100 runs")
+    }
+
+    @Test func `encoders that differ are told of, those that are alike are not`() {
+        let full = EncoderPicture(width: 1_280, height: 720, framesPerSecond: 30)
+        #expect(full.difference(from: EncoderPicture(width: 1_280, height: 720, framesPerSecond: 29.97)) == nil)
+        #expect(
+            full.difference(from: EncoderPicture(width: 1_280, height: 720, framesPerSecond: 60))?.hasPrefix(
+                "Encoder 1 sends 1280x720 at 30 pictures a second, encoder 2 1280x720 at 60") == true)
+        #expect(full.difference(from: EncoderPicture(width: 640, height: 360, framesPerSecond: 30)) != nil)
+    }
+
+    @Test(.timeLimit(.minutes(5)))
     func `both lost and one back is the same publish; both ended is its end`() {
         let (one, two) = (encoder(1), encoder(2))
         bring(.milliseconds(1_200), one, two)
@@ -144,6 +169,8 @@ private final class TestEncoder {
     private let publication: Publication
     private let loop: EventLoop
     private let began: MonotonicTime
+    private let payload = [UInt8](repeating: 7, count: 1_100)
+    private var packets: [MediaPacket] = []
     private var frame: Int64 = 0
 
     init(_ publication: Publication, _ loop: EventLoop) {
@@ -163,7 +190,6 @@ private final class TestEncoder {
     }
 
     private func write(_ count: Int64, of track: TrackID, number: Int64, timestamp: Int64, isKeyframe: Bool) {
-        let payload = [UInt8](repeating: 7, count: 1_100)
         payload.withUnsafeBytes { bytes in
             let packets = (0..<count).map {
                 MediaPacket(
@@ -176,19 +202,46 @@ private final class TestEncoder {
         }
     }
 
+    /// Pictures at once, of four packets each, made before the first is written.
+    func bring(pictures count: Int64) {
+        let first = frame * 2 + 4
+        frame += 2 * count + 2
+        let time = Int64((loop.now - began).inSeconds * 90_000)
+        payload.withUnsafeBytes { bytes in
+            packets.removeAll(keepingCapacity: true)
+            for number in 0..<(4 * count) {
+                packets.append(
+                    MediaPacket(
+                        sequenceNumber: first + number, timestamp: time + number / 4 * 3_000, marker: number % 4 == 3,
+                        head: 0x0102,
+                        headCount: 2, payload: bytes))
+            }
+            packets.withUnsafeBufferPointer { all in
+                for index in 0..<Int(count) {
+                    let picture = UnsafeBufferPointer(rebasing: all[(4 * index)..<(4 * index + 4)])
+                    publication.forward(picture, of: MediaRun(track: .video, isKeyframe: false, arrival: loop.now))
+                }
+            }
+        }
+    }
+
     func end(_ reason: SessionEnd) { publication.end(reason) }
 }
 
 /// What the stage gets.
 private final class StageSink: MediaSink {
     private(set) var ends: [SessionEnd] = []
+    /// Packets.
+    private(set) var count = 0
+    private static let beginning: [UInt8] = [2, 1, 7]
     private var last: [MediaKind: (number: Int64, timestamp: Int64)] = [:]
     /// Every number follows the one before, no timestamp goes back, and payloads are whole.
     private(set) var isContinuous = true
 
     func forward(_ packets: UnsafeBufferPointer<MediaPacket>, of run: MediaRun) {
+        count += packets.count
         for packet in packets {
-            let isWhole = packet.payloadByteCount == 1_102 && packet.payload.starts(with: [2, 1, 7])
+            let isWhole = packet.payloadByteCount == 1_102 && packet.payload.starts(with: Self.beginning)
             if let last = last[run.track.kind], packet.sequenceNumber != last.number + 1 || packet.timestamp < last.timestamp {
                 isContinuous = false
             }

@@ -2,8 +2,8 @@
 """aiortc_whep.py SECONDS TOKEN URL...: one WHEP subscriber on aiortc for each URL.
 
 Prints one line per event: each POST's status (with the problem document when it is refused), each connection's first decoded
-picture and sound, and at the end what each decoded: pictures, their size, their greatest difference of brightness, sound; and the
-bits of datagrams that came, a second of the time that is counted.
+picture and sound, and at the end what each decoded: pictures, their size, their greatest difference of brightness, sound, how often a
+picture's time was not after the one before; and the bits of datagrams that came, a second of the time that is counted.
 Environment: DROP=N drops every Nth video packet on its first arrival; HOLD=1 sends no DELETE; PLI=1 asks for a keyframe
 each second; PLACES=N only makes N sessions (of several tokens with commas between them, in turns), deletes them, and does it
 again; with KEEP=1 it leaves the first ones as they are; PICTURE=1 counts the seconds from when each has its first picture.
@@ -91,13 +91,18 @@ class Subscriber:
         reports = (await self.connection.getStats()).values()
         return sum(r.bytesReceived for r in reports if r.type == 'transport'), time.time()
 
+    def steps_back(self):
+        """Pictures whose time is not after the one before."""
+        times = [time for _, time in self.stamps['video']]
+        return sum(after <= before for before, after in zip(times, times[1:]))
+
     async def stop(self, http, token):
         count, now = await self.received()
         say('received', self.number, round((count - self.before[0]) * 8 / (now - self.before[1])))
         reports = (await self.connection.getStats()).values()
         lost = sum(r.packetsLost for r in reports if r.type == 'inbound-rtp')
         say('decoded', self.number, 'pictures', self.pictures, 'size', self.size, 'contrast', self.contrast, 'sounds',
-            self.sounds, 'loudness', self.loudness, 'lost', lost)
+            self.sounds, 'loudness', self.loudness, 'lost', lost, 'back', self.steps_back())
         if self.session and not os.environ.get('HOLD'):
             async with http.delete(self.session, headers={'Authorization': 'Bearer ' + token}) as response:
                 say('DELETE', self.number, response.status)

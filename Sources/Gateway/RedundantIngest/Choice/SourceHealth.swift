@@ -61,6 +61,12 @@ struct SourceHealth {
     /// Whether it brings pictures.
     var hasVideo: Bool { video != nil }
 
+    /// Of pictures that follow each other; nil before it is known.
+    var framesPerSecond: Double? {
+        guard let interval = video?.interval, interval > 0 else { return nil }
+        return 1e9 / Double(interval)
+    }
+
     /// - Parameter mediaTime: nanoseconds on the encoder's own clock.
     mutating func arrived(_ kind: MediaKind, _ mediaTime: Int64, at now: MonotonicTime) {
         let first = Track(newest: mediaTime, advancedAt: now)

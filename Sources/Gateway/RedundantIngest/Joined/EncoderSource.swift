@@ -27,6 +27,13 @@ final class EncoderSource {
     /// A decoder may start with it now.
     var canBegin: Bool { kept.isReady || !health.hasVideo }
 
+    /// Of its best layer; nil before it is known.
+    var picture: EncoderPicture? {
+        let best = news.values.compactMap(\.layer).max { $0.width * $0.height < $1.width * $1.height }
+        guard let best, let rate = health.framesPerSecond else { return nil }
+        return EncoderPicture(width: best.width, height: best.height, framesPerSecond: rate)
+    }
+
     /// Looks at one block, whoever gets it.
     func note(_ block: FeedBlock) {
         let (run, packets) = (block.run, block.packets)
@@ -58,4 +65,21 @@ final class EncoderSource {
         kept.removeAll()
         letGo()
     }
+}
+
+/// What an encoder's pictures are like, where both of a participant should be alike.
+struct EncoderPicture {
+    var width: Int
+    var height: Int
+    var framesPerSecond: Double
+
+    /// What the two users of them should know, this being the first one's; nil where both are alike.
+    func difference(from second: EncoderPicture) -> String? {
+        let rates = framesPerSecond / second.framesPerSecond
+        let areAlike = (width, height) == (second.width, second.height) && (0.9...1.1).contains(rates)
+        return areAlike
+            ? nil : "Encoder 1 sends \(words), encoder 2 \(second.words): set both alike, or each switch changes the picture."
+    }
+
+    private var words: String { "\(width)x\(height) at \(Int(framesPerSecond.rounded())) pictures a second" }
 }

@@ -56,6 +56,9 @@ final class JoinedClaim {
 
     func progressed(at now: MonotonicTime) { holder?.progressed(at: now) }
 
+    /// Nothing is to be had here: whoever waits elsewhere need wait no longer.
+    func yield() { holder?.progressed(at: .zero) }
+
     /// An encoder comes: what was over begins anew.
     func open() { if isOver { state = .none(until: .zero) } }
 

@@ -21,6 +21,7 @@ final class JoinedParticipant {
     private var tickedAt = MonotonicTime.zero
     private var lastSwitch: SourceSwitch?
     private var switchCount = 0
+    private var toldDifference: String?
 
     static let lookInterval = Duration.milliseconds(100)
     /// Both encoders were lost: whichever returns within this time goes on with the same publish.
@@ -190,10 +191,27 @@ final class JoinedParticipant {
         if let desertedAt, now - desertedAt >= Self.absence { return finish(.connectionLost) }
         if !sources.isEmpty { claim.look(at: now) }
         decide()
+        if !isAlive(at: now) { claim.yield() }
         guard now - tickedAt >= .seconds(1) else { return }
         tickedAt = now
         output?.publication.tick(at: now)
         tell()
+        compare(at: now)
+    }
+
+    /// Whether its source brings something.
+    private func isAlive(at now: MonotonicTime) -> Bool {
+        choice.current.flatMap(source).map { $0.health.level(at: now) > .still } ?? false
+    }
+
+    /// Encoders should be set alike: what differs changes with every switch. Told once, until it is another difference.
+    private func compare(at now: MonotonicTime) {
+        guard let lease = claim.lease, sources.allSatisfy({ $0.health.level(at: now) == .well }),
+            let one = source(1)?.picture, let two = source(2)?.picture
+        else { return }
+        let sentence = one.difference(from: two)
+        if let sentence, sentence != toldDifference { worker.desk.board?.note(lease, warnedBy: "redundant", sentence) }
+        toldDifference = sentence
     }
 
     /// What operators see.
