@@ -122,7 +122,7 @@ class CountingParticipant(stage_router.Participant):
         if self.pictured:
             gap = round((now - self.pictured) * 1000)
             if gap >= 100:
-                self.gaps = (self.gaps + [gap])[-100:]
+                self.gaps = (self.gaps + [gap])[-1000:]
         self.pictured = now
 
     def write(self, rid, payload):
