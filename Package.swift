@@ -58,6 +58,7 @@ let modules: [Module] = [
     binding("CAVCodec", "libavcodec", apt: "libavcodec-dev"),
     binding("CSWResample", "libswresample", apt: "libswresample-dev"),
     binding("COpus", "opus", apt: "libopus-dev"),
+    binding("CTurboJPEG", "libturbojpeg", apt: "libturbojpeg0-dev"),
     binding("CCurl", "libcurl", apt: "libcurl4-openssl-dev"),
     // Without pkg-config, whose large-file flag SwiftPM refuses aloud: the header stands where every header does.
     binding("CHiredis", nil, apt: "libhiredis-dev"),
@@ -113,11 +114,12 @@ let modules: [Module] = [
             "GatewayMetrics",
         ],
         strict: true),
+    gateway("Thumbnails", ["CAVCodec", "CTurboJPEG", "EventLoop", "GatewayMetrics"], strict: true),
     gateway(
         "Recording",
         [
             "Wire", "Settings", "H264", "AAC", "Opus", "RTP", "MP4", "HLS", "EventLoop", "StageHub", "Refusals", "Admission",
-            "GatewayLogging", "GatewayMetrics",
+            "Thumbnails", "GatewayLogging", "GatewayMetrics",
         ], strict: true),
     gateway(
         "MediaContract", ["Wire", "Settings", "H264", "AAC", "Opus", "Refusals", "EventLoop"], strict: true,
@@ -189,7 +191,7 @@ let modules: [Module] = [
             "Pages/layers.js", "Pages/lists.js", "Pages/node.js", "Pages/notices.js", "Pages/publickeys.js", "Pages/qr.js",
             "Pages/qrmatrix.js", "Pages/redundant.js", "Pages/reedsolomon.js", "Pages/rights.js", "Pages/rules.js",
             "Pages/sessions.js", "Pages/sheet.js", "Pages/signature.js", "Pages/sparkline.js", "Pages/stages.js",
-            "Pages/storage.js", "Pages/tokens.js", "Pages/units.js",
+            "Pages/storage.js", "Pages/thumbnails.js", "Pages/tokens.js", "Pages/units.js",
         ]),
     gateway(
         "ObjectStorage",

@@ -43,6 +43,23 @@ extension Interop {
             gateway.stop()
         }
 
+        @Test(.timeLimit(.minutes(10)))
+        func `a stage is recorded from the page on, which shows the latest picture of whoever is live`() throws {
+            let gateway = try Gateway()
+            let quickstart = gateway.quickstart
+            let page = try ProgramRun([
+                "/usr/bin/python3", Self.script("console_recording.py"), try #require(quickstart.adminURL),
+                try #require(quickstart.accessKeyId), try #require(quickstart.secretAccessKey), try Self.pictures().path,
+            ])
+            expect("a stage that is recorded\n\(page.output)", within: .browserScript) {
+                page.output.contains("the stage is recorded") || !page.isRunning
+            }
+            let encoder = try Encoder.ffmpeg(.p30, to: quickstart.publishURL, seconds: Encoder.untilStopped)
+            #expect(page.status(within: .browserScript) == 0, "\(page.output)\n\(gateway.log.suffix(2_000))")
+            encoder.interrupt()
+            gateway.stop()
+        }
+
         /// Nothing of the console, and nothing of `/v1/`, is on the listeners that everybody reaches.
         @Test(.timeLimit(.minutes(10)))
         func `the public listener has no console`() throws {

@@ -11,7 +11,8 @@ extension Interop {
         }
 
         /// Publishes onto the stage, which is recorded into that bucket, until that is seen.
-        private func record(_ gateway: Gateway, into bucket: String) throws -> Outcome {
+        /// - Parameter more: further members of the stage's recording, as JSON.
+        private func record(_ gateway: Gateway, into bucket: String, _ more: String = "{}") throws -> Outcome {
             let quickstart = gateway.quickstart
             let script = Workspace.package.appending(path: "Tests/Interop/Clients/recorded_stage.py").path
             let encoder = [
@@ -21,7 +22,7 @@ extension Interop {
             let run = try ProgramRun(
                 ["env", ControlAPI.path, "python3", script, try #require(quickstart.adminURL)]
                     + [try #require(quickstart.accessKeyId), try #require(quickstart.secretAccessKey)]
-                    + [try #require(quickstart.stageArn), quickstart.participantId, bucket, "--"] + encoder)
+                    + [try #require(quickstart.stageArn), quickstart.participantId, bucket, more, "--"] + encoder)
             let status = run.status(within: .seconds(600))
             #expect(status == 0, "\(run.output)\n\(gateway.log.suffix(4_000))")
             let line = try #require(run.output.split(separator: "\n").last { $0.hasPrefix("{") })
@@ -61,6 +62,37 @@ extension Interop {
             #expect(told.map { $0["event_name"] as? String } == ["Recording Start", "Recording End"])
             #expect(told.last?["recording_duration_ms"] as? Int == duration)
             #expect(told.last?["recording_s3_key_prefix"] as? String == outcome.prefix)
+            gateway.stop()
+        }
+
+        /// With sound and pictures, and alone.
+        @Test(.timeLimit(.minutes(12)), arguments: ["AUDIO_VIDEO", "NONE"])
+        func `thumbnails are JPEGs of keyframes, numbered and the latest, and the documents tell of them`(media: String) throws {
+            let gateway = try Gateway()
+            let thumbnails = #"{"recordingMode": "INTERVAL", "targetIntervalSeconds": 1, "storage": ["SEQUENTIAL", "LATEST"]}"#
+            let outcome = try record(
+                gateway, into: "recordings", #"{"mediaTypes": ["\#(media)"], "thumbnailConfiguration": \#(thumbnails)}"#)
+            check(outcome)
+            let folder = gateway.data.appending(path: "recordings").appending(path: try #require(outcome.prefix))
+            for name in ["thumbnails/high/1.jpg", "latest_thumbnail/high/thumb.jpg"] {
+                let shown = try ProgramRun.output(
+                    of: [
+                        "ffprobe", "-v", "error", "-show_entries", "stream=codec_name,width,height", "-of", "csv=p=0",
+                        folder.appending(path: "media/\(name)").path,
+                    ], within: .seconds(60))
+                #expect(shown.hasPrefix("mjpeg,1280,720"), "\(shown)")
+            }
+            let hasSegments = FileManager.default.fileExists(atPath: folder.appending(path: "media/hls").path)
+            #expect(hasSegments == (media == "AUDIO_VIDEO"))
+            for name in ["started", "ended"] {
+                let told = try document(folder.appending(path: "events/recording-\(name).json"))["media"] as? [String: Any]
+                #expect((told?["hls"] != nil) == hasSegments, "\(told ?? [:])")
+                for kind in ["thumbnails", "latest_thumbnail"] {
+                    let described = told?[kind] as? [String: Any]
+                    #expect(described?["path"] as? String == "media/\(kind)")
+                    #expect(described?["renditions"] as? [[String: String]] == [["path": "high"]])
+                }
+            }
             gateway.stop()
         }
 

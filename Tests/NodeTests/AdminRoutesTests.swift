@@ -37,6 +37,7 @@ struct AdminRoutesTests {
         (.get, "/v1/participants/p1/source", .source(.show), .key(.getSource), ["p1"]),
         (.post, "/v1/participants/p1/source", .source(.change), .key(.switchSource), ["p1"]),
         (.get, "/v1/stages/s1/participants/p1/sdp", .description, .key(.getDescription), ["s1", "p1"]),
+        (.get, "/v1/stages/s1/participants/p1/thumbnail", .thumbnail, .key(.getThumbnail), ["s1", "p1"]),
         (.post, "/CreateStage", .operation, .judgedByAPI, []),
         (.get, "/CreateStage", .operation, .judgedByAPI, []),
         (.delete, "/tags/arn", .operation, .judgedByAPI, []),

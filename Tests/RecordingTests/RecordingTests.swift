@@ -59,7 +59,8 @@ struct RecordingTests {
         Recording.Environment(
             spool: spool, director: director, metrics: RecordingMetrics(MetricsRegistry()),
             clocks: { (MonotonicTime(nanoseconds: 1), WallTime(secondsSince1970: 1_704_110_455)) },
-            makeAnswer: { _ in { result in answers.results.withLock { $0.append(result) } } })
+            makeAnswer: { _ in { result in answers.results.withLock { $0.append(result) } } },
+            makePicture: { _, _ in false }, latest: LatestThumbnails())
     }
 
     final class Answers: Sendable {
@@ -77,7 +78,7 @@ struct RecordingTests {
     }
 
     /// Pictures of one encoder, as the hub's packets would bring them.
-    private func block(seconds: Int, from start: Int64 = 0, firstNumber: Int64) -> RecordingBlock {
+    static func block(seconds: Int, from start: Int64 = 0, firstNumber: Int64) -> RecordingBlock {
         let block = RecordingBlock()
         block.begin(at: .zero)
         var number = firstNumber
@@ -120,7 +121,7 @@ struct RecordingTests {
         let (spool, answers) = (try Spool(path: folder.path + "/spool", maximumByteCount: 1 << 20), Answers())
         let recording = try Recording(header(), in: environment(spool, answers: answers))
         recording.begin(expectsVideo: true, tracksShareClock: true)
-        recording.take(block(seconds: 5, firstNumber: 0))
+        recording.take(Self.block(seconds: 5, firstNumber: 0))
         #expect(!storeAll(recording, answers))
         #expect(
             director.content.withLock { $0.keys } == [
@@ -142,11 +143,11 @@ struct RecordingTests {
         let (spool, answers) = (try Spool(path: folder.path + "/spool", maximumByteCount: 1 << 20), Answers())
         let recording = try Recording(header(window: 60), in: environment(spool, answers: answers))
         recording.begin(expectsVideo: true, tracksShareClock: true)
-        recording.take(block(seconds: 3, firstNumber: 0))
+        recording.take(Self.block(seconds: 3, firstNumber: 0))
         recording.pause()
         #expect(!storeAll(recording, answers, at: 1_704_110_455 + 59))
         recording.begin(expectsVideo: true, tracksShareClock: true)
-        recording.take(block(seconds: 3, from: 77, firstNumber: 5_000))
+        recording.take(Self.block(seconds: 3, from: 77, firstNumber: 5_000))
         recording.pause()
         #expect(!storeAll(recording, answers, at: 1_704_110_455 + 59))
         #expect(storeAll(recording, answers, at: 1_704_110_455 + 60))
@@ -164,7 +165,7 @@ struct RecordingTests {
         let (spool, answers) = (try Spool(path: folder.path + "/spool", maximumByteCount: 1 << 20), Answers())
         var killed: Recording? = try Recording(header(), in: environment(spool, answers: answers))
         killed?.begin(expectsVideo: true, tracksShareClock: true)
-        killed?.take(block(seconds: 5, firstNumber: 0))
+        killed?.take(Self.block(seconds: 5, firstNumber: 0))
         killed = nil
         let left = try #require(spool.folders.first)
         let journal = try String(contentsOfFile: left + "/journal", encoding: .utf8)
@@ -197,7 +198,7 @@ struct RecordingTests {
         let (spool, answers) = (try Spool(path: folder.path + "/spool", maximumByteCount: 2_500), Answers())
         let recording = try Recording(header(), in: environment(spool, answers: answers))
         recording.begin(expectsVideo: true, tracksShareClock: true)
-        recording.take(block(seconds: 9, firstNumber: 0))
+        recording.take(Self.block(seconds: 9, firstNumber: 0))
         #expect(recording.book.failure?.contains("recording.spool") == true)
         #expect(storeAll(recording, answers))
         let states = director.content.withLock { $0.states }
@@ -212,7 +213,7 @@ struct RecordingTests {
         let (spool, answers) = (try Spool(path: folder.path + "/spool", maximumByteCount: 1 << 20), Answers())
         var recording: Recording? = try Recording(header(), in: environment(spool, answers: answers))
         recording?.begin(expectsVideo: true, tracksShareClock: true)
-        recording?.take(block(seconds: 5, firstNumber: 0))
+        recording?.take(Self.block(seconds: 5, firstNumber: 0))
         recording?.pause()
         director.content.withLock { $0.refusal = RecordingTargetError("403") }
         #expect(recording.map { storeAll($0, answers) } == false)

@@ -49,6 +49,7 @@ public enum ConsolePages {
         "/console/sparkline.js": (script, PackageResources.sparkline_js),
         "/console/stages.js": (script, PackageResources.stages_js),
         "/console/storage.js": (script, PackageResources.storage_js),
+        "/console/thumbnails.js": (script, PackageResources.thumbnails_js),
         "/console/tokens.js": (script, PackageResources.tokens_js),
         "/console/units.js": (script, PackageResources.units_js),
     ]
@@ -58,6 +59,6 @@ public enum ConsolePages {
 
     /// Nothing inline, nothing from elsewhere, and no page may frame this one.
     private static let policy =
-        "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; form-action 'none'; "
+        "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; form-action 'none'; "
         + "base-uri 'none'; frame-ancestors 'none'"
 }

@@ -9,6 +9,7 @@ import HTTPServer
 import MediaContract
 import Monitoring
 import OpenSSL
+import Recording
 import RedundantIngest
 import Replication
 import RouterForwarding
@@ -97,7 +98,7 @@ public final class Node {
             let sampler = services.add(makeSampler())
             let report = makeReport(sampler, load, drain, routers)
             // Says that we are ready, which is true since the workers are.
-            let admin = services.add(try makeAdmin(events, report, sampler, drain, storage))
+            let admin = services.add(try makeAdmin(events, report, sampler, drain, storage, recorder))
             // Puts a changed file into force, in everything above.
             reload = makeReload { [unowned self] in apply($0, workers, load, drain, admin, storage) }
             // Another authority is asked, where one is configured: on this loop, which turns from now on.
@@ -231,7 +232,7 @@ extension Node {
 
     private func makeAdmin(
         _ events: EventService, _ report: OverviewReport, _ sampler: SessionSampler, _ drain: NodeDrain,
-        _ storage: StorageService
+        _ storage: StorageService, _ recorder: RecordingService
     ) throws -> AdminSite {
         let (gatewayStore, instruments) = (store.membership.store, shared.instruments)
         let readiness = Readiness(shared.admission.gate, store.membership, configuration.cluster)
@@ -251,7 +252,8 @@ extension Node {
                 api: api, events: events,
                 operators: OperatorAPI(
                     whip: shared.webRTC.whip, descriptions: DescriptionFiles(directory: directory.path + "/sdp"),
-                    report: report, setup: shared.setup, redundancy: shared.redundancy),
+                    report: report, setup: shared.setup, redundancy: shared.redundancy,
+                    thumbnails: recorder.recordings.thumbnails),
                 metrics: try MetricsDesk(
                     loop: loop, api: api, sampler: sampler, store: gatewayStore, names: store.names),
                 drain: drain, reports: instruments.watch(loop, name: "control") + [revocations.watch(on: loop)],

@@ -2,6 +2,7 @@ import EventLoop
 public import GatewayMetrics
 import Admission
 public import StageHub
+import Thumbnails
 import Wire
 
 /// The recorder of a node: publishes come in on any worker, their segments go to where a director says.
@@ -12,8 +13,11 @@ public final class Recordings: Sendable {
     private let director: any RecordingDirector
     private let sender: MailboxSender<RecordingMessage>
     private let thread: WorkerThread
+    private let thumbnailer: Thumbnailer
+    /// For those who look on.
+    public let thumbnails = LatestThumbnails()
 
-    /// Starts the writer's thread, which first finishes what former processes left in the spool.
+    /// Starts the writer's thread and the one of thumbnails. The writer's first finishes what former processes left in the spool.
     /// - Parameters:
     ///   - path: of the spool; it is made where it is missing.
     ///   - maximumByteCount: what the spool may hold of segments that are not stored yet.
@@ -22,6 +26,8 @@ public final class Recordings: Sendable {
         spool path: String, maximumByteCount: Int, director: any RecordingDirector, metrics registry: MetricsRegistry
     ) throws {
         self.director = director
+        let (thumbnailer, latest) = (try Thumbnailer(metrics: registry), thumbnails)
+        self.thumbnailer = thumbnailer
         let metrics = RecordingMetrics(registry)
         let loop = try EventLoop()
         var answer: Result<MailboxSender<RecordingMessage>, RecordingStartError>?
@@ -30,7 +36,8 @@ public final class Recordings: Sendable {
         thread = try WorkerThread.start(name: "recorder") {
             do {
                 let thread = try RecordingThread(
-                    spool: path, maximumByteCount: maximumByteCount, director: director, metrics: metrics)
+                    spool: path, maximumByteCount: maximumByteCount, director: director, metrics: metrics,
+                    thumbnailer: thumbnailer, latest: latest)
                 guard let sender = thread.sender else { return }
                 reply.send(.success(sender))
                 thread.run()
@@ -48,7 +55,7 @@ public final class Recordings: Sendable {
         let participant = RecordedParticipant(
             stageID: lease.stageID, stageSessionID: lease.stageSessionID, participantID: lease.participantID)
         guard let plan = director.plan(for: participant, isReplica: publication.grant.replica != nil) else { return }
-        let tap = RecordingTap(publication, takesVideo: plan.media == .audioAndVideo)
+        let tap = RecordingTap(publication, takesVideo: plan.media != .audioOnly, takesAudio: plan.media != .thumbnailsAlone)
         let isBegun = sender.send(
             .began(participant, plan, tap.feed, tracksShareClock: publication.ingestProtocol != .whip))
         if isBegun { publication.add(tap) }
@@ -58,6 +65,7 @@ public final class Recordings: Sendable {
     public func stop() {
         sender.send(.stop)
         thread.join()
+        thumbnailer.stop()
     }
 }
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""recorded_stage.py ENDPOINT KEY SECRET STAGE PARTICIPANT BUCKET -- ENCODER…: records what an encoder publishes, set up by boto3.
+"""recorded_stage.py ENDPOINT KEY SECRET STAGE PARTICIPANT BUCKET [RECORDING] -- ENCODER…: records what an encoder publishes, set up by boto3.
 
 Makes a storage configuration, has the stage recorded there, runs the encoder until that is seen, asks until the recording is
 over, and prints {"prefix", "states", "faults"}. While it records, neither the stage's recording nor its storage may be changed.
@@ -15,6 +15,8 @@ from botocore.config import Config
 from botocore.exceptions import ClientError
 
 ENDPOINT, KEY, SECRET, STAGE, PARTICIPANT, BUCKET = sys.argv[1:7]
+# Further members of the stage's recording.
+MORE = json.loads(sys.argv[7]) if sys.argv[7] != '--' else {}
 ENCODER = sys.argv[sys.argv.index('--') + 1:]
 IVS = boto3.client(
     'ivs-realtime', endpoint_url=ENDPOINT, region_name='us-east-1', aws_access_key_id=KEY, aws_secret_access_key=SECRET,
@@ -60,7 +62,7 @@ def wait(state):
 
 
 storage = IVS.create_storage_configuration(s3={'bucketName': BUCKET})['storageConfiguration']['arn']
-recording = {'storageConfigurationArn': storage, 'hlsConfiguration': {'targetSegmentDurationSeconds': 2}}
+recording = {'storageConfigurationArn': storage, 'hlsConfiguration': {'targetSegmentDurationSeconds': 2}, **MORE}
 IVS.update_stage(arn=STAGE, autoParticipantRecordingConfiguration=recording)
 encoder = subprocess.Popen(ENCODER, stdin=subprocess.DEVNULL)
 where, found = wait('ACTIVE')

@@ -5,6 +5,7 @@ import { makeLayerChips, makeLayers, rememberLayers, showLayerChips, showLayers 
 import { makeSource, showSource } from './redundant.js';
 import { makeRules, showRules } from './rules.js';
 import { History, draw, sparkline } from './sparkline.js';
+import { makeThumbnail, showThumbnail } from './thumbnails.js';
 import { between, bits, percent, span, words } from './units.js';
 
 const curves = new Map();
@@ -38,12 +39,13 @@ export function makeSessions() {
 }
 
 /** @param table what `makeSessions` made. */
-export function showSessions(table, sessions, { limits, node, redundant }, actions) {
+export function showSessions(table, sessions, { limits, node, redundant, thumbnailSeconds }, actions) {
   table.hidden = sessions.length === 0;
   const rows = sessions.flatMap(session => [{ session, kind: 'session' }, { session, kind: 'story' }]);
   keyed(table.querySelector('tbody'), rows, row => `${row.kind} ${row.session.sessionId}`,
     row => row.kind === 'session' ? makeSession(row.session, actions) : makeStory(row.session),
-    (line, row) => row.kind === 'session' ? updateSession(line, row.session, limits, node, redundant) : updateStory(line, row.session));
+    (line, row) => row.kind === 'session' ? updateSession(line, row.session, { limits, node, redundant, thumbnailSeconds })
+      : updateStory(line, row.session));
 }
 
 const gauge = label => make('td', { class: 'gauge' }, make('span', { class: 'now' }, '–'), sparkline(label));
@@ -62,15 +64,16 @@ function makeSession(session, actions) {
       make('small', {}, [session.process && 'in the older process', session.userId, session.userAgent].filter(Boolean).join(' · ') || 'agent unknown')),
     make('td', { class: 'who' }, make('span', { class: 'chip' }, session.protocol), make('span', { class: 'chip warn health' }),
       makeSource(actions), make('small', { class: 'mono' }, session.source)),
-    make('td', { class: 'picture' }, make('span', { class: 'now' }, '–'), makeLayerChips()),
+    make('td', { class: 'picture' }, makeThumbnail(session.participantId), make('span', { class: 'now' }, '–'), makeLayerChips()),
     gauge('Bitrate'), gauge('Frame rate'), gauge('Loss'), gauge('Round trip'),
     make('td', { class: 'since' }), make('td', {}, story, cut));
 }
 
-function updateSession(row, session, limits, node, redundant) {
+function updateSession(row, session, { limits, node, redundant, thumbnailSeconds }) {
   showSource(row.querySelector('.source'), session, redundant);
   const { now } = session;
   showHealth(row.querySelector('.health'), now?.encoder);
+  showThumbnail(row.querySelector('.thumbnail'), session, thumbnailSeconds);
   put(row.querySelector('.since'), span(between(session.began, node.time)));
   if (!now) return;
   const isSoundAlone = now.videoBitsPerSecond === 0 && now.audioBitsPerSecond > 0;

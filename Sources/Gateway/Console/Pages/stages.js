@@ -19,7 +19,8 @@ export function showStages({ stages, sessions, limits, node, endpoints, redundan
   keyed($('stage-list'), stages, stage => stage.id, makeStage, (element, stage) => {
     updateStage(element, stage, limits);
     showKeys(element.querySelector('.keys'), configurations.filter(item => item.stageArn === stage.arn), currentContext);
-    showSessions(element.querySelector('.scroll'), sessions.filter(session => session.stageArn === stage.arn), { limits, node, redundant }, actions);
+    const setting = { limits, node, redundant, thumbnailSeconds: stage.thumbnailSeconds };
+    showSessions(element.querySelector('.scroll'), sessions.filter(session => session.stageArn === stage.arn), setting, actions);
   });
   const loose = configurations.filter(item => item.stageArn === '');
   $('loose').hidden = loose.length === 0;

@@ -5,6 +5,7 @@ import { ask } from './dialogs.js';
 import { $, keyed, make } from './dom.js';
 import { perform } from './notices.js';
 
+const media = [['AUDIO_VIDEO', 'Sound and pictures'], ['AUDIO_ONLY', 'Sound alone'], ['NONE', 'Thumbnails alone']];
 let storages = [];
 
 export function showStorages(configurations) {
@@ -47,6 +48,7 @@ export async function record(stage) {
   const answer = await perform(() => operation('GetStage', { arn: stage.arn }));
   if (!answer) return;
   const now = answer.stage.autoParticipantRecordingConfiguration;
+  const pictures = now.thumbnailConfiguration;
   const choices = [['', 'Nowhere: nothing is recorded'], ...storages.map(each => [each.arn, `${nameOf(each)} (${each.s3.bucketName})`])];
   await ask({
     title: `Record ${stage.name || stage.id}`, verb: 'Save', done: 'From the next publish on.',
@@ -55,11 +57,16 @@ export async function record(stage) {
       { name: 'window', label: 'Who comes back within so many seconds goes on in the same recording', kind: 'number',
         value: now.recordingReconnectWindowSeconds, hint: '0 to 300.' },
       { name: 'segment', label: 'Seconds of a segment', kind: 'number', value: now.hlsConfiguration.targetSegmentDurationSeconds, hint: '2 to 10.' },
+      { name: 'media', label: 'What', kind: 'choice', choices: media.toSorted(([kind]) => kind === now.mediaTypes[0] ? -1 : 0) },
+      { name: 'pictures', label: 'Seconds from one thumbnail to the next', kind: 'number',
+        value: pictures.recordingMode === 'INTERVAL' ? pictures.targetIntervalSeconds : 0, hint: '1 to 86,400; 0: none are made.' },
     ],
-  }, ({ storage, window, segment }) => operation('UpdateStage', {
+  }, ({ storage, window, segment, media, pictures: seconds }) => operation('UpdateStage', {
     arn: stage.arn,
     autoParticipantRecordingConfiguration: {
       ...now, storageConfigurationArn: storage, recordingReconnectWindowSeconds: window, hlsConfiguration: { targetSegmentDurationSeconds: segment },
+      mediaTypes: [media], thumbnailConfiguration: seconds === 0 ? { ...pictures, recordingMode: 'DISABLED' }
+        : { storage: pictures.storage, recordingMode: 'INTERVAL', targetIntervalSeconds: seconds },
     },
   }));
 }

@@ -25,6 +25,8 @@ extension AccessAction {
     public static let getSession = AccessAction("stagedoor:GetSession")
     public static let getSource = AccessAction("stagedoor:GetSource")
     public static let getStageMetrics = AccessAction("stagedoor:GetStageMetrics")
+    /// A picture of somebody who is live.
+    public static let getThumbnail = AccessAction("stagedoor:GetThumbnail")
     public static let listSessions = AccessAction("stagedoor:ListSessions")
     /// The settings of an encoder, stream key and all: no reading, which read-only keys may.
     public static let exportEncoderSettings = AccessAction("stagedoor:ExportEncoderSettings")
@@ -33,8 +35,8 @@ extension AccessAction {
     public static let switchSource = AccessAction("stagedoor:SwitchSource")
 
     private static let ofNode = [
-        getDescription, getDrain, getEvents, getMetrics, getOverview, getSession, getSource, getStageMetrics, listSessions,
-        exportEncoderSettings, startDrain, stopDrain, switchSource,
+        getDescription, getDrain, getEvents, getMetrics, getOverview, getSession, getSource, getStageMetrics, getThumbnail,
+        listSessions, exportEncoderSettings, startDrain, stopDrain, switchSource,
     ]
 
     /// What readers of `AWS/IVSRealTime` call.

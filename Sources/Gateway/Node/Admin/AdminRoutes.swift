@@ -39,6 +39,8 @@ enum AdminAction: Equatable {
     case description
     /// Which of a participant's two encoders the stage gets, by the id of any of the three.
     case source(SourceOrder)
+    /// The latest thumbnail of somebody who is live, by the stage's id and the participant's.
+    case thumbnail
     /// An operation of the control API.
     case operation
     /// One of CloudWatch's.
@@ -103,6 +105,7 @@ struct AdminRoutes {
             Route("/v1/participants/*/source", [.get, .head], for: .key(.getSource), .source(.show)),
             Route("/v1/participants/*/source", [.post], for: .key(.switchSource), .source(.change)),
             Route("/v1/stages/*/participants/*/sdp", [.get, .head], for: .key(.getDescription), .description),
+            Route("/v1/stages/*/participants/*/thumbnail", [.get, .head], for: .key(.getThumbnail), .thumbnail),
         ]
 
     func match(_ request: HTTPRequest) -> Match {

@@ -105,6 +105,7 @@ final class AdminSite: NodeService {
         case .obsConfiguration: exchange.respond(operators.obsConfiguration(ofIngestConfiguration: taken[0], request))
         case .description: exchange.respond(operators.description(of: taken))
         case .source(let order): exchange.respond(operators.source(ofParticipant: taken[0], order, request))
+        case .thumbnail: exchange.respond(operators.thumbnail(ofParticipant: taken[1], onStage: taken[0]))
         }
     }
 

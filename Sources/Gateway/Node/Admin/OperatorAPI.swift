@@ -5,6 +5,7 @@ import Foundation
 import HTTP
 import JSON
 import Monitoring
+import Recording
 import RedundantIngest
 import RouterForwarding
 import Store
@@ -12,13 +13,14 @@ import WHIPIngest
 import Wire
 
 /// `/v1/…` of the admin listener beside events: the overview, sessions with their stories, metrics of stages, what sets up OBS,
-/// and descriptions for static receivers.
+/// descriptions for static receivers, and thumbnails.
 struct OperatorAPI {
     let whip: WHIPContext?
     let descriptions: DescriptionFiles
     let report: OverviewReport
     let setup: StageSetup
     let redundancy: RedundancyDesk
+    let thumbnails: LatestThumbnails
 
     var overview: HTTPResponse { document(report.json) }
 
@@ -53,7 +55,7 @@ struct OperatorAPI {
     /// The stage that what is asked for belongs to; nil where it is of no single stage, or is not there.
     func stageARN(of action: AdminAction, _ taken: [String]) -> String? {
         switch action {
-        case .stageMetrics: return report.stage(id: taken[0])?.arn
+        case .stageMetrics, .thumbnail: return report.stage(id: taken[0])?.arn
         case .obsConfiguration: return setup.ingestConfiguration(id: taken[0])?.stageARN
         case .session:
             let session = report.session(taken[0]).map { JSONValue.object($0) } ?? whip?.sessionJSON(id: taken[0])
@@ -116,6 +118,14 @@ struct OperatorAPI {
             let text = try? Data(contentsOf: URL(fileURLWithPath: path))
         else { return ProblemDocument(.notFound, detail: "This participant goes to no static router.").response() }
         return HTTPResponse(.ok, headers: ["Content-Type": "application/sdp", "Cache-Control": "no-store"], body: [UInt8](text))
+    }
+
+    /// As this node made it of a keyframe.
+    func thumbnail(ofParticipant participantID: String, onStage stageID: String) -> HTTPResponse {
+        guard let jpeg = thumbnails.picture(ofParticipant: participantID, onStage: stageID) else {
+            return ProblemDocument(.notFound, detail: "There is no thumbnail of this participant here.").response()
+        }
+        return HTTPResponse(.ok, headers: ["Content-Type": "image/jpeg", "Cache-Control": "no-store"], body: jpeg)
     }
 
     private static let maximumUnpublished = 50

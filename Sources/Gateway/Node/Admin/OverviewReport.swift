@@ -136,6 +136,7 @@ extension OverviewReport {
                 "publishers": .integer(Int64(counts[stage.arn] ?? 0)),
                 "createdAt": .string(CivilTime(stage.createdAt).rfc3339),
                 "storageConfigurationArn": .string(stage.recording.storageARN),
+                "thumbnailSeconds": .integer(Int64(stage.recording.thumbnailInterval ?? 0)),
             ]
         }
     }

@@ -40,9 +40,13 @@ final class StageDirector: RecordingDirector {
         switch recording.media {
         case .audioAndVideo: plan.media = .audioAndVideo
         case .audioOnly: plan.media = .audioOnly
-        case .none: return nil
+        case .none: plan.media = .thumbnailsAlone
         }
-        return plan
+        plan.thumbnails = recording.thumbnailInterval.map { interval in
+            let kept = recording.thumbnails.storage
+            return .init(interval: interval, keepsAll: kept.contains(.sequential), keepsLatest: kept.contains(.latest))
+        }
+        return plan.media == .thumbnailsAlone && plan.thumbnails == nil ? nil : plan
     }
 
     func target(of bucket: String) -> (any RecordingTarget)? {
@@ -58,10 +62,13 @@ final class StageDirector: RecordingDirector {
         case .failed(let words): status = recording.hasStarted ? .endedWithFailure(words) : .startFailed
         case .starting, .stopping: return []
         }
-        let document = RecordingDocument(
+        var document = RecordingDocument(
             status, stageARN: stageARN(of: recording.participant), sessionID: recording.participant.stageSessionID,
             participantID: recording.participant.participantID, startedAt: recording.startedAt,
             endedAt: recording.endedAt ?? EventLoop.wallNow(), duration: recording.milliseconds)
+        document.media.hasHLS = recording.media != .thumbnailsAlone
+        document.media.hasThumbnails = recording.thumbnails?.keepsAll == true
+        document.media.hasLatestThumbnail = recording.thumbnails?.keepsLatest == true
         return [
             RecordedObject(
                 key: "\(recording.prefix)/\(document.name)", content: .bytes(document.json.serialized()),

@@ -7,6 +7,25 @@ struct AccessUnit: Equatable {
     var isKeyframe: Bool
     /// What it is to be decoded with.
     var parameterSets: ParameterSets
+
+    /// With its parameter sets, behind start codes in place of lengths (H.264 Annex B).
+    var annexB: [UInt8] {
+        let sets = parameterSets.sequence + parameterSets.picture
+        var stream: [UInt8] = []
+        stream.reserveCapacity(sets.reduce(bytes.count) { $0 + $1.count + Self.startCode.count })
+        for set in sets { stream += Self.startCode + set }
+        var rest = bytes[...]
+        while rest.count > Self.startCode.count {
+            let count = rest.prefix(Self.startCode.count).reduce(0) { $0 << 8 | Int($1) }
+            stream += Self.startCode
+            stream += rest.dropFirst(Self.startCode.count).prefix(count)
+            rest = rest.dropFirst(Self.startCode.count + count)
+        }
+        return stream
+    }
+
+    /// As long as a length.
+    private static let startCode: [UInt8] = [0, 0, 0, 1]
 }
 
 /// The parameter sets in force, without start codes.

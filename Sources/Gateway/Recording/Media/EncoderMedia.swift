@@ -16,7 +16,8 @@ final class EncoderMedia {
     }
 
     private let tracksShareClock: Bool
-    private var machine: SegmentMachine
+    /// Nil where no segments are made.
+    private var machine: SegmentMachine?
     private var videoOrder = PacketOrder(maximumKept: maximumPacketsBehindGap, maximumWait: 45_000)
     private var audioOrder = PacketOrder(maximumKept: maximumFramesBehindGap, maximumWait: 24_000)
     private var assembler = AccessUnitAssembler()
@@ -26,11 +27,13 @@ final class EncoderMedia {
     private var layerShift: Int64 = 0
     private var samplesPerFrame: Int64 = 1_024
     private var actions: [SegmentMachine.Action] = []
+    /// The last keyframe that nobody has taken.
+    private var keyframe: AccessUnit?
     /// Blocks that there was no room for.
     private(set) var lostCount = 0
 
     /// - Parameter tracksShareClock: stamps of both tracks are of one clock (RTMP).
-    init(_ machine: SegmentMachine, tracksShareClock: Bool) {
+    init(_ machine: SegmentMachine?, tracksShareClock: Bool) {
         (self.machine, self.tracksShareClock) = (machine, tracksShareClock)
     }
 
@@ -44,11 +47,17 @@ final class EncoderMedia {
         return actions
     }
 
+    /// The keyframe that came last, if none was taken since.
+    func takeKeyframe() -> AccessUnit? {
+        defer { keyframe = nil }
+        return keyframe
+    }
+
     /// The publish is over.
     func finish() -> [SegmentMachine.Action] {
         restart()
         defer { actions = [] }
-        return actions + machine.finish()
+        return actions + (machine?.finish() ?? [])
     }
 
     /// The civil time of a moment of the recording.
@@ -72,11 +81,11 @@ final class EncoderMedia {
             }
         case .sourceFrame(let mediaTime, let range):
             let ticks = mediaTime.nanoseconds / 100_000 * 9 + mediaTime.nanoseconds % 100_000 * 9 / 100_000
-            actions += machine.audioCame(Array(bytes[range]), at: ticks, duration: samplesPerFrame)
+            actions += machine?.audioCame(Array(bytes[range]), at: ticks, duration: samplesPerFrame) ?? []
         case .sourceFormat(.aac(let configuration)): describeAAC(configuration)
         case .opusFormat(let isStereo):
             // The stream is joined somewhere, not at its beginning: there is nothing to skip.
-            actions += machine.audioDescribed(.opus(OpusHead(channelCount: isStereo ? 2 : 1, preSkip: 0)))
+            actions += machine?.audioDescribed(.opus(OpusHead(channelCount: isStereo ? 2 : 1, preSkip: 0))) ?? []
         case .clock(.video, let time, let timestamp): videoReading = Reading(time: time, timestamp: timestamp &+ layerShift)
         case .clock(.audio, let time, let timestamp): audioReading = Reading(time: time, timestamp: timestamp)
         case .layerBegan(let shift): beginLayer(shift)
@@ -95,7 +104,7 @@ final class EncoderMedia {
             Self.sampleRates.contains(parsed.sampleRate)
         else { return }
         samplesPerFrame = Int64(parsed.samplesPerFrame)
-        actions += machine.audioDescribed(.aac(parsed))
+        actions += machine?.audioDescribed(.aac(parsed)) ?? []
     }
 
     private func takeVideo(_ packet: PacketOrder.Packet) {
@@ -103,7 +112,8 @@ final class EncoderMedia {
             for unit in assembler.take(packet) {
                 var unit = unit
                 unit.timestamp &+= layerShift
-                actions += machine.videoCame(unit)
+                if unit.isKeyframe, unit.parameterSets.isComplete { keyframe = unit }
+                actions += machine?.videoCame(unit) ?? []
             }
         }
     }
@@ -112,7 +122,7 @@ final class EncoderMedia {
         audioOrder.take(packet) { [self] packet in
             guard let duration = unsafe try? TOC.sampleCount(of: packet.payload), let time = commonTime(ofAudio: packet.timestamp)
             else { return }
-            actions += machine.audioCame(unsafe Array(packet.payload), at: time, duration: Int64(duration))
+            actions += machine?.audioCame(unsafe Array(packet.payload), at: time, duration: Int64(duration)) ?? []
         }
     }
 
@@ -140,18 +150,18 @@ final class EncoderMedia {
         guard let shift else {
             layerShift = 0
             videoReading = nil
-            return actions += machine.interrupted()
+            return actions += machine?.interrupted() ?? []
         }
         layerShift &+= shift
     }
 
     private func restart() {
         videoOrder.restart { [self] packet in
-            for unit in assembler.take(packet) { actions += machine.videoCame(unit) }
+            for unit in assembler.take(packet) { actions += machine?.videoCame(unit) ?? [] }
         }
         audioOrder.restart { _ in }
         assembler.restart()
-        actions += machine.interrupted()
+        actions += machine?.interrupted() ?? []
     }
 
     /// Those that an AudioSpecificConfig has a number for lie between.

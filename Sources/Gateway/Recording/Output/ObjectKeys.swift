@@ -7,6 +7,10 @@ struct ObjectKeys {
     var playlist: String { "\(prefix)/media/hls/high/playlist.m3u8" }
     var multivariant: String { "\(prefix)/media/hls/multivariant.m3u8" }
 
+    func thumbnail(_ number: Int) -> String { "\(prefix)/media/thumbnails/high/\(number).jpg" }
+    var latestThumbnail: String { "\(prefix)/media/latest_thumbnail/high/thumb.jpg" }
+
     static let segmentType = "video/mp4"
     static let playlistType = "application/vnd.apple.mpegurl"
+    static let thumbnailType = "image/jpeg"
 }

@@ -3,6 +3,7 @@ import Wire
 /// What of a recording is stored next, one object at a time, and when it is in which state. A value: the book says what there is.
 ///
 ///     segment is whole ─► initialization ─► segment ─► playlist (─► multivariant ─► documents ─► active, the first time)
+///     a thumbnail is there, and no segment waits ─► thumbnail (─► documents ─► active, where there are no segments)
 ///     publish is over, window has run ─► playlist, multivariant (final) ─► documents ─► stopped or failed ─► closed
 struct OutputMachine {
     enum Step: Equatable {
@@ -10,6 +11,8 @@ struct OutputMachine {
         case storeSegment(Int)
         case storePlaylist(isFinal: Bool)
         case storeMultivariant(isFinal: Bool)
+        case storeThumbnail(Int)
+        case storeLatestThumbnail
         /// Ask for the documents of that state, store them, and say it.
         case conclude(State)
         case close
@@ -27,8 +30,10 @@ struct OutputMachine {
     /// After a restart nobody knows what playlists are stored: they are stored again.
     init() {}
 
-    /// - Parameter isOver: nothing more is recorded, and nobody comes back.
-    func next(_ book: RecordingBook, isOver: Bool) -> Step? {
+    /// - Parameters:
+    ///   - hasLatest: whether the latest thumbnail is another one than what is stored.
+    ///   - isOver: nothing more is recorded, and nobody comes back.
+    func next(_ book: RecordingBook, hasLatest: Bool = false, isOver: Bool) -> Step? {
         switch book.missing {
         case .initialization(let number): return .storeInitialization(number)
         case .segment(let number): return .storeSegment(number)
@@ -40,6 +45,9 @@ struct OutputMachine {
             if !hasMultivariant { return .storeMultivariant(isFinal: false) }
         }
         if count > 0, !book.hasStarted { return startedStep(count) }
+        if let thumbnail = book.waitingThumbnails.first { return .storeThumbnail(thumbnail.number) }
+        if hasLatest { return .storeLatestThumbnail }
+        if book.hasStoredThumbnail, book.header.media == .thumbnailsAlone, !book.hasStarted { return .conclude(.active) }
         return isOver ? lastStep(count) : nil
     }
 
@@ -64,7 +72,7 @@ struct OutputMachine {
             hasFinalPlaylist = isFinal
         case .storeMultivariant(let isFinal): (hasMultivariant, hasFinalMultivariant) = (true, isFinal)
         case .conclude(.over): hasConcluded = true
-        case .storeInitialization, .storeSegment, .conclude(.active), .close: break
+        case .storeInitialization, .storeSegment, .storeThumbnail, .storeLatestThumbnail, .conclude(.active), .close: break
         }
     }
 }

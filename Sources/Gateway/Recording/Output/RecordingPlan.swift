@@ -4,11 +4,29 @@ public import Wire
 public struct RecordingPlan: Sendable {
     public enum Media: String, Codable, Sendable {
         case audioAndVideo, audioOnly
+        /// No segments.
+        case thumbnailsAlone
+    }
+
+    /// Pictures beside the media.
+    public struct Thumbnails: Sendable, Equatable, Codable {
+        /// Seconds from one to the next, 1 to 86,400: of keyframes, which come when they come.
+        public var interval: Int
+        /// Whether all are kept, numbered.
+        public var keepsAll: Bool
+        /// Whether the latest is kept under a name of its own.
+        public var keepsLatest: Bool
+
+        public init(interval: Int, keepsAll: Bool, keepsLatest: Bool) {
+            (self.interval, self.keepsAll, self.keepsLatest) = (interval, keepsAll, keepsLatest)
+        }
     }
 
     /// The bucket's name, by which a later start finds the target again.
     public var bucket: String
     public var media = Media.audioAndVideo
+    /// Nil: none are made.
+    public var thumbnails: Thumbnails?
     /// Seconds of a segment that are aimed at, 2 to 10.
     public var segmentDuration = 6
     /// A participant who comes back within this time goes on in the same recording.
@@ -70,4 +88,6 @@ public struct RecordingSummary: Sendable, Equatable {
     /// Of all segments that are stored.
     public var duration: Duration
     public var byteCount: Int
+    public var media = RecordingPlan.Media.audioAndVideo
+    public var thumbnails: RecordingPlan.Thumbnails?
 }

@@ -11,6 +11,13 @@ enum JournalEntry: Codable, Equatable {
     case segmentEnded
     case initializationStored(Int)
     case segmentStored(Int)
+    /// A thumbnail's file is there.
+    case thumbnail(number: Int, byteCount: Int)
+    case thumbnailStored(Int)
+    /// What was said to be there is not.
+    case thumbnailLost(Int)
+    /// One that only the latest takes the place of: said once.
+    case latestThumbnailStored
     /// Playlists are there, and others know.
     case started
     /// The publish is over; nil when it goes on with another one.
@@ -28,6 +35,9 @@ struct RecordingHeader: Codable, Equatable {
     var segmentDuration: Int
     var reconnectWindowSeconds: Int
     var began: WallTime
+    /// Nil in journals of versions that recorded nothing but sound and pictures.
+    var media: RecordingPlan.Media?
+    var thumbnails: RecordingPlan.Thumbnails?
 }
 
 /// What is known of a segment from its first sample on.

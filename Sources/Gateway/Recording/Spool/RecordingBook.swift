@@ -19,9 +19,19 @@ struct RecordingBook {
         var isStored = false
     }
 
+    /// One that is not stored yet.
+    struct Thumbnail: Equatable {
+        var number: Int
+        var byteCount: Int
+    }
+
     let header: RecordingHeader
     private(set) var initializations: [Initialization] = []
     private(set) var segments: [Segment] = []
+    /// Numbered from 1.
+    private(set) var thumbnailCount = 0
+    private(set) var waitingThumbnails: [Thumbnail] = []
+    private(set) var hasStoredThumbnail = false
     private(set) var hasStarted = false
     private(set) var pausedSince: WallTime?
     private(set) var failure: String?
@@ -53,6 +63,14 @@ struct RecordingBook {
             if let index = initializations.lastIndex(where: { $0.number == number }) { initializations[index].isStored = true }
         case .segmentStored(let number):
             if let index = segments.lastIndex(where: { $0.start.number == number }) { segments[index].isStored = true }
+        case .thumbnail(let number, let byteCount):
+            thumbnailCount = number
+            waitingThumbnails.append(Thumbnail(number: number, byteCount: byteCount))
+        case .thumbnailStored(let number):
+            hasStoredThumbnail = true
+            waitingThumbnails.removeAll { $0.number == number }
+        case .thumbnailLost(let number): waitingThumbnails.removeAll { $0.number == number }
+        case .latestThumbnailStored: hasStoredThumbnail = true
         case .started: hasStarted = true
         case .paused(let since): pausedSince = since
         case .failed(let reason): failure = failure ?? reason
@@ -78,7 +96,12 @@ struct RecordingBook {
     var storedByteCount: Int { storedSegments.reduce(0) { $0 + $1.byteCount } }
 
     /// Bytes that lie in the spool still.
-    var spooledByteCount: Int { segments.reduce(0) { $0 + ($1.isStored ? 0 : $1.byteCount) } }
+    var spooledByteCount: Int {
+        segments.reduce(0) { $0 + ($1.isStored ? 0 : $1.byteCount) } + waitingThumbnails.reduce(0) { $0 + $1.byteCount }
+    }
+
+    /// When the first of what is stored was; nil while nothing is.
+    var startedAt: WallTime? { storedSegments.first?.start.date ?? (hasStoredThumbnail ? header.began : nil) }
 
     /// What is stored next: a segment's initialization before it.
     enum Missing: Equatable {

@@ -8,6 +8,7 @@ final class RecordingTap: SourceAudioSink {
     let feed = RecordingFeed()
     private unowned let publication: Publication
     private let takesVideo: Bool
+    private let takesAudio: Bool
     private var takesSourceAudio = false
     private var layers = LayerSwitch()
     private var pool = RecordingBlockPool()
@@ -17,13 +18,15 @@ final class RecordingTap: SourceAudioSink {
     private var clockRead: [MonotonicTime?] = [nil, nil]
     private var keyframeAsked: MonotonicTime?
 
-    init(_ publication: Publication, takesVideo: Bool) { (self.publication, self.takesVideo) = (publication, takesVideo) }
+    init(_ publication: Publication, takesVideo: Bool, takesAudio: Bool) {
+        (self.publication, self.takesVideo, self.takesAudio) = (publication, takesVideo, takesAudio)
+    }
 
     // MARK: - MediaSink
 
     func forward(_ packets: UnsafeBufferPointer<MediaPacket>, of run: MediaRun) {
         if run.track.kind == .audio {
-            if takesSourceAudio { return }
+            if takesSourceAudio || !takesAudio { return }
         } else if !takes(run) {
             return
         }
@@ -35,7 +38,7 @@ final class RecordingTap: SourceAudioSink {
     }
 
     func forwardSourceAudio(_ frame: UnsafeRawBufferPointer, at mediaTime: Duration, arrival: MonotonicTime) {
-        guard takesSourceAudio, let block = room(at: arrival) else { return }
+        guard takesSourceAudio, takesAudio, let block = room(at: arrival) else { return }
         unsafe block.appendSourceFrame(frame, at: mediaTime)
     }
 

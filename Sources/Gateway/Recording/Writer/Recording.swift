@@ -16,6 +16,9 @@ final class Recording {
         let clocks: () -> (monotonic: MonotonicTime, wall: WallTime)
         /// The way of a target's answer back to this thread, and to that recording.
         let makeAnswer: (Recording) -> @Sendable (Result<Void, RecordingTargetError>) -> Void
+        /// Has a JPEG made of a keyframe, which comes as `pictured`; false when nobody has the time.
+        let makePicture: (Recording, [UInt8]) -> Bool
+        let latest: LatestThumbnails
     }
 
     private(set) var book: RecordingBook
@@ -27,6 +30,11 @@ final class Recording {
     private var file: SpoolFile?
     private var fileByteCount = 0
     private var announced: (start: SegmentStart, initial: [UInt8])?
+
+    private var schedule: ThumbnailSchedule?
+    private var isPicturing = false
+    /// What is stored, or will be, as the latest thumbnail.
+    private var latest: (jpeg: [UInt8], isStored: Bool)?
 
     private var output = OutputMachine()
     private var step: OutputMachine.Step?
@@ -54,18 +62,19 @@ final class Recording {
         keys = ObjectKeys(prefix: book.header.prefix)
         environment.spool.adopt(book.spooledByteCount)
         try endCutOffSegment()
+        try giveUpLostThumbnails()
         if book.pausedSince == nil { try note(.paused(since: environment.clocks().wall)) }
     }
 
     var header: RecordingHeader { book.header }
     var isLive: Bool { media != nil }
     /// Nothing is on its way, and nothing could be.
-    var isIdle: Bool { step == nil && (isTargetLost || book.missing == nil) }
+    var isIdle: Bool { step == nil && (isTargetLost || (book.missing == nil && book.waitingThumbnails.isEmpty)) }
 
     /// Nobody is recorded, and nobody comes back any more.
     func isOver(at now: WallTime) -> Bool {
         if book.failure != nil { return true }
-        guard media == nil, let since = book.pausedSince else { return false }
+        guard media == nil, !isPicturing, let since = book.pausedSince else { return false }
         return now - since >= .seconds(book.header.reconnectWindowSeconds)
     }
 
@@ -75,7 +84,8 @@ final class Recording {
     func begin(expectsVideo: Bool, tracksShareClock: Bool) {
         let machine = SegmentMachine(
             target: .seconds(header.segmentDuration), expectsVideo: expectsVideo, continuing: book.position)
-        media = EncoderMedia(machine, tracksShareClock: tracksShareClock)
+        media = EncoderMedia(header.media == .thumbnailsAlone ? nil : machine, tracksShareClock: tracksShareClock)
+        schedule = header.thumbnails.map { ThumbnailSchedule(interval: .seconds($0.interval)) }
         guard book.pausedSince != nil else { return }
         attempt { () throws(SpoolError) in try note(.paused(since: nil)) }
         tell(book.hasStarted ? .active : .starting)
@@ -85,6 +95,7 @@ final class Recording {
         guard let media, book.failure == nil else { return }
         let lost = media.lostCount
         carryOut(media.take(block))
+        if let keyframe = media.takeKeyframe() { picture(keyframe) }
         guard media.lostCount > lost else { return }
         environment.metrics.overruns.increment()
         Log.strangerEvent(.warning, "recording_gap", ["participant": .string(header.participant.participantID)])
@@ -103,6 +114,7 @@ final class Recording {
                 ])
         }
         self.media = nil
+        environment.latest.set(nil, of: header.participant)
         guard book.failure == nil else { return }
         attempt { () throws(SpoolError) in try note(.paused(since: environment.clocks().wall)) }
         tell(.stopping)
@@ -207,6 +219,60 @@ final class Recording {
 
     private func path(segment number: Int) -> String { "\(folder)/\(number).mp4" }
     private func path(initialization number: Int) -> String { "\(folder)/init-\(number).mp4" }
+    private func path(thumbnail number: Int) -> String { "\(folder)/thumb-\(number).jpg" }
+}
+
+// MARK: - Thumbnails
+
+extension Recording {
+    private func picture(_ keyframe: AccessUnit) {
+        let now = environment.clocks().monotonic
+        guard !isPicturing, schedule?.isDue(at: now) == true, environment.makePicture(self, keyframe.annexB) else { return }
+        isPicturing = true
+        schedule?.taken(at: now)
+    }
+
+    /// A keyframe became a JPEG; nil when it could not.
+    func pictured(_ jpeg: [UInt8]?) {
+        isPicturing = false
+        guard let jpeg, let thumbnails = header.thumbnails, book.failure == nil else { return }
+        if isLive { environment.latest.set(jpeg, of: header.participant) }
+        if thumbnails.keepsLatest { latest = (jpeg, false) }
+        if thumbnails.keepsAll { keep(jpeg) }
+    }
+
+    /// A thumbnail for which there is no room is left out: the recording goes on.
+    private func keep(_ jpeg: [UInt8]) {
+        let number = book.thumbnailCount + 1
+        guard environment.spool.take(jpeg.count) else { return }
+        do throws(SpoolError) {
+            try SpoolFile(creating: path(thumbnail: number)).append(jpeg)
+        } catch {
+            environment.spool.release(jpeg.count)
+            return SpoolFile.remove(path(thumbnail: number))
+        }
+        attempt { () throws(SpoolError) in try note(.thumbnail(number: number, byteCount: jpeg.count)) }
+    }
+
+    /// Nobody forces thumbnails to disk: after a power cut some are not what the journal says.
+    private func giveUpLostThumbnails() throws(SpoolError) {
+        for thumbnail in book.waitingThumbnails {
+            if SpoolFile.byteCount(of: path(thumbnail: thumbnail.number)) == thumbnail.byteCount { continue }
+            environment.spool.release(thumbnail.byteCount)
+            try note(.thumbnailLost(thumbnail.number))
+        }
+    }
+
+    private func storedThumbnail(_ number: Int) {
+        guard let thumbnail = book.waitingThumbnails.first(where: { $0.number == number }) else { return }
+        attempt { () throws(SpoolError) in try note(.thumbnailStored(number)) }
+        SpoolFile.remove(path(thumbnail: number))
+        environment.spool.release(thumbnail.byteCount)
+    }
+
+    private func storedLatestThumbnail() {
+        if !book.hasStoredThumbnail { attempt { () throws(SpoolError) in try note(.latestThumbnailStored) } }
+    }
 }
 
 // MARK: - What is stored
@@ -219,8 +285,8 @@ extension Recording {
         RecordingSummary(
             participant: header.participant, bucket: header.bucket, prefix: header.prefix, state: state,
             hasStarted: book.hasStarted,
-            startedAt: book.storedSegments.first?.start.date, endedAt: book.pausedSince, duration: book.storedDuration,
-            byteCount: book.storedByteCount)
+            startedAt: book.startedAt, endedAt: book.pausedSince, duration: book.storedDuration,
+            byteCount: book.storedByteCount, media: header.media ?? .audioAndVideo, thumbnails: header.thumbnails)
     }
 
     /// Stores what can be stored now, if nothing is under way.
@@ -228,7 +294,7 @@ extension Recording {
     func advance(at now: WallTime) -> Bool {
         guard step == nil, !isTargetLost else { return false }
         if book.isClosed { return true }
-        guard let next = output.next(book, isOver: isOver(at: now)) else { return false }
+        guard let next = output.next(book, hasLatest: latest?.isStored == false, isOver: isOver(at: now)) else { return false }
         (step, stepCount) = (next, book.storedSegments.count)
         switch next {
         case .storeInitialization(let number):
@@ -237,6 +303,9 @@ extension Recording {
             put(
                 keys.segment(number), file: path(segment: number),
                 byteCount: book.segments.first { $0.start.number == number }?.byteCount)
+        case .storeThumbnail(let number):
+            put(keys.thumbnail(number), file: path(thumbnail: number), byteCount: nil, type: ObjectKeys.thumbnailType)
+        case .storeLatestThumbnail: putLatestThumbnail()
         case .storePlaylist(let isFinal): put(keys.playlist, book.playlist(hasEnded: isFinal).text)
         case .storeMultivariant(let isFinal): put(keys.multivariant, book.multivariant(isFinal: isFinal)?.text ?? "")
         case .conclude(let state):
@@ -254,6 +323,8 @@ extension Recording {
         switch step {
         case .storeInitialization(let number): attempt { () throws(SpoolError) in try note(.initializationStored(number)) }
         case .storeSegment(let number): stored(number)
+        case .storeThumbnail(let number): storedThumbnail(number)
+        case .storeLatestThumbnail: storedLatestThumbnail()
         case .conclude where !documents.isEmpty: return storeNextDocument()
         case .conclude(let state): return concluded(state)
         case .storePlaylist, .storeMultivariant, .close: break
@@ -309,10 +380,15 @@ extension Recording {
         tell(.failed("\(error)"))
     }
 
-    private func put(_ key: String, file path: String, byteCount: Int?) {
+    private func put(_ key: String, file path: String, byteCount: Int?, type: String = ObjectKeys.segmentType) {
         let count = byteCount ?? SpoolFile.byteCount(of: path) ?? 0
-        put(
-            RecordedObject(key: key, content: .file(path: path, byteCount: count), contentType: ObjectKeys.segmentType))
+        put(RecordedObject(key: key, content: .file(path: path, byteCount: count), contentType: type))
+    }
+
+    /// One that comes meanwhile is stored after it.
+    private func putLatestThumbnail() {
+        latest?.isStored = true
+        put(RecordedObject(key: keys.latestThumbnail, content: .bytes(latest?.jpeg ?? []), contentType: ObjectKeys.thumbnailType))
     }
 
     private func put(_ key: String, _ text: String) {

@@ -2,12 +2,15 @@ import EventLoop
 import GatewayLogging
 import GatewayMetrics
 import StageHub
+import Thumbnails
 import Wire
 
 /// What the writer's thread is told.
 enum RecordingMessage: Sendable {
     case began(RecordedParticipant, RecordingPlan, RecordingFeed, tracksShareClock: Bool)
     case answered(ObjectIdentifier, Result<Void, RecordingTargetError>)
+    /// Nil when no picture came out of the keyframe.
+    case pictured(ObjectIdentifier, [UInt8]?)
     case stop
 }
 
@@ -24,6 +27,8 @@ final class RecordingThread {
     private let spool: Spool
     private let director: any RecordingDirector
     private let metrics: RecordingMetrics
+    private let thumbnailer: Thumbnailer
+    private let latest: LatestThumbnails
     private var mailbox: Mailbox<RecordingMessage>?
     private var live: [Live] = []
     private var recordings: [ObjectIdentifier: Recording] = [:]
@@ -34,10 +39,13 @@ final class RecordingThread {
     /// While the thread is about to end.
     private var stopDeadline: TimerWatch?
 
-    init(spool path: String, maximumByteCount: Int, director: any RecordingDirector, metrics: RecordingMetrics) throws {
+    init(
+        spool path: String, maximumByteCount: Int, director: any RecordingDirector, metrics: RecordingMetrics,
+        thumbnailer: Thumbnailer, latest: LatestThumbnails
+    ) throws {
         loop = try EventLoop()
         spool = try Spool(path: path, maximumByteCount: maximumByteCount)
-        (self.director, self.metrics) = (director, metrics)
+        (self.director, self.metrics, self.thumbnailer, self.latest) = (director, metrics, thumbnailer, latest)
         mailbox = try Mailbox(loop: loop) { [unowned self] in receive($0) }
     }
 
@@ -56,6 +64,9 @@ final class RecordingThread {
         case .answered(let id, let result):
             recordings[id]?.answered(result)
             advance()
+        case .pictured(let id, let jpeg):
+            recordings[id]?.pictured(jpeg)
+            advance()
         case .stop: stop()
         }
     }
@@ -68,7 +79,7 @@ final class RecordingThread {
         // What the participant's publish before this one left in its feed belongs before it.
         look()
         let recording = resumed(participant, plan) ?? started(participant, plan)
-        recording?.begin(expectsVideo: plan.media == .audioAndVideo, tracksShareClock: tracksShareClock)
+        recording?.begin(expectsVideo: plan.media != .audioOnly, tracksShareClock: tracksShareClock)
         live.append(Live(feed: feed, recording: recording))
         keepLooking()
     }
@@ -81,6 +92,7 @@ final class RecordingThread {
             return header.participant.participantID == participant.participantID
                 && header.participant.stageID == participant.stageID && header.bucket == plan.bucket
                 && .seconds(header.reconnectWindowSeconds) == plan.reconnectWindow && plan.reconnectWindow > .zero
+                && header.media ?? .audioAndVideo == plan.media && header.thumbnails == plan.thumbnails
                 && recording.book.failure == nil && !recording.isOver(at: now)
         }
         guard let former else { return nil }
@@ -96,7 +108,8 @@ final class RecordingThread {
         let prefix = "\(participant.stageID)/\(participant.stageSessionID)/\(participant.participantID)/\(now.pathText)"
         let header = RecordingHeader(
             participant: participant, bucket: plan.bucket, prefix: prefix, segmentDuration: plan.segmentDuration,
-            reconnectWindowSeconds: Int(plan.reconnectWindow.inSeconds), began: now)
+            reconnectWindowSeconds: Int(plan.reconnectWindow.inSeconds), began: now, media: plan.media,
+            thumbnails: plan.thumbnails)
         do throws(SpoolError) {
             let recording = try Recording(header, in: environment)
             recordings[ObjectIdentifier(recording)] = recording
@@ -110,8 +123,7 @@ final class RecordingThread {
             director.changed(
                 RecordingSummary(
                     participant: participant, bucket: plan.bucket, prefix: prefix, state: .failed("\(error)"), hasStarted: false,
-                    startedAt: nil,
-                    endedAt: nil, duration: .zero, byteCount: 0))
+                    startedAt: nil, endedAt: nil, duration: .zero, byteCount: 0, media: plan.media, thumbnails: plan.thumbnails))
             return nil
         }
     }
@@ -123,7 +135,12 @@ final class RecordingThread {
             makeAnswer: { [sender] recording in
                 let id = ObjectIdentifier(recording)
                 return { result in sender?.send(.answered(id, result)) }
-            })
+            },
+            makePicture: { [sender, thumbnailer] recording, unit in
+                let id = ObjectIdentifier(recording)
+                return thumbnailer.make(unit) { jpeg in sender?.send(.pictured(id, jpeg)) }
+            },
+            latest: latest)
     }
 
     // MARK: - Looking

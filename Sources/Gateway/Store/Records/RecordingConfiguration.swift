@@ -39,6 +39,9 @@ public struct RecordingConfiguration: Codable, Equatable, Sendable {
     public init() {}
 
     public var isEnabled: Bool { !storageARN.isEmpty }
+
+    /// Seconds from one thumbnail to the next; nil where none are made, as of sound alone.
+    public var thumbnailInterval: Int? { isEnabled && thumbnails.isEnabled && media != .audioOnly ? thumbnails.interval : nil }
 }
 
 /// As stores keep it: one text.

@@ -1,0 +1,2 @@
+#include <features.h>
+#include <turbojpeg.h>

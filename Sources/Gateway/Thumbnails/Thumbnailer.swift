@@ -1,0 +1,80 @@
+public import EventLoop
+public import GatewayMetrics
+import Synchronization
+
+/// Makes JPEGs of keyframes, on a thread of its own: one of 720p takes some 20 ms. What there is no room for is left out, never
+/// late.
+///
+///     let thumbnailer = try Thumbnailer(metrics: registry)
+///     let isTaken = thumbnailer.make(unit) { jpeg in … }  // from any thread; answered on the thumbnailer's
+public final class Thumbnailer: Sendable {
+    enum Message: Sendable {
+        case keyframe([UInt8], then: @Sendable ([UInt8]?) -> Void)
+        case stop
+    }
+
+    /// Keyframes that wait: the last of them half a second, where each takes as long as one of 720p on a busy machine.
+    static let maximumWaiting = 16
+
+    private let waiting = WaitingCount(maximum: maximumWaiting)
+    private let sender: MailboxSender<Message>
+    private let thread: WorkerThread
+    private let metrics: ThumbnailMetrics
+
+    /// - Throws: when the system gives no more threads or descriptors.
+    public init(metrics registry: MetricsRegistry) throws(SystemError) {
+        let metrics = ThumbnailMetrics(registry)
+        let loop = try EventLoop()
+        var answer: Result<MailboxSender<Message>, SystemError>?
+        let mailbox = try Mailbox<Result<MailboxSender<Message>, SystemError>>(loop: loop) { answer = $0 }
+        let (reply, waiting) = (mailbox.sender, waiting)
+        thread = try WorkerThread.start(name: "thumbnails") {
+            do throws(SystemError) {
+                let thread = try ThumbnailThread(waiting, metrics)
+                reply.send(.success(thread.sender))
+                thread.run()
+            } catch {
+                reply.send(.failure(error))
+            }
+        }
+        while answer == nil { _ = loop.run(until: { answer != nil }, within: .seconds(1)) }
+        sender = try answer!.get()  // the loop above ends with it
+        self.metrics = metrics
+    }
+
+    /// Has a picture made of a keyframe.
+    /// - Parameters:
+    ///   - unit: parameter sets and slices behind start codes (H.264 Annex B).
+    ///   - then: called once, on the thumbnailer's thread, if it is taken; nil when no picture comes out.
+    /// - Returns: false when too many wait already.
+    public func make(_ unit: [UInt8], then: @escaping @Sendable ([UInt8]?) -> Void) -> Bool {
+        guard waiting.takePlace() else {
+            metrics.skipped.increment()
+            return false
+        }
+        return sender.send(.keyframe(unit, then: then))
+    }
+
+    /// Ends the thread, after what waits already.
+    public func stop() {
+        sender.send(.stop)
+        thread.join()
+    }
+}
+
+/// How many keyframes wait. From any thread.
+final class WaitingCount: Sendable {
+    private let maximum: Int
+    private let count = Atomic<Int>(0)
+
+    init(maximum: Int) { self.maximum = maximum }
+
+    /// - Returns: false when there is no place.
+    func takePlace() -> Bool {
+        if count.wrappingAdd(1, ordering: .relaxed).newValue <= maximum { return true }
+        leave()
+        return false
+    }
+
+    func leave() { count.wrappingSubtract(1, ordering: .relaxed) }
+}
