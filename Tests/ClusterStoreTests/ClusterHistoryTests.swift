@@ -116,7 +116,7 @@ struct ClusterHistoryTests {
 
     static let story: [HistoryWrite] =
         MetricSample.writes(samples) + [began("st-0", at: -60), .sessionEnded(stageARN: arn, sessionID: "st-0", at: now)]
-        + start(7) + start(8, of: "q") + [
+        + start(7) + start(8, of: "q") + [recording(.starting, of: "r"), recording(.active, of: "r")] + start(9, of: "r") + [
             .event(
                 {
                     var event = ParticipantEvent(

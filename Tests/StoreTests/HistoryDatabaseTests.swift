@@ -84,6 +84,22 @@ struct HistoryDatabaseTests {
     }
 
     @Test
+    func `a recording that begins before its participant is known is its participant's then`() throws {
+        let history = try HistoryDatabase(directory: directory.path)
+        defer { history.close() }
+        func recording(_ state: ParticipantRecording.State) -> ParticipantRecording {
+            ParticipantRecording(state, bucketName: "recordings", prefix: "one/st-1/p/t")
+        }
+        let early = [ParticipantRecording.State.starting, .active].map {
+            HistoryWrite.recording(recording($0), stageARN: "arn:stage/one", sessionID: "st-1", participantID: "p")
+        }
+        _ = try history.append(early + Self.started)
+        try history.read { reader in
+            #expect((try? reader.participant("p", ofStage: "arn:stage/one", sessionID: "st-1"))??.recording == recording(.active))
+        }
+    }
+
+    @Test
     func `closing somebody unknown changes nothing`() throws {
         #expect(try names(after: [Self.closed(4)]).isEmpty)
     }

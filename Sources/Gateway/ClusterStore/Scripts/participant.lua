@@ -16,6 +16,11 @@ if record and about.ingestProtocol == '' then
     about.ingestConfigurationArn = record.about.ingestConfigurationArn
 end
 record = record or {generation = '0', closed = '0', published = false, publishing = false}
+local early = redis.call('GET', earlyRecording())
+if early then
+    record.recording = cjson.decode(early)
+    redis.call('DEL', earlyRecording())
+end
 if generation > tonumber(record.generation) then record.publishing = false end
 record.generation, record.about = ARGV[5], about
 record.connected = ARGV[6] == '1'

@@ -20,6 +20,7 @@ local function append(event, list)
     redis.call('LTRIM', list, -1000, -1)
     redis.call('EXPIRE', list, ARGV[4])
 end
+local function earlyRecording() return string.gsub(KEYS[2], ':participants$', ':early:') .. ARGV[3] end
 local function isTooLate(record, generation)
     return record and generation > 0 and generation <= tonumber(record.closed)
 end

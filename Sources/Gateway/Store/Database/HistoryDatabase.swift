@@ -51,8 +51,10 @@ struct HistoryDatabase: Sendable {
             try database.execute(sql: "DELETE FROM event WHERE time < ?", arguments: limit)
             try database.execute(sql: "DELETE FROM outbox WHERE sequence NOT IN (SELECT sequence FROM event)")
             try database.execute(sql: "DELETE FROM stageSession WHERE endTime < ?", arguments: limit)
-            try database.execute(
-                sql: "DELETE FROM participant WHERE (stageARN, sessionID) NOT IN (SELECT stageARN, sessionID FROM stageSession)")
+            for table in ["participant", "earlyRecording"] {
+                try database.execute(
+                    sql: "DELETE FROM \(table) WHERE (stageARN, sessionID) NOT IN (SELECT stageARN, sessionID FROM stageSession)")
+            }
         }
     }
 
@@ -84,16 +86,19 @@ struct HistoryDatabase: Sendable {
                 sql: "UPDATE stageSession SET endTime = ? WHERE stageARN = ? AND sessionID = ?",
                 arguments: [time.nanosecondsSince1970, stage, session])
         case .participant(let participant):
-            if try !Self.isClosed(participant, participant.generation ?? 0, database) { try participant.put(database) }
+            guard try !Self.isClosed(participant, participant.generation ?? 0, database) else { break }
+            try participant.put(database)
+            try Self.takeEarlyRecording(of: participant, database)
         case .event(let event):
             if try !Self.isClosed(event, event.generation, database) { return [try Self.append(event, database)] }
         case .recording(let recording, let stage, let session, let participantID):
-            try database.execute(
-                sql: """
-                    UPDATE participant SET recordingState = ?, recordingBucket = ?, recordingPrefix = ?
-                        WHERE stageARN = ? AND sessionID = ? AND participantID = ?
-                    """,
-                arguments: [recording.state.rawValue, recording.bucketName, recording.prefix, stage, session, participantID])
+            let arguments: StatementArguments = [
+                recording.state.rawValue, recording.bucketName, recording.prefix, stage, session, participantID,
+            ]
+            try database.execute(sql: Self.setRecording, arguments: arguments)
+            if database.changesCount == 0 {
+                try database.execute(sql: "INSERT OR REPLACE INTO earlyRecording VALUES (?, ?, ?, ?, ?, ?)", arguments: arguments)
+            }
         case .replication(let replication, let stage, let session, let participantID):
             try database.execute(
                 sql: """
@@ -120,6 +125,27 @@ struct HistoryDatabase: Sendable {
             }
         }
         return []
+    }
+
+    private static let setRecording = """
+        UPDATE participant SET recordingState = ?, recordingBucket = ?, recordingPrefix = ?
+            WHERE stageARN = ? AND sessionID = ? AND participantID = ?
+        """
+
+    /// A recording may begin before its publish is known to go well, with which its participant begins.
+    private static func takeEarlyRecording(of participant: Participant, _ database: Database) throws {
+        let place: StatementArguments = [participant.stageARN, participant.sessionID, participant.participantID]
+        let found = try Row.fetchOne(
+            database,
+            sql: """
+                SELECT state, bucket, prefix FROM earlyRecording
+                    WHERE stageARN = ? AND sessionID = ? AND participantID = ?
+                """, arguments: place)
+        guard let found else { return }
+        let recording: StatementArguments = [found.text("state"), found.text("bucket"), found.text("prefix")]
+        try database.execute(sql: setRecording, arguments: recording + place)
+        try database.execute(
+            sql: "DELETE FROM earlyRecording WHERE stageARN = ? AND sessionID = ? AND participantID = ?", arguments: place)
     }
 
     /// The event as it is written, with its number and its entries in the outbox.
@@ -202,6 +228,15 @@ struct HistoryDatabase: Sendable {
             try database.execute(sql: "ALTER TABLE event ADD COLUMN isReplica INTEGER NOT NULL DEFAULT 0")
         }
         migrator.registerMigration("7 metrics") { try createMetrics($0) }
+        migrator.registerMigration("8 recordings before their participants") { database in
+            try database.execute(
+                sql: """
+                    CREATE TABLE earlyRecording (
+                        state TEXT NOT NULL, bucket TEXT NOT NULL, prefix TEXT NOT NULL,
+                        stageARN TEXT NOT NULL, sessionID TEXT NOT NULL, participantID TEXT NOT NULL,
+                        PRIMARY KEY (stageARN, sessionID, participantID)) WITHOUT ROWID
+                    """)
+        }
         return migrator
     }
 }
