@@ -176,7 +176,7 @@ struct ClusterHistoryTests {
         let expected = try await withCheckedThrowingContinuation { continuation in
             embedded.read(Self.allAnswers) { continuation.resume(with: $0) }
         }
-        try await eventually { try await second.read { try $0.events(after: 0, limit: 100).count } == 12 }
+        try await eventually { try await second.read { try $0.events(after: 0, limit: 100).count } == 14 }
         let (here, there) = (try await first.read(Self.allAnswers), try await second.read(Self.allAnswers))
         #expect(there == expected)
         #expect(here == expected)
