@@ -104,7 +104,7 @@ struct RecordingTests {
     func leaveRecording(in path: String) throws {
         let recording = try Recording(header(), in: environment(try Spool(path: path, maximumByteCount: 1 << 20)))
         recording.begin(expectsVideo: true, tracksShareClock: true)
-        recording.take(block(seconds: 5, firstNumber: 0))
+        recording.take(Self.block(seconds: 5, firstNumber: 0))
     }
 
     private func storeAll(_ recording: Recording, _ answers: Answers, at now: Int64 = 1_704_110_500) -> Bool {
