@@ -1,5 +1,6 @@
 import Admission
 import EventLoop
+import Foundation
 import Refusals
 import StageHub
 import Store
@@ -13,10 +14,11 @@ import Wire
 struct RandomWalkTests {
     private static let stages = ["A", "B", "C", "D"]
     private static let participants = ["p", "q"]
-    private static let rounds = 12
+    /// `STAGEDOOR_WALKS=200` for the long form.
+    private static let rounds = ProcessInfo.processInfo.environment["STAGEDOOR_WALKS"].flatMap { Int($0) } ?? 12
     private static let steps = 30
 
-    @Test(.timeLimit(.minutes(10))) func `no lease, place or event is left over`() throws {
+    @Test(.timeLimit(.minutes(20))) func `no lease, place or event is left over`() throws {
         let gateway = try SmallGateway(stages: Self.stages)
         var random = SplitMix(20)
         for round in 0..<Self.rounds {

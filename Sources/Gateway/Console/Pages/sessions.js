@@ -61,7 +61,7 @@ function makeSession(session, actions) {
   }, 'Disconnect');
   return make('tr', { class: 'session' },
     make('td', { class: 'who' }, make('b', { class: 'mono', title: session.participantId }, session.participantId),
-      make('small', {}, [session.process && 'in the older process', session.userId, session.userAgent].filter(Boolean).join(' · ') || 'agent unknown')),
+      make('small', {}, [session.process && 'in the older process', session.replicaOf && `replica of ${session.replicaOf.split('/').pop()}`, session.userId, session.userAgent].filter(Boolean).join(' · ') || 'agent unknown')),
     make('td', { class: 'who' }, make('span', { class: 'chip' }, session.protocol), make('span', { class: 'chip warn health' }),
       makeSource(actions), make('small', { class: 'mono' }, session.source)),
     make('td', { class: 'picture' }, makeThumbnail(session.participantId), make('span', { class: 'now' }, '–'), makeLayerChips()),
