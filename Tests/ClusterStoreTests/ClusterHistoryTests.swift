@@ -114,6 +114,9 @@ struct ClusterHistoryTests {
         return "\(event)"
     }
 
+    /// Of the story's writes, as many are events that are listed.
+    static let storyEventCount = 14
+
     static let story: [HistoryWrite] =
         MetricSample.writes(samples) + [began("st-0", at: -60), .sessionEnded(stageARN: arn, sessionID: "st-0", at: now)]
         + start(7) + start(8, of: "q") + [recording(.starting, of: "r"), recording(.active, of: "r")] + start(9, of: "r") + [
@@ -176,7 +179,7 @@ struct ClusterHistoryTests {
         let expected = try await withCheckedThrowingContinuation { continuation in
             embedded.read(Self.allAnswers) { continuation.resume(with: $0) }
         }
-        try await eventually { try await second.read { try $0.events(after: 0, limit: 100).count } == 14 }
+        try await eventually { try await second.read { try $0.events(after: 0, limit: 100).count } == Self.storyEventCount }
         let (here, there) = (try await first.read(Self.allAnswers), try await second.read(Self.allAnswers))
         #expect(there == expected)
         #expect(here == expected)

@@ -52,7 +52,8 @@ struct TopologyTests {
         try await eventually { expected.isSubset(of: second.state.stages.keys) }
         #expect(second.state.ingestConfigurations.count >= expected.count)
         first.store.record(ClusterHistoryTests.story)
-        try await eventually { try await second.read { try $0.events(after: 0, limit: 100).count } == 12 }
+        let eventCount = ClusterHistoryTests.storyEventCount
+        try await eventually { try await second.read { try $0.events(after: 0, limit: 100).count } == eventCount }
         for server in cluster.primaries {
             _ = try? server.ask("DEL", "sd:{index}:stages")
             _ = try? server.ask("DEL", "sd:{index}:ingests")

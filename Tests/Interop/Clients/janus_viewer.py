@@ -54,11 +54,14 @@ async def main():
     answer = {"type": "answer", "sdp": connection.localDescription.sdp}
     call(path, {"janus": "message", "body": {"request": "start"}, "jsep": answer})
     await asyncio.sleep(seconds)
-    sizes = [pictures[-1] if pictures else 0]
+    while len(pictures) <= 60 or len(sounds) <= 100:
+        await asyncio.sleep(0.1)
+    sizes = [pictures[-1]]
     for substream in map(int, sys.argv[4:]):
         call(path, {"janus": "message", "body": {"request": "configure", "mid": "v", "substream": substream}})
-        await asyncio.sleep(seconds)
-        sizes.append(pictures[-1] if pictures else 0)
+        while pictures[-1] == sizes[-1]:
+            await asyncio.sleep(0.1)
+        sizes.append(pictures[-1])
     print(json.dumps({"pictures": len(pictures), "sounds": len(sounds), "size": sizes[0], "sizes": sizes}))
     await connection.close()
 

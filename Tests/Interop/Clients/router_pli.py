@@ -13,7 +13,7 @@ import time
 signal.pthread_sigmask(signal.SIG_SETMASK, [])
 router = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
 router.bind(('127.0.0.1', int(sys.argv[1])))
-router.settimeout(30)
+router.settimeout(240)
 print('listening', flush=True)
 first, gateway = router.recvfrom(2048)
 ssrc = struct.unpack_from('!I', first, 8)[0]
