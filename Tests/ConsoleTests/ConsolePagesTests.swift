@@ -21,7 +21,7 @@ struct ConsolePagesTests {
             waiting += text.matches(of: /(?:src|href)="(\/console\/[a-z.]+)"/).map { String($0.output.1) }
             waiting += text.matches(of: /from '\.\/([a-z.]+)'/).map { "/console/\($0.output.1)" }
         }
-        #expect(seen.count == 31)
+        #expect(seen.count == 34)
     }
 
     @Test func `nothing is inline or from elsewhere, and nobody may frame it`() throws {

@@ -38,6 +38,10 @@ struct AdminRoutesTests {
         (.post, "/v1/participants/p1/source", .source(.change), .key(.switchSource), ["p1"]),
         (.get, "/v1/stages/s1/participants/p1/sdp", .description, .key(.getDescription), ["s1", "p1"]),
         (.get, "/v1/stages/s1/participants/p1/thumbnail", .thumbnail, .key(.getThumbnail), ["s1", "p1"]),
+        (
+            .get, "/v1/stages/s1/sessions/x/participants/p1/recording/media/hls/high/1.mp4", .recording(folder: "media/hls/high"),
+            .key(.getRecording), ["s1", "x", "p1", "1.mp4"]
+        ),
         (.post, "/CreateStage", .operation, .judgedByAPI, []),
         (.get, "/CreateStage", .operation, .judgedByAPI, []),
         (.delete, "/tags/arn", .operation, .judgedByAPI, []),

@@ -36,10 +36,13 @@ public enum ConsolePages {
         "/console/lists.js": (script, PackageResources.lists_js),
         "/console/node.js": (script, PackageResources.node_js),
         "/console/notices.js": (script, PackageResources.notices_js),
+        "/console/player.js": (script, PackageResources.player_js),
+        "/console/playlist.js": (script, PackageResources.playlist_js),
         "/console/publickeys.js": (script, PackageResources.publickeys_js),
         "/console/qr.js": (script, PackageResources.qr_js),
         "/console/qrmatrix.js": (script, PackageResources.qrmatrix_js),
         "/console/reedsolomon.js": (script, PackageResources.reedsolomon_js),
+        "/console/recordings.js": (script, PackageResources.recordings_js),
         "/console/redundant.js": (script, PackageResources.redundant_js),
         "/console/rights.js": (script, PackageResources.rights_js),
         "/console/rules.js": (script, PackageResources.rules_js),
@@ -59,6 +62,6 @@ public enum ConsolePages {
 
     /// Nothing inline, nothing from elsewhere, and no page may frame this one.
     private static let policy =
-        "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; form-action 'none'; "
+        "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; media-src 'self' blob:; form-action 'none'; "
         + "base-uri 'none'; frame-ancestors 'none'"
 }

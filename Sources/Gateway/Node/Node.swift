@@ -256,6 +256,9 @@ extension Node {
                     thumbnails: recorder.recordings.thumbnails),
                 metrics: try MetricsDesk(
                     loop: loop, api: api, sampler: sampler, store: gatewayStore, names: store.names),
+                files: try RecordedFiles(
+                    loop: loop, store: gatewayStore, names: store.names, uploads: storage.uploads,
+                    everybody: configuration.recording.directory),
                 drain: drain, reports: instruments.watch(loop, name: "control") + [revocations.watch(on: loop)],
                 operated: { [reservations] in
                     reservations.follow(gatewayStore.state)

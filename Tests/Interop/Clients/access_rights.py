@@ -28,6 +28,7 @@ NODE = [
     ('DELETE', '/v1/drain', 'StopDrain'), ('POST', '/v1/undrain', 'StopDrain'),
     ('GET', '/v1/stages/%s/metrics' % STAGE.split('/')[1], 'GetStageMetrics'),
     ('GET', '/v1/stages/%s/participants/x/sdp' % STAGE.split('/')[1], 'GetDescription'),
+    ('GET', '/v1/stages/%s/sessions/x/participants/x/recording/media/hls/x.m3u8' % STAGE.split('/')[1], 'GetRecording'),
     ('GET', '/v1/stages/%s/participants/x/thumbnail' % STAGE.split('/')[1], 'GetThumbnail'),
     ('GET', '/v1/participants/x/sdp', 'GetDescription'), ('GET', '/v1/ingestConfigurations/x/obs', 'ExportEncoderSettings'),
     ('GET', '/v1/participants/x/source', 'GetSource'), ('POST', '/v1/participants/x/source', 'SwitchSource'),

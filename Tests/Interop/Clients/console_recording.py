@@ -5,11 +5,13 @@ Somebody begins to publish on the stage demo when "the stage is recorded" is pri
 each thing seen; the exit status is 0 when all of them were.
 """
 import sys
+import time
 
 import webdriver
 from console import Console, expect
 
 ADMIN, KEY, SECRET, FOLDER = sys.argv[1:]
+DESCRIBED = r'/^0:[0-9]+ · [0-9]+ MiB · avc1/.test(document.querySelector(".recordings small")?.textContent)'
 THUMBNAIL = 'document.querySelector("tr.session img.thumbnail")'
 
 
@@ -37,8 +39,41 @@ def look(console):
     browser.screenshot(FOLDER + '/console-thumbnail.png')
 
 
+def open_list(console):
+    """Opens the list of recordings when a segment of one is stored, with its length and size."""
+    browser, end = console.browser, time.monotonic() + 120
+    while time.monotonic() < end:
+        console.press('Recordings', console.stage('demo') + ' header')
+        browser.wait('list', '[...document.querySelectorAll("dialog .recordings small:first-of-type")].every(each => each.textContent !== "…")')
+        if browser.run('return ' + DESCRIBED):
+            return
+        console.close_sheet()
+        time.sleep(1)
+    raise SystemExit('FAULT: no recording with a segment')
+
+
+def watch(console, how):
+    """Plays the recording until pictures have come for two seconds."""
+    browser = console.browser
+    open_list(console)
+    console.press('Play', '.recordings')
+    browser.wait('pictures', 'document.querySelector(".recordings video")?.videoWidth === 1280', seconds=120)
+    browser.wait('two seconds of it', 'document.querySelector(".recordings video").currentTime > 2', seconds=120)
+    expect(not browser.text('.recordings .fault'), 'a recording plays ' + how)
+
+
 with webdriver.chromium() as browser:
     console = Console(browser, ADMIN)
     console.sign_in(KEY, SECRET)
     set_up(console)
     look(console)
+    watch(console, 'as this browser likes')
+    console.check('a recording', 'dialog')
+    browser.screenshot(FOLDER + '/console-recording.png')
+    console.close_sheet()
+    browser.run('HTMLMediaElement.prototype.canPlayType = () => ""')
+    watch(console, 'by Media Source')
+    expect(browser.run('return document.querySelector(".recordings video").src.startsWith("blob:")'), 'Media Source it is')
+    browser.run('document.querySelector(".recordings video").currentTime = 0')
+    browser.wait('the beginning again', 'document.querySelector(".recordings video").currentTime > 1', seconds=120)
+    console.close_sheet()

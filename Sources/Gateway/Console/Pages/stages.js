@@ -4,6 +4,7 @@ import { operation } from './api.js';
 import { ask } from './dialogs.js';
 import { $, keyed, make, put } from './dom.js';
 import { createKey, showKeys } from './keys.js';
+import { showRecordings } from './recordings.js';
 import { makeSessions, remember, showSessions } from './sessions.js';
 import { record, recordedInto } from './storage.js';
 import { createToken, watch } from './tokens.js';
@@ -36,7 +37,8 @@ function makeStage(stage) {
     make('header', {}, title, make('span', { class: 'muted mono' }, stage.id), make('span', { class: 'chip dot' }), make('span', { class: 'chip recorded' }),
       make('div', { class: 'actions set-up' }, button('New stream key', createKey, 'ivs:CreateIngestConfiguration'),
         button('New token', createToken, 'ivs:CreateParticipantToken'), button('Watch', watch, 'ivs:CreateParticipantToken', 'quiet watch'),
-        button('Record', record, 'ivs:GetStage ivs:UpdateStage'), button('Delete', remove, 'ivs:DeleteStage', 'quiet cut-stage cut'))),
+        button('Record', record, 'ivs:GetStage ivs:UpdateStage'),
+        button('Recordings', showRecordings, 'ivs:ListStageSessions ivs:ListParticipants stagedoor:GetRecording', 'quiet recordings-of'), button('Delete', remove, 'ivs:DeleteStage', 'quiet cut-stage cut'))),
     make('ul', { class: 'keys', 'aria-label': 'Stream keys' }), makeSessions());
 }
 

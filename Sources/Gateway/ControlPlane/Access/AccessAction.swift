@@ -22,6 +22,8 @@ extension AccessAction {
     public static let getEvents = AccessAction("stagedoor:GetEvents")
     public static let getMetrics = AccessAction("stagedoor:GetMetrics")
     public static let getOverview = AccessAction("stagedoor:GetOverview")
+    /// What was recorded of a participant.
+    public static let getRecording = AccessAction("stagedoor:GetRecording")
     public static let getSession = AccessAction("stagedoor:GetSession")
     public static let getSource = AccessAction("stagedoor:GetSource")
     public static let getStageMetrics = AccessAction("stagedoor:GetStageMetrics")
@@ -35,8 +37,8 @@ extension AccessAction {
     public static let switchSource = AccessAction("stagedoor:SwitchSource")
 
     private static let ofNode = [
-        getDescription, getDrain, getEvents, getMetrics, getOverview, getSession, getSource, getStageMetrics, getThumbnail,
-        listSessions, exportEncoderSettings, startDrain, stopDrain, switchSource,
+        getDescription, getDrain, getEvents, getMetrics, getOverview, getRecording, getSession, getSource, getStageMetrics,
+        getThumbnail, listSessions, exportEncoderSettings, startDrain, stopDrain, switchSource,
     ]
 
     /// What readers of `AWS/IVSRealTime` call.

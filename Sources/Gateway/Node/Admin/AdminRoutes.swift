@@ -41,6 +41,8 @@ enum AdminAction: Equatable {
     case source(SourceOrder)
     /// The latest thumbnail of somebody who is live, by the stage's id and the participant's.
     case thumbnail
+    /// A file of a recording, in that folder: by the stage's id, the session's, the participant's, and its name.
+    case recording(folder: String)
     /// An operation of the control API.
     case operation
     /// One of CloudWatch's.
@@ -83,7 +85,7 @@ struct AdminRoutes {
     }
 
     /// Beside the console's page stands CloudWatch's API, whose protocols post.
-    private static let fixed =
+    private static let fixed: [Route] =
         CloudWatchCall.paths.map { Route($0, [.post], for: .judgedByAPI, .cloudWatch) } + [
             Route("/livez", [.get, .head], for: .anybody, .health),
             Route("/readyz", [.get, .head], for: .anybody, .health),
@@ -106,7 +108,15 @@ struct AdminRoutes {
             Route("/v1/participants/*/source", [.post], for: .key(.switchSource), .source(.change)),
             Route("/v1/stages/*/participants/*/sdp", [.get, .head], for: .key(.getDescription), .description),
             Route("/v1/stages/*/participants/*/thumbnail", [.get, .head], for: .key(.getThumbnail), .thumbnail),
-        ]
+        ] + recordings
+
+    /// Files of recordings. Addresses go on as keys do below a recording's prefix, so that playlists lead on.
+    private static let recordings =
+        ["events", "media/hls", "media/hls/high", "media/thumbnails/high", "media/latest_thumbnail/high"].map { folder in
+            Route(
+                "/v1/stages/*/sessions/*/participants/*/recording/\(folder)/*", [.get, .head], for: .key(.getRecording),
+                .recording(folder: folder))
+        }
 
     func match(_ request: HTTPRequest) -> Match {
         var allowed: [HTTPMethod] = []

@@ -22,6 +22,7 @@ final class AdminSite: NodeService {
         var events: EventService
         var operators: OperatorAPI
         var metrics: MetricsDesk
+        var files: RecordedFiles
         var drain: NodeDrain
         /// Kept as long as it serves: its loop is measured.
         var reports: [Watch]
@@ -105,6 +106,7 @@ final class AdminSite: NodeService {
         case .obsConfiguration: exchange.respond(operators.obsConfiguration(ofIngestConfiguration: taken[0], request))
         case .description: exchange.respond(operators.description(of: taken))
         case .source(let order): exchange.respond(operators.source(ofParticipant: taken[0], order, request))
+        case .recording(let folder): environment.files.answer(RecordedFiles.Place(taken, in: folder), exchange)
         case .thumbnail: exchange.respond(operators.thumbnail(ofParticipant: taken[1], onStage: taken[0]))
         }
     }

@@ -55,7 +55,7 @@ struct OperatorAPI {
     /// The stage that what is asked for belongs to; nil where it is of no single stage, or is not there.
     func stageARN(of action: AdminAction, _ taken: [String]) -> String? {
         switch action {
-        case .stageMetrics, .thumbnail: return report.stage(id: taken[0])?.arn
+        case .stageMetrics, .thumbnail, .recording: return report.stage(id: taken[0])?.arn
         case .obsConfiguration: return setup.ingestConfiguration(id: taken[0])?.stageARN
         case .session:
             let session = report.session(taken[0]).map { JSONValue.object($0) } ?? whip?.sessionJSON(id: taken[0])

@@ -18,7 +18,7 @@ final class StageDirector: RecordingDirector {
     private let standing = Lock<[String: RecordingStates]>([:])
 
     /// What its bucket is called, beside those of the configuration file.
-    private static let bucketOfEverybody = "recording.directory"
+    static let bucketOfEverybody = "recording.directory"
 
     init(store: any GatewayStore, names: ResourceName, uploads: Uploads, everybody: String) {
         (self.store, self.names, self.uploads, self.everybody) = (store, names, uploads, everybody)

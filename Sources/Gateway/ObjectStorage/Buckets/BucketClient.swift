@@ -12,7 +12,13 @@ final class BucketClient {
         key: "stagedoor-was-here.txt", contentType: "text/plain",
         content: .bytes(Array("Stagedoor looked whether it may write here. This file may be deleted.\n".utf8)))
 
+    /// A segment of a minute at the contract's highest bitrate.
+    static let maximumReadLength = 64 << 20
+    /// Objects that are read from stores at once; each may lie in memory whole.
+    static let maximumReads = 4
+
     private let http: HTTPClient
+    private var reads = 0
     private let buckets: () -> [String: StorageSettings]
     /// How far the stores' clocks are from ours, by bucket: where one said so.
     private var skews: [String: Duration] = [:]
@@ -37,6 +43,49 @@ final class BucketClient {
             http.send(request) { [unowned self] result in done(fault(result, bucket)) }
         } catch {
             done(error)
+        }
+    }
+
+    /// - Parameter done: called once, at once or later on the loop.
+    func read(_ key: String, from source: ObjectSource, done: @escaping (Result<[UInt8], StorageFault>) -> Void) {
+        switch source {
+        case .folder(let path): done(Self.read(key, inFolder: path))
+        case .bucket(let name):
+            guard let settings = buckets().bucket(name) else {
+                return done(.failure(.final("the configuration file names no bucket \(name)")))
+            }
+            guard settings.directory.isEmpty else { return done(Self.read(key, inFolder: settings.directory)) }
+            readFromStore(key, S3Place(name: name, settings: settings), done)
+        }
+    }
+
+    private struct S3Place {
+        var name: String
+        var settings: StorageSettings
+    }
+
+    private static func read(_ key: String, inFolder path: String) -> Result<[UInt8], StorageFault> {
+        Result { () throws(StorageFault) in try FolderBucket(path).read(key: key, atMost: maximumReadLength) }
+    }
+
+    private func readFromStore(
+        _ key: String, _ place: S3Place, _ done: @escaping (Result<[UInt8], StorageFault>) -> Void
+    ) {
+        guard reads < Self.maximumReads else { return done(.failure(.transient("too many objects are being read"))) }
+        do throws(StorageFault) {
+            let request = try S3Bucket(place.settings, name: place.name)
+                .get(key: key, atMost: Self.maximumReadLength, now: now(of: place.name))
+            reads += 1
+            http.send(request) { [unowned self] result in
+                reads -= 1
+                let fault = fault(result, place.name)
+                guard fault == nil, case .success(let response) = result else {
+                    return done(.failure(fault ?? .transient("the store did not answer")))
+                }
+                done(.success(response.body))
+            }
+        } catch {
+            done(.failure(error))
         }
     }
 

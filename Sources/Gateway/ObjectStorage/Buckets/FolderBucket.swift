@@ -23,6 +23,19 @@ struct FolderBucket {
         guard chmod(draft, Self.fileMode) == 0, rename(draft, target) == 0 else { throw Self.fault("write", target) }
     }
 
+    /// - Throws: `.final` for what is not there, or is longer.
+    func read(key: String, atMost length: Int) throws(StorageFault) -> [UInt8] {
+        guard let path = path(ofKey: key), let file = fopen(path, "re") else { throw .final("there is no object \(key)") }
+        defer { fclose(file) }
+        var status = stat()
+        guard fstat(fileno(file), &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_size <= length else {
+            throw .final("\(key) is no object that is read")
+        }
+        var bytes = [UInt8](repeating: 0, count: Int(status.st_size))
+        guard fread(&bytes, 1, bytes.count, file) == bytes.count else { throw Self.fault("read", path) }
+        return bytes
+    }
+
     func delete(key: String) { path(ofKey: key).map { _ = unlink($0) } }
 
     /// Nil for keys that lead out of the folder.

@@ -41,6 +41,12 @@ struct S3Bucket {
         return request
     }
 
+    func get(key: String, atMost length: Int, now: WallTime) -> HTTPClientRequest {
+        var request = request("GET", key: key, payloadHash: Digest.sha256([]), now: now)
+        request.maximumBodyLength = length
+        return request
+    }
+
     func delete(key: String, now: WallTime) -> HTTPClientRequest {
         request("DELETE", key: key, payloadHash: Digest.sha256([]), now: now)
     }

@@ -29,6 +29,14 @@ public final class Uploads: Sendable {
         line.add(.trial(bucket: bucket, reply: reply))
     }
 
+    /// Reads an object of at most `BucketClient.maximumReadLength` bytes.
+    /// - Parameter reply: called once, on any thread.
+    public func read(
+        _ key: String, from source: ObjectSource, reply: @escaping @Sendable (Result<[UInt8], StorageFault>) -> Void
+    ) {
+        line.add(.read(key: key, source, reply: reply))
+    }
+
     /// Ends the thread; what no bucket has yet is interrupted.
     public func stop() {
         line.close()
@@ -41,11 +49,13 @@ final class UploadLine: Sendable {
     enum Order: Sendable {
         case upload(Upload)
         case trial(bucket: String, reply: @Sendable (StorageFault?) -> Void)
+        case read(key: String, ObjectSource, reply: @Sendable (Result<[UInt8], StorageFault>) -> Void)
 
         func refuse() {
             switch self {
             case .upload(let upload): upload.done(.interrupted)
             case .trial(_, let reply): reply(.transient("the gateway is stopping"))
+            case .read(_, _, let reply): reply(.failure(.transient("the gateway is stopping")))
             }
         }
     }

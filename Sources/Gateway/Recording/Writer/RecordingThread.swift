@@ -46,6 +46,7 @@ final class RecordingThread {
         loop = try EventLoop()
         spool = try Spool(path: path, maximumByteCount: maximumByteCount)
         (self.director, self.metrics, self.thumbnailer, self.latest) = (director, metrics, thumbnailer, latest)
+        metrics.spoolLimit.set(Double(maximumByteCount))
         mailbox = try Mailbox(loop: loop) { [unowned self] in receive($0) }
     }
 
@@ -165,6 +166,7 @@ final class RecordingThread {
     private func advance() {
         let now = EventLoop.wallNow()
         for (id, recording) in recordings where recording.advance(at: now) { recordings[id] = nil }
+        metrics.spool.set(Double(spool.byteCount))
         if live.isEmpty, recordings.isEmpty { timer = nil }
         if stopDeadline != nil, recordings.values.allSatisfy(\.isIdle) { loop.stop() }
     }

@@ -1,0 +1,86 @@
+import EventLoop
+import HTTP
+import HTTPServer
+import ObjectStorage
+import Store
+
+/// What lies in a recording's folder, for the console: from a folder, or through us from a store, which need not know browsers.
+/// Confined to the control loop.
+final class RecordedFiles {
+    /// Whose recording it is, and what of it.
+    struct Place: Equatable {
+        var stageID: String
+        var sessionID: String
+        var participantID: String
+        /// Below the recording's prefix.
+        var file: String
+
+        /// - Parameter taken: the stage, the session, the participant, and a name of that folder.
+        init(_ taken: [String], in folder: String) {
+            (stageID, sessionID, participantID) = (taken[0], taken[1], taken[2])
+            file = "\(folder)/\(taken[3])"
+        }
+
+        /// Nil for a name that no file of a recording has.
+        var contentType: String? {
+            let types = [
+                "m3u8": "application/vnd.apple.mpegurl", "mp4": "video/mp4", "jpg": "image/jpeg", "json": "application/json",
+            ]
+            let name = file.split(separator: "/").last ?? ""
+            guard name.allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "-" || $0 == ".") }) else { return nil }
+            return name.split(separator: ".").last.flatMap { types[String($0)] }
+        }
+    }
+
+    private let names: ResourceName
+    private let uploads: Uploads
+    private let everybody: String
+    private let history: StoreClient
+    private let replies: ReplyBox
+
+    /// - Throws: when the system gives no more descriptors.
+    init(loop: EventLoop, store: any GatewayStore, names: ResourceName, uploads: Uploads, everybody: String) throws {
+        (self.names, self.uploads, self.everybody) = (names, uploads, everybody)
+        history = try StoreClient(loop: loop, store: store)
+        replies = try ReplyBox(loop: loop)
+    }
+
+    func answer(_ place: Place, _ exchange: HTTPExchange) {
+        guard let type = place.contentType else { return exchange.respond(Self.nothing("There is no such file.")) }
+        let arn = names.arn(.stage, place.stageID)
+        history.read {
+            try $0.participant(place.participantID, ofStage: arn, sessionID: place.sessionID)?.recording
+        } then: { [unowned self] (recording: ParticipantRecording??) in
+            guard let recording = recording ?? nil, !recording.prefix.isEmpty else {
+                return exchange.respond(Self.nothing("This participant is not recorded."))
+            }
+            read(place.file, of: recording, type, exchange)
+        }
+    }
+
+    private func read(_ file: String, of recording: ParticipantRecording, _ type: String, _ exchange: HTTPExchange) {
+        let source =
+            recording.bucketName == StageDirector.bucketOfEverybody
+            ? ObjectSource.folder(everybody) : .bucket(recording.bucketName)
+        replies.ask { [uploads] reply in
+            uploads.read("\(recording.prefix)/\(file)", from: source) { reply($0) }
+        } then: { (result: Result<[UInt8], StorageFault>?) in
+            exchange.respond(Self.response(result, type))
+        }
+    }
+
+    private static func response(_ result: Result<[UInt8], StorageFault>?, _ type: String) -> HTTPResponse {
+        switch result {
+        case .success(let bytes):
+            // Segments never change; all else may.
+            let caching = type == "video/mp4" ? "private, max-age=3600" : "no-store"
+            return HTTPResponse(.ok, headers: ["Content-Type": type, "Cache-Control": caching], body: bytes)
+        case .failure(.final(let words)): return nothing("It cannot be read: \(words).")
+        case .failure(.transient(let words)):
+            return ProblemDocument(.serviceUnavailable, detail: "It cannot be read now: \(words).").response()
+        case nil: return ProblemDocument(.serviceUnavailable, detail: "Too much is being read.").response()
+        }
+    }
+
+    private static func nothing(_ words: String) -> HTTPResponse { ProblemDocument(.notFound, detail: words).response() }
+}
