@@ -38,8 +38,10 @@ extension UnderLoad {
             return layer
         }
 
+        /// From one layer to another; before the first picture there is none.
         private static func changes(_ samples: [Sample]) -> Int {
-            zip(samples, samples.dropFirst()).count { $0.height != $1.height }
+            let shown = samples.map(\.height).filter { $0 > 0 }
+            return zip(shown, shown.dropFirst()).count { $0 != $1 }
         }
 
         struct Sample: Decodable {

@@ -1,4 +1,5 @@
-// Plays a recording: by the browser's own HLS where it has it, else by Media Source.
+// Plays a recording: by Media Source, and by the browser's own HLS where that is all it has (iPhones before iOS 17.1). Chromium 156's
+// own was seen to stand still for two minutes in a recording that grew.
 
 import { parseSegments, parseVariants } from './playlist.js';
 
@@ -10,12 +11,14 @@ const pause = 250;
 const looksBetween = 8;
 
 /** @param url of the multivariant playlist. The player ends with its element. */
-export function play(video, url) {
-  if (video.canPlayType('application/vnd.apple.mpegurl')) {
-    video.src = url;
-    return Promise.resolve();
-  }
-  return playByMediaSource(video, new URL(url, location.href));
+export async function play(video, url) {
+  const place = new URL(url, location.href);
+  const variant = parseVariants(await load(place, 'text'));
+  const type = `video/mp4; codecs="${variant?.codecs}"`;
+  const Source = window.ManagedMediaSource ?? window.MediaSource;
+  if (variant && Source?.isTypeSupported(type)) return playByMediaSource(video, new Source(), type, new URL(variant.uri, place));
+  if (!video.canPlayType('application/vnd.apple.mpegurl')) throw new Error('This browser does not play what was recorded.');
+  video.src = url;
 }
 
 const once = (target, name) => new Promise(resolve => target.addEventListener(name, resolve, { once: true }));
@@ -26,16 +29,11 @@ async function load(url, kind) {
   return kind === 'text' ? response.text() : response.arrayBuffer();
 }
 
-async function playByMediaSource(video, url) {
-  const variant = parseVariants(await load(url, 'text'));
-  const type = `video/mp4; codecs="${variant?.codecs}"`;
-  const Source = window.ManagedMediaSource ?? window.MediaSource;
-  if (!variant || !Source?.isTypeSupported(type)) throw new Error('This browser does not play what was recorded.');
-  const source = new Source();
+async function playByMediaSource(video, source, type, url) {
   video.src = URL.createObjectURL(source);
   video.disableRemotePlayback = true;
   await once(source, 'sourceopen');
-  await feed(video, source, source.addSourceBuffer(type), new URL(variant.uri, url));
+  await feed(video, source, source.addSourceBuffer(type), url);
 }
 
 /** Brings the segments that are needed where the video is, until it is off the page. */
