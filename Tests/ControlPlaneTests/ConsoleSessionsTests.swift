@@ -13,7 +13,7 @@ struct ConsoleSessionsTests {
     private static let path = "/v1/console/session"
 
     /// A plane that demands signatures, and one signed-in operator.
-    private static func bench(_ change: (inout ControlPlaneSettings) -> Void = { _ in }) throws -> APIBench {
+    static func bench(_ change: (inout ControlPlaneSettings) -> Void = { _ in }) throws -> APIBench {
         try APIBench {
             $0.admin.auth = .sigv4
             change(&$0)
@@ -49,7 +49,7 @@ struct ConsoleSessionsTests {
         ]
     }
 
-    private static func signIn(_ bench: APIBench) throws -> (cookie: String, token: String) {
+    static func signIn(_ bench: APIBench) throws -> (cookie: String, token: String) {
         let answer = try #require(bench.plane.consoleSession(request(.post, path, signed(at: bench.plane.wallNow()))))
         #expect(answer.status == .ok)
         let field = try #require(answer.headers["Set-Cookie"])

@@ -4,6 +4,7 @@
 KEY-ID may do ivs:CreateParticipantToken on that stage; OWNER-ID may do everything. By the AWS CLI, by every operation of the model, by
 every address under /v1/, by CloudWatch's API, and in the console. Prints a line for each thing seen; the exit status is 0 when all of them were.
 """
+import datetime
 import http.client
 import json
 import os
@@ -91,13 +92,21 @@ def by_node():
 def by_metrics():
     client = botocore.session.get_session().create_client(
         'cloudwatch', endpoint_url=ADMIN, region_name='us-east-1', aws_access_key_id=KEY, aws_secret_access_key=SECRET)
-    try:
-        client.list_metrics(Dimensions=[{'Name': 'Stage', 'Value': STAGE.split('/')[1]}])
-        raise SystemExit('FAULT: CloudWatch is answered')
-    except botocore.exceptions.ClientError as error:
-        told = error.response['Error']
-        expect(told['Code'] == 'AccessDeniedException' and 'perform: cloudwatch:ListMetrics,' in told['Message'],
-               "CloudWatch's operations are refused by their names")
+    one = {'Namespace': 'AWS/IVSRealTime', 'MetricName': 'Publishers', 'Dimensions': [{'Name': 'Stage', 'Value': STAGE.split('/')[1]}]}
+    end = datetime.datetime.now(datetime.timezone.utc)
+    span = {'StartTime': end - datetime.timedelta(minutes=5), 'EndTime': end}
+    query = {'Id': 'a', 'MetricStat': {'Metric': one, 'Period': 60, 'Stat': 'Average'}}
+    asked = {
+        'ListMetrics': {'Dimensions': one['Dimensions']}, 'GetMetricData': dict(span, MetricDataQueries=[query]),
+        'GetMetricStatistics': dict(span, **one, Period=60, Statistics=['Average'])}
+    for operation, arguments in asked.items():
+        try:
+            getattr(client, botocore.xform_name(operation))(**arguments)
+            raise SystemExit('FAULT: %s is answered' % operation)
+        except botocore.exceptions.ClientError as error:
+            told = error.response['Error']
+            expect(told['Code'] == 'AccessDeniedException' and 'perform: cloudwatch:%s,' % operation in told['Message'],
+                   "CloudWatch's %s is refused by its name" % operation)
 
 
 def by_console():
