@@ -62,6 +62,13 @@ struct NodeReloadTests {
         #expect(again.configuration.workers.verifiers == 1)
     }
 
+    @Test
+    func `the check of tokens' endpoints is loosened and tightened while running`() throws {
+        let bench = try Bench("overload: {cpu: 85}")
+        #expect(try bench.load("tokens: {endpointCheck: lenient}")?.configuration.tokens.endpointCheck == .lenient)
+        #expect(try bench.load("overload: {cpu: 85}")?.configuration.tokens.endpointCheck == .strict)
+    }
+
     @Test(arguments: [
         "overload: {cpu: 1000}", "overload: {cpus: 70}", "overload: [", "overload: {cpu: 70}\nstore: {directory: 3, nothing: 4}",
     ])
