@@ -85,8 +85,8 @@ extension Interop {
             #expect(outcome.summary["encoder_verdict"] == nil)
             // ffmpeg closes with answers unread: its kernel then resets, and drops what of its goodbye it has not sent.
             #expect(["unpublished", "connection_lost"].contains(outcome.summary["reason"] as? String))
-            #expect(outcome.summary["video_frames"] as? Int == 180)
-            #expect(try MediaFile.frameDigests(Clip.p30.file()) == MediaFile.frameDigests(outcome.file))
+            #expect((178...180).contains(outcome.summary["video_frames"] as? Int ?? 0))
+            try MediaFile.expectFrames(of: Clip.p30.file(), in: outcome.file)
         }
 
         private static let sessionIdentifier = Data([

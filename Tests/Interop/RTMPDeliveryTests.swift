@@ -7,9 +7,7 @@ extension Interop {
         @Test(.timeLimit(.minutes(10)), arguments: [Clip.p30, .p60, .portrait, .slices])
         func `every video frame arrives as it was sent`(clip: Clip) throws {
             let file = try delivered(clip) { try Encoder.ffmpeg(clip, to: $0.publishURL) }
-            let (sent, received) = (try MediaFile.frameDigests(clip.file()), try MediaFile.frameDigests(file))
-            #expect(sent.count == received.count)
-            #expect(sent == received)
+            try MediaFile.expectFrames(of: clip.file(), in: file)
         }
 
         @Test(.timeLimit(.minutes(10)), arguments: [Clip.p30, .mono44])

@@ -9,10 +9,12 @@ extension Interop {
             let folder = RecordingFolder()
             _ = try recorded(into: folder) { try Encoder.ffmpeg(clip, to: $0.publishURL) }
             let playlist = try #require(folder.playlists.first)
-            #expect(try MediaFile.frameDigests(playlist) == MediaFile.frameDigests(clip.file()))
-            // Not a packet of sound is another one than the encoder's; what came before the first picture is left out.
+            try MediaFile.expectFrames(of: clip.file(), in: playlist)
+            // Not a packet of sound is another one than the encoder's. What came before the first picture is left out, and of the
+            // last what ffmpeg's kernel has dropped.
             let (sent, kept) = (try MediaFile.packetDigests(clip.file(), of: "a"), try MediaFile.packetDigests(playlist, of: "a"))
-            #expect(kept.count >= sent.count - 10 && Array(sent.suffix(kept.count)) == kept)
+            #expect(kept.count >= sent.count - 12)
+            #expect((0...10).contains { Array(sent.dropFirst($0).prefix(kept.count)) == kept })
             #expect(try MediaFile.steps(playlist, stream: "a:0").allSatisfy { abs($0 - 1_024.0 / 48_000) < 0.001 })
             try expectHLS(folder, codecs: "avc1.42")
         }
