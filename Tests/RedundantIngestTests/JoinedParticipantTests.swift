@@ -132,6 +132,21 @@ final class JoinedParticipantTests {
     }
 
     @Test(.timeLimit(.minutes(5)))
+    func `encoders whose days end one after the other are one publish`() {
+        var encoders = [1: encoder(1), 2: encoder(2)]
+        for ending in [1, 2, 1, 2] {
+            bring(.milliseconds(800), encoders[1]!, encoders[2]!)
+            #expect(source == ending)
+            encoders[ending]?.end(.refused(Refusal(.durationExceeded)))
+            #expect(eventually { self.source == 3 - ending })
+            encoders[ending] = encoder(ending)
+        }
+        bring(.milliseconds(800), encoders[1]!, encoders[2]!)
+        #expect(shown.count == 1 && stage.ends.isEmpty && stage.isContinuous && leases.claims == 1)
+        #expect(metrics.contains("stagedoor_redundant_switches_total{reason=\"breach\"} 4"))
+    }
+
+    @Test(.timeLimit(.minutes(5)))
     func `who is disconnected comes back as another publish`() {
         let one = encoder(1)
         bring(.milliseconds(300), one)
