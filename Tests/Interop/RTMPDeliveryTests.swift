@@ -6,8 +6,7 @@ extension Interop {
     @Suite struct RTMPDelivery {
         @Test(.timeLimit(.minutes(10)), arguments: [Clip.p30, .p60, .portrait, .slices])
         func `every video frame arrives as it was sent`(clip: Clip) throws {
-            let file = try delivered(clip) { try Encoder.ffmpeg(clip, to: $0.publishURL) }
-            try MediaFile.expectFrames(of: clip.file(), in: file)
+            try expectDelivery(of: clip) { try Encoder.ffmpeg(clip, to: $0.publishURL) }
         }
 
         @Test(.timeLimit(.minutes(10)), arguments: [Clip.p30, .mono44])
@@ -72,6 +71,20 @@ func expectFrames(_ perSecond: Double, at times: [Double], sourceLocation: Sourc
 func delivered(
     _ clip: Clip, sourceLocation: SourceLocation = #_sourceLocation, by encoder: (Quickstart) throws -> ProgramRun
 ) throws -> String {
+    try deliver(clip, sourceLocation, by: encoder).file
+}
+
+/// Publishes by `encoder` to a gateway of its own: every picture of the clip reaches a router.
+func expectDelivery(
+    of clip: Clip, sourceLocation: SourceLocation = #_sourceLocation, by encoder: (Quickstart) throws -> ProgramRun
+) throws {
+    let (file, saidGoodbye) = try deliver(clip, sourceLocation, by: encoder)
+    try MediaFile.expectFrames(of: clip.file(), in: file, saidGoodbye: saidGoodbye, at: sourceLocation)
+}
+
+private func deliver(
+    _ clip: Clip, _ sourceLocation: SourceLocation, by encoder: (Quickstart) throws -> ProgramRun
+) throws -> (file: String, saidGoodbye: Bool) {
     _ = try clip.file()
     let gateway = try Gateway()
     let capture = try Capture(gateway.sessionDescription)
@@ -80,5 +93,5 @@ func delivered(
     capture.finish()
     gateway.stop(sourceLocation: sourceLocation)
     #expect(capture.byteCount > 0, "\(capture.output)\n\(gateway.log.suffix(4_000))", sourceLocation: sourceLocation)
-    return capture.file.path
+    return (capture.file.path, gateway.heardGoodbyes)
 }

@@ -7,9 +7,9 @@ extension Interop {
         @Test(.timeLimit(.minutes(10)), arguments: [Clip.p30, .slices])
         func `every frame that RTMP brought is in the recording, and its AAC as it came`(clip: Clip) throws {
             let folder = RecordingFolder()
-            _ = try recorded(into: folder) { try Encoder.ffmpeg(clip, to: $0.publishURL) }
+            let gateway = try recorded(into: folder) { try Encoder.ffmpeg(clip, to: $0.publishURL) }
             let playlist = try #require(folder.playlists.first)
-            try MediaFile.expectFrames(of: clip.file(), in: playlist)
+            try MediaFile.expectFrames(of: clip.file(), in: playlist, saidGoodbye: gateway.heardGoodbyes)
             // Not a packet of sound is another one than the encoder's. What came before the first picture is left out, and of the
             // last what ffmpeg's kernel has dropped.
             let (sent, kept) = (try MediaFile.packetDigests(clip.file(), of: "a"), try MediaFile.packetDigests(playlist, of: "a"))

@@ -105,6 +105,9 @@ extension Gateway {
             .compactMap { try? JSONDecoder().decode(LogLine.self, from: Data($0.utf8)) }.filter { $0.event == event }
     }
 
+    /// Whether each encoder by RTMP said that it ends: all that it had sent before has come.
+    var heardGoodbyes: Bool { logged("rtmp_publish_ended").allSatisfy { $0.reason == "unpublished" } }
+
     /// The log's line about the end of a participant's RTMP publish.
     func endOfRTMP(_ participant: String) -> LogLine? {
         let source = logged("rtmp_publish_granted").last { $0.participant == participant }?.source
