@@ -60,6 +60,15 @@ final class LayerChooserTests {
         #expect(look(3_000_000, for: .milliseconds(8_500)) == Self.mid)
     }
 
+    @Test func `after a fall the way up is gone step by step, without waits between the steps`() {
+        look(nil)
+        look(3_000_000, for: .seconds(20))
+        #expect(look(250_000) == Self.low)
+        look(250_000, for: .seconds(6))
+        #expect(look(900_000, for: .milliseconds(1_200)) == Self.mid)
+        #expect(look(3_000_000, for: .milliseconds(1_200)) == Self.hi)
+    }
+
     @Test func `what is clearly not carried is left at once, to the best that is`() {
         look(nil)
         look(3_000_000, for: .seconds(2))

@@ -159,9 +159,11 @@ struct MediaFeedTests {
         }
     }
 
-    private static func sentAgain(of count: Int, _ budget: inout FeedbackBudget, at now: MonotonicTime) -> Int {
+    private static func sentAgain(
+        of count: Int, _ budget: inout FeedbackBudget, carried: Int? = nil, at now: MonotonicTime
+    ) -> Int {
         (0..<count).count { _ in
-            guard budget.admitsRetransmission(at: now) else { return false }
+            guard budget.admitsRetransmission(of: carried, at: now) else { return false }
             budget.retransmitted(at: now)
             return true
         }
@@ -179,5 +181,14 @@ struct MediaFeedTests {
         #expect(isAdmitted)
         clock.advance(by: .seconds(1))
         #expect(Self.sentAgain(of: 200, &budget, at: clock.now) == 74)
+    }
+
+    @Test func `a narrow way is not filled with what it has dropped`() {
+        let clock = FakeClock()
+        for (carried, most) in [(30_000, 4), (384_000, 10), (5_000_000, 84)] {
+            var budget = FeedbackBudget()
+            for _ in 0..<100 { budget.sent(at: clock.now) }
+            #expect(Self.sentAgain(of: 200, &budget, carried: carried, at: clock.now) == most)
+        }
     }
 }

@@ -32,6 +32,9 @@ public struct LayerSwitch: Sendable {
     /// Pictures are missing: the target's next keyframe begins anew.
     public mutating func placeLost() { awaitsKeyframe = true }
 
+    /// The layer whose packets go out now; nil while a keyframe is waited for.
+    public var flowing: TrackID? { awaitsKeyframe ? nil : current }
+
     /// Whose keyframe is waited for; nil while what is wanted flows.
     public var wanted: TrackID? { awaitsKeyframe || current != target ? target : nil }
 

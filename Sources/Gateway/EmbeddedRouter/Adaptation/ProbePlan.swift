@@ -8,7 +8,7 @@ struct ProbePlan {
     /// A try under way: so much is to be sent in each turn.
     private struct Try {
         var bitsPerSecond: Double
-        /// What shows that the way carries enough.
+        /// What shows that the way carries enough, or clearly more than was known.
         var enough: Double
         var began: MonotonicTime
         /// The transport-wide number of its first packet.
@@ -45,8 +45,7 @@ struct ProbePlan {
         if let lastBegan, now - lastBegan < Self.interval(afterFailures: failureCount) { return false }
         let (wanted, reach) = (Double(rate) * Self.margin, Double(known) * Self.stride)
         current = Try(
-            bitsPerSecond: min(wanted, reach), enough: wanted <= reach ? Double(rate) : reach * Self.share, began: now,
-            first: next)
+            bitsPerSecond: min(wanted, reach), enough: min(Double(rate), Self.step * Double(known)), began: now, first: next)
         lastBegan = now
         return true
     }
@@ -77,6 +76,9 @@ struct ProbePlan {
         return proven
     }
 
+    /// The way has become narrower: it is not filled by tries one soon after the other.
+    mutating func narrowed() { failureCount = max(failureCount, Self.failuresOfNarrow) }
+
     /// A try whose feedback never comes has failed.
     mutating func forgetLost(at now: MonotonicTime) {
         guard let outcome, now - outcome.ended > Self.patience else { return }
@@ -105,20 +107,17 @@ struct ProbePlan {
     static let turnInterval: Duration = .milliseconds(5)
     /// A try shows a little less than was sent.
     private static let margin = 1.15
-    private static let stride = 2.5
-    /// Soon from one step to the next where the way is found wide; later after tries that found too little, of which one may be
-    /// an accident.
+    /// Beyond, a try would overflow the queue of a narrow way.
+    private static let stride = 2.0
+    private static let step = 1.25
+    /// Soon from one step to the next where the way is found wider; later each time after tries that found too little, once so
+    /// many have that they are no accidents.
     private static func interval(afterFailures count: Int) -> Duration {
-        switch count {
-        case 0: .milliseconds(300)
-        case 1: .seconds(1)
-        case 2: .seconds(5)
-        default: .seconds(10)
-        }
+        count == 0 ? .milliseconds(300) : .milliseconds(500 << min(max(0, count - accidents), 3))
     }
 
-    /// Of a step on the way to what is needed this much has to come.
-    private static let share = 0.85
+    private static let accidents = 6
+    private static let failuresOfNarrow = accidents + 3
     static let maximumBytesPerTurn = 8_000
     private static let patience: Duration = .seconds(2)
 }

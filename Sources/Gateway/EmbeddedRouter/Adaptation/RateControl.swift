@@ -63,7 +63,8 @@ struct RateControl {
     private static let backOff = 0.85
     /// Two packets a second and 100 ms of round trip: additive increase.
     private static let nearStep = 40_000.0
-    private static let proofLifetime: Duration = .seconds(1)
+    /// Until a layer that is taken for it has begun at its keyframe.
+    private static let proofLifetime: Duration = .seconds(3)
     private static let decreaseInterval: Duration = .milliseconds(300)
     /// Bits a second: what audio alone needs.
     static let minimum = 30_000.0

@@ -1,7 +1,7 @@
 import Wire
 
-/// When a better layer may be taken: at once as long as every one has held, not twice in ten seconds after a fall, and after one
-/// that did not hold later each time. A value.
+/// When a better layer may be taken: at once as long as the last one has held, not within ten seconds of one that was left, and
+/// after one that did not hold later each time. A value.
 struct RisePatience {
     private var lastRise: MonotonicTime?
     private var lastFall: MonotonicTime?
@@ -10,7 +10,11 @@ struct RisePatience {
 
     func mayRise(at now: MonotonicTime) -> Bool {
         guard let lastFall else { return true }
-        if let lastRise, now - lastRise < interval { return false }
+        if let lastRise {
+            // On the way up again, step by step.
+            if lastRise > lastFall { return true }
+            if now - lastRise < interval { return false }
+        }
         return now - lastFall >= Self.settling
     }
 

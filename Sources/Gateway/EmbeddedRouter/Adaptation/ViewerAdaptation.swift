@@ -71,8 +71,9 @@ struct ViewerAdaptation {
     /// Chooses anew. To be called several times a second, and when layers or the wish have changed.
     mutating func update(at now: MonotonicTime) {
         probes.forgetLost(at: now)
-        let layers = ceiling.admit(layers, sound: soundBitsPerSecond)
+        let (layers, former) = (ceiling.admit(layers, sound: soundBitsPerSecond), chooser.choice)
         chooser.update(layers, estimate: estimate.bitsPerSecond(at: now).map { $0 - soundBitsPerSecond }, at: now)
+        if chooser.choice != former, chooser.choice?.reason == .bandwidthFell { probes.narrowed() }
     }
 
     // MARK: - Tries

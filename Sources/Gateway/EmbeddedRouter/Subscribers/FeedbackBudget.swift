@@ -12,10 +12,13 @@ struct FeedbackBudget {
         sent += 1
     }
 
-    /// A fifth of what is sent may be sent again, and a few packets more.
-    mutating func admitsRetransmission(at now: MonotonicTime) -> Bool {
+    /// A fifth of what is sent may be sent again and a few packets more, but not more than a quarter of what the way carries: what
+    /// a full way has dropped comes through no better by being sent again at once.
+    /// - Parameter carried: bits a second; nil while it is not known.
+    mutating func admitsRetransmission(of carried: Int?, at now: MonotonicTime) -> Bool {
         roll(now)
-        return retransmitted < Self.freeRetransmissions + sent / 5
+        let share = carried.map { max(Self.fewestRetransmissions, $0 / Self.bitsPerRetransmission) } ?? .max
+        return retransmitted < min(share, Self.freeRetransmissions + sent / 5)
     }
 
     /// A packet was sent again.
@@ -37,5 +40,8 @@ struct FeedbackBudget {
     }
 
     private static let freeRetransmissions = 64
+    private static let fewestRetransmissions = 4
+    /// Of what the way carries: four full packets' bits.
+    private static let bitsPerRetransmission = 4 * 1_200 * 8
     private static let keyframeInterval: Duration = .milliseconds(500)
 }

@@ -32,9 +32,10 @@ public struct SubscriberStatistics: Sendable, Equatable {
     public var participantID: String
     /// The participant of the subscriber's token.
     public var subscriberID: String
-    /// Sent of both tracks, SRTP included, bits a second.
+    /// All that was sent, bits a second: with headers, SRTP, what was sent again, and what only tries the way.
     public var bitsPerSecond = 0
-    /// Of them those of sound.
+    /// The media of each track, once: payloads, bits a second.
+    public var videoBitsPerSecond = 0
     public var soundBitsPerSecond = 0
     /// RTP packets sent since the session began, retransmissions not counted.
     public var packets: UInt64 = 0

@@ -35,6 +35,7 @@ final class SubscriberSession: TransportSession {
     private var sentByteCount = 0
     private var soundByteCount = 0
     private var framesBefore = 0
+    private var octetsBefore: (video: UInt32, sound: UInt32) = (0, 0)
     /// What receiver reports say is missing, by source, and of all when it was measured last.
     private var missing: [UInt32: Int64] = [:]
     private var missingBefore: Int64 = 0
@@ -205,7 +206,7 @@ final class SubscriberSession: TransportSession {
 
     /// Sends again what was asked for, is kept and within the budget: a part at once, the rest in turns of its own.
     private func serveRequests(at now: MonotonicTime) {
-        guard isReady, video != nil, budget.admitsRetransmission(at: now) else { return requests.removeAll() }
+        guard isReady, video != nil, admitsRetransmission(at: now) else { return requests.removeAll() }
         requests.serve { retransmit($0, at: now) }
         guard !requests.isEmpty else { return }
         requestTurn = transport.loop.schedule(after: RetransmissionRequests.turnInterval) { [unowned self] in
@@ -214,9 +215,13 @@ final class SubscriberSession: TransportSession {
         }
     }
 
+    private func admitsRetransmission(at now: MonotonicTime) -> Bool {
+        budget.admitsRetransmission(of: adaptation.estimate.bitsPerSecond(at: now), at: now)
+    }
+
     private func retransmit(_ sequenceNumber: UInt16, at now: MonotonicTime) -> Bool {
-        guard budget.admitsRetransmission(at: now), let number = video?.publisherNumber(of: sequenceNumber),
-            let layer = layers.current, let (block, packet) = worker.kept(number, of: layer, for: self),
+        guard admitsRetransmission(at: now), let number = video?.publisherNumber(of: sequenceNumber),
+            let layer = layers.flowing, let (block, packet) = worker.kept(number, of: layer, for: self),
             let count = unsafe video?.writeRetransmission(
                 packet, sentAs: sequenceNumber, of: block, number: transportNumber, into: worker.scratch),
             transmit(count, isNumbered: isVideoNumbered, at: now)
@@ -274,7 +279,10 @@ final class SubscriberSession: TransportSession {
         let frames = video?.frameCount ?? 0
         adaptation.soundBitsPerSecond = Int(Double(soundByteCount * 8) / elapsed)
         statistics.bitsPerSecond = Int(Double(sentByteCount * 8) / elapsed)
-        statistics.soundBitsPerSecond = adaptation.soundBitsPerSecond
+        let octets = (video: video?.octetCount ?? 0, sound: audio?.octetCount ?? 0)
+        statistics.videoBitsPerSecond = Int(Double(octets.video &- octetsBefore.video) * 8 / elapsed)
+        statistics.soundBitsPerSecond = Int(Double(octets.sound &- octetsBefore.sound) * 8 / elapsed)
+        octetsBefore = octets
         adaptation.maximumBitsPerSecond = worker.context.allowances.share(
             of: entry.viewer, session: entry.transport.id, taking: statistics.bitsPerSecond)
         statistics.framesPerSecond = Int((Double(frames - framesBefore) / elapsed).rounded())

@@ -19,7 +19,7 @@ struct SubscriberTrack {
     private var epoch: UInt64?
     private var clock: MediaBlock.ClockReading?
     private(set) var packetCount: UInt32 = 0
-    private var octetCount: UInt32 = 0
+    private(set) var octetCount: UInt32 = 0
     private(set) var hasReported = false
     /// Frames that ended: packets with the marker for video.
     private(set) var frameCount = 0
