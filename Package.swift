@@ -119,7 +119,7 @@ let modules: [Module] = [
         "Recording",
         [
             "Wire", "Settings", "H264", "AAC", "Opus", "RTP", "MP4", "HLS", "EventLoop", "StageHub", "Refusals", "Admission",
-            "Thumbnails", "GatewayLogging", "GatewayMetrics",
+            "Thumbnails", "Transcoding", "GatewayLogging", "GatewayMetrics",
         ], strict: true),
     gateway(
         "MediaContract", ["Wire", "Settings", "H264", "AAC", "Opus", "Refusals", "EventLoop"], strict: true,
@@ -127,7 +127,7 @@ let modules: [Module] = [
     gateway(
         "Replication",
         ["Wire", "EventLoop", "StageHub", "Admission", "Refusals", "Store", "GatewayLogging"], strict: true,
-        testUses: ["Settings"]),
+        testUses: ["Settings", "Redis", "Cluster", "ClusterStore"]),
     gateway("EncoderSetup", ["Wire", "Settings", "JSON"]),
     gateway(
         "ClientConfiguration",
@@ -177,8 +177,8 @@ let modules: [Module] = [
     gateway(
         "RedundantIngest",
         [
-            "Wire", "JSON", "EventLoop", "StageHub", "MediaContract", "Admission", "Refusals", "Monitoring", "GatewayLogging",
-            "GatewayMetrics",
+            "Wire", "JSON", "H264", "EventLoop", "StageHub", "MediaContract", "Admission", "Refusals", "Monitoring",
+            "GatewayLogging", "GatewayMetrics",
         ], strict: true),
     gateway(
         "Events", ["Wire", "Settings", "JSON", "HTTP", "EventLoop", "Store", "HTTPClient", "OpenSSL", "Signatures"],
@@ -218,7 +218,7 @@ let modules: [Module] = [
         testUses: ["Sockets"],
         embedded: [
             "commit", "stage", "follow", "announce", "once", "participants", "session", "participant", "recording",
-            "replication", "event", "closed", "append", "metrics",
+            "replication", "event", "closed", "append", "metrics", "journal",
         ].map { "Scripts/\($0).lua" }),
     gateway("TakeOverCodec", ["Wire", "EventLoop", "Sockets", "HTTP"]),
     gateway(

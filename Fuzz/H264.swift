@@ -3,6 +3,14 @@ import H264
 
 /// Parameter sets, slice headers, SEI, length-prefixed units and RTP payloads from one input: nothing may trap or hang.
 enum H264Fuzz {
+    /// x264's with pic_struct: pictures may have timecodes.
+    private static let timedSet = try? SequenceParameterSet(
+        parsing: ([
+            0x67, 0x42, 0xC0, 0x15, 0xD9, 0x01, 0x41, 0x9F, 0x9F, 0x01, 0x6A, 0x0C, 0x0C, 0x0D, 0x4A, 0x00, 0x00, 0x03, 0x00,
+            0x02,
+            0x00, 0x00, 0x03, 0x00, 0x79, 0x3E, 0x2C, 0x5C, 0x90,
+        ] as [UInt8]).span.bytes)
+
     static func run(_ bytes: UnsafeRawBufferPointer) {
         let span = bytes.bytes
         if let set = try? SequenceParameterSet(parsing: span) {
@@ -14,6 +22,7 @@ enum H264Fuzz {
         _ = try? SliceHeader(parsing: span)
         _ = EncoderSettings(inSEI: span)
         _ = BroadcastPerformance(inSEI: span)
+        _ = PictureClock(inSEI: span, of: timedSet)
         _ = try? AVCDecoderConfigurationRecord(parsing: span)
         for lengthSize in [1, 2, 4] { walk(AVCCUnits(bytes, lengthSize: lengthSize), within: bytes.count) }
         switch try? RTPPayload(parsing: bytes) {

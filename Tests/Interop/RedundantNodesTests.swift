@@ -44,13 +44,7 @@ extension Interop {
 
         /// What the router has of the participant: once it has pictures of it, and none that were not announced.
         private func seen(_ router: StageRouter, _ participant: String) throws -> StageRouter.Participant {
-            var seen: StageRouter.Participant?
-            try expect("the router has it, and nobody else", within: .seconds(60)) {
-                let participants = try router.participants()
-                seen = participants[participant]
-                return seen?.pictures ?? 0 > 0 && participants.count == 1
-            }
-            let found = try #require(seen)
+            let found = try router.only(participant)
             #expect(found.backwards == 0 && found.tracks.allSatisfy { $0.packets == 0 || $0.isWhole }, "\(found)")
             return found
         }

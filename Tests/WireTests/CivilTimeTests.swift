@@ -22,7 +22,20 @@ struct CivilTimeTests {
         #expect(CivilTime(time).httpDate == httpDate)
         #expect(CivilTime(time).iso8601Basic == basic)
         #expect(WallTime(iso8601Basic: basic) == time)
+        #expect(WallTime(rfc3339: Array(rfc3339.utf8)) == time)
     }
+
+    @Test(arguments: [("", 0), (".5", 500_000_000), (".000000001", 1), (".591", 591_000_000)] as [(String, Int64)])
+    func `fractions of a second are read`(_ fraction: String, _ nanoseconds: Int64) {
+        let time = WallTime(rfc3339: Array("2026-01-02T03:04:05\(fraction)Z".utf8))
+        #expect(time == WallTime(iso8601Basic: "20260102T030405Z").map { $0 + .nanoseconds(nanoseconds) })
+    }
+
+    @Test(arguments: [
+        "", "2026-01-02T03:04:05", "2026-01-02T03:04:05.Z", "2026-01-02T03:04:05.1234567890Z", "2026-01-02T03:04:05,5Z",
+        "2026-01-02 03:04:05Z", "2026-02-30T03:04:05Z", "2026-01-02T03:04:05.5+", "2026-01-02T24:04:05Z", "20260102T030405ZZZZZ",
+    ])
+    func `what is no time of RFC 3339 in UTC is none`(_ text: String) { #expect(WallTime(rfc3339: Array(text.utf8)) == nil) }
 
     @Test func `every day of two eras reads back`() {
         for day in 0..<Int64(106_000) {

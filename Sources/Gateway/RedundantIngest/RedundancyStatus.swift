@@ -14,6 +14,8 @@ public struct RedundancyStatus: Sendable, Equatable {
         var health: String
         /// A switch to it need not wait for its next keyframe.
         var isReady: Bool
+        /// Its pictures tell of a clock that the other one's may tell of as well.
+        var clock: SourceClock.Told?
 
         var isAlive: Bool { health != SourceHealth.Level.still.name }
     }
@@ -47,6 +49,7 @@ public struct RedundancyStatus: Sendable, Equatable {
             "encoder": .integer(Int64(encoder.number)), "participantId": .string(encoder.participantID),
             "state": .string(encoder.number == source ? "source" : "standby"), "health": .string(encoder.health),
             "ready": .bool(encoder.number == source || encoder.isReady),
+            "clock": encoder.clock.map { .string($0.rawValue) } ?? .null,
         ]
     }
 }

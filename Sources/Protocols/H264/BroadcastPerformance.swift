@@ -45,12 +45,7 @@ public enum BroadcastPerformance: Equatable, Sendable {
     }
 }
 
-/// Reads the first sei_message() of a NAL unit (clause 7.3.2.3.1) byte by byte, emulation prevention left out.
-private struct SEIReader {
-    /// A report of OBS has 71 bytes at most.
-    private static let maximumSize = 512
-    /// RFC 3339 with milliseconds has 25 bytes; OBS reserves 64.
-    private static let maximumTimeLength = 64
+extension SEIReader {
     private static let session: [16 of UInt8] = [
         0xCA, 0x60, 0xE7, 0x1C, 0x6A, 0x8B, 0x43, 0x88, 0xA3, 0x77, 0x15, 0x1D, 0xF7, 0xBF, 0x8A, 0xC2,
     ]
@@ -58,17 +53,9 @@ private struct SEIReader {
         0xF1, 0xFB, 0xC1, 0xD5, 0x10, 0x1E, 0x4F, 0xB5, 0xA6, 0x1E, 0xB8, 0xCE, 0x3C, 0x07, 0xB8, 0xC0,
     ]
 
-    private var bits: RBSPReader
-    /// Of the message.
-    private var bytesLeft = SEIReader.maximumSize
-
-    init(_ unit: UnsafeRawBufferPointer) { bits = unsafe RBSPReader(unit) }
-
-    mutating func readPerformance() throws(H264Error) -> BroadcastPerformance? {
-        guard try readVariable() == 5 else { return nil }
-        bytesLeft = min(try readVariable(), Self.maximumSize)
-        var identifier: [16 of UInt8] = .init(repeating: 0)
-        for index in 0..<16 { identifier[index] = try readByte() }
+    fileprivate mutating func readPerformance() throws(H264Error) -> BroadcastPerformance? {
+        guard try nextMessage() == 5 else { return nil }
+        let identifier = try readIdentifier()
         if Self.isEqual(identifier, Self.session) {
             var frames = BroadcastPerformance.SessionFrames()
             try readCounters { tag, value in
@@ -97,46 +84,12 @@ private struct SEIReader {
 
     /// Times, which are stepped over, then counters of a tag and 32 bits each; either list has 16 entries at most.
     private mutating func readCounters(_ body: (UInt8, UInt32) -> Void) throws(H264Error) {
-        for _ in 0...(try readByte() & 0x0F) { try skipTime() }
+        for _ in 0...(try readByte() & 0x0F) { _ = try readTime() }
         for _ in 0...(try readByte() & 0x0F) {
             let tag = try readByte()
             var value: UInt32 = 0
             for _ in 0..<4 { value = value << 8 | UInt32(try readByte()) }
             body(tag, value)
         }
-    }
-
-    /// Type, event, and a text that ends with 0 (type 1) or 64 bits (types 2 and 3).
-    private mutating func skipTime() throws(H264Error) {
-        let type = try readByte()
-        _ = try readByte()
-        switch type {
-        case 1:
-            for _ in 0..<Self.maximumTimeLength where try readByte() == 0 { return }
-            throw .valueOutOfRange
-        case 2, 3: for _ in 0..<8 { _ = try readByte() }
-        default: throw .valueOutOfRange
-        }
-    }
-
-    /// A number as a run of 0xFF and a last byte.
-    private mutating func readVariable() throws(H264Error) -> Int {
-        var value = 0
-        while true {
-            let byte = try readByte()
-            value += Int(byte)
-            if byte != 0xFF { return value }
-        }
-    }
-
-    private mutating func readByte() throws(H264Error) -> UInt8 {
-        guard bytesLeft > 0 else { throw .truncated }
-        bytesLeft -= 1
-        return UInt8(truncatingIfNeeded: try bits.readBits(8))
-    }
-
-    private static func isEqual(_ left: [16 of UInt8], _ right: [16 of UInt8]) -> Bool {
-        for index in 0..<16 where left[index] != right[index] { return false }
-        return true
     }
 }

@@ -75,6 +75,8 @@ public struct VideoUsability: Equatable, Sendable, BitwiseCopyable {
     public var maxNumReorderFrames: UInt32?
     /// max_dec_frame_buffering; nil where it is not said.
     public var maxDecFrameBuffering: UInt32?
+    /// How pic_timing messages are written; nil where there are none with a time.
+    var pictureTiming: PictureTimingForm?
 
     /// How long a frame lasts, as the encoder says it.
     public struct Timing: Equatable, Sendable, BitwiseCopyable {
@@ -214,11 +216,11 @@ extension VideoUsability {
             }
         }
         let hasNALHRD = try reader.readBit()
-        if hasNALHRD { try Self.skipHypotheticalReferenceDecoder(&reader) }
+        var form = hasNALHRD ? try Self.readHypotheticalReferenceDecoder(&reader) : nil
         let hasVCLHRD = try reader.readBit()
-        if hasVCLHRD { try Self.skipHypotheticalReferenceDecoder(&reader) }
+        if hasVCLHRD { form = try Self.readHypotheticalReferenceDecoder(&reader) }
         if hasNALHRD || hasVCLHRD { _ = try reader.readBit() }  // low_delay_hrd_flag
-        _ = try reader.readBit()  // pic_struct_present_flag
+        if try reader.readBit() { pictureTiming = form ?? PictureTimingForm() }  // pic_struct_present_flag
         guard try reader.readBit() else { return }
         _ = try reader.readBit()  // motion_vectors_over_pic_boundaries_flag
         for _ in 0..<4 { _ = try reader.readUnsigned() }  // max_bytes, max_bits, log2_max_mv_length × 2
@@ -241,7 +243,10 @@ extension VideoUsability {
     }
 
     /// hrd_parameters() (clause E.1.2).
-    private static func skipHypotheticalReferenceDecoder(_ reader: inout RBSPReader) throws(H264Error) {
+    /// - Returns: what they say of pic_timing messages.
+    private static func readHypotheticalReferenceDecoder(
+        _ reader: inout RBSPReader
+    ) throws(H264Error) -> PictureTimingForm {
         let count = try reader.readUnsigned(upTo: 31) + 1
         try reader.skipBits(8)
         for _ in 0..<count {
@@ -249,6 +254,9 @@ extension VideoUsability {
             _ = try reader.readUnsigned()
             _ = try reader.readBit()
         }
-        try reader.skipBits(20)
+        try reader.skipBits(5)  // initial_cpb_removal_delay_length_minus1
+        let removal = UInt8(try reader.readBits(5)) + 1
+        let output = UInt8(try reader.readBits(5)) + 1
+        return PictureTimingForm(delayBitCount: removal + output, offsetBitCount: UInt8(try reader.readBits(5)))
     }
 }

@@ -47,14 +47,45 @@ extension WallTime {
     public init?(iso8601Basic text: some StringProtocol) {
         let bytes = Array(text.utf8)
         guard bytes.count == 16, bytes[8] == UInt8(ascii: "T"), bytes[15] == UInt8(ascii: "Z"),
-            let year = Self.number(bytes[0..<4]), let month = Self.number(bytes[4..<6]), let day = Self.number(bytes[6..<8]),
-            let hour = Self.number(bytes[9..<11]), let minute = Self.number(bytes[11..<13]),
-            let second = Self.number(bytes[13..<15]),
+            let time = Self.moment(bytes[0..<8], bytes[9..<15])
+        else { return nil }
+        self = time
+    }
+
+    /// Parses `2026-11-21T02:14:36.125Z` (RFC 3339 §5.6) in UTC, with up to nine digits of a fraction or none; nil as above.
+    public init?(rfc3339 text: [UInt8]) {
+        guard text.count >= 20, text.last == UInt8(ascii: "Z"), Self.isEvery(text, [4, 7], "-"),
+            Self.isEvery(text, [13, 16], ":"), text[10] == UInt8(ascii: "T"),
+            let time = Self.moment(text[0..<4] + text[5..<7] + text[8..<10], text[11..<13] + text[14..<16] + text[17..<19])
+        else { return nil }
+        guard text.count > 20 else {
+            self = time
+            return
+        }
+        let digits = text[20..<(text.count - 1)]
+        guard text[19] == UInt8(ascii: "."), (1...9).contains(digits.count), var fraction = Self.number(digits)
+        else { return nil }
+        for _ in digits.count..<9 { fraction *= 10 }
+        self = time + .nanoseconds(fraction)
+    }
+
+    private static func isEvery(_ text: [UInt8], _ places: [Int], _ mark: Unicode.Scalar) -> Bool {
+        places.allSatisfy { text[$0] == UInt8(ascii: mark) }
+    }
+
+    /// - Parameters:
+    ///   - date: eight digits.
+    ///   - clock: six digits.
+    private static func moment(_ date: ArraySlice<UInt8>, _ clock: ArraySlice<UInt8>) -> WallTime? {
+        guard let year = number(date.prefix(4)), let month = number(date.dropFirst(4).prefix(2)),
+            let day = number(date.suffix(2)), let hour = number(clock.prefix(2)),
+            let minute = number(clock.dropFirst(2).prefix(2)),
+            let second = number(clock.suffix(2)),
             (1970...2261).contains(year), (1...12).contains(month), (1...31).contains(day), hour < 24, minute < 60, second <= 60
         else { return nil }
         let midnight = WallTime(secondsSince1970: CivilTime.daysSince1970(year, month, day) * 86_400)
         guard CivilTime(midnight).day == day else { return nil }
-        self = midnight + .seconds(hour * 3_600 + minute * 60 + second)
+        return midnight + .seconds(hour * 3_600 + minute * 60 + second)
     }
 
     private static func number(_ digits: ArraySlice<UInt8>) -> Int64? {

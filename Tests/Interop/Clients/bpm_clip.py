@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
-"""bpm_clip.py FROM.flv TO.flv [--malformed | REPORT...]: puts Broadcast Performance Metrics into a clip, as OBS does.
+"""bpm_clip.py FROM.flv TO.flv [--malformed | --composed | REPORT...]: puts Broadcast Performance Metrics into a clip, as OBS does.
 
 OBS appends three SEI messages to every keyframe of a multitrack stream: a time, the session's frames, the rendition's (shared/bpm
 in its sources). REPORT is rendered,lagged,output,dropped,input,skipped,encoded for one keyframe each; the last one goes on.
+`--composed` appends the time alone, which goes on with the clip from a moment in 2026.
 `--malformed` appends messages cut short, of wrong sizes, without an end, and garbage, to every picture.
 """
+import datetime
 import random
 import struct
 import sys
@@ -43,6 +45,13 @@ def messages(report):
             counters(SESSION, (rendered, lagged, dropped, output)), counters(RENDITION, (given, skipped, encoded))]
 
 
+def composed(milliseconds):
+    """When a picture of the clip was composed."""
+    moment = datetime.datetime(2026, 11, 22, 12) + datetime.timedelta(milliseconds=milliseconds)
+    text = moment.isoformat(timespec="milliseconds").encode()
+    return sei(TIME + bytes([0, 1, 1]) + text + b'Z\0')
+
+
 def malformed(chance):
     whole = counters(SESSION, (120, 120, 120, 120))
     return chance.choice([
@@ -64,23 +73,24 @@ def units(access_unit):
         access_unit = access_unit[4 + length:]
 
 
-def change(body, number, reports, chance):
-    """A video tag's body, with more units at its end."""
+def change(body, time, number, reports, chance):
+    """A video tag's body, with more units at its end; at its begin where `reports` is None and keyframes say when they were composed."""
     if body[0] & 0x0f != 7 or body[1] != 1:
         return body, number
     added = []
     if chance:
         added = [malformed(chance)]
     elif any(unit[0] & 0x1f == 5 for unit in units(body[5:])):
-        added = messages(reports[min(number, len(reports) - 1)])
+        added = [composed(time)] if reports is None else messages(reports[min(number, len(reports) - 1)])
         number += 1
-    return body + b''.join(struct.pack('>I', len(unit)) + unit for unit in added), number
+    added = b''.join(struct.pack('>I', len(unit)) + unit for unit in added)
+    return (body[:5] + added + body[5:] if reports is None and not chance else body + added), number
 
 
 def main():
     source, target, *options = sys.argv[1:]
     chance = random.Random(7) if options == ['--malformed'] else None
-    reports = [] if chance else [tuple(map(int, option.split(','))) for option in options]
+    reports = None if options == ['--composed'] else [] if chance else [tuple(map(int, option.split(','))) for option in options]
     data = open(source, 'rb').read()
     place, number, changed = 13, 0, bytearray(data[:13])
     while place < len(data):
@@ -88,7 +98,8 @@ def main():
         head, body = data[place:place + 11], data[place + 11:place + 11 + size]
         place += 11 + size + 4
         if head[0] == 9:
-            body, number = change(body, number, reports, chance)
+            time = int.from_bytes(head[4:7], 'big') | head[7] << 24
+            body, number = change(body, time, number, reports, chance)
         changed += head[:1] + len(body).to_bytes(3, 'big') + head[4:] + body + struct.pack('>I', 11 + len(body))
     open(target, 'wb').write(changed)
 

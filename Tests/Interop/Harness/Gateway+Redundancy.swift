@@ -24,6 +24,8 @@ struct RedundantStatus: Decodable {
         var encoder: Int
         var health: String
         var ready: Bool
+        /// Of its pictures: `composed` or `timecode`.
+        var clock: String?
     }
 
     var state: String

@@ -3,8 +3,7 @@ import Wire
 
 /// One timeline from two encoders' media: numbers and timestamps go on through every switch (docs/redundant-ingest.md). A value.
 ///
-/// A source's media time gets one offset for all its tracks. Where both encoders' clocks agree the offset stays, so that the
-/// picture goes on where it was; else the new one's is such that its media comes as long after its media time as the former's.
+/// A source's media time gets one offset for all its tracks, which changes by `SourceClock.distance`.
 struct SourceSplice {
     private struct Track {
         let id: TrackID
@@ -30,13 +29,10 @@ struct SourceSplice {
     private var tracks: [Track] = []
     /// From the source's media time to ours, nanoseconds.
     private(set) var offset: Int64 = 0
-    /// Least of (arrival − media time) of the source, as it is sent on. Nil before the first one.
-    private var delay: Int64?
 
-    /// Clocks that differ by less are one clock: their ways here have different lengths.
-    static let oneClock: Int64 = 250_000_000
-    /// What lies between pictures that the former source had shown already, in ticks of 90 kHz: 1 ms.
-    static let squeezed: Int64 = 90
+    /// What lies between pictures that the former source had shown already, in ticks of 90 kHz: 0.1 ms. All that is kept of
+    /// them takes less than one picture's time, so that none that is new comes too late.
+    static let squeezed: Int64 = 9
     /// 10 ms in ticks of 48 kHz: half a packet.
     static let largestNudge: Int64 = 480
     /// 20 ms, as transcoded packets have.
@@ -44,15 +40,10 @@ struct SourceSplice {
 
     /// Another source begins.
     /// - Parameters:
-    ///   - former: the least of (arrival − media time) of the source until now; nil where it is unknown.
-    ///   - delay: the same of the one that begins.
-    mutating func begin(after former: Int64?, delay: Int64) {
-        let own = former.map { $0 &- offset } ?? self.delay
-        if let own {
-            let isOneClock = former.map { ($0 &- delay).magnitude < UInt64(Self.oneClock) } ?? false
-            if !isOneClock { offset = delay &- own }
-        }
-        self.delay = delay &- offset
+    ///   - former: the clock of the source until now; nil where there was none.
+    ///   - clock: of the one that begins.
+    mutating func begin(after former: SourceClock?, _ clock: SourceClock) {
+        if let former { offset = offset &+ clock.distance(from: former) }
         for index in tracks.indices {
             (tracks[index].constant, tracks[index].nudge, tracks[index].isJoining) = (nil, 0, tracks[index].end != nil)
         }
@@ -75,7 +66,7 @@ struct SourceSplice {
         return Place(number: constant, shift: moved &- timestamp, isGap: isGap)
     }
 
-    /// Pictures that were shown already are decoded still: they lie a millisecond apart.
+    /// Pictures that were shown already are decoded still: they lie next to each other.
     private func picture(_ track: inout Track, _ timestamp: Int64) -> (Int64, Bool)? {
         var moved = timestamp
         if track.isJoining, let end = track.end {

@@ -89,7 +89,7 @@ final class FeedBlock: Sendable {
 /// The blocks of one encoder. Grows to what its reader holds, up to its bound; then packets are not copied but counted.
 struct FeedBlockPool {
     /// What a reader keeps (`KeptGroup`) at 60 pictures a second in three layers with sound, and a quarter of a second beside it.
-    static let maximumBlocks = 768
+    static let maximumBlocks = 960
 
     private var blocks: [FeedBlock] = []
     private var last = 0

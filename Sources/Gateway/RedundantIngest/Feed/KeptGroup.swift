@@ -1,18 +1,28 @@
 import StageHub
 import Wire
 
-/// The last group of pictures of an encoder that is not the source, with its sound: a switch need not wait for a keyframe.
+/// The last groups of pictures of an encoder that is not the source, with their sound: a switch need not wait for a keyframe.
 ///
+/// What is kept reaches back to before a source's standstill was noticed: a group goes when the one after it does that as well.
 /// Bounded in time and bytes: a group that grows beyond is let go of, and the next keyframe begins another one.
 struct KeptGroup {
     /// The contract's longest interval of keyframes, 2 s, and the tenth that it lets pass.
     static let maximumAge = Duration.milliseconds(2_200)
     static let maximumByteCount = 4_000_000
+    /// Until a standstill has been noticed: half a second, and the time between two looks.
+    static let reach = SourceHealth.patience + JoinedParticipant.lookInterval
+    /// Pictures lie closer together than this: a group that began so much later has all that is wanted.
+    static let tolerance = Duration.milliseconds(50)
 
     private var blocks: [FeedBlock] = []
-    private var byteCount = 0
+    /// Where groups begin, each with a keyframe.
+    private var starts: [Int] = []
+    private(set) var byteCount = 0
 
-    init() { blocks.reserveCapacity(FeedBlockPool.maximumBlocks) }
+    init() {
+        blocks.reserveCapacity(FeedBlockPool.maximumBlocks)
+        starts.reserveCapacity(64)  // what reaches back may be keyframes alone, 60 of them a second
+    }
 
     /// It begins with a keyframe: a decoder may start with it.
     var isReady: Bool { !blocks.isEmpty }
@@ -20,30 +30,52 @@ struct KeptGroup {
     /// Keeps a block, or gives it back.
     mutating func keep(_ block: FeedBlock) {
         if block.followsLoss { removeAll() }
-        if block.run.isKeyframe, !isOfThisKeyframe(block) { removeAll() }
-        guard isReady || block.run.isKeyframe else { return block.giveBack() }
+        if block.run.isKeyframe, !isOfThisKeyframe(block) { starts.append(blocks.count) }
+        guard !starts.isEmpty else { return block.giveBack() }
         blocks.append(block)
         byteCount += block.byteCount
-        let age = blocks[0].run.arrival.duration(to: block.run.arrival)
+        let now = block.run.arrival
+        while starts.count > 1, now - blocks[starts[1]].run.arrival >= Self.reach { removeOldest() }
+        let age = now - blocks[starts[starts.count - 1]].run.arrival
         if age > Self.maximumAge || byteCount > Self.maximumByteCount { removeAll() }
     }
 
     /// Layers' keyframes of one moment are one.
     private func isOfThisKeyframe(_ block: FeedBlock) -> Bool {
-        guard let first = blocks.first else { return false }
+        guard let start = starts.last else { return false }
+        let first = blocks[start]
         return first.run.track != block.run.track && first.packets.first?.timestamp == block.packets.first?.timestamp
+    }
+
+    private mutating func removeOldest() {
+        let count = starts[1]
+        for block in blocks.prefix(count) {
+            byteCount -= block.byteCount
+            block.giveBack()
+        }
+        blocks.removeFirst(count)
+        starts.removeFirst()
+        for index in starts.indices { starts[index] -= count }
     }
 
     mutating func removeAll() {
         for block in blocks { block.giveBack() }
+        clear()
+    }
+
+    private mutating func clear() {
         blocks.removeAll(keepingCapacity: true)
+        starts.removeAll(keepingCapacity: true)
         byteCount = 0
     }
 
-    /// Hands out what was kept, in order, to be given back by whoever takes it.
-    mutating func release(_ body: (FeedBlock) -> Void) {
-        for block in blocks { body(block) }
-        blocks.removeAll(keepingCapacity: true)
-        byteCount = 0
+    /// Hands out what was kept, in order, to be given back by whoever takes it: pictures from a keyframe on that came before
+    /// `moment`, where there is one, and all the sound.
+    mutating func release(since moment: MonotonicTime, _ body: (FeedBlock) -> Void) {
+        let begins = starts.last { blocks[$0].run.arrival <= moment + Self.tolerance } ?? starts.first ?? 0
+        for (index, block) in blocks.enumerated() {
+            if index >= begins || block.run.track.kind == .audio { body(block) } else { block.giveBack() }
+        }
+        clear()
     }
 }

@@ -12,7 +12,8 @@ final class EncoderSource {
     private(set) var news: [TrackID: FeedBlock.News] = [:]
     /// Blocks of a run that is not whole yet.
     private var gathered: [FeedBlock] = []
-    private var clock = LowerEnvelope()
+    private var arrivals = LowerEnvelope()
+    private var clocks = ToldClockReader()
 
     init(_ feed: EncoderFeed) {
         self.feed = feed
@@ -22,8 +23,8 @@ final class EncoderSource {
     deinit { letGo() }
 
     var encoder: Int { feed.encoder }
-    /// Least of (arrival − media time), nanoseconds.
-    var delay: Int64? { clock.minimum }
+    /// What is known of its media time.
+    var clock: SourceClock { SourceClock(delay: arrivals.minimum ?? 0, told: clocks.told) }
     /// A decoder may start with it now.
     var canBegin: Bool { kept.isReady || !health.hasVideo }
 
@@ -38,10 +39,11 @@ final class EncoderSource {
     func note(_ block: FeedBlock) {
         let (run, packets) = (block.run, block.packets)
         if let latest = block.news { news[run.track] = latest }
+        clocks.look(at: block)
         guard let first = packets.first else { return }
         let mediaTime = run.track.nanoseconds(ofTimestamp: first.timestamp)
         health.arrived(run.track.kind, mediaTime, at: run.arrival)
-        clock.observe(run.arrival.nanoseconds &- mediaTime, at: run.arrival)
+        arrivals.observe(run.arrival.nanoseconds &- mediaTime, at: run.arrival)
     }
 
     /// Puts the blocks of a run together.

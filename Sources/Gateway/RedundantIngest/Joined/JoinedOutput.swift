@@ -10,10 +10,12 @@ final class JoinedOutput {
     var onStart: () -> Void = {}
     /// When something with a later time than before was forwarded last.
     private(set) var progress: MonotonicTime?
+    /// The same of pictures.
+    private(set) var pictured: MonotonicTime?
     private var splice = SourceSplice()
     private var gate = PublishGate(needsBothTracks: false)
     /// Of the source until now.
-    private var formerDelay: Int64?
+    private var formerClock: SourceClock?
     /// Layers that wait for their keyframe, a bit for each.
     private var awaitsKeyframe: UInt8 = .max
     private var packets: [MediaPacket] = []
@@ -25,7 +27,7 @@ final class JoinedOutput {
 
     /// Media of another source follows.
     func begin(_ source: EncoderSource) {
-        splice.begin(after: formerDelay, delay: source.delay ?? 0)
+        splice.begin(after: formerClock, source.clock)
         awaitsKeyframe = .max
         for (track, news) in source.news { apply(news, of: track, at: .zero) }
     }
@@ -40,13 +42,13 @@ final class JoinedOutput {
     /// Forwards one run of the source.
     /// - Parameters:
     ///   - blocks: all of the run, in order.
-    ///   - delay: the source's least of (arrival − media time).
-    func write(_ blocks: [FeedBlock], arrival: MonotonicTime, delay: Int64?) {
+    ///   - clock: the source's.
+    func write(_ blocks: [FeedBlock], arrival: MonotonicTime, _ clock: SourceClock) {
         guard let head = blocks.first, let first = head.packets.first else { return }
         let run = MediaRun(track: head.run.track, isKeyframe: head.run.isKeyframe, arrival: arrival)
         if head.followsLoss { awaitsKeyframe = .max }
         guard passes(run) else { return }
-        formerDelay = delay
+        formerClock = clock
         let count = blocks.reduce(Int64(0)) { $0 + Int64($1.packets.count) }
         let place = splice.place(run.track, number: first.sequenceNumber, count: count, timestamp: first.timestamp)
         guard let place else { return }
@@ -79,6 +81,7 @@ final class JoinedOutput {
         }
         publication.counters[run.track].count(byteCount: byteCount, endsFrame: true)
         progress = run.arrival
+        if run.track.kind == .video { pictured = run.arrival }
         unsafe packets.withUnsafeBufferPointer { unsafe publication.forward($0, of: run) }
     }
 

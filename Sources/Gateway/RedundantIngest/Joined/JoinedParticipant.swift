@@ -94,7 +94,7 @@ final class JoinedParticipant {
             source.note(block)
             guard let output, choice.current == source.encoder else { return source.kept.keep(block) }
             if let news = block.news { output.apply(news, of: block.run.track, at: block.run.arrival) }
-            source.gather(block) { output.write($0, arrival: block.run.arrival, delay: source.delay) }
+            source.gather(block) { output.write($0, arrival: block.run.arrival, source.clock) }
         }
         if let progress = output?.progress { claim.progressed(at: progress) }
     }
@@ -112,13 +112,14 @@ final class JoinedParticipant {
     private func change(
         to source: EncoderSource, _ reason: SourceChoice.Reason, _ output: JoinedOutput, _ now: MonotonicTime
     ) {
-        let (former, progress) = (choice.current ?? lastSwitch?.to, output.progress)
+        let (former, progress, pictured) = (choice.current ?? lastSwitch?.to, output.progress, output.pictured)
         choice.current.flatMap(self.source)?.letGo()
         choice.switched(to: source.encoder, at: now)
         output.begin(source)
-        // What was kept came before now, and is sent now: sender reports and latencies count from here.
-        source.kept.release { block in
-            source.gather(block) { output.write($0, arrival: now, delay: source.delay) }
+        // What was kept came before now, and is sent now: latencies count from here. Sender reports begin with when it came.
+        source.kept.release(since: pictured ?? now) { block in
+            let arrival = progress == nil ? block.run.arrival : now
+            source.gather(block) { output.write($0, arrival: arrival, source.clock) }
         }
         let switched = SourceSwitch(
             time: EventLoop.wallNow(), from: former, to: source.encoder, reason: reason.rawValue,
@@ -220,7 +221,7 @@ final class JoinedParticipant {
         let encoders = sources.map { source in
             RedundancyStatus.Encoder(
                 number: source.encoder, participantID: source.feed.grant.participantID,
-                health: source.health.level(at: now).name, isReady: source.canBegin)
+                health: source.health.level(at: now).name, isReady: source.canBegin, clock: source.clock.told?.kind)
         }
         worker.desk.tell(
             RedundancyStatus(

@@ -1,0 +1,99 @@
+import Foundation
+import Testing
+
+extension Clip {
+    /// Pictures that bear their number as 24 bars, the highest bit first, over a flash at every full second; a tone on the left,
+    /// a beep with each flash on the right. Long, since picture and sound do not end together where it begins anew.
+    static let counted = Clip(
+        name: "counted",
+        video: """
+            color=black:s=320x180:r=30,geq=cb=128:cr=128:lum='if(lt(Y,48),if(lt(X,4)+gte(X,316),16,\
+            16+210*mod(floor(N/pow(2,23-floor((X-4)/13))),2)),if(lt(mod(N,30),3),235,16))'
+            """,
+        audio: "aevalsrc='0.3*sin(2*PI*440*t)|if(lt(mod(t,1),0.1),0.5*sin(2*PI*1000*t),0)':s=48000",
+        seconds: 160, keyInterval: 30, bitrate: "150k")
+}
+
+extension Clip {
+    /// Its file with the moment at which each keyframe was composed, as OBS tells it.
+    static func composed() throws -> String {
+        let script = Workspace.package.appending(path: "Tests/Interop/Clients/bpm_clip.py").path
+        let clip = try Clip.counted.file()
+        return try ClipCache.file([clip, "composed first"]) { file in
+            _ = try ProgramRun.output(of: ["/usr/bin/python3", script, clip, file.path, "--composed"], within: .seconds(120))
+        }.path
+    }
+}
+
+/// What became of `Clip.counted`, as a receiver decodes it.
+struct CountedMedia {
+    struct Picture {
+        /// Of its presentation, seconds.
+        var time: Double
+        /// The clip's, which begins anew with it.
+        var number: Int
+    }
+
+    var pictures: [Picture]
+    /// When each packet of sound is heard, seconds.
+    var soundTimes: [Double]
+    /// The tone: 48,000 a second.
+    var samples: [Int16]
+
+    init(_ file: String) throws {
+        let probed = try ProgramRun.output(
+            of: [
+                "ffprobe", "-v", "error", "-select_streams", "v:0", "-show_entries", "frame=pts_time", "-of", "csv=p=0", file,
+            ], within: .seconds(240))
+        let times = probed.split(whereSeparator: \.isWhitespace).compactMap { Double($0.split(separator: ",")[0]) }
+        let bars = ["-map", "0:v", "-vf", "crop=312:32:4:8,scale=24:1:flags=area,format=gray", "-fps_mode", "passthrough"]
+        let luma = try Self.decoded(file, bars + ["-f", "rawvideo"])
+        let numbers = stride(from: 0, to: luma.count - 23, by: 24).map { start in
+            luma[start..<start + 24].reduce(0) { $0 << 1 | ($1 > 120 ? 1 : 0) }
+        }
+        #expect(times.count == numbers.count, "\(file)")
+        pictures = zip(times, numbers).map(Picture.init)
+        soundTimes = try MediaFile.steadyPacketTimes(file, stream: "a:0")
+        let tone = try Self.decoded(file, ["-map", "0:a", "-af", "pan=mono|c0=c0", "-f", "s16le"])
+        samples = stride(from: 0, to: tone.count - 1, by: 2).map {
+            Int16(truncatingIfNeeded: Int(tone[$0]) | Int(tone[$0 + 1]) << 8)
+        }
+    }
+
+    private static func decoded(_ file: String, _ options: [String]) throws -> [UInt8] {
+        let raw = Workspace.temporaryFile(suffix: ".raw")
+        let line = ["ffmpeg", "-hide_banner", "-nostdin", "-v", "fatal", "-y", "-i", file] + options + [raw.path]
+        _ = try ProgramRun.output(of: line, within: .seconds(240))
+        return [UInt8](try Data(contentsOf: raw))
+    }
+
+    /// Numbers of pictures that stay for more than a millisecond: of those that lie closer only the last is seen.
+    var shown: [Int] {
+        let ends = pictures.dropFirst().map(\.time) + [.infinity]
+        return zip(pictures, ends).filter { $1 - $0.time > 0.001 }.map(\.0.number)
+    }
+
+    /// The widest step from one sample to the next: of the tone itself 570, of a cut through it up to 20,000.
+    var widestStep: Int { zip(samples, samples.dropFirst()).map { abs(Int($1) - Int($0)) }.max() ?? 0 }
+
+    /// Where a packet of sound does not begin where the one before ends, to a millisecond, seconds; sender reports move all by half.
+    /// Without the first seconds, in which receivers guess.
+    var soundGaps: [Double] {
+        zip(soundTimes, soundTimes.dropFirst()).map { $1 - $0 }.dropFirst(150).filter { abs($0 - 0.02) > 0.001 }
+    }
+
+    /// Where pictures do not follow each other by number or time: one encoder's end and the other one's begin.
+    private var seams: [Double] {
+        zip(pictures, pictures.dropFirst()).filter { $0.number + 1 != $1.number || $1.time - $0.time < 0.001 }.map(\.1.time)
+    }
+
+    /// How long the beep comes after the flash, or before, in seconds; without those that a seam cuts.
+    func skews(_ file: String) throws -> [Double] {
+        let (flashes, beeps) = try MediaFile.flashesAndBeeps(file, picture: "crop=320:100:0:70", sound: "pan=mono|c0=c1")
+        // At the very end black and silence end as well, with the streams.
+        let seams = seams + (pictures.last.map { [$0.time] } ?? [])
+        return flashes.filter { flash in seams.allSatisfy { abs($0 - flash) > 0.2 } }.compactMap { flash in
+            beeps.map { $0 - flash }.min { abs($0) < abs($1) }
+        }
+    }
+}

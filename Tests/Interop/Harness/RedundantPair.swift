@@ -1,0 +1,129 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// A gateway whose stage has one participant of two encoders, each behind a way of its own that may break.
+final class RedundantPair {
+    enum Fault: CaseIterable { case kill, stop, reset, order }
+
+    let gateway: Gateway
+    /// What the stage sees.
+    let joined: String
+    /// Of the encoders themselves.
+    let participants: [String]
+    var encoders: [Int: ProgramRun] = [:]
+    private let clips: [Clip]
+    private let keys: [String]
+    private var ways: [Int: ProgramRun] = [:]
+
+    /// - Parameters:
+    ///   - clips: what encoders 1 and 2 bring, from now on; none where a test starts them itself.
+    ///   - router: where the stage goes, in place of quickstart's receivers.
+    init(_ clips: [Clip] = [.redundant, .redundant], to router: StageRouter? = nil) throws {
+        let gateway = try Gateway(routers: router.map { $0.settings("a") + "  embedded: {driver: embedded}\n" })
+        let made = try gateway.makeRedundantConfiguration()
+        (self.gateway, self.clips, joined) = (gateway, clips, made.participantId)
+        keys = [made.streamKey(1), made.streamKey(2)]
+        participants = made.redundantIngestCredentials.map(\.participantId)
+        for number in [1, 2] { ways[number] = try way() }
+        for number in clips.indices { try begin(number + 1) }
+    }
+
+    /// A TCP way to the gateway; prints its port.
+    private func way() throws -> ProgramRun {
+        let port = try #require(URLComponents(string: gateway.quickstart.rtmpURL)?.port)
+        let script = Workspace.package.appending(path: "Tests/Interop/Clients/breaking_way.py").path
+        let way = try ProgramRun(["/usr/bin/python3", script, "\(port)"])
+        expect("the way is open", within: .seconds(60)) { way.output.contains("\n") }
+        return way
+    }
+
+    func url(_ number: Int) -> String {
+        let port = ways[number]?.output.prefix { $0.isNumber } ?? ""
+        return "rtmp://127.0.0.1:\(port)/app/\(keys[number - 1])"
+    }
+
+    func begin(_ number: Int) throws {
+        encoders[number] = try Encoder.ffmpeg(clips[number - 1], to: url(number), seconds: Encoder.untilStopped)
+    }
+
+    var status: RedundantStatus? { get throws { try gateway.redundancy(of: joined) } }
+    var source: Int? { get throws { try status?.source } }
+    var hasBreach: Bool { gateway.log.contains("\"reason\":\"breach\"") }
+    var logTail: String { String(gateway.log.suffix(4_000)) }
+
+    /// Both bring media, one of them to the stage, and the other one may go on at any moment.
+    func awaitBoth() {
+        expect("both bring media\n\(logTail)", within: .seconds(120)) {
+            guard let status = try? status, status.source != nil, status.encoders.count == 2 else { return false }
+            return status.encoders.allSatisfy { $0.ready && $0.health == "well" }
+        }
+    }
+
+    func lose(_ number: Int, by fault: Fault) throws {
+        switch fault {
+        case .kill: encoders[number]?.kill()
+        case .stop: encoders[number]?.send(SIGSTOP)
+        case .reset: ways[number]?.send(SIGUSR1)
+        case .order:
+            let body = ["-H", "Content-Type: application/json", "--data", "{\"encoder\":\(3 - number)}"]
+            _ = try gateway.signed("v1/participants/\(joined)/source", body)
+        }
+    }
+
+    func restore(_ number: Int, after fault: Fault) throws {
+        switch fault {
+        case .kill, .reset:
+            encoders[number]?.kill()
+            try begin(number)
+        case .stop: encoders[number]?.send(SIGCONT)
+        case .order: break
+        }
+    }
+
+    /// Loses the source by a fault, with both there, and returns once the other one is it.
+    /// - Returns: who was the source.
+    @discardableResult
+    func change(by fault: Fault) throws -> Int {
+        awaitBoth()
+        let victim = try #require(try source)
+        try lose(victim, by: fault)
+        try expect("the other one is the source after \(fault)\n\(logTail)", within: .seconds(60)) {
+            if try source == 3 - victim { return true }
+            // Refused while the other one is late, as on a busy machine.
+            if fault == .order { try lose(victim, by: fault) }
+            return false
+        }
+        return victim
+    }
+
+    /// A receiver of what the stage gets of the two, as soon as it gets something.
+    func capture() throws -> Capture {
+        let description = gateway.data.appending(path: "sdp/\(joined).sdp")
+        expect("a publish\n\(logTail)", within: .seconds(60)) { FileManager.default.fileExists(atPath: description.path) }
+        return try Capture(description)
+    }
+
+    /// A viewer of the participant that the two are.
+    func watch(seconds: Int) throws -> ProgramRun {
+        let script = Workspace.package.appending(path: "Tests/Interop/Clients/aiortc_whep.py").path
+        let url = try #require(gateway.quickstart.whipURL).replacing(
+            /\/whip$/, with: "/whep/\(try #require(gateway.quickstart.stageId))/\(joined)")
+        return try ProgramRun([
+            "env", "PICTURE=1", Interop.WHIP.python, script, "\(seconds)", try #require(gateway.quickstart.whipToken), url,
+        ])
+    }
+}
+
+extension StageRouter {
+    /// What it has of a participant, who is the only one: once it has pictures of it.
+    func only(_ participant: String) throws -> Participant {
+        var seen: Participant?
+        try expect("the router has it, and nobody else", within: .seconds(60)) {
+            let participants = try participants()
+            seen = participants[participant]
+            return seen?.pictures ?? 0 > 0 && participants.count == 1
+        }
+        return try #require(seen)
+    }
+}
