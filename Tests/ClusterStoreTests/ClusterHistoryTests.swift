@@ -187,6 +187,34 @@ struct ClusterHistoryTests {
     }
 
     @Test
+    func `one node at a time has a recording, until it is closed`() async throws {
+        let bench = try ClusterBench()
+        let (first, second) = (try bench.node("a"), try bench.node("b"))
+        func write(_ node: TestNode, _ name: String, _ kind: JournalLine.Kind, _ text: String) async throws -> ClusterJournal? {
+            node.store.record([
+                .journal(JournalLine(kind, stageARN: Self.arn, participantID: "p", prefix: "one/st/p/t", node: name, text: text)),
+                // What comes behind it says that it has come.
+                Self.recording(.active, of: "\(name) \(text)"), Self.participant(1, of: "\(name) \(text)"),
+            ])
+            try await eventually {
+                try await first.read { try $0.participant("\(name) \(text)", ofStage: Self.arn, sessionID: "st-1") } != nil
+            }
+            return try await second.read { try $0.journal(ofParticipant: "p", ofStage: Self.arn, prefix: nil) }
+        }
+        #expect(try await write(second, "b", .follows, "0") == nil)
+        _ = try await write(first, "a", .begins, "1")
+        var journal = try #require(try await write(first, "a", .follows, "2\nof two lines"))
+        #expect(journal == ClusterJournal(prefix: "one/st/p/t", node: "a", isClosed: false, texts: ["1", "2\nof two lines"]))
+        #expect(try await write(second, "b", .follows, "not its own") == journal)
+        journal = try #require(try await write(second, "b", .takesOver, "3"))
+        #expect(journal.node == "b" && journal.texts.count == 3)
+        for kind in [JournalLine.Kind.follows, .closes] { #expect(try await write(first, "a", kind, "late \(kind)") == journal) }
+        journal = try #require(try await write(second, "b", .closes, "4"))
+        #expect(journal == ClusterJournal(prefix: "one/st/p/t", node: "b", isClosed: true, texts: ["4"]))
+        #expect(try await write(first, "a", .takesOver, "5") == journal)
+    }
+
+    @Test
     func `what every node saw of a minute is added up, once`() async throws {
         let bench = try ClusterBench()
         let (first, second) = (try bench.node("a"), try bench.node("b"))

@@ -45,7 +45,8 @@ extension Interop {
             }
             try expect("the stream of events says the same at each node that lives", within: .seconds(60)) {
                 let told = try platform.nodes.filter(\.isRunning).map { node in
-                    try node.events().filter { $0.participant == publisher.rtmpParticipantId }.map { "\($0.time) \($0.name)" }
+                    try node.events().filter { $0.participant == publisher.rtmpParticipantId }
+                        .map { "\($0.time ?? "") \($0.name)" }
                 }
                 return told[0].count >= 4 && told.allSatisfy { $0 == told[0] }
             }

@@ -16,7 +16,8 @@ extension Interop {
             #expect(kept.count >= sent.count - 12)
             #expect((0...10).contains { Array(sent.dropFirst($0).prefix(kept.count)) == kept })
             #expect(try MediaFile.steps(playlist, stream: "a:0").allSatisfy { abs($0 - 1_024.0 / 48_000) < 0.001 })
-            try expectHLS(folder, codecs: "avc1.42")
+            try Self.expectHLS(folder, codecs: "avc1.42")
+            #expect(try MediaFile.formats(ofFirstSegment: playlist) == "AVC 1280x720, AAC 48000")
         }
 
         @Test(.timeLimit(.minutes(10)), arguments: [(48_000, 2), (44_100, 1)])
@@ -32,10 +33,11 @@ extension Interop {
             }
         }
 
-        @Test(.timeLimit(.minutes(10)))
-        func `WHIP's pictures and its Opus are recorded`() throws {
+        /// As it came, and made into AAC.
+        @Test(.timeLimit(.minutes(10)), arguments: [("original", "opus", "opus"), ("aac", "mp4a.40.2", "aac")])
+        func `WHIP's pictures and its sound are recorded`(audio: String, name: String, codec: String) throws {
             let folder = RecordingFolder()
-            let gateway = try Gateway(configuration: folder.setting)
+            let gateway = try Gateway(configuration: "recording: {directory: \"\(folder.url.path)\", audio: \(audio)}")
             let client = try WHIPClient.aiortc(gateway, seconds: 10)
             #expect(client.status(within: .seconds(60)) == 0, "\(client.output)")
             expect("it is over\n\(gateway.log.suffix(2_000))", within: .seconds(60)) { folder.hasEnded(1) }
@@ -43,30 +45,88 @@ extension Interop {
             let playlist = try #require(folder.playlists.first)
             #expect(try MediaFile.frameDigests(playlist).count > 30)
             #expect(try MediaFile.decodedSounds(playlist) > 100)
-            try expectHLS(folder, codecs: "avc1.42", "opus")
+            let read = try ProgramRun.output(
+                of: [
+                    "ffprobe", "-v", "error", "-select_streams", "a", "-show_entries", "stream=codec_name", "-of", "csv=p=0",
+                    playlist,
+                ], within: .seconds(60))
+            #expect(read.contains(codec), "\(read)")
+            let steps = try MediaFile.steps(playlist, stream: "a:0")
+            if codec == "aac" { #expect(steps.allSatisfy { abs($0 - 1_024.0 / 48_000) < 0.001 }, "\(steps)") }
+            try Self.expectHLS(folder, codecs: "avc1.42", name)
+            let formats = try MediaFile.formats(ofFirstSegment: playlist)
+            #expect(formats.hasPrefix("AVC ") && formats.lowercased().hasSuffix("\(codec) 48000"), "\(formats)")
         }
 
         @Test(.timeLimit(.minutes(10)))
-        func `what was journalled before a kill -9 plays after the next start, which ends it`() throws {
+        func `what was journalled before a kill -9 plays after the next start, which ends it once`() throws {
+            try Self.survive(kills: 5)
+        }
+
+        /// Kills the gateway in one recording after the other, each at another moment, and looks at what the next start makes of it.
+        static func survive(kills count: Int) throws {
+            let folder = RecordingFolder()
+            let sent = try MediaFile.frameDigests(Clip.long.file())
+            var gateway = try Gateway(configuration: folder.setting)
+            for round in 0..<count {
+                let encoder = try Encoder.ffmpeg(.long, to: gateway.quickstart.publishURL)
+                // In the first segments, whose parts are of a second, and between parts.
+                expect("parts\n\(gateway.log.suffix(2_000))", within: .seconds(60)) {
+                    Self.journalled(in: gateway.data) > round % 4
+                }
+                letPass(.milliseconds(round * 83 % 1_000))
+                gateway.kill()
+                encoder.kill()
+                let journalled = Self.journalled(in: gateway.data)
+                gateway = try Gateway(configuration: folder.setting, data: gateway.data)
+                expect("it is ended\n\(gateway.log.suffix(2_000))", within: .seconds(60)) { folder.hasEnded(round + 1) }
+                let frames = try MediaFile.frameDigests(try #require(folder.playlists.last))
+                #expect(frames.count >= journalled * 29, "round \(round)")
+                #expect(Array(sent.prefix(frames.count)) == frames, "round \(round)")
+                try expectHLS(folder, codecs: "avc1.42", "mp4a.40.2")
+            }
+            let told = try gateway.events { $0.count { $0.name == "Recording End" } >= count }.map(\.name)
+            for name in ["Recording Start", "Recording End"] { #expect(told.count { $0 == name } == count, "\(told)") }
+            gateway.stop()
+            #expect(try FileManager.default.contentsOfDirectory(atPath: gateway.data.path + "/spool").isEmpty)
+        }
+
+        @Test(.timeLimit(.minutes(10)))
+        func `both encoders of a redundant ingest are recorded, each by itself, and what the stage sees of them is not`() throws {
             let folder = RecordingFolder()
             let gateway = try Gateway(configuration: folder.setting)
-            let encoder = try Encoder.ffmpeg(.long, to: gateway.quickstart.publishURL)
-            // In the second segment.
-            expect("a segment and a part\n\(gateway.log.suffix(2_000))", within: .seconds(60)) {
-                folder.segments == 1 && Self.journalled(in: gateway.data) >= 3
+            let made = try gateway.makeRedundantConfiguration()
+            let encoders = try [1, 2].map { number in
+                try Encoder.ffmpeg(.p30, to: "\(gateway.quickstart.rtmpURL)/\(made.streamKey(number))")
             }
-            gateway.kill()
-            encoder.kill()
-            let journalled = Self.journalled(in: gateway.data)
-            #expect(folder.hasEnded(1) == false)
-            let next = try Gateway(configuration: folder.setting, data: gateway.data)
-            expect("it is ended\n\(next.log.suffix(2_000))", within: .seconds(60)) { folder.hasEnded(1) }
-            next.stop()
-            let frames = try MediaFile.frameDigests(try #require(folder.playlists.first))
-            #expect(frames.count >= journalled * 29)
-            #expect(try Array(MediaFile.frameDigests(Clip.long.file()).prefix(frames.count)) == frames)
-            try expectHLS(folder, codecs: "avc1.42", "mp4a.40.2")
-            #expect(try FileManager.default.contentsOfDirectory(atPath: next.data.path + "/spool").isEmpty)
+            for encoder in encoders { #expect(encoder.status(within: .seconds(300)) == 0, "\(encoder.output)") }
+            expect("both are over\n\(gateway.log.suffix(2_000))", within: .seconds(60)) { folder.hasEnded(2) }
+            gateway.stop()
+            let recorded = Set(folder.playlists.map { $0.dropFirst(folder.url.path.count).split(separator: "/")[2] })
+            #expect(recorded == Set(made.redundantIngestCredentials.map { Substring($0.participantId) }))
+            for playlist in folder.playlists {
+                try MediaFile.expectFrames(of: Clip.p30.file(), in: playlist, saidGoodbye: gateway.heardGoodbyes)
+            }
+        }
+
+        @Test(.timeLimit(.minutes(12)))
+        func `an encoder that is back within the window goes on, and one that is later begins anew`() throws {
+            let folder = RecordingFolder()
+            let gateway = try Gateway(configuration: "storage: {shared: {directory: \"\(folder.url.path)\"}}")
+            try gateway.recordDemoStage(into: "shared", window: 30)
+            for _ in 0..<2 {
+                let run = try Encoder.ffmpeg(.redundant, to: gateway.quickstart.publishURL, seconds: 5)
+                #expect(run.status(within: .seconds(60)) == 0, "\(run.output)")
+            }
+            expect("it is over\n\(gateway.log.suffix(2_000))", within: .seconds(120)) { folder.hasEnded(1) }
+            let first = try #require(folder.playlists.first)
+            #expect(try String(contentsOfFile: first, encoding: .utf8).contains("#EXT-X-DISCONTINUITY\n"))
+            let run = try Encoder.ffmpeg(.redundant, to: gateway.quickstart.publishURL, seconds: 5)
+            #expect(run.status(within: .seconds(60)) == 0, "\(run.output)")
+            expect("so is the other\n\(gateway.log.suffix(2_000))", within: .seconds(120)) { folder.hasEnded(2) }
+            let second = try #require(folder.playlists.last)
+            #expect(try !String(contentsOfFile: second, encoding: .utf8).contains("#EXT-X-DISCONTINUITY\n"))
+            gateway.stop()
         }
 
         /// Whole seconds of parts in the journals below a data directory.
@@ -89,8 +149,8 @@ extension Interop {
             return gateway
         }
 
-        private func expectHLS(_ folder: RecordingFolder, codecs: String...) throws {
-            let path = try #require(folder.playlists.first)
+        private static func expectHLS(_ folder: RecordingFolder, codecs: String...) throws {
+            let path = try #require(folder.playlists.last)
             let prefix = String(path.dropLast("/high/playlist.m3u8".count))
             let multivariant = try String(contentsOfFile: prefix + "/multivariant.m3u8", encoding: .utf8)
             for codec in codecs { #expect(multivariant.contains(codec), "\(multivariant)") }
@@ -126,6 +186,19 @@ struct RecordingFolder {
 }
 
 extension MediaFile {
+    /// What mediainfo reads in a recording's first segment, behind its initialization.
+    static func formats(ofFirstSegment playlist: String) throws -> String {
+        let folder = URL(fileURLWithPath: playlist).deletingLastPathComponent()
+        let file = Workspace.temporaryFile(suffix: ".mp4")
+        let parts = try ["init-0.mp4", "1.mp4"].map { try Data(contentsOf: folder.appending(path: $0)) }
+        try (parts[0] + parts[1]).write(to: file)
+        let (video, audio) = ("Video;%Format% %Width%x%Height%, ", "Audio;%Format% %SamplingRate%")
+        return try [video, audio].map { inform in
+            try ProgramRun.output(of: ["mediainfo", "--Inform=\(inform)", file.path], within: .seconds(60))
+                .trimmingCharacters(in: .newlines)
+        }.joined()
+    }
+
     /// The MD5 of every packet of a stream, as it lies in the file.
     static func packetDigests(_ path: String, of stream: String) throws -> [String] {
         let output = try ProgramRun.output(

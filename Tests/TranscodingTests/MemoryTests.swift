@@ -19,9 +19,9 @@ struct TranscodingMemoryTests {
     @Test(arguments: [(48_000, 900), (44_100, 1_100)])
     func `a stream takes below a megabyte and gives it back`(_ rate: Int, _ limit: Int) throws {
         let audio = try EncodedAudio(filter: "sine=sample_rate=\(rate)", seconds: 1, rate: rate, channels: 2)
-        func open(_ count: Int) throws -> [TranscodingSession] {
+        func open(_ count: Int) throws -> [AACToOpusSession] {
             try (0..<count).map { _ in
-                let session = TranscodingSession(audio.config, settings: TranscodingSettings())
+                let session = AACToOpusSession(audio.config, settings: TranscodingSettings())
                 for (index, frame) in audio.frames.prefix(10).enumerated() {
                     var bytes: [UInt8] = []
                     try frame.withUnsafeBytes {

@@ -11,7 +11,7 @@ struct TranscodingSessionTests {
         _ audio: EncodedAudio, stamp: (Int) -> Int64?, corrupting: Set<Int> = []
     ) throws -> OpusListener {
         let channels = audio.config.channelCount ?? 2
-        let session = TranscodingSession(audio.config, settings: TranscodingSettings())
+        let session = AACToOpusSession(audio.config, settings: TranscodingSettings())
         let listener = OpusListener(channels: channels)
         for (index, frame) in audio.frames.enumerated() {
             guard let stamp = stamp(index) else { continue }
@@ -86,5 +86,74 @@ struct TranscodingSessionTests {
         var audio = try EncodedAudio(filter: "sine=frequency=440:sample_rate=48000", seconds: 1, rate: 48_000, channels: 2)
         audio.config.sampleRate = 44_100
         #expect(throws: TranscodingError.formatChanged) { try transcode(audio) { audio.stamp($0) } }
+    }
+}
+
+@Suite("Opus to AAC, for recordings")
+struct OpusToAACSessionTests {
+    /// Opus made of ffmpeg's AAC, made into AAC, and heard as Opus again: three ways through codecs.
+    private func hear(
+        _ audio: EncodedAudio, losing isLost: (Int) -> Bool = { _ in false }
+    ) throws -> (listener: OpusListener, times: [Int64]) {
+        let channels = audio.config.channelCount ?? 2
+        let (first, session) = (
+            AACToOpusSession(audio.config, settings: TranscodingSettings()), OpusToAACSession(channelCount: channels)
+        )
+        let again = AACToOpusSession(audio.config, settings: TranscodingSettings())
+        let listener = OpusListener(channels: channels)
+        var (number, times) = (0, [Int64]())
+        for (index, frame) in audio.frames.enumerated() {
+            for (packet, time) in try pass(frame, at: Int64(index * 1_024), through: first) {
+                number += 1
+                if isLost(number) { continue }
+                for (frame, time) in try pass(packet, at: time, through: session) {
+                    times.append(time)
+                    for (packet, time) in try pass(frame, at: time, through: again) {
+                        packet.withUnsafeBytes { listener.hear($0, at: time) }
+                    }
+                }
+            }
+        }
+        return (listener, times)
+    }
+
+    private func pass(_ frame: [UInt8], at time: Int64, through session: any TranscodingSession) throws -> [([UInt8], Int64)] {
+        var (bytes, found) = ([UInt8](), [(Range<Int>, Int64)]())
+        try frame.withUnsafeBytes { try session.transcode($0, mediaTime: time, into: &bytes) { found.append(($0, $1)) } }
+        return found.map { (Array(bytes[$0.0]), $0.1) }
+    }
+
+    @Test(arguments: [1, 2])
+    func `a tone keeps its pitch and strength, frame by frame`(channels: Int) throws {
+        let audio = try EncodedAudio(
+            filter: "sine=frequency=1000:sample_rate=48000,volume=4", seconds: 5, rate: 48_000, channels: channels)
+        let (listener, times) = try hear(audio)
+        #expect(Set(zip(times, times.dropFirst()).map { $1 - $0 }) == [1_024])
+        #expect(times.count > 5 * 48_000 / 1_024 - 4)
+        for second in 1..<4 {
+            let range = (second * 48_000)..<((second + 1) * 48_000)
+            #expect(listener.level(of: 1_000, in: range) > 0.3)
+            #expect(listener.level(of: 1_003, in: range) < 0.02)
+        }
+    }
+
+    @Test
+    func `a beep is heard at its media time`() throws {
+        let audio = try EncodedAudio(
+            filter: "aevalsrc=exprs='if(gte(t,1),0.8*sin(2*PI*2000*t),0)':sample_rate=48000", seconds: 2, rate: 48_000,
+            channels: 1)
+        let onset = try #require(try hear(audio).listener.onset)
+        // ffmpeg's priming stays where its stamps put it.
+        #expect(abs(onset - 48_000 - 1_024) < 192, "heard \(onset - 49_024) samples late")
+    }
+
+    /// Packets of 20 ms, of which those are missing; and how often time jumps.
+    @Test(arguments: [(50..<51, 0), (50..<90, 0), (50..<120, 1)])
+    func `what is missing up to a second is concealed, and time jumps over more`(missing: Range<Int>, jumps: Int) throws {
+        let audio = try EncodedAudio(filter: "sine=frequency=1000:sample_rate=48000", seconds: 5, rate: 48_000, channels: 1)
+        let (_, times) = try hear(audio) { missing.contains($0) }
+        let steps = zip(times, times.dropFirst()).map { $1 - $0 }
+        #expect(steps.count { $0 != 1_024 } == jumps, "\(steps)")
+        #expect(steps.allSatisfy { $0 > 0 })
     }
 }

@@ -29,6 +29,8 @@ enum HistoryScript {
     static let participant = ofParticipant(PackageResources.participant_lua)
     /// How a participant's recording stands.
     static let recording = ofParticipant(PackageResources.recording_lua)
+    /// A line of a recording's journal.
+    static let journal = RedisScript(PackageResources.once_lua, PackageResources.journal_lua)
     /// A participant's part in replications.
     static let replication = ofParticipant(PackageResources.replication_lua)
     /// An event.

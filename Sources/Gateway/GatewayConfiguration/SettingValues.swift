@@ -171,4 +171,5 @@ extension AuthorizeSettings.Fallback: ChoiceValue {}
 extension ClusterSettings.Topology: ChoiceValue {}
 extension ClusterSettings.Degraded: ChoiceValue {}
 extension LoggingSettings.Level: ChoiceValue {}
+extension RecordingSettings.Audio: ChoiceValue {}
 extension LoggingSettings.Format: ChoiceValue {}

@@ -188,8 +188,10 @@ extension Node {
     private func makeRecorder(_ storage: StorageService) throws -> RecordingService {
         let director = StageDirector(
             store: store.membership.store, names: store.names, uploads: storage.uploads,
-            everybody: configuration.recording.directory)
-        return try RecordingService(configuration, directory: directory, director: director, metrics: shared.instruments.metrics)
+            everybody: configuration.recording.directory, node: store.membership.node)
+        return try RecordingService(
+            configuration, directory: directory, director: director, metrics: shared.instruments.metrics,
+            transcoding: shared.rtmp.transcoding)
     }
 
     private func startWorkers(_ routers: RouterService?, _ recorder: RecordingService) throws -> WorkerGroup {

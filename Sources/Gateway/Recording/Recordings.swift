@@ -3,6 +3,7 @@ public import GatewayMetrics
 import Admission
 public import StageHub
 import Thumbnails
+public import Transcoding
 import Wire
 
 /// The recorder of a node: publishes come in on any worker, their segments go to where a director says.
@@ -21,9 +22,11 @@ public final class Recordings: Sendable {
     /// - Parameters:
     ///   - path: of the spool; it is made where it is missing.
     ///   - maximumByteCount: what the spool may hold of segments that are not stored yet.
+    ///   - transcoding: the threads that make AAC of Opus; nil: sound is recorded as it came.
     /// - Throws: when the thread or the spool cannot be had.
     public init(
-        spool path: String, maximumByteCount: Int, director: any RecordingDirector, metrics registry: MetricsRegistry
+        spool path: String, maximumByteCount: Int, director: any RecordingDirector, metrics registry: MetricsRegistry,
+        transcoding: TranscodingPool? = nil
     ) throws {
         self.director = director
         let (thumbnailer, latest) = (try Thumbnailer(metrics: registry), thumbnails)
@@ -37,7 +40,7 @@ public final class Recordings: Sendable {
             do {
                 let thread = try RecordingThread(
                     spool: path, maximumByteCount: maximumByteCount, director: director, metrics: metrics,
-                    thumbnailer: thumbnailer, latest: latest)
+                    thumbnailer: thumbnailer, latest: latest, transcoding: transcoding)
                 guard let sender = thread.sender else { return }
                 reply.send(.success(sender))
                 thread.run()

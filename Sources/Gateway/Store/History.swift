@@ -33,9 +33,16 @@ public protocol HistoryReading: MetricReading {
     ///
     /// Only the store of the node that recorded them has these: that node delivers them.
     func undelivered(to target: String, after: Int64, limit: Int) throws -> [ParticipantEvent]
+
+    /// What all nodes know of a recording of the participant; nil when nothing is known.
+    /// - Parameter prefix: of that recording; nil: of the latest one.
+    func journal(ofParticipant participantID: String, ofStage arn: String, prefix: String?) throws -> ClusterJournal?
 }
 
 extension HistoryReading {
+    /// Of a node that is alone nobody else needs to know.
+    public func journal(ofParticipant participantID: String, ofStage arn: String, prefix: String?) -> ClusterJournal? { nil }
+
     public func participants(
         ofStage arn: String, sessionID: String, matching filter: ParticipantFilter = .none, limit: Int
     ) throws -> [Participant] {
@@ -75,6 +82,8 @@ public enum HistoryWrite: Codable, Equatable, Sendable {
     /// The publish of this generation is over, whoever held it: if the participant is still connected by it, PUBLISH_STOPPED
     /// (where it was publishing) and LEFT are derived. What is written of that generation or an older one later is dropped.
     case closed(stageARN: String, sessionID: String, participantID: String, generation: UInt64, at: WallTime)
+    /// A line of a recording's journal for the other nodes; nothing where there are none.
+    case journal(JournalLine)
     /// Points of metrics of one stage, or of none, that are over; added to what is kept of the same minutes.
     case metrics([MetricSample])
     /// The cluster has taken this node's queue up to here; `closing` it derived, for this node's receivers to be told.

@@ -49,10 +49,22 @@ public final class AudioTranscoder {
     public func open(
         _ config: AudioSpecificConfig, receive: @escaping (TranscodedAudio) -> Void
     ) -> TranscodingStream {
+        open(.open(config, settings), receive)
+    }
+
+    /// Opens a stream of Opus packets, of which AAC-LC at 48 kHz comes back: a frame of 1,024 samples each time.
+    /// - Parameter receive: called on this loop with each frame in order.
+    public func openOpus(
+        isStereo: Bool, receive: @escaping (TranscodedAudio) -> Void
+    ) -> TranscodingStream {
+        open(.openOpus(channelCount: isStereo ? 2 : 1), receive)
+    }
+
+    private func open(_ event: FrameBatch.Event, _ receive: @escaping (TranscodedAudio) -> Void) -> TranscodingStream {
         loop.assertOnLoop()
         let (id, lane) = pool.makeStream(home: home)
         receivers[id] = receive
-        lanes[lane].pending.events.append((id, .open(config, settings)))
+        lanes[lane].pending.events.append((id, event))
         return TranscodingStream(id: id, lane: lane, transcoder: self)
     }
 
@@ -123,13 +135,13 @@ public final class AudioTranscoder {
 
 /// What comes back for a stream.
 @safe public enum TranscodedAudio {
-    /// One Opus packet of 20 ms, valid until the call returns, and its RTP time in unwrapped ticks of 48 kHz.
+    /// One Opus packet of 20 ms, or one AAC frame, valid until the call returns, and its time in unwrapped ticks of 48 kHz.
     case packet(UnsafeRawBufferPointer, mediaTime: Int64)
     /// Nothing more will come of this stream.
     case failed(TranscodingError)
 }
 
-/// One AAC stream on its way to Opus. Confined to its transcoder's loop; dropping it closes it.
+/// One stream on its way through a transcoding thread. Confined to its transcoder's loop; dropping it closes it.
 public final class TranscodingStream {
     private let id: UInt64
     private let lane: Int
@@ -141,7 +153,7 @@ public final class TranscodingStream {
 
     deinit { transcoder.close(id, lane: lane) }
 
-    /// Hands over one raw AAC frame, which is copied.
+    /// Hands over one raw AAC frame, or one Opus packet, which is copied.
     /// - Parameter mediaTime: of its first sample, in unwrapped ticks of 48 kHz (48 times RTMP's milliseconds).
     public func submit(_ frame: UnsafeRawBufferPointer, mediaTime: Int64) {
         unsafe transcoder.submit(frame, mediaTime: mediaTime, of: id, lane: lane)

@@ -5,7 +5,9 @@ import Settings
 struct FrameBatch: Sendable {
     enum Event: Sendable {
         case open(AudioSpecificConfig, TranscodingSettings)
-        /// A raw AAC frame: where in `bytes`, and its media time in ticks of 48 kHz.
+        /// Opus that AAC is made of.
+        case openOpus(channelCount: Int)
+        /// A raw AAC frame, or a packet of Opus: where in `bytes`, and its media time in ticks of 48 kHz.
         case frame(Range<Int>, mediaTime: Int64)
         case close
     }

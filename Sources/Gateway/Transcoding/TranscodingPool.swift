@@ -2,7 +2,8 @@ public import EventLoop
 import Settings
 import Synchronization
 
-/// The threads that turn AAC into Opus, apart from the workers: 20 ms of audio take about 0.1 ms. Used through `AudioTranscoder`.
+/// The threads that turn AAC into Opus, and Opus into AAC for recordings, apart from the workers: 20 ms of audio take about 0.1 ms.
+/// Used through `AudioTranscoder`.
 public final class TranscodingPool: Sendable {
     enum Message: Sendable {
         case batch(FrameBatch, reply: MailboxSender<PacketBatch>)
@@ -86,7 +87,7 @@ final class TranscodingThread {
     private let index: Int
     private let loop: EventLoop
     private var mailbox: Mailbox<TranscodingPool.Message>?
-    private var sessions: [UInt64: TranscodingSession] = [:]
+    private var sessions: [UInt64: any TranscodingSession] = [:]
 
     /// How many batches may wait: each of some tens of workers has at most 50 under way.
     private static let maximumBatches = 4_096
@@ -116,7 +117,8 @@ final class TranscodingThread {
             for (stream, event) in frames.events {
                 switch event {
                 case .open(let config, let settings):
-                    sessions[stream] = TranscodingSession(config, settings: settings)
+                    sessions[stream] = AACToOpusSession(config, settings: settings)
+                case .openOpus(let channelCount): sessions[stream] = OpusToAACSession(channelCount: channelCount)
                 case .close: sessions[stream] = nil
                 case .frame(let range, let mediaTime):
                     let frame = unsafe UnsafeRawBufferPointer(rebasing: bytes[range])

@@ -1,8 +1,17 @@
 import AAC
 import Settings
 
-/// One stream's way from AAC to Opus, on its transcoding thread. Codecs are opened at the first frame and freed with it.
-final class TranscodingSession {
+/// One stream on its transcoding thread. Codecs are opened at the first frame and freed with it.
+protocol TranscodingSession: AnyObject {
+    /// Decodes a frame and emits those that it completes: their bytes in `output`, their time on the media clock.
+    func transcode(
+        _ frame: UnsafeRawBufferPointer, mediaTime: Int64, into output: inout [UInt8],
+        emit: (Range<Int>, _ mediaTime: Int64) -> Void
+    ) throws(TranscodingError)
+}
+
+/// One stream's way from AAC to Opus.
+final class AACToOpusSession: TranscodingSession {
     private struct Codecs {
         var decoder: AACDecoder
         var converter: SampleRateConverter?
@@ -27,7 +36,6 @@ final class TranscodingSession {
         alignment = AudioAlignment(sampleRate: config.sampleRate)
     }
 
-    /// Decodes a frame and emits the packets that it completes: their bytes in `output`, their RTP time on the media clock.
     func transcode(
         _ frame: UnsafeRawBufferPointer, mediaTime: Int64, into output: inout [UInt8],
         emit: (Range<Int>, _ mediaTime: Int64) -> Void

@@ -14,7 +14,8 @@ struct Publisher: Decodable {
 /// One event of `GET /v1/events`, in the words of EventBridge.
 struct StageEvent: Decodable {
     var name: String
-    var time: String
+    /// Recordings' have none.
+    var time: String?
     var participant: String
     var error: String?
     /// Of warnings.

@@ -78,6 +78,21 @@ struct ClusterHistory: HistoryReading {
         return newest?.elements?.first?.text.flatMap(EventNumber.init)?.sequence ?? 0
     }
 
+    func journal(ofParticipant participantID: String, ofStage arn: String, prefix: String?) throws -> ClusterJournal? {
+        let stageID = ResourceName.identifier(inARN: arn)
+        let latest = schema.latestRecording(ofStage: stageID, participantID: participantID)
+        guard let prefix = try prefix ?? server.ask(RedisCommand("GET", RedisArgument(latest)), key: latest).text else {
+            return nil
+        }
+        let key = schema.journal(ofStage: stageID, prefix: prefix)
+        let found = try server.ask(RedisCommand("LRANGE", RedisArgument(key), "0", "-1"), key: key).elements ?? []
+        let lines = found.compactMap { $0.text?.split(separator: "\n", maxSplits: 2, omittingEmptySubsequences: false) }
+        guard let last = lines.last, last.count == 3 else { return nil }
+        return ClusterJournal(
+            prefix: prefix, node: String(last[1]), isClosed: last[0] == JournalLine.Kind.closes.rawValue,
+            texts: lines.compactMap { $0.last.map(String.init) })
+    }
+
     func undelivered(to target: String, after: Int64, limit: Int) throws -> [ParticipantEvent] {
         throw StoreError.failed(reason: "what receivers have not taken is known to the node that recorded it")
     }

@@ -40,6 +40,7 @@ struct HistoryForwarder {
             _ = try server.run(
                 HistoryScript.replication, keys(stageARN, sessionID, participantID),
                 arguments(origin, participantID, generation: 0) + [RedisArgument(HistoryCodec.encode(replication))])
+        case .journal(let line): try forward(line, origin)
         case .closed(let stageARN, let sessionID, let participantID, let generation, let time):
             let event = ParticipantEvent(
                 name: .left, time: time, stageARN: stageARN, sessionID: sessionID, participantID: participantID, userID: "",
@@ -115,6 +116,20 @@ struct HistoryForwarder {
                 RedisArgument(event.name.rawValue), RedisArgument(body), RedisArgument(event.remoteParticipantID),
             ])
         if outcome.text == "1" { try announce([event], origin) }
+    }
+
+    private func forward(_ line: JournalLine, _ origin: Origin) throws(StoreError) {
+        let stageID = ResourceName.identifier(inARN: line.stageARN)
+        _ = try server.run(
+            HistoryScript.journal,
+            [
+                schema.forwarded(ofStage: stageID), schema.latestRecording(ofStage: stageID, participantID: line.participantID),
+                schema.journal(ofStage: stageID, prefix: line.prefix),
+            ],
+            origin.arguments + [
+                RedisArgument(line.prefix), RedisArgument(lifetimeOfRunning.wholeSeconds), RedisArgument(line.kind.rawValue),
+                RedisArgument(line.node), RedisArgument(line.text),
+            ])
     }
 
     /// - Parameter event: the LEFT that follows; its user is known to the database only, as are those who watched through a node.

@@ -121,6 +121,10 @@ struct KeySchema: Sendable {
     func events(ofStage id: String, session: String, participantID: String) -> String {
         ofStage(id, "session:\(session):events:\(participantID)")
     }
+    /// The prefix of the participant's latest recording that another node may go on with.
+    func latestRecording(ofStage id: String, participantID: String) -> String { ofStage(id, "recording:\(participantID)") }
+    /// The journal of the recording with that prefix.
+    func journal(ofStage id: String, prefix: String) -> String { ofStage(id, "journal:\(prefix)") }
     /// How far each node's queue has come in this stage.
     func forwarded(ofStage id: String) -> String { ofStage(id, "forwarded") }
     /// Participants that ever were in one of the stage's sessions.

@@ -2,6 +2,7 @@ import DataDirectory
 import GatewayMetrics
 import Recording
 import Settings
+import Transcoding
 
 /// The recorder among the node's services: started before the workers that feed it, ended after them.
 final class RecordingService: NodeService {
@@ -9,11 +10,11 @@ final class RecordingService: NodeService {
 
     init(
         _ configuration: StagedoorConfiguration, directory: borrowing DataDirectory, director: StageDirector,
-        metrics: MetricsRegistry
+        metrics: MetricsRegistry, transcoding: TranscodingPool
     ) throws {
         recordings = try Recordings(
             spool: directory.path + "/spool", maximumByteCount: configuration.recording.spool.bytes, director: director,
-            metrics: metrics)
+            metrics: metrics, transcoding: configuration.recording.audio == .aac ? transcoding : nil)
     }
 
     func stop() { recordings.stop() }

@@ -25,8 +25,7 @@ struct RecordingStates: Sendable {
 
     /// - Returns: nil for what is known already, and for what comes after the end.
     mutating func told(_ new: RecordingSummary.State) -> News? {
-        let next = ParticipantRecording.State(new)
-        guard !isOver, next != state else { return nil }
+        guard let next = ParticipantRecording.State(new), !isOver, next != state else { return nil }
         state = next
         switch next {
         case .starting, .stopping: return News(state: next)
@@ -41,14 +40,14 @@ struct RecordingStates: Sendable {
 }
 
 extension ParticipantRecording.State {
-    fileprivate init(_ state: RecordingSummary.State) {
-        self =
-            switch state {
-            case .starting: .starting
-            case .active: .active
-            case .stopping: .stopping
-            case .stopped: .stopped
-            case .failed: .failed
-            }
+    fileprivate init?(_ state: RecordingSummary.State) {
+        switch state {
+        case .starting: self = .starting
+        case .active: self = .active
+        case .stopping: self = .stopping
+        case .stopped: self = .stopped
+        case .failed: self = .failed
+        case .elsewhere: return nil
+        }
     }
 }

@@ -14,14 +14,17 @@ final class StageDirector: RecordingDirector {
     private let uploads: Uploads
     /// The folder that everybody is recorded into whose stage says nothing else; empty: nobody is.
     private let everybody: String
+    let register: (any RecordingRegister)?
     /// By prefix.
     private let standing = Lock<[String: RecordingStates]>([:])
 
     /// What its bucket is called, beside those of the configuration file.
     static let bucketOfEverybody = "recording.directory"
 
-    init(store: any GatewayStore, names: ResourceName, uploads: Uploads, everybody: String) {
+    /// - Parameter node: this one's name where it is one of several.
+    init(store: any GatewayStore, names: ResourceName, uploads: Uploads, everybody: String, node: String?) {
         (self.store, self.names, self.uploads, self.everybody) = (store, names, uploads, everybody)
+        register = node.map { StoredRegister(node: $0, store: store, names: names) }
     }
 
     func plan(for participant: RecordedParticipant, isReplica: Bool) -> RecordingPlan? {
@@ -60,7 +63,7 @@ final class StageDirector: RecordingDirector {
         case .active: status = .started
         case .stopped: status = .ended
         case .failed(let words): status = recording.hasStarted ? .endedWithFailure(words) : .startFailed
-        case .starting, .stopping: return []
+        case .starting, .stopping, .elsewhere: return []
         }
         var document = RecordingDocument(
             status, stageARN: stageARN(of: recording.participant), sessionID: recording.participant.stageSessionID,
@@ -81,7 +84,7 @@ final class StageDirector: RecordingDirector {
             // What a former process left begins here with its end.
             var states = standing[recording.prefix] ?? RecordingStates(wasActive: recording.hasStarted)
             let news = states.told(recording.state)
-            standing[recording.prefix] = states.isOver ? nil : states
+            standing[recording.prefix] = states.isOver || recording.state == .elsewhere ? nil : states
             return news
         }
         guard let news else { return }

@@ -33,6 +33,11 @@ enum Membership: Sendable {
         }
     }
 
+    /// This node's name among several; nil where it is alone.
+    var node: String? {
+        if case .member(let cluster) = self { cluster.leases.settings.nodeID } else { nil }
+    }
+
     func close() {
         switch self {
         case .alone(let embedded): embedded.store.close()

@@ -3,6 +3,7 @@ import EventLoop
 import MP4
 import Opus
 import StageHub
+import Transcoding
 import Wire
 
 /// What one publish brings, from blocks of the hub's packets to a recording's segments. Confined to the writer's thread.
@@ -16,6 +17,9 @@ final class EncoderMedia {
     }
 
     private let tracksShareClock: Bool
+    /// Makes AAC of Opus; nil where Opus is recorded as it came.
+    private let transcoder: AudioTranscoder?
+    private var transcoding: (stream: TranscodingStream, isStereo: Bool)?
     /// Nil where no segments are made.
     private var machine: SegmentMachine?
     private var videoOrder = PacketOrder(maximumKept: maximumPacketsBehindGap, maximumWait: 45_000)
@@ -32,9 +36,11 @@ final class EncoderMedia {
     /// Blocks that there was no room for.
     private(set) var lostCount = 0
 
-    /// - Parameter tracksShareClock: stamps of both tracks are of one clock (RTMP).
-    init(_ machine: SegmentMachine?, tracksShareClock: Bool) {
-        (self.machine, self.tracksShareClock) = (machine, tracksShareClock)
+    /// - Parameters:
+    ///   - tracksShareClock: stamps of both tracks are of one clock (RTMP).
+    ///   - transcoder: of this thread's loop, where AAC is recorded whatever came.
+    init(_ machine: SegmentMachine?, tracksShareClock: Bool, transcoder: AudioTranscoder? = nil) {
+        (self.machine, self.tracksShareClock, self.transcoder) = (machine, tracksShareClock, transcoder)
     }
 
     var damagedPictureCount: Int { assembler.damagedCount }
@@ -84,8 +90,7 @@ final class EncoderMedia {
             actions += machine?.audioCame(Array(bytes[range]), at: ticks, duration: samplesPerFrame) ?? []
         case .sourceFormat(.aac(let configuration)): describeAAC(configuration)
         case .opusFormat(let isStereo):
-            // The stream is joined somewhere, not at its beginning: there is nothing to skip.
-            actions += machine?.audioDescribed(.opus(OpusHead(channelCount: isStereo ? 2 : 1, preSkip: 0))) ?? []
+            if !transcodes(isStereo: isStereo) { describeOpus(isStereo: isStereo) }
         case .clock(.video, let time, let timestamp): videoReading = Reading(time: time, timestamp: timestamp &+ layerShift)
         case .clock(.audio, let time, let timestamp): audioReading = Reading(time: time, timestamp: timestamp)
         case .layerBegan(let shift): beginLayer(shift)
@@ -107,6 +112,34 @@ final class EncoderMedia {
         actions += machine?.audioDescribed(.aac(parsed)) ?? []
     }
 
+    private func describeOpus(isStereo: Bool) {
+        // The stream is joined somewhere, not at its beginning: there is nothing to skip.
+        actions += machine?.audioDescribed(.opus(OpusHead(channelCount: isStereo ? 2 : 1, preSkip: 0))) ?? []
+    }
+
+    /// Has AAC made of the Opus that follows, what is under way of before forgotten.
+    private func transcodes(isStereo: Bool) -> Bool {
+        guard let transcoder, machine != nil,
+            let format = AudioSpecificConfig(lowComplexityAt: 48_000, channelCount: isStereo ? 2 : 1)
+        else { return false }
+        let stream = transcoder.openOpus(isStereo: isStereo) { [weak self] in self?.transcoded($0, isStereo: isStereo) }
+        transcoding = (stream, isStereo)
+        actions += machine?.audioDescribed(.aac(format)) ?? []
+        return true
+    }
+
+    /// What comes back is carried out with the next block.
+    private func transcoded(_ audio: TranscodedAudio, isStereo: Bool) {
+        switch audio {
+        case .packet(let frame, let timestamp):
+            guard let time = commonTime(ofAudio: timestamp) else { return }
+            actions += machine?.audioCame(unsafe Array(frame), at: time, duration: 1_024) ?? []
+        case .failed:
+            transcoding = nil
+            describeOpus(isStereo: isStereo)
+        }
+    }
+
     private func takeVideo(_ packet: PacketOrder.Packet) {
         videoOrder.take(packet) { [self] packet in
             for unit in assembler.take(packet) {
@@ -120,8 +153,9 @@ final class EncoderMedia {
 
     private func takeAudio(_ packet: PacketOrder.Packet) {
         audioOrder.take(packet) { [self] packet in
-            guard let duration = unsafe try? TOC.sampleCount(of: packet.payload), let time = commonTime(ofAudio: packet.timestamp)
-            else { return }
+            guard let duration = unsafe try? TOC.sampleCount(of: packet.payload) else { return }
+            if let stream = transcoding?.stream { return unsafe stream.submit(packet.payload, mediaTime: packet.timestamp) }
+            guard let time = commonTime(ofAudio: packet.timestamp) else { return }
             actions += machine?.audioCame(unsafe Array(packet.payload), at: time, duration: Int64(duration)) ?? []
         }
     }
@@ -162,6 +196,7 @@ final class EncoderMedia {
         audioOrder.restart { _ in }
         assembler.restart()
         actions += machine?.interrupted() ?? []
+        if let transcoding { _ = transcodes(isStereo: transcoding.isStereo) }
     }
 
     /// Those that an AudioSpecificConfig has a number for lie between.

@@ -47,6 +47,12 @@ public protocol RecordingDirector: Sendable {
     func documents(of recording: RecordingSummary) -> [RecordedObject]
     /// A recording is in another state. Called on the writer's thread, in order.
     func changed(_ recording: RecordingSummary)
+    /// What the nodes of a cluster share; nil where the node is alone.
+    var register: (any RecordingRegister)? { get }
+}
+
+extension RecordingDirector {
+    public var register: (any RecordingRegister)? { nil }
 }
 
 /// Whose publish is recorded.
@@ -73,6 +79,8 @@ public struct RecordingSummary: Sendable, Equatable {
         case stopped
         /// Nothing more is stored, for the reason that is said. Nothing was when `startedAt` is nil.
         case failed(String)
+        /// Another node of the cluster goes on with it, and says how it stands.
+        case elsewhere
     }
 
     public var participant: RecordedParticipant

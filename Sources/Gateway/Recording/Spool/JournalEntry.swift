@@ -22,6 +22,8 @@ enum JournalEntry: Codable, Equatable {
     case started
     /// The publish is over; nil when it goes on with another one.
     case paused(since: WallTime?)
+    /// Another node has stored what was said so far, and may store a little more: numbers leave room for it.
+    case takenOver
     case failed(String)
     /// Nothing is left to do.
     case closed

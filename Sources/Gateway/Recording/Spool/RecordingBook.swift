@@ -36,6 +36,8 @@ struct RecordingBook {
     private(set) var pausedSince: WallTime?
     private(set) var failure: String?
     private(set) var isClosed = false
+    /// The number after which a node goes on that has taken the recording over; 0 where none has.
+    private var room = 0
 
     init(_ header: RecordingHeader) { self.header = header }
 
@@ -73,6 +75,7 @@ struct RecordingBook {
         case .latestThumbnailStored: hasStoredThumbnail = true
         case .started: hasStarted = true
         case .paused(let since): pausedSince = since
+        case .takenOver: room = ((segments.last?.start.number ?? 0) / Self.roomForFormer + 1) * Self.roomForFormer
         case .failed(let reason): failure = failure ?? reason
         case .closed: isClosed = true
         }
@@ -87,9 +90,15 @@ struct RecordingBook {
     /// Where the next encoder goes on.
     var position: SegmentMachine.Position {
         SegmentMachine.Position(
-            initializations: initializations.count, segments: segments.count,
-            duration: segments.reduce(.zero) { $0 + $1.duration })
+            initializations: max((initializations.last?.number ?? -1) + 1, room),
+            segments: max(segments.last?.start.number ?? 0, room), duration: segments.reduce(.zero) { $0 + $1.duration })
     }
+
+    /// When it was certainly recorded, or its publish ended.
+    var lastHeard: WallTime { pausedSince ?? segments.last.map { $0.start.date + $0.duration } ?? header.began }
+
+    /// More segments than a node has in its spool that nobody knows of.
+    private static let roomForFormer = 1_000
 
     var storedSegments: [Segment] { Array(segments.prefix { $0.isStored }) }
     var storedDuration: Duration { storedSegments.reduce(.zero) { $0 + $1.duration } }

@@ -2,6 +2,7 @@ import GatewayLogging
 import GatewayMetrics
 import HLS
 import MP4
+import Transcoding
 import Wire
 
 /// One recording: its folder in the spool, its journal, and what of it is stored. Confined to the writer's thread.
@@ -19,6 +20,10 @@ final class Recording {
         /// Has a JPEG made of a keyframe, which comes as `pictured`; false when nobody has the time.
         let makePicture: (Recording, [UInt8]) -> Bool
         let latest: LatestThumbnails
+        /// Has the register asked whose the recording is, which comes as `registerRead`.
+        var askRegister: (Recording) -> Void = { _ in }
+        /// Nil where sound is recorded as it came.
+        var transcoder: AudioTranscoder?
     }
 
     private(set) var book: RecordingBook
@@ -26,6 +31,9 @@ final class Recording {
     private let journal: Journal
     private let environment: Environment
     private let keys: ObjectKeys
+    private var shared: SharedJournal?
+    /// Another node goes on with it.
+    private var isElsewhere = false
     private var media: EncoderMedia?
     private var file: SpoolFile?
     private var fileByteCount = 0
@@ -43,13 +51,23 @@ final class Recording {
     private var isTargetLost = false
 
     /// Begins a recording.
+    /// - Parameter former: what another node of the cluster has stored of it, by the register.
     /// - Throws: `SpoolError` when the spool cannot take it.
-    init(_ header: RecordingHeader, in environment: Environment) throws(SpoolError) {
+    init(
+        _ header: RecordingHeader, continuing former: [JournalEntry] = [], in environment: Environment
+    ) throws(SpoolError) {
         let name = "\(header.participant.stageID)-\(header.participant.participantID)-\(header.began.pathText)"
         folder = try environment.spool.makeFolder(name)
         journal = try Journal(in: folder)
         (self.environment, book, keys) = (environment, RecordingBook(header), ObjectKeys(prefix: header.prefix))
+        shared = SharedJournal(header, environment.director.register)
         try journal.append(.began(header))
+        if former.isEmpty { shared?.begin() }
+        for entry in former.dropFirst() {
+            try journal.append(entry)
+            book.apply(entry)
+        }
+        if !former.isEmpty, book.pausedSince == nil { try note(.paused(since: environment.clocks().wall)) }
     }
 
     /// Goes on with what a former process left in a folder.
@@ -63,6 +81,7 @@ final class Recording {
         environment.spool.adopt(book.spooledByteCount)
         try endCutOffSegment()
         try giveUpLostThumbnails()
+        shared = SharedJournal(book.header, environment.director.register)
         if book.pausedSince == nil { try note(.paused(since: environment.clocks().wall)) }
     }
 
@@ -84,10 +103,13 @@ final class Recording {
     func begin(expectsVideo: Bool, tracksShareClock: Bool) {
         let machine = SegmentMachine(
             target: .seconds(header.segmentDuration), expectsVideo: expectsVideo, continuing: book.position)
-        media = EncoderMedia(header.media == .thumbnailsAlone ? nil : machine, tracksShareClock: tracksShareClock)
+        media = EncoderMedia(
+            header.media == .thumbnailsAlone ? nil : machine, tracksShareClock: tracksShareClock,
+            transcoder: environment.transcoder)
         schedule = header.thumbnails.map { ThumbnailSchedule(interval: .seconds($0.interval)) }
         guard book.pausedSince != nil else { return }
         attempt { () throws(SpoolError) in try note(.paused(since: nil)) }
+        shared?.rests(since: nil)
         tell(book.hasStarted ? .active : .starting)
     }
 
@@ -185,6 +207,7 @@ final class Recording {
     private func note(_ entry: JournalEntry) throws(SpoolError) {
         try journal.append(entry)
         book.apply(entry)
+        shared?.note(entry, in: book)
     }
 
     /// What the disk refuses ends the recording, not the stream.
@@ -215,6 +238,7 @@ final class Recording {
         book.apply(.failed(reason))
         try? journal.append(.segmentEnded)
         try? journal.append(.failed(reason))
+        shared?.note(.failed(reason), in: book)
     }
 
     private func path(segment number: Int) -> String { "\(folder)/\(number).mp4" }
@@ -293,8 +317,14 @@ extension Recording {
     /// - Returns: whether the recording is closed, and its folder gone.
     func advance(at now: WallTime) -> Bool {
         guard step == nil, !isTargetLost else { return false }
-        if book.isClosed { return true }
-        guard let next = output.next(book, hasLatest: latest?.isStored == false, isOver: isOver(at: now)) else { return false }
+        if book.isClosed || isElsewhere { return true }
+        guard let next = output.next(book, hasLatest: latest?.isStored == false, isOver: isOver(at: now)) else {
+            if media == nil { shared?.rests(since: book.pausedSince) }
+            return false
+        }
+        guard media != nil || shared?.permits(isOver: isOver(at: now), ask: { environment.askRegister(self) }) != false else {
+            return false
+        }
         (step, stepCount) = (next, book.storedSegments.count)
         switch next {
         case .storeInitialization(let number):
@@ -314,6 +344,30 @@ extension Recording {
         case .close: return close()
         }
         return false
+    }
+
+    /// Whether others can take it over.
+    var isShared: Bool { shared != nil }
+
+    /// The register says whose it is.
+    func registerRead(_ page: Result<RegisterPage?, any Error>) {
+        guard media == nil else { return }
+        if shared?.read(page) == false { leave() } else { tell(.stopping) }
+    }
+
+    /// Another node goes on with it.
+    func leave() {
+        let left = book.segments.filter { !$0.isStored }.reduce(Duration.zero) { $0 + $1.duration }
+        Log.event(
+            .warning, "recording_taken_over",
+            [
+                "participant": .string(header.participant.participantID), "prefix": .string(header.prefix),
+                "left_out_ms": .integer(Int(left.nanoseconds / 1_000_000)),
+            ])
+        environment.spool.release(book.spooledByteCount)
+        environment.spool.remove(folder)
+        isElsewhere = true
+        tell(.elsewhere)
     }
 
     /// What was put last is stored, or never will be.

@@ -3,12 +3,17 @@ import GatewayLogging
 import GatewayMetrics
 import StageHub
 import Thumbnails
+import Transcoding
 import Wire
 
 /// What the writer's thread is told.
 enum RecordingMessage: Sendable {
     case began(RecordedParticipant, RecordingPlan, RecordingFeed, tracksShareClock: Bool)
     case answered(ObjectIdentifier, Result<Void, RecordingTargetError>)
+    /// Of a recording that another node may have by now.
+    case registerRead(ObjectIdentifier, Result<RegisterPage?, any Error>)
+    /// For a publish whose participant another node may have recorded.
+    case succession(of: ObjectIdentifier, Result<RegisterPage?, any Error>)
     /// Nil when no picture came out of the keyframe.
     case pictured(ObjectIdentifier, [UInt8]?)
     case stop
@@ -23,14 +28,26 @@ final class RecordingThread {
         let recording: Recording?
     }
 
+    /// A publish that begins, and may go on with what another node has recorded: its feed fills until that is known.
+    private struct Arrival {
+        let succession: Succession
+        let feed: RecordingFeed
+        let tracksShareClock: Bool
+        let since: MonotonicTime
+        /// Until the register is asked again.
+        var pause: TimerWatch?
+    }
+
     private let loop: EventLoop
     private let spool: Spool
     private let director: any RecordingDirector
     private let metrics: RecordingMetrics
     private let thumbnailer: Thumbnailer
     private let latest: LatestThumbnails
+    private let transcoder: AudioTranscoder?
     private var mailbox: Mailbox<RecordingMessage>?
     private var live: [Live] = []
+    private var arrivals: [ObjectIdentifier: Arrival] = [:]
     private var recordings: [ObjectIdentifier: Recording] = [:]
     /// What a process before us has still.
     private var foreignFolders: [String] = []
@@ -41,9 +58,11 @@ final class RecordingThread {
 
     init(
         spool path: String, maximumByteCount: Int, director: any RecordingDirector, metrics: RecordingMetrics,
-        thumbnailer: Thumbnailer, latest: LatestThumbnails
+        thumbnailer: Thumbnailer, latest: LatestThumbnails, transcoding: TranscodingPool?
     ) throws {
-        loop = try EventLoop()
+        let loop = try EventLoop()
+        self.loop = loop
+        transcoder = try transcoding.map { try AudioTranscoder(loop: loop, pool: $0) }
         spool = try Spool(path: path, maximumByteCount: maximumByteCount)
         (self.director, self.metrics, self.thumbnailer, self.latest) = (director, metrics, thumbnailer, latest)
         metrics.spoolLimit.set(Double(maximumByteCount))
@@ -68,6 +87,10 @@ final class RecordingThread {
         case .pictured(let id, let jpeg):
             recordings[id]?.pictured(jpeg)
             advance()
+        case .registerRead(let id, let page):
+            recordings[id]?.registerRead(page)
+            advance()
+        case .succession(let id, let page): decide(id, page)
         case .stop: stop()
         }
     }
@@ -79,22 +102,61 @@ final class RecordingThread {
     ) {
         // What the participant's publish before this one left in its feed belongs before it.
         look()
-        let recording = resumed(participant, plan) ?? started(participant, plan)
+        guard let register = director.register, plan.reconnectWindow > .zero else {
+            let recording = resumed(participant, plan) ?? started(participant, plan)
+            return begin(recording, plan, feed, tracksShareClock: tracksShareClock)
+        }
+        let succession = Succession(participant: participant, plan: plan, node: register.node)
+        let id = ObjectIdentifier(feed)
+        arrivals[id] = Arrival(
+            succession: succession, feed: feed, tracksShareClock: tracksShareClock, since: EventLoop.monotonicNow())
+        ask(register, for: id)
+    }
+
+    private func begin(_ recording: Recording?, _ plan: RecordingPlan, _ feed: RecordingFeed, tracksShareClock: Bool) {
         recording?.begin(expectsVideo: plan.media != .audioOnly, tracksShareClock: tracksShareClock)
         live.append(Live(feed: feed, recording: recording))
         keepLooking()
+    }
+
+    // MARK: - What another node has recorded
+
+    private func ask(_ register: any RecordingRegister, for id: ObjectIdentifier) {
+        guard let arrival = arrivals[id] else { return }
+        register.read(arrival.succession.participant, prefix: nil) { [sender] in sender?.send(.succession(of: id, $0)) }
+    }
+
+    private func decide(_ id: ObjectIdentifier, _ page: Result<RegisterPage?, any Error>) {
+        guard let arrival = arrivals[id], let register = director.register else { return }
+        let waited = EventLoop.monotonicNow() - arrival.since
+        let page = try? page.get()
+        switch arrival.succession.step(page, waited: waited, now: EventLoop.wallNow()) {
+        case .beginAnew: return arrived(id, [])
+        case .goOn(let entries): return arrived(id, entries)
+        case .takeOver: if case .began(let header)? = page?.entries.first { takeOver(header, register) }
+        case .askAgain: break
+        }
+        arrivals[id]?.pause = loop.schedule(after: Self.interval) { [unowned self] in ask(register, for: id) }
+    }
+
+    private func takeOver(_ header: RecordingHeader, _ register: any RecordingRegister) {
+        // The other node may have had it from this one.
+        for recording in recordings.values where recording.header.prefix == header.prefix { recording.leave() }
+        register.write(RegisterLine(.takesOver, of: header, [.takenOver]))
+    }
+
+    private func arrived(_ id: ObjectIdentifier, _ former: [JournalEntry]) {
+        guard let arrival = arrivals.removeValue(forKey: id) else { return }
+        let (participant, plan) = (arrival.succession.participant, arrival.succession.plan)
+        let recording = resumed(participant, plan) ?? started(participant, plan, continuing: former)
+        begin(recording, plan, arrival.feed, tracksShareClock: arrival.tracksShareClock)
     }
 
     /// The participant's recording that waits for it, or that its former connection still feeds.
     private func resumed(_ participant: RecordedParticipant, _ plan: RecordingPlan) -> Recording? {
         let now = EventLoop.wallNow()
         let former = recordings.values.first { recording in
-            let header = recording.header
-            return header.participant.participantID == participant.participantID
-                && header.participant.stageID == participant.stageID && header.bucket == plan.bucket
-                && .seconds(header.reconnectWindowSeconds) == plan.reconnectWindow && plan.reconnectWindow > .zero
-                && header.media ?? .audioAndVideo == plan.media && header.thumbnails == plan.thumbnails
-                && recording.book.failure == nil && !recording.isOver(at: now)
+            recording.header.fits(participant, plan) && recording.book.failure == nil && !recording.isOver(at: now)
         }
         guard let former else { return nil }
         if former.isLive {
@@ -104,17 +166,21 @@ final class RecordingThread {
         return former
     }
 
-    private func started(_ participant: RecordedParticipant, _ plan: RecordingPlan) -> Recording? {
+    /// - Parameter former: what another node has stored of the recording.
+    private func started(
+        _ participant: RecordedParticipant, _ plan: RecordingPlan, continuing former: [JournalEntry] = []
+    ) -> Recording? {
         let now = EventLoop.wallNow()
         let prefix = "\(participant.stageID)/\(participant.stageSessionID)/\(participant.participantID)/\(now.pathText)"
-        let header = RecordingHeader(
+        var header = RecordingHeader(
             participant: participant, bucket: plan.bucket, prefix: prefix, segmentDuration: plan.segmentDuration,
             reconnectWindowSeconds: Int(plan.reconnectWindow.inSeconds), began: now, media: plan.media,
             thumbnails: plan.thumbnails)
+        if case .began(let begun)? = former.first { header = begun }
         do throws(SpoolError) {
-            let recording = try Recording(header, in: environment)
+            let recording = try Recording(header, continuing: former, in: environment)
             recordings[ObjectIdentifier(recording)] = recording
-            recording.tell(.starting)
+            if former.isEmpty { recording.tell(.starting) }
             return recording
         } catch {
             metrics.failures.increment()
@@ -141,7 +207,11 @@ final class RecordingThread {
                 let id = ObjectIdentifier(recording)
                 return thumbnailer.make(unit) { jpeg in sender?.send(.pictured(id, jpeg)) }
             },
-            latest: latest)
+            latest: latest,
+            askRegister: { [sender, director] recording in
+                let (id, header) = (ObjectIdentifier(recording), recording.header)
+                director.register?.read(header.participant, prefix: header.prefix) { sender?.send(.registerRead(id, $0)) }
+            }, transcoder: transcoder)
     }
 
     // MARK: - Looking
@@ -192,7 +262,7 @@ final class RecordingThread {
             Log.event(
                 .info, "recording_recovered",
                 ["participant": .string(recording.header.participant.participantID), "prefix": .string(recording.header.prefix)])
-            recording.tell(.stopping)
+            if !recording.isShared { recording.tell(.stopping) }
         } catch {
             if error.isHeld { return false }
             Log.event(.error, "recording_not_recovered", ["folder": .string(folder), "because": .string("\(error)")])
@@ -206,7 +276,7 @@ final class RecordingThread {
     private func stop() {
         look()
         for recording in recordings.values { recording.pause() }
-        live = []
+        (live, arrivals) = ([], [:])
         stopDeadline = loop.schedule(after: Self.longestStop) { [unowned self] in loop.stop() }
         advance()
     }

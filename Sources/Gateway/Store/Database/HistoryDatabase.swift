@@ -110,6 +110,7 @@ struct HistoryDatabase: Sendable {
                     stage, session, participantID,
                 ])
         // Where there is a cluster, its database keeps them.
+        case .journal: break
         case .metrics(let samples): if !isQueueing { try Self.append(samples, database) }
         case .closed(let stage, let session, let participantID, let generation, let time):
             // Where the cluster's database decides who is still connected, it also says what follows.
@@ -284,7 +285,7 @@ extension HistoryDatabase {
     private static func enqueue(_ write: HistoryWrite, _ database: Database) throws {
         switch write {
         case .delivered, .forwarded: return
-        case .sessionBegan, .sessionEnded, .participant, .event, .recording, .replication, .metrics, .closed: break
+        case .sessionBegan, .sessionEnded, .participant, .event, .recording, .replication, .metrics, .journal, .closed: break
         }
         let entry = String(decoding: try JSONEncoder().encode(write), as: UTF8.self)
         try database.cachedStatement(sql: "INSERT INTO platformQueue (entry) VALUES (?)").execute(arguments: [entry])

@@ -1,0 +1,49 @@
+import Wire
+
+/// Whether a publish goes on with a recording that another node of the cluster has. A value: what the register says goes in.
+///
+/// The other node may live: it is waited for a little, so that it stores what it has, and takes note of its participant's leaving.
+struct Succession {
+    enum Step: Equatable {
+        /// There is nothing to go on with.
+        case beginAnew
+        /// Ask the register again.
+        case askAgain
+        /// Write that this node has it from now on, and ask again.
+        case takeOver
+        /// It is this node's.
+        case goOn([JournalEntry])
+    }
+
+    let participant: RecordedParticipant
+    let plan: RecordingPlan
+    let node: String
+
+    /// - Parameter waited: since the publish began; its media waits in its feed, which holds some five seconds.
+    func step(_ page: RegisterPage?, waited: Duration, now: WallTime) -> Step {
+        guard let page, !page.isClosed, waited < Self.longest else { return .beginAnew }
+        let entries = page.entries
+        guard let book = RecordingBook(replaying: entries), book.failure == nil, book.header.fits(participant, plan),
+            now - book.lastHeard < plan.reconnectWindow + Self.allowance(book)
+        else { return .beginAnew }
+        if page.node == node { return .goOn(entries) }
+        return book.pausedSince != nil || waited >= Self.patience ? .takeOver : .askAgain
+    }
+
+    /// Of a node that was killed the last segment stored is known, and not how long it lived on.
+    private static func allowance(_ book: RecordingBook) -> Duration {
+        book.pausedSince == nil ? .seconds(2 * book.header.segmentDuration) : .zero
+    }
+
+    private static let patience = Duration.seconds(2)
+    private static let longest = Duration.seconds(4)
+}
+
+extension RecordingHeader {
+    /// Whether a publish of that participant by that plan may go on in this recording, if it comes in time.
+    func fits(_ participant: RecordedParticipant, _ plan: RecordingPlan) -> Bool {
+        self.participant.participantID == participant.participantID && self.participant.stageID == participant.stageID
+            && bucket == plan.bucket && .seconds(reconnectWindowSeconds) == plan.reconnectWindow && plan.reconnectWindow > .zero
+            && media ?? .audioAndVideo == plan.media && thumbnails == plan.thumbnails
+    }
+}
