@@ -46,6 +46,35 @@ extension Interop {
             next.stop()
         }
 
+        /// A publisher and a viewer at each of two nodes: either node tells of all.
+        @Test(.timeLimit(.minutes(20)))
+        func `either of two nodes tells what both had`() throws {
+            let platform = try Platform(2)
+            let (here, there) = (platform.nodes[0], platform.nodes[1])
+            let (stage, single) = (try #require(here.quickstart.stageId), here.quickstart.participantId)
+            let layered = try #require(there.quickstart.whipParticipantId)
+            let encoder = try Encoder.ffmpeg(.p30, to: here.quickstart.publishURL, seconds: Encoder.untilStopped)
+            let layers = try Encoder.simulcast(to: there, seconds: Encoder.untilStopped)
+            try expect("three layers and one", within: .seconds(120)) {
+                try [here, there].reduce(0) { try $0 + $1.everyLayer().count { $0.bitsPerSecond > 0 } } == 4
+            }
+            let viewers = try [(here, single), (there, layered)].map { try Self.watch($0, $1, seconds: 130) }
+            for viewer in viewers { #expect(viewer.status(within: .seconds(400)) == 0, "\(viewer.output)") }
+            for node in [here, there] {
+                var found: [String: Series] = [:]
+                try expect("a minute of each", within: .seconds(240)) {
+                    found = try Self.read(node, stage)
+                    let names = ["\(single) disabled audio", "\(layered) hi video"]
+                    return names.allSatisfy { found["PublishBitrate \(stage) \($0)"]?.count ?? 0 >= 60 }
+                }
+                try Self.expectPublished(found, stage, single: single, layered: layered)
+                #expect(found["Subscribers \(stage)"]?.maximum == 2, "\(found)")
+            }
+            encoder.interrupt()
+            layers.interrupt()
+            platform.stop()
+        }
+
         private static func expectPublished(
             _ found: [String: Series], _ stage: String, single: String, layered: String
         ) throws {
@@ -66,14 +95,15 @@ extension Interop {
 
         private static func expectWatched(_ found: [String: Series], _ stage: String, _ viewers: [ProgramRun]) throws {
             #expect(found["Subscribers \(stage)"]?.maximum == 3)
-            let received = viewers.compactMap { $0.output.firstMatch(of: /received 0 (\d+)/).flatMap { Double($0.1) } }
+            let received = viewers.compactMap { $0.output.firstMatch(of: /media 0 (\d+)/).flatMap { Double($0.1) } }
             try #require(received.count == 3)
-            // On a machine with other work, viewers lose and get layers late: what is sent in the best second is no less than what one
-            // got in the mean, and nobody is sent half as much again as the publisher brings.
+            // On a machine with other work viewers lose, and are sent less for it: where they do not, all three are the same.
             let sent = try #require(found["SubscribeBitrate \(stage)"])
-            #expect(sent.maximum >= 0.95 * (received.max() ?? 0), "\(sent), and viewers got \(received)")
+            let mean = received.reduce(0, +) / 3
+            #expect(sent.average >= 0.95 * mean, "\(sent), and viewers got \(received)")
             let brought = try Clip.p30.bitsPerSecond(of: "v") + Clip.p30.bitsPerSecond(of: "a")
-            #expect(sent.average > 0 && sent.average <= 1.5 * brought, "\(sent) of \(brought)")
+            #expect(sent.average <= 1.05 * brought, "\(sent) of \(brought)")
+            print("each viewer was sent \(sent.average) of \(brought) and got \(mean) bit/s")
             #expect(found["DownloadPacketLoss \(stage)"] != nil, "\(found.keys.sorted())")
             #expect(!found.keys.contains { $0.hasPrefix("SubscribeBitrate \(stage) ") }, "nobody who watches publishes")
         }

@@ -89,16 +89,11 @@ extension Interop {
 
         // MARK: -
 
-        private static func answer(_ gateway: Gateway, _ operation: String, _ options: [String]) throws -> [String: Any] {
-            let text = try gateway.aws(operation, options)
-            return try #require(JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any])
-        }
-
         private static func token(
             _ gateway: Gateway, _ stage: String, userID: String
         ) throws -> (secret: String, participant: String) {
             let options = ["--stage-arn", stage, "--capabilities", "SUBSCRIBE", "--user-id", userID, "--attributes", "seat=7"]
-            let made = try answer(gateway, "create-participant-token", options)["participantToken"] as? [String: Any]
+            let made = try gateway.answer("create-participant-token", options)["participantToken"] as? [String: Any]
             return (try #require(made?["token"] as? String), try #require(made?["participantId"] as? String))
         }
 
@@ -118,7 +113,7 @@ extension Interop {
         }
 
         private static func session(_ gateway: Gateway, _ stage: String) throws -> String? {
-            let answer = try answer(gateway, "list-stage-sessions", ["--stage-arn", stage])
+            let answer = try gateway.answer("list-stage-sessions", ["--stage-arn", stage])
             let sessions = answer["stageSessions"] as? [[String: Any]]
             return sessions?.first?["sessionId"] as? String
         }
@@ -128,7 +123,7 @@ extension Interop {
         ) throws -> [String] {
             guard !session.isEmpty else { return [] }
             let options = ["--stage-arn", stage, "--session-id", session] + filter
-            let found = try answer(gateway, "list-participants", options)["participants"] as? [[String: Any]]
+            let found = try gateway.answer("list-participants", options)["participants"] as? [[String: Any]]
             return found?.compactMap { $0["participantId"] as? String } ?? []
         }
 
@@ -136,13 +131,13 @@ extension Interop {
             _ gateway: Gateway, _ stage: String, _ session: String, _ id: String
         ) throws -> [String: Any] {
             let options = ["--stage-arn", stage, "--session-id", session, "--participant-id", id]
-            return try #require(try answer(gateway, "get-participant", options)["participant"] as? [String: Any])
+            return try #require(try gateway.answer("get-participant", options)["participant"] as? [String: Any])
         }
 
         /// Each with whom it is about and its error, where there are.
         private static func events(_ gateway: Gateway, _ stage: String, _ session: String, _ id: String) throws -> [String] {
             let options = ["--stage-arn", stage, "--session-id", session, "--participant-id", id]
-            let events = try answer(gateway, "list-participant-events", options)["events"] as? [[String: Any]] ?? []
+            let events = try gateway.answer("list-participant-events", options)["events"] as? [[String: Any]] ?? []
             return events.map { event in
                 ["name", "remoteParticipantId", "errorCode"].compactMap { event[$0] as? String }.joined(separator: " ")
             }

@@ -129,8 +129,8 @@ struct ReplicationTests {
         func look(_ seconds: Int64) -> [WindowMachine.Action] {
             machine.look(at: [record], live: [], sessions: [:], .zero + .seconds(seconds))
         }
-        #expect(look(0) == [] && look(14) == [])
-        #expect(look(15) == [.forget(record)])
+        #expect(look(0) == [] && look(29) == [])
+        #expect(look(30) == [.forget(record)])
     }
 
     @Test func `a deleted destination ends it, and a deleted source takes all with it`() throws {

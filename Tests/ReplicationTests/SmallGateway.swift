@@ -10,11 +10,14 @@ import Wire
 @testable import Replication
 
 /// A gateway in small: the real store and leases, one worker's replicator and the keeper, all on one loop. Publishes are fed by hand.
+/// Nodes of a platform share the loop (`SmallPlatform`).
 final class SmallGateway {
     let loop: EventLoop
-    let store: EmbeddedStore
-    let leases: EmbeddedLeases
+    let store: any GatewayStore
+    let leases: any LeaseControl
     let book: ReplicationBook
+    /// Whose turns are turns of this one too.
+    var others: [SmallGateway] = []
     private let directory: TemporaryDirectory
     private var replicator: Replicator?
     private var keeper: ReplicationKeeper?
@@ -31,19 +34,28 @@ final class SmallGateway {
         init(_ publication: Publication, _ holder: TestHolder) { (self.publication, self.holder) = (publication, holder) }
     }
 
-    init(stages: [String]) throws {
-        loop = try EventLoop()
+    convenience init(stages: [String]) throws {
+        try self.init(loop: EventLoop()) { directory, observers in
+            let store = try EmbeddedStore(directory: directory, onChange: observers.tell)
+            return (store, EmbeddedLeases(store: store))
+        }
+        for stage in stages { makeStage(stage) }
+    }
+
+    init(
+        loop: EventLoop,
+        open: (_ directory: String, _ observers: StateObservers) throws -> (any GatewayStore, any LeaseControl)
+    ) throws {
+        self.loop = loop
         directory = try TemporaryDirectory()
         let observers = StateObservers()
-        store = try EmbeddedStore(directory: directory.path, onChange: observers.tell)
-        leases = EmbeddedLeases(store: store)
+        (store, leases) = try open(directory.path, observers)
         book = ReplicationBook(store: store, leases: leases)
         observers.add(book.stateChanged)
         var timing = ReplicationTiming()
         (timing.lingering, timing.suspicion) = (.milliseconds(300), .milliseconds(100))
         replicator = try Replicator(loop: loop, book: book, timing: timing) { [unowned self] in attached($0) }
         keeper = try ReplicationKeeper(loop: loop, book: book, interval: .milliseconds(50))
-        for stage in stages { makeStage(stage) }
     }
 
     static func arn(_ stage: String) -> String { ResourceName().arn(.stage, stage) }
@@ -111,9 +123,9 @@ final class SmallGateway {
         let grant = PublishGrant(
             participantID: participant, stageARN: Self.arn(stage), stageID: stage, attributes: ["name": participant],
             credentialHash: participant)
-        let answer = Lock<ClaimAnswer?>(nil)
-        leases.claimPublish(grant, protocol: .whip, holder: holder, takeOver: takeOver) { new in answer.withLock { $0 = new } }
-        guard case .granted(let lease)? = answer.withLock({ $0 }) else { return nil }
+        var answer = claim(grant, holder, takeOver: false)
+        if takeOver, case .held = answer { answer = claim(grant, holder, takeOver: true) }
+        guard case .granted(let lease)? = answer else { return nil }
         endWhoShall()
         let publication = Publication(grant: grant, lease: lease, ingestProtocol: .whip, timeline: Timeline())
         publication.setFormat(.opus(isStereo: true), of: .audio)
@@ -123,6 +135,13 @@ final class SmallGateway {
         leases.publishStarted(lease)
         publication.started()
         return publish
+    }
+
+    private func claim(_ grant: PublishGrant, _ holder: TestHolder, takeOver: Bool) -> ClaimAnswer? {
+        let answer = Lock<ClaimAnswer?>(nil)
+        leases.claimPublish(grant, protocol: .whip, holder: holder, takeOver: takeOver) { new in answer.withLock { $0 = new } }
+        until("the claim is answered") { answer.withLock { $0 != nil } }
+        return answer.withLock { $0 }
     }
 
     func end(_ publish: Publish, _ reason: SessionEnd = .connectionLost) {
@@ -152,6 +171,7 @@ final class SmallGateway {
     func turn(_ time: Duration = .milliseconds(2)) {
         _ = loop.run(until: { false }, within: time)
         endWhoShall()
+        for other in others { other.endWhoShall() }
     }
 
     func until(
@@ -169,16 +189,26 @@ final class SmallGateway {
     }
 
     func live(_ participants: [StageParticipant]) -> Set<StageParticipant> {
-        let found = Lock<Set<StageParticipant>>([])
+        let found = Lock<Set<StageParticipant>?>(nil)
         leases.live(among: Set(participants)) { result in found.withLock { $0 = (try? result.get()) ?? [] } }
-        return found.withLock { $0 }
+        until("the leases are read") { found.withLock { $0 != nil } }
+        return found.withLock { $0 } ?? []
     }
 
     /// All that the history tells, oldest first.
     func events() -> [ParticipantEvent] {
+        var all: [ParticipantEvent] = []
+        while true {
+            let page = events(after: all.last?.sequence ?? 0)
+            if page.isEmpty { return all }
+            all += page
+        }
+    }
+
+    private func events(after sequence: Int64) -> [ParticipantEvent] {
         let found = Lock<[ParticipantEvent]?>(nil)
         store.read {
-            try $0.events(after: 0, limit: 1_000_000)
+            try $0.events(after: sequence, limit: 1_000)
         } reply: { result in
             found.withLock { $0 = (try? result.get()) ?? [] }
         }

@@ -22,8 +22,8 @@ final class ReplicationAnswers: Sendable {
         var then: @Sendable (Outcome) -> Void
     }
 
-    /// A node that is alive answers in milliseconds.
-    static let patience = Duration.seconds(8)
+    /// A node that is alive answers in milliseconds, but for one that has far more to do than it can; clients wait for a minute.
+    static let patience = Duration.seconds(20)
     private let waiting = Lock<[Waiter]>([])
 
     init(_ observers: StateObservers) {

@@ -10,8 +10,8 @@ struct WindowMachine: Sendable {
         case forget(Replication)
     }
 
-    /// One that nobody acts on by then has no publisher that could.
-    static let startPatience = Duration.seconds(15)
+    /// One that nobody acts on by then has no publisher that could; longer than whoever asked for it waits.
+    static let startPatience = Duration.seconds(30)
 
     /// Since when sources are missed.
     private var absent: [Replication.Key: MonotonicTime] = [:]

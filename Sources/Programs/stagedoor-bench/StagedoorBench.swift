@@ -1,14 +1,15 @@
 import ArgumentParser
 import Foundation
 
-/// Synthetic publishers and receivers: the load for figures, and the senders of odd input for tests. Prints one JSON object.
+/// Synthetic publishers, viewers and receivers: the load for figures, and the senders of odd input for tests. Prints one JSON object.
 @main
 struct StagedoorBench: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "stagedoor-bench",
-        abstract: "Publishes many streams from one prepared file, receives RTP as a router would, and prints what it cost.",
+        abstract: "Publishes many streams from one file, watches them, receives RTP as a router would, and prints what it cost.",
         subcommands: [
-            PublishRTMP.self, PublishWHIP.self, Receive.self, Connect.self, Tokens.self, RouterCheck.self, Floor.self,
+            PublishRTMP.self, PublishWHIP.self, WatchWHEP.self, Receive.self, Connect.self, Tokens.self, RouterCheck.self,
+            Floor.self,
             MeasureContract.self, Steps.self, ReportTable.self,
         ])
 }

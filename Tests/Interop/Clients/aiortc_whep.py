@@ -3,7 +3,8 @@
 
 Prints one line per event: each POST's status (with the problem document when it is refused), each connection's first decoded
 picture and sound, and at the end what each decoded: pictures, their size, their greatest difference of brightness, sound, how often a
-picture's time was not after the one before; and the bits of datagrams that came, a second of the time that is counted.
+picture's time was not after the one before; and the bits of datagrams that came, and those of media in them without what was sent
+again, a second of the time that is counted.
 Environment: DROP=N drops every Nth video packet on its first arrival; HOLD=1 sends no DELETE; PLI=1 asks for a keyframe
 each second; PLACES=N only makes N sessions (of several tokens with commas between them, in turns), deletes them, and does it
 again; with KEEP=1 it leaves the first ones as they are; PICTURE=1 counts the seconds from when each has its first picture.
@@ -36,13 +37,16 @@ class Subscriber:
         self.stamps = {'video': [], 'audio': []}
         self.tasks = []
         self.session = None
-        self.before = (0, time.time())
+        self.before = (0, time.time(), 0)
+        self.payload = 0
 
     async def start(self, http, url, token):
         video = self.connection.addTransceiver('video', direction='recvonly')
         offered = RTCRtpReceiver.getCapabilities('video').codecs
         video.setCodecPreferences([c for c in offered if c.mimeType.lower() in ('video/h264', 'video/rtx')])
-        self.connection.addTransceiver('audio', direction='recvonly')
+        audio = self.connection.addTransceiver('audio', direction='recvonly')
+        count_media(self, video.receiver)
+        count_media(self, audio.receiver)
         self.connection.on('track', lambda track: self.tasks.append(asyncio.ensure_future(self.consume(track))))
         self.connection.on('connectionstatechange', lambda: say('state', self.number, self.connection.connectionState))
         await self.connection.setLocalDescription(await self.connection.createOffer())
@@ -87,9 +91,9 @@ class Subscriber:
             say('ended', self.number, track.kind)
 
     async def received(self):
-        """Bytes of datagrams, and when."""
+        """Bytes of datagrams, when, and of media."""
         reports = (await self.connection.getStats()).values()
-        return sum(r.bytesReceived for r in reports if r.type == 'transport'), time.time()
+        return sum(r.bytesReceived for r in reports if r.type == 'transport'), time.time(), self.payload
 
     def steps_back(self):
         """Pictures whose time is not after the one before."""
@@ -97,8 +101,9 @@ class Subscriber:
         return sum(after <= before for before, after in zip(times, times[1:]))
 
     async def stop(self, http, token):
-        count, now = await self.received()
+        count, now, payload = await self.received()
         say('received', self.number, round((count - self.before[0]) * 8 / (now - self.before[1])))
+        say('media', self.number, round((payload - self.before[2]) * 8 / (now - self.before[1])))
         reports = (await self.connection.getStats()).values()
         lost = sum(r.packetsLost for r in reports if r.type == 'inbound-rtp')
         say('decoded', self.number, 'pictures', self.pictures, 'size', self.size, 'contrast', self.contrast, 'sounds',
@@ -109,6 +114,19 @@ class Subscriber:
         for task in self.tasks:
             task.cancel()
         await self.connection.close()
+
+
+def count_media(subscriber, receiver):
+    """Adds up payloads; what comes by RTX came before, or should have."""
+    handle = receiver._handle_rtp_packet
+
+    async def handler(packet, arrival_time_ms):
+        codec = receiver._RTCRtpReceiver__codecs.get(packet.payload_type)
+        if codec is not None and codec.name.lower() != 'rtx':
+            subscriber.payload += len(packet.payload)
+        await handle(packet, arrival_time_ms)
+
+    receiver._handle_rtp_packet = handler
 
 
 def lose(receiver, every):

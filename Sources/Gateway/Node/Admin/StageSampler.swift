@@ -23,7 +23,7 @@ extension ViewerSample {
     fileprivate init(_ statistics: SubscriberStatistics) {
         self.init(
             stageID: statistics.stageID, participantID: statistics.subscriberID,
-            videoBitsPerSecond: max(0, statistics.bitsPerSecond - statistics.soundBitsPerSecond),
-            soundBitsPerSecond: statistics.soundBitsPerSecond, lossRatio: statistics.lossRatio)
+            videoBitsPerSecond: statistics.videoBitsPerSecond, soundBitsPerSecond: statistics.soundBitsPerSecond,
+            lossRatio: statistics.lossRatio)
     }
 }

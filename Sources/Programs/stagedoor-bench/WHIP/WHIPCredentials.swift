@@ -5,7 +5,7 @@ import HTTPClient
 import OpenSSL
 import Wire
 
-/// Where the publishers' tokens come from: every publisher is a participant of its own.
+/// Where tokens come from: every publisher and every viewer is a participant of its own.
 struct WHIPCredentials: ParsableArguments {
     @Option(help: "A bearer token, used by every stream: for servers that do not tell publishers apart by it.")
     var token: String?
@@ -21,12 +21,15 @@ struct WHIPCredentials: ParsableArguments {
     var region = "us-east-1"
     @Option(help: "Streams on one stage that --admin makes.")
     var streamsPerStage = 10
+    @Option(help: "ARN of a stage: --admin makes tokens to watch it, where it would make stages and tokens to publish.")
+    var stage: String?
 
     /// One token for each stream.
     func tokens(streams: Int?, loop: EventLoop) throws -> [String] {
         if let admin {
             guard let accessKey, let secret else { throw ValidationError("--admin needs --access-key and --secret") }
             let api = ControlAPIClient(loop: loop, url: admin, accessKey: accessKey, secret: secret, region: region)
+            if let stage { return try (0..<(streams ?? 1)).map { _ in try api.makeToken(of: stage, "SUBSCRIBE") } }
             return try api.makeTokens(count: streams ?? 1, each: max(1, streamsPerStage))
         }
         var found = token.map { [$0] } ?? []
@@ -64,10 +67,14 @@ final class ControlAPIClient {
             if tokens.count % each == 0 {
                 stage = try text(["stage", "arn"], of: call("CreateStage", ["name": "bench-\(tokens.count / each)"]))
             }
-            let request: [String: Any] = ["stageArn": stage, "capabilities": ["PUBLISH"]]
-            tokens.append(try text(["participantToken", "token"], of: call("CreateParticipantToken", request)))
+            tokens.append(try makeToken(of: stage, "PUBLISH"))
         }
         return tokens
+    }
+
+    func makeToken(of stage: String, _ capability: String) throws -> String {
+        let request: [String: Any] = ["stageArn": stage, "capabilities": [capability]]
+        return try text(["participantToken", "token"], of: call("CreateParticipantToken", request))
     }
 
     private func text(_ path: [String], of answer: Any) throws -> String {

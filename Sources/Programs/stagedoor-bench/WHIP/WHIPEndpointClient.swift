@@ -2,7 +2,7 @@ import EventLoop
 import Foundation
 import HTTPClient
 
-/// The HTTP half of publishers: POST of an offer, DELETE of what came of it (RFC 9725 §4.2).
+/// The HTTP half of publishers and viewers: POST of an offer, DELETE of what came of it (RFC 9725 §4.2).
 final class WHIPEndpointClient {
     enum Fault: Error, CustomStringConvertible {
         /// The problem document's words, and seconds of Retry-After.

@@ -2,8 +2,11 @@ import DTLS
 import SDP
 import Wire
 
-/// What one publisher offers: the sections, formats and sources that OBS 32 offers, for a connection of its own.
+/// What one publisher offers: the sections, formats and sources that OBS 32 offers, for a connection of its own. A viewer's has the
+/// same sections, and no sources.
 struct WHIPOffer {
+    enum Direction: String { case sendonly, recvonly }
+
     static let videoPayloadType: UInt8 = 96
     static let audioPayloadType: UInt8 = 111
     /// Identifiers of the header extensions that tell layers apart, as OBS numbers them, and what the first one says.
@@ -16,6 +19,7 @@ struct WHIPOffer {
     var profileLevelID = "42e01f"
     /// More than one are simulcast.
     var layerCount = 1
+    var direction = Direction.sendonly
     let audioSSRC = UInt32.random(in: 1...UInt32.max >> 1)
     /// 47 and 142 random bits; RFC 8445 §5.3 asks for 24 and 128.
     let ufrag = letters(8)
@@ -71,14 +75,16 @@ struct WHIPOffer {
         """
         c=IN IP4 0.0.0.0
         a=mid:\(mid)
-        a=sendonly
-        a=ssrc:\(ssrc) cname:\(cname)
-        a=msid:\(cname) \(cname)-\(mid)
-        a=rtcp-mux
+        a=\(direction)
+        \(direction == .sendonly ? source(ssrc, mid) : "")a=rtcp-mux
         a=setup:actpass
         a=ice-ufrag:\(ufrag)
         a=ice-pwd:\(password)
         """
+    }
+
+    private func source(_ ssrc: UInt32, _ mid: Int) -> String {
+        "a=ssrc:\(ssrc) cname:\(cname)\na=msid:\(cname) \(cname)-\(mid)\n"
     }
 
     private static func letters(_ count: Int) -> String {
