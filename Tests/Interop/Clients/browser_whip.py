@@ -6,6 +6,7 @@ presses Start, waits, presses Stop, and prints the page's log and what the brows
 Environment: LAYERS=1|2|3 makes the page send simulcast; VIDEO=later offers video and sends none: each SIGUSR1 begins or mutes it.
 SIGUSR2 ends it before its time.
 """
+import contextlib
 import json
 import os
 import shutil
@@ -135,12 +136,10 @@ def main():
     signal.alarm(int(seconds) + 200)
     profile = tempfile.mkdtemp()
     try:
-        with webdriver.driver() as base:
-            driver = Driver(base)
+        with contextlib.ExitStack() as stack:
             options = {'args': ARGUMENTS + ['--user-data-dir=' + profile]}
-            wanted = {'goog:chromeOptions': options, 'acceptInsecureCerts': True}
-            capabilities = {'capabilities': {'alwaysMatch': wanted}}
-            session = driver.call('POST', '/session', capabilities)['sessionId']
+            base, session = webdriver.begin(stack, {'goog:chromeOptions': options, 'acceptInsecureCerts': True})
+            driver = Driver(base)
             driver.call('POST', '/session/%s/timeouts' % session, {'script': 60000})
             fragment = urllib.parse.urlencode({'token': token, 'source': source})
             visit(driver, session, url + '#' + fragment)

@@ -2,7 +2,9 @@
 import base64
 import contextlib
 import json
+import os
 import re
+import select
 import shutil
 import signal
 import subprocess
@@ -93,13 +95,43 @@ def request(method, url, body=None, timeout=60):
 def driver():
     """The address of a chromedriver that goes with this script, however that ends, and takes its browsers along."""
     # The end of its input, which a kill of ours brings about too, ends the shell's whole group.
-    line = 'chromedriver --port=0 2>/dev/null & read _; kill -KILL 0'
-    server = subprocess.Popen(['sh', '-c', line], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, start_new_session=True)
+    line = '{ chromedriver --port=0 2>/dev/null; echo gone; } & read _; kill -KILL 0'
+    server = subprocess.Popen(['sh', '-c', line], stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True)
     try:
-        yield 'http://127.0.0.1:' + next(said[1] for text in server.stdout if (said := re.search(r'successfully on port (\d+)', text)))
+        yield 'http://127.0.0.1:' + port(server.stdout)
     finally:
         server.stdin.close()
         server.wait()
+
+
+def port(output, seconds=30):
+    """What chromedriver says that it listens at. It gives up where the port it chose for IPv4 is taken for IPv6."""
+    said, end = b'', time.monotonic() + seconds
+    while time.monotonic() < end and b'gone' not in said:
+        if select.select([output], [], [], 1)[0]:
+            said += os.read(output.fileno(), 4096)
+        if found := re.search(rb'successfully on port (\d+)', said):
+            return found[1].decode()
+    raise NoDriver(said.decode(errors='replace'))
+
+
+class NoDriver(Exception):
+    pass
+
+
+def begin(stack, wanted, attempts=3):
+    """A driver's address and its session, which end with the stack. A browser that does not come up is followed by another one."""
+    for _ in range(attempts):
+        with contextlib.ExitStack() as started:
+            try:
+                base = started.enter_context(driver())
+                session = request('POST', base + '/session', {'capabilities': {'alwaysMatch': wanted}})['sessionId']
+            except (NoDriver, OSError) as error:
+                print('no browser:', error, file=sys.stderr)
+                continue
+            stack.push(started.pop_all())
+            return base, session
+    raise SystemExit('FAULT: no browser came up')
 
 
 @contextlib.contextmanager
@@ -111,10 +143,9 @@ def chromium(limit=400):
     signal.alarm(limit)
     profile = tempfile.mkdtemp()
     try:
-        with driver() as base:
+        with contextlib.ExitStack() as stack:
             options = {'args': ARGUMENTS + ['--user-data-dir=' + profile, '--window-size=1440,900']}
-            always = {'goog:chromeOptions': options, 'goog:loggingPrefs': {'performance': 'ALL'}}
-            yield Browser(base, request('POST', base + '/session', {'capabilities': {'alwaysMatch': always}})['sessionId'])
+            yield Browser(*begin(stack, {'goog:chromeOptions': options, 'goog:loggingPrefs': {'performance': 'ALL'}}))
     finally:
         signal.alarm(0)
         shutil.rmtree(profile, ignore_errors=True)
