@@ -85,13 +85,26 @@ struct ClusterHistory: HistoryReading {
             return nil
         }
         let key = schema.journal(ofStage: stageID, prefix: prefix)
-        let found = try server.ask(RedisCommand("LRANGE", RedisArgument(key), "0", "-1"), key: key).elements ?? []
-        let lines = found.compactMap { $0.text?.split(separator: "\n", maxSplits: 2, omittingEmptySubsequences: false) }
+        let lines = try lines(of: key).map { $0.split(separator: "\n", maxSplits: 2, omittingEmptySubsequences: false) }
         guard let last = lines.last, last.count == 3 else { return nil }
         return ClusterJournal(
             prefix: prefix, node: String(last[1]), isClosed: last[0] == JournalLine.Kind.closes.rawValue,
             texts: lines.compactMap { $0.last.map(String.init) })
     }
+
+    /// A day's recording has tens of thousands.
+    private func lines(of journal: String) throws -> [String] {
+        var lines: [String] = []
+        while true {
+            let (first, last) = (Int64(lines.count), Int64(lines.count + Self.linesAtATime - 1))
+            let command = RedisCommand("LRANGE", RedisArgument(journal), RedisArgument(first), RedisArgument(last))
+            let found = try server.ask(command, key: journal).elements?.compactMap(\.text) ?? []
+            lines += found
+            if found.count < Self.linesAtATime { return lines }
+        }
+    }
+
+    static let linesAtATime = 1_000
 
     func undelivered(to target: String, after: Int64, limit: Int) throws -> [ParticipantEvent] {
         throw StoreError.failed(reason: "what receivers have not taken is known to the node that recorded it")
