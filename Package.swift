@@ -218,7 +218,7 @@ let modules: [Module] = [
         testUses: ["Sockets"],
         embedded: [
             "commit", "stage", "follow", "announce", "once", "participants", "session", "participant", "recording",
-            "replication", "event", "closed", "append", "metrics", "journal",
+            "replication", "event", "closed", "append", "metrics", "journal", "wastest",
         ].map { "Scripts/\($0).lua" }),
     gateway("TakeOverCodec", ["Wire", "EventLoop", "Sockets", "HTTP"]),
     gateway(

@@ -209,9 +209,78 @@ struct ClusterHistoryTests {
         journal = try #require(try await write(second, "b", .takesOver, "3"))
         #expect(journal.node == "b" && journal.texts.count == 3)
         for kind in [JournalLine.Kind.follows, .closes] { #expect(try await write(first, "a", kind, "late \(kind)") == journal) }
+        for number in 0..<ClusterHistory.linesAtATime - 1 {
+            second.store.record([
+                .journal(
+                    JournalLine(
+                        .follows, stageARN: Self.arn, participantID: "p", prefix: "one/st/p/t", node: "b", text: "\(number)"))
+            ])
+        }
+        journal = try #require(try await write(second, "b", .follows, "last"))
+        #expect(
+            journal.texts.count == 3 + ClusterHistory.linesAtATime && journal.texts.last == "last", "more than one answer has")
         journal = try #require(try await write(second, "b", .closes, "4"))
         #expect(journal == ClusterJournal(prefix: "one/st/p/t", node: "b", isClosed: true, texts: ["4"]))
         #expect(try await write(first, "a", .takesOver, "5") == journal)
+    }
+
+    private static func wasTest(_ generation: UInt64) -> HistoryWrite {
+        .wasTest(stageARN: arn, sessionID: "st-1", participantID: "p", generation: generation)
+    }
+
+    static func publish(_ generation: UInt64, of id: String = "p") -> [HistoryWrite] {
+        start(generation, of: id) + [
+            event(.publishStopped, generation, of: id), event(.left, generation, of: id),
+            participant(generation, of: id, isConnected: false),
+        ]
+    }
+
+    @Test(
+        arguments: [
+            // A session of which it was all is forgotten with it, and may begin again.
+            (publish(7) + [wasTest(7)], false, []),
+            (publish(7) + [wasTest(7)] + publish(8), true, ["p"]),
+            // Others stay, and their session.
+            (publish(6, of: "q") + publish(7) + [wasTest(7)], true, ["q"]),
+            // When in doubt it was a publish: it has published before, goes on, was recorded, or is not the newest of its participant.
+            (publish(6) + publish(7) + [wasTest(7)], true, ["p"]),
+            (start(7) + [wasTest(7)], true, ["p"]),
+            (start(7) + [recording(.active, of: "p")] + publish(7).suffix(3) + [wasTest(7)], true, ["p"]),
+            (publish(7) + [wasTest(6)], true, ["p"]),
+        ] as [([HistoryWrite], Bool, [String])])
+    func `a network test leaves no participant, here as at a gateway alone`(
+        _ writes: [HistoryWrite], _ hasSession: Bool, _ participants: [String]
+    ) async throws {
+        let bench = try ClusterBench()
+        let node = try bench.node("a")
+        let embedded = try TemporaryDirectory()
+        let alone = try EmbeddedStore(directory: embedded.path)
+        alone.record(writes)
+        // What comes behind says that all has come.
+        node.store.record(writes + [Self.began("st-mark")])
+        @Sendable func lists(_ history: any HistoryReading) throws -> [String] {
+            let found = try history.participants(ofStage: Self.arn, sessionID: "st-1", limit: 10).map(\.participantID)
+            let ofOne = try history.events(ofStage: Self.arn, sessionID: "st-1", participantID: "p", limit: 10)
+            return found + [
+                "\(try history.session("st-1", ofStage: Self.arn) != nil)", "\(found.contains("p") == !ofOne.isEmpty)",
+                "\(try history.sessions(ofStage: Self.arn, after: nil, limit: 10).count)",
+            ]
+        }
+        let expected = participants + ["\(hasSession)", "true"]
+        try await eventually {
+            try await node.read { try $0.session("st-mark", ofStage: Self.arn) } != nil
+        }
+        #expect(try await node.read { try lists($0) } == expected + [hasSession ? "2" : "1"])
+        let (told, events) = try await withCheckedThrowingContinuation { continuation in
+            alone.read {
+                (try lists($0), try $0.events(after: 0, limit: 100).count)
+            } reply: {
+                continuation.resume(with: $0)
+            }
+        }
+        #expect(told == expected + [hasSession ? "1" : "0"])
+        #expect(events >= 2, "they are still to be delivered")
+        alone.close()
     }
 
     @Test

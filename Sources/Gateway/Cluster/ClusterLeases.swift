@@ -99,6 +99,8 @@ extension ClusterLeases: PublishReports {
         if local.started(lease) { order(.announced(stageID: lease.stageID, sessionID: lease.stageSessionID)) }
     }
 
+    public func publishWasTest(_ lease: PublishLease) { local.wasTest(lease) }
+
     public func publishFailed(_ lease: PublishLease, _ refusal: Refusal) {
         guard let code = refusal.code.eventErrorCode else { return }
         if local.failed(lease, errorCode: code) {

@@ -37,6 +37,8 @@ enum HistoryScript {
     static let event = ofParticipant(PackageResources.event_lua)
     /// A publish is over, whoever held it.
     static let closed = ofParticipant(PackageResources.closed_lua)
+    /// A publish was a network test.
+    static let wasTest = ofParticipant(PackageResources.wastest_lua)
     /// Points of metrics.
     static let metrics = RedisScript(PackageResources.metrics_lua)
     /// Appends events to the stream of all.

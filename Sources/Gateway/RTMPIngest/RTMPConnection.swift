@@ -363,7 +363,7 @@ final class RTMPConnection {
 
     /// The transport has closed, whoever wanted it.
     func transportClosed() {
-        publish?.end(.connectionLost)
+        publish?.peerLeft()
         if case .closed = stage { return }
         deadline = nil
         stage = .closed

@@ -47,6 +47,16 @@ final class RTMPPublish {
     /// Ends without a word.
     func end(_ reason: SessionEnd) { perform(machine.ended(), because: reason) }
 
+    /// The encoder has gone without a goodbye, as the SDKs' network test does.
+    func peerLeft() {
+        if let live, live.wasNetworkTest {
+            let lease = live.pipeline.publication.lease
+            connection.log(.info, "rtmp_network_test", ["participant": .string(lease.participantID)])
+            ingest.environment.reports?.publishWasTest(lease)
+        }
+        end(.connectionLost)
+    }
+
     func leaseEnded(_ reason: LeaseEnd) {
         switch reason {
         case .takenOver: perform(machine.leaseEnded(reason), because: .takenOver)
@@ -214,6 +224,7 @@ final class RTMPPublish {
 
     private func secondPassed() {
         if let refusal = live?.pipeline.timePassed(ingest.loop.now) { return refuse(refusal) }
+        live?.secondPassed()
         if let roundTrip = connection.transport.roundTrip {
             live?.pipeline.publication.counters.measured(roundTrip: roundTrip)
         }
@@ -247,9 +258,20 @@ final class LivePublish {
     let tick: TimerWatch
     /// When a message came last: a store a message, in place of a timer that is set anew.
     var lastMedia: MonotonicTime
+    private var networkTest = NetworkTest()
 
     init(pipeline: RTMPPublishPipeline, silence: TimerWatch, tick: TimerWatch, began: MonotonicTime) {
         (self.pipeline, self.silence, self.tick, lastMedia) = (pipeline, silence, tick, began)
+    }
+
+    func secondPassed() { networkTest.secondPassed(byteCount: byteCount) }
+
+    /// Of one that has ended without a goodbye.
+    var wasNetworkTest: Bool { networkTest.isLikely(byteCount: byteCount) }
+
+    private var byteCount: Int {
+        let counters = pipeline.publication.counters
+        return counters.video.reduce(counters.audio.bytes.value) { $0 + $1.bytes.value }
     }
 }
 

@@ -46,6 +46,14 @@ struct HistoryForwarder {
                 name: .left, time: time, stageARN: stageARN, sessionID: sessionID, participantID: participantID, userID: "",
                 generation: generation)
             return try close(event, origin)
+        case .wasTest(let stageARN, let sessionID, let participantID, let generation):
+            let stageID = ResourceName.identifier(inARN: stageARN)
+            _ = try server.run(
+                HistoryScript.wasTest,
+                keys(stageARN, sessionID, participantID) + [
+                    schema.sessions(ofStage: stageID), schema.session(sessionID, ofStage: stageID),
+                ],
+                arguments(origin, participantID, generation: generation) + [RedisArgument(sessionID)])
         case .metrics(let samples): try forward(samples, origin, now)
         case .delivered, .forwarded: break
         }

@@ -53,7 +53,7 @@ struct EmbeddedHistory: HistoryReading {
         try ParticipantEvent.fetch(
             database,
             where: """
-                stageARN = ? AND sessionID = ? AND participantID = ? AND \(ParticipantEvent.isModelled) AND sequence > ?
+                stageARN = ? AND sessionID = ? AND participantID = ? AND \(ParticipantEvent.isModelled) AND isListed AND sequence > ?
                     ORDER BY sequence LIMIT ?
                 """,
             [arn, sessionID, participantID, after, limit])

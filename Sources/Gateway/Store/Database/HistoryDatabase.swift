@@ -109,6 +109,8 @@ struct HistoryDatabase: Sendable {
                     replication.part.rawValue, replication.stateName, replication.sourceStageARN, replication.sourceSessionID,
                     stage, session, participantID,
                 ])
+        case .wasTest(let stage, let session, let participantID, let generation):
+            try Self.forget(test: [stage, session, participantID, Int64(generation)], database)
         // Where there is a cluster, its database keeps them.
         case .journal: break
         case .metrics(let samples): if !isQueueing { try Self.append(samples, database) }
@@ -126,6 +128,29 @@ struct HistoryDatabase: Sendable {
             }
         }
         return []
+    }
+
+    /// - Parameter publish: stage, session, participant, generation.
+    private static func forget(test publish: StatementArguments, _ database: Database) throws {
+        let ofPublish = [.joined, .publishStarted, .publishStopped, .publishWarning, ParticipantEvent.Name.left]
+            .map { "'\($0.rawValue)'" }.joined(separator: ", ")
+        try database.execute(
+            sql: """
+                DELETE FROM participant WHERE stageARN = ?1 AND sessionID = ?2 AND participantID = ?3
+                    AND isConnected = 0 AND recordingState = '' AND replicationType = '' AND NOT EXISTS
+                    (SELECT 1 FROM event WHERE stageARN = ?1 AND sessionID = ?2 AND participantID = ?3 AND isListed
+                        AND (generation <> ?4 OR name NOT IN (\(ofPublish))))
+                """, arguments: publish)
+        guard database.changesCount > 0 else { return }
+        try database.execute(
+            sql: """
+                UPDATE event SET isListed = 0 WHERE stageARN = ?1 AND sessionID = ?2 AND participantID = ?3 AND generation = ?4
+                """, arguments: publish)
+        try database.execute(
+            sql: """
+                DELETE FROM stageSession WHERE stageARN = ?1 AND sessionID = ?2 AND NOT EXISTS
+                    (SELECT 1 FROM participant WHERE stageARN = ?1 AND sessionID = ?2) AND ?3 <> '' AND ?4 >= 0
+                """, arguments: publish)
     }
 
     private static let setRecording = """
@@ -238,6 +263,9 @@ struct HistoryDatabase: Sendable {
                         PRIMARY KEY (stageARN, sessionID, participantID)) WITHOUT ROWID
                     """)
         }
+        migrator.registerMigration("9 events of network tests") { database in
+            try database.execute(sql: "ALTER TABLE event ADD COLUMN isListed INTEGER NOT NULL DEFAULT 1")
+        }
         return migrator
     }
 }
@@ -285,7 +313,8 @@ extension HistoryDatabase {
     private static func enqueue(_ write: HistoryWrite, _ database: Database) throws {
         switch write {
         case .delivered, .forwarded: return
-        case .sessionBegan, .sessionEnded, .participant, .event, .recording, .replication, .metrics, .journal, .closed: break
+        case .sessionBegan, .sessionEnded, .participant, .event, .recording, .replication, .metrics, .journal, .closed, .wasTest:
+            break
         }
         let entry = String(decoding: try JSONEncoder().encode(write), as: UTF8.self)
         try database.cachedStatement(sql: "INSERT INTO platformQueue (entry) VALUES (?)").execute(arguments: [entry])

@@ -62,6 +62,8 @@ public final class EmbeddedLeases: PublishLeases {
 extension EmbeddedLeases: PublishReports {
     public func publishStarted(_ lease: PublishLease) { change(lease) { $0.started(lease, now: $1) } }
 
+    public func publishWasTest(_ lease: PublishLease) { change(lease) { $0.wasTest(lease, now: $1) } }
+
     public func publishFailed(_ lease: PublishLease, _ refusal: Refusal) {
         guard let code = refusal.code.eventErrorCode else { return }
         change(lease) { $0.failed(lease, errorCode: code, now: $1) }

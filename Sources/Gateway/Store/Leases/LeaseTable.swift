@@ -28,6 +28,8 @@ struct LeaseTable {
         /// Whether JOINED has been recorded.
         var isAnnounced = false
         var isPublishing = false
+        /// It was a network test, and is about to end.
+        var wasTest = false
         /// Under which the history knows it, where that is not the lease's own (`revive`).
         var revivedGeneration: UInt64?
         /// What is told once the publish has started; if it never does, they leave no trace.
@@ -46,6 +48,8 @@ struct LeaseTable {
         var record: StageSession
         /// Whether the history knows it; until a participant is announced it does not.
         var isRecorded = false
+        /// A network test was in it: if it was alone, the history has forgotten the session with it.
+        var mayBeForgotten = false
         /// Who publishes or watches; who does both counts twice.
         var present = 0
         /// When the last of them left, or the beginning.
@@ -104,7 +108,13 @@ struct LeaseTable {
     mutating func release(_ lease: PublishLease, now: WallTime) -> [HistoryWrite] {
         guard let (key, entry) = find(lease) else { return [] }
         remove(entry, at: key, now)
+        if entry.wasTest { sessions[entry.grant.stageARN]?.mayBeForgotten = true }
         return ending(entry, now: now)
+    }
+
+    mutating func wasTest(_ lease: PublishLease, now: WallTime) -> [HistoryWrite] {
+        if let (key, _) = find(lease) { held[key]?.wasTest = true }
+        return []
     }
 
     /// What the history is told of a publish that ends.
@@ -113,7 +123,13 @@ struct LeaseTable {
         let stopped = entry.isPublishing ? [event(.publishStopped, entry, now)] : []
         // Who also watches stays.
         if viewers[Key(entry.lease)] != nil { return stopped }
-        return stopped + [event(.left, entry, now), participant(entry, isConnected: false)]
+        let left = stopped + [event(.left, entry, now), participant(entry, isConnected: false)]
+        guard entry.wasTest else { return left }
+        return left + [
+            .wasTest(
+                stageARN: entry.grant.stageARN, sessionID: entry.lease.stageSessionID, participantID: entry.lease.participantID,
+                generation: entry.revivedGeneration ?? entry.lease.generation)
+        ]
     }
 
     mutating func started(_ lease: PublishLease, now: WallTime) -> [HistoryWrite] {
@@ -372,8 +388,9 @@ extension LeaseTable {
     }
 
     private mutating func record(sessionOf stageARN: String) -> [HistoryWrite] {
-        guard let session = sessions[stageARN], !session.isRecorded else { return [] }
+        guard let session = sessions[stageARN], !session.isRecorded || session.mayBeForgotten else { return [] }
         sessions[stageARN]?.isRecorded = true
+        sessions[stageARN]?.mayBeForgotten = false
         return [.sessionBegan(session.record)]
     }
 

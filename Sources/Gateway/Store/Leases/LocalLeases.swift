@@ -66,6 +66,8 @@ package final class LocalLeases: Sendable {
 
     package func started(_ lease: PublishLease) -> Bool { change(lease.stageID) { $0.started(lease, now: $1) } }
 
+    package func wasTest(_ lease: PublishLease) { change(lease.stageID) { $0.wasTest(lease, now: $1) } }
+
     package func failed(_ lease: PublishLease, errorCode: String) -> Bool {
         change(lease.stageID) { $0.failed(lease, errorCode: errorCode, now: $1) }
     }
