@@ -242,7 +242,7 @@ struct ClusterHistoryTests {
             (publish(7) + [wasTest(7)] + publish(8), true, ["p"]),
             // Others stay, and their session.
             (publish(6, of: "q") + publish(7) + [wasTest(7)], true, ["q"]),
-            // When in doubt it was a publish: it has published before, goes on, was recorded, or is not the newest of its participant.
+            // When in doubt it was a publish: it has published before, goes on, was recorded, or has another generation.
             (publish(6) + publish(7) + [wasTest(7)], true, ["p"]),
             (start(7) + [wasTest(7)], true, ["p"]),
             (start(7) + [recording(.active, of: "p")] + publish(7).suffix(3) + [wasTest(7)], true, ["p"]),
