@@ -1,29 +1,23 @@
-"""The jobs of scripts/bench: each measures with a gateway of its own and adds rows to the table. Targets are per docs/performance.md."""
+"""The jobs of scripts/bench: each measures with a gateway of its own and adds rows to the table. Goals are per docs/performance.md."""
 import socket
 import time
 import urllib.parse
 
-from bench_clips import with_opus
-from bench_load import AAC, Receiver, full, lines, lower_layers, rtmp, silent, whip
+import bench_streams
+from bench_load import AAC, CPU, Receiver, full, lines, lower_layers, passed, rtmp, whip
 from bench_many import growth, hold, workers
-from bench_peers import Janus, Nginx
+from bench_peers import Nginx
 from gateway_run import Gateway, bench, clip, free_port
 
-STREAMS, LAYERED_STREAMS = 50, 30
-CPU = "ms CPU a stream-second"
+STREAMS, LAYERED_STREAMS = bench_streams.STREAMS, 30
 
 
-def measure_floor() -> dict:
-    return bench("floor", "--flv", full())
-
-
-def passed():
-    """Video, and Opus by Enhanced RTMP: the contract asks for both."""
-    return with_opus(silent())
-
-
-def cost(run) -> float:
-    return run.cost
+def steps(table, seconds, rounds, peers):
+    """What single steps cost on this machine, for set-ups to stand beside and to tell machines apart."""
+    table.floor = bench("floor")
+    table.row("one wake-up of a waiting thread", table.floor["wakeUpMicroseconds"], "µs CPU")
+    table.row("one P-384 verification", table.floor["tokenVerification"], "ms CPU")
+    table.row("the server's half of a DTLS handshake", table.floor["dtlsHandshake"], "ms CPU")
 
 
 def resident(pid: int) -> int:
@@ -39,62 +33,6 @@ def idle(table, seconds, rounds, peers):
         table.row("idle", min(run["process"]["cpuMillisecondsPerSecond"] for run in runs), "ms CPU a second", 0.3, 0)
     finally:
         gateway.close()
-
-
-def rtmp_costs(table, seconds, rounds, peers):
-    """Interleaved: each round runs every job once."""
-    gateway, other = Gateway(), Nginx() if peers else None
-    runs: dict[str, list] = {}
-    try:
-        keys, pid, quick = gateway.keys(STREAMS), gateway.process.pid, gateway.quickstart
-        jobs = {
-            "passed": (quick["rtmpURL"], keys, passed(), pid), "aac": (quick["rtmpURL"], keys, full(), pid),
-            "tls": (quick["rtmpsURL"], keys, passed(), pid),
-        }
-        if other:
-            names = [f"s{number}" for number in range(STREAMS)]
-            jobs |= {"peer": (other.url, names, full(), other.pid), "peer, passed": (other.url, names, passed(), other.pid)}
-        for _ in range(rounds):
-            for name, (url, names, flv, process) in jobs.items():
-                runs.setdefault(name, []).append(rtmp(url, names, flv, seconds, process, gateway.router_ports))
-    finally:
-        gateway.close()
-        if other:
-            other.close()
-    best = {name: min(every, key=cost) for name, every in runs.items()}
-    floor, without_codecs = table.floor, best["passed"].cost
-    peer_cost = {name: best[name].cost for name in best if name.startswith("peer")}
-    table.row(f"RTMP to RTP, Opus passed, {STREAMS} streams", without_codecs, CPU, 0.9, floor["rtmp"], peer_cost.get("peer, passed"),
-              best["passed"].note)
-    target = min(3.2, 1.25 * floor["rtmpTranscoded"])
-    table.row(f"RTMP to RTP, AAC to Opus, {STREAMS} streams", best["aac"].cost, CPU, target, floor["rtmpTranscoded"],
-              peer_cost.get("peer"), best["aac"].note)
-    table.row("RTMPS on top of RTMP", best["tls"].cost - without_codecs, CPU, 0.4, note=best["tls"].note)
-
-
-def whip_costs(table, seconds, rounds, peers):
-    """Janus forwards the same packets to the same ports; it takes turns with ours."""
-    gateway, other = Gateway(), Janus() if peers else None
-    variants = {
-        ("GCM, bursts", 1.0): [], ("GCM, paced", 2.0): ["--paced"], ("AES-CM, bursts", 1.2): ["--aes-cm"],
-        ("AES-CM, paced", 2.2): ["--aes-cm", "--paced"],
-    }
-    runs: dict = {variant: [] for variant in variants}
-    theirs: dict = {variant: [] for variant in variants}
-    try:
-        tokens, url, pid = gateway.tokens(STREAMS), gateway.quickstart["whipURL"], gateway.process.pid
-        for _ in range(rounds):
-            for variant, options in variants.items():
-                runs[variant].append(whip(url, tokens, seconds, pid, gateway.router_ports, *options))
-                if other:
-                    theirs[variant].append(other.forwarding(STREAMS, seconds, gateway.router_ports, *options))
-    finally:
-        gateway.close()
-        if other:
-            other.close()
-    for (name, target), every in runs.items():
-        best, peer = min(every, key=cost), min(theirs[name, target], key=cost, default=None)
-        table.row(f"WHIP to RTP, {name}, {STREAMS} streams", best.cost, CPU, target, table.floor["whip"][name], peer and peer.cost, best.note)
 
 
 def layers(table, seconds, rounds, peers):
@@ -183,18 +121,18 @@ def whip_set_up(table, gateway, rounds):
         tokens = gateway.tokens(40)
         for runs in (new, known):
             runs.append(whip(gateway.quickstart["whipURL"], tokens, 0.1, gateway.process.pid, gateway.router_ports).sent)
-    floor = table.floor["dtlsHandshake"]
+    floor = table.floor.get("dtlsHandshake")
     table.row("WHIP POST to DTLS done, p50", min(run["connectMilliseconds"]["p50"] for run in known), "ms", 3)
     table.row("WHIP set-up, known token", min(run["cpuMillisecondsPerSetUp"] for run in known), "ms CPU", 1.1, floor)
     table.row("WHIP set-up, new token", min(run["cpuMillisecondsPerSetUp"] for run in new), "ms CPU", 1.6,
-              floor + table.floor["tokenVerification"])
+              floor and floor + table.floor["tokenVerification"])
 
 
 def first_packet(table, gateway, rounds):
     """One publisher after the other sends one keyframe; how long after its POST the router has the first packet of it."""
     runs = []
     for _ in range(rounds):
-        with Receiver(gateway.router_ports, 0, measures_latency=True) as receiver, lines(gateway.tokens(40)) as file:
+        with Receiver(gateway.router_ports, 0, waits=True) as receiver, lines(gateway.tokens(40)) as file:
             bench("whip", gateway.quickstart["whipURL"], "--tokens", file.name, "--flv", full(), "--opening")
             runs.append(receiver.report()["firstPacketMilliseconds"])
     table.row("WHIP POST to first RTP out, p50", min(run["p50"] for run in runs), "ms", 5)
@@ -254,6 +192,7 @@ def resets(table, gateway, count=10_000, concurrency=4):
 
 
 JOBS = {
-    "idle": idle, "rtmp": rtmp_costs, "whip": whip_costs, "layers": layers, "latency": latency, "setup": set_up, "memory": memory, "growth": growth,
+    "steps": steps, "idle": idle, "rtmp": bench_streams.rtmp_costs, "whip": bench_streams.whip_costs, "waiting": bench_streams.waiting,
+    "layers": layers, "latency": latency, "setup": set_up, "memory": memory, "growth": growth,
     "workers": workers, "hold": hold,
 }

@@ -5,8 +5,10 @@ import signal
 import subprocess
 import tempfile
 
+from bench_clips import with_opus
 from gateway_run import PROGRAMS, bench, clip
 
+CPU = "ms CPU a stream-second"
 AAC = ["-c:a", "aac", "-b:a", "128k", "-ac", "2"]
 # The receiver ends itself when nothing has come for 1.5 s; a busy machine gets more.
 RECEIVER_PATIENCE_SECONDS = 30
@@ -20,6 +22,11 @@ def silent() -> pathlib.Path:
     return clip("silent", ["-an"])
 
 
+def passed() -> pathlib.Path:
+    """Video, and Opus by Enhanced RTMP: the contract asks for both."""
+    return with_opus(silent())
+
+
 def lower_layers() -> list:
     """Options of stagedoor-bench that put two layers below the first one, as IVS' web SDK makes them."""
     lower = [clip("mid", ["-an"], "700k", "640x360"), clip("low", ["-an"], "200k", "320x180")]
@@ -30,12 +37,12 @@ class Receiver:
     """Takes what a server sends to a range of ports, in a process of its own, and keeps account.
 
     Waking it would be charged to the server whose packet does so, a fifth of what a stream costs and nothing that a network card
-    charges: it looks every 2 to 4 ms, but where latencies are measured."""
+    charges: it looks every 2 to 4 ms, but where latencies are measured or it is told to wait."""
 
-    def __init__(self, ports: tuple[int, int], seconds: float, measures_latency: bool = False):
+    def __init__(self, ports: tuple[int, int], seconds: float, waits: bool = False):
         # Set-ups of a thousand streams come first; it ends itself when the streams have.
         command = ["receive", "--ports", f"{ports[0]}-{ports[1]}", "--seconds", str(seconds + 300), "--idle", "1.5"]
-        if not measures_latency:
+        if not waits:
             command.append("--rests")
         self.program = subprocess.Popen(
             [PROGRAMS / "stagedoor-bench", *command], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
@@ -93,14 +100,15 @@ class Run:
         return (process["after"]["rssKilobytes"] - process["before"]["rssKilobytes"]) / max(1, self.sent["streams"])
 
 
-def rtmp(url: str, keys: list[str], flv: pathlib.Path, seconds: float, pid: int, ports: tuple[int, int], *options) -> Run:
-    with Receiver(ports, seconds, "--marks" in options) as receiver, lines(keys) as file:
+def rtmp(url: str, keys: list[str], flv: pathlib.Path, seconds: float, pid: int, ports: tuple[int, int], *options, waits: bool = False) -> Run:
+    with Receiver(ports, seconds, waits or "--marks" in options) as receiver, lines(keys) as file:
         sent = bench("rtmp", url, "--keys", file.name, "--flv", flv, "--seconds", seconds, "--pid", pid, *options, seconds=seconds)
         return Run(sent, receiver.report())
 
 
-def whip(url: str, tokens: list[str], seconds: float, pid: int, ports: tuple[int, int], *options, flv: pathlib.Path | None = None) -> Run:
-    with Receiver(ports, seconds, "--marks" in options) as receiver, lines(tokens) as file:
+def whip(url: str, tokens: list[str], seconds: float, pid: int, ports: tuple[int, int], *options, flv: pathlib.Path | None = None,
+         waits: bool = False) -> Run:
+    with Receiver(ports, seconds, waits or "--marks" in options) as receiver, lines(tokens) as file:
         sent = bench("whip", url, "--tokens", file.name, "--flv", flv or full(), "--seconds", seconds, "--pid", pid, *options,
                      seconds=seconds)
         return Run(sent, receiver.report())

@@ -9,8 +9,7 @@ struct StagedoorBench: ParsableCommand {
         abstract: "Publishes many streams from one file, watches them, receives RTP as a router would, and prints what it cost.",
         subcommands: [
             PublishRTMP.self, PublishWHIP.self, WatchWHEP.self, Receive.self, Connect.self, Tokens.self, RouterCheck.self,
-            Floor.self,
-            MeasureContract.self, Steps.self, ReportTable.self,
+            Relay.self, Floor.self, MeasureContract.self, Steps.self, ReportTable.self,
         ])
 }
 

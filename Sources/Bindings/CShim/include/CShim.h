@@ -6,6 +6,7 @@
 
 #include "shim_addresses.h"
 #include "shim_datagrams.h"
+#include "shim_epoll.h"
 #include "shim_files.h"
 #include "shim_libraries.h"
 #include "shim_streams.h"

@@ -42,6 +42,9 @@ struct PublishWHIP: ParsableCommand {
     @Option(
         help: "The first stream goes on from another port after so many seconds, and at SIGUSR1, as behind a NAT that forgot it.")
     var rebindAfter: Double?
+    @Flag(
+        help: "Without signalling: the URL has the address of stagedoor-bench relay srtp, stream N has the Nth port from it on.")
+    var bare = false
     @Option(help: "PEM file of the authority that signed the endpoint's certificate.")
     var ca: String?
     @Option(help: "A server process whose CPU and memory are reported.")
@@ -87,7 +90,10 @@ struct PublishWHIP: ParsableCommand {
             return WHIPPublisher(loop: loop, endpoint: client, token: token, context: context, manner)
         }
         var report = Report()
-        let connected = connect(publishers, on: loop, into: &report) { if opening { $0.open(clip) } }
+        let connected =
+            bare
+            ? try begin(publishers, into: &report)
+            : connect(publishers, on: loop, into: &report) { if opening { $0.open(clip) } }
         if !opening { publish(clip, by: connected, on: loop, into: &report) }
         report.endedByServer = connected.count(where: \.isEndedByServer)
         report.endedAfterSeconds = connected.compactMap(\.endedAfter?.inSeconds).min()
@@ -99,6 +105,19 @@ struct PublishWHIP: ParsableCommand {
     private var manner: WHIPPublisher.Manner {
         WHIPPublisher.Manner(
             profileLevelID: profileLevelID, layerCount: media.flv.count, faults: Set(fault), rests: media.rest, loss: loss / 100)
+    }
+
+    /// Without set-ups.
+    private func begin(_ publishers: [WHIPPublisher], into report: inout Report) throws -> [WHIPPublisher] {
+        guard let url = URL(string: url), let ip = url.host.flatMap(IPAddress.init),
+            let port = url.port.flatMap(UInt16.init(exactly:))
+        else { throw ValidationError("--bare needs an address and a port, such as srtp://127.0.0.1:5004") }
+        for (index, publisher) in publishers.enumerated() {
+            let remote = SocketAddress(ip, port: port + UInt16(index))
+            try publisher.connect(bare: remote, offersAESCMOnly ? .aes128CMSHA1_80 : .aeadAES128GCM)
+        }
+        report.streams = publishers.count
+        return publishers
     }
 
     /// Sets up `concurrency` at a time and returns those that are connected; `onConnected` is called for each at once.

@@ -16,19 +16,16 @@ import Wire
     var onClosed: () -> Void = {}
     /// SRTP and SRTCP, still protected, to be changed in place.
     var onMedia: (UnsafeMutableRawBufferPointer) -> Void = { _ in }
-    private(set) var outbound: SRTPOutbound?
-    private(set) var inbound: SRTPInbound?
+    let path: ProtectedPath
 
     private let loop: EventLoop
     private let server: WHIPServerDescription
     private let username: String
     private let localPassword: [UInt8]
-    private var socket: UDPSocket
     private let stun = STUNClient()
     private let agent = STUNAgent(isControlling: true)
     private let dtls: DTLSConnection
     private let isClient: Bool
-    private var remote: SocketAddress?
     private var checkCount = 0
     private var checks: Watch?
     private var retransmission: Watch?
@@ -43,39 +40,13 @@ import Wire
         (username, localPassword) = ("\(server.ufrag):\(offer.ufrag)", Array(offer.password.utf8))
         isClient = !server.isServerActive
         dtls = try DTLSConnection(context, role: isClient ? .client : .server, expecting: server.fingerprints)
-        socket = try Self.makeSocket(toward: server, on: loop)
-        socket.onDatagrams = { [unowned self] batch in for datagram in batch { take(datagram) } }
+        path = try ProtectedPath(loop: loop, isV4: server.isV4)
+        path.onDatagram = { [unowned self] in take($0) }
         checks = loop.schedule(after: .zero, repeating: Self.checkInterval) { [unowned self] in check() }
     }
 
-    private static func makeSocket(toward server: WHIPServerDescription, on loop: EventLoop) throws -> UDPSocket {
-        let ip = server.candidates[0].ip.isV4 ? IPAddress.anyV4 : .anyV6
-        return try UDPSocket(loop: loop, address: SocketAddress(ip, port: 0))
-    }
-
     /// Goes on from another port, as after a NAT has forgotten the old one: the next check comes when it is due.
-    func rebind() throws {
-        let fresh = try Self.makeSocket(toward: server, on: loop)
-        fresh.onDatagrams = socket.onDatagrams
-        socket = fresh
-    }
-
-    func send(_ bytes: [UInt8]) { if let remote { socket.send(bytes, to: remote) } }
-
-    /// Protects with `body`, and sends what it returns, if anything.
-    func protecting(_ body: (inout SRTPOutbound) throws(SRTPError) -> [UInt8]?) {
-        guard var protection = outbound.take() else { return }
-        if let bytes = try? body(&protection) { send(bytes) }
-        outbound = consume protection
-    }
-
-    /// The plain bytes of one SRTCP packet; nil when it is not genuine.
-    func unprotectControl(_ packet: UnsafeMutableRawBufferPointer) -> Int? {
-        guard var protection = inbound.take() else { return nil }
-        let count = try? unsafe protection.unprotectControl(packet)
-        inbound = consume protection
-        return count
-    }
+    func rebind() throws { try path.rebind(isV4: server.isV4) }
 
     /// Says goodbye by DTLS and stops checking.
     func close() {
@@ -88,9 +59,9 @@ import Wire
     // MARK: - Checks
 
     private func check() {
-        let target = remote ?? server.candidates[checkCount % server.candidates.count]
+        let target = path.remote ?? server.candidates[checkCount % server.candidates.count]
         checkCount += 1
-        socket.send(stun.check(username: username, password: server.password, useCandidate: true), to: target)
+        path.send(stun.check(username: username, password: server.password, useCandidate: true), to: target)
     }
 
     /// Sorts what shares the port by its first byte (RFC 7983 §7).
@@ -107,8 +78,8 @@ import Wire
     private func takeSTUN(_ datagram: Datagram) {
         let bytes = unsafe UnsafeRawBufferPointer(datagram.payload)
         if unsafe STUNMessage(preChecking: bytes)?.isBindingRequest == true { return unsafe answer(bytes, from: datagram.source) }
-        guard unsafe stun.read([UInt8](bytes)) == .success, remote == nil else { return }
-        remote = datagram.source
+        guard unsafe stun.read([UInt8](bytes)) == .success, path.remote == nil else { return }
+        path.remote = datagram.source
         checks = loop.schedule(after: Self.consentInterval, repeating: Self.consentInterval) { [unowned self] in check() }
         if isClient { proceed { connection throws(DTLSError) in try connection.start() } }
     }
@@ -120,7 +91,7 @@ import Wire
             try unsafe agent.answer(request, password: localPassword, from: source, into: buffer)
         }
         guard case .success(let count) = answer else { return }
-        socket.send(Array(reply[..<count]), to: source)
+        path.send(Array(reply[..<count]), to: source)
     }
 
     // MARK: - DTLS
@@ -145,13 +116,12 @@ import Wire
         }
     }
 
-    private func sendFlights() { for datagram in dtls.takeOutgoing() { send(datagram) } }
+    private func sendFlights() { for datagram in dtls.takeOutgoing() { path.send(datagram) } }
 
     private func install(_ number: UInt16, _ exported: Secret) {
         guard let profile = SRTPProfile(rawValue: number) else { return onClosed() }
         let keys = SRTPKeys.pair(exported: exported, profile: profile)
-        outbound = try? SRTPOutbound(isClient ? keys.client : keys.server)
-        inbound = try? SRTPInbound(isClient ? keys.server : keys.client)
+        path.protect(by: isClient ? keys.client : keys.server, isClient ? keys.server : keys.client)
         sendFlights()
         onConnected()
     }

@@ -102,6 +102,8 @@ struct WHIPServerDescription {
     /// The server opens the DTLS connection.
     let isServerActive: Bool
 
+    var isV4: Bool { candidates[0].ip.isV4 }
+
     /// A real answer has up to a dozen.
     static let maximumCandidates = 16
 

@@ -37,6 +37,7 @@ final class WHIPPublisher {
     private let context: DTLSContext
     private var resource: WHIPEndpointClient.Resource?
     private var connection: WHIPConnection?
+    private var path: ProtectedPath?
     private var rests: LayerRests
     private var postedAt = MonotonicTime.zero
     private var startedAt = MonotonicTime.zero
@@ -79,6 +80,7 @@ final class WHIPPublisher {
                 answeredAfter = EventLoop.monotonicNow() - start
                 self.resource = resource
                 connection = try open(resource, start, finish)
+                path = connection?.path
             } catch { finish("\(error)") }
         }
     }
@@ -99,6 +101,15 @@ final class WHIPPublisher {
         }
         unsafe connection.onMedia = { [unowned self] in unsafe takeControl($0) }
         return connection
+    }
+
+    /// Begins at once, with agreed keys, toward `stagedoor-bench relay`.
+    func connect(bare remote: SocketAddress, _ profile: SRTPProfile) throws {
+        let bare = try ProtectedPath(loop: loop, isV4: remote.ip.isV4)
+        bare.remote = remote
+        bare.protect(by: .agreed(profile), .agreed(profile))
+        path = bare
+        (answeredAfter, connectedAfter) = (.zero, .zero)
     }
 
     // MARK: - Media
@@ -143,7 +154,7 @@ final class WHIPPublisher {
     private func send(_ packet: RTPClip.Packet, offset: Int, mark: MonotonicTime) {
         var payload = packet.payload
         if let markOffset = packet.markOffset { LatencyMark.write(mark.nanoseconds, into: &payload, at: markOffset) }
-        connection?.protecting { protection throws(SRTPError) in
+        path?.protecting { protection throws(SRTPError) in
             let bytes = try senders.protect(packet, payload, offset: offset, by: &protection)
             return isLost(packet) ? nil : bytes
         }
@@ -165,7 +176,7 @@ final class WHIPPublisher {
             sender.report(at: EventLoop.wallNow(), elapsed: elapsed).write(into: &writer)
             SourceDescription(chunks: [.init(ssrc: sender.ssrc, cname: offer.cname)]).write(into: &writer)
             let plain = writer.bytes
-            connection?.protecting { protection throws(SRTPError) in
+            path?.protecting { protection throws(SRTPError) in
                 var bytes = plain + [UInt8](repeating: 0, count: SRTPOutbound.trailerByteCount)
                 let count = try unsafe bytes.withUnsafeMutableBufferPointer { buffer throws(SRTPError) in
                     try unsafe protection.protectControl(UnsafeMutableRawBufferPointer(buffer), count: plain.count)
@@ -177,11 +188,11 @@ final class WHIPPublisher {
     }
 
     private func takeControl(_ packet: UnsafeMutableRawBufferPointer) {
-        guard let count = unsafe connection?.unprotectControl(packet) else { return }
+        guard let count = unsafe path?.unprotectControl(packet) else { return }
         let plain = unsafe Array(packet[..<count])
         for packet in unsafe (try? RTCPCompound.parse(plain.span.bytes)) ?? [] {
             switch packet {
-            case .nack(let nack): for answer in senders.answers(to: nack) { connection?.send(answer) }
+            case .nack(let nack): for answer in senders.answers(to: nack) { path?.send(answer) }
             case .pictureLoss(let request): senders.keyframeWasAsked(of: request.mediaSSRC)
             case .fullIntraRequest(let request): for entry in request.entries { senders.keyframeWasAsked(of: entry.ssrc) }
             default: break
