@@ -123,6 +123,25 @@ struct OpusToAACSessionTests {
         return found.map { (Array(bytes[$0.0]), $0.1) }
     }
 
+    /// Each packet of 20 ms says that some time has passed: what is made for it is no more than a second, and what packets last.
+    @Test(arguments: [47_040, 96_000, -96_000] as [Int64])
+    func `times that jump cost no more than sound`(_ step: Int64) throws {
+        let audio = try EncodedAudio(filter: "sine=frequency=1000:sample_rate=48000", seconds: 5, rate: 48_000, channels: 2)
+        let first = AACToOpusSession(audio.config, settings: TranscodingSettings())
+        let session = OpusToAACSession(channelCount: 2)
+        var (packetCount, made) = (Int64(0), 0)
+        for (index, frame) in audio.frames.enumerated() {
+            for (packet, _) in try pass(frame, at: Int64(index * 1_024), through: first) {
+                made += try pass(packet, at: 100_000_000 + packetCount * step, through: session).count
+                packetCount += 1
+            }
+        }
+        #expect(packetCount > 200)
+        // Made up, and their own; behind another encoder's beginning one packet does not fill a frame.
+        #expect(made > 0 || abs(step) > 48_000)
+        #expect(made <= Int(2 * packetCount * 960 + 48_000) / AACEncoder.samplesPerFrame)
+    }
+
     @Test(arguments: [1, 2])
     func `a tone keeps its pitch and strength, frame by frame`(channels: Int) throws {
         let audio = try EncodedAudio(

@@ -1,7 +1,7 @@
 /// One stream's way from Opus to AAC, for recordings, on its transcoding thread.
 ///
 /// Packets come in order. What is missing up to a second is concealed, so that the encoder goes on; behind a longer gap, and where
-/// times go back, another encoder begins.
+/// times go back, another encoder begins. Times that jump again and again cost no more than sound does: what comes then is left out.
 final class OpusToAACSession: TranscodingSession {
     private struct Codecs {
         let decoder: OpusDecoder
@@ -14,6 +14,8 @@ final class OpusToAACSession: TranscodingSession {
     private var samples: [Float] = []
     /// Media time of the first of `samples`.
     private var samplesTime: Int64 = 0
+    /// Samples that may be made up, or the time of another encoder: as many as came lately.
+    private var credit = longestConcealed
 
     init(channelCount: Int) { self.channelCount = channelCount }
 
@@ -24,9 +26,19 @@ final class OpusToAACSession: TranscodingSession {
         let missing = mediaTime - samplesTime - Int64(samples.count / channelCount)
         // What came late was concealed.
         if codecs != nil, (-Self.longestLate..<0).contains(missing) { return }
+        guard pays(for: missing) else { return }
         let codecs = try openedCodecs(at: mediaTime, missing: missing)
         if unsafe codecs.decoder.decode(frame, into: &samples) == 0 { return }
         encodeWholeFrames(codecs.encoder, into: &output, emit: emit)
+    }
+
+    private func pays(for missing: Int64) -> Bool {
+        guard codecs != nil else { return true }
+        credit = min(Self.longestConcealed, credit + Self.usualSampleCount)
+        let cost = (0...Self.longestConcealed).contains(missing) ? missing : Self.longestConcealed
+        guard cost <= credit else { return false }
+        credit -= cost
+        return true
     }
 
     private func openedCodecs(at mediaTime: Int64, missing: Int64) throws(TranscodingError) -> Codecs {
@@ -58,6 +70,8 @@ final class OpusToAACSession: TranscodingSession {
         samples.removeFirst(used)
     }
 
+    /// Of a packet: 20 ms.
+    private static let usualSampleCount: Int64 = 960
     private static let longestConcealed = AudioAlignment.ticksPerSecond
     private static let longestLate = AudioAlignment.ticksPerSecond
 }
