@@ -4,8 +4,6 @@ import Testing
 extension Interop {
     /// The broadcast SDKs run on phones; a client shaped like them stands in.
     @Suite struct SDKShaped {
-        /// Four seconds of pictures, and ten of one group again and again.
-        static let pictureCount = 14 * 30
 
         @Test(.timeLimit(.minutes(10)))
         func `a network test leaves no participant, and what follows it is a whole publish`() throws {
@@ -26,23 +24,29 @@ extension Interop {
 
         @Test(.timeLimit(.minutes(10)))
         func `in the background one group of pictures goes on under sound, and a restart is the same participant`() throws {
+            try Self.goToBackground(for: 10)
+        }
+
+        /// After four seconds of pictures.
+        static func goToBackground(for seconds: Int) throws {
             let gateway = try Gateway()
             let stage = try #require(gateway.quickstart.stageArn)
             let capture = try Capture(gateway.sessionDescription)
-            let broadcast = try Self.run("broadcast", to: gateway)
-            #expect(broadcast.status(within: .seconds(120)) == 0, "\(broadcast.output)")
+            let broadcast = try run("\(4 + seconds)", to: gateway)
+            #expect(broadcast.status(within: .seconds(seconds + 120)) == 0, "\(broadcast.output)")
             capture.finish()
             let pictures = try MediaFile.frameDigests(capture.file.path)
-            #expect((Self.pictureCount - 2...Self.pictureCount).contains(pictures.count), "none is missing but the last ones")
+            let count = (4 + seconds) * 30
+            #expect((count - 2...count).contains(pictures.count), "none is missing but the last ones")
             #expect(Set(pictures.dropFirst(4 * 30)).isSubset(of: pictures[60..<120]), "one group")
             #expect(Set(pictures.prefix(60)).isDisjoint(with: pictures[60..<120]), "the one before it is another")
-            #expect(try MediaFile.decodedSounds(capture.file.path) >= 13 * 49)
+            #expect(try MediaFile.decodedSounds(capture.file.path) >= (3 + seconds) * 49)
             let again = try Encoder.librtmp(.p30, to: gateway.quickstart.publishURL, seconds: 3)
             #expect(again.status(within: .seconds(60)) == 0, "\(again.output)")
             try expect("both are told of", within: .seconds(60)) {
-                guard let session = try Self.sessions(gateway, stage).first else { return false }
+                guard let session = try sessions(gateway, stage).first else { return false }
                 let once = ["JOINED", "PUBLISH_STARTED", "PUBLISH_STOPPED", "LEFT"]
-                return try Self.events(gateway, stage, session) == [once + once]
+                return try events(gateway, stage, session) == [once + once]
             }
             gateway.stop()
         }

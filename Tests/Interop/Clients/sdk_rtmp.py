@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""sdk_rtmp.py test|broadcast URL: what the iOS and Android broadcast SDKs do on the wire, by PyAV's own ffmpeg.
+"""sdk_rtmp.py test|SECONDS URL: what the iOS and Android broadcast SDKs do on the wire, by PyAV's own ffmpeg.
 
 test: eight seconds at rates that rise every two seconds, and gone without a goodbye; prints "late" where this machine was too busy for
-that. broadcast: four seconds of pictures, then, as in the background, the last group of them again and again for ten seconds under sound
-that goes on, and a goodbye. Everything is encoded before the first byte is sent.
+that. SECONDS: four of pictures, then, as in the background, the last group of them again and again under sound that goes on, and a
+goodbye. Everything is encoded before the first byte is sent.
 """
 import io
 import os
@@ -90,10 +90,10 @@ def main():
         _, late = send(source, [packet for packet in source.demux() if packet.dts is not None], url)
         print('late' if late > LATE_SECONDS else 'tested', flush=True)
         os._exit(0)
-    source = encoded(14, lambda number: 2)
-    output, _ = send(source, in_background(source, seconds=14, after=4), url)
+    source = encoded(int(what), lambda number: 2)
+    output, _ = send(source, in_background(source, seconds=int(what), after=4), url)
     output.close()
     print('stopped')
 
 
-pyav.run(main, seconds=240)
+pyav.run(main, seconds=600)
