@@ -31,10 +31,19 @@ extension Encoder {
     static func multitrack(
         _ layers: [Clip] = Clip.layers, to gateway: Gateway, seconds: Int, options: [String] = []
     ) throws -> ProgramRun {
-        try ProgramRun(
+        try multitrack(
+            layers, to: "\(gateway.quickstart.rtmpURL)/\(gateway.quickstart.streamKey)", seconds: seconds, options: options)
+    }
+
+    /// - Parameter url: with the stream key behind its last slash.
+    static func multitrack(
+        _ layers: [Clip] = Clip.layers, to url: String, seconds: Int, options: [String] = []
+    ) throws -> ProgramRun {
+        let slash = try #require(url.lastIndex(of: "/"))
+        return try ProgramRun(
             [
-                try Workspace.program("stagedoor-bench"), "rtmp", gateway.quickstart.rtmpURL, "--key",
-                gateway.quickstart.streamKey, "--seconds", "\(seconds)",
+                try Workspace.program("stagedoor-bench"), "rtmp", String(url[..<slash]), "--key",
+                String(url[url.index(after: slash)...]), "--seconds", "\(seconds)",
             ] + files(layers) + options)
     }
 
