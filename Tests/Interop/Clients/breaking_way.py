@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """A TCP way to PORT of 127.0.0.1 that breaks: SIGUSR1 resets what is connected, at both ends. Prints the port it listens on.
 
-usage: breaking_way.py PORT
+usage: breaking_way.py PORT [ADDRESS to listen at, 127.0.0.1]
 """
 import contextlib
 import signal
@@ -46,7 +46,7 @@ def reset(*_):
 
 
 signal.signal(signal.SIGUSR1, reset)
-listener = socket.create_server(("127.0.0.1", 0))
+listener = socket.create_server(((sys.argv[2:] or ["127.0.0.1"])[0], 0))
 print(listener.getsockname()[1], flush=True)
 while True:
     threading.Thread(target=serve, args=(listener.accept()[0],), daemon=True).start()
