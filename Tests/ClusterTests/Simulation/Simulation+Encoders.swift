@@ -6,7 +6,7 @@ import Wire
 /// Encoders, their claims and their sessions.
 extension Simulation {
     func claim(_ encoder: Int, _ takesOver: Bool) {
-        guard !encoders[encoder].isLive, !encoders[encoder].hasGone else { return }
+        guard !encoders[encoder].isLive, !encoders[encoder].hasGone, hasMedia(encoder) else { return }
         if !nodes[encoders[encoder].node].isAlive { encoders[encoder].node = someNode() }
         let (node, key) = (encoders[encoder].node, encoders[encoder].key)
         if nodes[node].claims.values.contains(encoder) { return }
@@ -44,20 +44,25 @@ extension Simulation {
     private func granted(_ claim: Int, _ lease: LeaseIdentity, at node: Int) {
         guard let encoder = nodes[node].claims.removeValue(forKey: claim) else { return }
         let holder = Holder(node: node, lease: lease)
-        guard encoders[encoder].node == node, !encoders[encoder].isLive else { return with(node) { $0.release(lease, moment) } }
+        guard encoders[encoder].node == node, !encoders[encoder].isLive, hasMedia(encoder) else {
+            return with(node) { $0.release(lease, moment) }
+        }
+        checkGeneration(lease)
         report.granted += 1
         report.note("granted \(lease.key.participantID) \(node) \(lease.generation)")
         for other in holders[lease.key, default: []].sorted() where other.node == node { forget(other) }
         for other in holders[lease.key, default: []].sorted() { queue.put(.fenced(other, since: now), at: now + 4 * Self.second) }
-        encoders[encoder].isLive = true
+        (encoders[encoder].isLive, encoders[encoder].liveSince) = (true, now)
         sessions[holder] = Session(encoder: encoder, published: lease)
         open.insert(lease)
         holders[lease.key, default: []].insert(holder)
+        if let joint = joints[encoder] { join(joint, at: node) }
     }
 
     private func held(_ claim: Int, _ watch: Int, _ progress: MonotonicTime, at node: Int) {
         guard let encoder = nodes[node].claims.removeValue(forKey: claim) else { return }
         nodes[node].watches[watch] = .some(progress)
+        if encoders[encoder].half != nil { return look(JointWatch(joint: encoder, node: node, watch: watch, began: now)) }
         queue.put(.look(encoder: encoder, watch: watch, began: now), at: now + Self.second / 4)
     }
 
@@ -101,6 +106,7 @@ extension Simulation {
         release(holder)
         if let encoder = session.encoder {
             encoders[encoder].isLive = false
+            lostHalf(encoder)
             queue.put(.claim(encoder: encoder, takesOver: false), at: now + within(5, 10))
         }
     }
@@ -122,6 +128,7 @@ extension Simulation {
         report.revived += 1
         open.remove(session.published)
         let published = LeaseIdentity(holder.lease.key, generation: generation)
+        checkGeneration(published)
         sessions[holder]?.published = published
         open.insert(published)
     }

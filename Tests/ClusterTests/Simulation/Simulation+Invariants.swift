@@ -6,7 +6,7 @@ import Wire
 
 /// What must hold, whatever happens.
 extension Simulation {
-    private func violated(_ what: String) {
+    func violated(_ what: String) {
         if report.violations.count < 20 { report.violations.append("\(Double(now) / 1e9) s: \(what)") }
     }
 
@@ -51,6 +51,7 @@ extension Simulation {
     func judge(_ holder: Holder, _ session: Session, _ end: LeaseEnd) {
         let key = holder.lease.key
         switch end {
+        case .takenOver where session.encoder.map { encoders[$0].half != nil } == true: judgeJoint(holder)
         case .takenOver:
             let hasRival = session.encoder.map { encoder in
                 encoders[encoder].isImpostor || (encoder + 1 < encoders.count && encoders[encoder + 1].isImpostor)
@@ -71,7 +72,9 @@ extension Simulation {
     /// In the end everybody who can publish does, once, and every stage that keeps somebody out is full.
     func checkTheEnd() {
         for (key, holders) in holders where holders.count > 1 { violated("\(holders.count) sessions of \(key.participantID)") }
-        for (encoder, content) in encoders.enumerated() where !content.isLive && !content.isImpostor && !content.hasGone {
+        checkJointsAtTheEnd()
+        for (encoder, content) in encoders.enumerated()
+        where !content.isLive && !content.isImpostor && !content.hasGone && content.half == nil {
             let rival = encoder + 1 < encoders.count && encoders[encoder + 1].isImpostor && encoders[encoder + 1].isLive
             let sets = Set((server.stages[content.key.stageID]?.leases ?? [:]).values.map(\.set))
             if !rival && sets.count < 12 { violated("\(content.key.participantID) does not publish though there is room") }

@@ -103,19 +103,20 @@ extension Simulation {
         nodes[node].isAlive = false
         for holder in sessions.keys.filter({ $0.node == node }).sorted() {
             report.killedSessions += 1
-            if let encoder = sessions[holder]?.encoder { leave(encoder, mayGo: true) }
+            if let encoder = sessions[holder]?.encoder {
+                if encoders[encoder].half == nil { leave(encoder, mayGo: true) } else { lostNode(ofJoint: encoder) }
+            }
             forget(holder, writes: false)
         }
-        for (index, encoder) in encoders.enumerated() where encoder.node == node && !encoder.isLive && !encoder.hasGone {
-            leave(index)
-        }
+        for (index, encoder) in encoders.enumerated()
+        where encoder.node == node && encoder.half == nil && !encoder.isLive && !encoder.hasGone { leave(index) }
         queue.put(.buried(node: node), at: now + 12 * Self.second)
     }
 
     /// Some encoders change their network, and come to another node while the old one, cut or not, still waits for them.
     private func moveSome() {
         for (index, holder) in sessions.keys.sorted().enumerated() where index % 20 == 0 {
-            guard let encoder = sessions[holder]?.encoder else { continue }
+            guard let encoder = sessions[holder]?.encoder, encoders[encoder].half == nil else { continue }
             sessions[holder]?.encoder = nil
             sessions[holder]?.silentSince = now
             queue.put(.abandoned(holder), at: now + 30 * Self.second)
@@ -126,6 +127,7 @@ extension Simulation {
     /// The encoder looks for another node.
     private func leave(_ encoder: Int, mayGo: Bool = false) {
         encoders[encoder].isLive = false
+        lostHalf(encoder)
         encoders[encoder].hasGone = mayGo && chance(of: 3)
         if encoders[encoder].hasGone { return }
         encoders[encoder].node = someNode()

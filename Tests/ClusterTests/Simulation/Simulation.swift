@@ -22,6 +22,8 @@ final class Simulation {
         case message(node: Int, NodeMessage)
         case claim(encoder: Int, takesOver: Bool)
         case look(encoder: Int, watch: Int, began: Int64)
+        case lookAtJoint(JointWatch)
+        case joinedAgain(LeaseKey)
         case abandoned(Holder)
         case fenced(Holder, since: Int64)
         case buried(node: Int)
@@ -57,6 +59,9 @@ final class Simulation {
         var hasGone = false
         /// A second one with the credential of the one before.
         var isImpostor = false
+        /// It is no encoder but what its node makes of that one and of the other half of a redundant pair, for both.
+        var half: Int?
+        var liveSince = Int64.max
     }
 
     /// A session of a node that has a lease.
@@ -85,6 +90,10 @@ final class Simulation {
     var server = ModelServer(now: Simulation.epoch)
     var nodes: [Node] = []
     var encoders: [Encoder] = []
+    /// What nodes make of encoders that are halves of pairs, by those.
+    var joints: [Int: Int] = [:]
+    /// The highest generation that each participant has had.
+    var generations: [LeaseKey: UInt64] = [:]
     var sessions: [Holder: Session] = [:]
     var holders: [LeaseKey: Set<Holder>] = [:]
     /// Publishes that began in the history and have not ended there.
@@ -118,12 +127,13 @@ final class Simulation {
                     key: LeaseKey(stageID: former?.key.stageID ?? stage, participantID: "p\(owner)"),
                     set: former?.set ?? "set\(index)", node: index % plan.nodes, isImpostor: isImpostor))
         }
+        makeJoints()
     }
 
     /// Runs to the end of the story; what must not be stands in the report.
     func run() -> SimulationReport {
         for node in nodes.indices { queue.put(.connected(node: node), at: latency()) }
-        for encoder in encoders.indices {
+        for encoder in encoders.indices where encoders[encoder].half == nil {
             // Impostors come at the same moment as those whose key they have.
             let moment = encoders[encoder].isImpostor ? 5 * Self.second : within(2, 10)
             queue.put(.claim(encoder: encoder, takesOver: false), at: moment)
@@ -151,6 +161,8 @@ final class Simulation {
         case .message(let node, let message): with(node) { $0.received(message, moment) }
         case .claim(let encoder, let takesOver): claim(encoder, takesOver)
         case .look(let encoder, let watch, let began): look(encoder, watch, began)
+        case .lookAtJoint(let watch): look(watch)
+        case .joinedAgain(let key): checkJoint(key)
         case .abandoned(let holder): if sessions[holder]?.encoder == nil { release(holder) }
         case .fenced(let holder, let since): checkFence(holder, since)
         case .buried(let node): checkGhosts(of: node)
@@ -195,6 +207,10 @@ struct SimulationReport: Equatable {
     var revived = 0
     var surplus = 0
     var killedSessions = 0
+    /// Leases of pairs that went to the node of the other half.
+    var joinedElsewhere = 0
+    /// From a node that had media.
+    var joinedInVain = 0
     var flowing = 0
     /// What must not be.
     var violations: [String] = []
