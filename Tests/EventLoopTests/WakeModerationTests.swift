@@ -6,6 +6,9 @@ import Wire
 
 @Suite("WakeModeration")
 struct WakeModerationTests {
+    private static let longest = Duration.milliseconds(4)
+    private static let intervals = Duration.milliseconds(2)...longest
+
     /// What came of events at an even rate from 1 s on, turns taking no time.
     private struct Course {
         /// Of each second.
@@ -41,7 +44,7 @@ struct WakeModerationTests {
 
     @Test(arguments: [(Int64(50), false), (500, false), (900, false), (1_240, false), (1_300, true), (1_850, true)])
     func `the wake-ups of 18 streams are served at once, each`(rate: Int64, areShared: Bool) {
-        var moderation = WakeModeration()
+        var moderation = WakeModeration(longestRest: Self.longest)
         let course = run(&moderation, mediaPerSecond: rate, areShared: areShared, seconds: 5)
         #expect(course.longestRest == .zero)
         #expect(course.turns.allSatisfy { abs($0 - Int(rate)) <= 1 })
@@ -54,7 +57,7 @@ struct WakeModerationTests {
     func `above, a turn finds eight ready or comes after 2 to 4 ms`(
         rate: Int64, areShared: Bool, rest: Duration, maximumTurns: Int
     ) {
-        var moderation = WakeModeration()
+        var moderation = WakeModeration(longestRest: Self.longest)
         let course = run(&moderation, mediaPerSecond: rate, areShared: areShared, seconds: 6)
         #expect(abs((course.longestRest - rest).nanoseconds) < 100_000)
         #expect(course.turns.dropFirst().allSatisfy { $0 < maximumTurns })
@@ -62,19 +65,28 @@ struct WakeModerationTests {
 
     @Test
     func `the rest that gathers eight lies between its bounds`() throws {
-        var moderation = WakeModeration()
+        var moderation = WakeModeration(longestRest: Self.longest)
         let course = run(&moderation, mediaPerSecond: 3_200, seconds: 3)
         #expect(abs((course.longestRest - .microseconds(2_500)).nanoseconds) < 100_000)
     }
 
+    @Test(arguments: [Duration.microseconds(500), .milliseconds(1), .milliseconds(3)])
+    func `nobody waits longer than is allowed`(longest: Duration) {
+        for rate in [Int64(1_400), 4_000, 20_000] {
+            var moderation = WakeModeration(longestRest: longest)
+            let course = run(&moderation, mediaPerSecond: rate, seconds: 4)
+            #expect(course.longestRest > .zero && course.longestRest <= longest)
+        }
+    }
+
     @Test
     func `few turns that serve several events each are moderated as many that serve one`() {
-        var moderation = WakeModeration()
+        var moderation = WakeModeration(longestRest: Self.longest)
         var rests = 0
         for turn in 0..<2_000 as Range<Int64> {
             let start = MonotonicTime(nanoseconds: 1_000_000_000 + turn * 1_000_000_000 / 1_000)
             if let end = moderation.turnEnded(startedAt: start, media: Self.wakeUps(2)) {
-                #expect(WakeModeration.turnIntervals.contains(end - start))
+                #expect(Self.intervals.contains(end - start))
                 rests += 1
             }
         }
@@ -83,7 +95,7 @@ struct WakeModerationTests {
 
     @Test(arguments: [Int64(1_000), 20_000, 100_000])
     func `set-ups, requests and timers never make the loop rest, however many they are`(rate: Int64) {
-        var moderation = WakeModeration()
+        var moderation = WakeModeration(longestRest: Self.longest)
         for turn in 0..<3 * rate {
             let start = MonotonicTime(nanoseconds: 1_000_000_000 + turn * 1_000_000_000 / rate)
             // Beside the media of 14 streams.
@@ -94,7 +106,7 @@ struct WakeModerationTests {
 
     @Test
     func `a burst of a quarter of a second is served at once`() {
-        var moderation = WakeModeration()
+        var moderation = WakeModeration(longestRest: Self.longest)
         let burst = (0..<600).allSatisfy { event in
             let start = MonotonicTime(nanoseconds: 1_000_000_000) + .microseconds(410) * event
             return moderation.turnEnded(startedAt: start, media: Self.wakeUps(1)) == nil
@@ -105,14 +117,14 @@ struct WakeModerationTests {
 
     @Test
     func `a rate that wavers about the threshold stays moderated`() {
-        var moderation = WakeModeration()
+        var moderation = WakeModeration(longestRest: Self.longest)
         #expect(run(&moderation, mediaPerSecond: 2_000, seconds: 2).longestRest > .zero)
         #expect(run(&moderation, mediaPerSecond: 1_150, seconds: 8, from: 3).turns.allSatisfy { $0 < 450 })
     }
 
     @Test
     func `a loop that has become calmer is served at once again within three seconds`() {
-        var moderation = WakeModeration()
+        var moderation = WakeModeration(longestRest: Self.longest)
         #expect(run(&moderation, mediaPerSecond: 2_000, seconds: 2).longestRest > .zero)
         #expect(run(&moderation, mediaPerSecond: 1_000, seconds: 3, from: 3).longestRest > .zero)
         #expect(run(&moderation, mediaPerSecond: 1_000, seconds: 5, from: 6).longestRest == .zero)
@@ -121,7 +133,7 @@ struct WakeModerationTests {
     @Test(.timeLimit(.minutes(10)))
     func `what a turn left unread does not wait for a rest to end`() throws {
         let loop = try EventLoop()
-        loop.moderatesWakeUps = true
+        loop.longestRest = Self.longest
         var ends: [CInt] = [0, 0]
         try #require(pipe(&ends) == 0)
         defer { for end in ends { close(end) } }
@@ -141,7 +153,7 @@ struct WakeModerationTests {
     @Test(.timeLimit(.minutes(10)))
     func `who asks, is answered and asks again is not slowed`() throws {
         let loop = try EventLoop()
-        loop.moderatesWakeUps = true
+        loop.longestRest = Self.longest
         var ends: [CInt] = [0, 0]
         try #require(pipe(&ends) == 0)
         defer { for end in ends { close(end) } }
@@ -160,7 +172,7 @@ struct WakeModerationTests {
     @Test(.timeLimit(.minutes(10)))
     func `timers of a moderated loop are as punctual as ever`() throws {
         let loop = try EventLoop()
-        loop.moderatesWakeUps = true
+        loop.longestRest = Self.longest
         var ends: [CInt] = [0, 0]
         try #require(pipe(&ends) == 0)
         defer { for end in ends { close(end) } }

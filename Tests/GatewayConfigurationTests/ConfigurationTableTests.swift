@@ -7,7 +7,8 @@ import Testing
 struct ConfigurationTableTests {
     /// Values of every kind of setting: of those that a key takes one differs from its default.
     private static let samples = [
-        "7", "17", "true", "false", "4s", "20s", "61s", "65s", "1d", "128KiB", "200MiB", "127.0.0.1:1", "1.3", "warn", "off",
+        "7", "17", "true", "false", "2ms", "4s", "20s", "61s", "65s", "1d", "128KiB", "200MiB", "127.0.0.1:1", "1.3", "warn",
+        "off",
         "main", "none",
         "deny", "allow", "janus", "sentinel", "admit", "debug", "json", "6000-6003", "10.0.0.0/8", "200000", "30000", "redis:1",
         "word", "lenient", "aac",

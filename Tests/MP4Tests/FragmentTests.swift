@@ -7,10 +7,10 @@ struct FragmentTests {
     static let video = Fragment.Run(
         trackID: 1, decodeTime: 0x1_0000_0002,
         samples: [
-            .init(duration: 3_000, byteCount: 4, isSync: true), .init(duration: 3_001, byteCount: 2, isSync: false),
-        ], data: [1, 2, 3, 4, 5, 6])
+            .init(duration: 3_000, bytes: [1, 2, 3, 4], isSync: true), .init(duration: 3_001, bytes: [5, 6], isSync: false),
+        ])
     static let audio = Fragment.Run(
-        trackID: 2, decodeTime: 960, samples: [.init(duration: 960, byteCount: 3)], data: [7, 8, 9])
+        trackID: 2, decodeTime: 960, samples: [.init(duration: 960, bytes: [7, 8, 9])])
 
     @Test
     func `stand byte for byte as the standard says`() {

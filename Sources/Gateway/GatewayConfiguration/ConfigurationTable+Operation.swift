@@ -67,6 +67,10 @@ extension ConfigurationTable {
                     "workers.count", \.workers.count, .restart, in: 0...256,
                     "Media threads; 0: the CPUs that the control group grants."),
                 Key("workers.verifiers", \.workers.verifiers, .restart, in: 1...64, "Threads that verify tokens."),
+                Key(
+                    "workers.rest", \.workers.rest, .restart, in: .zero ... .milliseconds(4),
+                    "A media thread with more than some 18 streams may let packets gather for so long; 0s: each is served at once."
+                ),
             ]),
     ]
 }

@@ -42,7 +42,9 @@ public final class SessionSampler {
     ) {
         (self.board, self.viewers, self.keep, self.wallNow) = (board, viewers, keep, wallNow)
         received = ReceivedMetrics(metrics)
-        timer = loop.schedule(after: Self.interval, repeating: Self.interval) { [unowned self] in look(at: loop.now) }
+        timer = loop.schedule(after: Self.interval, repeating: Self.interval, tolerance: Self.interval) { [unowned self] in
+            look(at: loop.now)
+        }
     }
 
     /// The last second of a live publish; nil before it has been looked at.

@@ -16,7 +16,7 @@ public final class ReplicationKeeper {
     public init(loop: EventLoop, book: ReplicationBook, interval: Duration = .seconds(1)) throws(SystemError) {
         (self.loop, self.book) = (loop, book)
         replies = try ReplyBox(loop: loop)
-        timer = loop.schedule(after: interval, repeating: interval) { [unowned self] in look() }
+        timer = loop.schedule(after: interval, repeating: interval, tolerance: interval) { [unowned self] in look() }
     }
 
     /// Nothing is asked while nothing is replicated.

@@ -30,9 +30,12 @@ public final class EventLoop {
         didSet { cpuAtTurnEnd = Self.threadCPU() }
     }
 
-    /// Rests between turns while media wakes it very often: up to 4 ms of latency for a third of the cost (`WakeModeration`).
-    public var moderatesWakeUps = false
-    private var moderation = WakeModeration()
+    /// How long it may rest between turns while media wakes it very often: so much latency at most, for a third of the cost
+    /// (`WakeModeration`); up to 4 ms make sense. Zero: never.
+    public var longestRest = Duration.zero {
+        didSet { moderation = WakeModeration(longestRest: longestRest) }
+    }
+    private var moderation = WakeModeration(longestRest: .zero)
     /// Somebody left something unread in this turn.
     private var isBehind = false
     /// Descriptors of media that were ready in this turn.
@@ -178,7 +181,7 @@ extension EventLoop {
             onTurnMeasured(cpu - cpuAtTurnEnd)
             cpuAtTurnEnd = cpu
         }
-        if moderatesWakeUps, let end = moderation.turnEnded(startedAt: turnStart, media: mediaWakeUps), !isBehind {
+        if longestRest > .zero, let end = moderation.turnEnded(startedAt: turnStart, media: mediaWakeUps), !isBehind {
             rest(until: end)
         }
         (isBehind, mediaWakeUps) = (false, MediaWakeUps())

@@ -9,7 +9,7 @@ public enum KernelFile {
         guard descriptor >= 0 else { return nil }
         defer { close(descriptor) }
         var bytes: [UInt8] = []
-        var part = [UInt8](repeating: 0, count: min(maximumBytes, 65_536))
+        var part = [UInt8](repeating: 0, count: min(maximumBytes, Self.page))
         while bytes.count < maximumBytes {
             let count = unsafe read(descriptor, &part, part.count)
             if count <= 0 { break }
@@ -17,4 +17,7 @@ public enum KernelFile {
         }
         return String(decoding: bytes, as: UTF8.self)
     }
+
+    /// In bytes: most files are shorter, and of longer ones a read gives no more.
+    private static let page = 4_096
 }

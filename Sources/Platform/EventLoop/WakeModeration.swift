@@ -4,8 +4,8 @@ import Wire
 ///
 /// A wake-up costs as much as ten packets, most of it caches that others have used in between. Up to some 18 streams with audio,
 /// which are 1,260 wake-ups a second of their connections, every one is served at once. When there have been more for half a
-/// second, the loop turns when some eight have gathered, every 2 to 4 ms; each 2 s it turns freely for a tenth of a second at
-/// most, to see whether that is still so. Only media counts, because it comes at its own pace: a client that asks, waits for the
+/// second, the loop turns when some eight have gathered, every 2 to 4 ms, or more often where less rest is allowed; each 2 s it turns
+/// freely for a tenth of a second at most, to see whether that is still so. Only media counts, because it comes at its own pace: a client that asks, waits for the
 /// answer and asks again would be served no cheaper, only later, and slow everybody else. What wakes counts and not turns, of
 /// which a machine that is busy with other things makes fewer. Pure: no clock.
 struct WakeModeration {
@@ -22,15 +22,22 @@ struct WakeModeration {
     static let moderatedTime = Duration.seconds(2)
     /// What a moderated turn shall find ready, as far as `turnIntervals` allow.
     static let gatheredWakeUps = 8
+    /// Less would save next to nothing beyond it.
+    private static let shortestRest = Duration.milliseconds(2)
     /// From the beginning of a turn to that of the next; the longest is the most that moderation adds to anything's latency.
-    static let turnIntervals = Duration.milliseconds(2)...Duration.milliseconds(4)
+    private let turnIntervals: ClosedRange<Duration>
 
     private var look = first
     private var lookStart = MonotonicTime.zero
     private var lookEnd = MonotonicTime.zero
     private var wakeUps = MediaWakeUps()
     private var moderatedUntil = MonotonicTime.zero
-    private var turnInterval = turnIntervals.lowerBound
+    private var turnInterval: Duration
+
+    init(longestRest: Duration) {
+        turnIntervals = min(Self.shortestRest, longestRest)...longestRest
+        turnInterval = turnIntervals.lowerBound
+    }
 
     /// A turn ended that began at `start`.
     /// - Parameter media: what of media was ready in it.
@@ -40,7 +47,7 @@ struct WakeModeration {
         if start >= lookEnd { begin(Self.first, at: start) }
         wakeUps += media
         guard wakeUps.weight > look.maximumWeight else { return nil }
-        turnInterval = Self.turnInterval(wakeUps: wakeUps.count, in: start - lookStart)
+        turnInterval = turnInterval(wakeUps: wakeUps.count, in: start - lookStart)
         moderatedUntil = start + Self.moderatedTime
         begin(Self.again, at: moderatedUntil)
         return start + turnInterval
@@ -51,8 +58,8 @@ struct WakeModeration {
         (lookStart, lookEnd) = (start, start + look.duration)
     }
 
-    private static func turnInterval(wakeUps: Int, in time: Duration) -> Duration {
-        min(max(time * gatheredWakeUps / wakeUps, turnIntervals.lowerBound), turnIntervals.upperBound)
+    private func turnInterval(wakeUps: Int, in time: Duration) -> Duration {
+        min(max(time * Self.gatheredWakeUps / wakeUps, turnIntervals.lowerBound), turnIntervals.upperBound)
     }
 }
 

@@ -40,7 +40,7 @@ public final class DescriptorWatch: Watch {
     private var courtesy = MediaCourtesy()
     /// Whether it rests until `resume()`.
     public private(set) var isSuspended = false
-    /// Whether what arrives comes at its own pace, and so may gather while the loop rests (`EventLoop.moderatesWakeUps`).
+    /// Whether what arrives comes at its own pace, and so may gather while the loop rests (`EventLoop.longestRest`).
     /// From the beginning for `.media`; a connection becomes so when its peer begins to publish.
     public var carriesMedia: Bool
 

@@ -41,7 +41,7 @@ public final class TCPStream {
     public var isTLS: Bool { tls != nil }
     /// What both sides agreed to speak inside TLS (ALPN); nil before its handshake, and where the client said nothing that we know.
     public var applicationProtocol: String? { tls?.applicationProtocol }
-    /// Whether what is read now is media, for which a loop with very many streams may rest (`EventLoop.moderatesWakeUps`).
+    /// Whether what is read now is media, for which a loop with very many streams may rest (`EventLoop.longestRest`).
     public var carriesMedia: Bool {
         get { readWatch?.carriesMedia ?? false }
         set { readWatch?.carriesMedia = newValue }

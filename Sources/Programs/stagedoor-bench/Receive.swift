@@ -46,7 +46,7 @@ struct Receive: ParsableCommand {
     func run() throws {
         guard let ip = IPAddress(address), let range = portRange() else { throw ValidationError("no such address or ports") }
         let loop = try EventLoop()
-        loop.moderatesWakeUps = rests
+        if rests { loop.longestRest = .milliseconds(4) }
         let receiver = try Receiver(
             loop: loop,
             addresses: stride(from: range.lowerBound, through: range.upperBound, by: step).map { SocketAddress(ip, port: $0) })

@@ -1,7 +1,7 @@
 /// One movie fragment and its media (ISO/IEC 14496-12 §8.8.4): a part of a segment that can be decoded as soon as it is there.
 ///
 ///     var fragment = Fragment(sequenceNumber: 7)
-///     fragment.runs = [Fragment.Run(trackID: 1, decodeTime: 900_000, samples: samples, data: bytes)]
+///     fragment.runs = [Fragment.Run(trackID: 1, decodeTime: 900_000, samples: samples)]
 ///     file.append(Fragment.segmentType)  // before a segment's first one
 ///     file.append(fragment.bytes)
 public struct Fragment: Equatable, Sendable {
@@ -18,28 +18,27 @@ public struct Fragment: Equatable, Sendable {
         public var decodeTime: UInt64
         /// In decoding order.
         public var samples: [Sample]
-        /// The samples' bytes, one after the other.
-        public var data: [UInt8]
 
-        /// - Parameter data: as many bytes as the samples have.
-        public init(trackID: UInt32, decodeTime: UInt64, samples: [Sample] = [], data: [UInt8] = []) {
-            (self.trackID, self.decodeTime, self.samples, self.data) = (trackID, decodeTime, samples, data)
+        public init(trackID: UInt32, decodeTime: UInt64, samples: [Sample] = []) {
+            (self.trackID, self.decodeTime, self.samples) = (trackID, decodeTime, samples)
         }
+
+        var byteCount: Int { samples.reduce(0) { $0 + $1.bytes.count } }
     }
 
     /// One access unit of video, or one frame of audio.
     public struct Sample: Equatable, Sendable {
         /// To the next sample, in ticks.
         public var duration: UInt32
-        public var byteCount: UInt32
+        public var bytes: [UInt8]
         /// A decoder can start here.
         public var isSync: Bool
         /// How much later than decoded it is shown, in ticks; negative where frames are reordered.
         public var compositionOffset: Int32
 
         /// - Parameter duration: ticks to the next sample.
-        public init(duration: UInt32, byteCount: UInt32, isSync: Bool = true, compositionOffset: Int32 = 0) {
-            (self.duration, self.byteCount) = (duration, byteCount)
+        public init(duration: UInt32, bytes: [UInt8], isSync: Bool = true, compositionOffset: Int32 = 0) {
+            (self.duration, self.bytes) = (duration, bytes)
             (self.isSync, self.compositionOffset) = (isSync, compositionOffset)
         }
     }
@@ -64,7 +63,7 @@ public struct Fragment: Equatable, Sendable {
 
     /// moof and mdat.
     public var bytes: [UInt8] {
-        let dataCount = runs.reduce(0) { $0 + $1.data.count }
+        let dataCount = runs.reduce(0) { $0 + $1.byteCount }
         let sampleCount = runs.reduce(0) { $0 + $1.samples.count }
         precondition(dataCount <= Self.maximumByteCount, "the segmenter ends fragments far below it")
         var writer = BoxWriter(reserving: 256 + 16 * sampleCount + dataCount)
@@ -76,10 +75,12 @@ public struct Fragment: Equatable, Sendable {
         var offset = writer.bytes.count + 8
         for (place, run) in zip(offsetPlaces, runs) {
             writer.patch(UInt32(offset), at: place)
-            offset += run.data.count
+            offset += run.byteCount
         }
         writer.box("mdat") { data in
-            for run in runs { data.write(contentsOf: run.data) }
+            for run in runs {
+                for sample in run.samples { data.write(contentsOf: sample.bytes) }
+            }
         }
         return writer.bytes
     }
@@ -109,7 +110,7 @@ extension BoxWriter {
             trun.write(0 as UInt32)
             for sample in run.samples {
                 trun.write(sample.duration)
-                trun.write(sample.byteCount)
+                trun.write(UInt32(sample.bytes.count))
                 if hasFlags { trun.write(sampleFlags(isSync: sample.isSync)) }
                 if hasOffsets { trun.write(sample.compositionOffset) }
             }

@@ -58,7 +58,7 @@ struct Revocations: Sendable {
 
     /// What is taken away at another node, or while a token is just being verified here, is noticed by asking again.
     func watch(on loop: EventLoop) -> Watch {
-        loop.schedule(after: Self.interval, repeating: Self.interval) { [self] in follow() }
+        loop.schedule(after: Self.interval, repeating: Self.interval, tolerance: Self.interval) { [self] in follow() }
     }
 
     /// Whether somebody watches as that participant, here or at another node.

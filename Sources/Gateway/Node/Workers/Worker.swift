@@ -81,7 +81,7 @@ final class Worker {
     init(_ sockets: WorkerSockets, _ environment: WorkerEnvironment, isSuspended: Bool) throws {
         self.environment = environment
         loop = try EventLoop()
-        loop.moderatesWakeUps = true
+        loop.longestRest = environment.rest
         routers = try RouterSocket(loop: loop, metrics: environment.routerMetrics)
         stage = try PublicationHost(environment.publications, loop: loop, index: sockets.index, socket: routers)
         let transcoder = try AudioTranscoder(loop: loop, pool: environment.rtmp.transcoding, settings: environment.rtmp.opus)
@@ -205,6 +205,8 @@ final class Worker {
 /// What every worker is made from, whichever thread it runs on.
 struct WorkerEnvironment: Sendable {
     let instruments: Instruments
+    /// How long its loop may rest between turns.
+    let rest: Duration
     let handshakes: HandshakeLimits
     let tls: TLSContext
     let rtmp: SharedRTMP
@@ -220,7 +222,7 @@ struct WorkerEnvironment: Sendable {
         forwarding: MailboxSender<ForwardingEvent>?, recordings: Recordings?
     ) {
         (instruments, tls, rtmp, webRTC) = (shared.instruments, shared.tls, shared.rtmp, shared.webRTC)
-        sharedPort = shared.sharedPort
+        (sharedPort, rest) = (shared.sharedPort, configuration.workers.rest)
         handshakes = HandshakeLimits(configuration.tls, trust: shared.admission.trust)
         routerMetrics = shared.routerMetrics
         publications = PublicationHost.Environment(

@@ -49,17 +49,15 @@ struct PendingMedia {
         times[0] = max(times[0], videoEnd)
         for index in times.indices.dropFirst() where times[index] <= times[index - 1] { times[index] = times[index - 1] + 1 }
         var run = Fragment.Run(trackID: SegmentMachine.videoTrackID, decodeTime: UInt64(max(0, times[0])))
-        run.data.reserveCapacity(taken.reduce(0) { $0 + $1.bytes.count })
         for (index, sample) in taken.enumerated() {
             let next = index + 1 < times.count ? times[index + 1] : max(end, times[index] + 1)
             run.samples.append(
                 Fragment.Sample(
-                    duration: UInt32(clamping: next - times[index]), byteCount: UInt32(sample.bytes.count), isSync: sample.isSync,
+                    duration: UInt32(clamping: next - times[index]), bytes: sample.bytes, isSync: sample.isSync,
                     compositionOffset: isReordered ? Int32(clamping: sample.timestamp - times[index]) : 0))
-            run.data += sample.bytes
+            byteCount -= sample.bytes.count
             videoEnd = next
         }
-        byteCount -= run.data.count
         video.removeFirst(count)
         if video.isEmpty || video[0].isSync {
             isReordered = zip(video, video.dropFirst()).contains { $1.timestamp < $0.timestamp }
@@ -81,8 +79,7 @@ struct PendingMedia {
             if let index = run?.samples.indices.last, let end = runEnd, time > end {
                 run?.samples[index].duration += UInt32(clamping: time - end)
             }
-            run?.samples.append(Fragment.Sample(duration: duration, byteCount: UInt32(frame.bytes.count)))
-            run?.data += frame.bytes
+            run?.samples.append(Fragment.Sample(duration: duration, bytes: frame.bytes))
             runEnd = clock.next
         }
         audio.removeFirst(count)

@@ -171,11 +171,13 @@ final class Recording {
 
     private func append(_ bytes: [UInt8], _ duration: Duration) throws(SpoolError) {
         guard let file else { return }
-        let bytes = (announced?.initial ?? []) + bytes
-        guard environment.spool.take(bytes.count) else {
+        let initial = announced?.initial ?? []
+        let count = initial.count + bytes.count
+        guard environment.spool.take(count) else {
             throw SpoolError("keep more than recording.spool allows in \(environment.spool.path)", 28)  // ENOSPC
         }
-        fileByteCount += bytes.count
+        fileByteCount += count
+        if !initial.isEmpty { try file.append(initial) }
         try file.append(bytes)
         if let announced {
             self.announced = nil
@@ -183,7 +185,7 @@ final class Recording {
         } else {
             try note(.grown(byteCount: fileByteCount, nanoseconds: duration.nanoseconds))
         }
-        environment.metrics.bytes.increment(by: bytes.count)
+        environment.metrics.bytes.increment(by: count)
     }
 
     private func write(_ segment: InitializationSegment, number: Int) throws(SpoolError) {
