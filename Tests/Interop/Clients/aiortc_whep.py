@@ -2,15 +2,16 @@
 """aiortc_whep.py SECONDS TOKEN URL...: one WHEP subscriber on aiortc for each URL.
 
 Prints one line per event: each POST's status (with the problem document when it is refused), each connection's first decoded
-picture and sound, and at the end what each decoded: pictures, their size, their greatest difference of brightness, sound, how often a
-picture's time was not after the one before; and the bits of datagrams that came, and those of media in them without what was sent
-again, a second of the time that is counted.
+picture and sound, and at the end, which SIGINT brings nearer, what each decoded: pictures, their size, their greatest difference of
+brightness, sound, how often a picture's time was not after the one before; how long it waited for pictures, in ms from 100 on; and
+the bits of datagrams that came, and those of media in them without what was sent again, a second of the time that is counted.
 Environment: DROP=N drops every Nth video packet on its first arrival; HOLD=1 sends no DELETE; PLI=1 asks for a keyframe
 each second; PLACES=N only makes N sessions (of several tokens with commas between them, in turns), deletes them, and does it
 again; with KEEP=1 it leaves the first ones as they are; PICTURE=1 counts the seconds from when each has its first picture.
 """
 import array
 import asyncio
+import contextlib
 import os
 import signal
 import sys
@@ -100,6 +101,12 @@ class Subscriber:
         times = [time for _, time in self.stamps['video']]
         return sum(after <= before for before, after in zip(times, times[1:]))
 
+    def gaps(self):
+        """Milliseconds between pictures that came 100 or more apart."""
+        moments = [moment for moment, _ in self.stamps['video']]
+        gaps = (round((after - before) * 1000) for before, after in zip(moments, moments[1:]))
+        return [gap for gap in gaps if gap >= 100]
+
     async def stop(self, http, token):
         count, now, payload = await self.received()
         say('received', self.number, round((count - self.before[0]) * 8 / (now - self.before[1])))
@@ -108,6 +115,7 @@ class Subscriber:
         lost = sum(r.packetsLost for r in reports if r.type == 'inbound-rtp')
         say('decoded', self.number, 'pictures', self.pictures, 'size', self.size, 'contrast', self.contrast, 'sounds',
             self.sounds, 'loudness', self.loudness, 'lost', lost, 'back', self.steps_back())
+        say('gaps', self.number, *self.gaps())
         if self.session and not os.environ.get('HOLD'):
             async with http.delete(self.session, headers={'Authorization': 'Bearer ' + token}) as response:
                 say('DELETE', self.number, response.status)
@@ -184,6 +192,8 @@ async def main():
     signal.alarm(int(seconds) + 200)
     if os.environ.get('PLACES'):
         return await fill(int(os.environ['PLACES']), token, urls[0])
+    is_over = asyncio.Event()
+    asyncio.get_running_loop().add_signal_handler(signal.SIGINT, is_over.set)
     subscribers = [Subscriber(number) for number in range(len(urls))]
     async with aiohttp.ClientSession() as http:
         started = [await s.start(http, url, token) for s, url in zip(subscribers, urls)]
@@ -192,7 +202,8 @@ async def main():
             await asyncio.sleep(0.1)
         for subscriber in watching:
             subscriber.before = await subscriber.received()
-        await asyncio.sleep(seconds if any(started) else 0)
+        with contextlib.suppress(asyncio.TimeoutError):
+            await asyncio.wait_for(is_over.wait(), seconds if any(started) else 0)
         for handler in receivers:
             say('repeats', handler.repeats)
         for subscriber in subscribers:

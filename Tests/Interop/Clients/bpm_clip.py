@@ -11,23 +11,15 @@ import random
 import struct
 import sys
 
+import flv
+
 TIME, SESSION, RENDITION = (bytes.fromhex(text) for text in (
     '0aecffe752724e2fa62fd19cd61a93b5', 'ca60e71c6a8b4388a377151df7bf8ac2', 'f1fbc1d5101e4fb5a61eb8ce3c07b8c0'))
 
 
-def escaped(rbsp):
-    """Emulation prevention (H.264 7.4.1.1)."""
-    unit = bytearray()
-    for byte in rbsp:
-        if unit[-2:] == b'\0\0' and byte <= 3:
-            unit.append(3)
-        unit.append(byte)
-    return bytes(unit)
-
-
 def sei(payload):
     size = b'\xff' * (len(payload) // 255) + bytes([len(payload) % 255])
-    return b'\x06' + escaped(b'\x05' + size + payload + b'\x80')
+    return b'\x06' + flv.escaped(b'\x05' + size + payload + b'\x80')
 
 
 def stamp(event):
@@ -65,25 +57,15 @@ def malformed(chance):
     ])
 
 
-def units(access_unit):
-    """With their lengths of four bytes."""
-    while access_unit:
-        length, = struct.unpack('>I', access_unit[:4])
-        yield access_unit[4:4 + length]
-        access_unit = access_unit[4 + length:]
-
-
 def change(body, time, number, reports, chance):
-    """A video tag's body, with more units at its end; at its begin where `reports` is None and keyframes say when they were composed."""
-    if body[0] & 0x0f != 7 or body[1] != 1:
-        return body, number
+    """A picture's body, with more units at its end; at its begin where `reports` is None and keyframes say when they were composed."""
     added = []
     if chance:
         added = [malformed(chance)]
-    elif any(unit[0] & 0x1f == 5 for unit in units(body[5:])):
+    elif any(unit[0] & 0x1f == 5 for unit in flv.units(body[5:])):
         added = [composed(time)] if reports is None else messages(reports[min(number, len(reports) - 1)])
         number += 1
-    added = b''.join(struct.pack('>I', len(unit)) + unit for unit in added)
+    added = flv.access_unit(added)
     return (body[:5] + added + body[5:] if reports is None and not chance else body + added), number
 
 
@@ -91,16 +73,11 @@ def main():
     source, target, *options = sys.argv[1:]
     chance = random.Random(7) if options == ['--malformed'] else None
     reports = None if options == ['--composed'] else [] if chance else [tuple(map(int, option.split(','))) for option in options]
-    data = open(source, 'rb').read()
-    place, number, changed = 13, 0, bytearray(data[:13])
-    while place < len(data):
-        size = int.from_bytes(data[place + 1:place + 4], 'big')
-        head, body = data[place:place + 11], data[place + 11:place + 11 + size]
-        place += 11 + size + 4
-        if head[0] == 9:
-            time = int.from_bytes(head[4:7], 'big') | head[7] << 24
+    number, changed = 0, bytearray(flv.HEADER)
+    for kind, time, body in flv.tags(source):
+        if flv.is_picture(kind, body):
             body, number = change(body, time, number, reports, chance)
-        changed += head[:1] + len(body).to_bytes(3, 'big') + head[4:] + body + struct.pack('>I', 11 + len(body))
+        changed += flv.tag(kind, time, body)
     open(target, 'wb').write(changed)
 
 

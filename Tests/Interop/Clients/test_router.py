@@ -83,6 +83,8 @@ class CountingParticipant(stage_router.Participant):
         self.foreign, self.pictures, self.first_units, self.files = 0, 0, [], {}
         # By SSRC the highest number's, whose timestamp none after it is below; between pictures in ms, the longest.
         self.newest, self.backwards, self.pictured, self.gaps = {}, 0, None, []
+        # Whose pictures come of two encoders one of which marks them, since when, and how long nothing came where that changed.
+        self.is_marked, self.sliced, self.turns = None, None, []
         self.counting = threading.Lock()
         super().__init__(announce, address)
         self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4 << 20)
@@ -101,6 +103,7 @@ class CountingParticipant(stage_router.Participant):
             self.pictures += packet[1] >> 7
             if packet[1] >> 7:
                 self.time()
+            self.look(payload_of(packet))
             if len(self.first_units) < 6:
                 self.first_units += nal_unit_types(payload_of(packet))
             if options.record:
@@ -125,6 +128,15 @@ class CountingParticipant(stage_router.Participant):
                 self.gaps = (self.gaps + [gap])[-1000:]
         self.pictured = now
 
+    def look(self, payload):
+        """Slices tell of their encoder by nal_ref_idc (feed.py)."""
+        kind, now = payload[0] & 31, time.monotonic()
+        if kind in (1, 5) or kind == 28 and payload[1] & 31 in (1, 5):
+            is_marked = payload[0] >> 5 & 3 == 1
+            if self.is_marked not in (None, is_marked):
+                self.turns.append(round((now - self.sliced) * 1000))
+            self.is_marked, self.sliced = is_marked, now
+
     def write(self, rid, payload):
         if rid not in self.files:
             self.files[rid] = open(os.path.join(options.record, f"{rid}.h264"), "wb", buffering=0)
@@ -135,7 +147,7 @@ class CountingParticipant(stage_router.Participant):
             told = super().status()
             return {**told, "tracks": [dict(track) for track in told["tracks"]], "foreign": self.foreign, "pictures": self.pictures,
                     "firstUnits": list(self.first_units), "backwards": self.backwards, "gaps": list(self.gaps),
-                    "muted": self.announce["muted"], "stageArn": self.announce["stageArn"],
+                    "turns": list(self.turns), "muted": self.announce["muted"], "stageArn": self.announce["stageArn"],
                     "layers": self.announce.get("layers", [])}
 
 

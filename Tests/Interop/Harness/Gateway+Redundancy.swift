@@ -30,6 +30,8 @@ struct RedundantStatus: Decodable {
 
     var state: String
     var source: Int?
+    /// The first source is none.
+    var switches: Int
     var encoders: [Encoder]
 }
 

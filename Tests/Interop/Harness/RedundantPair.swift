@@ -4,7 +4,13 @@ import Testing
 
 /// A gateway whose stage has one participant of two encoders, each behind a way of its own that may break.
 final class RedundantPair {
-    enum Fault: CaseIterable { case kill, stop, reset, order }
+    enum Fault: CaseIterable {
+        case kill, stop, reset, order, breach
+        /// Networks are root's.
+        case link
+
+        static let possible = allCases.filter { $0 != .link || geteuid() == 0 }
+    }
 
     let gateway: Gateway
     /// What the stage sees.
@@ -15,6 +21,10 @@ final class RedundantPair {
     private let clips: [Clip]
     private let keys: [String]
     private var ways: [Int: ProgramRun] = [:]
+    private var feeds: [Int: Feed] = [:]
+    /// Where each encoder's network can be taken away.
+    private var cables: [Int: Cable] = [:]
+    private var beginnings = 0
 
     /// - Parameters:
     ///   - clips: what encoders 1 and 2 bring, from now on; none where a test starts them itself.
@@ -25,31 +35,45 @@ final class RedundantPair {
         (self.gateway, self.clips, joined) = (gateway, clips, made.participantId)
         keys = [made.streamKey(1), made.streamKey(2)]
         participants = made.redundantIngestCredentials.map(\.participantId)
-        for number in [1, 2] { ways[number] = try way() }
+        for number in [1, 2] {
+            if geteuid() == 0, clips.indices.contains(number - 1) { cables[number] = try Cable() }
+            ways[number] = try way(at: near(number))
+        }
         for number in clips.indices { try begin(number + 1) }
     }
 
+    /// This machine's address for that encoder.
+    private func near(_ number: Int) -> String { cables[number]?.near ?? "127.0.0.1" }
+
     /// A TCP way to the gateway; prints its port.
-    private func way() throws -> ProgramRun {
+    private func way(at address: String) throws -> ProgramRun {
         let port = try #require(URLComponents(string: gateway.quickstart.rtmpURL)?.port)
         let script = Workspace.package.appending(path: "Tests/Interop/Clients/breaking_way.py").path
-        let way = try ProgramRun(["/usr/bin/python3", script, "\(port)"])
+        let way = try ProgramRun(["/usr/bin/python3", script, "\(port)", address])
         expect("the way is open", within: .seconds(60)) { way.output.contains("\n") }
         return way
     }
 
     func url(_ number: Int) -> String {
         let port = ways[number]?.output.prefix { $0.isNumber } ?? ""
-        return "rtmp://127.0.0.1:\(port)/app/\(keys[number - 1])"
+        return "rtmp://\(near(number)):\(port)/app/\(keys[number - 1])"
     }
 
+    /// An encoder of its own clip, which is another one than before: who broke the contract three times is not let in for a while,
+    /// until something has been changed.
     func begin(_ number: Int) throws {
-        encoders[number] = try Encoder.ffmpeg(clips[number - 1], to: url(number), seconds: Encoder.untilStopped)
+        let feed = try Feed(clips[number - 1], isMarked: number == 2)
+        feeds[number] = feed
+        beginnings += 1
+        let line = [
+            "ffmpeg", "-hide_banner", "-nostdin", "-nostats", "-v", "warning", "-re", "-i", feed.path, "-c", "copy",
+            "-f", "flv", "-rtmp_flashver", "FMLE/3.0 (compatible; \(beginnings))", url(number),
+        ]
+        encoders[number] = try ProgramRun(cables[number]?.command(line) ?? line)
     }
 
     var status: RedundantStatus? { get throws { try gateway.redundancy(of: joined) } }
     var source: Int? { get throws { try status?.source } }
-    var hasBreach: Bool { gateway.log.contains("\"reason\":\"breach\"") }
     var logTail: String { String(gateway.log.suffix(4_000)) }
 
     /// Both bring media, one of them to the stage, and the other one may go on at any moment.
@@ -68,16 +92,19 @@ final class RedundantPair {
         case .order:
             let body = ["-H", "Content-Type: application/json", "--data", "{\"encoder\":\(3 - number)}"]
             _ = try gateway.signed("v1/participants/\(joined)/source", body)
+        case .breach: feeds[number]?.breach()
+        case .link: try cables[number]?.set("down")
         }
     }
 
     func restore(_ number: Int, after fault: Fault) throws {
         switch fault {
-        case .kill, .reset:
+        case .kill, .reset, .breach:
             encoders[number]?.kill()
             try begin(number)
         case .stop: encoders[number]?.send(SIGCONT)
         case .order: break
+        case .link: try cables[number]?.set("up")
         }
     }
 
@@ -104,14 +131,16 @@ final class RedundantPair {
         return try Capture(description)
     }
 
-    /// A viewer of the participant that the two are.
-    func watch(seconds: Int) throws -> ProgramRun {
-        let script = Workspace.package.appending(path: "Tests/Interop/Clients/aiortc_whep.py").path
+    /// A viewer of the participant that the two are, until it is interrupted; returns once it has a picture.
+    func watch() throws -> ProgramRun {
         let url = try #require(gateway.quickstart.whipURL).replacing(
             /\/whip$/, with: "/whep/\(try #require(gateway.quickstart.stageId))/\(joined)")
-        return try ProgramRun([
-            "env", "PICTURE=1", Interop.WHIP.python, script, "\(seconds)", try #require(gateway.quickstart.whipToken), url,
+        let viewer = try ProgramRun([
+            "env", "PICTURE=1", Interop.WHIP.python, Interop.WHIP.script("aiortc_whep.py"), "3600",
+            try #require(gateway.quickstart.whipToken), url,
         ])
+        expect("it watches\n\(viewer.output)", within: .seconds(60)) { viewer.output.contains("first picture") }
+        return viewer
     }
 }
 

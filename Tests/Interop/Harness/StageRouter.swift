@@ -24,6 +24,8 @@ final class StageRouter {
         var backwards: Int?
         /// Milliseconds between pictures, of those that are 100 or more apart.
         var gaps: [Int]?
+        /// Milliseconds from the last picture of one of two encoders to the first of the other, each time (`Feed.isMarked`).
+        var turns: [Int]?
         /// H.264 types of the first NAL units.
         var firstUnits: [Int]
     }
