@@ -140,6 +140,13 @@ extension UnderLoad {
             #expect(gaps.atViewer.max() ?? 0 <= 1_000)
         }
 
+        /// A standstill is found, and media comes, in time for what has no common clock to be placed where the former ended.
+        @Test(.timeLimit(.minutes(20)))
+        func `sound has no gap, whichever way its source was lost`() throws {
+            let media = try CountedMedia(Interop.RedundantMedia.received(through: RedundantPair.Fault.possible))
+            #expect(media.soundGaps.isEmpty, "\(media.soundGaps)")
+        }
+
         private static func share(_ share: Double, of values: [Int]) -> Int {
             values.isEmpty ? 0 : values.sorted()[min(values.count - 1, Int(share * Double(values.count)))]
         }

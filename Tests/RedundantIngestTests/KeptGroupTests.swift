@@ -100,6 +100,39 @@ struct KeptGroupTests {
         #expect(test.kept.byteCount < KeptGroup.maximumByteCount && test.held.isEmpty)
     }
 
+    /// Groups of so many seconds, of blocks of so many bytes, so many for each picture.
+    @Test(arguments: [(10, 1_000, 1), (10, 19_000, 2), (2, 19_000, 6), (1, 19_000, 20), (1_000, 19_000, 1)])
+    func `a minute of whatever a standby brings is held for three seconds and four megabytes at most`(
+        group: Int, byteCount: Int, count: Int
+    ) {
+        var test = self
+        var (most, longest) = (0, Duration.zero)
+        for time in stride(from: 0, to: 60_000, by: 20) {
+            for part in 0..<count {
+                test.bring(at: .milliseconds(time), isKeyframe: time % (1_000 * group) == 0 && part == 0, byteCount: byteCount)
+            }
+            test.bring(.audio, at: .milliseconds(time), byteCount: 100)
+            // What was given back need not be looked at again.
+            test.blocks.removeAll { $0.isFree }
+            #expect(test.kept.byteCount == test.blocks.reduce(0) { $0 + $1.byteCount })
+            most = max(most, test.kept.byteCount)
+            if let oldest = test.blocks.first { longest = max(longest, Self.begin + .milliseconds(time) - oldest.run.arrival) }
+        }
+        #expect(most > 0 && most <= KeptGroup.maximumByteCount && longest <= KeptGroup.maximumAge + KeptGroup.reach)
+    }
+
+    @Test func `an encoder's blocks have an end, and take twenty megabytes at most`() {
+        var pool = FeedBlockPool()
+        var blocks: [FeedBlock] = []
+        while let block = pool.take() {
+            block.lend()
+            blocks.append(block)
+        }
+        #expect(blocks.count == FeedBlockPool.maximumBlocks && blocks.count * FeedBlock.size < 20_000_000)
+        blocks[7].giveBack()
+        #expect(pool.take() === blocks[7])
+    }
+
     @Test func `what was lost on the way ends the group`() {
         var test = self
         test.bring(0..<500, keyframes: 1_000)

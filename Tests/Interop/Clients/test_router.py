@@ -76,6 +76,9 @@ def nal_unit_types(payload):
     return [payload[0] & 31]
 
 
+generations = {}  # participantId -> of each announce that was taken, in order
+
+
 class CountingParticipant(stage_router.Participant):
     """Counts pictures, and packets that no track of the announce sends."""
 
@@ -86,6 +89,7 @@ class CountingParticipant(stage_router.Participant):
         # Whose pictures come of two encoders one of which marks them, since when, and how long nothing came where that changed.
         self.is_marked, self.sliced, self.turns = None, None, []
         self.counting = threading.Lock()
+        generations.setdefault(announce["participantId"], []).append(announce["generation"])
         super().__init__(announce, address)
         self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4 << 20)
 
@@ -147,7 +151,7 @@ class CountingParticipant(stage_router.Participant):
             told = super().status()
             return {**told, "tracks": [dict(track) for track in told["tracks"]], "foreign": self.foreign, "pictures": self.pictures,
                     "firstUnits": list(self.first_units), "backwards": self.backwards, "gaps": list(self.gaps),
-                    "turns": list(self.turns), "muted": self.announce["muted"], "stageArn": self.announce["stageArn"],
+                    "turns": list(self.turns), "generations": generations[self.announce["participantId"]], "muted": self.announce["muted"], "stageArn": self.announce["stageArn"],
                     "layers": self.announce.get("layers", [])}
 
 

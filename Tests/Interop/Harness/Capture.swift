@@ -105,6 +105,16 @@ enum MediaFile {
         return output.split(whereSeparator: \.isWhitespace).dropFirst(5).compactMap { Double($0.split(separator: ",")[0]) }
     }
 
+    /// Timecodes of the first seconds' keyframes, as ffmpeg's decoder tells them.
+    static func timecodes(_ path: String, seconds: Int) throws -> [String] {
+        let output = try ProgramRun.output(
+            of: [
+                "ffprobe", "-v", "error", "-select_streams", "v:0", "-skip_frame", "nokey", "-read_intervals", "%+\(seconds)",
+                "-show_entries", "frame_tags=timecode", "-of", "csv=p=0", path,
+            ], within: .seconds(240))
+        return output.split(whereSeparator: \.isNewline).map { String($0.filter { $0.isNumber || $0 == ":" }) }
+    }
+
     /// When black ends and when silence ends, in seconds: the flashes and the beeps.
     /// - Parameters: filters of ffmpeg that come first.
     static func flashesAndBeeps(

@@ -16,11 +16,20 @@ extension Clip {
 
 extension Clip {
     /// Its file with the moment at which each keyframe was composed, as OBS tells it.
-    static func composed() throws -> String {
-        let script = Workspace.package.appending(path: "Tests/Interop/Clients/bpm_clip.py").path
-        let clip = try Clip.counted.file()
-        return try ClipCache.file([clip, "composed first"]) { file in
-            _ = try ProgramRun.output(of: ["/usr/bin/python3", script, clip, file.path, "--composed"], within: .seconds(120))
+    static func composed() throws -> String { try changed(counted, by: "bpm_clip.py", ["--composed"]) }
+
+    /// Its file with the timecode of each keyframe, from 12:00:00:15 on, 30 pictures a second.
+    static func timecoded() throws -> String {
+        var clip = counted
+        (clip.video, clip.x264) = ("movie='\(try counted.file())'", "pic-struct=1")
+        return try changed(clip, by: "timecode_clip.py", [])
+    }
+
+    private static func changed(_ clip: Clip, by script: String, _ options: [String]) throws -> String {
+        let program = Workspace.package.appending(path: "Tests/Interop/Clients/\(script)").path
+        let source = try clip.file()
+        return try ClipCache.file([source, script] + options) { file in
+            _ = try ProgramRun.output(of: ["/usr/bin/python3", program, source, file.path] + options, within: .seconds(120))
         }.path
     }
 }
@@ -73,8 +82,31 @@ struct CountedMedia {
         return zip(pictures, ends).filter { $1 - $0.time > 0.001 }.map(\.0.number)
     }
 
-    /// The widest step from one sample to the next: of the tone itself 570, of a cut through it up to 20,000.
+    /// The widest step from one sample to the next.
     var widestStep: Int { zip(samples, samples.dropFirst()).map { abs(Int($1) - Int($0)) }.max() ?? 0 }
+
+    /// Of the tone itself: 2·A·sin(π·f/rate).
+    static let widestOfTone = 2 * amplitude * sin(.pi * 440 / 48_000)
+
+    /// Of a tone that is cut between packets and goes on in any phase, with a tenth for what its coding adds.
+    ///
+    /// An Opus decoder lays packets over each other for 2.5 ms (RFC 6716 4.3.7): the former fades out by w(119 − n)², the one that
+    /// follows fades in by w(n)², and of each what is folded there is not cancelled but comes by w(n)·w(119 − n). A cut between samples
+    /// would make steps of up to 2·A, which is twelve times as much.
+    static let widestOfCut: Double = {
+        func window(_ sample: Int) -> Double {
+            (0..<120).contains(sample) ? sin(.pi / 2 * pow(sin(.pi * (Double(sample) + 0.5) / 240), 2)) : sample < 0 ? 0 : 1
+        }
+        let steps = (-1..<120).map { sample in
+            let (before, after) = (window(sample), window(sample + 1))
+            let folded = (before * window(119 - sample), after * window(118 - sample))
+            let fading = abs(after * after - before * before) + abs(folded.1 - folded.0)
+            return 2 * amplitude * fading + widestOfTone * (1 + 2 * max(folded.0, folded.1))
+        }
+        return 1.1 * (steps.max() ?? 0)
+    }()
+
+    private static let amplitude = 0.3 * 32_768
 
     /// Where a packet of sound does not begin where the one before ends, to a millisecond, seconds; sender reports move all by half.
     /// Without the first seconds, in which receivers guess.

@@ -14,6 +14,12 @@ enum Encoder {
         return try ProgramRun(arguments + ["-f", "flv"] + options + [url])
     }
 
+    /// The line of ffmpeg that sends what a feed brings, until it is ended.
+    static func line(_ feed: Feed, to url: String, _ options: [String] = []) -> [String] {
+        ["ffmpeg", "-hide_banner", "-nostdin", "-nostats", "-v", "warning", "-re", "-i", feed.path, "-c", "copy", "-f", "flv"]
+            + options + [url]
+    }
+
     /// GStreamer's rtmp2sink.
     static func gstreamer(_ clip: Clip, to url: String) throws -> ProgramRun {
         let pipeline = """

@@ -9,10 +9,14 @@ final class Platform {
     let redis: RedisServer
     private(set) var nodes: [Gateway] = []
     private let key = Workspace.temporaryFile(suffix: ".key")
-    /// What the nodes' `cluster` section says of the servers, and more.
+    /// What the nodes' `cluster` section says of the servers.
+    private let servers: String?
+    /// More of that section.
     private let cluster: String
     private let extra: String
     private let routers: [String?]
+    /// Each node's TCP way to the servers, where it has one of its own.
+    private var ways: [BreakingWay] = []
     /// Where each node serves WHIP, at its own address, and has others send encoders to; nil: nowhere.
     private let webPort: Int?
 
@@ -25,13 +29,15 @@ final class Platform {
     ///   - cluster: more of that section.
     ///   - extra: more of the nodes' configuration.
     ///   - routers: entries of each node's `routers`, in place of its own.
+    ///   - canBeCut: whether nodes reach their one server each by a way that `cut` takes away.
     init(
         _ count: Int = 3, redis: RedisServer? = nil, servers: String? = nil, cluster: String = "", webPort: Int? = nil,
-        extra: String = "", routers: [String?] = []
+        extra: String = "", routers: [String?] = [], canBeCut: Bool = false
     ) throws {
         self.redis = try redis ?? RedisServer(["appendonly yes", "appendfsync always"])
-        self.cluster = (servers ?? "redis: [\"127.0.0.1:\(self.redis.port)\"]") + cluster
+        (self.servers, self.cluster) = (servers, cluster)
         (self.webPort, self.extra, self.routers) = (webPort, extra, routers)
+        if canBeCut { ways = try (0..<count).map { _ in try BreakingWay(to: Int(self.redis.port)) } }
         try Data((0..<32).map { _ in UInt8.random(in: 0...255) }).write(to: key)
         for node in 0..<count { nodes.append(try start(node)) }
         expect("all nodes know each other", within: .seconds(60)) {
@@ -45,8 +51,10 @@ final class Platform {
 
     private func settings(_ node: Int) -> String {
         let publicURL = webPort.map { ", publicURL: \"\(Self.whip(node, $0))\"" } ?? ""
+        let port = ways.indices.contains(node) ? ways[node].port : Int(redis.port)
+        let servers = servers ?? "redis: [\"127.0.0.1:\(port)\"]"
         return """
-            cluster: {\(cluster), platformKeyFile: "\(key.path)", node: "\(Self.names[node])"\(publicURL)}
+            cluster: {\(servers)\(cluster), platformKeyFile: "\(key.path)", node: "\(Self.names[node])"\(publicURL)}
             \(Gateway.roomForMany)
             \(extra)
             """
@@ -74,6 +82,11 @@ final class Platform {
         _ = run.status(within: .seconds(60))
         return run.output
     }
+
+    /// Nothing passes between a node and the servers from now on; no connection ends.
+    func cut(_ node: Int) { ways[node].send(SIGSTOP) }
+    /// What was on its way arrives late.
+    func mend(_ node: Int) { ways[node].send(SIGCONT) }
 
     func stop() { for node in nodes { node.stop() } }
 

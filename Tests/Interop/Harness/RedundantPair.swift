@@ -20,7 +20,7 @@ final class RedundantPair {
     var encoders: [Int: ProgramRun] = [:]
     private let clips: [Clip]
     private let keys: [String]
-    private var ways: [Int: ProgramRun] = [:]
+    private var ways: [Int: BreakingWay] = [:]
     private var feeds: [Int: Feed] = [:]
     /// Where each encoder's network can be taken away.
     private var cables: [Int: Cable] = [:]
@@ -35,9 +35,10 @@ final class RedundantPair {
         (self.gateway, self.clips, joined) = (gateway, clips, made.participantId)
         keys = [made.streamKey(1), made.streamKey(2)]
         participants = made.redundantIngestCredentials.map(\.participantId)
+        let port = try #require(URLComponents(string: gateway.quickstart.rtmpURL)?.port)
         for number in [1, 2] {
             if geteuid() == 0, clips.indices.contains(number - 1) { cables[number] = try Cable() }
-            ways[number] = try way(at: near(number))
+            ways[number] = try BreakingWay(to: port, at: near(number))
         }
         for number in clips.indices { try begin(number + 1) }
     }
@@ -45,18 +46,8 @@ final class RedundantPair {
     /// This machine's address for that encoder.
     private func near(_ number: Int) -> String { cables[number]?.near ?? "127.0.0.1" }
 
-    /// A TCP way to the gateway; prints its port.
-    private func way(at address: String) throws -> ProgramRun {
-        let port = try #require(URLComponents(string: gateway.quickstart.rtmpURL)?.port)
-        let script = Workspace.package.appending(path: "Tests/Interop/Clients/breaking_way.py").path
-        let way = try ProgramRun(["/usr/bin/python3", script, "\(port)", address])
-        expect("the way is open", within: .seconds(60)) { way.output.contains("\n") }
-        return way
-    }
-
     func url(_ number: Int) -> String {
-        let port = ways[number]?.output.prefix { $0.isNumber } ?? ""
-        return "rtmp://\(near(number)):\(port)/app/\(keys[number - 1])"
+        "rtmp://\(near(number)):\(ways[number]?.port ?? 0)/app/\(keys[number - 1])"
     }
 
     /// An encoder of its own clip, which is another one than before: who broke the contract three times is not let in for a while,
@@ -65,10 +56,7 @@ final class RedundantPair {
         let feed = try Feed(clips[number - 1], isMarked: number == 2)
         feeds[number] = feed
         beginnings += 1
-        let line = [
-            "ffmpeg", "-hide_banner", "-nostdin", "-nostats", "-v", "warning", "-re", "-i", feed.path, "-c", "copy",
-            "-f", "flv", "-rtmp_flashver", "FMLE/3.0 (compatible; \(beginnings))", url(number),
-        ]
+        let line = Encoder.line(feed, to: url(number), ["-rtmp_flashver", "FMLE/3.0 (compatible; \(beginnings))"])
         encoders[number] = try ProgramRun(cables[number]?.command(line) ?? line)
     }
 
@@ -88,7 +76,7 @@ final class RedundantPair {
         switch fault {
         case .kill: encoders[number]?.kill()
         case .stop: encoders[number]?.send(SIGSTOP)
-        case .reset: ways[number]?.send(SIGUSR1)
+        case .reset: ways[number]?.reset()
         case .order:
             let body = ["-H", "Content-Type: application/json", "--data", "{\"encoder\":\(3 - number)}"]
             _ = try gateway.signed("v1/participants/\(joined)/source", body)

@@ -9,6 +9,8 @@ final class StageRouter {
     /// What it knows of one participant.
     struct Participant: Decodable {
         var generation: Int
+        /// Of all its announces that were taken, in order; nil of a router that decodes.
+        var generations: [Int]?
         /// Nil of a router that decodes.
         var stageArn: String?
         var saidBye: Bool
