@@ -7,7 +7,10 @@ import bench_streams
 from bench_load import AAC, CPU, Receiver, full, lines, lower_layers, passed, rtmp, whip
 from bench_many import growth, hold, workers
 from bench_peers import Nginx
+from bench_recording import recording
+from bench_viewers import viewer
 from gateway_run import Gateway, bench, clip, free_port
+from process_figures import resident
 
 STREAMS, LAYERED_STREAMS = bench_streams.STREAMS, 30
 
@@ -18,11 +21,6 @@ def steps(table, seconds, rounds, peers):
     table.row("one wake-up of a waiting thread", table.floor["wakeUpMicroseconds"], "µs CPU")
     table.row("one P-384 verification", table.floor["tokenVerification"], "ms CPU")
     table.row("the server's half of a DTLS handshake", table.floor["dtlsHandshake"], "ms CPU")
-
-
-def resident(pid: int) -> int:
-    with open(f"/proc/{pid}/status") as status:
-        return next(int(line.split()[1]) for line in status if line.startswith("VmRSS"))
 
 
 def idle(table, seconds, rounds, peers):
@@ -194,5 +192,5 @@ def resets(table, gateway, count=10_000, concurrency=4):
 JOBS = {
     "steps": steps, "idle": idle, "rtmp": bench_streams.rtmp_costs, "whip": bench_streams.whip_costs, "waiting": bench_streams.waiting,
     "layers": layers, "latency": latency, "setup": set_up, "memory": memory, "growth": growth,
-    "workers": workers, "hold": hold,
+    "workers": workers, "hold": hold, "recording": recording, "viewer": viewer,
 }

@@ -1,6 +1,5 @@
 """What scripts/soak looks at while it runs, and how it judges it."""
 import json
-import os
 import signal
 import subprocess
 import sys
@@ -8,15 +7,7 @@ import time
 import urllib.request
 
 from gateway_run import PROGRAMS
-
-
-def resident(pid: int) -> int:
-    with open(f"/proc/{pid}/status") as status:
-        return next(int(line.split()[1]) for line in status if line.startswith("VmRSS"))
-
-
-def descriptors(pid: int) -> int:
-    return len(os.listdir(f"/proc/{pid}/fd"))
+from process_figures import descriptors, resident
 
 
 def running_bench(*arguments: str) -> subprocess.Popen:
