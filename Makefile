@@ -18,7 +18,7 @@ WIDTH ?= 6
 # One build serves the tests and the programs that they start: optimised, with internal names visible to tests.
 TEST_FLAGS := $(FLAGS) --scratch-path .build/test -c release -Xswiftc -enable-testing
 
-.PHONY: run test program build bench fuzz soak asan tsan interop format lint image versions deps test-deps interop-deps
+.PHONY: run test steps program build bench fuzz soak asan tsan interop format lint image versions deps test-deps interop-deps
 
 run: program  ## Starts Stagedoor with a stage, a stream key and a token, and prints lines to copy.
 	.build/release/stagedoor serve --quickstart --data $(DATA)
@@ -35,9 +35,12 @@ program: deps
 build: program  ## The release programs in .build/release.
 	swift build $(FLAGS) -c release --product stagedoor-bench
 
-bench: build test-deps  ## Figures of this machine beside its floor, nginx-rtmp and Janus (best of 3 rounds; some twenty minutes).
-	scripts/install-deps --peers
+steps: test-deps  ## Mallocs and instructions of every step of the media's way against Benchmarks/steps.json, in the tests' own build.
+	swift build $(TEST_FLAGS) --product stagedoor-bench
 	scripts/bench-steps
+
+bench: build steps  ## Figures of this machine beside its floor, nginx-rtmp and Janus (best of 3 rounds; half an hour and more).
+	scripts/install-deps --peers
 	scripts/bench --peers
 
 fuzz: deps  ## Every fuzzer for SECONDS each; FUZZ=Name picks one.

@@ -250,7 +250,8 @@ let modules: [Module] = [
         uses: [
             "Wire", "FLV", "AMF0", "RTMP", "RTP", "RTCP", "H264", "SDP", "JSON", "HTTP", "CRTMP", "CNice", "DTLS", "SRTP", "STUN",
             "COpenSSL", "OpenSSL", "EventLoop", "Sockets", "HTTPClient", "MediaContract", "Refusals", "RouterForwarding", "JWT",
-            "Store", "Settings", "CShim", "CAVCodec", "COpus", "StageHub", "Admission",
+            "Store", "Settings", "CShim", "CAVCodec", "COpus", "StageHub", "Admission", "Recording", "EmbeddedRouter",
+            "RedundantIngest", "Replication",
         ],
         products: [argumentParser], hasTests: false, isUnsafeChecked: true),
 ]

@@ -35,8 +35,19 @@ final class EncoderSource {
         return EncoderPicture(width: best.width, height: best.height, framesPerSecond: rate)
     }
 
+    /// Takes what has come.
+    /// - Parameter output: where it goes; nil while it is not the source: then it is kept.
+    func drain(into output: JoinedOutput?) {
+        feed.drain { block in
+            note(block)
+            guard let output else { return kept.keep(block) }
+            if let news = block.news { output.apply(news, of: block.run.track, at: block.run.arrival) }
+            gather(block) { output.write($0, arrival: block.run.arrival, clock) }
+        }
+    }
+
     /// Looks at one block, whoever gets it.
-    func note(_ block: FeedBlock) {
+    private func note(_ block: FeedBlock) {
         let (run, packets) = (block.run, block.packets)
         if let latest = block.news { news[run.track] = latest }
         clocks.look(at: block)

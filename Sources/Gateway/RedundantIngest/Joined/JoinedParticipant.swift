@@ -90,12 +90,7 @@ final class JoinedParticipant {
     }
 
     private func drain(_ source: EncoderSource) {
-        source.feed.drain { block in
-            source.note(block)
-            guard let output, choice.current == source.encoder else { return source.kept.keep(block) }
-            if let news = block.news { output.apply(news, of: block.run.track, at: block.run.arrival) }
-            source.gather(block) { output.write($0, arrival: block.run.arrival, source.clock) }
-        }
+        source.drain(into: choice.current == source.encoder ? output : nil)
         if let progress = output?.progress { claim.progressed(at: progress) }
     }
 

@@ -26,8 +26,12 @@ struct Steps: ParsableCommand {
         let all: [(name: String, make: () throws -> any MediaStep)] = [
             ("chunkStream", ChunkStreamStep.init), ("accessUnits", AccessUnitStep.init), ("rtpHeaders", HeaderStep.init),
             ("unprotectGCM", { try UnprotectStep(.aeadAES128GCM) }), ("unprotectAESCM", { try UnprotectStep(.aes128CMSHA1_80) }),
-            ("forwarding", ForwardingStep.init), ("offers", OfferStep.init),
-            ("tokens", TokenStep.init),
+            ("forwarding", { try ForwardingStep() }),
+            ("forwardingLayers", { try ForwardingStep(layerCount: 3, to: .everyLayer) }),
+            ("forwardingBest", { try ForwardingStep(layerCount: 3) }), ("replica", ReplicaStep.init),
+            ("recording", RecordingStep.init), ("joining", JoinStep.init),
+            ("unwatched", { try ViewerStep(isWatched: false) }), ("watched", { try ViewerStep(isWatched: true) }),
+            ("offers", OfferStep.init), ("tokens", TokenStep.init),
         ]
         let chosen = all.filter { step == nil || $0.name == step }
         guard !chosen.isEmpty else { throw ValidationError("there are \(all.map(\.name).joined(separator: ", "))") }
@@ -37,15 +41,25 @@ struct Steps: ParsableCommand {
     }
 
     private func measure(_ step: any MediaStep) throws -> Report {
-        for _ in 0..<5 { try step.round() }
+        for _ in 0..<5 { try round(of: step) }
         let counter = AllocationCount()
-        let (start, mallocs) = (EventLoop.threadCPU(), counter?.current ?? 0)
-        for _ in 0..<rounds { try step.round() }
-        let elapsed = EventLoop.threadCPU() - start
+        var (time, mallocs) = (Duration.zero, 0)
+        for _ in 0..<rounds {
+            let (start, count) = (EventLoop.threadCPU(), counter?.current ?? 0)
+            try step.counted()
+            time += EventLoop.threadCPU() - start
+            mallocs += (counter?.current ?? 0) - count
+            step.rest()
+        }
         let operations = Double(step.operations * rounds)
         return Report(
-            operations: step.operations, nanoseconds: Double(elapsed.nanoseconds) / operations,
-            mallocs: counter.map { Double($0.current - mallocs) / operations })
+            operations: step.operations, nanoseconds: Double(time.nanoseconds) / operations,
+            mallocs: counter.map { _ in Double(mallocs) / operations })
+    }
+
+    private func round(of step: any MediaStep) throws {
+        try step.round()
+        step.rest()
     }
 }
 
@@ -54,4 +68,13 @@ protocol MediaStep: AnyObject {
     /// Packets, messages or descriptions in one round.
     var operations: Int { get }
     func round() throws
+    /// What happens between rounds, and is not counted.
+    func rest()
+}
+
+extension MediaStep {
+    func rest() {}
+
+    /// A round that callgrind counts: it is told to look at nothing else (`--toggle-collect`).
+    @inline(never) fileprivate func counted() throws { try round() }
 }
