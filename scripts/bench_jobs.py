@@ -6,6 +6,7 @@ import urllib.parse
 import bench_streams
 from bench_load import AAC, CPU, Receiver, full, lines, lower_layers, passed, rtmp, whip
 from bench_many import growth, hold, workers
+from bench_mixture import mixture
 from bench_peers import Nginx
 from bench_recording import recording
 from bench_viewers import viewer
@@ -192,5 +193,5 @@ def resets(table, gateway, count=10_000, concurrency=4):
 JOBS = {
     "steps": steps, "idle": idle, "rtmp": bench_streams.rtmp_costs, "whip": bench_streams.whip_costs, "waiting": bench_streams.waiting,
     "layers": layers, "latency": latency, "setup": set_up, "memory": memory, "growth": growth,
-    "workers": workers, "hold": hold, "recording": recording, "viewer": viewer,
+    "workers": workers, "hold": hold, "recording": recording, "viewer": viewer, "mixture": mixture,
 }

@@ -35,7 +35,10 @@ class Multiple:
 
 
 class Table:
-    def __init__(self):
+    """- scale: which part of what is held at once is tried first."""
+
+    def __init__(self, scale: float):
+        self.scale = scale
         self.rows: list[tuple[str, ...]] = []
         self.floor: dict = {}
         self.failures = 0

@@ -83,8 +83,8 @@ routers:
   local: {{driver: static, host: "127.0.0.1", ports: "{self.router_ports[0]}-{self.router_ports[1]}", layers: {layers}}}
 {more_routers}
 {settings_beside}
-rates: {{resources: 10000}}
-quotas: {{ingestConfigurations: 2000}}
+rates: {{resources: 10000, tokens: 10000}}
+quotas: {{ingestConfigurations: 2000, publishers: 5000}}
 limits: {{connectionsPerAddress: 5000}}
 overload: {{cpu: 100, loopLag: 5s}}
 """)
@@ -103,8 +103,9 @@ overload: {{cpu: 100, loopLag: 5s}}
             sys.exit(pathlib.Path(self.data.name, "log").read_text())
         self.quickstart = json.loads(ready.read_text())
 
-    def keys(self, count: int) -> list[str]:
-        return self.make("ingests.py", count)[:count]
+    def keys(self, count: int, recorded_in: str = "") -> list[str]:
+        """- recorded_in: the bucket, a name of the configuration file's, that their stages are recorded into."""
+        return self.make("ingests.py", count, *filter(None, [recorded_in]))[:count]
 
     def tokens(self, count: int) -> list[str]:
         return self.make("tokens.py", count)[:count]
@@ -114,11 +115,11 @@ overload: {{cpu: 100, loopLag: 5s}}
         path.write_text("\n".join(self.tokens(count)))
         return str(path)
 
-    def make(self, client: str, count: int, each: int = 10) -> list[str]:
+    def make(self, client: str, count: int, *more: str, each: int = 10) -> list[str]:
         quickstart = self.quickstart
         made = subprocess.run(
             [PYTHON, ROOT / "Tests/Interop/Clients" / client, quickstart["adminURL"], quickstart["accessKeyId"],
-             quickstart["secretAccessKey"], quickstart.get("region", "us-east-1"), str(-(-count // each)), str(each)],
+             quickstart["secretAccessKey"], quickstart.get("region", "us-east-1"), str(-(-count // each)), str(each), *more],
             check=True, capture_output=True, text=True, timeout=PATIENCE_SECONDS)
         return made.stdout.split()
 
