@@ -110,8 +110,13 @@ overload: {{cpu: 100, loopLag: 5s}}
     def tokens(self, count: int) -> list[str]:
         return self.make("tokens.py", count)[:count]
 
-    def token_file(self, count: int) -> str:
-        path = pathlib.Path(self.data.name, f"tokens-{count}")
+    def pairs(self, count: int) -> list[list[str]]:
+        """Stream keys of two encoders that are one participant."""
+        keys = self.make("redundant_ingests.py", count)
+        return [keys[index:index + 2] for index in range(0, 2 * count, 2)]
+
+    def token_file(self, count: int, name: str = "tokens") -> str:
+        path = pathlib.Path(self.data.name, name)
         path.write_text("\n".join(self.tokens(count)))
         return str(path)
 

@@ -17,12 +17,13 @@ KEY_COUNT = 30
 
 
 class Troubles:
-    def __init__(self, gateway, flv, churn: float, mortal_ports: str):
+    def __init__(self, gateway, flv, churn: float, mortal_ports: str, live, store):
         self.gateway, self.flv, self.churn, self.mortal_ports = gateway, flv, churn, mortal_ports
+        self.live, self.store = live, store
         self.counts: collections.Counter = collections.Counter()
         self.stopping = threading.Event()
         self.keys, self.tokens = gateway.keys(KEY_COUNT), gateway.tokens(KEY_COUNT)
-        bodies = [self.come_and_go, self.talk_nonsense, self.restart_router, self.use_api]
+        bodies = [self.come_and_go, self.talk_nonsense, self.restart_router, self.lose_store, self.lose_encoder, self.use_api]
         self.threads = [threading.Thread(target=self.repeat, args=[body], daemon=True) for body in bodies]
         self.running: list[tuple[float, subprocess.Popen]] = []
 
@@ -104,7 +105,7 @@ class Troubles:
             for first in [0, 1, 20, 22, 63, 128, 191, 255]:
                 sender.sendto(bytes([first]) + random.randbytes(random.randrange(1_400)), ("127.0.0.1", port))
 
-    # MARK: Routers and API
+    # MARK: Routers, store, encoders and API
 
     def restart_router(self):
         """A router takes the same media for some seconds, and dies; its ports answer with ICMP until it is back."""
@@ -116,6 +117,23 @@ class Troubles:
         router.wait()
         self.counts["router restarts"] += 1
         self.stopping.wait(random.uniform(0.5, 5))
+
+    def lose_store(self):
+        """Nothing can be stored for a while; what waits is stored afterwards."""
+        self.stopping.wait(random.uniform(20, 60))
+        if self.stopping.is_set():
+            return
+        self.store.die()
+        self.counts["store deaths"] += 1
+        self.stopping.wait(random.uniform(2, 20))
+        self.store.live()
+
+    def lose_encoder(self):
+        """One of two encoders of a participant is gone for some seconds."""
+        self.stopping.wait(random.uniform(1, 5))
+        if not self.stopping.is_set():
+            random.choice(self.live.pairs).lose_one(self.stopping.wait)
+            self.counts["encoders lost"] += 1
 
     def use_api(self):
         """Stages are made, filled, listed and deleted, as a tidy application does."""

@@ -40,25 +40,48 @@ class Watch:
     MAXIMUM_GROWTH_KILOBYTES = 5_120
     # Sessions that come and go are in every sample.
     MAXIMUM_MORE_DESCRIPTORS = 40
+    # Of a recorded stream of 800 kbit/s: the segment that is being written, and the one that is on its way.
+    SPOOL_BYTES_A_STREAM = 2 * 6 * 100_000
+    # Until what could not be stored is stored.
+    STORING_PATIENCE_SECONDS = 120
 
     def __init__(self, gateway, live):
         self.gateway, self.live, self.pid = gateway, live, gateway.process.pid
         self.samples: list[tuple[float, int, int]] = []
+        self.largest_spool = 0
 
     def samples_until(self, deadline: float, interval: float, troubles) -> str | None:
         began, shown = time.monotonic(), 0.0
         while time.monotonic() < deadline:
             if self.gateway.process.poll() is not None:
                 return "the gateway ended"
-            if any(program.poll() is not None for program in self.live):
+            if not self.live.is_whole():
                 return "a live stream was cut"
             elapsed = time.monotonic() - began
             self.samples.append((elapsed, resident(self.pid), descriptors(self.pid)))
+            spool = self.spool()
+            self.largest_spool = max(self.largest_spool, spool)
             if elapsed - shown >= 30:
                 shown = elapsed
-                print(f"{elapsed:6.0f} s  {self.samples[-1][1]:7} kB  {self.samples[-1][2]} descriptors  {troubles.counts}", flush=True)
+                print(f"{elapsed:6.0f} s  {self.samples[-1][1]:7} kB  {self.samples[-1][2]} descriptors  {spool:9} bytes in the spool  "
+                      f"{dict(troubles.counts)}", flush=True)
             time.sleep(interval)
         return None
+
+    def spool(self) -> int:
+        return int(metrics(self.gateway).get("stagedoor_recording_spool_bytes", 0))
+
+    def spool_returns(self) -> bool:
+        """Whether the spool gets by with what live recordings need, now that nothing is in the way."""
+        return self.spool_falls_to(self.live.recorded * self.SPOOL_BYTES_A_STREAM)
+
+    def spool_falls_to(self, bytes: int) -> bool:
+        end = time.monotonic() + self.STORING_PATIENCE_SECONDS
+        while self.spool() > bytes:
+            if time.monotonic() > end:
+                return False
+            time.sleep(1)
+        return True
 
     def settled(self) -> list[tuple[float, int, int]]:
         return [sample for sample in self.samples if sample[0] >= self.samples[-1][0] / 4]
@@ -81,10 +104,10 @@ class Watch:
         spread = sum((point[0] - middle) ** 2 for point in points) or 1
         return sum((point[0] - middle) * (point[1] - mean) for point in points) / spread * 3_600
 
-    def finish(self, steady, live) -> dict[str, int]:
+    def finish(self, steady) -> dict[str, int]:
         """Ends the live streams, then the receiver; the relay's own drops are no loss, nor are the kernel's at the receiver."""
         relay = int(metrics(self.gateway).get("stagedoor_forward_drop_total", 0))
-        reports = [finished(program) for program in live]
+        reports = self.live.finish()
         time.sleep(2)
         got = finished(steady)
         inside = max(0, got["lost"] - got["droppedByKernel"] - relay)
