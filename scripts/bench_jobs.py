@@ -1,5 +1,6 @@
 """The jobs of scripts/bench: each measures with a gateway of its own and adds rows to the table. Goals are per docs/performance.md."""
 import socket
+import tempfile
 import time
 import urllib.parse
 
@@ -9,7 +10,7 @@ from bench_many import growth, hold, workers
 from bench_mixture import mixture
 from bench_peers import Nginx
 from bench_recording import recording
-from bench_viewers import viewer
+from bench_viewers import ROUTER, viewer
 from gateway_run import Gateway, bench, clip, free_port
 from process_figures import resident
 
@@ -25,13 +26,16 @@ def steps(table, seconds, rounds, peers):
 
 
 def idle(table, seconds, rounds, peers):
-    gateway = Gateway()
-    try:
-        time.sleep(2)
-        runs = [bench("receive", "--ports", free_port(), "--seconds", 5, "--pid", gateway.process.pid) for _ in range(rounds)]
-        table.row("idle", min(run["process"]["cpuMillisecondsPerSecond"] for run in runs), "ms CPU a second", 0.3, 0)
-    finally:
-        gateway.close()
+    """As it comes, and with an embedded router and recordings."""
+    with tempfile.TemporaryDirectory() as folder:
+        for name, settings, routers in [("idle", "", ""), ("idle, embedded router and recording on", f"recording: {{directory: {folder}}}", ROUTER)]:
+            gateway = Gateway(settings, more_routers=routers)
+            try:
+                time.sleep(2)
+                runs = [bench("receive", "--ports", free_port(), "--seconds", 5, "--pid", gateway.process.pid) for _ in range(rounds)]
+            finally:
+                gateway.close()
+            table.row(name, min(run["process"]["cpuMillisecondsPerSecond"] for run in runs), "ms CPU a second", 0.3, 0)
 
 
 def layers(table, seconds, rounds, peers):
