@@ -29,8 +29,24 @@ final class RecordingBlock: Sendable {
         var bytes: [UInt8] = []
         var entries: [Entry] = []
         var began = MonotonicTime.zero
+
+        var isFull: Bool {
+            entries.count >= RecordingBlock.maximumEntries
+                || bytes.count >= RecordingBlock.usualByteCount - RecordingBlock.largestPacket
+        }
+
+        mutating func append(_ packet: MediaPacket, of kind: MediaKind) {
+            let start = bytes.count
+            for index in 0..<UInt32(packet.headCount) { bytes.append(UInt8(truncatingIfNeeded: packet.head >> (8 * index))) }
+            unsafe bytes.append(contentsOf: packet.payload)
+            entries.append(
+                .packet(
+                    kind, sequenceNumber: packet.sequenceNumber, timestamp: packet.timestamp, marker: packet.marker,
+                    start..<bytes.count))
+        }
     }
 
+    /// Asked and changed by one call for a packet: each access of a shared object's variable is checked for exclusiveness.
     nonisolated(unsafe) private var content = Content()
     private let isLent = Atomic<Bool>(false)
 
@@ -45,9 +61,7 @@ final class RecordingBlock: Sendable {
     var began: MonotonicTime { unsafe content.began }
     var isEmpty: Bool { unsafe content.entries.isEmpty }
     /// Has no room for another packet.
-    var isFull: Bool {
-        unsafe content.entries.count >= Self.maximumEntries || content.bytes.count >= Self.usualByteCount - Self.largestPacket
-    }
+    var isFull: Bool { unsafe content.isFull }
 
     var isFree: Bool { !isLent.load(ordering: .acquiring) }
     func lend() { isLent.store(true, ordering: .releasing) }
@@ -62,17 +76,7 @@ final class RecordingBlock: Sendable {
 
     func append(_ entry: Entry) { unsafe content.entries.append(entry) }
 
-    func append(_ packet: MediaPacket, of kind: MediaKind) {
-        let start = unsafe content.bytes.count
-        for index in 0..<UInt32(packet.headCount) {
-            unsafe content.bytes.append(UInt8(truncatingIfNeeded: packet.head >> (8 * index)))
-        }
-        unsafe content.bytes.append(contentsOf: packet.payload)
-        unsafe content.entries.append(
-            .packet(
-                kind, sequenceNumber: packet.sequenceNumber, timestamp: packet.timestamp, marker: packet.marker,
-                start..<content.bytes.count))
-    }
+    func append(_ packet: MediaPacket, of kind: MediaKind) { unsafe content.append(packet, of: kind) }
 
     func appendSourceFrame(_ frame: UnsafeRawBufferPointer, at mediaTime: Duration) {
         let start = unsafe content.bytes.count

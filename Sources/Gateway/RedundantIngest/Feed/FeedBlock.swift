@@ -23,9 +23,43 @@ final class FeedBlock: Sendable {
         var isLast = false
         var news: News?
         var followsLoss = false
+
+        mutating func fill(
+            _ source: Slice<UnsafeBufferPointer<MediaPacket>>, of run: MediaRun, news: News?, followsLoss: Bool,
+            in memory: UnsafeMutableRawBufferPointer
+        ) -> Int {
+            packets.removeAll(keepingCapacity: true)
+            (byteCount, self.run, self.news, self.followsLoss) = (0, run, news, followsLoss)
+            var count = 0
+            while unsafe count < Swift.min(source.count, FeedBlock.maximumPackets),
+                unsafe append(source[source.startIndex + count], in: memory)
+            {
+                count += 1
+            }
+            isLast = unsafe count == source.count
+            return count
+        }
+
+        /// - Returns: false where there is no room.
+        private mutating func append(_ packet: MediaPacket, in memory: UnsafeMutableRawBufferPointer) -> Bool {
+            let end = byteCount + packet.payloadByteCount
+            guard end <= memory.count else { return false }
+            let room = unsafe UnsafeMutableRawBufferPointer(rebasing: memory[byteCount..<end])
+            for index in 0..<Int(packet.headCount) {
+                unsafe room[index] = UInt8(truncatingIfNeeded: packet.head >> (8 * UInt32(index)))
+            }
+            unsafe UnsafeMutableRawBufferPointer(rebasing: room[Int(packet.headCount)...]).copyMemory(from: packet.payload)
+            unsafe packets.append(
+                MediaPacket(
+                    sequenceNumber: packet.sequenceNumber, timestamp: packet.timestamp, marker: packet.marker,
+                    payload: UnsafeRawBufferPointer(room)))
+            byteCount = end
+            return true
+        }
     }
 
     nonisolated(unsafe) private let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: size, alignment: 16)
+    /// Filled by one call: each access of a shared object's variable is checked for exclusiveness.
     nonisolated(unsafe) private var content = Content()
     private let isLent = Atomic<Bool>(false)
 
@@ -51,33 +85,7 @@ final class FeedBlock: Sendable {
     /// Copies as many packets as there is room for. A block that has been used before does not allocate.
     /// - Returns: how many; 0 for a packet that no block has room for.
     func fill(_ source: Slice<UnsafeBufferPointer<MediaPacket>>, of run: MediaRun, news: News?, followsLoss: Bool) -> Int {
-        unsafe content.packets.removeAll(keepingCapacity: true)
-        unsafe (content.byteCount, content.run, content.news) = (0, run, news)
-        unsafe content.followsLoss = followsLoss
-        var count = 0
-        while unsafe count < Swift.min(source.count, Self.maximumPackets), unsafe append(source[source.startIndex + count]) {
-            count += 1
-        }
-        unsafe content.isLast = count == source.count
-        return count
-    }
-
-    /// - Returns: false where there is no room.
-    private func append(_ packet: MediaPacket) -> Bool {
-        let start = unsafe content.byteCount
-        guard start + packet.payloadByteCount <= Self.size else { return false }
-        for index in 0..<Int(packet.headCount) {
-            unsafe memory[start + index] = UInt8(truncatingIfNeeded: packet.head >> (8 * UInt32(index)))
-        }
-        let end = start + packet.payloadByteCount
-        let room = unsafe UnsafeMutableRawBufferPointer(rebasing: memory[start..<end])
-        unsafe UnsafeMutableRawBufferPointer(rebasing: room[Int(packet.headCount)...]).copyMemory(from: packet.payload)
-        unsafe content.packets.append(
-            MediaPacket(
-                sequenceNumber: packet.sequenceNumber, timestamp: packet.timestamp, marker: packet.marker,
-                payload: UnsafeRawBufferPointer(room)))
-        unsafe content.byteCount = end
-        return true
+        unsafe content.fill(source, of: run, news: news, followsLoss: followsLoss, in: memory)
     }
 
     /// Long runs go in several blocks, so that none grows to the size of the longest keyframe.
