@@ -79,20 +79,22 @@ def memory_of_stream(protocol, *options) -> float:
 
 
 def latency(table, seconds, rounds, peers):
-    gateway = Gateway()
-    try:
-        keys, tokens, pid, ports = gateway.keys(25), gateway.tokens(25), gateway.process.pid, gateway.router_ports
-        rtmp_url, whip_url = gateway.quickstart["rtmpURL"], gateway.quickstart["whipURL"]
-        over_rtmp = [rtmp(rtmp_url, keys, passed(), seconds, pid, ports, "--marks").received for _ in range(rounds)]
-        over_whip = [whip(whip_url, tokens, seconds, pid, ports, "--marks").received for _ in range(rounds)]
-    finally:
-        gateway.close()
-    for name, every, which, targets in [
-            ("WHIP, first packet", over_whip, "first", (0.15, 0.4)), ("RTMP, first packet", over_rtmp, "first", (0.3, 1.5)),
-            ("RTMP, last packet, IDRs of 100 packets among them", over_rtmp, "last", (None, 8))]:
-        best = min((run[f"{which}PacketMilliseconds"] for run in every), key=lambda figures: figures["p99"])
-        table.row(f"added latency, {name}, p50", best["p50"], "ms", targets[0])
-        table.row(f"added latency, {name}, p99", best["p99"], "ms", targets[1])
+    """With as many streams as costs are measured with, where workers rest, and where `workers.rest` forbids it."""
+    for settings, name in ("", ""), ("workers: {rest: 0s}", ", workers that never rest"):
+        gateway = Gateway(settings)
+        try:
+            keys, tokens, pid, ports = gateway.keys(STREAMS), gateway.tokens(STREAMS), gateway.process.pid, gateway.router_ports
+            rtmp_url, whip_url = gateway.quickstart["rtmpURL"], gateway.quickstart["whipURL"]
+            over_rtmp = [rtmp(rtmp_url, keys, passed(), seconds, pid, ports, "--marks").received for _ in range(rounds)]
+            over_whip = [whip(whip_url, tokens, seconds, pid, ports, "--marks").received for _ in range(rounds)]
+        finally:
+            gateway.close()
+        for job, every, which, goals in [
+                ("WHIP, first packet", over_whip, "first", (0.15, 0.4)), ("RTMP, first packet", over_rtmp, "first", (0.3, 0.4)),
+                ("RTMP, last packet, IDRs of 100 packets among them", over_rtmp, "last", (None, 8))]:
+            best = min((run[f"{which}PacketMilliseconds"] for run in every), key=lambda figures: figures["p99"])
+            table.row(f"added latency, {job}{name}, p50", best["p50"], "ms", goals[0])
+            table.row(f"added latency, {job}{name}, p99", best["p99"], "ms", goals[1])
 
 
 def set_up(table, seconds, rounds, peers):
@@ -108,7 +110,9 @@ def set_up(table, seconds, rounds, peers):
         peer_best = min(theirs, key=lambda run: run["cpuMillisecondsPerAttempt"], default=None)
         table.row("RTMP connect to publish accepted, p50", best["milliseconds"]["p50"], "ms", 2,
                   peer=peer_best and peer_best["milliseconds"]["p50"])
-        table.row("RTMP set-up", best["cpuMillisecondsPerAttempt"], "ms CPU", 0.12, peer=peer_best and peer_best["cpuMillisecondsPerAttempt"])
+        # The goal is what the peer takes in the same run.
+        theirs_best = peer_best and peer_best["cpuMillisecondsPerAttempt"]
+        table.row("RTMP set-up", best["cpuMillisecondsPerAttempt"], "ms CPU", theirs_best, peer=theirs_best)
         whip_set_up(table, gateway, rounds)
         first_packet(table, gateway, rounds)
         token_rates(table, rounds)
