@@ -211,7 +211,7 @@ let modules: [Module] = [
         "Cluster", ["Wire", "Settings", "JSON", "EventLoop", "Redis", "Refusals", "Admission", "Store"],
         embedded: [
             "common", "claim", "renew", "release", "end", "sweep", "idle", "look", "begin", "announce", "heartbeat", "bury",
-            "nodes",
+            "heard", "nodes",
         ].map { "Scripts/\($0).lua" }),
     gateway(
         "ClusterStore", ["Wire", "Settings", "JSON", "OpenSSL", "EventLoop", "Redis", "StageMetrics", "Store"],

@@ -149,6 +149,28 @@ struct ClusterLeasesTests {
         #expect(waitUntil { nodes[2].leases.nodes.map(\.id) == ["b", "c"] })
     }
 
+    @Test func `the encoders of a dead node need not wait for its leases, and others do`() throws {
+        let server = try RedisServer()
+        // Leases that hold for longer than anybody waits here; a busy machine may need some time to be sure.
+        let nodes = try platform(server) {
+            ($0.cluster.leaseLifetime, $0.cluster.renewalInterval) = (.seconds(300), .seconds(100))
+            ($0.cluster.grace, $0.cluster.claimPatience) = (.seconds(1), .seconds(200))
+        }
+        defer { withExtendedLifetime((server, nodes)) {} }
+        let claims = ["p", "q"].map { TestClaim($0, at: nodes[0]).settled() }
+        let generations = try claims.map { try #require($0.lease).generation }
+        nodes[0].die()
+        let killed = EventLoop.monotonicNow()
+        let stranger = TestClaim("q", at: nodes[1], credential: "another")
+        let returning = TestClaim("p", at: nodes[1]).settled()
+        print("an encoder was back at another node after \((EventLoop.monotonicNow() - killed).inSeconds) s")
+        #expect((returning.lease?.generation ?? 0) > generations[0])
+        // What it had published there is over, and nobody else can say so.
+        #expect(nodes[1].closed["p"] == generations[0])
+        #expect(stranger.answer == nil)
+        #expect(TestClaim("q", at: nodes[2]).settled().lease != nil)
+    }
+
     @Test func `whoever is disconnected is told at once wherever it lives, and by its record otherwise`() throws {
         let server = try RedisServer()
         // Renewals are rare: what is told is told by the message.

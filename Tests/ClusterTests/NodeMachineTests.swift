@@ -91,11 +91,65 @@ struct NodeMachineTests {
         let held = ClusterAnswer.claimed(.held(by: remote(9), remaining: .milliseconds(300)))
         _ = machine.answered(call, held, sentAt: now, now)
         now = now + .milliseconds(500)
-        let again = machine.timePassed(now).compactMap { if case .call(.claim(1, let arguments)) = $0 { arguments } else { nil } }
-        #expect(again.first?.isOwnerSilent == true)
-        let retried = try #require(again.first)
+        #expect(machine.timePassed(now).contains(.call(inquiry)))
+        let retried = try #require(claim(in: machine.answered(inquiry, .heard(.milliseconds(900)), sentAt: now, now)))
+        #expect(retried.isOwnerSilent && retried.ofDeadOwner == 0)
         _ = machine.answered(.claim(number: 1, retried), held, sentAt: now, now)
         #expect(machine.deadline <= now + .milliseconds(301))
+    }
+
+    /// Asks whether the owner of the lease was heard of.
+    private var inquiry: ClusterCall { .heard(node: "b", number: 1) }
+
+    private func claim(in actions: [ClusterAction]) -> ClusterCall.ClaimArguments? {
+        actions.compactMap { if case .call(.claim(1, let arguments)) = $0 { arguments } else { nil } }.first
+    }
+
+    /// A claim whose owner did not answer and was heard of 900 ms ago; it waits.
+    private func waiting(_ machine: inout NodeMachine, _ now: inout MonotonicTime) throws {
+        let held = ClusterAnswer.claimed(.held(by: remote(9), remaining: .seconds(8)))
+        let call = try #require(claiming(&machine, now))
+        _ = machine.answered(call, held, sentAt: now, now)
+        now = now + .milliseconds(500)
+        _ = machine.timePassed(now)
+        let retried = try #require(claim(in: machine.answered(inquiry, .heard(.milliseconds(900)), sentAt: now, now)))
+        _ = machine.answered(.claim(number: 1, retried), held, sentAt: now, now)
+        // Until its node may be dead it asks for the lease once a second.
+        for _ in 0..<3 {
+            now = now + .milliseconds(1_001)
+            let retried = try #require(claim(in: machine.timePassed(now)))
+            _ = machine.answered(.claim(number: 1, retried), held, sentAt: now, now)
+        }
+        now = machine.deadline
+        #expect(machine.timePassed(now).contains(.call(inquiry)))
+    }
+
+    @Test func `the lease of a node that the servers have not heard of for 4.5 s is asked for as a dead one's`() throws {
+        var (machine, now) = makeSettledMachine()
+        let asked = now
+        try waiting(&machine, &now)
+        #expect(now - asked < .milliseconds(4_200))
+        let taken = claim(in: machine.answered(inquiry, .heard(.milliseconds(4_510)), sentAt: now, now))
+        #expect(taken?.ofDeadOwner == 9)
+    }
+
+    @Test func `a node that was heard of again is asked again`() throws {
+        var (machine, now) = makeSettledMachine()
+        try waiting(&machine, &now)
+        let again = try #require(claim(in: machine.answered(inquiry, .heard(.milliseconds(300)), sentAt: now, now)))
+        #expect(again.ofDeadOwner == 0 && !again.isOwnerSilent)
+        let held = ClusterAnswer.claimed(.held(by: remote(9), remaining: .seconds(8)))
+        let actions = machine.answered(.claim(number: 1, again), held, sentAt: now, now)
+        guard case .send(.ask, to: "b")? = actions.first else { return #expect(Bool(false), "\(actions)") }
+    }
+
+    @Test func `nobody is dead as long as the server may have been silent itself`() throws {
+        var (machine, now) = makeSettledMachine()
+        try waiting(&machine, &now)
+        let beat = ClusterCall.heartbeat(record: nil, buries: true)
+        _ = machine.answered(beat, .names([]), sentAt: now - .milliseconds(1_001), now)
+        let answer = ClusterAnswer.heard(.milliseconds(5_600))
+        #expect(claim(in: machine.answered(inquiry, answer, sentAt: now, now))?.ofDeadOwner == 0)
     }
 
     @Test func `a claim waits no longer than its patience`() throws {

@@ -46,6 +46,19 @@ struct OutageTests {
         #expect(outage.answered(sentAt: asked, at: asked + .seconds(5)) == false)
     }
 
+    @Test func `a silence of others is theirs once the server has answered at once for as long`() {
+        var outage = makeConnected()
+        let later = start + .seconds(60)
+        outage.heartbeatAnswered(sentAt: later, at: later + .seconds(1))
+        #expect(outage.trust(inSilenceOf: .seconds(4)) <= later)
+        outage.heartbeatAnswered(sentAt: later, at: later + .milliseconds(1_001))
+        #expect(outage.trust(inSilenceOf: .seconds(4)) == later + .milliseconds(5_001))
+        outage.heartbeatAnswered(sentAt: nil, at: later + .seconds(2))
+        #expect(outage.trust(inSilenceOf: .seconds(4)) == later + .seconds(6))
+        outage.begin(.expired, at: later + .seconds(2))
+        #expect(outage.trust(inSilenceOf: .seconds(4)) == later + .seconds(17))
+    }
+
     @Test func `what the server forgot weighs more than what expired`() {
         var outage = makeConnected()
         outage.begin(.unknown, at: start + .seconds(1))

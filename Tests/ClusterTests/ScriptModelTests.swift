@@ -80,9 +80,10 @@ struct ScriptModelTests {
                 guard answer?.ordered == expected.ordered else { return }
             }
         }
-        #expect(random.kinds.count == 16, "\(random.kinds)")
+        #expect(random.kinds.count == 17, "\(random.kinds)")
         let rarely = [
             "granted", "taken over", "held", "full", "wait", "ok", "lost", "end", "surplus", "revived", "swept", "session over",
+            "heard", "unheard",
         ]
         for outcome in rarely { #expect(random.outcomes[outcome, default: 0] > 0, "\(outcome): \(random.outcomes)") }
     }

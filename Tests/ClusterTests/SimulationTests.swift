@@ -40,6 +40,37 @@ struct SimulationTests {
         #expect(Simulation(Simulation.Plan(nodes: 25, encoders: 600, seed: seed)).run().violations.isEmpty)
     }
 
+    private static let seedsOfDeaths: ClosedRange<UInt64> =
+        ProcessInfo.processInfo.environment["STAGEDOOR_SIMULATION"] == nil ? 1...5 : 1...100
+
+    @Test func `of the encoders of nodes that died 95 in 100 are live elsewhere within 5 s`() {
+        var absences = SimulationReport()
+        for seed in Self.seedsOfDeaths {
+            let report = Simulation(.deaths(seed: seed, silences: false)).run()
+            #expect(report.violations.isEmpty, "seed \(seed)")
+            absences.absences += report.absences
+        }
+        let shares = [0.5, 0.95, 0.99, 1].map { absences.absence(atShare: $0) }
+        print("\(absences.absences.count) encoders were gone for \(shares) s: median, 95th, 99th percentile, longest")
+        #expect(absences.absences.count > 100)
+        #expect(shares[1] <= 5)
+    }
+
+    @Test(arguments: seedsOfDeaths)
+    func `nothing is taken from a node that stands still for two seconds, nor while the server is silent for three`(
+        seed: UInt64
+    ) {
+        let report = Simulation(.deaths(seed: seed, silences: true)).run()
+        #expect(report.takenFromLiving == 0)
+        #expect(report.takenFromDead > 0)
+    }
+
+    @Test func `a silence of one second would be too short`() {
+        var plan = Simulation.Plan.deaths(seed: 1, silences: true)
+        plan.deathSilence = .seconds(1)
+        #expect(Simulation(plan).run().takenFromLiving > 0)
+    }
+
     @Test func `the same seed tells the same story`() {
         let plan = Simulation.Plan(nodes: 25, encoders: 300, seed: 7)
         let (first, second) = (Simulation(plan).run(), Simulation(plan).run())

@@ -57,6 +57,9 @@ struct ModelServer {
         case .forgetStages(ofNode: let node): nodeStages[node] = nil
         case .heartbeat(let record, let buries): return .names(beat(settings, record, buries))
         case .bury(let node): bury(node)
+        case .heard(let node, _):
+            let lifetime = settings.cluster.heartbeatLifetime.milliseconds
+            return .heard(alive[node].map { .milliseconds(now + lifetime - $0) })
         case .nodes: return .nodes(alive.filter { $0.value > now }.reduce(into: [:]) { $0[$1.key] = records[$1.key] ?? "" })
         case .claim(_, let claim): return .claimed(stages[claim.key.stageID, default: Stage()].claim(claim, settings, now))
         case .renew(let stage, let leases):

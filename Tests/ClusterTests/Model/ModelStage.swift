@@ -56,6 +56,7 @@ extension ModelServer.Stage {
         _ old: ModelServer.Lease, _ claim: ClusterCall.ClaimArguments, _ node: String, _ now: Int64
     ) -> Bool {
         if old.node == node || old.generation == claim.takesOver { return false }
+        if old.generation == claim.ofDeadOwner, old.credential == claim.credential { return false }
         if isLive(old, now) { return true }
         return claim.grace != .none && !(claim.isOwnerSilent && old.credential == claim.credential)
     }

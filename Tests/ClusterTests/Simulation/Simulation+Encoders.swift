@@ -53,6 +53,7 @@ extension Simulation {
         for other in holders[lease.key, default: []].sorted() where other.node == node { forget(other) }
         for other in holders[lease.key, default: []].sorted() { queue.put(.fenced(other, since: now), at: now + 4 * Self.second) }
         (encoders[encoder].isLive, encoders[encoder].liveSince) = (true, now)
+        noteReturn(of: encoder)
         sessions[holder] = Session(encoder: encoder, published: lease)
         open.insert(lease)
         holders[lease.key, default: []].insert(holder)

@@ -53,10 +53,9 @@ extension Simulation {
         switch end {
         case .takenOver where session.encoder.map { encoders[$0].half != nil } == true: judgeJoint(holder)
         case .takenOver:
-            let hasRival = session.encoder.map { encoder in
-                encoders[encoder].isImpostor || (encoder + 1 < encoders.count && encoders[encoder + 1].isImpostor)
+            if let encoder = session.encoder, !hasRival(encoder) {
+                violated("\(key.participantID) was taken from an encoder that nobody rivals")
             }
-            if hasRival == false { violated("\(key.participantID) was taken from an encoder that nobody rivals") }
         case .disconnected(let refusal):
             guard refusal.code == .stageFull else { return violated("\(key.participantID) ended by \(refusal)") }
             report.surplus += 1

@@ -1,3 +1,4 @@
+import TestSupport
 import Wire
 
 @testable import Cluster
@@ -26,7 +27,7 @@ extension Simulation {
 
     func connected(_ node: Int) {
         guard !isPaused, !nodes[node].isCut else { return }
-        nodes[node].readsSince = now
+        (nodes[node].readsSince, nodes[node].isUnheard) = (now, false)
         with(node) { $0.connected(runID: "one", moment) }
     }
 
@@ -39,20 +40,34 @@ extension Simulation {
     }
 
     func arrives(_ node: Int, _ call: ClusterCall, _ sentAt: Int64) {
-        if isPaused || nodes[node].isCut {
-            // A silent server carries out later what it has in its buffers; nobody waits for the answer any more.
-            if isPaused { stalled.append((node, call)) }
+        if isPaused {
+            // A silent server carries out later what it has in its buffers; where the connection is lost, with all that waits on it,
+            // nobody waits for the answer any more.
+            stalled.append((node, call, sentAt))
+            let end = max(now, pausedAt + Self.timeout)
+            if !isHeld { queue.put(.answer(node: node, call, nil, sentAt: sentAt), at: end) }
+            return
+        }
+        if nodes[node].isCut {
             queue.put(.answer(node: node, call, nil, sentAt: sentAt), at: sentAt + Self.timeout)
             return
         }
+        queue.put(.answer(node: node, call, atServer(call, of: node), sentAt: sentAt), at: latency())
+    }
+
+    private func atServer(_ call: ClusterCall, of node: Int) -> ClusterAnswer {
         let answer = server.carryOut(call, for: nodes[node].machine.settings)
         checkRoom(after: call)
-        queue.put(.answer(node: node, call, answer, sentAt: sentAt), at: latency())
+        checkDeath(call, answer)
+        return answer
     }
 
     func answered(_ node: Int, _ call: ClusterCall, _ answer: ClusterAnswer?, _ sentAt: Int64) {
-        if answer == nil, nodes[node].isAlive { queue.put(.disconnected(node: node), at: now) }
-        with(node) { $0.answered(call, answer, sentAt: MonotonicTime(nanoseconds: sentAt), moment) }
+        with(node) { machine in
+            // Where one answer is lost the connection is.
+            if answer == nil { machine.disconnected() }
+            return machine.answered(call, answer, sentAt: MonotonicTime(nanoseconds: sentAt), moment)
+        }
     }
 
     /// One message in a hundred is lost.
@@ -71,7 +86,7 @@ extension Simulation {
         case .kill: for node in nodes.indices where node % 25 == 3 { kill(node) }
         case .cut:
             for node in nodes.indices where node % 5 == 1 {
-                nodes[node].isCut = true
+                (nodes[node].isCut, nodes[node].isUnheard) = (true, true)
                 nodes[node].readsSince = .max
                 queue.put(.disconnected(node: node), at: now + Self.timeout)
             }
@@ -81,55 +96,79 @@ extension Simulation {
                 nodes[node].isCut = false
                 queue.put(.connected(node: node), at: now + within(0, 2))
             }
-        case .pause:
-            isPaused = true
-            for node in nodes.indices {
-                nodes[node].readsSince = .max
-                queue.put(.disconnected(node: node), at: now + Self.timeout)
-            }
-        case .resume:
-            isPaused = false
-            for (node, call) in stalled {
-                _ = server.carryOut(call, for: nodes[node].machine.settings)
-                checkRoom(after: call)
-            }
-            stalled = []
-            for node in nodes.indices { queue.put(.connected(node: node), at: now + within(0, 2)) }
+        case .pause: pause()
+        case .resume: resume()
+        case .death: kill(someNode())
+        case .stall: stallSome()
+        case .silence, .hold:
+            isHeld = happening == .hold
+            pause()
+            // A little less than what clients wait for keeps their connections.
+            queue.put(.happens(.resume), at: now + 3 * Self.second - (isHeld ? Self.second / 20 : 0))
         }
     }
 
+    private func pause() {
+        (isPaused, pausedAt) = (true, now)
+        for node in nodes.indices {
+            nodes[node].readsSince = .max
+            if isHeld { continue }
+            queue.put(.disconnected(node: node), at: now + Self.timeout)
+        }
+    }
+
+    /// What each node has sent is carried out in its order, but nobody knows whose first.
+    private func resume() {
+        isPaused = false
+        let turns = nodes.indices.map { _ in random.next() }
+        let waiting = stalled.enumerated().sorted { (turns[$0.element.node], $0.offset) < (turns[$1.element.node], $1.offset) }
+        stalled = []
+        for (node, call, sentAt) in waiting.map(\.element) {
+            let answer = atServer(call, of: node)
+            if isHeld { queue.put(.answer(node: node, call, answer, sentAt: sentAt), at: latency()) }
+        }
+        for node in nodes.indices {
+            if isHeld { nodes[node].readsSince = now } else { queue.put(.connected(node: node), at: now + within(0, 2)) }
+        }
+        isHeld = false
+    }
+
     /// Its process ends; two in three of its encoders look for another node.
-    private func kill(_ node: Int) {
+    func kill(_ node: Int) {
         nodes[node].isAlive = false
         for holder in sessions.keys.filter({ $0.node == node }).sorted() {
             report.killedSessions += 1
             if let encoder = sessions[holder]?.encoder {
-                if encoders[encoder].half == nil { leave(encoder, mayGo: true) } else { lostNode(ofJoint: encoder) }
+                if encoders[encoder].half == nil { leave(encoder, mayGo: true, since: now) } else { lostNode(ofJoint: encoder) }
             }
             forget(holder, writes: false)
         }
         for (index, encoder) in encoders.enumerated()
         where encoder.node == node && encoder.half == nil && !encoder.isLive && !encoder.hasGone { leave(index) }
-        queue.put(.buried(node: node), at: now + 12 * Self.second)
+        if let burial = plan.burial { queue.put(.buried(node: node), at: now + burial * Self.second) }
     }
 
     /// Some encoders change their network, and come to another node while the old one, cut or not, still waits for them.
     private func moveSome() {
-        for (index, holder) in sessions.keys.sorted().enumerated() where index % 20 == 0 {
-            guard let encoder = sessions[holder]?.encoder, encoders[encoder].half == nil else { continue }
-            sessions[holder]?.encoder = nil
-            sessions[holder]?.silentSince = now
-            queue.put(.abandoned(holder), at: now + 30 * Self.second)
-            leave(encoder)
-        }
+        for (index, holder) in sessions.keys.sorted().enumerated() where index % 20 == 0 { move(holder) }
+    }
+
+    func move(_ holder: Holder) {
+        guard let encoder = sessions[holder]?.encoder, encoders[encoder].half == nil else { return }
+        sessions[holder]?.encoder = nil
+        sessions[holder]?.silentSince = now
+        queue.put(.abandoned(holder), at: now + 30 * Self.second)
+        leave(encoder)
     }
 
     /// The encoder looks for another node.
-    private func leave(_ encoder: Int, mayGo: Bool = false) {
+    /// - Parameter death: when its node died.
+    func leave(_ encoder: Int, mayGo: Bool = false, since death: Int64? = nil) {
         encoders[encoder].isLive = false
         lostHalf(encoder)
         encoders[encoder].hasGone = mayGo && chance(of: 3)
         if encoders[encoder].hasGone { return }
+        encoders[encoder].lostNode = death ?? encoders[encoder].lostNode
         encoders[encoder].node = someNode()
         queue.put(.claim(encoder: encoder, takesOver: false), at: now + within(0, 2))
     }

@@ -13,6 +13,16 @@ final class Simulation {
         var seed: UInt64 = 1
         /// Encoders for each stage on the average; more than 12 find some stages full.
         var encodersPerStage = 10
+        /// What happens, in seconds from the start.
+        var story: [(Happening, Double)] = [
+            (.kill, 15), (.cut, 30), (.move, 36), (.heal, 50), (.pause, 58), (.resume, 78),
+        ]
+        /// How long nodes must be silent to be dead; nil: as long as in the product.
+        var deathSilence: Duration?
+        /// After how many seconds nothing is left of a dead node; nil: that is not looked at.
+        var burial: Int64? = 12
+        /// In seconds.
+        var length: Int64 = 100
     }
 
     enum Event {
@@ -34,6 +44,8 @@ final class Simulation {
 
     enum Happening {
         case kill, cut, move, heal, pause, resume
+        /// One node dies; some stand still for two seconds; the server does for three, and loses its connections or keeps them.
+        case death, stall, silence, hold
     }
 
     struct Node {
@@ -41,6 +53,10 @@ final class Simulation {
         var isAlive = true
         /// Its way to the server and to other nodes is cut; encoders reach it.
         var isCut = false
+        /// Since it was cut the server has not heard it.
+        var isUnheard = false
+        /// It stands still until then.
+        var stallEnds: Int64 = 0
         /// Since when it has been able to read what the server says; `max` when it is not.
         var readsSince: Int64 = 0
         var timerAt = Int64.max
@@ -62,6 +78,8 @@ final class Simulation {
         /// It is no encoder but what its node makes of that one and of the other half of a redundant pair, for both.
         var half: Int?
         var liveSince = Int64.max
+        /// When its node died, until it is back.
+        var lostNode: Int64?
     }
 
     /// A session of a node that has a lease.
@@ -99,7 +117,10 @@ final class Simulation {
     /// Publishes that began in the history and have not ended there.
     var open: Set<LeaseIdentity> = []
     var isPaused = false
-    var stalled: [(node: Int, call: ClusterCall)] = []
+    var pausedAt: Int64 = 0
+    /// The server has stopped, and its connections hold.
+    var isHeld = false
+    var stalled: [(node: Int, call: ClusterCall, sentAt: Int64)] = []
     var lastClaim = 0
     var report = SimulationReport()
 
@@ -112,7 +133,8 @@ final class Simulation {
         nodes = (0..<plan.nodes).map { index in
             let sources = NodeMachine.Sources(
                 makeSessionID: { "st-\(index)" }, wallNow: { WallTime(secondsSince1970: Self.epoch / 1_000) })
-            let settings = NodeSettings(nodeID: "n\(index)")
+            var settings = NodeSettings(nodeID: "n\(index)")
+            settings.cluster.deathSilence = plan.deathSilence ?? settings.cluster.deathSilence
             return Node(machine: NodeMachine(settings: settings, sources: sources, now: .zero))
         }
         let stages = max(1, plan.encoders / plan.encodersPerStage)
@@ -141,12 +163,12 @@ final class Simulation {
                 queue.put(.claim(encoder: encoder, takesOver: false), at: 5 * Self.second)
             }
         }
-        let story: [(Happening, Int64)] = [(.kill, 15), (.cut, 30), (.move, 36), (.heal, 50), (.pause, 58), (.resume, 78)]
-        for (happening, moment) in story { queue.put(.happens(happening), at: moment * Self.second) }
-        while let (time, event) = queue.next(), time < 100 * Self.second {
+        for (happening, moment) in plan.story { queue.put(.happens(happening), at: Int64(moment * Double(Self.second))) }
+        while let (time, event) = queue.next(), time < plan.length * Self.second {
             now = time
             server.now = Self.epoch + now / 1_000_000
-            carryOut(event)
+            let stallEnds = node(of: event).map { nodes[$0].stallEnds } ?? 0
+            if now < stallEnds { queue.put(event, at: stallEnds) } else { carryOut(event) }
         }
         checkTheEnd()
         report.calls = server.calls
@@ -212,6 +234,12 @@ struct SimulationReport: Equatable {
     /// From a node that had media.
     var joinedInVain = 0
     var flowing = 0
+    /// Leases of dead nodes that did not have to end first.
+    var takenFromDead = 0
+    /// Those of them whose node lived.
+    var takenFromLiving = 0
+    /// How long encoders were gone whose node died, in nanoseconds.
+    var absences: [Int64] = []
     /// What must not be.
     var violations: [String] = []
     /// Of everything that happened, in its order.

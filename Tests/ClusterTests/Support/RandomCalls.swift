@@ -24,7 +24,7 @@ struct RandomCalls {
     }
 
     /// Milliseconds until the next call; now and then so long that everything has expired.
-    mutating func pause() -> Int64 { chance(of: 30) ? 700 : Int64.random(in: 0...40, using: &random) }
+    mutating func pause() -> Int64 { chance(of: 15) ? 700 : Int64.random(in: 0...40, using: &random) }
 
     mutating func next(_ number: Int) -> (ClusterCall, NodeSettings) {
         let settings = pick(nodes)
@@ -54,8 +54,8 @@ struct RandomCalls {
             return .end(
                 stage: stage, participant: chance(of: 3) ? nil : anyLease().lease.key.participantID,
                 LeaseEnding(code: 1007, words: "Ended \"here\"."))
-        case 68..<76: return .sweep(stage: stage, node: pick(nodes).nodeID)
-        case 76..<82: return .idle(stage: stage)
+        case 68..<74: return .sweep(stage: stage, node: pick(nodes).nodeID)
+        case 74..<82: return .idle(stage: stage)
         case 82..<84: return .look(stage: stage, number: number)
         case 84..<85: return .begin(stage: stage, sessionID: session(), number: number)
         case 85..<87: return .announce(stage: stage, sessionID: granted.values.first?.session.id ?? "none")
@@ -64,7 +64,8 @@ struct RandomCalls {
         case 90..<92: return .stages(ofNode: pick(nodes).nodeID)
         case 92..<93: return .forgetStages(ofNode: pick(nodes).nodeID)
         case 93..<96: return .heartbeat(record: chance(of: 2) ? nil : "{\"n\":\(number)}", buries: chance(of: 2))
-        case 96..<98: return .bury(node: pick(nodes).nodeID)
+        case 96..<97: return .bury(node: pick(nodes).nodeID)
+        case 97..<98: return .heard(node: chance(of: 9) ? "stranger" : pick(nodes).nodeID, number: number)
         default: return .nodes
         }
     }
@@ -77,7 +78,8 @@ struct RandomCalls {
             ClusterCall.ClaimArguments(
                 key: key, set: chance(of: 12) ? "" : chance(of: 4) ? "pair" : key.participantID, credential: pick(["x", "y"]),
                 takesOver: chance(of: 4) ? seen : 0, sessionID: session(), lowestGeneration: chance(of: 20) ? seen + 5_000 : 1,
-                grace: pick([.none, .none, .none, .expired, .unknown]), isOwnerSilent: chance(of: 3)))
+                grace: pick([.none, .none, .none, .expired, .unknown]), isOwnerSilent: chance(of: 3),
+                ofDeadOwner: chance(of: 6) ? seen : 0))
     }
 
     private mutating func renewal(_ stage: String, of node: String) -> ClusterCall {
@@ -124,6 +126,7 @@ extension ClusterAnswer {
             }
         case .swept(_, let ended): ended.isEmpty ? [] : ["swept"]
         case .idle(.ended): ["session over"]
+        case .heard(let age): [age == nil ? "unheard" : "heard"]
         case .names(let names): names.isEmpty ? [] : ["names"]
         default: []
         }

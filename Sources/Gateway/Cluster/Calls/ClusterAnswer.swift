@@ -10,6 +10,8 @@ package enum ClusterAnswer: Equatable, Sendable {
     case idle(Idleness)
     case looked(StageView)
     case names([String])
+    /// How long ago; nil where the servers do not know the node.
+    case heard(Duration?)
     case nodes([String: String])
     /// Carried out, and nothing that matters is answered.
     case done
@@ -71,6 +73,7 @@ extension ClusterAnswer {
         case .stages(ofNode: _), .heartbeat:
             guard let names = value.words else { return nil }
             self = .names(names)
+        case .heard: self = .heard(value.integer.map { .milliseconds($0) })
         case .nodes:
             guard let words = value.words, words.count % 2 == 0 else { return nil }
             let pairs = stride(from: 0, to: words.count, by: 2).map { (words[$0], words[$0 + 1]) }

@@ -25,6 +25,9 @@ package enum ClusterCall: Hashable, Sendable {
     /// - Parameter record: nil when it is unchanged.
     case heartbeat(record: String?, buries: Bool)
     case bury(node: String)
+    /// When a node was last heard of.
+    /// - Parameter number: of the claim that waits for its lease.
+    case heard(node: String, number: Int)
     /// Who counts as alive, and their records.
     case nodes
 
@@ -40,6 +43,8 @@ package enum ClusterCall: Hashable, Sendable {
         package var lowestGeneration: UInt64
         package var grace: Grace
         package var isOwnerSilent: Bool
+        /// The generation whose owner is dead, which its encoder may take before it ends; 0: none.
+        package var ofDeadOwner: UInt64
     }
 
     package struct RenewedLease: Hashable, Sendable {
@@ -89,6 +94,7 @@ extension ClusterCall {
                 settings.nodeID, record ?? "", settings.cluster.heartbeatLifetime.text, buries ? "1" : "0",
                 NodeMachine.burialPatience.text)
         case .bury(let node): return script(.bury, keys.nodes, node)
+        case .heard(let node, _): return script(.heard, keys.nodes, node, settings.cluster.heartbeatLifetime.text)
         case .nodes: return script(.nodes, keys.nodes)
         default: return stageCommand(settings, keys)
         }
@@ -101,7 +107,7 @@ extension ClusterCall {
                 .claim, keys.stage(claim.key.stageID),
                 claim.key.participantID, settings.nodeID, claim.set, claim.credential, settings.cluster.leaseLifetime.text,
                 "\(settings.quotas.publishersPerStage)", "\(claim.takesOver)", claim.sessionID, "\(claim.lowestGeneration)",
-                claim.grace.rawValue, claim.isOwnerSilent ? "1" : "0")
+                claim.grace.rawValue, claim.isOwnerSilent ? "1" : "0", "\(claim.ofDeadOwner)")
         case .renew(let stage, let leases): return renewal(of: leases, settings, keys.stage(stage))
         case .release(let lease):
             return script(.release, keys.stage(lease.key.stageID), lease.key.participantID, "\(lease.generation)")
@@ -146,7 +152,7 @@ extension Duration {
 /// The scripts of `Scripts/`, each carried out as a whole: nothing of others comes between its reads and its writes.
 package enum ClusterScript: CaseIterable, Sendable {
     case claim, renew, release, end, sweep, idle, look, begin, announce
-    case heartbeat, bury, nodes
+    case heartbeat, bury, heard, nodes
 
     package var source: String { String(decoding: bytes, as: UTF8.self) }
 
@@ -163,6 +169,7 @@ package enum ClusterScript: CaseIterable, Sendable {
         case .announce: PackageResources.common_lua + PackageResources.announce_lua
         case .heartbeat: PackageResources.heartbeat_lua
         case .bury: PackageResources.bury_lua
+        case .heard: PackageResources.heard_lua
         case .nodes: PackageResources.nodes_lua
         }
     }

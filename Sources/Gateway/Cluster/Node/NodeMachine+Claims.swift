@@ -25,7 +25,10 @@ extension NodeMachine {
     }
 
     /// Asks the server, once this stage is known to be one of ours: whoever sweeps after us has to find it.
-    mutating func attempt(_ number: Int, _ now: MonotonicTime) -> [ClusterAction] {
+    /// - Parameter generation: the lease whose owner is dead.
+    mutating func attempt(
+        _ number: Int, _ now: MonotonicTime, ofDeadOwner generation: UInt64 = 0
+    ) -> [ClusterAction] {
         guard let claim = claims[number] else { return [] }
         let stage = claim.key.stageID
         guard marked.contains(stage) else {
@@ -40,8 +43,14 @@ extension NodeMachine {
                     ClusterCall.ClaimArguments(
                         key: claim.key, set: claim.set, credential: claim.credential, takesOver: claim.expected,
                         sessionID: sources.makeSessionID(), lowestGeneration: highestGeneration + 1,
-                        grace: outage.grace(at: now), isOwnerSilent: claim.isOwnerSilent)))
+                        grace: outage.grace(at: now), isOwnerSilent: claim.isOwnerSilent, ofDeadOwner: generation)))
         ]
+    }
+
+    /// A wait is over: asks again for the lease or, when its owner may be dead, for that.
+    mutating func goOn(_ number: Int, _ now: MonotonicTime) -> [ClusterAction] {
+        guard let inquiry = claims[number]?.inquiresAt, now >= inquiry else { return attempt(number, now) }
+        return inquire(number, now)
     }
 
     mutating func marked(_ stages: [String], _ isDone: Bool, _ now: MonotonicTime) -> [ClusterAction] {
@@ -85,10 +94,16 @@ extension NodeMachine {
     ) -> [ClusterAction] {
         guard let claim = claims[number] else { return [] }
         lastSeen[claim.key] = remote.lease.generation
-        claims[number]?.incumbent = remote
         // Whoever wants to take over has seen another one: the caller looks at this one before it asks again.
         if claim.takesOver { return heldElsewhere(number, remote, progress: now, now) }
-        if claim.isOwnerSilent { return wait(number, min(Self.retryInterval, remaining), now) }
+        if claim.isOwnerSilent, claim.incumbent == remote {
+            let inquiry = claim.inquiresAt.map { $0 - now } ?? Self.retryInterval
+            return wait(number, min(Self.retryInterval, remaining, inquiry), now)
+        }
+        guard now < claim.patienceEnds else { return finish(number, [.refused(claim: number, .inUse)], now) }
+        claims[number]?.incumbent = remote
+        claims[number]?.isOwnerSilent = false
+        claims[number]?.inquiresAt = nil
         let question = ask(remote, claim: number, watch: nil, now)
         claims[number]?.phase = .asking(question: question.number)
         return [.send(.ask(question), to: remote.node)]
@@ -132,76 +147,6 @@ extension NodeMachine {
     }
 }
 
-// MARK: - The owner of a live lease
-
-extension NodeMachine {
-    /// How often, and for how long, the owner of a lease is asked for which somebody here waits.
-    static let watchInterval = Duration.milliseconds(250)
-    static let watchLifetime = Duration.seconds(30)
-
-    /// A node that was heard so lately is there to say what it has lost.
-    static let hearing = Duration.seconds(2)
-
-    private mutating func ask(_ remote: RemoteLease, claim: Int?, watch: Int?, _ now: MonotonicTime) -> NodeMessage.Question {
-        lastNumber += 1
-        questions[lastNumber] = OpenQuestion(askedAt: now, claim: claim, watch: watch)
-        return NodeMessage.Question(number: lastNumber, node: settings.nodeID, lease: remote.lease)
-    }
-
-    private mutating func heldElsewhere(
-        _ number: Int, _ remote: RemoteLease, progress: MonotonicTime, _ now: MonotonicTime
-    ) -> [ClusterAction] {
-        lastNumber += 1
-        watches[lastNumber] = Watch(remote: remote, asksAt: now + Self.watchInterval, endsAt: now + Self.watchLifetime)
-        return finish(number, [.heldElsewhere(claim: number, watch: lastNumber, progress: progress)], now)
-    }
-
-    /// Nobody here waits for that lease any more.
-    package mutating func watchEnded(_ watch: Int) { watches[watch] = nil }
-
-    mutating func lookAfterWatches(_ now: MonotonicTime) -> [ClusterAction] {
-        var actions: [ClusterAction] = []
-        for (number, watch) in watches.inOrder where now >= watch.asksAt {
-            guard now < watch.endsAt else {
-                watches[number] = nil
-                continue
-            }
-            watches[number]?.asksAt = now + Self.watchInterval
-            actions.append(.send(.ask(ask(watch.remote, claim: nil, watch: number, now)), to: watch.remote.node))
-        }
-        return actions
-    }
-
-    mutating func unanswered(_ number: Int, _ question: OpenQuestion, _ now: MonotonicTime) -> [ClusterAction] {
-        questions[number] = nil
-        guard let claim = question.claim, claims[claim]?.phase == .asking(question: number) else { return [] }
-        claims[claim]?.isOwnerSilent = true
-        return attempt(claim, now)
-    }
-
-    mutating func answered(_ number: Int, _ holding: NodeMessage.Holding, _ now: MonotonicTime) -> [ClusterAction] {
-        guard let question = questions.removeValue(forKey: number) else { return [] }
-        if let watch = question.watch, let remote = watches[watch]?.remote {
-            heard[remote.node] = now
-            switch holding {
-            // Seen from here it was then at the latest: so nothing old ever counts as new.
-            case .live(let age): return [.progressed(watch: watch, question.askedAt - age)]
-            case .gone: return [.gone(watch: watch)]
-            }
-        }
-        guard let claim = question.claim, claims[claim]?.phase == .asking(question: number),
-            let incumbent = claims[claim]?.incumbent
-        else { return [] }
-        heard[incumbent.node] = now
-        switch holding {
-        case .live(let age): return heldElsewhere(claim, incumbent, progress: question.askedAt - age, now)
-        case .gone:
-            claims[claim]?.expected = incumbent.lease.generation
-            return attempt(claim, now)
-        }
-    }
-}
-
 /// A publish that asks for its lease.
 package struct NodeClaim: Sendable {
     package var number: Int
@@ -221,12 +166,15 @@ package struct NodeClaim: Sendable {
     /// Who holds it, as the server said last.
     var incumbent: RemoteLease?
     var isOwnerSilent = false
+    /// When an owner that is silent may be dead at the earliest; nil before the server said when it was heard of.
+    var inquiresAt: MonotonicTime?
 
     enum Phase: Equatable {
         case new
         case marking
         case claiming
         case asking(question: Int)
+        case inquiring
         case waiting(until: MonotonicTime)
     }
 

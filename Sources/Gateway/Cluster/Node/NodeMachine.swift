@@ -104,7 +104,7 @@ package struct NodeMachine: Sendable {
             actions += unanswered(number, question, now)
         }
         for (number, claim) in claims.inOrder {
-            if case .waiting(let until) = claim.phase, now >= until { actions += attempt(number, now) }
+            if case .waiting(let until) = claim.phase, now >= until { actions += goOn(number, now) }
         }
         actions += lookAfterWatches(now)
         if now >= renewalAt { actions += renewAll(now) }
@@ -136,6 +136,10 @@ package struct NodeMachine: Sendable {
     package mutating func answered(
         _ call: ClusterCall, _ answer: ClusterAnswer?, sentAt: MonotonicTime, _ now: MonotonicTime
     ) -> [ClusterAction] {
+        switch call {
+        case .heartbeat, .heard: outage.heartbeatAnswered(sentAt: answer == nil ? nil : sentAt, at: now)
+        default: break
+        }
         let wasSilent = answer != nil && outage.answered(sentAt: sentAt, at: now)
         let actions = follow(call, answer, now)
         return wasSilent ? actions + comeBack(now) : actions
@@ -144,7 +148,8 @@ package struct NodeMachine: Sendable {
     private mutating func follow(_ call: ClusterCall, _ answer: ClusterAnswer?, _ now: MonotonicTime) -> [ClusterAction] {
         switch (call, answer) {
         case (.claim(let number, let arguments), .claimed(let result)): return claimed(number, arguments, result, now)
-        case (.claim(let number, _), _): return finish(number, away(number, now), now)
+        case (.heard(_, let number), .heard(let age)): return heardOfOwner(number, age, now)
+        case (.claim(let number, _), _), (.heard(_, let number), _): return finish(number, away(number, now), now)
         case (.mark(let stages), _): return marked(stages, answer != nil, now)
         case (.renew(let stage, let leases), .renewed(let results)): return renewed(stage, leases, results, now)
         case (.release(let lease), .none): unreleased.insert(lease)

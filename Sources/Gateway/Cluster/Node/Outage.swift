@@ -12,13 +12,18 @@ package struct Outage: Sendable {
     private var runID: String?
     private var graceEnd: MonotonicTime?
     private var kind = Grace.none
+    /// Since when the server has answered at once what a node tells it every second: what others told it has been heard too.
+    private var steadySince = MonotonicTime.zero
+
+    /// An answer within that time is one at once.
+    static let promptness = Duration.seconds(1)
 
     package init(silence: Duration, grace: Duration) { (self.silence, self.grace) = (silence, grace) }
 
     /// The server is there: everything that is held has to be renewed.
     /// - Parameter runID: which process of the server it is; nil where that is not known.
     package mutating func connected(runID: String?, at now: MonotonicTime) {
-        isAway = false
+        (isAway, steadySince) = (false, now)
         defer { (lastAnswer, self.runID) = (now, runID) }
         // What went on before this process came is not known either.
         guard let lastAnswer else { return begin(.expired, at: now) }
@@ -40,6 +45,15 @@ package struct Outage: Sendable {
         if kind == .unknown || self.grace(at: now) == .none { self.kind = kind }
         graceEnd = now + grace
     }
+
+    /// - Parameter sentAt: when it was sent; nil when there is no answer.
+    package mutating func heartbeatAnswered(sentAt: MonotonicTime?, at now: MonotonicTime) {
+        if let sentAt, now - sentAt <= Self.promptness { return }
+        steadySince = now
+    }
+
+    /// From when on it is the node that is silent, of which the server has heard nothing for so long, and was not the server itself.
+    package func trust(inSilenceOf silence: Duration) -> MonotonicTime { max(steadySince + silence, graceEnd ?? .zero) }
 
     package func grace(at now: MonotonicTime) -> Grace {
         guard let graceEnd, now < graceEnd else { return .none }

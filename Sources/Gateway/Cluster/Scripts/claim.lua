@@ -1,7 +1,8 @@
 -- Takes the lease of a participant, if it is free or may be taken and the stage has room.
 --
 -- ARGV: participant, node, set, credential, lease (ms), limit of sets, generation that may be taken over (0: none), session id
--- in case one begins, lowest generation to give, grace, '1' when the lease's owner was asked and is silent.
+-- in case one begins, lowest generation to give, grace, '1' when the lease's owner was asked and is silent, generation whose
+-- owner is dead (0: none).
 -- Grace: '' none; 'expired': an expired lease may be live; 'unknown': an absent one may be too (the server forgot).
 -- Answers granted (generation, session id, start, and of whom it was taken: node, generation, session), held (node, generation,
 -- ms until it ends), full, or wait.
@@ -14,6 +15,8 @@ local old = leases[participant]
 local function is_respected(lease)
     if lease.node == node then return false end
     if text(lease.generation) == ARGV[7] then return false end
+    -- The same encoder need not wait for the end of a lease that nobody will renew; others do.
+    if text(lease.generation) == ARGV[12] and lease.credential == credential then return false end
     if is_live(lease) then return true end
     -- The same encoder, whose former node does not answer, need not wait until all nodes are back.
     return grace ~= '' and not (ARGV[11] == '1' and lease.credential == credential)
