@@ -37,9 +37,47 @@ extension Interop {
             platform.nodes[0].stop()
         }
 
+        /// Both nodes go on with what they have for as long as they cannot be told otherwise; routers go by the generation.
+        @Test(.timeLimit(.minutes(10)))
+        func `a node that is cut off its servers brings nothing to the leg of the one that went on`() throws {
+            let router = try StageRouter()
+            let platform = try Platform(2, routers: [router.settings("one"), router.settings("one")], canBeCut: true)
+            let made = try platform.nodes[0].makeRedundantConfiguration()
+            let joined = made.participantId
+            let feeds = try [false, true].map { try Feed(.redundant, isMarked: $0) }
+            var encoders = [try begin(1, made, feeds[0], at: platform.nodes[0])]
+            try expect("the stage has the first one", within: .seconds(60)) { try platform.nodes[0].isLive(joined) }
+            encoders.append(try begin(2, made, feeds[1], at: platform.nodes[1]))
+            for cut in [0, 1] {
+                let (one, other) = (platform.nodes[cut], platform.nodes[1 - cut])
+                try expect("the other one waits\n\(other.log.suffix(3_000))", within: .seconds(60)) { try other.isReady(joined) }
+                let before = try seen(router, joined)
+                platform.cut(cut)
+                try expect("it goes on\n\(other.log.suffix(3_000))", within: .seconds(60)) {
+                    try other.isLive(joined) && seen(router, joined).generation > before.generation
+                }
+                // Routers are told every five seconds who is where, and leases end after ten.
+                letPass(.seconds(15))
+                #expect(try one.isLive(joined), "it does not know")
+                platform.mend(cut)
+                try expect("exactly one goes on\n\(one.log.suffix(3_000))", within: .seconds(60)) {
+                    try one.isReady(joined) && !one.isLive(joined) && other.isLive(joined)
+                }
+                let after = try seen(router, joined)
+                #expect(after.foreign == 0 && after.turns == [], "pictures of one encoder alone: \(after)")
+                #expect(after.generations?.count == cut + 2, "\(after)")
+            }
+            for encoder in encoders { encoder.kill() }
+            platform.stop()
+        }
+
         private func begin(_ number: Int, _ made: RedundantConfiguration, at node: Gateway) throws -> ProgramRun {
             try Encoder.ffmpeg(
                 .redundant, to: "\(node.quickstart.rtmpURL)/\(made.streamKey(number))", seconds: Encoder.untilStopped)
+        }
+
+        private func begin(_ number: Int, _ made: RedundantConfiguration, _ feed: Feed, at node: Gateway) throws -> ProgramRun {
+            try ProgramRun(Encoder.line(feed, to: "\(node.quickstart.rtmpURL)/\(made.streamKey(number))"))
         }
 
         /// What the router has of the participant: once it has pictures of it, and none that were not announced.

@@ -39,6 +39,8 @@ public final class ClusterLeases: Sendable {
     /// Nil until a `ClusterMember` serves, and after it closed.
     let control = Lock<MailboxSender<ClusterOrder>?>(nil)
     private let known = Lock<[NodeRecord]>([])
+    /// By stage, when the latest renewal was sent that found all that is held of it.
+    private let renewals = Lock<[String: MonotonicTime]>([:])
     /// Publishers of the other nodes, by their heartbeats.
     private let elsewhere = Atomic<Int>(0)
 
@@ -49,6 +51,9 @@ public final class ClusterLeases: Sendable {
 
     /// The nodes that live, this one among them, as last read; in the order of their ids.
     public var nodes: [NodeRecord] { known.withLock { $0 } }
+
+    /// What this node holds of a stage was its own then, or later; nil where that is not known. For any thread.
+    public func renewalTime(ofStage stageID: String) -> MonotonicTime? { renewals.withLock { $0[stageID] } }
 
     /// The configuration has changed: what is no longer permitted ends. For any thread.
     public func stateChanged() { order(.stateChanged) }
@@ -70,6 +75,14 @@ public final class ClusterLeases: Sendable {
     public func release(_ lease: PublishLease) {
         local.release(lease)
         order(.release(lease))
+    }
+
+    /// A renewal found nothing lost; where something was, what is on its way to its end may not count as ours.
+    func renewed(stageID: String, sentAt: MonotonicTime) { renewals.withLock { $0[stageID] = sentAt } }
+
+    /// Nothing is held of other stages any more.
+    func keepRenewals(of isHeld: (_ stageID: String) -> Bool) {
+        renewals.withLock { renewals in renewals = renewals.filter { isHeld($0.key) } }
     }
 
     func updateNodes(_ records: [NodeRecord]) {

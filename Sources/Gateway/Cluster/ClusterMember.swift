@@ -126,6 +126,7 @@ extension ClusterMember {
             let channel = ClusterKeys(prefix: leases.settings.cluster.keyPrefix).channel(ofNode: node)
             client.send(RedisCommand("PUBLISH", RedisArgument(channel), RedisArgument(message.serialized()))) { _ in }
         case .nodesChanged:
+            leases.keepRenewals { self.machine.held[$0] != nil }
             leases.updateNodes(machine.nodes.map { NodeRecord(id: $0.key, parsing: $0.value) }.sorted { $0.id < $1.id })
         default: follow(action)
         }
@@ -138,6 +139,9 @@ extension ClusterMember {
             guard let self else { return }
             let answer = (try? reply.get()).flatMap { ClusterAnswer($0, to: call) }
             perform(machine.answered(call, answer, sentAt: sentAt, clock))
+            if case .renew(let stage, _) = call, case .renewed(let results) = answer, !results.contains(where: \.isLost) {
+                leases.renewed(stageID: stage, sentAt: sentAt)
+            }
         }
         let (keys, arguments) = (command.keys.map { RedisArgument($0) }, command.arguments.map { RedisArgument($0) })
         switch command.body {

@@ -68,7 +68,10 @@ extension ModelServer.Stage {
         var isRetaken = false
         for item in renewed {
             let old = leases[item.participantID]
-            if let old, old.generation > item.generation { continue }
+            if let old, old.generation > item.generation {
+                guard old.node == settings.nodeID, old.since <= item.generation else { continue }
+                revived[item.participantID] = old.generation
+            }
             isRetaken = isRetaken || old.map { $0.generation < item.generation || !isLive($0, now) } ?? true
             var next = item.generation
             if old == nil, swept[item.participantID] == item.generation {

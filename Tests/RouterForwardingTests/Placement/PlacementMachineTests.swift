@@ -112,7 +112,17 @@ struct PlacementMachineTests {
                 Step(.failure(.staleGeneration, 5000), "failed p a"), Step(.pass(.seconds(1)), "look p/0"),
                 Step(.record(placed("a", 5000)), "announce p/0 a 6001"),
                 Step(.failure(.staleGeneration, 6001), "failed p a"), Step(.pass(.seconds(2)), "look p/0"),
-                Step(.record(placed("a", 5000)), "announce p/0 a 7002"),
+                Step(.record(placed("a", 50_000)), "announce p/0 a 50000"),
+                Step(.failure(.staleGeneration, 50_000), "failed p a"), Step(.pass(.seconds(4)), "look p/0"),
+                Step(.record(placed("a", 50_000)), "announce p/0 a 51001"),
+            ]),
+        Case(
+            testDescription: "nor does it get one until it is known that no other gateway has the participant",
+            steps: asked + [
+                Step(.failure(.staleGeneration, 5000), "failed p a"), Step(.pass(.seconds(1)), "look p/0"),
+                Step(.record(placed("a", 5000), isOurs: false)), Step(.pass(.seconds(1)), "look p/0"),
+                Step(.record(placed("a", 5000), isOurs: false)), Step(.pass(.seconds(1)), "look p/0"),
+                Step(.record(placed("a", 5000)), "announce p/0 a 8001"),
             ]),
         Case(
             testDescription: "without any router that is told, and tried again every second",

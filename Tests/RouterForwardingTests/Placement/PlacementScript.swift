@@ -17,7 +17,7 @@ struct PlacementScript {
         /// One more encoding of its video shows up than there were.
         case addLayer(String = "p")
         /// The answer to the latest look, or to the latest one of another slot than `p/0`.
-        case record(PlacementRecord?, of: String = "p/0")
+        case record(PlacementRecord?, of: String = "p/0", isOurs: Bool = true)
         case moved(PlacementAnswer, of: String = "p/0")
         /// The answers to the announce of that generation.
         case plan(UInt64, isLayerless: Bool = false)
@@ -56,14 +56,15 @@ struct PlacementScript {
         case .mute(let participant): return change(participant) { $0.muted = [.video] }
         case .addAudio(let participant): return change(participant) { $0.formats[.audio] = .opus(isStereo: true) }
         case .addLayer(let participant): return change(participant) { $0.addLayer() }
-        case .record(let record, let slot): return machine.looked(questions[slot]!, record, now, wall: wall)
+        case .record(let record, let slot, let isOurs):
+            return machine.looked(questions[slot]!, record, now, wall: wall) { _ in isOurs }
         case .moved(let answer, let slot): return machine.moved(questions[slot]!, answer, now)
         case .plan(let generation, let isLayerless):
             var plan = LegPlan(cname: "", tracks: [])
             plan.isLayerless = isLayerless
-            return machine.answered(announces[generation]!, .success(plan), now, wall: wall)
+            return machine.answered(announces[generation]!, .success(plan), now)
         case .failure(let failure, let generation):
-            return machine.answered(announces[generation]!, .failure(failure), now, wall: wall)
+            return machine.answered(announces[generation]!, .failure(failure), now)
         case .check(let isGood, let router): return machine.checked(isGood, router, now)
         case .lost(let participants, let router):
             return machine.lost(participants.map { ParticipantKey($0, onStage: "s") }, router)

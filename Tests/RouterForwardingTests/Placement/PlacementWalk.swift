@@ -189,10 +189,10 @@ extension PlacementWalk {
         guard !asked.isEmpty else { return }
         let index = Int.random(in: 0..<asked.count, using: &generator)
         switch asked.remove(at: index) {
-        case .look(let question, let key): perform(machine.looked(question, records[key], now, wall: wall))
+        case .look(let question, let key): perform(machine.looked(question, records[key], now, wall: wall) { _ in true })
         case .move(let question, let key, let from, let to): perform(machine.moved(question, replace(key, from, to), now))
         case .announce(let announce, let crashes):
-            perform(machine.answered(announce, post(announce, crashes), now, wall: wall))
+            perform(machine.answered(announce, post(announce, crashes), now))
         case .check(let name): perform(machine.checked(routers[name]?.isUp == true, name, now))
         case .lost(let participants, let name): perform(machine.lost(participants.map(Self.key), name))
         }

@@ -36,6 +36,8 @@ package enum ClusterAnswer: Equatable, Sendable {
         case end(LeaseEnding)
         /// The history has been told that it left: it goes on under this generation.
         case revived(generation: UInt64)
+
+        var isLost: Bool { if case .lost = self { true } else { false } }
     }
 
     package enum Idleness: Equatable, Sendable {

@@ -28,7 +28,11 @@ local function renew(participant, generation, set, credential, id, start)
     local stored = redis.call('HGET', KEYS[1], participant)
     local lease = stored and cjson.decode(stored) or nil
     leases[participant] = lease
-    if lease and lease.generation > generation then return end
+    if lease and lease.generation > generation then
+        -- Revived already, by a call whose answer never came: told again.
+        if lease.node ~= node or lease.since > generation then return end
+        revived[participant] = true
+    end
     retaken = retaken or not lease or lease.generation < generation or not is_live(lease)
     if not lease or lease.generation < generation then take_again(participant, generation, set, credential, id) end
     leases[participant].expires = now + lifetime

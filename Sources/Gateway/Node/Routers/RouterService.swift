@@ -58,7 +58,9 @@ final class RouterService {
 
     private static func placements(_ loop: EventLoop, _ membership: Membership) throws -> any PlacementStore {
         guard case .member(let cluster) = membership else { return LocalPlacements() }
-        return try SharedPlacements(loop: loop, store: cluster.store) { cluster.routersSeenByOthers.contains($0) }
+        return try SharedPlacements(loop: loop, store: cluster.store, leases: cluster.leases) {
+            cluster.routersSeenByOthers.contains($0)
+        }
     }
 
     private static func drivers(

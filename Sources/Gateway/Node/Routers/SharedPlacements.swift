@@ -1,16 +1,21 @@
+import Cluster
 import EventLoop
 import RouterForwarding
 import Store
+import Wire
 
 /// Placements in the store that all nodes of a platform share. Confined to the control loop.
 final class SharedPlacements: PlacementStore {
     private let store: any GatewayStore
     /// Whether another node sees the router alive, as its heartbeat says.
     private let isSeenByOthers: (String) -> Bool
+    private let leases: ClusterLeases
     private let replies: ReplyBox
 
-    init(loop: EventLoop, store: any GatewayStore, isSeenByOthers: @escaping (String) -> Bool) throws(SystemError) {
-        (self.store, self.isSeenByOthers) = (store, isSeenByOthers)
+    init(
+        loop: EventLoop, store: any GatewayStore, leases: ClusterLeases, isSeenByOthers: @escaping (String) -> Bool
+    ) throws(SystemError) {
+        (self.store, self.leases, self.isSeenByOthers) = (store, leases, isSeenByOthers)
         replies = try ReplyBox(loop: loop)
     }
 
@@ -36,6 +41,11 @@ final class SharedPlacements: PlacementStore {
         } then: { (result: Result<Placement, any Error>?) in
             reply((try? result?.get()).map { .current(PlacementRecord($0)) } ?? .unavailable)
         }
+    }
+
+    /// What another node has taken over is no longer ours once a renewal has said so.
+    func isOurs(stageID: String, since moment: MonotonicTime) -> Bool {
+        leases.renewalTime(ofStage: stageID).map { $0 >= moment } ?? false
     }
 }
 

@@ -15,6 +15,8 @@ struct ForwardedParticipant: Sendable {
         /// Of its last announce; 0 before the first.
         var generation: UInt64 = 0
         var failures = 0
+        /// When a router said that it holds a higher generation than any of ours.
+        var outdatedAt: MonotonicTime?
         /// The number of the open question to the store of placements: only its answer counts.
         var question: Int?
     }
@@ -69,15 +71,18 @@ struct ForwardedParticipant: Sendable {
     }
 
     /// - Returns: how long to wait before the next attempt: 1, 2, 4, 8 s.
-    mutating func failed(_ replica: Int, _ failure: AnnounceFailure, at wall: WallTime) -> Duration {
-        if failure == .staleGeneration {
-            // Another gateway's clock once ran ahead of ours: continue above it.
-            let clock = UInt64(max(0, wall.millisecondsSince1970))
-            generation = min(Generation.maximum - 1, max(generation + 1000, clock))
-        }
+    mutating func failed(_ replica: Int, _ failure: AnnounceFailure, at now: MonotonicTime) -> Duration {
+        if failure == .staleGeneration { replicas[replica].outdatedAt = now }
         replicas[replica].failures += 1
         let doubled = PlacementMachine.retryDelay * (1 << min(replicas[replica].failures - 1, 3))
         return min(doubled, PlacementMachine.maximumRetryDelay)
+    }
+
+    /// Another gateway's clock once ran ahead of ours: continue above it.
+    mutating func overtake(_ replica: Int, at wall: WallTime) {
+        let clock = UInt64(max(0, wall.millisecondsSince1970))
+        generation = min(Generation.maximum - 1, max(generation + 1000, clock))
+        replicas[replica].outdatedAt = nil
     }
 
     /// The router has died, and what it held with it.

@@ -183,18 +183,26 @@ extension PlacementMachine {
     }
 
     /// The store's answer to the latest question of its slot.
+    /// - Parameter isOurs: `PlacementStore.isOurs` of the stage. A router with a higher generation has it from whoever took the
+    ///   participant over, until it is known that nobody has.
     mutating func looked(
-        _ question: PlacementQuestion, _ record: PlacementRecord?, _ now: MonotonicTime, wall: WallTime
+        _ question: PlacementQuestion, _ record: PlacementRecord?, _ now: MonotonicTime, wall: WallTime,
+        isOurs: (_ since: MonotonicTime) -> Bool
     ) -> [PlacementAction] {
-        switch answered(question)?.state {
+        let (slot, replica) = (question.slot, answered(question))
+        switch replica?.state {
         case .looking(let avoided):
-            if let record, record.router != avoided, routers[record.router]?.health.isDead == false,
-                !isTaken(record.router, besides: question.slot)
-            {
-                return announce(question.slot, at: record)
+            if let outdatedAt = replica?.outdatedAt {
+                guard isOurs(outdatedAt) else { return wait(slot, until: now + Self.retryDelay) }
+                participants[slot.id.participant]?.overtake(slot.replica, at: wall)
             }
-            return move(question.slot, from: record, avoiding: avoided, now, wall)
-        case .live: return record.map { follow($0, question.slot) } ?? []
+            if let record, record.router != avoided, routers[record.router]?.health.isDead == false,
+                !isTaken(record.router, besides: slot)
+            {
+                return announce(slot, at: record)
+            }
+            return move(slot, from: record, avoiding: avoided, now, wall)
+        case .live: return record.map { follow($0, slot) } ?? []
         default: return []
         }
     }
@@ -311,7 +319,7 @@ extension PlacementMachine {
     }
 
     mutating func answered(
-        _ announce: PlacementAnnounce, _ result: Result<LegPlan, AnnounceFailure>, _ now: MonotonicTime, wall: WallTime
+        _ announce: PlacementAnnounce, _ result: Result<LegPlan, AnnounceFailure>, _ now: MonotonicTime
     ) -> [PlacementAction] {
         if let entry = abandoned.removeValue(forKey: announce.id) { return settle(announce, entry, result) }
         guard self[announce.slot]?.state == .announcing else { return [] }
@@ -326,16 +334,16 @@ extension PlacementMachine {
         case .failure(let failure):
             let story = RouterControl.Story.announceFailed(
                 participantID: participant.participantID, router: announce.router, failure)
-            return [.tell(story)] + failed(announce, failure, now, wall)
+            return [.tell(story)] + failed(announce, failure, now)
         }
     }
 
     /// A router that does not answer is left at once by a stage that has no live participant there.
     private mutating func failed(
-        _ announce: PlacementAnnounce, _ failure: AnnounceFailure, _ now: MonotonicTime, _ wall: WallTime
+        _ announce: PlacementAnnounce, _ failure: AnnounceFailure, _ now: MonotonicTime
     ) -> [PlacementAction] {
         let (slot, router) = (announce.slot, announce.router)
-        guard let delay = participants[slot.id.participant]?.failed(slot.replica, failure, at: wall) else { return [] }
+        guard let delay = participants[slot.id.participant]?.failed(slot.replica, failure, at: now) else { return [] }
         let waiting = wait(slot, until: now + delay)
         guard failure == .noAnswer else { return waiting }
         let stageID = participants[slot.id.participant]?.stageID

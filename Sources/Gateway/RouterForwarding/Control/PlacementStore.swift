@@ -1,3 +1,5 @@
+public import Wire
+
 /// Which router has a stage, as all gateways see it: one record per stage and replica.
 public struct PlacementRecord: Sendable, Equatable {
     /// The name in the configuration.
@@ -31,6 +33,8 @@ public protocol PlacementStore: AnyObject {
     /// Writes `new` if the record still is `expected` (nil: if there is none).
     func replace(
         _ key: PlacementKey, _ expected: PlacementRecord?, with new: PlacementRecord, reply: @escaping (PlacementAnswer) -> Void)
+    /// Whether the stage's publishes that are here were known, at some moment since then, to be no other gateway's.
+    func isOurs(stageID: String, since moment: MonotonicTime) -> Bool
 }
 
 /// Placements of one gateway alone.
@@ -47,6 +51,8 @@ public final class LocalPlacements: PlacementStore {
         if records[key] == expected { records[key] = new }
         reply(records[key].map { .current($0) } ?? .unavailable)
     }
+
+    public func isOurs(stageID: String, since moment: MonotonicTime) -> Bool { true }
 }
 
 /// The largest generation that JSON readers keep exactly.

@@ -96,7 +96,10 @@ extension RouterControl {
     private func look(_ question: PlacementQuestion, _ key: PlacementKey) {
         placements.placement(of: key) { [weak self] record in
             guard let self else { return }
-            perform(machine.looked(question, record, loop.now, wall: EventLoop.wallNow()))
+            let actions = machine.looked(question, record, loop.now, wall: EventLoop.wallNow()) {
+                self.placements.isOurs(stageID: key.stageID, since: $0)
+            }
+            perform(actions)
         }
     }
 
@@ -112,7 +115,7 @@ extension RouterControl {
     private func announce(_ announce: PlacementAnnounce) {
         drivers[announce.router]?.announce(announce.announcement) { [weak self] result in
             guard let self else { return }
-            perform(machine.answered(announce, result, loop.now, wall: EventLoop.wallNow()))
+            perform(machine.answered(announce, result, loop.now))
         }
     }
 
