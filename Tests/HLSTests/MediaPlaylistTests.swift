@@ -1,4 +1,5 @@
 import HLS
+import TestSupport
 import Testing
 import Wire
 
@@ -98,6 +99,62 @@ struct MediaPlaylistTests {
             #expect(playlist.text.hasPrefix(former))
             former = playlist.text
         }
+    }
+}
+
+/// Each rule is seen to refuse: what is put in place of a line of a playlist that keeps them all.
+@Suite("The rules of playlists")
+struct PlaylistRulesTests {
+    static let good = """
+        #EXTM3U
+        #EXT-X-VERSION:7
+        #EXT-X-TARGETDURATION:12
+        #EXT-X-MEDIA-SEQUENCE:0
+        #EXT-X-PLAYLIST-TYPE:VOD
+        #EXT-X-MAP:URI="init-0.mp4"
+        #EXT-X-PROGRAM-DATE-TIME:2024-01-01T12:00:55.123Z
+        #EXTINF:6.00000,
+        1.mp4
+        #EXT-X-DISCONTINUITY
+        #EXT-X-MAP:URI="init-1.mp4"
+        #EXT-X-PROGRAM-DATE-TIME:2024-01-01T12:01:01.123Z
+        #EXTINF:6.00000,
+        2.mp4
+        #EXT-X-ENDLIST
+
+        """
+
+    @Test(
+        arguments: [
+            ("#EXTM3U\n", "", "§4.3.1.1"),
+            ("#EXT-X-VERSION:7", "#EXT-X-VERSION:5", "§7"),
+            ("#EXT-X-VERSION:7\n", "", "§4.3: "),
+            ("#EXT-X-TARGETDURATION:12", "#EXT-X-TARGETDURATION:5", "§4.3.3.1"),
+            ("#EXTINF:6.00000,\n1.mp4", "#EXTINF:12.50000,\n1.mp4", "§4.3.3.1"),
+            ("#EXT-X-MEDIA-SEQUENCE:0", "#EXT-X-MEDIA-SEQUENCE:3", "§4.3.3.2"),
+            ("2.mp4\n", "2.mp4\n#EXT-X-MEDIA-SEQUENCE:0\n", "§4.3.3: "),
+            ("TYPE:VOD", "TYPE:EVENT", "§4.3.3.5"),
+            ("TYPE:VOD", "TYPE:LIVE", "§4.3.3.5"),
+            ("#EXT-X-ENDLIST\n", "", "§4.3.3.5"),
+            ("#EXT-X-ENDLIST\n", "#EXT-X-ENDLIST\n#EXTINF:6.00000,\n3.mp4\n", "§4.3.3.4"),
+            ("#EXT-X-MAP:URI=\"init-0.mp4\"\n", "", "§4.3.2.5"),
+            ("URI=\"init-0.mp4\"", "init-0.mp4", "§4.3.2.5"),
+            ("#EXT-X-DISCONTINUITY\n", "", "§4.3.2.3"),
+            ("12:00:55.123Z", "12:00:55Z", "§4.3.2.6"),
+            ("12:01:01.123Z", "12:00:59.123Z", "§4.3.2.6"),
+            ("#EXTINF:6.00000,\n2", "2", "§4.3.2.1"),
+            ("#EXTINF:6.00000,\n2.mp4\n", "#EXTINF:6.00000,\n", "§4.3.2.1"),
+            ("#EXTINF:6.00000,\n2", "#EXTINF:0,\n2", "§4.3.2.1"),
+            ("2.mp4", "1.mp4", "1.mp4 stands there twice"),
+            ("#EXT-X-ENDLIST", "#EXT-X-END", "§4.3: unknown"),
+            ("2.mp4\n", "2.mp4\n\n", "§4.1"),
+            ("#EXT-X-ENDLIST\n", "#EXT-X-ENDLIST", "§4.1"),
+        ])
+    func `refuse what breaks one`(_ line: String, _ bad: String, _ words: String) {
+        #expect(PlaylistRules(Self.good).broken == [])
+        #expect(Self.good.contains(line))
+        let broken = PlaylistRules(Self.good.replacing(line, with: bad, maxReplacements: 1)).broken
+        #expect(broken.contains { $0.hasPrefix(words) }, "\(broken)")
     }
 }
 

@@ -73,6 +73,7 @@ extension Interop {
 
         /// One playlist of two parts that plays, and each event and document once.
         private func expectOne(at node: Gateway) throws {
+            try folder.expectHLS()
             let path = try #require(folder.playlists.first)
             let playlist = try String(contentsOfFile: path, encoding: .utf8)
             #expect(playlist.split(separator: "\n").count { $0 == "#EXT-X-DISCONTINUITY" } == 1, "\(playlist)")
@@ -87,20 +88,26 @@ extension Interop {
 }
 
 extension Gateway {
+    /// What CreateStorageConfiguration answers to that bucket of the configuration.
+    func makeStorageConfiguration(_ bucket: String) throws -> String {
+        try signed(
+            "CreateStorageConfiguration",
+            ["-H", "Content-Type: application/json", "--data", #"{"s3":{"bucketName":"\#(bucket)"}}"#])
+    }
+
     /// Has everybody on the demo stage recorded into a bucket of the configuration, in segments of 2 s.
     func recordDemoStage(into bucket: String, window: Int) throws {
         struct Made: Decodable {
             struct Storage: Decodable { var arn: String }
             var storageConfiguration: Storage
         }
-        let json = ["-H", "Content-Type: application/json", "--data"]
-        let answer = try signed("CreateStorageConfiguration", json + [#"{"s3":{"bucketName":"\#(bucket)"}}"#])
+        let answer = try makeStorageConfiguration(bucket)
         let storage = try JSONDecoder().decode(Made.self, from: Data(answer.utf8)).storageConfiguration.arn
         let recording = """
             {"storageConfigurationArn":"\(storage)","recordingReconnectWindowSeconds":\(window),\
             "hlsConfiguration":{"targetSegmentDurationSeconds":2}}
             """
         let body = #"{"arn":"\#(try #require(quickstart.stageArn))","autoParticipantRecordingConfiguration":\#(recording)}"#
-        #expect(try signed("UpdateStage", json + [body]).contains(storage))
+        #expect(try signed("UpdateStage", ["-H", "Content-Type: application/json", "--data", body]).contains(storage))
     }
 }

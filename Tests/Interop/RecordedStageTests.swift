@@ -98,28 +98,20 @@ extension Interop {
 
         @Test(.timeLimit(.minutes(12)))
         func `a recording comes into a store that speaks S3, whatever fails on the way`() throws {
-            let script = Workspace.package.appending(path: "Tests/Interop/Clients/s3_store.py").path
-            let faults = ["pass", "503", "reset", "slow", "lost", "skew", "429"]
-            let store = try ProgramRun(["env", ControlAPI.path, "python3", script, "serve", "shows"] + faults)
-            expect("the store serves", within: .seconds(60)) { store.output.contains("}\n") }
-            let line = try #require(store.output.split(separator: "\n").first { $0.hasPrefix("{") })
-            let ports = try JSONDecoder().decode([String: Int].self, from: Data(line.utf8))
-            let endpoint = "http://127.0.0.1:\(try #require(ports["port"]))"
-            let gateway = try Gateway(
-                configuration: "storage: {shows: {endpoint: \"\(endpoint)\", accessKey: AKIDEXAMPLE, secretKey: secret-of-s3}}")
-            let outcome = try record(gateway, into: "shows")
+            let store = try ObjectStore(.moto(faults: ["pass", "503", "reset", "slow", "lost", "skew", "429"]))
+            let gateway = try Gateway(configuration: store.setting)
+            let outcome = try record(gateway, into: ObjectStore.bucket)
             check(outcome)
             let prefix = try #require(outcome.prefix)
-            let listed = try ProgramRun.output(
-                of: ["env", ControlAPI.path, "python3", script, "read", endpoint, "shows"], within: .seconds(60))
-            let objects = try #require(try JSONSerialization.jsonObject(with: Data(listed.utf8)) as? [String: [String: Any]])
+            let (folder, objects) = try store.objects()
+            try folder.expectHLS()
             let names = objects.keys.map { $0.replacing(prefix + "/", with: "") }.sorted()
             for name in ["events/recording-started.json", "events/recording-ended.json", "media/hls/multivariant.m3u8"] {
                 #expect(names.contains(name), "\(names)")
             }
             #expect(names.count { $0.hasPrefix("media/hls/high/") && $0.hasSuffix(".mp4") } >= 2, "\(names)")
             #expect(!names.contains { $0.hasPrefix("stagedoor") }, "the bucket was tried, and nothing of that is left")
-            #expect(!gateway.log.contains("secret-of-s3"))
+            #expect(!gateway.log.contains(ObjectStore.secretKey))
             let metrics = try gateway.admin("metrics")
             #expect(metrics.contains("stagedoor_uploads_total{result=\"stored\"}"))
             gateway.stop()

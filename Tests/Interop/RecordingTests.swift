@@ -16,7 +16,7 @@ extension Interop {
             #expect(kept.count >= sent.count - 12)
             #expect((0...10).contains { Array(sent.dropFirst($0).prefix(kept.count)) == kept })
             #expect(try MediaFile.steps(playlist, stream: "a:0").allSatisfy { abs($0 - 1_024.0 / 48_000) < 0.001 })
-            try Self.expectHLS(folder, codecs: "avc1.42")
+            try folder.expectHLS(codecs: "avc1.42")
             #expect(try MediaFile.formats(ofFirstSegment: playlist) == "AVC 1280x720, AAC 48000")
         }
 
@@ -53,7 +53,7 @@ extension Interop {
             #expect(read.contains(codec), "\(read)")
             let steps = try MediaFile.steps(playlist, stream: "a:0")
             if codec == "aac" { #expect(steps.allSatisfy { abs($0 - 1_024.0 / 48_000) < 0.001 }, "\(steps)") }
-            try Self.expectHLS(folder, codecs: "avc1.42", name)
+            try folder.expectHLS(codecs: "avc1.42", name)
             let formats = try MediaFile.formats(ofFirstSegment: playlist)
             #expect(formats.hasPrefix("AVC ") && formats.lowercased().hasSuffix("\(codec) 48000"), "\(formats)")
         }
@@ -83,7 +83,7 @@ extension Interop {
                 let frames = try MediaFile.frameDigests(try #require(folder.playlists.last))
                 #expect(frames.count >= journalled * 29, "round \(round)")
                 #expect(Array(sent.prefix(frames.count)) == frames, "round \(round)")
-                try expectHLS(folder, codecs: "avc1.42", "mp4a.40.2")
+                try folder.expectHLS(codecs: "avc1.42", "mp4a.40.2")
             }
             let told = try gateway.events { $0.count { $0.name == "Recording End" } >= count }.map(\.name)
             for name in ["Recording Start", "Recording End"] { #expect(told.count { $0 == name } == count, "\(told)") }
@@ -102,6 +102,7 @@ extension Interop {
             for encoder in encoders { #expect(encoder.status(within: .seconds(300)) == 0, "\(encoder.output)") }
             expect("both are over\n\(gateway.log.suffix(2_000))", within: .seconds(60)) { folder.hasEnded(2) }
             gateway.stop()
+            try folder.expectHLS()
             let recorded = Set(folder.playlists.map { $0.dropFirst(folder.url.path.count).split(separator: "/")[2] })
             #expect(recorded == Set(made.redundantIngestCredentials.map { Substring($0.participantId) }))
             for playlist in folder.playlists {
@@ -124,6 +125,7 @@ extension Interop {
             let run = try Encoder.ffmpeg(.redundant, to: gateway.quickstart.publishURL, seconds: 5)
             #expect(run.status(within: .seconds(60)) == 0, "\(run.output)")
             expect("so is the other\n\(gateway.log.suffix(2_000))", within: .seconds(120)) { folder.hasEnded(2) }
+            try folder.expectHLS()
             let second = try #require(folder.playlists.last)
             #expect(try !String(contentsOfFile: second, encoding: .utf8).contains("#EXT-X-DISCONTINUITY\n"))
             gateway.stop()
@@ -148,41 +150,7 @@ extension Interop {
             gateway.stop()
             return gateway
         }
-
-        private static func expectHLS(_ folder: RecordingFolder, codecs: String...) throws {
-            let path = try #require(folder.playlists.last)
-            let prefix = String(path.dropLast("/high/playlist.m3u8".count))
-            let multivariant = try String(contentsOfFile: prefix + "/multivariant.m3u8", encoding: .utf8)
-            for codec in codecs { #expect(multivariant.contains(codec), "\(multivariant)") }
-            let playlist = try String(contentsOfFile: path, encoding: .utf8)
-            #expect(playlist.hasSuffix("#EXT-X-ENDLIST\n") && playlist.contains("#EXT-X-PLAYLIST-TYPE:VOD"))
-            for line in playlist.split(separator: "\n") where !line.hasPrefix("#") {
-                #expect(FileManager.default.fileExists(atPath: "\(prefix)/high/\(line)"), "\(line)")
-            }
-        }
     }
-}
-
-/// A folder that a gateway records into.
-struct RecordingFolder {
-    let url = Workspace.temporaryFile(suffix: ".recordings")
-
-    /// Lines of the configuration file.
-    var setting: String { "recording: {directory: \"\(url.path)\"}" }
-
-    /// Of all recordings, in the order of their names.
-    var playlists: [String] {
-        let files = FileManager.default.enumerator(atPath: url.path)?.compactMap { $0 as? String } ?? []
-        return files.filter { $0.hasSuffix("/media/hls/high/playlist.m3u8") }.sorted().map { "\(url.path)/\($0)" }
-    }
-
-    private var texts: [String] { playlists.compactMap { try? String(contentsOfFile: $0, encoding: .utf8) } }
-
-    /// That playlists name.
-    var segments: Int { texts.reduce(0) { $0 + $1.split(separator: "\n").filter { $0.hasPrefix("#EXTINF:") }.count } }
-
-    /// So many recordings are over, and no more.
-    func hasEnded(_ count: Int) -> Bool { texts.count == count && texts.allSatisfy { $0.contains("#EXT-X-ENDLIST") } }
 }
 
 extension MediaFile {

@@ -208,6 +208,49 @@ struct RecordingTests {
         #expect(spool.byteCount == 0)
     }
 
+    @Test(.enabled(if: geteuid() == 0, "mounts a file system, which needs root"))
+    func `what is stored is stored once, also where the disk has no room for a line that says so`() throws {
+        let path = folder.path + "/spool"
+        let (spool, answers) = (try Spool(path: path, maximumByteCount: 1 << 20), Answers())
+        try #require(mount("tmpfs", path, "tmpfs", 0, "size=128k") == 0)
+        defer { umount2(path, CInt(MNT_DETACH)) }
+        let recording = try Recording(header(), in: environment(spool, answers: answers))
+        recording.begin(expectsVideo: true, tracksShareClock: true)
+        recording.take(Self.block(seconds: 5, firstNumber: 0))
+        // All pages, and the rest of the journal's last one.
+        for file in ["/.ballast", "\(spool.folders[0].dropFirst(path.count))/journal"] {
+            let ballast = try #require(fopen(path + file, "a"))
+            setvbuf(ballast, nil, _IONBF, 0)
+            while fputc(0, ballast) != EOF {}
+            fclose(ballast)
+        }
+        #expect(storeAll(recording, answers))
+        #expect(recording.book.failure?.contains("No space left on device") == true)
+        let keys = director.content.withLock { $0.keys }
+        #expect(keys.filter { $0.hasSuffix(".mp4") } == ["init-0", "1", "2"].map { "media/hls/high/\($0).mp4" })
+        #expect(keys.filter { $0.hasPrefix("events/") } == ["events/started", "events/ended"])
+        #expect(spool.byteCount == 0)
+    }
+
+    /// Lines behind half a line would be lost with it.
+    @Test(.enabled(if: geteuid() == 0, "mounts a file system, which needs root"))
+    func `a journal on a full disk has whole lines`() throws {
+        try #require(mount("tmpfs", folder.path, "tmpfs", 0, "size=8k") == 0)
+        defer { umount2(folder.path, CInt(MNT_DETACH)) }
+        let journal = try Journal(in: folder.path)
+        let entry = JournalEntry.failed(String(repeating: "a", count: 1_000))
+        var written = 0
+        #expect(throws: SpoolError.self) {
+            for _ in 0..<100 {
+                try journal.append(entry)
+                written += 1
+            }
+        }
+        try journal.append(.closed)
+        #expect(written > 0)
+        #expect(try journal.recover() == Array(repeating: entry, count: written) + [.closed])
+    }
+
     @Test
     func `what a target refuses for good stays in the spool`() throws {
         let (spool, answers) = (try Spool(path: folder.path + "/spool", maximumByteCount: 1 << 20), Answers())

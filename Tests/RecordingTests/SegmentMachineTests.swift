@@ -38,7 +38,7 @@ struct SegmentMachineTests {
     }
 
     /// A jump forward, back, and one that a gap explains.
-    @Test(arguments: [(600.0, true), (-4, true), (-3_600, true), (3, false)])
+    @Test(arguments: [(600.0, true), (-1, true), (-4, true), (-3_600, true), (1, false), (3, false)])
     func `goes on over jumps of the encoder's time`(_ jump: Double, _ isDiscontinuous: Bool) {
         var script = SegmentScript()
         script.describeAudio()
@@ -52,22 +52,25 @@ struct SegmentMachineTests {
         #expect(abs(script.totalDuration.inSeconds - expected) < 0.1)
     }
 
-    @Test
-    func `passes where 32 bits of time wrap`() {
+    @Test(arguments: [32, 33])
+    func `passes where 32 bits of time wrap, or 33`(_ bits: Int) {
         var script = SegmentScript()
         script.describeAudio()
-        script.play(seconds: 10, from: Int64(UInt32.max) - 5 * 90_000)
+        script.play(seconds: 10, from: 1 << bits - 5 * 90_000)
         script.finish()
         #expect(!script.segments.contains { $0.isDiscontinuous })
         #expect(script.goesOn(1) && script.goesOn(2))
     }
 
-    @Test
-    func `makes another beginning of another picture size, and no gap`() {
+    @Test(arguments: [
+        ParameterSets(sequence: SegmentScript.larger, picture: SegmentScript.sets.picture),
+        ParameterSets(sequence: SegmentScript.sets.sequence, picture: [[0x68, 0xCE, 0x38, 0x80]]),
+    ])
+    func `makes another beginning of another picture size or other parameters, and no gap`(_ sets: ParameterSets) {
         var script = SegmentScript()
         script.describeAudio()
         script.play(seconds: 3)
-        script.sets.picture = [[0x68, 0xCE, 0x38, 0x80]]
+        script.sets = sets
         script.play(seconds: 3, from: 3 * 90_000)
         script.finish()
         #expect(script.initializations.count == 2)

@@ -2,7 +2,12 @@
 """A store that speaks S3 and fails as told: moto's server behind a front that looks at every PUT.
 
     s3_store.py serve BUCKET [FAULT…]         prints {"port", "direct"}, serves until standard input ends
-    s3_store.py read ENDPOINT BUCKET          prints {key: {"size", "sha256", "type"}} of every object
+    s3_store.py read ENDPOINT BUCKET          prints {key: {"size", "sha256", "type", "modified"}} of every object
+    s3_store.py copy ENDPOINT BUCKET FOLDER   writes every object there, under its key, and prints the same
+    s3_store.py make ENDPOINT BUCKET          makes a bucket
+    s3_store.py remove ENDPOINT BUCKET        removes it with all that it holds
+
+The last four ask any store, by AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or as moto's.
 
 Faults are used up in their order, one for each PUT: 503, 429, reset (in the body), slow (a body that is read in small steps), lost (stored,
 but the answer is cut off), skew (the clock is wrong, says the store), 403, pass. When they are used up, everything passes.
@@ -111,7 +116,8 @@ class Server(socketserver.ThreadingMixIn, http.server.HTTPServer):
 def client(endpoint):
     import boto3
     return boto3.client(
-        's3', endpoint_url=endpoint, region_name='us-east-1', aws_access_key_id='AKIDEXAMPLE', aws_secret_access_key='secret')
+        's3', endpoint_url=endpoint, region_name='us-east-1', aws_access_key_id=os.environ.get('AWS_ACCESS_KEY_ID', 'AKIDEXAMPLE'),
+        aws_secret_access_key=os.environ.get('AWS_SECRET_ACCESS_KEY', 'secret'))
 
 
 def serve(bucket, *faults):
@@ -133,16 +139,37 @@ def serve(bucket, *faults):
     os._exit(0)
 
 
-def read(endpoint, bucket):
-    store, found = client(endpoint), {}
+def objects(store, bucket):
     for page in store.get_paginator('list_objects_v2').paginate(Bucket=bucket):
         for item in page.get('Contents', []):
-            one = store.get_object(Bucket=bucket, Key=item['Key'])
-            body = one['Body'].read()
-            found[item['Key']] = {
-                'size': len(body), 'sha256': hashlib.sha256(body).hexdigest(), 'type': one['ContentType'],
-                'modified': one['LastModified'].timestamp()}
+            yield item['Key']
+
+
+def read(endpoint, bucket, folder=None):
+    store, found = client(endpoint), {}
+    for key in objects(store, bucket):
+        one = store.get_object(Bucket=bucket, Key=key)
+        body = one['Body'].read()
+        found[key] = {
+            'size': len(body), 'sha256': hashlib.sha256(body).hexdigest(), 'type': one['ContentType'],
+            'modified': one['LastModified'].timestamp()}
+        if folder:
+            path = os.path.join(folder, key)
+            os.makedirs(os.path.dirname(path), exist_ok=True)
+            with open(path, 'wb') as file:
+                file.write(body)
     print(json.dumps(found))
 
 
-{'serve': serve, 'read': read}[sys.argv[1]](*sys.argv[2:])
+def make(endpoint, bucket):
+    client(endpoint).create_bucket(Bucket=bucket)
+
+
+def remove(endpoint, bucket):
+    store = client(endpoint)
+    for key in list(objects(store, bucket)):
+        store.delete_object(Bucket=bucket, Key=key)
+    store.delete_bucket(Bucket=bucket)
+
+
+{'serve': serve, 'read': read, 'copy': read, 'make': make, 'remove': remove}[sys.argv[1]](*sys.argv[2:])

@@ -39,7 +39,7 @@ final class WatchedStreams {
     private let receiver: ProgramRun
 
     /// Returns once all are live and their media has come to the receiver: what follows may be over at once.
-    /// - Parameter kind: an RTMP stream is that of the gateway's own key; WHIP streams are participants of their own, made for it.
+    /// - Parameter kind: a single RTMP stream is that of the gateway's own key; others are participants of their own, made for it.
     init(_ kind: Kind = .whip, _ count: Int = 1, of clip: Clip = .long, at gateway: Gateway) throws {
         (self.kind, self.count, self.gateway) = (kind, count, gateway)
         receiver = try ProgramRun([
@@ -59,7 +59,13 @@ final class WatchedStreams {
 
     private static func publish(_ kind: Kind, _ count: Int, to gateway: Gateway) throws -> [String] {
         let quickstart = gateway.quickstart
-        guard kind == .whip else { return ["rtmp", quickstart.rtmpURL, "--key", quickstart.streamKey] }
+        guard kind == .whip else {
+            let keys =
+                count == 1
+                ? ["--key", quickstart.streamKey]
+                : ["--keys", try gateway.makeStreamKeys(stages: (count + 9) / 10, each: 10).path, "--streams", "\(count)"]
+            return ["rtmp", quickstart.rtmpURL] + keys
+        }
         return [
             "whip", try #require(quickstart.whipURL), "--admin", try #require(quickstart.adminURL), "--access-key",
             try #require(quickstart.accessKeyId), "--secret", try #require(quickstart.secretAccessKey), "--streams", "\(count)",

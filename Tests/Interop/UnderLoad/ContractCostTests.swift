@@ -9,10 +9,7 @@ extension UnderLoad {
 
         @Test(.timeLimit(.minutes(10)))
         func `a packet costs less than 150 ns and no allocation`() throws {
-            let counter = Workspace.temporaryFile(suffix: ".so")
-            let source = Workspace.package.appending(path: "Tests/Interop/Clients/allocation_count.c").path
-            _ = try ProgramRun.output(
-                of: ["cc", "-O2", "-Wall", "-Werror", "-fPIC", "-shared", "-o", counter.path, source], within: .seconds(30))
+            let counter = try Workspace.preload("allocation_count.c")
             let line = [
                 "env", "LD_PRELOAD=\(counter.path)", try Workspace.program("stagedoor-bench"), "contract", "--flv",
                 try Clip.full.file(),

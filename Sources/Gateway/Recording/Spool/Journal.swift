@@ -4,18 +4,27 @@ import Foundation
 final class Journal {
     private let file: SpoolFile
     private let encoder = JSONEncoder()
+    private var byteCount: Int
 
     /// Opens the journal of a folder, or begins it.
     /// - Throws: `SpoolError`; its code is EWOULDBLOCK when another process has the recording.
     init(in folder: String) throws(SpoolError) {
         file = try SpoolFile(appendingTo: folder + "/journal")
         guard file.takeLock() else { throw SpoolError("take \(folder)", EWOULDBLOCK) }
+        byteCount = SpoolFile.byteCount(of: file.path) ?? 0
     }
 
+    /// Appends a line, or nothing: lines behind half a line would be lost with it.
     func append(_ entry: JournalEntry) throws(SpoolError) {
         // Texts and numbers always encode.
         guard let line = try? encoder.encode(entry) else { return }
-        try file.append(Array(line) + [UInt8(ascii: "\n")])
+        do throws(SpoolError) {
+            try file.append(Array(line) + [UInt8(ascii: "\n")])
+            byteCount += line.count + 1
+        } catch {
+            try? SpoolFile.shorten(file.path, to: byteCount)
+            throw error
+        }
     }
 
     /// What has been written is on disk.
@@ -33,7 +42,8 @@ final class Journal {
             entries.append(entry)
             end = newline + 1
         }
-        if end < data.endIndex { try SpoolFile.shorten(file.path, to: end - data.startIndex) }
+        byteCount = end - data.startIndex
+        if end < data.endIndex { try SpoolFile.shorten(file.path, to: byteCount) }
         return entries
     }
 

@@ -212,6 +212,22 @@ final class Recording {
         shared?.note(entry, in: book)
     }
 
+    /// What is stored is stored, also where the disk has no room for the line that says so: nothing more is recorded then, and a
+    /// next start stores it once more.
+    /// - Returns: whether the journal says it.
+    @discardableResult
+    private func noteStored(_ entry: JournalEntry) -> Bool {
+        do throws(SpoolError) {
+            try note(entry)
+            return true
+        } catch {
+            fail("\(error)")
+            book.apply(entry)
+            shared?.note(entry, in: book)
+            return false
+        }
+    }
+
     /// What the disk refuses ends the recording, not the stream.
     private func attempt(_ body: () throws(SpoolError) -> Void) {
         do throws(SpoolError) {
@@ -291,13 +307,12 @@ extension Recording {
 
     private func storedThumbnail(_ number: Int) {
         guard let thumbnail = book.waitingThumbnails.first(where: { $0.number == number }) else { return }
-        attempt { () throws(SpoolError) in try note(.thumbnailStored(number)) }
-        SpoolFile.remove(path(thumbnail: number))
+        if noteStored(.thumbnailStored(number)) { SpoolFile.remove(path(thumbnail: number)) }
         environment.spool.release(thumbnail.byteCount)
     }
 
     private func storedLatestThumbnail() {
-        if !book.hasStoredThumbnail { attempt { () throws(SpoolError) in try note(.latestThumbnailStored) } }
+        if !book.hasStoredThumbnail { noteStored(.latestThumbnailStored) }
     }
 }
 
@@ -377,7 +392,7 @@ extension Recording {
         guard let step else { return }
         if case .failure(let error) = result { return lose(error) }
         switch step {
-        case .storeInitialization(let number): attempt { () throws(SpoolError) in try note(.initializationStored(number)) }
+        case .storeInitialization(let number): noteStored(.initializationStored(number))
         case .storeSegment(let number): stored(number)
         case .storeThumbnail(let number): storedThumbnail(number)
         case .storeLatestThumbnail: storedLatestThumbnail()
@@ -395,8 +410,7 @@ extension Recording {
 
     private func stored(_ number: Int) {
         guard let segment = book.segments.first(where: { $0.start.number == number }) else { return }
-        attempt { () throws(SpoolError) in try note(.segmentStored(number)) }
-        SpoolFile.remove(path(segment: number))
+        if noteStored(.segmentStored(number)) { SpoolFile.remove(path(segment: number)) }
         environment.spool.release(segment.byteCount)
         environment.metrics.seconds.increment(by: Int(segment.duration.inSeconds.rounded()))
     }
@@ -410,7 +424,7 @@ extension Recording {
     }
 
     private func concluded(_ state: OutputMachine.State) {
-        if state == .active { attempt { () throws(SpoolError) in try note(.started) } }
+        if state == .active { noteStored(.started) }
         finish(.conclude(state))
         tell(publicState(of: state))
     }
