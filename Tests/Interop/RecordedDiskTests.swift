@@ -62,6 +62,8 @@ extension Interop {
             #expect(gateway.logged("recording_failed").isEmpty)
             let texts = try folder.playlists.map { try String(contentsOfFile: $0, encoding: .utf8) }
             #expect(texts.contains { $0.contains("#EXT-X-DISCONTINUITY\n") })
+            // Of all recordings together.
+            gateway.expectFewLines(of: "recording_gap")
         }
     }
 }

@@ -20,6 +20,7 @@ final class Recording {
         /// Has a JPEG made of a keyframe, which comes as `pictured`; false when nobody has the time.
         let makePicture: (Recording, [UInt8]) -> Bool
         let latest: LatestThumbnails
+        var gaps = GapNotice()
         /// Has the register asked whose the recording is, which comes as `registerRead`.
         var askRegister: (Recording) -> Void = { _ in }
         /// Nil where sound is recorded as it came.
@@ -120,7 +121,7 @@ final class Recording {
         if let keyframe = media.takeKeyframe() { picture(keyframe) }
         guard media.lostCount > lost else { return }
         environment.metrics.overruns.increment()
-        Log.strangerEvent(.warning, "recording_gap", ["participant": .string(header.participant.participantID)])
+        environment.gaps.tell(of: header.participant, at: environment.clocks().monotonic)
     }
 
     /// The publish is over.

@@ -44,6 +44,7 @@ final class RecordingThread {
     private let metrics: RecordingMetrics
     private let thumbnailer: Thumbnailer
     private let latest: LatestThumbnails
+    private let gaps = GapNotice()
     private let transcoder: AudioTranscoder?
     private var mailbox: Mailbox<RecordingMessage>?
     private var live: [Live] = []
@@ -207,7 +208,7 @@ final class RecordingThread {
                 let id = ObjectIdentifier(recording)
                 return thumbnailer.make(unit) { jpeg in sender?.send(.pictured(id, jpeg)) }
             },
-            latest: latest,
+            latest: latest, gaps: gaps,
             askRegister: { [sender, director] recording in
                 let (id, header) = (ObjectIdentifier(recording), recording.header)
                 director.register?.read(header.participant, prefix: header.prefix) { sender?.send(.registerRead(id, $0)) }
