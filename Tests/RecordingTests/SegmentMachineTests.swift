@@ -37,6 +37,22 @@ struct SegmentMachineTests {
         #expect(video.reduce(0) { $0 + $1.sampleCount } == 240 - 45)
     }
 
+    /// Whether it waited for a keyframe or was written already, for want of pictures.
+    @Test(arguments: [0.5, 5])
+    func `sound that came before the pictures' clock was known goes with it`(_ seconds: Double) {
+        var script = SegmentScript()
+        script.describeAudio()
+        let (sound, pictures) = (Int64(1) << 40, Int64(7_000_000))
+        let length = Int64(seconds * 90_000)
+        script.play(seconds: seconds, from: sound, hasVideo: false)
+        script.machine.clockMoved(by: pictures - sound)
+        script.play(seconds: 4, from: pictures + length)
+        script.finish()
+        let writtenAlone = seconds > 2 ? seconds : 0
+        #expect(abs(script.totalDuration.inSeconds - 4 - writtenAlone) < 0.1)
+        #expect(script.goesOn(1) && script.goesOn(2))
+    }
+
     /// A jump forward, back, and one that a gap explains.
     @Test(arguments: [(600.0, true), (-1, true), (-4, true), (-3_600, true), (1, false), (3, false)])
     func `goes on over jumps of the encoder's time`(_ jump: Double, _ isDiscontinuous: Bool) {

@@ -91,7 +91,7 @@ final class EncoderMedia {
         case .sourceFormat(.aac(let configuration)): describeAAC(configuration)
         case .opusFormat(let isStereo):
             if !transcodes(isStereo: isStereo) { describeOpus(isStereo: isStereo) }
-        case .clock(.video, let time, let timestamp): videoReading = Reading(time: time, timestamp: timestamp &+ layerShift)
+        case .clock(.video, let time, let timestamp): read(Reading(time: time, timestamp: timestamp &+ layerShift))
         case .clock(.audio, let time, let timestamp): audioReading = Reading(time: time, timestamp: timestamp)
         case .layerBegan(let shift): beginLayer(shift)
         case .restarted:
@@ -166,6 +166,14 @@ final class EncoderMedia {
         guard let audioReading, let video = videoReading ?? commonReading else { return nil }
         return video.timestamp &+ ticks(from: video.time, to: audioReading.time) &+ (timestamp &- audioReading.timestamp) &* 15
             / 8
+    }
+
+    /// Sound that came before the first picture was placed by a clock of its own: it goes with the picture's from now on.
+    private func read(_ video: Reading) {
+        if videoReading == nil, !tracksShareClock {
+            machine?.clockMoved(by: video.timestamp &- ticks(from: .zero, to: video.time))
+        }
+        videoReading = video
     }
 
     private var commonReading: Reading? {

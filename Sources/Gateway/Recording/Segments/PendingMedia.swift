@@ -33,6 +33,9 @@ struct PendingMedia {
         audio.append(sample)
     }
 
+    /// All sound that waits was taken by another clock.
+    mutating func moveAudio(by samples: Int64) { for index in audio.indices { audio[index].timestamp &+= samples } }
+
     /// Nothing waits any more; what was cut stays what it is.
     mutating func removeAll() { (video, audio, byteCount, isReordered) = ([], [], 0, false) }
 

@@ -150,6 +150,12 @@ struct SegmentMachine {
         return take()
     }
 
+    /// What sound had for the common clock was another one: times that come from now on are higher by so much for the same moments.
+    mutating func clockMoved(by ticks: Int64) {
+        guard ticks.magnitude <= Self.largestTime, let audio else { return }
+        if phase == .running { shift &-= ticks } else { pending.moveAudio(by: ticks * audio.timescale / 90_000) }
+    }
+
     /// What comes next has other numbers and times, or something is missing: a keyframe begins anew.
     mutating func interrupted() -> [Action] {
         breakOff()
