@@ -49,9 +49,11 @@ enum RecordingFuzz {
         default:
             numbers[index] &+= step / 64 + 1
             times[index] &+= step * 3_000
-            block.append(
-                MediaPacket(sequenceNumber: numbers[index], timestamp: times[index], marker: kind & 32 == 0, payload: payload),
-                of: index == 0 ? .video : .audio)
+            let packet = MediaPacket(
+                sequenceNumber: numbers[index], timestamp: times[index], marker: kind & 32 == 0, payload: payload)
+            _ = withUnsafePointer(to: packet) {
+                block.append(UnsafeBufferPointer(start: $0, count: 1)[...], of: index == 0 ? .video : .audio)
+            }
         }
     }
 

@@ -88,11 +88,10 @@ struct RecordingTests {
                 isKey ? SegmentScript.sets.sequence + SegmentScript.sets.picture + [[0x65, 1, 2]] : [[0x41, 3]]
             for (index, payload) in payloads.enumerated() {
                 payload.withUnsafeBytes { bytes in
-                    block.append(
-                        MediaPacket(
-                            sequenceNumber: number, timestamp: start + Int64(picture) * 3_000,
-                            marker: index == payloads.count - 1,
-                            payload: bytes), of: .video)
+                    let packet = MediaPacket(
+                        sequenceNumber: number, timestamp: start + Int64(picture) * 3_000, marker: index == payloads.count - 1,
+                        payload: bytes)
+                    _ = withUnsafePointer(to: packet) { block.append(UnsafeBufferPointer(start: $0, count: 1)[...], of: .video) }
                 }
                 number += 1
             }

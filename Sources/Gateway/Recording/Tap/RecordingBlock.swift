@@ -35,7 +35,16 @@ final class RecordingBlock: Sendable {
                 || bytes.count >= RecordingBlock.usualByteCount - RecordingBlock.largestPacket
         }
 
-        mutating func append(_ packet: MediaPacket, of kind: MediaKind) {
+        mutating func append(_ packets: Slice<UnsafeBufferPointer<MediaPacket>>, of kind: MediaKind) -> Int {
+            var count = 0
+            repeat {
+                unsafe append(packets[packets.startIndex + count], of: kind)
+                count += 1
+            } while unsafe count < packets.count && !isFull
+            return count
+        }
+
+        private mutating func append(_ packet: MediaPacket, of kind: MediaKind) {
             let start = bytes.count
             for index in 0..<UInt32(packet.headCount) { bytes.append(UInt8(truncatingIfNeeded: packet.head >> (8 * index))) }
             unsafe bytes.append(contentsOf: packet.payload)
@@ -46,7 +55,7 @@ final class RecordingBlock: Sendable {
         }
     }
 
-    /// Asked and changed by one call for a packet: each access of a shared object's variable is checked for exclusiveness.
+    /// Asked and changed by one call for a run of packets: each access of a shared object's variable is checked for exclusiveness.
     nonisolated(unsafe) private var content = Content()
     private let isLent = Atomic<Bool>(false)
 
@@ -76,7 +85,11 @@ final class RecordingBlock: Sendable {
 
     func append(_ entry: Entry) { unsafe content.entries.append(entry) }
 
-    func append(_ packet: MediaPacket, of kind: MediaKind) { unsafe content.append(packet, of: kind) }
+    /// Copies packets until it is full, at least one.
+    /// - Returns: how many.
+    func append(_ packets: Slice<UnsafeBufferPointer<MediaPacket>>, of kind: MediaKind) -> Int {
+        unsafe content.append(packets, of: kind)
+    }
 
     func appendSourceFrame(_ frame: UnsafeRawBufferPointer, at mediaTime: Duration) {
         let start = unsafe content.bytes.count

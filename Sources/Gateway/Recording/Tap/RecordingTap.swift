@@ -31,9 +31,9 @@ final class RecordingTap: SourceAudioSink {
             return
         }
         readClock(of: run)
-        for index in packets.indices {
-            guard let block = room(at: run.arrival) else { return }
-            unsafe block.append(packets[index], of: run.track.kind)
+        var start = 0
+        while start < packets.count, let block = room(at: run.arrival) {
+            start += unsafe block.append(packets[start...], of: run.track.kind)
         }
     }
 

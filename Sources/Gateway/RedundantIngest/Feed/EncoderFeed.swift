@@ -14,7 +14,7 @@ final class EncoderFeed: Sendable {
     let grant: PublishGrant
     let ingestProtocol: IngestProtocol
     let origin: PublishOrigin?
-    private let blocks = SingleProducerRing<FeedBlock>(capacity: 1_024)
+    private let blocks = SingleProducerRing<FeedBlock>(capacity: 2_048)
     private let reader: JoinInbox
 
     init(encoder: Int, of publication: Publication, joining joined: ParticipantKey, to reader: JoinInbox) {
@@ -27,7 +27,7 @@ final class EncoderFeed: Sendable {
     /// Hands a filled block over. The encoder's worker only.
     func push(_ block: FeedBlock) {
         block.lend()
-        if !blocks.push({ _ in block }) { block.giveBack() }  // the ring is larger than the pool: this does not happen
+        if !blocks.push({ _ in block }) { block.giveBack() }  // the ring is larger than both pools: this does not happen
     }
 
     /// The run is whole. The encoder's worker only.

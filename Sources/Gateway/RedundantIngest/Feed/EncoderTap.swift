@@ -6,7 +6,7 @@ import Wire
 final class EncoderTap: MediaSink {
     let feed: EncoderFeed
     private unowned let publication: Publication
-    private var pool = FeedBlockPool()
+    private var (pictures, sound) = (FeedBlockPool.ofPictures, FeedBlockPool.ofSound)
     /// A bit for each track of which something has become known since its last run.
     private var changed: UInt8 = 0
     private var hasLost = false
@@ -17,7 +17,7 @@ final class EncoderTap: MediaSink {
         var news = takeNews(of: run.track)
         var start = 0
         while start < packets.count {
-            guard let block = pool.take() else {
+            guard let block = run.track.kind == .video ? pictures.take() : sound.take() else {
                 hasLost = true
                 break
             }

@@ -58,12 +58,16 @@ final class FeedBlock: Sendable {
         }
     }
 
-    nonisolated(unsafe) private let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: size, alignment: 16)
+    nonisolated(unsafe) private let memory: UnsafeMutableRawBufferPointer
     /// Filled by one call: each access of a shared object's variable is checked for exclusiveness.
     nonisolated(unsafe) private var content = Content()
     private let isLent = Atomic<Bool>(false)
 
-    init() { unsafe content.packets.reserveCapacity(Self.maximumPackets) }
+    /// - Parameter byteCount: of the payloads that there is room for.
+    init(byteCount: Int = size) {
+        unsafe memory = UnsafeMutableRawBufferPointer.allocate(byteCount: byteCount, alignment: 16)
+        unsafe content.packets.reserveCapacity(Self.maximumPackets)
+    }
 
     deinit { unsafe memory.deallocate() }
 
@@ -92,17 +96,31 @@ final class FeedBlock: Sendable {
     static let maximumPackets = 16
     /// Sixteen packets of ours, or a few of the largest that encoders send; pages that nothing was written to cost nothing.
     static let size = maximumPackets * 1_232
+    /// A few frames of sound, or the longest one that Opus knows.
+    static let sizeForSound = 2_048
 }
 
 /// The blocks of one encoder. Grows to what its reader holds, up to its bound; then packets are not copied but counted.
 struct FeedBlockPool {
-    /// What a reader keeps (`KeptGroup`) at 60 pictures a second in three layers with sound, and a quarter of a second beside it.
-    static let maximumBlocks = 960
+    /// What a reader keeps (`KeptGroup`) at 60 pictures a second in three layers, and a quarter of a second beside it.
+    static let maximumOfPictures = 960
+    /// The same of sound in frames of 5 ms.
+    static let maximumOfSound = 480
 
+    static var ofPictures: FeedBlockPool { FeedBlockPool(maximumBlocks: maximumOfPictures, byteCount: FeedBlock.size) }
+    /// Blocks of its own: sooner or later each block of pictures has been full of a keyframe.
+    static var ofSound: FeedBlockPool { FeedBlockPool(maximumBlocks: maximumOfSound, byteCount: FeedBlock.sizeForSound) }
+
+    private let maximumBlocks: Int
+    /// Of each of them.
+    private let byteCount: Int
     private var blocks: [FeedBlock] = []
     private var last = 0
 
-    init() { blocks.reserveCapacity(Self.maximumBlocks) }
+    private init(maximumBlocks: Int, byteCount: Int) {
+        (self.maximumBlocks, self.byteCount) = (maximumBlocks, byteCount)
+        blocks.reserveCapacity(maximumBlocks)
+    }
 
     /// A block nobody reads; nil when all are out.
     mutating func take() -> FeedBlock? {
@@ -110,8 +128,8 @@ struct FeedBlockPool {
             last = last + 1 < blocks.count ? last + 1 : 0
             if blocks[last].isFree { return blocks[last] }
         }
-        guard blocks.count < Self.maximumBlocks else { return nil }
-        blocks.append(FeedBlock())
+        guard blocks.count < maximumBlocks else { return nil }
+        blocks.append(FeedBlock(byteCount: byteCount))
         last = blocks.count - 1
         return blocks[last]
     }

@@ -20,7 +20,7 @@ struct KeptGroup {
     private(set) var byteCount = 0
 
     init() {
-        blocks.reserveCapacity(FeedBlockPool.maximumBlocks)
+        blocks.reserveCapacity(FeedBlockPool.maximumOfPictures + FeedBlockPool.maximumOfSound)
         starts.reserveCapacity(64)  // what reaches back may be keyframes alone, 60 of them a second
     }
 
