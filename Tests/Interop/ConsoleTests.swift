@@ -44,6 +44,20 @@ extension Interop {
         }
 
         @Test(.timeLimit(.minutes(10)))
+        func `of two encoders the page tells which is the source, and switches at a press`() throws {
+            let stage = try RedundantPair()
+            stage.awaitBoth()
+            let quickstart = stage.gateway.quickstart
+            let page = try ProgramRun([
+                "/usr/bin/python3", Self.script("console_redundant.py"), try #require(quickstart.adminURL),
+                try #require(quickstart.accessKeyId), try #require(quickstart.secretAccessKey),
+            ])
+            #expect(page.status(within: .browserScript) == 0, "\(page.output)\n\(stage.logTail)")
+            #expect(try stage.gateway.metrics().sum("stagedoor_redundant_switches_total", "reason=\"operator\"") > 0)
+            stage.gateway.stop()
+        }
+
+        @Test(.timeLimit(.minutes(10)))
         func `a stage is recorded from the page on, which shows the latest picture of whoever is live`() throws {
             let gateway = try Gateway()
             let quickstart = gateway.quickstart

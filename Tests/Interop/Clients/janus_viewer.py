@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Watches a mountpoint of a Janus server as a browser would, and prints how many pictures and sounds it decoded.
 
-usage: janus_viewer.py URL MOUNTPOINT SECONDS [SUBSTREAM …]      then each of these layers for as long
+usage: janus_viewer.py URL MOUNTPOINT SECONDS [SUBSTREAM:SIZE …]      then asks for each of these layers, until it has pictures of its size
 """
 import asyncio
 import json
@@ -57,9 +57,9 @@ async def main():
     while len(pictures) <= 60 or len(sounds) <= 100:
         await asyncio.sleep(0.1)
     sizes = [pictures[-1]]
-    for substream in map(int, sys.argv[4:]):
+    for substream, size in (map(int, wanted.split(":")) for wanted in sys.argv[4:]):
         call(path, {"janus": "message", "body": {"request": "configure", "mid": "v", "substream": substream}})
-        while pictures[-1] == sizes[-1]:
+        while pictures[-1] != size:
             await asyncio.sleep(0.1)
         sizes.append(pictures[-1])
     print(json.dumps({"pictures": len(pictures), "sounds": len(sounds), "size": sizes[0], "sizes": sizes}))
