@@ -6,9 +6,11 @@ extension Clip {
     /// a beep with each flash on the right. Long, since picture and sound do not end together where it begins anew.
     static let counted = Clip(
         name: "counted",
+        // The bars are made as 24 pixels: evaluating each of a whole picture took a minute and a half.
         video: """
-            color=black:s=320x180:r=30,geq=cb=128:cr=128:lum='if(lt(Y,48),if(lt(X,4)+gte(X,316),16,\
-            16+210*mod(floor(N/pow(2,23-floor((X-4)/13))),2)),if(lt(mod(N,30),3),235,16))'
+            color=black:s=24x2:r=30,geq=cb=128:cr=128:lum='16+210*mod(floor(N/pow(2,23-X)),2)',\
+            scale=312:48:flags=neighbor,pad=320:180:4:0,\
+            drawbox=y=48:h=132:t=fill:c=white:enable='lt(mod(n,30),3)'
             """,
         audio: "aevalsrc='0.3*sin(2*PI*440*t)|if(lt(mod(t,1),0.1),0.5*sin(2*PI*1000*t),0)':s=48000",
         seconds: 160, keyInterval: 30, bitrate: "150k")
