@@ -4,10 +4,10 @@ import Wire
 ///
 /// A wake-up costs as much as ten packets, most of it caches that others have used in between. Up to some 18 streams with audio,
 /// which are 1,260 wake-ups a second of their connections, every one is served at once. When there have been more for half a
-/// second, the loop turns when some eight have gathered, every 2 to 4 ms, or more often where less rest is allowed; each 2 s it turns
-/// freely for a tenth of a second at most, to see whether that is still so. Only media counts, because it comes at its own pace: a client that asks, waits for the
-/// answer and asks again would be served no cheaper, only later, and slow everybody else. What wakes counts and not turns, of
-/// which a machine that is busy with other things makes fewer. Pure: no clock.
+/// second, the loop turns when some eight have gathered, every 2 to 4 ms, or more often where less rest is allowed; each 2 s it
+/// turns freely for a tenth of a second at most, to see whether that is still so. Only media counts, because it comes at its own
+/// pace: a client that asks, waits for the answer and asks again would be served no cheaper, only later, and slow everybody
+/// else. What wakes counts and not turns, of which a machine that is busy with other things makes fewer. Pure: no clock.
 struct WakeModeration {
     /// How long the loop turns freely, at most, to see whether it is woken too often.
     private struct Look {
@@ -22,7 +22,7 @@ struct WakeModeration {
     static let moderatedTime = Duration.seconds(2)
     /// What a moderated turn shall find ready, as far as `turnIntervals` allow.
     static let gatheredWakeUps = 8
-    /// Less would save next to nothing beyond it.
+    /// Unless less is allowed.
     private static let shortestRest = Duration.milliseconds(2)
     /// From the beginning of a turn to that of the next; the longest is the most that moderation adds to anything's latency.
     private let turnIntervals: ClosedRange<Duration>
