@@ -122,7 +122,7 @@ extension Interop {
 extension UnderLoad {
     @Suite struct RedundantFaults {
         /// Who stands still is left after half a second; whoever else is lost costs what its group of pictures costs to send.
-        @Test(.timeLimit(.minutes(60)), arguments: [(Clip.redundant, 200), (.full, 60)])
+        @Test(.timeLimit(.minutes(60)), arguments: [(Clip.full, 60), (.redundant, 200)])
         func `hundreds of losses of the source leave no gap of more than half a second and a little`(
             clip: Clip, count: Int
         ) throws {
@@ -136,8 +136,8 @@ extension UnderLoad {
             let noticedAtOnce = ["end", "operator", "breach"].flatMap { gaps.byReason[$0] ?? [] }
             #expect(Self.share(0.95, of: noticedAtOnce) <= 300)
             #expect(gaps.atRouter.max() ?? 0 <= 800)
-            // A second more for what a viewer's buffer and decoder take.
-            #expect(gaps.atViewer.max() ?? 0 <= 1_000)
+            // Its socket and its decoder keep up with what was kept: nothing is added.
+            #expect(gaps.atViewer.max() ?? 0 <= 800)
         }
 
         /// A standstill is found, and media comes, in time for what has no common clock to be placed where the former ended.

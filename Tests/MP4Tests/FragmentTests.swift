@@ -7,10 +7,10 @@ struct FragmentTests {
     static let video = Fragment.Run(
         trackID: 1, decodeTime: 0x1_0000_0002,
         samples: [
-            .init(duration: 3_000, bytes: [1, 2, 3, 4], isSync: true), .init(duration: 3_001, bytes: [5, 6], isSync: false),
-        ])
+            .init(duration: 3_000, byteCount: 4, isSync: true), .init(duration: 3_001, byteCount: 2, isSync: false),
+        ], media: [1, 2, 3, 4, 5, 6])
     static let audio = Fragment.Run(
-        trackID: 2, decodeTime: 960, samples: [.init(duration: 960, bytes: [7, 8, 9])])
+        trackID: 2, decodeTime: 960, samples: [.init(duration: 960, byteCount: 3)], media: [7, 8, 9])
 
     @Test
     func `stand byte for byte as the standard says`() {
@@ -29,7 +29,7 @@ struct FragmentTests {
             "0000001c7472756e" + "01000301" + "00000001" + "000000ca" + "000003c0" + "00000003",
             "000000116d646174" + "010203040506" + "070809",
         ]
-        #expect(String(hexadecimal: fragment.bytes) == expected.joined())
+        #expect(String(hexadecimal: Array(fragment.parts.joined())) == expected.joined())
     }
 
     @Test(arguments: [(0, false), (3_000, true), (-3_000, true)] as [(Int32, Bool)])
@@ -38,7 +38,7 @@ struct FragmentTests {
         var run = Self.audio
         run.samples[0].compositionOffset = offset
         fragment.runs = [run]
-        let trun = try #require(BoxTree(fragment.bytes).box("moof/traf/trun"))
+        let trun = try #require(BoxTree(Array(fragment.parts.joined())).box("moof/traf/trun"))
         #expect(trun[10] & 0x08 == (areSaid ? 0x08 : 0))
         #expect(trun.count == (areSaid ? 32 : 28))
         let last = trun.suffix(4).reduce(0 as UInt32) { $0 << 8 | UInt32($1) }

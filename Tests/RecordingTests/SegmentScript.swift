@@ -89,7 +89,8 @@ struct SegmentScript {
                 segments.append(
                     Segment(
                         number: number, map: map, isDiscontinuous: isDiscontinuous, isIndependent: isIndependent, time: time))
-            case .fragment(let bytes, let duration):
+            case .fragment(let fragment, let duration):
+                let bytes = Array(fragment.parts.joined())
                 largestFragment = max(largestFragment, bytes.count)
                 segments[segments.count - 1].fragments.append(bytes)
                 segments[segments.count - 1].duration = duration

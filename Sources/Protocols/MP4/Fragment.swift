@@ -1,9 +1,10 @@
 /// One movie fragment and its media (ISO/IEC 14496-12 §8.8.4): a part of a segment that can be decoded as soon as it is there.
 ///
 ///     var fragment = Fragment(sequenceNumber: 7)
-///     fragment.runs = [Fragment.Run(trackID: 1, decodeTime: 900_000, samples: samples)]
+///     fragment.runs = [Fragment.Run(trackID: 1, decodeTime: 900_000)]
+///     fragment.runs[0].append(Fragment.Sample(duration: 3_000, byteCount: picture.count), picture)
 ///     file.append(Fragment.segmentType)  // before a segment's first one
-///     file.append(fragment.bytes)
+///     for part in fragment.parts { file.append(part) }
 public struct Fragment: Equatable, Sendable {
     /// Rises from fragment to fragment (§8.8.5).
     public var sequenceNumber: UInt32
@@ -18,27 +19,34 @@ public struct Fragment: Equatable, Sendable {
         public var decodeTime: UInt64
         /// In decoding order.
         public var samples: [Sample]
+        /// Of all samples, one behind the other.
+        public private(set) var media: [UInt8]
 
-        public init(trackID: UInt32, decodeTime: UInt64, samples: [Sample] = []) {
-            (self.trackID, self.decodeTime, self.samples) = (trackID, decodeTime, samples)
+        /// - Parameter media: as long as all samples together.
+        public init(trackID: UInt32, decodeTime: UInt64, samples: [Sample] = [], media: [UInt8] = []) {
+            (self.trackID, self.decodeTime, self.samples, self.media) = (trackID, decodeTime, samples, media)
         }
 
-        var byteCount: Int { samples.reduce(0) { $0 + $1.bytes.count } }
+        /// - Parameter bytes: as many as the sample says.
+        public mutating func append(_ sample: Sample, _ bytes: [UInt8]) {
+            samples.append(sample)
+            media += bytes
+        }
     }
 
     /// One access unit of video, or one frame of audio.
     public struct Sample: Equatable, Sendable {
         /// To the next sample, in ticks.
         public var duration: UInt32
-        public var bytes: [UInt8]
+        public var byteCount: Int
         /// A decoder can start here.
         public var isSync: Bool
         /// How much later than decoded it is shown, in ticks; negative where frames are reordered.
         public var compositionOffset: Int32
 
         /// - Parameter duration: ticks to the next sample.
-        public init(duration: UInt32, bytes: [UInt8], isSync: Bool = true, compositionOffset: Int32 = 0) {
-            (self.duration, self.bytes) = (duration, bytes)
+        public init(duration: UInt32, byteCount: Int, isSync: Bool = true, compositionOffset: Int32 = 0) {
+            (self.duration, self.byteCount) = (duration, byteCount)
             (self.isSync, self.compositionOffset) = (isSync, compositionOffset)
         }
     }
@@ -61,26 +69,24 @@ public struct Fragment: Equatable, Sendable {
         return writer.bytes
     }
 
-    /// moof and mdat.
-    public var bytes: [UInt8] {
-        let dataCount = runs.reduce(0) { $0 + $1.byteCount }
-        let sampleCount = runs.reduce(0) { $0 + $1.samples.count }
-        precondition(dataCount <= Self.maximumByteCount, "the segmenter ends fragments far below it")
-        var writer = BoxWriter(reserving: 256 + 16 * sampleCount + dataCount)
+    /// moof and mdat: the boxes' heads, and each run's media as it is.
+    public var parts: [[UInt8]] { [head] + runs.map(\.media) }
+
+    private var head: [UInt8] {
+        let mediaCount = runs.reduce(0) { $0 + $1.media.count }
+        precondition(mediaCount <= Self.maximumByteCount, "the segmenter ends fragments far below it")
+        var writer = BoxWriter(reserving: 256 + 16 * runs.reduce(0) { $0 + $1.samples.count })
         var offsetPlaces: [Int] = []
         writer.box("moof") { moof in
             moof.fullBox("mfhd") { $0.write(sequenceNumber) }
             for run in runs { moof.box("traf") { offsetPlaces.append($0.trackFragment(run)) } }
         }
-        var offset = writer.bytes.count + 8
+        writer.write(UInt32(8 + mediaCount))
+        writer.write("mdat")
+        var offset = writer.bytes.count
         for (place, run) in zip(offsetPlaces, runs) {
             writer.patch(UInt32(offset), at: place)
-            offset += run.byteCount
-        }
-        writer.box("mdat") { data in
-            for run in runs {
-                for sample in run.samples { data.write(contentsOf: sample.bytes) }
-            }
+            offset += run.media.count
         }
         return writer.bytes
     }
@@ -110,7 +116,7 @@ extension BoxWriter {
             trun.write(0 as UInt32)
             for sample in run.samples {
                 trun.write(sample.duration)
-                trun.write(UInt32(sample.bytes.count))
+                trun.write(UInt32(clamping: sample.byteCount))
                 if hasFlags { trun.write(sampleFlags(isSync: sample.isSync)) }
                 if hasOffsets { trun.write(sample.compositionOffset) }
             }

@@ -20,15 +20,15 @@ import Glibc
     private func store(_ object: RecordedObject) throws(RecordingTargetError) {
         let place = try place(of: object.key)
         let draft = place + ".new"
-        SpoolFile.remove(draft)
-        // Where both names are of the same bytes already, renaming leaves them.
-        defer { SpoolFile.remove(draft) }
         switch object.content {
-        case .bytes(let bytes): try write(bytes, to: draft)
+        case .bytes(let bytes): try write(bytes, to: draft, isForced: !object.isProvisional)
         case .file(let source, _):
+            SpoolFile.remove(draft)
             if unsafe link(source, draft) != 0 { try copy(source, to: draft) }
         }
         guard unsafe rename(draft, place) == 0 else { throw failure("rename to \(place)") }
+        // Where both names are of the same bytes already, renaming leaves them.
+        if case .file = object.content { SpoolFile.remove(draft) }
     }
 
     /// The path of a key whose parts are names, and its folders made.
@@ -45,12 +45,13 @@ import Glibc
         return "\(path)/\(key)"
     }
 
-    private func write(_ bytes: [UInt8], to path: String) throws(RecordingTargetError) {
+    private func write(_ bytes: [UInt8], to path: String, isForced: Bool) throws(RecordingTargetError) {
         do throws(SpoolError) {
             let file = try SpoolFile(creating: path)
             try file.append(bytes)
-            try file.synchronise()
+            if isForced { try file.synchronise() }
         } catch {
+            SpoolFile.remove(path)
             throw RecordingTargetError("\(error)")
         }
     }
@@ -72,6 +73,7 @@ import Glibc
             }
             try file.synchronise()
         } catch {
+            SpoolFile.remove(draft)
             throw RecordingTargetError("\(error)")
         }
     }

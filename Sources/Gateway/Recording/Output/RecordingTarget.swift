@@ -22,9 +22,11 @@ public struct RecordedObject: Sendable, Equatable {
     public var key: String
     public var content: Content
     public var contentType: String
+    /// Another one takes its place soon, and after a crash: a disk need not have it before the target answers.
+    public var isProvisional = false
 
-    public init(key: String, content: Content, contentType: String) {
-        (self.key, self.content, self.contentType) = (key, content, contentType)
+    public init(key: String, content: Content, contentType: String, isProvisional: Bool = false) {
+        (self.key, self.content, self.contentType, self.isProvisional) = (key, content, contentType, isProvisional)
     }
 }
 

@@ -5,7 +5,7 @@ struct PendingMedia {
     struct Video {
         /// In ticks of 90 kHz.
         var timestamp: Int64
-        var bytes: [UInt8]
+        var byteCount: Int
         var isSync: Bool
     }
 
@@ -16,16 +16,19 @@ struct PendingMedia {
         var bytes: [UInt8]
     }
 
-    var video: [Video] = []
-    var audio: [Audio] = []
+    private(set) var video: [Video] = []
+    private(set) var audio: [Audio] = []
+    /// Of all of `video`, one picture behind the other: it goes into a fragment as it is.
+    private var pictures: [UInt8] = []
     private(set) var byteCount = 0
     /// Pictures are not shown in the order in which they come.
     private(set) var isReordered = false
 
-    mutating func append(_ sample: Video) {
+    mutating func append(_ sample: Video, _ bytes: [UInt8]) {
         if let last = video.last, sample.timestamp < last.timestamp { isReordered = true }
-        byteCount += sample.bytes.count
+        byteCount += bytes.count
         video.append(sample)
+        pictures += bytes
     }
 
     mutating func append(_ sample: Audio) {
@@ -37,7 +40,7 @@ struct PendingMedia {
     mutating func moveAudio(by samples: Int64) { for index in audio.indices { audio[index].timestamp &+= samples } }
 
     /// Nothing waits any more; what was cut stays what it is.
-    mutating func removeAll() { (video, audio, byteCount, isReordered) = ([], [], 0, false) }
+    mutating func removeAll() { (video, audio, pictures, byteCount, isReordered) = ([], [], [], 0, false) }
 
     /// Takes the first `count` pictures out, in decoding order.
     ///
@@ -51,14 +54,14 @@ struct PendingMedia {
         if isReordered { times.sort() }
         times[0] = max(times[0], videoEnd)
         for index in times.indices.dropFirst() where times[index] <= times[index - 1] { times[index] = times[index - 1] + 1 }
-        var run = Fragment.Run(trackID: SegmentMachine.videoTrackID, decodeTime: UInt64(max(0, times[0])))
+        let media = takePictures(taken.reduce(0) { $0 + $1.byteCount })
+        var run = Fragment.Run(trackID: SegmentMachine.videoTrackID, decodeTime: UInt64(max(0, times[0])), media: media)
         for (index, sample) in taken.enumerated() {
             let next = index + 1 < times.count ? times[index + 1] : max(end, times[index] + 1)
             run.samples.append(
                 Fragment.Sample(
-                    duration: UInt32(clamping: next - times[index]), bytes: sample.bytes, isSync: sample.isSync,
+                    duration: UInt32(clamping: next - times[index]), byteCount: sample.byteCount, isSync: sample.isSync,
                     compositionOffset: isReordered ? Int32(clamping: sample.timestamp - times[index]) : 0))
-            byteCount -= sample.bytes.count
             videoEnd = next
         }
         video.removeFirst(count)
@@ -66,6 +69,17 @@ struct PendingMedia {
             isReordered = zip(video, video.dropFirst()).contains { $1.timestamp < $0.timestamp }
         }
         return run
+    }
+
+    /// The few that stay are copied, and the many that go are not. There is room for as many more.
+    private mutating func takePictures(_ count: Int) -> [UInt8] {
+        byteCount -= count
+        var rest: [UInt8] = []
+        rest.reserveCapacity(count + count / 4)
+        rest += pictures[count...]
+        pictures.removeLast(rest.count)
+        swap(&pictures, &rest)
+        return rest
     }
 
     /// Takes the frames out that begin before `end`, in samples of the track.
@@ -82,7 +96,7 @@ struct PendingMedia {
             if let index = run?.samples.indices.last, let end = runEnd, time > end {
                 run?.samples[index].duration += UInt32(clamping: time - end)
             }
-            run?.samples.append(Fragment.Sample(duration: duration, bytes: frame.bytes))
+            run?.append(Fragment.Sample(duration: duration, byteCount: frame.bytes.count), frame.bytes)
             runEnd = clock.next
         }
         audio.removeFirst(count)

@@ -18,7 +18,7 @@ struct SegmentMachine {
         case segmentBegan(number: Int, map: Int, isDiscontinuous: Bool, isIndependent: Bool, time: Int64)
         /// A part of the segment that began last.
         /// - Parameter duration: of the segment up to the end of this part.
-        case fragment([UInt8], duration: Duration)
+        case fragment(Fragment, duration: Duration)
         case segmentEnded
     }
 
@@ -126,7 +126,7 @@ struct SegmentMachine {
         let time = unit.timestamp &+ shift
         if let lastVideo, time > lastVideo { frameDuration = min(time - lastVideo, Self.longestFrame) }
         lastVideo = max(time, lastVideo ?? time)
-        pending.append(PendingMedia.Video(timestamp: time, bytes: unit.bytes, isSync: unit.isKeyframe))
+        pending.append(PendingMedia.Video(timestamp: time, byteCount: unit.bytes.count, isSync: unit.isKeyframe), unit.bytes)
         cutIfComplete()
         if pending.byteCount > Self.maximumPendingByteCount { cutAll(isIndependent: false) }
         return take()
@@ -305,7 +305,7 @@ struct SegmentMachine {
         fragmentCount += 1
         var fragment = Fragment(sequenceNumber: fragmentCount)
         fragment.runs = [videoRun, audioRun].compactMap { $0 }
-        actions.append(.fragment(fragment.bytes, duration: .nanoseconds((planned.time - segmentStart) * 100_000 / 9)))
+        actions.append(.fragment(fragment, duration: .nanoseconds((planned.time - segmentStart) * 100_000 / 9)))
     }
 
     private mutating func beginSegment() {

@@ -161,7 +161,7 @@ final class Recording {
                     number: number, map: map, isDiscontinuous: isDiscontinuous, isIndependent: isIndependent, date: date),
                 Fragment.segmentType
             )
-        case .fragment(let bytes, let duration): try append(bytes, duration)
+        case .fragment(let fragment, let duration): try append(fragment.parts, duration)
         case .segmentEnded:
             try file?.synchronise()
             file = nil
@@ -170,16 +170,15 @@ final class Recording {
         }
     }
 
-    private func append(_ bytes: [UInt8], _ duration: Duration) throws(SpoolError) {
+    private func append(_ parts: [[UInt8]], _ duration: Duration) throws(SpoolError) {
         guard let file else { return }
-        let initial = announced?.initial ?? []
-        let count = initial.count + bytes.count
+        let parts = (announced.map { [$0.initial] } ?? []) + parts
+        let count = parts.reduce(0) { $0 + $1.count }
         guard environment.spool.take(count) else {
             throw SpoolError("keep more than recording.spool allows in \(environment.spool.path)", 28)  // ENOSPC
         }
         fileByteCount += count
-        if !initial.isEmpty { try file.append(initial) }
-        try file.append(bytes)
+        for part in parts { try file.append(part) }
         if let announced {
             self.announced = nil
             try note(.segment(announced.start, byteCount: fileByteCount, nanoseconds: duration.nanoseconds))
@@ -354,8 +353,9 @@ extension Recording {
         case .storeThumbnail(let number):
             put(keys.thumbnail(number), file: path(thumbnail: number), byteCount: nil, type: ObjectKeys.thumbnailType)
         case .storeLatestThumbnail: putLatestThumbnail()
-        case .storePlaylist(let isFinal): put(keys.playlist, book.playlist(hasEnded: isFinal).text)
-        case .storeMultivariant(let isFinal): put(keys.multivariant, book.multivariant(isFinal: isFinal)?.text ?? "")
+        case .storePlaylist(let isFinal): put(keys.playlist, book.playlist(hasEnded: isFinal).text, isFinal: isFinal)
+        case .storeMultivariant(let isFinal):
+            put(keys.multivariant, book.multivariant(isFinal: isFinal)?.text ?? "", isFinal: isFinal)
         case .conclude(let state):
             documents = environment.director.documents(of: summary(publicState(of: state)))
             storeNextDocument()
@@ -462,8 +462,10 @@ extension Recording {
         put(RecordedObject(key: keys.latestThumbnail, content: .bytes(latest?.jpeg ?? []), contentType: ObjectKeys.thumbnailType))
     }
 
-    private func put(_ key: String, _ text: String) {
-        put(RecordedObject(key: key, content: .bytes(Array(text.utf8)), contentType: ObjectKeys.playlistType))
+    private func put(_ key: String, _ text: String, isFinal: Bool) {
+        put(
+            RecordedObject(
+                key: key, content: .bytes(Array(text.utf8)), contentType: ObjectKeys.playlistType, isProvisional: !isFinal))
     }
 
     private func put(_ object: RecordedObject) {

@@ -10,6 +10,8 @@ final class EncoderSource {
     var kept = KeptGroup()
     /// What is known of its tracks.
     private(set) var news: [TrackID: FeedBlock.News] = [:]
+    /// While it is the source: what of it is older than what comes now.
+    private var backlog = Backlog()
     /// Blocks of a run that is not whole yet.
     private var gathered: [FeedBlock] = []
     private var arrivals = LowerEnvelope()
@@ -42,7 +44,27 @@ final class EncoderSource {
             note(block)
             guard let output else { return kept.keep(block) }
             if let news = block.news { output.apply(news, of: block.run.track, at: block.run.arrival) }
+            guard backlog.isEmpty else { return backlog.append(block) }
             gather(block) { output.write($0, arrival: block.run.arrival, clock) }
+        }
+    }
+
+    // MARK: - Catching up
+
+    var isCatchingUp: Bool { !backlog.isEmpty }
+
+    /// It is the source from now on.
+    /// - Parameter moment: pictures of before it were shown already.
+    func begin(since moment: MonotonicTime, at now: MonotonicTime) {
+        kept.release(since: moment) { backlog.append($0) }
+        backlog.begin(at: now)
+    }
+
+    /// Sends what is due of what was kept. It came before now, and is sent now: latencies count from here.
+    /// - Parameter beginsStream: sender reports begin with when it came.
+    func sendBacklog(to output: JoinedOutput, at now: MonotonicTime, beginsStream: Bool) {
+        while let block = backlog.next(at: now) {
+            gather(block) { output.write($0, arrival: beginsStream ? block.run.arrival : now, clock) }
         }
     }
 
@@ -59,18 +81,23 @@ final class EncoderSource {
 
     /// Puts the blocks of a run together.
     /// - Parameter body: given all of them, with the last.
-    func gather(_ block: FeedBlock, _ body: ([FeedBlock]) -> Void) {
-        if block.followsLoss { letGo() }
+    private func gather(_ block: FeedBlock, _ body: ([FeedBlock]) -> Void) {
+        if block.followsLoss { giveBackGathered() }
         gathered.append(block)
         guard block.isLast else { return }
         body(gathered)
-        letGo()
+        giveBackGathered()
+    }
+
+    private func giveBackGathered() {
+        for block in gathered { block.giveBack() }
+        gathered.removeAll(keepingCapacity: true)
     }
 
     /// It is not the source any more, or is gone.
     func letGo() {
-        for block in gathered { block.giveBack() }
-        gathered.removeAll(keepingCapacity: true)
+        giveBackGathered()
+        backlog.removeAll()
     }
 
     func leave() {

@@ -19,6 +19,8 @@ final class JoinedParticipant {
     /// When the last encoder left without a word, and nobody came since.
     private var desertedAt: MonotonicTime?
     private var tickedAt = MonotonicTime.zero
+    /// A switch whose source catches up with itself still, and what it will be called.
+    private var catchUp: CatchUp?
     private var lastSwitch: SourceSwitch?
     private var switchCount = 0
     private var toldDifference: String?
@@ -107,19 +109,43 @@ final class JoinedParticipant {
     private func change(
         to source: EncoderSource, _ reason: SourceChoice.Reason, _ output: JoinedOutput, _ now: MonotonicTime
     ) {
+        finishCatchUp(at: now)
         let (former, progress, pictured) = (choice.current ?? lastSwitch?.to, output.progress, output.pictured)
         choice.current.flatMap(self.source)?.letGo()
         choice.switched(to: source.encoder, at: now)
         output.begin(source)
-        // What was kept came before now, and is sent now: latencies count from here. Sender reports begin with when it came.
-        source.kept.release(since: pictured ?? now) { block in
-            let arrival = progress == nil ? block.run.arrival : now
-            source.gather(block) { output.write($0, arrival: arrival, source.clock) }
+        source.begin(since: pictured ?? now, at: now)
+        let timer = worker.loop.schedule(after: Backlog.stepInterval, repeating: Backlog.stepInterval) { [unowned self] in step()
         }
+        catchUp = CatchUp(source: source, former: former, reason: reason, since: progress, timer: timer)
+        step()
+    }
+
+    /// Sends what is due of what was kept of the source.
+    private func step() {
+        guard let catchUp, let output else { return }
+        let now = worker.loop.now
+        catchUp.source.sendBacklog(to: output, at: now, beginsStream: catchUp.since == nil)
+        if !catchUp.source.isCatchingUp { finishCatchUp(at: now) }
+    }
+
+    private func finishCatchUp(at now: MonotonicTime) {
+        guard let done = catchUp else { return }
+        catchUp = nil
         let switched = SourceSwitch(
-            time: EventLoop.wallNow(), from: former, to: source.encoder, reason: reason.rawValue,
-            gap: progress.map { now - $0 })
-        note(switched, reason)
+            time: EventLoop.wallNow(), from: done.former, to: done.source.encoder, reason: done.reason.rawValue,
+            gap: done.since.map { now - $0 })
+        note(switched, done.reason)
+    }
+
+    private struct CatchUp {
+        let source: EncoderSource
+        /// The encoder that was the source.
+        let former: Int?
+        let reason: SourceChoice.Reason
+        /// When something of that one was sent last.
+        let since: MonotonicTime?
+        let timer: TimerWatch
     }
 
     private func note(_ switched: SourceSwitch, _ reason: SourceChoice.Reason) {
@@ -165,6 +191,7 @@ final class JoinedParticipant {
     }
 
     private func stop(_ reason: SessionEnd) {
+        finishCatchUp(at: worker.loop.now)
         if let current = choice.current { choice.gone(current, because: .end) }
         for source in sources { source.letGo() }
         output?.end(reason)
