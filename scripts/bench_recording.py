@@ -16,6 +16,8 @@ STREAMS, HELD_STREAMS = 50, 100
 # Goals: of all threads, and of the media loops alone, which copy and hand over.
 ALL_THREADS, MEDIA_LOOPS = 0.5, 0.10
 SEGMENT_SECONDS, KEPT_SEGMENTS = 6, 2
+# A recording's folders and documents are made once, and it lasts for hours.
+LEAST_SECONDS = 5 * SEGMENT_SECONDS
 # What is stored late is no loss; a disk that takes longer than this is a failure of the job.
 STORING_PATIENCE_SECONDS = 120
 MEDIA = {"Opus passed": passed, "AAC": full}
@@ -67,6 +69,7 @@ class RecordingGateway:
 
 
 def recording(table, seconds, rounds, peers):
+    seconds = max(seconds, LEAST_SECONDS)
     with contextlib.ExitStack() as stack:
         plain, recorded = (opened(stack, records, STREAMS) for records in (False, True))
         turns = collections.defaultdict(list)

@@ -296,4 +296,13 @@ struct AudioClockTests {
         #expect(times([0, 960, 9_600, 10_560]) == [0, 960, 9_600, 10_560])
         #expect(times([48_000, 48_960, 0, 960, 49_920]) == [48_000, 48_960, nil, nil, 49_920])
     }
+
+    /// Loss that comes again and again may not add up.
+    @Test
+    func `one missing frame is a gap of its own, of stamps in whole milliseconds too`() {
+        let kept = (0..<500).filter { $0 % 7 != 3 }.map(Int64.init)
+        #expect(times(kept.map { $0 * 960 }) == kept.map { $0 * 960 })
+        let placed = times(kept.map { $0 * 1_024 / 48 * 48 }, duration: 1_024).compactMap { $0 }
+        #expect(zip(placed, kept).allSatisfy { abs($0 - $1 * 1_024) < 48 + 480 })
+    }
 }

@@ -2,11 +2,13 @@
 ///
 /// Stamps of RTMP are whole milliseconds, and clocks of a browser's audio and video drift apart: what is within the dead band
 /// changes nothing, what grows beyond it is made up for by durations a thousandth longer or shorter, which nobody hears. Missing
-/// frames are a gap, and frames for which there is no time any more are left out.
+/// frames are a gap of their length, and frames for which there is no time any more are left out.
 struct AudioClock: Equatable {
     /// Samples a second, of the track and of its stamps.
     let timescale: Int64
     private(set) var next: Int64?
+    /// Where the frame before ends by its stamp.
+    private var stampEnd: Int64 = 0
     private var isSlewing = false
     private(set) var droppedCount = 0
 
@@ -17,12 +19,14 @@ struct AudioClock: Equatable {
     ///   - duration: of the frame, in samples.
     /// - Returns: its decoding time; nil for a frame that is left out.
     mutating func place(_ stamp: Int64, duration: Int64) -> Int64? {
+        let isMissing = stamp &- stampEnd >= duration * 3 / 4
+        stampEnd = stamp &+ duration
         guard let next else {
             self.next = stamp &+ duration
             return stamp
         }
         let error = stamp &- next
-        if error >= gap {
+        if error >= gap || (isMissing && error > 0) {
             (self.next, isSlewing) = (stamp &+ duration, false)
             return stamp
         }

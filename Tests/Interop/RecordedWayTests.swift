@@ -1,0 +1,54 @@
+import Foundation
+import Testing
+
+extension Interop {
+    /// What a bad way to the gateway leaves of a recording.
+    @Suite struct RecordedWay {
+        @Test(.timeLimit(.minutes(10)))
+        func `flash and beep stay within 40 ms where the way loses packets, and is cut for a while`() throws {
+            let (path, folder) = (try DistantPath(delay: .milliseconds(20), seed: 3), RecordingFolder())
+            let gateway = try Gateway(configuration: "\(folder.setting)\n\(path.advertisement)")
+            try path.lead(udpTo: gateway.mediaPort)
+            let (url, token) = try WHIP.endpoint(gateway)
+            let encoder = try WHIP.client("whip_obs.py", ["\(Encoder.untilStopped)", url, token, try Self.clip()])
+            expect("it is recorded", within: .seconds(60)) { !folder.playlists.isEmpty || !encoder.isRunning }
+            try path.tell("loss 3 up")
+            letPass(.seconds(8))
+            try path.tell("cut")
+            letPass(.seconds(3))
+            try path.tell("heal")
+            try path.tell("loss 0")
+            letPass(.seconds(5))
+            encoder.send(SIGUSR2)
+            #expect(encoder.status(within: .seconds(120)) == 0, "\(encoder.output) \(gateway.log.suffix(2_000))")
+            expect("it is over\n\(gateway.log.suffix(2_000))", within: .seconds(60)) { folder.hasEnded(1) }
+            let counts = try path.counts.up
+            gateway.stop()
+            try folder.expectHLS()
+            #expect(counts.dropped > 5 && counts.cut > 100, "\(counts)")
+            try Self.expectTogether(try #require(folder.playlists.first))
+        }
+
+        /// What is lost of sound is not asked for again: a beep that lacks its first packet begins with the next.
+        private static func expectTogether(_ playlist: String) throws {
+            let (flashes, beeps) = try MediaFile.flashesAndBeeps(playlist)
+            let pairs = flashes.compactMap { flash in beeps.first { abs($0 - flash) < 0.5 }.map { $0 - flash } }
+            print("\(flashes.count) flashes, \(beeps.count) beeps, the greatest skew \(pairs.map(abs).max() ?? 0) s")
+            #expect(flashes.count >= 15 && beeps.count >= 12 && pairs.count >= 12, "\(flashes)\n\(beeps)")
+            #expect(pairs.allSatisfy { abs($0) < 0.04 }, "\(flashes)\n\(beeps)")
+        }
+
+        /// Flashes and beeps with Opus, as OBS sends it.
+        private static func clip() throws -> String {
+            var clip = Clip.flashAndBeep(sampleRate: 48_000, channels: 2)
+            clip.seconds = 120
+            let file = Workspace.temporaryFile(suffix: ".mkv")
+            _ = try ProgramRun.output(
+                of: [
+                    "ffmpeg", "-hide_banner", "-nostdin", "-v", "error", "-i", try clip.file(), "-c:v", "copy", "-c:a", "libopus",
+                    "-b:a", "96k", file.path,
+                ], within: .seconds(60))
+            return file.path
+        }
+    }
+}
