@@ -16,10 +16,12 @@ struct DeliveredPacket: Equatable {
 /// What was sent to one viewer lately, by transport-wide number, until its feedback tells of it
 /// (draft-holmer-rmcat-transport-wide-cc-extensions-01).
 struct SentPackets {
+    /// Eight bytes: a viewer has some thousands of them. Whose number it is follows from its place.
     private struct Entry {
-        var number = Int64.min
-        var sent = MonotonicTime.zero
-        var byteCount = 0
+        /// Microseconds, which wrap after 71 minutes.
+        var sent: UInt32 = 0
+        /// 0 when feedback has told of it, or nothing was sent.
+        var byteCount: UInt16 = 0
     }
 
     /// Two seconds at 8.5 Mbit/s; feedback about older ones says nothing of now.
@@ -28,12 +30,15 @@ struct SentPackets {
     private var entries = [Entry](repeating: Entry(), count: maximumCount)
     /// The number that the next packet gets; ours count from 0 and are sent modulo 65,536.
     private(set) var next: Int64 = 0
+    /// When the last one went.
+    private var latest = MonotonicTime.zero
     private var referenceTime = WrappingReferenceTime()
 
     /// A packet goes out under the number `next`.
+    /// - Parameter now: not before that of the packet before it.
     mutating func add(byteCount: Int, at now: MonotonicTime) {
-        entries[Self.place(of: next)] = Entry(number: next, sent: now, byteCount: byteCount)
-        next += 1
+        entries[Self.place(of: next)] = Entry(sent: Self.microseconds(now), byteCount: UInt16(clamping: byteCount))
+        (next, latest) = (next + 1, now)
     }
 
     /// What feedback says of packets that are remembered, in the order of their numbers. A packet is told of once.
@@ -46,23 +51,26 @@ struct SentPackets {
         for delta in feedback.arrivalDeltas {
             // Wrapping: the reference time is the viewer's to choose.
             if let delta { arrival &+= Int64(delta) * Self.deltaUnit }
-            if let entry = take(number) {
+            if let (sent, byteCount) = take(number) {
                 delivered.append(
-                    DeliveredPacket(
-                        number: number, sent: entry.sent, arrival: delta.map { _ in arrival }, byteCount: entry.byteCount))
+                    DeliveredPacket(number: number, sent: sent, arrival: delta.map { _ in arrival }, byteCount: byteCount))
             }
             number += 1
         }
         return delivered
     }
 
-    private mutating func take(_ number: Int64) -> Entry? {
-        guard number >= 0, number < next else { return nil }
+    private mutating func take(_ number: Int64) -> (sent: MonotonicTime, byteCount: Int)? {
+        guard number >= 0, number < next, number >= next - Int64(Self.maximumCount) else { return nil }
         let place = Self.place(of: number)
-        guard entries[place].number == number else { return nil }
-        entries[place].number = .min
-        return entries[place]
+        let entry = entries[place]
+        guard entry.byteCount > 0 else { return nil }
+        entries[place].byteCount = 0
+        let age = Duration.microseconds(Self.microseconds(latest) &- entry.sent)
+        return (latest - age, Int(entry.byteCount))
     }
+
+    private static func microseconds(_ time: MonotonicTime) -> UInt32 { UInt32(truncatingIfNeeded: time.nanoseconds / 1_000) }
 
     private static func place(of number: Int64) -> Int { Int(number) & (maximumCount - 1) }
 
