@@ -75,6 +75,13 @@ struct BacklogTests {
         #expect(backlog.isEmpty)
     }
 
+    @Test func `goes at once where nothing more comes`() {
+        var backlog = Self.backlog(of: Self.blocks(40), at: start)
+        backlog.hurry()
+        let count = Self.takeAll(&backlog, at: start)
+        #expect(count == 40 * FeedBlock.maximumPackets && backlog.isEmpty)
+    }
+
     @Test func `is given back where the source is another one before it has gone`() {
         let blocks = Self.blocks(40)
         var backlog = Self.backlog(of: blocks, at: start)

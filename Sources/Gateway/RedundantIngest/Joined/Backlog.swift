@@ -8,6 +8,7 @@ struct Backlog {
     private static let longest = Duration.milliseconds(100)
     /// As few packets as a step has: 40 Mbit/s.
     private static let smallestStep = 8
+    private static let unboundedStep = 1 << 32
 
     private var blocks: [FeedBlock] = []
     private var sentBlocks = 0
@@ -38,6 +39,9 @@ struct Backlog {
         if isEmpty { clear() }
         return block
     }
+
+    /// All that is left is due.
+    mutating func hurry() { step = Self.unboundedStep }
 
     mutating func removeAll() {
         for block in blocks[sentBlocks...] { block.giveBack() }

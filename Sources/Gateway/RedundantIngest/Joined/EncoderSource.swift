@@ -60,6 +60,9 @@ final class EncoderSource {
         backlog.begin(at: now)
     }
 
+    /// Nothing more comes of it: what it brought last may not be cut off where it is old.
+    func hurry() { backlog.hurry() }
+
     /// Sends what is due of what was kept. It came before now, and is sent now: latencies count from here.
     /// - Parameter beginsStream: sender reports begin with when it came.
     func sendBacklog(to output: JoinedOutput, at now: MonotonicTime, beginsStream: Bool) {

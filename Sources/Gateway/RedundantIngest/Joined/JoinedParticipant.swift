@@ -57,6 +57,10 @@ final class JoinedParticipant {
     func ended(_ feed: EncoderFeed, _ reason: SessionEnd) {
         guard let source = sources.first(where: { $0.feed === feed }) else { return }
         drain(source)
+        if catchUp?.source === source {
+            source.hurry()
+            step()
+        }
         remove(source, because: reason.isBreach ? .breach : .end)
         if sources.isEmpty { deserted(reason) } else { decide() }
         tell()
