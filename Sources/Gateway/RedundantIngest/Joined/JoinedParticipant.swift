@@ -119,6 +119,8 @@ final class JoinedParticipant {
         choice.switched(to: source.encoder, at: now)
         output.begin(source)
         source.begin(since: pictured ?? now, at: now)
+        // Nobody has anything yet of a stream that begins.
+        if progress == nil { source.hurry() }
         let timer = worker.loop.schedule(after: Backlog.stepInterval, repeating: Backlog.stepInterval) { [unowned self] in step()
         }
         catchUp = CatchUp(source: source, former: former, reason: reason, since: progress, timer: timer)
