@@ -23,7 +23,7 @@ struct BacklogTests {
                 }
                 packets.withUnsafeBufferPointer {
                     _ = block.fill(
-                        $0[...], of: MediaRun(track: .video, isKeyframe: false, arrival: .zero), news: nil, followsLoss: false)
+                        $0[...], of: MediaRun(track: .video, isKeyframe: false, arrival: .zero), news: [], followsLoss: false)
                 }
             }
             block.lend()

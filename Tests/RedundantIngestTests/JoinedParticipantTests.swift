@@ -31,13 +31,13 @@ final class JoinedParticipantTests {
     }
 
     /// An encoder that publishes from now on.
-    private func encoder(_ number: Int) -> TestEncoder {
+    private func encoder(_ number: Int, layers: Int = 1) -> TestEncoder {
         var grant = PublishGrant(participantID: "encoder-\(number)", stageARN: "arn:s", stageID: "s", credentialHash: "h")
         grant.redundancy = .encoder(number: number, joined: "both")
         let lease = PublishLease(participantID: grant.participantID, stageID: "s", stageSessionID: "st", generation: 1)
         let publication = Publication(grant: grant, lease: lease, ingestProtocol: .rtmp, timeline: Timeline())
         #expect(worker?.publishBegan(publication) == true)
-        return TestEncoder(publication, loop)
+        return TestEncoder(publication, loop, layers: layers)
     }
 
     /// Has encoders bring media for so long.
@@ -73,6 +73,15 @@ final class JoinedParticipantTests {
         #expect(stage.isContinuous)
         #expect(metrics.contains("stagedoor_redundant_switches_total{reason=\"end\"} 1"))
         #expect(metrics.contains("stagedoor_redundant_switches_total{reason=\"breach\"} 1"))
+    }
+
+    /// Routers are announced when there is one of each kind: a layer that they hear of later is one too many.
+    @Test(.timeLimit(.minutes(5)), arguments: 1...8)
+    func `the stage hears of all layers before it hears of sound`(_: Int) {
+        let one = encoder(1, layers: 3)
+        bring(.milliseconds(100), one)
+        #expect(eventually { !self.shown.isEmpty && self.stage.formats.count == 4 })
+        #expect(stage.formats.last == .audio && shown.first?.layers.count == 3)
     }
 
     @Test(.timeLimit(.minutes(5)))
@@ -188,10 +197,12 @@ private final class TestEncoder {
     private var packets: [MediaPacket] = []
     private var frame: Int64 = 0
 
-    init(_ publication: Publication, _ loop: EventLoop) {
+    init(_ publication: Publication, _ loop: EventLoop, layers: Int) {
         (self.publication, self.loop, began) = (publication, loop, loop.now)
-        publication.setFormat(.h264(sps: [1], pps: [2]), of: .video)
-        publication.setPictureSize(width: 320, height: 180, of: .video, at: loop.now)
+        for layer in 0..<UInt8(layers) {
+            publication.setFormat(.h264(sps: [1], pps: [2]), of: TrackID(.video, layer: layer))
+            publication.setPictureSize(width: 320 << layer, height: 180 << layer, of: TrackID(.video, layer: layer), at: loop.now)
+        }
         publication.setFormat(.opus(isStereo: true), of: .audio)
     }
 
@@ -248,6 +259,8 @@ private final class StageSink: MediaSink {
     private(set) var ends: [SessionEnd] = []
     /// Packets.
     private(set) var count = 0
+    /// Tracks in the order in which their formats became known.
+    private(set) var formats: [TrackID] = []
     private static let beginning: [UInt8] = [2, 1, 7]
     private var last: [MediaKind: (number: Int64, timestamp: Int64)] = [:]
     /// Every number follows the one before, no timestamp goes back, and payloads are whole.
@@ -265,7 +278,7 @@ private final class StageSink: MediaSink {
         }
     }
 
-    func formatChanged(_ track: TrackID, to format: TrackFormat) {}
+    func formatChanged(_ track: TrackID, to format: TrackFormat) { formats.append(track) }
     func muteChanged(_ track: TrackID, isMuted: Bool) {}
     func restarted() { isContinuous = false }
     func ended(_ reason: SessionEnd) { ends.append(reason) }

@@ -24,7 +24,7 @@ struct KeptGroupTests {
             unsafe withUnsafePointer(to: packet) { pointer in
                 let run = MediaRun(track: track, isKeyframe: isKeyframe, arrival: Self.begin + time)
                 let packets = unsafe UnsafeBufferPointer(start: pointer, count: 1)
-                #expect(unsafe block.fill(packets[...], of: run, news: nil, followsLoss: followsLoss) == 1)
+                #expect(unsafe block.fill(packets[...], of: run, news: [], followsLoss: followsLoss) == 1)
             }
         }
         block.lend()

@@ -77,7 +77,7 @@ struct SourceClockTests {
             }
             unsafe packets.withUnsafeBufferPointer { all in
                 let run = MediaRun(track: .video, isKeyframe: isKeyframe, arrival: .zero)
-                #expect(unsafe block.fill(all[...], of: run, news: nil, followsLoss: false) == payloads.count)
+                #expect(unsafe block.fill(all[...], of: run, news: [], followsLoss: false) == payloads.count)
             }
         }
         return block

@@ -14,7 +14,6 @@ final class EncoderTap: MediaSink {
     init(_ feed: EncoderFeed, of publication: Publication) { (self.feed, self.publication) = (feed, publication) }
 
     func forward(_ packets: UnsafeBufferPointer<MediaPacket>, of run: MediaRun) {
-        var news = takeNews(of: run.track)
         var start = 0
         while start < packets.count {
             guard let block = run.track.kind == .video ? pictures.take() : sound.take() else {
@@ -22,24 +21,27 @@ final class EncoderTap: MediaSink {
                 break
             }
             let part = MediaRun(track: run.track, isKeyframe: run.isKeyframe && start == 0, arrival: run.arrival)
-            let count = unsafe block.fill(packets[start...], of: part, news: news, followsLoss: hasLost)
+            let count = unsafe block.fill(packets[start...], of: part, news: takeNews(), followsLoss: hasLost)
             guard count > 0 else {
                 hasLost = true
                 break
             }
             feed.push(block)
-            (news, hasLost) = (nil, false)
+            hasLost = false
             start += count
         }
         feed.wake()
     }
 
-    private func takeNews(of track: TrackID) -> FeedBlock.News? {
-        let bit = Self.bit(of: track)
-        guard changed & bit != 0 else { return nil }
-        changed &= ~bit
-        return FeedBlock.News(
-            format: publication.formats[track], layer: publication.layers.first { $0.track == track })
+    /// Of all tracks, with whichever run comes first: routers are announced all layers together.
+    private func takeNews() -> [FeedBlock.News] {
+        guard changed != 0 else { return [] }
+        defer { changed = 0 }
+        let tracks = Set(publication.formats.keys).union(publication.layers.map(\.track))
+        return tracks.filter { changed & Self.bit(of: $0) != 0 }.map { track in
+            FeedBlock.News(
+                track: track, format: publication.formats[track], layer: publication.layers.first { $0.track == track })
+        }
     }
 
     private static func bit(of track: TrackID) -> UInt8 { track.kind == .audio ? 1 << 7 : 1 << min(track.layer, 6) }

@@ -8,8 +8,9 @@ import Wire
 /// that worker fills it again (`isFree` is an acquiring load after the reader's releasing store).
 @safe
 final class FeedBlock: Sendable {
-    /// What became known of a track before this run.
+    /// What became known of a track, whichever this run is of.
     struct News: Sendable {
+        var track: TrackID
         var format: TrackFormat?
         /// Of video: its size and the encoder's name of it.
         var layer: VideoLayer?
@@ -21,11 +22,11 @@ final class FeedBlock: Sendable {
         var packets: [MediaPacket] = []
         var run = MediaRun(track: .video, isKeyframe: false, arrival: .zero)
         var isLast = false
-        var news: News?
+        var news: [News] = []
         var followsLoss = false
 
         mutating func fill(
-            _ source: Slice<UnsafeBufferPointer<MediaPacket>>, of run: MediaRun, news: News?, followsLoss: Bool,
+            _ source: Slice<UnsafeBufferPointer<MediaPacket>>, of run: MediaRun, news: [News], followsLoss: Bool,
             in memory: UnsafeMutableRawBufferPointer
         ) -> Int {
             packets.removeAll(keepingCapacity: true)
@@ -78,7 +79,7 @@ final class FeedBlock: Sendable {
     var run: MediaRun { unsafe content.run }
     /// The run ends with it.
     var isLast: Bool { unsafe content.isLast }
-    var news: News? { unsafe content.news }
+    var news: [News] { unsafe content.news }
     /// Something before it was lost on the way: there was no block for it.
     var followsLoss: Bool { unsafe content.followsLoss }
 
@@ -88,7 +89,7 @@ final class FeedBlock: Sendable {
 
     /// Copies as many packets as there is room for. A block that has been used before does not allocate.
     /// - Returns: how many; 0 for a packet that no block has room for.
-    func fill(_ source: Slice<UnsafeBufferPointer<MediaPacket>>, of run: MediaRun, news: News?, followsLoss: Bool) -> Int {
+    func fill(_ source: Slice<UnsafeBufferPointer<MediaPacket>>, of run: MediaRun, news: [News], followsLoss: Bool) -> Int {
         unsafe content.fill(source, of: run, news: news, followsLoss: followsLoss, in: memory)
     }
 

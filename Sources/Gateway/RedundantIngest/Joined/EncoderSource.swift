@@ -43,7 +43,7 @@ final class EncoderSource {
         feed.drain { block in
             note(block)
             guard let output else { return kept.keep(block) }
-            if let news = block.news { output.apply(news, of: block.run.track, at: block.run.arrival) }
+            output.apply(block.news, at: block.run.arrival)
             guard backlog.isEmpty else { return backlog.append(block) }
             gather(block) { output.write($0, arrival: block.run.arrival, clock) }
         }
@@ -74,7 +74,7 @@ final class EncoderSource {
     /// Looks at one block, whoever gets it.
     private func note(_ block: FeedBlock) {
         let (run, packets) = (block.run, block.packets)
-        if let latest = block.news { news[run.track] = latest }
+        for latest in block.news { news[latest.track] = latest }
         clocks.look(at: block)
         guard let first = packets.first else { return }
         let mediaTime = run.track.nanoseconds(ofTimestamp: first.timestamp)

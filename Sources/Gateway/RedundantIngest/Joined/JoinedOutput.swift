@@ -29,14 +29,23 @@ final class JoinedOutput {
     func begin(_ source: EncoderSource) {
         splice.begin(after: formerClock, source.clock)
         awaitsKeyframe = .max
-        for (track, news) in source.news { apply(news, of: track, at: .zero) }
+        apply(Array(source.news.values), at: .zero)
     }
 
-    func apply(_ news: FeedBlock.News, of track: TrackID, at now: MonotonicTime) {
-        if let layer = news.layer {
-            publication.setPictureSize(width: layer.width, height: layer.height, of: track, rid: layer.rid, at: now)
+    /// Sound's format last: routers are announced as soon as there is one of each kind, with the layers that are known then.
+    func apply(_ news: [FeedBlock.News], at now: MonotonicTime) {
+        setFormats(of: .video, news)
+        for item in news {
+            guard let layer = item.layer else { continue }
+            publication.setPictureSize(width: layer.width, height: layer.height, of: item.track, rid: layer.rid, at: now)
         }
-        if let format = news.format { publication.setFormat(format, of: track) }
+        setFormats(of: .audio, news)
+    }
+
+    private func setFormats(of kind: MediaKind, _ news: [FeedBlock.News]) {
+        for item in news where item.track.kind == kind {
+            if let format = item.format { publication.setFormat(format, of: item.track) }
+        }
     }
 
     /// Forwards one run of the source.
