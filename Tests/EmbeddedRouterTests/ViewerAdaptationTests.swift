@@ -139,6 +139,22 @@ struct ViewerAdaptationTests {
         #expect(adaptation.target == Layers.mid)
     }
 
+    @Test func `when a packet went is known over the wrap of its clock, once, and for two thousand packets`() {
+        var packets = SentPackets()
+        let start = MonotonicTime(nanoseconds: (Int64(UInt32.max) - 1_000) * 1_000)
+        for number in 0..<2_100 { packets.add(byteCount: 100 + number, at: start + .milliseconds(number)) }
+        func told(_ first: Int, _ count: Int) -> [DeliveredPacket] {
+            packets.take(
+                .init(
+                    senderSSRC: 1, mediaSSRC: 2, baseSequenceNumber: UInt16(first), referenceTime: 0, feedbackCount: 0,
+                    arrivalDeltas: Array(repeating: 4, count: count)))
+        }
+        let all = told(52, 2_048)
+        #expect(all.map(\.number) == Array(52..<2_100))
+        #expect(all.allSatisfy { $0.sent == start + .milliseconds($0.number) && $0.byteCount == 100 + Int($0.number) })
+        #expect(told(0, 2_100).isEmpty)
+    }
+
     /// Feedback is anybody's: times that jump, numbers that never were.
     @Test func `feedback of nonsense moves nothing beyond its bounds`() {
         let clock = FakeClock()

@@ -9,7 +9,7 @@ public struct SourceSwitch: Sendable, Equatable {
     public var to: Int
     /// A word from a fixed set: `stall`, `end`, `breach`, …
     public var reason: String
-    /// From the last that was forwarded of one to the first of the other; nil where there was none before.
+    /// From the last that was forwarded of one until all that was kept of the other was; nil where there was none before.
     public var gap: Duration?
 
     public init(time: WallTime, from: Int?, to: Int, reason: String, gap: Duration?) {

@@ -20,6 +20,8 @@ import Glibc
     private func store(_ object: RecordedObject) throws(RecordingTargetError) {
         let place = try place(of: object.key)
         let draft = place + ".new"
+        // Where both names are of the same bytes already, renaming leaves them.
+        defer { SpoolFile.remove(draft) }
         switch object.content {
         case .bytes(let bytes): try write(bytes, to: draft, isForced: !object.isProvisional)
         case .file(let source, _):
@@ -27,8 +29,6 @@ import Glibc
             if unsafe link(source, draft) != 0 { try copy(source, to: draft) }
         }
         guard unsafe rename(draft, place) == 0 else { throw failure("rename to \(place)") }
-        // Where both names are of the same bytes already, renaming leaves them.
-        if case .file = object.content { SpoolFile.remove(draft) }
     }
 
     /// The path of a key whose parts are names, and its folders made.
@@ -51,7 +51,6 @@ import Glibc
             try file.append(bytes)
             if isForced { try file.synchronise() }
         } catch {
-            SpoolFile.remove(path)
             throw RecordingTargetError("\(error)")
         }
     }
@@ -73,7 +72,6 @@ import Glibc
             }
             try file.synchronise()
         } catch {
-            SpoolFile.remove(draft)
             throw RecordingTargetError("\(error)")
         }
     }

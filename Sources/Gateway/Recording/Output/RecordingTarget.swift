@@ -23,7 +23,7 @@ public struct RecordedObject: Sendable, Equatable {
     public var content: Content
     public var contentType: String
     /// Another one takes its place soon, and after a crash: a disk need not have it before the target answers.
-    public var isProvisional = false
+    public var isProvisional: Bool
 
     public init(key: String, content: Content, contentType: String, isProvisional: Bool = false) {
         (self.key, self.content, self.contentType, self.isProvisional) = (key, content, contentType, isProvisional)

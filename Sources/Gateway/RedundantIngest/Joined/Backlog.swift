@@ -8,7 +8,6 @@ struct Backlog {
     private static let longest = Duration.milliseconds(100)
     /// As few packets as a step has: 40 Mbit/s.
     private static let smallestStep = 8
-    private static let unboundedStep = 1 << 32
 
     private var blocks: [FeedBlock] = []
     private var sentBlocks = 0
@@ -16,6 +15,7 @@ struct Backlog {
     /// In packets.
     private var step = smallestStep
     private var sentPackets = 0
+    private var isHurried = false
 
     init() { blocks.reserveCapacity(FeedBlockPool.maximumOfPictures + FeedBlockPool.maximumOfSound) }
 
@@ -32,7 +32,8 @@ struct Backlog {
 
     /// The next block, to be given back by whoever takes it; nil when it is not due yet, or nothing is left.
     mutating func next(at now: MonotonicTime) -> FeedBlock? {
-        guard !isEmpty, sentPackets < step * (1 + Int((now - began) / Self.stepInterval)) else { return nil }
+        guard !isEmpty else { return nil }
+        guard isHurried || sentPackets < step * (1 + Int((now - began) / Self.stepInterval)) else { return nil }
         let block = blocks[sentBlocks]
         sentBlocks += 1
         sentPackets += block.packets.count
@@ -41,7 +42,7 @@ struct Backlog {
     }
 
     /// All that is left is due.
-    mutating func hurry() { step = Self.unboundedStep }
+    mutating func hurry() { isHurried = true }
 
     mutating func removeAll() {
         for block in blocks[sentBlocks...] { block.giveBack() }
@@ -50,6 +51,6 @@ struct Backlog {
 
     private mutating func clear() {
         blocks.removeAll(keepingCapacity: true)
-        sentBlocks = 0
+        (sentBlocks, isHurried) = (0, false)
     }
 }

@@ -8,6 +8,17 @@ import Wire
 
 /// One participant and its two encoders: carries out what `SourceChoice` says. Confined to the worker of whichever came first.
 final class JoinedParticipant {
+    /// A switch whose source catches up with itself still.
+    private struct CatchUp {
+        let source: EncoderSource
+        /// The encoder that was the source.
+        let former: Int?
+        let reason: SourceChoice.Reason
+        /// When something of that one was sent last.
+        let since: MonotonicTime?
+        let timer: TimerWatch
+    }
+
     let key: ParticipantKey
     private unowned let worker: RedundancyWorker
     private let grant: PublishGrant
@@ -19,7 +30,6 @@ final class JoinedParticipant {
     /// When the last encoder left without a word, and nobody came since.
     private var desertedAt: MonotonicTime?
     private var tickedAt = MonotonicTime.zero
-    /// A switch whose source catches up with itself still, and what it will be called.
     private var catchUp: CatchUp?
     private var lastSwitch: SourceSwitch?
     private var switchCount = 0
@@ -142,16 +152,6 @@ final class JoinedParticipant {
             time: EventLoop.wallNow(), from: done.former, to: done.source.encoder, reason: done.reason.rawValue,
             gap: done.since.map { now - $0 })
         note(switched, done.reason)
-    }
-
-    private struct CatchUp {
-        let source: EncoderSource
-        /// The encoder that was the source.
-        let former: Int?
-        let reason: SourceChoice.Reason
-        /// When something of that one was sent last.
-        let since: MonotonicTime?
-        let timer: TimerWatch
     }
 
     private func note(_ switched: SourceSwitch, _ reason: SourceChoice.Reason) {
