@@ -41,6 +41,7 @@ public final class Node {
     private var handover: NodeHandover?
     private var notifier: ServiceNotifier?
     private var replications: ReplicationKeeper?
+    private let freedMemory: FreedMemory
 
     /// The ground on which services stand: files, ports, keys. Nothing is read from a socket yet.
     /// - Parameter inheritance: of a running process, whose place is taken.
@@ -58,6 +59,7 @@ public final class Node {
         }
         try LogOutput.start(configuration.logging)
         loop = try EventLoop()
+        freedMemory = FreedMemory(loop: loop)
         certificates = try ServerCertificates(configuration, directory: directory)
         let inventory = try inheritance?.succession.prepare()
         store = try NodeStore(
