@@ -84,8 +84,9 @@ public final class StaticRouter: Sendable {
         // Only now: formats that are known already need one description together.
         var described = ""
         let describe = { [self, unowned publication] in
+            guard !publication.formats.isEmpty else { return }
             let text = description(of: publication, plan).text
-            guard text != described, !publication.formats.isEmpty else { return }
+            guard text != described else { return }
             described = text
             publish(publication.grant.participant, text)
         }
