@@ -368,6 +368,31 @@ struct ClusterHistoryTests {
         #expect(names == [.joined, .publishStarted, .joined, .publishStopped, .left, .publishError, .left])
     }
 
+    /// Who took it over says so later, in case the old node died before it could.
+    @Test(arguments: [true, false])
+    func `a publish that a newer one came upon is closed after it, unless its node has told`(hasTold: Bool) async throws {
+        let bench = try ClusterBench()
+        let (first, second) = (try bench.node("a"), try bench.node("b"))
+        first.store.record(Self.start(7))
+        try await eventually { try await Self.names(first).count == 2 }
+        second.store.record(Array(Self.start(9).dropFirst()))
+        try await eventually { try await Self.names(first).count == 4 }
+        if hasTold {
+            // Taken over at its own node before, it ends under a later generation.
+            first.store.record([Self.event(.publishStopped, 8), Self.event(.left, 8)])
+            try await eventually { try await Self.names(first).count == 6 }
+        }
+        second.store.record([Self.closed(8), Self.closed(8), Self.event(.publishError, 9)])
+        try await eventually { try await Self.names(first).count == 7 }
+        let names = try await Self.names(first)
+        #expect(names == [.joined, .publishStarted, .joined, .publishStarted, .publishStopped, .left, .publishError])
+        let participant = try await first.read { try $0.participant("p", ofStage: Self.arn, sessionID: "st-1") }
+        #expect(participant?.isConnected == true)
+        second.store.record([Self.closed(9)])
+        try await eventually { try await Self.names(first).count == 9 }
+        #expect(try await Self.names(first).suffix(2) == [.publishStopped, .left])
+    }
+
     @Test
     func `closing an older publish than the one that goes on changes nothing`() async throws {
         let bench = try ClusterBench()

@@ -21,7 +21,10 @@ if early then
     record.recording = cjson.decode(early)
     redis.call('DEL', earlyRecording())
 end
-if generation > tonumber(record.generation) then record.publishing = false end
+if generation > tonumber(record.generation) then
+    if record.publishing then record.overtaken = record.generation end
+    record.publishing = false
+end
 record.generation, record.about = ARGV[5], about
 record.connected = ARGV[6] == '1'
 record.published = record.published or ARGV[7] == '1'
