@@ -28,7 +28,16 @@ struct NodeMachineTests {
         _ = machine.answered(.nodes, .nodes(["a": "{}"]), sentAt: later, later)
         _ = machine.connected(runID: "1", later)
         let settled = later + .seconds(60)
+        beat(&machine, 60, until: settled)
         return (machine, settled)
+    }
+
+    /// The server answers heartbeats, one a second.
+    private func beat(_ machine: inout NodeMachine, _ count: Int, until end: MonotonicTime) {
+        for second in (0..<count).reversed() {
+            let time = end + (.zero - .seconds(second))
+            _ = machine.answered(.heartbeat(record: nil, buries: false), .names([]), sentAt: time, time)
+        }
     }
 
     private func newClaim(_ number: Int = 1, takesOver: Bool = false) -> NodeClaim {
@@ -121,6 +130,7 @@ struct NodeMachineTests {
             _ = machine.answered(.claim(number: 1, retried), held, sentAt: now, now)
         }
         now = machine.deadline
+        beat(&machine, 4, until: now)
         #expect(machine.timePassed(now).contains(.call(inquiry)))
     }
 

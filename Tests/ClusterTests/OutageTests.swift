@@ -8,7 +8,7 @@ struct OutageTests {
     private let start = MonotonicTime(nanoseconds: 1_000_000_000)
 
     private func makeConnected() -> Outage {
-        var outage = Outage(silence: .seconds(3), grace: .seconds(15))
+        var outage = Outage(silence: .seconds(3), grace: .seconds(15), interval: .seconds(1))
         outage.connected(runID: "1", at: start)
         return outage
     }
@@ -49,6 +49,7 @@ struct OutageTests {
     @Test func `a silence of others is theirs once the server has answered at once for as long`() {
         var outage = makeConnected()
         let later = start + .seconds(60)
+        for second in 1...60 { outage.heartbeatAnswered(sentAt: start + .seconds(second), at: start + .seconds(second)) }
         outage.heartbeatAnswered(sentAt: later, at: later + .seconds(1))
         #expect(outage.trust(inSilenceOf: .seconds(4)) <= later)
         outage.heartbeatAnswered(sentAt: later, at: later + .milliseconds(1_001))
@@ -57,6 +58,14 @@ struct OutageTests {
         #expect(outage.trust(inSilenceOf: .seconds(4)) == later + .seconds(6))
         outage.begin(.expired, at: later + .seconds(2))
         #expect(outage.trust(inSilenceOf: .seconds(4)) == later + .seconds(17))
+    }
+
+    @Test func `who stood still itself gives the server a second to hear what waits for it`() {
+        var outage = makeConnected()
+        outage.heartbeatAnswered(sentAt: start + .seconds(2), at: start + .seconds(2))
+        #expect(outage.trust(inSilenceOf: .zero) == start + .seconds(15), "the grace of a process that begins")
+        outage.heartbeatAnswered(sentAt: start + .seconds(20), at: start + .seconds(20))
+        #expect(outage.trust(inSilenceOf: .seconds(4)) == start + .seconds(21))
     }
 
     @Test func `what the server forgot weighs more than what expired`() {

@@ -85,7 +85,8 @@ package struct NodeMachine: Sendable {
     /// - Parameter now: the moment; heartbeats begin with the connection.
     package init(settings: NodeSettings, sources: Sources, now: MonotonicTime) {
         (self.settings, self.sources) = (settings, sources)
-        outage = Outage(silence: settings.cluster.silence, grace: settings.cluster.grace)
+        outage = Outage(
+            silence: settings.cluster.silence, grace: settings.cluster.grace, interval: settings.cluster.heartbeatInterval)
         (renewalAt, heartbeatAt, nodesAt) = (now + settings.cluster.renewalInterval, now, now)
     }
 

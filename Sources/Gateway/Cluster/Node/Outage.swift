@@ -7,6 +7,7 @@ package import Wire
 package struct Outage: Sendable {
     private let silence: Duration
     private let grace: Duration
+    private let interval: Duration
     package private(set) var isAway = true
     private var lastAnswer: MonotonicTime?
     private var runID: String?
@@ -14,16 +15,22 @@ package struct Outage: Sendable {
     private var kind = Grace.none
     /// Since when the server has answered at once what a node tells it every second: what others told it has been heard too.
     private var steadySince = MonotonicTime.zero
+    private var lastBeat = MonotonicTime.zero
+    /// After this node stood still: until then the server may have before it what others told it meanwhile.
+    private var catchUpEnd = MonotonicTime.zero
 
     /// An answer within that time is one at once.
     static let promptness = Duration.seconds(1)
 
-    package init(silence: Duration, grace: Duration) { (self.silence, self.grace) = (silence, grace) }
+    /// - Parameter interval: of heartbeats.
+    package init(silence: Duration, grace: Duration, interval: Duration) {
+        (self.silence, self.grace, self.interval) = (silence, grace, interval)
+    }
 
     /// The server is there: everything that is held has to be renewed.
     /// - Parameter runID: which process of the server it is; nil where that is not known.
     package mutating func connected(runID: String?, at now: MonotonicTime) {
-        (isAway, steadySince) = (false, now)
+        (isAway, steadySince, lastBeat) = (false, now, now)
         defer { (lastAnswer, self.runID) = (now, runID) }
         // What went on before this process came is not known either.
         guard let lastAnswer else { return begin(.expired, at: now) }
@@ -48,12 +55,16 @@ package struct Outage: Sendable {
 
     /// - Parameter sentAt: when it was sent; nil when there is no answer.
     package mutating func heartbeatAnswered(sentAt: MonotonicTime?, at now: MonotonicTime) {
-        if let sentAt, now - sentAt <= Self.promptness { return }
-        steadySince = now
+        defer { lastBeat = now }
+        guard let sentAt, now - sentAt <= Self.promptness else { return steadySince = now }
+        // Who told it nothing for a while does not know what it did.
+        if now - lastBeat > interval + Self.promptness { catchUpEnd = now + Self.promptness }
     }
 
     /// From when on it is the node that is silent, of which the server has heard nothing for so long, and was not the server itself.
-    package func trust(inSilenceOf silence: Duration) -> MonotonicTime { max(steadySince + silence, graceEnd ?? .zero) }
+    package func trust(inSilenceOf silence: Duration) -> MonotonicTime {
+        max(steadySince + silence, catchUpEnd, graceEnd ?? .zero)
+    }
 
     package func grace(at now: MonotonicTime) -> Grace {
         guard let graceEnd, now < graceEnd else { return .none }
