@@ -206,6 +206,62 @@ struct NodeMachineTests {
         #expect(actions.contains(.call(.release(LeaseIdentity(key, generation: 5)))))
     }
 
+    @Test func `what a sweep answers is told once, and dropped by the next one that says so`() throws {
+        var (machine, now) = makeSettledMachine()
+        _ = machine.answered(.heartbeat(record: nil, buries: true), .names(["b"]), sentAt: now, now)
+        let asked = machine.answered(.stages(ofNode: "b"), .names(["one"]), sentAt: now, now)
+        let sweep = ClusterCall.sweep(stage: "one", node: "b", told: [])
+        #expect(asked == [.call(.mark(stages: ["one"])), .call(sweep)])
+        let ended = EndedLease(remote(9).lease, sessionID: session.id)
+        let acknowledging = ClusterCall.sweep(stage: "one", node: "b", told: [ended.lease])
+        let told = machine.answered(sweep, .swept(left: 1, [ended]), sentAt: now, now)
+        #expect(told == [.closed(stage: "one", [ended]), .call(acknowledging)])
+        #expect(machine.answered(sweep, .swept(left: 1, [ended]), sentAt: now, now).isEmpty, "asked before it was told")
+        let gone = machine.answered(acknowledging, .swept(left: 0, []), sentAt: now, now)
+        #expect(gone == [.call(.forgetStages(ofNode: "b")), .call(.bury(node: "b"))])
+    }
+
+    @Test func `a claim whose answer was lost closes what it displaced when it is made again`() throws {
+        var (machine, now) = makeSettledMachine()
+        let call = try #require(claiming(&machine, now))
+        #expect(machine.answered(call, nil, sentAt: now, now) == [.refused(claim: 1, .away)])
+        let again = machine.claim(newClaim(2), now)
+        guard case .call(let second)? = again.first else { return #expect(Bool(false), "\(again)") }
+        let lost = EndedLease(LeaseIdentity(key, generation: 5), sessionID: session.id)
+        let granted = machine.answered(second, granted(6, from: "a", lost), sentAt: now, now)
+        #expect(granted.first == .closed(stage: "one", [lost]))
+        // One that is known goes on under the new lease.
+        guard case .call(let third)? = machine.claim(newClaim(3, takesOver: true), now).first else {
+            return #expect(Bool(false), "not claimed")
+        }
+        let known = EndedLease(LeaseIdentity(key, generation: 6), sessionID: session.id)
+        #expect(machine.answered(third, self.granted(7, from: "a", known), sentAt: now, now).count == 1)
+    }
+
+    @Test func `a node that was heard tells of what it lost, and after its next renewal it is told for it`() throws {
+        var (machine, now) = makeSettledMachine()
+        let call = try #require(claiming(&machine, now))
+        let held = ClusterAnswer.claimed(.held(by: remote(9), remaining: .seconds(8)))
+        guard case .send(.ask(let question), _)? = machine.answered(call, held, sentAt: now, now).first else {
+            return #expect(Bool(false), "not asked")
+        }
+        _ = machine.received(.answer(question: question.number, .live(age: .seconds(3))), now)
+        guard case .call(let takeOver)? = machine.claim(newClaim(2, takesOver: true), now).first else {
+            return #expect(Bool(false), "not claimed")
+        }
+        let displaced = EndedLease(remote(9).lease, sessionID: session.id)
+        let lease = LeaseIdentity(key, generation: 10)
+        let actions = machine.answered(takeOver, granted(10, from: "b", displaced), sentAt: now, now)
+        #expect(actions == [.send(.takenOver(lease), to: "b"), .granted(claim: 2, lease, session)])
+        #expect(machine.timePassed(now + .milliseconds(3_999)).allSatisfy { $0 != .closed(stage: "one", [displaced]) })
+        #expect(machine.timePassed(now + .seconds(4)).contains(.closed(stage: "one", [displaced])))
+        #expect(machine.timePassed(now + .seconds(5)).allSatisfy { $0 != .closed(stage: "one", [displaced]) }, "once")
+    }
+
+    private func granted(_ generation: UInt64, from node: String, _ lease: EndedLease) -> ClusterAnswer {
+        .claimed(.granted(generation: generation, session, from: ClusterAnswer.Displaced(node: node, lease: lease)))
+    }
+
     @Test func `nobody is buried in a grace`() {
         var machine = makeMachine()
         let first = machine.connected(runID: "1", now)

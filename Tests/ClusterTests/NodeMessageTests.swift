@@ -59,7 +59,7 @@ struct ClusterAnswerTests {
                 key: LeaseKey(stageID: "one", participantID: "p"), set: "p", credential: "c", takesOver: 0, sessionID: "st",
                 lowestGeneration: 1, grace: .none, isOwnerSilent: false, ofDeadOwner: 0)),
         .renew(stage: "one", []), .end(stage: "one", participant: nil, LeaseEnding(code: 1007, words: "")),
-        .sweep(stage: "one", node: "a"), .idle(stage: "one"), .look(stage: "one", number: 1),
+        .sweep(stage: "one", node: "a", told: []), .idle(stage: "one"), .look(stage: "one", number: 1),
         .begin(stage: "one", sessionID: "st", number: 1), .stages(ofNode: "a"), .heartbeat(record: nil, buries: true), .nodes,
     ]
 

@@ -61,6 +61,7 @@ struct SimulationTests {
         seed: UInt64
     ) {
         let report = Simulation(.deaths(seed: seed, silences: true)).run()
+        #expect(report.violations.isEmpty, "seed \(seed)")
         #expect(report.takenFromLiving == 0)
         #expect(report.takenFromDead > 0)
     }

@@ -13,6 +13,8 @@ struct ModelServer {
         var credential: String
         var session: String
         var since: UInt64
+        /// Whoever sweeps has been told that it is over.
+        var isTold = false
         var ending: LeaseEnding?
     }
 
@@ -25,7 +27,7 @@ struct ModelServer {
     struct Stage {
         var leases: [String: Lease] = [:]
         var session: Session?
-        /// Generations of participants that were swept.
+        /// Generations of participants that were swept or displaced.
         var swept: [String: UInt64] = [:]
         var generation: UInt64 = 0
     }
@@ -67,7 +69,7 @@ struct ModelServer {
         case .release(let lease): stages[lease.key.stageID, default: Stage()].release(lease, now)
         case .end(let stage, let participant, let ending):
             return .ended(stages[stage, default: Stage()].end(stage, participant, ending))
-        case .sweep(let stage, let node): return stages[stage, default: Stage()].sweep(stage, node, now)
+        case .sweep(let stage, let node, let told): return stages[stage, default: Stage()].sweep(stage, node, told, now)
         case .idle(let stage):
             return .idle(stages[stage, default: Stage()].endIdle(stage, after: settings.quotas.sessionLinger.milliseconds, now))
         case .look(let stage, _): return .looked(stages[stage, default: Stage()].view(now))

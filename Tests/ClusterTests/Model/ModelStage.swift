@@ -36,18 +36,16 @@ extension ModelServer.Stage {
         generation = next
         begin(claim.sessionID, start: now)
         session?.idle = nil
-        swept[participant] = nil
+        if let old, old.node != settings.nodeID { swept[participant] = old.generation }
         let id = session?.shared.id ?? ""
         leases[participant] = Lease(
             node: settings.nodeID, generation: next, expires: now + settings.cluster.leaseLifetime.milliseconds, set: claim.set,
             credential: claim.credential, session: id,
             since: old.flatMap { isLive($0, now) ? $0.since : nil } ?? next)
         let displaced = old.flatMap { old in
-            old.node == settings.nodeID
-                ? nil
-                : ClusterAnswer.Displaced(
-                    node: old.node,
-                    lease: EndedLease(LeaseIdentity(claim.key, generation: old.generation), sessionID: old.session))
+            ClusterAnswer.Displaced(
+                node: old.node,
+                lease: EndedLease(LeaseIdentity(claim.key, generation: old.generation), sessionID: old.session))
         }
         return .granted(generation: next, session?.shared ?? SharedSession(id: id, start: now), from: displaced)
     }
@@ -74,11 +72,8 @@ extension ModelServer.Stage {
             }
             isRetaken = isRetaken || old.map { $0.generation < item.generation || !isLive($0, now) } ?? true
             var next = item.generation
-            if old == nil, swept[item.participantID] == item.generation {
-                swept[item.participantID] = nil
-                next = max(item.generation + 1, UInt64(now), generation + 1)
-                generation = next
-                revived[item.participantID] = next
+            if old == nil, let last = swept[item.participantID], last >= item.generation {
+                next = revive(item.participantID, last, &revived, now)
             }
             var lease = old ?? Lease(node: "", generation: 0, expires: 0, set: "", credential: "", session: "", since: 0)
             if lease.generation < next {
@@ -86,6 +81,9 @@ extension ModelServer.Stage {
                     node: settings.nodeID, generation: next, expires: 0, set: item.set, credential: item.credential,
                     session: item.session.id, since: item.generation)
                 generation = max(generation, next)
+            } else if lease.isTold {
+                lease.generation = revive(item.participantID, lease.generation, &revived, now)
+                lease.isTold = false
             }
             lease.expires = now + settings.cluster.leaseLifetime.milliseconds
             leases[item.participantID] = lease
@@ -94,6 +92,14 @@ extension ModelServer.Stage {
         if isRetaken { endSurplus(settings.quotas.publishersPerStage, now) }
         if isAnyLive(now) { session?.idle = nil }
         return renewed.map { answer(to: $0, revived) }
+    }
+
+    private mutating func revive(
+        _ participant: String, _ last: UInt64, _ revived: inout [String: UInt64], _ now: Int64
+    ) -> UInt64 {
+        generation = max(last + 1, UInt64(now), generation + 1)
+        revived[participant] = generation
+        return generation
     }
 
     private func answer(to item: ClusterCall.RenewedLease, _ revived: [String: UInt64]) -> ClusterAnswer.Renewal {
@@ -130,16 +136,18 @@ extension ModelServer.Stage {
         }
     }
 
-    mutating func sweep(_ stage: String, _ node: String, _ now: Int64) -> ClusterAnswer {
-        let ofNode = leases.filter { $0.value.node == node }
-        let dropped = ofNode.filter { !isLive($0.value, now) }
-        for (participant, lease) in dropped {
+    mutating func sweep(_ stage: String, _ node: String, _ told: [LeaseIdentity], _ now: Int64) -> ClusterAnswer {
+        let known = Dictionary(told.map { ($0.key.participantID, $0.generation) }) { _, last in last }
+        for (participant, lease) in leases
+        where lease.node == node && !isLive(lease, now) && known[participant] == lease.generation {
             leases[participant] = nil
             if session != nil { swept[participant] = lease.generation }
         }
         noteIdle(now)
-        return .swept(
-            left: ofNode.count - dropped.count, dropped.sorted { $0.key < $1.key }.map { EndedLease(stage, $0.key, $0.value) })
+        let left = leases.filter { $0.value.node == node }
+        let ended = left.filter { !isLive($0.value, now) }.sorted { $0.key < $1.key }
+        for participant in ended.map(\.key) { leases[participant]?.isTold = true }
+        return .swept(left: left.count, ended.map { EndedLease(stage, $0.key, $0.value) })
     }
 
     mutating func endIdle(_ stage: String, after linger: Int64, _ now: Int64) -> ClusterAnswer.Idleness {

@@ -55,7 +55,7 @@ extension Simulation {
         (encoders[encoder].isLive, encoders[encoder].liveSince) = (true, now)
         noteReturn(of: encoder)
         sessions[holder] = Session(encoder: encoder, published: lease)
-        open.insert(lease)
+        started(lease)
         holders[lease.key, default: []].insert(holder)
         if let joint = joints[encoder] { join(joint, at: node) }
     }
@@ -120,23 +120,39 @@ extension Simulation {
 
     /// - Parameter writes: its node lives and tells the history.
     func forget(_ holder: Holder, writes: Bool = true) {
-        if let session = sessions.removeValue(forKey: holder), writes { open.remove(session.published) }
+        if let session = sessions.removeValue(forKey: holder), writes { stopped(session.published) }
         holders[holder.lease.key]?.remove(holder)
     }
 
     private func revived(_ holder: Holder, _ generation: UInt64) {
         guard let session = sessions[holder] else { return }
         report.revived += 1
-        open.remove(session.published)
+        stopped(session.published)
         let published = LeaseIdentity(holder.lease.key, generation: generation)
         checkGeneration(published)
         sessions[holder]?.published = published
-        open.insert(published)
+        started(published)
     }
+
+    // MARK: - What becomes of it in the history (participant.lua, event.lua, closed.lua)
+
+    private func isTooLate(_ lease: LeaseIdentity) -> Bool { lease.generation <= closed[lease.key, default: 0] }
+
+    private func started(_ lease: LeaseIdentity) {
+        if isTooLate(lease) { return }
+        if let last = newest[lease.key], open.contains(last) { overtaken[lease.key] = last }
+        newest[lease.key] = lease
+        open.insert(lease)
+    }
+
+    private func stopped(_ lease: LeaseIdentity) { if !isTooLate(lease) { open.remove(lease) } }
 
     private func closed(_ lease: LeaseIdentity) {
         report.closed += 1
-        open.remove(lease)
         report.note("closed \(lease.key.participantID) \(lease.generation)")
+        closed[lease.key] = max(lease.generation, closed[lease.key, default: 0])
+        for entry in [overtaken[lease.key], newest[lease.key]] {
+            if let entry, entry.generation <= lease.generation { open.remove(entry) }
+        }
     }
 }

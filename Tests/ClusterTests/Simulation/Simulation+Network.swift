@@ -26,6 +26,8 @@ extension Simulation {
     }
 
     func connected(_ node: Int) {
+        // Once a server goes on that had stopped, it takes what connects; to one that was silent all come again.
+        if isPaused, isHeld { return queue.put(.connected(node: node), at: now + Self.second / 4) }
         guard !isPaused, !nodes[node].isCut else { return }
         (nodes[node].readsSince, nodes[node].isUnheard) = (now, false)
         with(node) { $0.connected(runID: "one", moment) }

@@ -116,6 +116,11 @@ final class Simulation {
     var holders: [LeaseKey: Set<Holder>] = [:]
     /// Publishes that began in the history and have not ended there.
     var open: Set<LeaseIdentity> = []
+    /// Up to which generation those of a participant are over for good in the history.
+    var closed: [LeaseKey: UInt64] = [:]
+    /// The newest that began, and the one that went on then.
+    var newest: [LeaseKey: LeaseIdentity] = [:]
+    var overtaken: [LeaseKey: LeaseIdentity] = [:]
     var isPaused = false
     var pausedAt: Int64 = 0
     /// The server has stopped, and its connections hold.

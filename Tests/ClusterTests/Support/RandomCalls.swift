@@ -54,7 +54,9 @@ struct RandomCalls {
             return .end(
                 stage: stage, participant: chance(of: 3) ? nil : anyLease().lease.key.participantID,
                 LeaseEnding(code: 1007, words: "Ended \"here\"."))
-        case 68..<74: return .sweep(stage: stage, node: pick(nodes).nodeID)
+        case 68..<74:
+            let told = chance(of: 2) ? (0..<4).map { _ in anyLease().lease }.filter { $0.key.stageID == stage } : []
+            return .sweep(stage: stage, node: pick(nodes).nodeID, told: told)
         case 74..<82: return .idle(stage: stage)
         case 82..<84: return .look(stage: stage, number: number)
         case 84..<85: return .begin(stage: stage, sessionID: session(), number: number)

@@ -6,6 +6,7 @@ package enum ClusterAnswer: Equatable, Sendable {
     /// In the order of the leases that were asked for.
     case renewed([Renewal])
     case ended([RemoteLease])
+    /// - Parameter left: how many leases of the node are still there; of those that have expired the history has to be told.
     case swept(left: Int, [EndedLease])
     case idle(Idleness)
     case looked(StageView)
@@ -17,7 +18,7 @@ package enum ClusterAnswer: Equatable, Sendable {
     case done
 
     package enum ClaimAnswer: Equatable, Sendable {
-        /// - Parameter from: whose lease it was.
+        /// - Parameter from: whose lease was there.
         case granted(generation: UInt64, SharedSession, from: Displaced?)
         case held(by: RemoteLease, remaining: Duration)
         case full
@@ -34,7 +35,7 @@ package enum ClusterAnswer: Equatable, Sendable {
         case ok
         case lost(to: String, generation: UInt64)
         case end(LeaseEnding)
-        /// The history has been told that it left: it goes on under this generation.
+        /// The history may say that it left: it goes on under this generation.
         case revived(generation: UInt64)
 
         var isLost: Bool { if case .lost = self { true } else { false } }
@@ -69,7 +70,7 @@ extension ClusterAnswer {
         case .claim(_, let arguments): self.init(claim: value, key: arguments.key)
         case .renew: self.init(renewals: value)
         case .end(let stage, _, _): self.init(ends: value, stage: stage)
-        case .sweep(let stage, _): self.init(sweep: value, stage: stage)
+        case .sweep(let stage, _, _): self.init(sweep: value, stage: stage)
         case .idle(let stage): self.init(idleness: value, stage: stage)
         case .look, .begin: self.init(view: value)
         case .stages(ofNode: _), .heartbeat:

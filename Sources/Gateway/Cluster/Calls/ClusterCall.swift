@@ -10,7 +10,8 @@ package enum ClusterCall: Hashable, Sendable {
     case release(LeaseIdentity)
     /// - Parameter participant: nil for all of the stage.
     case end(stage: String, participant: String?, LeaseEnding)
-    case sweep(stage: String, node: String)
+    /// - Parameter told: those of the node of which the history knows that they are over.
+    case sweep(stage: String, node: String, told: [LeaseIdentity])
     case idle(stage: String)
     /// - Parameter number: of who asked.
     case look(stage: String, number: Int)
@@ -113,7 +114,10 @@ extension ClusterCall {
             return script(.release, keys.stage(lease.key.stageID), lease.key.participantID, "\(lease.generation)")
         case .end(let stage, let participant, let ending):
             return script(.end, keys.stage(stage), participant ?? "", "\(ending.code)", ending.words)
-        case .sweep(let stage, let node): return script(.sweep, keys.stage(stage), node)
+        case .sweep(let stage, let node, let told):
+            var command = script(.sweep, keys.stage(stage), node)
+            for lease in told { command.arguments += [lease.key.participantID, "\(lease.generation)"] }
+            return command
         case .idle(let stage): return script(.idle, keys.stage(stage), settings.quotas.sessionLinger.text)
         case .look(let stage, _): return script(.look, keys.stage(stage))
         case .begin(let stage, let session, _): return script(.begin, keys.stage(stage), session)

@@ -77,16 +77,29 @@ extension NodeMachine {
         _ number: Int, _ arguments: ClusterCall.ClaimArguments, _ generation: UInt64, _ session: SharedSession,
         _ displaced: ClusterAnswer.Displaced?, _ now: MonotonicTime
     ) -> [ClusterAction] {
-        let key = arguments.key
-        keep(key, arguments.set, arguments.credential, session, generation)
-        var actions: [ClusterAction] = []
-        if let displaced {
-            // Its node tells the history itself, unless it is dead: then nobody else knows any more what it held.
-            let isAlive = heard[displaced.node].map { now - $0 < Self.hearing } ?? false
-            if !isAlive { actions.append(.closed(stage: key.stageID, [displaced.lease])) }
-            actions.append(.send(.takenOver(LeaseIdentity(key, generation: generation)), to: displaced.node))
+        let lease = LeaseIdentity(arguments.key, generation: generation)
+        let actions = displaced.map { tell($0, of: lease, now) } ?? []
+        keep(lease.key, arguments.set, arguments.credential, session, generation)
+        return finish(number, actions + [.granted(claim: number, lease, session)], now)
+    }
+
+    /// What follows for whose lease was there, before the history hears of the new one. Whom that one had displaced itself is closed
+    /// with it: where the answer to its claim was lost, nobody knows of that.
+    private mutating func tell(
+        _ displaced: ClusterAnswer.Displaced, of lease: LeaseIdentity, _ now: MonotonicTime
+    ) -> [ClusterAction] {
+        let closed = ClusterAction.closed(stage: lease.key.stageID, [displaced.lease])
+        if displaced.node == settings.nodeID {
+            // A publish that is known here goes on under the new lease, and who watches was displaced by nobody.
+            let isKnown = held[lease.key.stageID]?[lease.key.participantID] != nil
+            return isKnown || lease.key.isAudience ? [] : [closed]
         }
-        return finish(number, actions + [.granted(claim: number, LeaseIdentity(key, generation: generation), session)], now)
+        let takenOver = ClusterAction.send(.takenOver(lease), to: displaced.node)
+        // Its node tells the history itself, unless it is dead: then nobody else knows any more what it held. Where it should be there
+        // it is told for it later, so that receivers of events do not hear it from both.
+        guard let time = heard[displaced.node], now - time < Self.hearing else { return [closed, takenOver] }
+        displacements.append(Displacement(lease: displaced.lease, toldAt: now + settings.cluster.renewalInterval + Self.reading))
+        return [takenOver]
     }
 
     private mutating func held(

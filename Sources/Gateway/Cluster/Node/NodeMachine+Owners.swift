@@ -11,6 +11,16 @@ extension NodeMachine {
     /// takes over, whose node may be dead; what both say counts once.
     static let hearing = Duration.milliseconds(750)
 
+    /// So long after its next renewal a node has told the history what it has lost, or is dead.
+    static let reading = Duration.seconds(1)
+
+    mutating func tellOfDisplacements(_ now: MonotonicTime) -> [ClusterAction] {
+        guard displacements.contains(where: { now >= $0.toldAt }) else { return [] }
+        let due = displacements.filter { now >= $0.toldAt }.map(\.lease)
+        displacements.removeAll { now >= $0.toldAt }
+        return due.map { .closed(stage: $0.lease.key.stageID, [$0]) }
+    }
+
     mutating func ask(_ remote: RemoteLease, claim: Int?, watch: Int?, _ now: MonotonicTime) -> NodeMessage.Question {
         lastNumber += 1
         questions[lastNumber] = OpenQuestion(askedAt: now, claim: claim, watch: watch)

@@ -27,6 +27,8 @@ package struct NodeMachine: Sendable {
     var lastSeen: [LeaseKey: UInt64] = [:]
     /// When each node last answered.
     var heard: [String: MonotonicTime] = [:]
+    /// What was taken over of nodes that were heard a moment before.
+    var displacements: [Displacement] = []
     /// Stages that stand in this node's set.
     var marked: Set<String> = []
     /// When to ask whether a stage's session is over.
@@ -77,8 +79,17 @@ package struct NodeMachine: Sendable {
         var endsAt: MonotonicTime
     }
 
+    /// A lease of another node that was taken over.
+    struct Displacement {
+        var lease: EndedLease
+        /// When the history is told that it is over.
+        var toldAt: MonotonicTime
+    }
+
     private struct Burial {
         var stages: Set<String>?
+        /// Leases of which the history was told.
+        var told: Set<LeaseIdentity> = []
         var beganAt: MonotonicTime
     }
 
@@ -96,6 +107,7 @@ package struct NodeMachine: Sendable {
         for claim in claims.values { if case .waiting(let until) = claim.phase { first = min(first, until) } }
         for question in questions.values { first = min(first, question.askedAt + settings.cluster.ownerPatience) }
         for watch in watches.values { first = min(first, watch.asksAt) }
+        for displacement in displacements { first = min(first, displacement.toldAt) }
         return first
     }
 
@@ -107,7 +119,7 @@ package struct NodeMachine: Sendable {
         for (number, claim) in claims.inOrder {
             if case .waiting(let until) = claim.phase, now >= until { actions += goOn(number, now) }
         }
-        actions += lookAfterWatches(now)
+        actions += lookAfterWatches(now) + tellOfDisplacements(now)
         if now >= renewalAt { actions += renewAll(now) }
         if now >= heartbeatAt { actions += beat(now) }
         return actions
@@ -156,8 +168,8 @@ package struct NodeMachine: Sendable {
         case (.release(let lease), .none): unreleased.insert(lease)
         case (.release(let lease), _): watchIdleness(of: lease.key.stageID, now)
         case (.end(let stage, _, let ending), .ended(let leases)): return tell(leases, ending, stage)
-        case (.sweep(let stage, let node), .swept(let left, let dropped)): return swept(stage, node, left, dropped, now)
-        case (.sweep(_, let node), _), (.stages(ofNode: let node), nil): burials[node] = nil
+        case (.sweep(let stage, let node, _), .swept(let left, let ended)): return swept(stage, node, left, ended, now)
+        case (.sweep(_, let node, _), _), (.stages(ofNode: let node), nil): burials[node] = nil
         case (.stages(ofNode: let node), .names(let stages)): return sweep(node, stages)
         case (.bury(let node), _): burials[node] = nil
         case (.idle(let stage), let answer): return idleness(of: stage, answer, now)
@@ -391,7 +403,7 @@ extension NodeMachine {
             actions.append(.call(.nodes))
         }
         for (node, burial) in burials.inOrder {
-            actions += (burial.stages ?? []).sorted().map { .call(.sweep(stage: $0, node: node)) }
+            actions += (burial.stages ?? []).sorted().map { sweep($0, of: node, burial.told) }
         }
         return actions + askForIdleness(now)
     }
@@ -409,13 +421,24 @@ extension NodeMachine {
         burials[node]?.stages = Set(stages)
         if stages.isEmpty { return forget(node) }
         // Ours from now on: the end of its session is for us to see.
-        return [.call(.mark(stages: stages.sorted()))] + stages.sorted().map { .call(.sweep(stage: $0, node: node)) }
+        return [.call(.mark(stages: stages.sorted()))] + stages.sorted().map { sweep($0, of: node, []) }
+    }
+
+    private func sweep(_ stage: String, of node: String, _ told: Set<LeaseIdentity>) -> ClusterAction {
+        let told = told.filter { $0.key.stageID == stage }.sorted { $0.generation < $1.generation }
+        return .call(.sweep(stage: stage, node: node, told: told))
     }
 
     private mutating func swept(
-        _ stage: String, _ node: String, _ left: Int, _ dropped: [EndedLease], _ now: MonotonicTime
+        _ stage: String, _ node: String, _ left: Int, _ ended: [EndedLease], _ now: MonotonicTime
     ) -> [ClusterAction] {
-        var actions: [ClusterAction] = dropped.isEmpty ? [] : [.closed(stage: stage, dropped)]
+        var actions: [ClusterAction] = []
+        let news = ended.filter { burials[node]?.told.contains($0.lease) != true }
+        if !news.isEmpty {
+            burials[node]?.told.formUnion(news.map(\.lease))
+            // They stay there until they are known to be told.
+            actions += [.closed(stage: stage, news), sweep(stage, of: node, Set(news.map(\.lease)))]
+        }
         watchIdleness(of: stage, now)
         guard left == 0, burials[node]?.stages?.remove(stage) != nil, burials[node]?.stages?.isEmpty == true else {
             return actions

@@ -4,8 +4,8 @@
 -- in case one begins, lowest generation to give, grace, '1' when the lease's owner was asked and is silent, generation whose
 -- owner is dead (0: none).
 -- Grace: '' none; 'expired': an expired lease may be live; 'unknown': an absent one may be too (the server forgot).
--- Answers granted (generation, session id, start, and of whom it was taken: node, generation, session), held (node, generation,
--- ms until it ends), full, or wait.
+-- Answers granted (generation, session id, start, and whose lease was there, its own one too: node, generation, session), held
+-- (node, generation, ms until it ends), full, or wait.
 local participant, node, set, credential = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
 local grace = ARGV[10]
 local leases = all()
@@ -41,10 +41,12 @@ if old and old.generation > last then last = old.generation end
 local generation = math.max(last + 1, now, tonumber(ARGV[9]))
 redis.call('SET', KEYS[3], text(generation), 'PX', DAY)
 local id, start = session(ARGV[8], text(now))
-redis.call('HDEL', KEYS[2], 'idle', 'swept:' .. participant)
+redis.call('HDEL', KEYS[2], 'idle')
+-- Its holder may not hear of it before the new one has gone again: then it goes on as another one.
+if old and old.node ~= node then redis.call('HSET', KEYS[2], 'swept:' .. participant, text(old.generation)) end
 put(participant, {
     node = node, generation = generation, expires = now + tonumber(ARGV[5]), set = set, credential = credential, session = id,
     since = old and is_live(old) and old.since or generation
 })
-if not old or old.node == node then return { 'granted', text(generation), id, start, '', '0', '' } end
+if not old then return { 'granted', text(generation), id, start, '', '0', '' } end
 return { 'granted', text(generation), id, start, old.node, text(old.generation), old.session }

@@ -1,8 +1,11 @@
 -- What every script of a stage begins with. KEYS: the stage's leases, its running session, its last generation.
 --
 -- A lease is a field of the first hash, named by its participant, or by > and a node for all who watch through that node: JSON
--- with node, generation, expires (ms), set (what counts as one publisher; '' does not count), credential (its hash), session, since (the generation under which it came first), and, when it has to end, code and words. Time is the server's, so that
--- no two nodes' clocks are ever compared. Numbers stay below 14 digits until the year 5138: cjson writes that many.
+-- with node, generation, expires (ms), set (what counts as one publisher; '' does not count), credential (its hash), session,
+-- since (the generation under which it came first), told (true: whoever sweeps has been told that it is over) and, when it has to
+-- end, code and words. The session remembers as swept:participant up to which generation the history may say that it left.
+-- Time is the server's, so that no two nodes' clocks are ever compared. Numbers stay below 14 digits until the year 5138: cjson
+-- writes that many.
 local HOUR, DAY = 3600000, 86400000
 
 local clock = redis.call('TIME')

@@ -2,7 +2,7 @@
 --
 -- ARGV: node, lease (ms), limit of sets, code for those beyond it; then of each lease participant, generation, set, credential,
 -- session id, its start. Answers, for each lease in its turn: ok; lost (node, generation of who has it); end (code, words); or
--- revived (generation): its node was taken for dead, so that the history says it left, and it goes on under a new generation.
+-- revived (generation): the history may say that it left, as its node was taken for dead, and it goes on under a new generation.
 --
 -- Reads no more of the stage than it renews, unless something had to be taken again: most calls of a platform are these.
 local node, lifetime, limit, surplus = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3]), ARGV[4]
@@ -11,12 +11,18 @@ local retaken, renewed = false, false
 
 local function last_generation() return tonumber(redis.call('GET', KEYS[3]) or '0') end
 
+-- Answers the generation under which it goes on.
+local function revive(participant, generation)
+    revived[participant] = true
+    return math.max(generation + 1, now, last_generation() + 1)
+end
+
 local function take_again(participant, generation, set, credential, id)
     local since = generation
-    if not leases[participant] and redis.call('HGET', KEYS[2], 'swept:' .. participant) == text(generation) then
-        redis.call('HDEL', KEYS[2], 'swept:' .. participant)
-        generation = math.max(generation + 1, now, last_generation() + 1)
-        revived[participant] = true
+    if not leases[participant] then
+        -- Revived and swept again, it may have an older one than was swept: what it was told never came.
+        local swept = tonumber(redis.call('HGET', KEYS[2], 'swept:' .. participant) or '0')
+        if swept >= generation then generation = revive(participant, swept) end
     end
     if generation > last_generation() then redis.call('SET', KEYS[3], text(generation), 'PX', DAY) end
     leases[participant] = {
@@ -34,7 +40,12 @@ local function renew(participant, generation, set, credential, id, start)
         revived[participant] = true
     end
     retaken = retaken or not lease or lease.generation < generation or not is_live(lease)
-    if not lease or lease.generation < generation then take_again(participant, generation, set, credential, id) end
+    if not lease or lease.generation < generation then
+        take_again(participant, generation, set, credential, id)
+    elseif lease.told then
+        lease.generation, lease.told = revive(participant, lease.generation), nil
+        redis.call('SET', KEYS[3], text(lease.generation), 'PX', DAY)
+    end
     leases[participant].expires = now + lifetime
     if not renewed then session(id, start) end
     renewed = true
