@@ -15,6 +15,8 @@ from gateway_run import Gateway, bench, clip, free_port
 from process_figures import resident
 
 STREAMS, LAYERED_STREAMS = bench_streams.STREAMS, 30
+# Latencies are of streams whose keyframes do not coincide, as strangers' do not: the clips have one every 2 s.
+MARKED = ["--marks", "--apart", "2"]
 
 
 def steps(table, seconds, rounds, peers):
@@ -85,8 +87,8 @@ def latency(table, seconds, rounds, peers):
         try:
             keys, tokens, pid, ports = gateway.keys(STREAMS), gateway.tokens(STREAMS), gateway.process.pid, gateway.router_ports
             rtmp_url, whip_url = gateway.quickstart["rtmpURL"], gateway.quickstart["whipURL"]
-            over_rtmp = [rtmp(rtmp_url, keys, passed(), seconds, pid, ports, "--marks").received for _ in range(rounds)]
-            over_whip = [whip(whip_url, tokens, seconds, pid, ports, "--marks").received for _ in range(rounds)]
+            over_rtmp = [rtmp(rtmp_url, keys, passed(), seconds, pid, ports, *MARKED).received for _ in range(rounds)]
+            over_whip = [whip(whip_url, tokens, seconds, pid, ports, *MARKED).received for _ in range(rounds)]
         finally:
             gateway.close()
         for job, every, which, goals in [

@@ -14,6 +14,12 @@ struct LayeredMedia: ParsableArguments {
             keyframe.
             """)
     var rest: [LayerRest] = []
+    @Option(
+        help: """
+            Over how many seconds streams begin: a frame's time, as strangers' frames lie, or the interval of the file's keyframes, \
+            as strangers' keyframes do.
+            """)
+    var apart = 0.033
 
     /// More than servers take, so that a fourth can be seen refused; a rid is one digit.
     private static let maximumLayers = 9
@@ -21,6 +27,9 @@ struct LayeredMedia: ParsableArguments {
     func validate() throws {
         guard flv.count <= Self.maximumLayers else { throw ValidationError("at most \(Self.maximumLayers) layers") }
     }
+
+    /// When the `index`th of so many streams begins.
+    func delay(of index: Int, among count: Int) -> Duration { .seconds(apart * Double(index) / Double(max(1, count))) }
 
     func files() throws -> [FLVFile] { try flv.map(FLVFile.init) }
 }

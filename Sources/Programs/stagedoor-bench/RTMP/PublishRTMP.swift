@@ -68,9 +68,8 @@ struct PublishRTMP: ParsableCommand {
 
     private func publish(_ plan: Publisher.Plan, over clients: [RTMPClient], on loop: EventLoop, into report: inout Report) {
         guard !clients.isEmpty else { return }
-        // Spread over the file's first frame interval, as strangers would be.
         let publishers = clients.enumerated().map { index, client in
-            Publisher(plan: plan, client: client, loop: loop, delay: .milliseconds(33 * index / clients.count))
+            Publisher(plan: plan, client: client, loop: loop, delay: media.delay(of: index, among: clients.count))
         }
         let start = EventLoop.monotonicNow()
         let before = pid.flatMap(ProcessFigures.init)

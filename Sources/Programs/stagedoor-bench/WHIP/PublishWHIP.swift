@@ -153,10 +153,9 @@ struct PublishWHIP: ParsableCommand {
 
     private func publish(_ clip: RTPClip, by publishers: [WHIPPublisher], on loop: EventLoop, into report: inout Report) {
         guard !publishers.isEmpty else { return }
-        // Spread over a frame's time, as strangers would be.
         for (index, publisher) in publishers.enumerated() {
             publisher.onEnd = { if publishers.allSatisfy(\.isEndedByServer) { loop.stop() } }
-            publisher.publish(clip, delay: .microseconds(33_000 * index / publishers.count))
+            publisher.publish(clip, delay: media.delay(of: index, among: publishers.count))
         }
         let start = EventLoop.monotonicNow()
         let before = pid.flatMap(ProcessFigures.init)
