@@ -102,8 +102,17 @@ class Run:
 
 def rtmp(url: str, keys: list[str], flv: pathlib.Path, seconds: float, pid: int, ports: tuple[int, int], *options, waits: bool = False) -> Run:
     with Receiver(ports, seconds, waits or "--marks" in options) as receiver, lines(keys) as file:
-        sent = bench("rtmp", url, "--keys", file.name, "--flv", flv, "--seconds", seconds, "--pid", pid, *options, seconds=seconds)
-        return Run(sent, receiver.report())
+        return Run(send_rtmp(url, file.name, flv, seconds, pid, *options), receiver.report())
+
+
+def rtmp_only_taken(url: str, keys: list[str], flv: pathlib.Path, seconds: float, pid: int) -> Run:
+    """By a server that sends nothing on: a receiver would wait for its first packet."""
+    with lines(keys) as file:
+        return Run(send_rtmp(url, file.name, flv, seconds, pid), {})
+
+
+def send_rtmp(url: str, keys: str, flv: pathlib.Path, seconds: float, pid: int, *options) -> dict:
+    return bench("rtmp", url, "--keys", keys, "--flv", flv, "--seconds", seconds, "--pid", pid, *options, seconds=seconds)
 
 
 def whip(url: str, tokens: list[str], seconds: float, pid: int, ports: tuple[int, int], *options, flv: pathlib.Path | None = None,

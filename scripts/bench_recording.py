@@ -61,7 +61,7 @@ class RecordingGateway:
     @property
     def disk(self) -> str:
         found = subprocess.run(["findmnt", "-n", "-o", "FSTYPE", "-T", self.folder], capture_output=True, text=True)
-        return f"{found.stdout.strip() or 'disk'} at {pathlib.Path(self.folder).parent}"
+        return found.stdout.strip() or "disk"
 
     def close(self):
         self.gateway.close()

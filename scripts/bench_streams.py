@@ -1,7 +1,7 @@
 """What a stream costs: the gateway, the bare relay and a peer under the same load in turns, and ours as multiples of theirs."""
 import collections
 
-from bench_load import CPU, full, passed, rtmp, whip
+from bench_load import CPU, full, passed, rtmp, rtmp_only_taken, whip
 from bench_peers import Janus, Nginx
 from bench_relay import BareRelay
 from bench_table import Multiple
@@ -49,7 +49,7 @@ def rtmp_costs(table, seconds, rounds, peers):
             for job, (clip, _) in MEDIA.items():
                 rtmp_round(turns, job, gateway, keys, clip(), seconds)
                 if other:
-                    turns.add(job, "peer", rtmp(other.url, names, clip(), seconds, other.pid, ports))
+                    turns.add(job, "peer", rtmp_only_taken(other.url, names, clip(), seconds, other.pid))
             turns.add("TLS", "ours", rtmp(quick["rtmpsURL"], keys, passed(), seconds, pid, ports))
     finally:
         gateway.close()
