@@ -15,10 +15,9 @@ extension NodeMachine {
     static let reading = Duration.seconds(1)
 
     mutating func tellOfDisplacements(_ now: MonotonicTime) -> [ClusterAction] {
-        guard displacements.contains(where: { now >= $0.toldAt }) else { return [] }
-        let due = displacements.filter { now >= $0.toldAt }.map(\.lease)
-        displacements.removeAll { now >= $0.toldAt }
-        return due.map { .closed(stage: $0.lease.key.stageID, [$0]) }
+        let due = displacements.prefix { now >= $0.toldAt }
+        displacements.removeFirst(due.count)
+        return due.map { .closed(stage: $0.lease.lease.key.stageID, [$0.lease]) }
     }
 
     mutating func ask(_ remote: RemoteLease, claim: Int?, watch: Int?, _ now: MonotonicTime) -> NodeMessage.Question {

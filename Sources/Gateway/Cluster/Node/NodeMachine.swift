@@ -27,7 +27,7 @@ package struct NodeMachine: Sendable {
     var lastSeen: [LeaseKey: UInt64] = [:]
     /// When each node last answered.
     var heard: [String: MonotonicTime] = [:]
-    /// What was taken over of nodes that were heard a moment before.
+    /// What was taken over of nodes that were heard a moment before, in the order in which it is told.
     var displacements: [Displacement] = []
     /// Stages that stand in this node's set.
     var marked: Set<String> = []
@@ -107,7 +107,7 @@ package struct NodeMachine: Sendable {
         for claim in claims.values { if case .waiting(let until) = claim.phase { first = min(first, until) } }
         for question in questions.values { first = min(first, question.askedAt + settings.cluster.ownerPatience) }
         for watch in watches.values { first = min(first, watch.asksAt) }
-        for displacement in displacements { first = min(first, displacement.toldAt) }
+        if let displacement = displacements.first { first = min(first, displacement.toldAt) }
         return first
     }
 

@@ -24,24 +24,12 @@ end
 local record, generation = load(), tonumber(ARGV[5])
 if not record then return done('', ARGV[4]) end
 
--- Whether a node has told of the end of a publish that a newer one came upon. It may have died before it could.
-local function has_stopped(first, last)
-    for _, text in ipairs(redis.call('LRANGE', KEYS[3], 0, -1)) do
-        local event = cjson.decode(text)
-        local its = tonumber(event.generation)
-        if event.name == 'PUBLISH_STOPPED' and its >= first and its < last then return true end
-    end
-    return false
-end
-
 local overtaken = record.overtaken
 if overtaken and tonumber(overtaken) <= generation then
+    local names = { 'PUBLISH_STOPPED', 'LEFT' }
     record.overtaken = nil
-    if not has_stopped(tonumber(overtaken), tonumber(record.generation)) then
-        local names = { 'PUBLISH_STOPPED', 'LEFT' }
-        tell(record, names, overtaken, KEYS[3], ARGV[6])
-        add(ARGV[3], names, record)
-    end
+    tell(record, names, overtaken, KEYS[3], ARGV[6])
+    add(ARGV[3], names, record)
 end
 if generation > tonumber(record.closed) then record.closed = ARGV[5] end
 if record.connected and tonumber(record.generation) <= generation then

@@ -17,5 +17,8 @@ if record and generation >= tonumber(record.generation) then
         if next(record.watching) == nil then record.watching = nil end
     end
     save(record)
+elseif record and record.overtaken and ARGV[6] == 'PUBLISH_STOPPED' and generation >= tonumber(record.overtaken) then
+    record.overtaken = nil
+    save(record)
 end
 return done('1', ARGV[4])

@@ -2,7 +2,7 @@
 -- ARGV[3], ARGV[4]: participant, lifetime in s.
 --
 -- A participant's record is JSON: generation of the publish or watching that it tells of, closed (the highest generation that is
--- over for good), overtaken (the generation of a publish that went on when the present one came; its node tells of its end),
+-- over for good), overtaken (the generation of a publish that went on when the present one came, until its node tells of its end),
 -- connected, published, publishing, watching (whom, as the keys of an object), node (through which it watches; '' when it does
 -- not), recording, replication (its part), and about; nothing here looks into the last but for firstJoinTime, userId and how it
 -- published. Numbers that need more than 53 bits are text.
