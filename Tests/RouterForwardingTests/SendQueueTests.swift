@@ -149,7 +149,15 @@ struct SendQueueTests {
         #expect(sequenceNumbers == [0, 1, 2, 3, 4])
     }
 
-    @Test func `nothing is kept longer than half a second`() {
+    @Test func `a worker that stood still for a second loses nothing of a long frame`() {
+        queue.onDrop = { _ in #expect(Bool(false), "dropped") }
+        fill(Array(repeating: 1200, count: 90))
+        queue.send(batch, spread: .milliseconds(8), isLongFrame: true, at: clock.now)
+        queue.drain(at: clock.advance(by: .seconds(1)))
+        #expect(sequenceNumbers == Array(0..<90))
+    }
+
+    @Test func `nothing that a full socket refuses is kept longer than half a second`() {
         var dropped = 0
         queue.onDrop = { dropped += $0 }
         output.room = 0
@@ -159,5 +167,20 @@ struct SendQueueTests {
         queue.writableAgain(at: clock.advance(by: .milliseconds(501)))
         #expect(output.datagrams.isEmpty)
         #expect(dropped == 2)
+    }
+
+    @Test func `a socket that stays full holds no more than half a second of media`() {
+        var dropped = 0
+        queue.onDrop = { dropped += $0 }
+        output.room = 0
+        for frame in 0..<50 {
+            fill([100], from: UInt16(frame))
+            queue.send(batch, spread: .zero, isLongFrame: false, at: clock.advance(by: .milliseconds(20)))
+        }
+        #expect(dropped == 24)
+        output.room = .max
+        queue.writableAgain(at: clock.now)
+        for _ in 0..<10 { queue.drain(at: clock.advance(by: .milliseconds(1))) }
+        #expect(sequenceNumbers == Array(24..<50))
     }
 }

@@ -48,6 +48,7 @@ final class SendQueue {
         var sent = 0
         if queue.isEmpty, !isBlocked { sent = transmit(batch, upTo: min(room, batch.count)) }
         guard sent < batch.count else { return }
+        if isBlocked { dropStale(at: now) }
         if queue.isEmpty { (drained, deadline) = (now, now) }
         for index in sent..<batch.count {
             let pieces = unsafe batch.pieces(of: index..<(index + 1))
@@ -70,7 +71,6 @@ final class SendQueue {
 
     /// Sends what is due; called every millisecond while `isPacing`, and when the socket is writable again.
     func drain(at now: MonotonicTime) {
-        dropStale(at: now)
         var quota = quota(at: now)
         if quota > 0 { drained = now }
         while quota > 0, !queue.isEmpty, !isBlocked {
@@ -87,6 +87,7 @@ final class SendQueue {
     var isPacing: Bool { !queue.isEmpty && !isBlocked }
 
     func writableAgain(at now: MonotonicTime) {
+        dropStale(at: now)
         isBlocked = false
         deadline = now + Self.maximumSpread
         drain(at: now)
@@ -106,6 +107,7 @@ final class SendQueue {
         return (share + Self.chunk / 2) / Self.chunk * Self.chunk
     }
 
+    /// A full socket's alone: what is late because this thread was goes out.
     private func dropStale(at now: MonotonicTime) {
         var count = 0
         while count < queue.count, now - queue[count].note.queued > Self.maximumAge { count += 1 }
