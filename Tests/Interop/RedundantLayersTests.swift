@@ -27,11 +27,10 @@ extension Interop {
             try Self.begin(1, of: stage)
             try expect("the one with layers is the source", within: .seconds(60)) { try stage.source == 1 }
             stage.encoders[2] = try Encoder.ffmpeg(Clip.layers[0], to: stage.url(2), seconds: Encoder.untilStopped)
-            try Self.expectPictures(of: 3, stage, at: router)
-            try stage.change(by: .order)
-            try Self.expectPictures(of: 1, stage, at: router)
-            try stage.change(by: .order)
-            try Self.expectPictures(of: 3, stage, at: router)
+            stage.awaitBoth()
+            for (encoder, count) in [(1, 3), (2, 1), (1, 3)] {
+                try Self.expectPictures(of: count, stage, from: encoder, at: router)
+            }
             try Self.expectWhole(stage, at: router)
             stage.gateway.stop()
         }
@@ -43,18 +42,29 @@ extension Interop {
             stage.encoders[number] = try Encoder.multitrack(to: url, seconds: Encoder.untilStopped)
         }
 
-        /// From now on so many layers bring pictures, for a while.
-        private static func expectPictures(of count: Int, _ stage: RedundantPair, at router: StageRouter) throws {
-            func packets() throws -> [Int] {
-                let tracks = try router.participants()[stage.joined]?.tracks ?? []
-                return tracks.filter { $0.kind == "video" }.map(\.packets)
+        /// From now on so many layers bring pictures, for a while, and the others rest.
+        ///
+        /// A router that is told of them anew begins to count anew.
+        /// - Parameter encoder: who is ordered to bring them, and again where that one stood still, as on a busy machine; nil: whoever
+        ///   is the source.
+        private static func expectPictures(
+            of count: Int, _ stage: RedundantPair, from encoder: Int? = nil, at router: StageRouter
+        ) throws {
+            var (before, now, active) = ([Int](), [Int](), 0)
+            func look() throws {
+                let seen = try router.participants()[stage.joined]
+                now = (seen?.tracks ?? []).filter { $0.kind == "video" }.map(\.packets)
+                before = now.indices.map { min(before.indices.contains($0) ? before[$0] : now[$0], now[$0]) }
+                active = (seen?.layers ?? []).count(where: \.active)
             }
             for _ in 0..<2 {
-                let before = try packets()
-                try expect("pictures of \(count) layers\n\(stage.logTail)", within: .seconds(60)) {
-                    let now = try packets()
-                    let growing = now.indices.count { now[$0] > (before.indices.contains($0) ? before[$0] : 0) + 30 }
-                    return growing >= count
+                before = []
+                try look()
+                let state = { "\(before), then \(now), \(active) active; \(String(describing: try? stage.status))" }
+                try expect("pictures of \(count) layers: \(state())\n\(stage.logTail)", within: .seconds(120)) {
+                    if let encoder, try stage.source != encoder { try stage.order(encoder) }
+                    try look()
+                    return active == count && zip(before, now).count { $1 > $0 + 30 } >= count
                 }
             }
         }

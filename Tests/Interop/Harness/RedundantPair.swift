@@ -77,12 +77,16 @@ final class RedundantPair {
         case .kill: encoders[number]?.kill()
         case .stop: encoders[number]?.send(SIGSTOP)
         case .reset: ways[number]?.reset()
-        case .order:
-            let body = ["-H", "Content-Type: application/json", "--data", "{\"encoder\":\(3 - number)}"]
-            _ = try gateway.signed("v1/participants/\(joined)/source", body)
+        case .order: try order(3 - number)
         case .breach: feeds[number]?.breach()
         case .link: try cables[number]?.set("down")
         }
+    }
+
+    /// This encoder is to be the source; refused while it is not there.
+    func order(_ number: Int) throws {
+        let body = ["-H", "Content-Type: application/json", "--data", "{\"encoder\":\(number)}"]
+        _ = try gateway.signed("v1/participants/\(joined)/source", body)
     }
 
     func restore(_ number: Int, after fault: Fault) throws {

@@ -20,9 +20,11 @@ extension Duration {
 func letPass(_ time: Duration) { _ = holds(within: time) { false } }
 
 /// Records an issue unless `condition` comes true in time.
+/// - Parameter comment: made when it has not, so that what it shows is of that moment.
 func expect(
-    _ comment: Comment, within limit: Duration, sourceLocation: SourceLocation = #_sourceLocation, _ condition: () throws -> Bool
+    _ comment: @autoclosure () throws -> Comment, within limit: Duration, sourceLocation: SourceLocation = #_sourceLocation,
+    _ condition: () throws -> Bool
 ) rethrows {
     let isTrue = try holds(within: limit, condition)
-    #expect(isTrue, comment, sourceLocation: sourceLocation)
+    if !isTrue { Issue.record(try comment(), sourceLocation: sourceLocation) }
 }
