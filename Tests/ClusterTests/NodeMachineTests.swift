@@ -221,6 +221,28 @@ struct NodeMachineTests {
         #expect(gone == [.call(.forgetStages(ofNode: "b")), .call(.bury(node: "b"))])
     }
 
+    @Test func `the end of a session is told once, and asked for until the server knows that`() throws {
+        var (machine, now) = makeSettledMachine()
+        let lease = LeaseIdentity(key, generation: 6)
+        _ = machine.answered(.release(lease), .done, sentAt: now, now)
+        now = now + .seconds(3_600)
+        let asked = ClusterCall.idle(stage: "one")
+        #expect(machine.timePassed(now).contains(.call(asked)))
+        let dropped = EndedLease(remote(9).lease, sessionID: session.id)
+        let over = ClusterAnswer.idle(.ended(sessionID: session.id, [dropped]))
+        let acknowledging = ClusterCall.idle(stage: "one", told: session.id)
+        let told = machine.answered(asked, over, sentAt: now, now)
+        #expect(
+            told == [
+                .closed(stage: "one", [dropped]), .sessionEnded(stage: "one", sessionID: session.id), .call(acknowledging),
+            ])
+        #expect(machine.answered(acknowledging, nil, sentAt: now, now).isEmpty)
+        now = now + .seconds(4)
+        #expect(machine.timePassed(now).contains(.call(acknowledging)), "whether it was carried out is not known")
+        #expect(machine.answered(asked, over, sentAt: now, now) == [.call(acknowledging)], "asked before it was told")
+        #expect(machine.answered(acknowledging, .idle(.none), sentAt: now, now) == [.call(.unmark(stage: "one"))])
+    }
+
     @Test func `a claim whose answer was lost closes what it displaced when it is made again`() throws {
         var (machine, now) = makeSettledMachine()
         let call = try #require(claiming(&machine, now))

@@ -30,6 +30,8 @@ struct ModelServer {
         /// Generations of participants that were swept or displaced.
         var swept: [String: UInt64] = [:]
         var generation: UInt64 = 0
+        /// A session that has ended, until the history is known to have been told.
+        var over: (sessionID: String, dropped: [EndedLease])?
     }
 
     struct Burial {
@@ -70,8 +72,9 @@ struct ModelServer {
         case .end(let stage, let participant, let ending):
             return .ended(stages[stage, default: Stage()].end(stage, participant, ending))
         case .sweep(let stage, let node, let told): return stages[stage, default: Stage()].sweep(stage, node, told, now)
-        case .idle(let stage):
-            return .idle(stages[stage, default: Stage()].endIdle(stage, after: settings.quotas.sessionLinger.milliseconds, now))
+        case .idle(let stage, let told):
+            let linger = settings.quotas.sessionLinger.milliseconds
+            return .idle(stages[stage, default: Stage()].endIdle(stage, after: linger, told: told, now))
         case .look(let stage, _): return .looked(stages[stage, default: Stage()].view(now))
         case .begin(let stage, let session, _):
             stages[stage, default: Stage()].begin(session, start: now)

@@ -150,7 +150,11 @@ extension ModelServer.Stage {
         return .swept(left: left.count, ended.map { EndedLease(stage, $0.key, $0.value) })
     }
 
-    mutating func endIdle(_ stage: String, after linger: Int64, _ now: Int64) -> ClusterAnswer.Idleness {
+    mutating func endIdle(
+        _ stage: String, after linger: Int64, told: String?, _ now: Int64
+    ) -> ClusterAnswer.Idleness {
+        if let over, over.sessionID != told { return .ended(sessionID: over.sessionID, over.dropped) }
+        over = nil
         if isAnyLive(now) { return .live }
         guard let session else { return .none }
         guard let idle = session.idle else {
@@ -160,6 +164,7 @@ extension ModelServer.Stage {
         if idle + linger > now { return .wait(.milliseconds(idle + linger - now)) }
         let dropped = leases.sorted { $0.key < $1.key }.map { EndedLease(stage, $0.key, $0.value) }
         (leases, self.session, swept) = ([:], nil, [:])
+        over = (session.shared.id, dropped)
         return .ended(sessionID: session.shared.id, dropped)
     }
 

@@ -12,6 +12,8 @@ struct RandomCalls {
     /// What was answered, by its name.
     private(set) var outcomes: [String: Int] = [:]
     private var sessions = 0
+    /// The session of which one was told last that it has ended.
+    private var lastOver: String?
 
     init(seed: UInt64) {
         random = SplitMix64(seed: seed)
@@ -35,6 +37,7 @@ struct RandomCalls {
 
     mutating func learn(_ call: ClusterCall, _ answer: ClusterAnswer) {
         for name in answer.outcomes { outcomes[name, default: 0] += 1 }
+        if case .idle(.ended(let session, _)) = answer { lastOver = session }
         guard case .claim(let number, let claim) = call, case .claimed(.granted(let generation, let session, _)) = answer else {
             return
         }
@@ -57,7 +60,7 @@ struct RandomCalls {
         case 68..<74:
             let told = chance(of: 2) ? (0..<4).map { _ in anyLease().lease }.filter { $0.key.stageID == stage } : []
             return .sweep(stage: stage, node: pick(nodes).nodeID, told: told)
-        case 74..<82: return .idle(stage: stage)
+        case 74..<82: return .idle(stage: stage, told: chance(of: 4) ? nil : lastOver)
         case 82..<84: return .look(stage: stage, number: number)
         case 84..<85: return .begin(stage: stage, sessionID: session(), number: number)
         case 85..<87: return .announce(stage: stage, sessionID: granted.values.first?.session.id ?? "none")

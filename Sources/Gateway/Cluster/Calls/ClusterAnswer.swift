@@ -71,7 +71,7 @@ extension ClusterAnswer {
         case .renew: self.init(renewals: value)
         case .end(let stage, _, _): self.init(ends: value, stage: stage)
         case .sweep(let stage, _, _): self.init(sweep: value, stage: stage)
-        case .idle(let stage): self.init(idleness: value, stage: stage)
+        case .idle(let stage, _): self.init(idleness: value, stage: stage)
         case .look, .begin: self.init(view: value)
         case .stages(ofNode: _), .heartbeat:
             guard let names = value.words else { return nil }

@@ -12,7 +12,8 @@ package enum ClusterCall: Hashable, Sendable {
     case end(stage: String, participant: String?, LeaseEnding)
     /// - Parameter told: those of the node of which the history knows that they are over.
     case sweep(stage: String, node: String, told: [LeaseIdentity])
-    case idle(stage: String)
+    /// - Parameter told: the session of whose end the history knows.
+    case idle(stage: String, told: String? = nil)
     /// - Parameter number: of who asked.
     case look(stage: String, number: Int)
     /// - Parameter number: of who asked.
@@ -118,7 +119,8 @@ extension ClusterCall {
             var command = script(.sweep, keys.stage(stage), node)
             for lease in told { command.arguments += [lease.key.participantID, "\(lease.generation)"] }
             return command
-        case .idle(let stage): return script(.idle, keys.stage(stage), settings.quotas.sessionLinger.text)
+        case .idle(let stage, let told):
+            return script(.idle, keys.stage(stage), settings.quotas.sessionLinger.text, told ?? "")
         case .look(let stage, _): return script(.look, keys.stage(stage))
         case .begin(let stage, let session, _): return script(.begin, keys.stage(stage), session)
         case .announce(let stage, let session): return script(.announce, keys.stage(stage), session)

@@ -31,8 +31,7 @@ package struct NodeMachine: Sendable {
     var displacements: [Displacement] = []
     /// Stages that stand in this node's set.
     var marked: Set<String> = []
-    /// When to ask whether a stage's session is over.
-    private var idle: [String: MonotonicTime] = [:]
+    private var idle: [String: IdleStage] = [:]
     private var lastRenewed: [String: MonotonicTime] = [:]
     /// Given back while the server was away.
     private var unreleased: Set<LeaseIdentity> = []
@@ -84,6 +83,14 @@ package struct NodeMachine: Sendable {
         var lease: EndedLease
         /// When the history is told that it is over.
         var toldAt: MonotonicTime
+    }
+
+    /// A stage on which nobody publishes through this node.
+    private struct IdleStage {
+        /// When to ask whether its session is over.
+        var asksAt: MonotonicTime
+        /// The session of whose end the history was told; the server may not know so yet.
+        var told: String?
     }
 
     private struct Burial {
@@ -172,7 +179,7 @@ package struct NodeMachine: Sendable {
         case (.sweep(_, let node, _), _), (.stages(ofNode: let node), nil): burials[node] = nil
         case (.stages(ofNode: let node), .names(let stages)): return sweep(node, stages)
         case (.bury(let node), _): burials[node] = nil
-        case (.idle(let stage), let answer): return idleness(of: stage, answer, now)
+        case (.idle(let stage, _), let answer): return idleness(of: stage, answer, now)
         case (.look(_, let number), .looked(let view)): return [.looked(number: number, view)]
         case (.look(_, let number), _): return [.looked(number: number, nil)]
         case (.begin(let stage, _, let number), let answer): return begun(stage, number, answer, now)
@@ -356,32 +363,42 @@ extension NodeMachine {
 
 extension NodeMachine {
     private mutating func watchIdleness(of stage: String, _ now: MonotonicTime) {
-        if held[stage] == nil { idle[stage] = now + settings.quotas.sessionLinger }
+        if held[stage] == nil { idle[stage, default: IdleStage(asksAt: now)].asksAt = now + settings.quotas.sessionLinger }
     }
 
     private mutating func askForIdleness(_ now: MonotonicTime) -> [ClusterAction] {
-        let due = idle.filter { now >= $0.value }.keys.sorted()
-        for stage in due { idle[stage] = now + settings.cluster.renewalInterval }
-        return due.map { .call(.idle(stage: $0)) }
+        idle.inOrder.filter { now >= $0.value.asksAt }.map { askForIdleness(of: $0.key, told: $0.value.told, now) }
+    }
+
+    private mutating func askForIdleness(of stage: String, told: String?, _ now: MonotonicTime) -> ClusterAction {
+        idle[stage] = IdleStage(asksAt: now + settings.cluster.renewalInterval, told: told)
+        return .call(.idle(stage: stage, told: told))
     }
 
     private mutating func idleness(of stage: String, _ answer: ClusterAnswer?, _ now: MonotonicTime) -> [ClusterAction] {
-        guard case .idle(let idleness) = answer, idle[stage] != nil else { return [] }
-        if case .wait(let rest) = idleness {
-            idle[stage] = now + rest
+        guard case .idle(let idleness) = answer, let known = idle[stage] else { return [] }
+        switch idleness {
+        case .wait(let rest):
+            idle[stage] = IdleStage(asksAt: now + rest)
             return []
+        case .ended(let session, let dropped):
+            // It is answered until the server knows that the history was told.
+            let news = known.told == session ? [] : over(session, of: stage, dropped)
+            return news + [askForIdleness(of: stage, told: session, now)]
+        case .live, .none: return leave(stage)
         }
+    }
+
+    private func over(_ session: String, of stage: String, _ dropped: [EndedLease]) -> [ClusterAction] {
+        let ended = ClusterAction.sessionEnded(stage: stage, sessionID: session)
+        return dropped.isEmpty ? [ended] : [.closed(stage: stage, dropped), ended]
+    }
+
+    private mutating func leave(_ stage: String) -> [ClusterAction] {
         idle[stage] = nil
-        var actions: [ClusterAction] = []
-        if case .ended(let session, let dropped) = idleness {
-            if !dropped.isEmpty { actions.append(.closed(stage: stage, dropped)) }
-            actions.append(.sessionEnded(stage: stage, sessionID: session))
-        }
-        if !claims.values.contains(where: { $0.key.stageID == stage }) {
-            marked.remove(stage)
-            actions.append(.call(.unmark(stage: stage)))
-        }
-        return actions
+        if claims.values.contains(where: { $0.key.stageID == stage }) { return [] }
+        marked.remove(stage)
+        return [.call(.unmark(stage: stage))]
     }
 }
 

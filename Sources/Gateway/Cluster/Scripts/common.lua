@@ -3,7 +3,8 @@
 -- A lease is a field of the first hash, named by its participant, or by > and a node for all who watch through that node: JSON
 -- with node, generation, expires (ms), set (what counts as one publisher; '' does not count), credential (its hash), session,
 -- since (the generation under which it came first), told (true: whoever sweeps has been told that it is over) and, when it has to
--- end, code and words. The session remembers as swept:participant up to which generation the history may say that it left.
+-- end, code and words. The session remembers as swept:participant up to which generation the history may say that it left. Beside it
+-- lies as over the one before it, until the history is known to have been told of its end (idle).
 -- Time is the server's, so that no two nodes' clocks are ever compared. Numbers stay below 14 digits until the year 5138: cjson
 -- writes that many.
 local HOUR, DAY = 3600000, 86400000
@@ -42,9 +43,9 @@ local function session(id, start)
     return found[1], found[2]
 end
 
+local function has_session() return redis.call('HEXISTS', KEYS[2], 'id') == 1 end
+
 -- The stage is idle from now on, unless somebody publishes.
 local function note_idle(leases)
-    if not any_live(leases) and redis.call('EXISTS', KEYS[2]) == 1 then
-        redis.call('HSETNX', KEYS[2], 'idle', text(now))
-    end
+    if not any_live(leases) and has_session() then redis.call('HSETNX', KEYS[2], 'idle', text(now)) end
 end

@@ -1,7 +1,17 @@
--- Ends the session of a stage on which nobody has published for long enough. ARGV: how long (ms).
+-- Ends the session of a stage on which nobody has published for long enough. ARGV: how long (ms), id of the session of whose end the
+-- history has been told ('': of none).
 --
+-- What has ended is answered to whoever asks until somebody says that it was told: an answer may be lost. A new session may run
+-- meanwhile.
 -- Answers live; none (there is no session); wait (ms); or ended (session id), then of each expired lease that nobody swept
 -- participant, generation, session.
+local kept = redis.call('HGET', KEYS[2], 'over')
+if kept then
+    local over = cjson.decode(kept)
+    if over[2] ~= ARGV[2] then return over end
+    redis.call('HDEL', KEYS[2], 'over')
+end
+
 local leases = all()
 if any_live(leases) then return { 'live' } end
 local found = redis.call('HMGET', KEYS[2], 'id', 'idle')
@@ -17,4 +27,6 @@ for participant, lease in pairs(leases) do
     answers[#answers + 1] = { participant, text(lease.generation), lease.session }
 end
 redis.call('DEL', KEYS[1], KEYS[2])
+redis.call('HSET', KEYS[2], 'over', cjson.encode(answers))
+redis.call('PEXPIRE', KEYS[2], DAY)
 return answers

@@ -5,7 +5,7 @@
 -- dropped: if the node lives after all, it learns at its renewal that the history says they left.
 -- Answers how many of its leases are not dropped yet, then of each expired one participant, generation, session.
 local leases = all()
-local has_session = redis.call('EXISTS', KEYS[2]) == 1
+local is_running = has_session()
 local told = {}
 for i = 2, #ARGV, 2 do told[ARGV[i]] = ARGV[i + 1] end
 
@@ -17,7 +17,7 @@ for participant, lease in pairs(leases) do
         elseif told[participant] == text(lease.generation) then
             redis.call('HDEL', KEYS[1], participant)
             leases[participant] = nil
-            if has_session then redis.call('HSET', KEYS[2], 'swept:' .. participant, text(lease.generation)) end
+            if is_running then redis.call('HSET', KEYS[2], 'swept:' .. participant, text(lease.generation)) end
         else
             left = left + 1
             answers[#answers + 1] = { participant, text(lease.generation), lease.session }
