@@ -49,12 +49,12 @@ final class Capture {
     /// Bytes written so far.
     var byteCount: Int { ((try? FileManager.default.attributesOfItem(atPath: file.path))?[.size] as? Int) ?? 0 }
 
-    /// Ends once nothing has come for a while.
-    func finish(quiet: Duration = .seconds(2), within limit: Duration = .seconds(30)) {
+    /// Returns at the goodbye of all tracks, where ffmpeg ends by itself, or, where none comes, once nothing has come for a while.
+    func finish() {
         var (count, since) = (-1, ContinuousClock.now)
-        _ = holds(within: limit) {
+        _ = holds(within: .seconds(120)) {
             if byteCount != count { (count, since) = (byteCount, ContinuousClock.now) }
-            return since.duration(to: .now) > quiet
+            return !run.isRunning || since.duration(to: .now) > .seconds(10)
         }
         run.interrupt()
     }
