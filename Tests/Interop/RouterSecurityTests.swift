@@ -13,8 +13,8 @@ extension Interop {
             #expect(encoder.status(within: .seconds(60)) == 0, "\(encoder.output)")
             let sent = try MediaFile.frameDigests(Clip.p30.file())
             var received: [String] = []
-            try expect("its pictures come", within: .seconds(60)) {
-                received = try MediaFile.frameDigests(site.pictures(of: gateway).path)
+            expect("its pictures come", within: .seconds(60)) {
+                received = (try? MediaFile.frameDigests(site.pictures(of: gateway).path)) ?? []
                 return received.count >= sent.count - 1
             }
             #expect(received == Array(sent.prefix(received.count)))

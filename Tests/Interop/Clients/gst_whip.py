@@ -16,7 +16,7 @@ from gi.repository import GLib, Gst, GstSdp, GstWebRTC
 
 PIPELINE = (
     'webrtcbin name=peer bundle-policy=max-bundle '
-    'videotestsrc is-live=true ! video/x-raw,width=640,height=360,framerate=30/1 ! x264enc tune=zerolatency bitrate=800 key-int-max=60 '
+    'videotestsrc is-live=true ! video/x-raw,width=640,height=360,framerate=30/1 ! x264enc tune=zerolatency speed-preset=ultrafast bitrate=800 key-int-max=60 '
     '! video/x-h264,profile=constrained-baseline ! rtph264pay config-interval=-1 aggregate-mode=zero-latency '
     '! application/x-rtp,media=video,encoding-name=H264,payload=96 ! peer. '
     'audiotestsrc is-live=true ! audioconvert ! audioresample ! opusenc ! rtpopuspay '
