@@ -166,10 +166,16 @@ def make(endpoint, bucket):
 
 
 def remove(endpoint, bucket):
-    store = client(endpoint)
-    for key in list(objects(store, bucket)):
-        store.delete_object(Bucket=bucket, Key=key)
-    store.delete_bucket(Bucket=bucket)
+    """Whoever stores into it goes on meanwhile: what came since it was emptied is removed as well."""
+    store, end = client(endpoint), time.monotonic() + 60
+    while True:
+        for key in list(objects(store, bucket)):
+            store.delete_object(Bucket=bucket, Key=key)
+        try:
+            return store.delete_bucket(Bucket=bucket)
+        except store.exceptions.ClientError as error:
+            if error.response['Error']['Code'] != 'BucketNotEmpty' or time.monotonic() > end:
+                raise
 
 
 {'serve': serve, 'read': read, 'copy': read, 'make': make, 'remove': remove}[sys.argv[1]](*sys.argv[2:])
