@@ -239,7 +239,7 @@ struct NodeMachineTests {
         #expect(machine.answered(acknowledging, nil, sentAt: now, now).isEmpty)
         now = now + .seconds(4)
         #expect(machine.timePassed(now).contains(.call(acknowledging)), "whether it was carried out is not known")
-        #expect(machine.answered(asked, over, sentAt: now, now) == [.call(acknowledging)], "asked before it was told")
+        #expect(machine.answered(asked, over, sentAt: now, now).isEmpty, "asked before it was told")
         #expect(machine.answered(acknowledging, .idle(.none), sentAt: now, now) == [.call(.unmark(stage: "one"))])
     }
 

@@ -367,7 +367,7 @@ extension NodeMachine {
     }
 
     private mutating func askForIdleness(_ now: MonotonicTime) -> [ClusterAction] {
-        idle.inOrder.filter { now >= $0.value.asksAt }.map { askForIdleness(of: $0.key, told: $0.value.told, now) }
+        idle.filter { now >= $0.value.asksAt }.inOrder.map { askForIdleness(of: $0.key, told: $0.value.told, now) }
     }
 
     private mutating func askForIdleness(of stage: String, told: String?, _ now: MonotonicTime) -> ClusterAction {
@@ -382,9 +382,9 @@ extension NodeMachine {
             idle[stage] = IdleStage(asksAt: now + rest)
             return []
         case .ended(let session, let dropped):
-            // It is answered until the server knows that the history was told.
-            let news = known.told == session ? [] : over(session, of: stage, dropped)
-            return news + [askForIdleness(of: stage, told: session, now)]
+            // It is answered until the server knows that the history was told; that was said already, and is again in its time.
+            if known.told == session { return [] }
+            return over(session, of: stage, dropped) + [askForIdleness(of: stage, told: session, now)]
         case .live, .none: return leave(stage)
         }
     }
