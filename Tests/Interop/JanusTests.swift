@@ -16,10 +16,13 @@ extension Interop {
             let mountpoint = try #require(try janus.mountpoints().first)
             let before = try Self.keyframeRequests(gateway)
             let script = Workspace.package.appending(path: "Tests/Interop/Clients/janus_viewer.py").path
-            let viewer = try ProgramRun.output(
-                of: [WHIP.python, script, janus.url, "\(mountpoint)", "6"], within: .seconds(240))
-            let seen = try JSONDecoder().decode(Seen.self, from: Data(viewer.utf8))
+            let viewer = try ProgramRun([WHIP.python, script, janus.url, "\(mountpoint)", "6"])
+            #expect(
+                viewer.status(within: .seconds(360)) == 0,
+                "\(viewer.output)\n\(encoder.output)\n\(janus.output.suffix(2_000))\n\(gateway.log.suffix(4_000))")
+            let seen = try JSONDecoder().decode(Seen.self, from: Data(viewer.output.utf8))
             #expect(seen.pictures > 60 && seen.sounds > 100, "\(seen)")
+            for story in seen.stories { print("Janus, a viewer without media: \(story)") }
             #expect(try Self.keyframeRequests(gateway) > before)
             encoder.send(SIGUSR2)
             #expect(encoder.status(within: .seconds(60)) == 0, "\(encoder.output)")
@@ -48,6 +51,8 @@ extension Interop {
         private struct Seen: Decodable {
             var pictures: Int
             var sounds: Int
+            /// Of the connections before, none of which had media.
+            var stories: [String]
         }
 
         private static func keyframeRequests(_ gateway: Gateway) throws -> Int {

@@ -81,9 +81,9 @@ extension Interop {
             let script = Workspace.package.appending(path: "Tests/Interop/Clients/janus_viewer.py").path
             let viewer = try ProgramRun.output(
                 of: [WHIP.python, script, janus.url, "\(mountpoint)", "8", "0:3200180", "1:6400360", "2:12800720"],
-                within: .seconds(240))
+                within: .seconds(480))
             let seen = try JSONDecoder().decode(Seen.self, from: Data(viewer.utf8))
-            #expect(seen.sizes == [12_800_720, 3_200_180, 6_400_360, 12_800_720])
+            #expect(seen.sizes == [12_800_720, 3_200_180, 6_400_360, 12_800_720], "\(viewer)")
             gateway.stop()
         }
 

@@ -5,6 +5,8 @@ import Testing
 /// Debian's Janus with its Streaming plugin, on ports of its own.
 final class JanusServer {
     let url: String
+    /// What it wrote.
+    var output: String { run.output }
     private let run: ProgramRun
 
     init() throws {
