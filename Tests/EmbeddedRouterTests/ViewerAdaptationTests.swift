@@ -155,6 +155,23 @@ struct ViewerAdaptationTests {
         #expect(told(0, 2_100).isEmpty)
     }
 
+    @Test(arguments: [100, 400, 700, 1_500]) func `each packet is told of once, however late its feedback`(delay: Int) {
+        var packets = SentPackets()
+        let start = MonotonicTime(nanoseconds: 1)
+        var told: [DeliveredPacket] = []
+        for number in 0..<70_000 {
+            packets.add(byteCount: 1 + number % 1_000, at: start + .milliseconds(number))
+            guard number >= delay, number % 50 == 0 else { continue }
+            let deltas = [Int16?](repeating: 4, count: 50)
+            told += packets.take(
+                .init(
+                    senderSSRC: 1, mediaSSRC: 2, baseSequenceNumber: UInt16(truncatingIfNeeded: number - delay),
+                    referenceTime: 0, feedbackCount: 0, arrivalDeltas: deltas))
+        }
+        #expect(told.map(\.number) == Array(0..<Int64(told.count)) && told.count > 70_000 - delay - 50)
+        #expect(told.allSatisfy { $0.sent == start + .milliseconds($0.number) && $0.byteCount == 1 + Int($0.number) % 1_000 })
+    }
+
     /// Feedback is anybody's: times that jump, numbers that never were.
     @Test func `feedback of nonsense moves nothing beyond its bounds`() {
         let clock = FakeClock()

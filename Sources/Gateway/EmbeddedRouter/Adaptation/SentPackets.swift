@@ -24,10 +24,12 @@ struct SentPackets {
         var byteCount: UInt16 = 0
     }
 
+    /// Half a second at 8.5 Mbit/s: feedback comes sooner. Where it does not, there is more room.
+    static let initialCount = 512
     /// Two seconds at 8.5 Mbit/s; feedback about older ones says nothing of now.
     static let maximumCount = 2_048
 
-    private var entries = [Entry](repeating: Entry(), count: maximumCount)
+    private var entries = [Entry](repeating: Entry(), count: initialCount)
     /// The number that the next packet gets; ours count from 0 and are sent modulo 65,536.
     private(set) var next: Int64 = 0
     /// When the last one went.
@@ -37,8 +39,17 @@ struct SentPackets {
     /// A packet goes out under the number `next`.
     /// - Parameter now: not before that of the packet before it.
     mutating func add(byteCount: Int, at now: MonotonicTime) {
-        entries[Self.place(of: next)] = Entry(sent: Self.microseconds(now), byteCount: UInt16(clamping: byteCount))
+        if entries[place(of: next)].byteCount > 0, entries.count < Self.maximumCount { grow() }
+        entries[place(of: next)] = Entry(sent: Self.microseconds(now), byteCount: UInt16(clamping: byteCount))
         (next, latest) = (next + 1, now)
+    }
+
+    /// The oldest one's feedback has not come yet.
+    private mutating func grow() {
+        let numbers = (next - Int64(entries.count))..<next
+        let kept = numbers.map { entries[place(of: $0)] }
+        entries = [Entry](repeating: Entry(), count: entries.count * 2)
+        for (number, entry) in zip(numbers, kept) { entries[place(of: number)] = entry }
     }
 
     /// What feedback says of packets that are remembered, in the order of their numbers. A packet is told of once.
@@ -61,8 +72,8 @@ struct SentPackets {
     }
 
     private mutating func take(_ number: Int64) -> (sent: MonotonicTime, byteCount: Int)? {
-        guard number >= 0, number < next, number >= next - Int64(Self.maximumCount) else { return nil }
-        let place = Self.place(of: number)
+        guard number >= 0, number < next, number >= next - Int64(entries.count) else { return nil }
+        let place = place(of: number)
         let entry = entries[place]
         guard entry.byteCount > 0 else { return nil }
         entries[place].byteCount = 0
@@ -72,7 +83,8 @@ struct SentPackets {
 
     private static func microseconds(_ time: MonotonicTime) -> UInt32 { UInt32(truncatingIfNeeded: time.nanoseconds / 1_000) }
 
-    private static func place(of number: Int64) -> Int { Int(number) & (maximumCount - 1) }
+    /// The count is a power of two.
+    private func place(of number: Int64) -> Int { Int(number) & (entries.count - 1) }
 
     private static let deltaUnit: Int64 = 250_000
 }
