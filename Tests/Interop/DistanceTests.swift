@@ -13,6 +13,7 @@ extension Interop {
             var told: Passive?
             // Where the machine stood still for a second a repeated flight is right; three times it is not the machine.
             for _ in 0..<3 where told?.strays != 0 {
+                if let told { print("\(milliseconds) ms away, DTLS after the handshake: \(told)") }
                 let client = try Self.passive(seconds: 4, at: gateway)
                 #expect(client.status(within: .seconds(60)) == 0, "\(client.output) \(gateway.log.suffix(2_000))")
                 told = try JSONDecoder().decode(Passive.self, from: Data(client.lastLine.utf8))
