@@ -49,13 +49,17 @@ class Browser:
         self.run('document.querySelector(arguments[0]).focus()', selector)
         self.keys(text)
 
-    def wait(self, what, script, *arguments, seconds=60):
+    def wait(self, what, script, *arguments, seconds=180):
+        """For as long as a machine that is busy with others may take; then the test ends with what the page says and has loaded."""
         end = time.monotonic() + seconds
         while time.monotonic() < end:
             if self.run('return Boolean(%s)' % script, *arguments):
                 return
             time.sleep(.1)
-        raise SystemExit('FAULT: no %s within %d s; the page says:\n%s' % (what, seconds, self.text('body')))
+        loaded = self.run(
+            'return [document.readyState, ...performance.getEntriesByType("resource").map('
+            'each => each.name.split("/").pop().split("?")[0] + " " + each.responseStatus)].join(", ")')
+        raise SystemExit('FAULT: no %s within %d s; %s; the page says:\n%s' % (what, seconds, loaded, self.text('body')))
 
     def devtools(self, command, **parameters):
         return self.call('POST', '/goog/cdp/execute', {'cmd': command, 'params': parameters})
