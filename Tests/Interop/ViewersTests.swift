@@ -38,11 +38,12 @@ extension Interop {
             try expect("the viewer has left", within: .seconds(240)) {
                 try Self.participants(gateway, stage, session, ["--filter-by-state", "DISCONNECTED"]).contains(token.participant)
             }
+            let events = try Self.events(gateway, stage, session, token.participant)
             #expect(
-                try Self.events(gateway, stage, session, token.participant) == [
+                events == [
                     "JOINED", "SUBSCRIBE_STARTED \(publisher)", "SUBSCRIBE_ERROR nobody PUBLISHER_NOT_FOUND",
                     "SUBSCRIBE_STOPPED \(publisher)", "LEFT",
-                ])
+                ], "\(viewer.output)\n\(gateway.log.suffix(4_000))")
             encoder.kill()
             gateway.stop()
         }

@@ -49,7 +49,7 @@ public final class EmbeddedRouterContext: Sendable {
     /// Everybody who watches on this node now.
     public var viewers: Set<TokenBearer> { subscribers.bearers.union(pages.bearers) }
 
-    /// Ends the sessions and pages of everybody whose token was taken away. Called several times a second.
+    /// Ends the sessions and pages of everybody whose token was taken away. Called once or twice a second.
     public func endViewers(refusedBy standing: any TokenStanding) {
         subscribers.end(refusedBy: standing)
         pages.end(refusedBy: standing)

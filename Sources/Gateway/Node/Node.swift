@@ -263,7 +263,7 @@ extension Node {
                 files: try RecordedFiles(
                     loop: loop, store: gatewayStore, names: store.names, uploads: storage.uploads,
                     everybody: configuration.recording.directory),
-                drain: drain, reports: instruments.watch(loop, name: "control") + [revocations.watch(on: loop)],
+                drain: drain, reports: instruments.watch(loop, name: "control") + revocations.watch(on: loop),
                 operated: { [reservations] in
                     reservations.follow(gatewayStore.state)
                     revocations.follow()

@@ -29,7 +29,7 @@ public final class WHIPContext: Sendable {
     // MARK: - Ends
 
     /// Ends the sessions whose tokens were taken away before anybody claimed them; those that publish end by their leases.
-    /// Called several times a second.
+    /// Called once or twice a second.
     public func endPending(refusedBy standing: any TokenStanding) {
         for entry in directory.pendingEntries {
             guard let refusal = entry.grant.bearer.flatMap({ standing.refusal(of: $0) }) else { continue }

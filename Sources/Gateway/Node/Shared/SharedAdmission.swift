@@ -56,9 +56,19 @@ struct Revocations: Sendable {
         webRTC.embedded?.endViewers(refusedBy: tokens)
     }
 
-    /// What is taken away at another node, or while a token is just being verified here, is noticed by asking again.
-    func watch(on loop: EventLoop) -> Watch {
-        loop.schedule(after: Self.interval, repeating: Self.interval, tolerance: Self.interval) { [self] in follow() }
+    /// What is taken away at another node, or while a token is just being verified here, is noticed by asking again: each second,
+    /// and in between where somebody waits or watches. An idle process sleeps until then.
+    func watch(on loop: EventLoop) -> [Watch] {
+        let between = loop.schedule(after: Self.interval, tolerance: Self.interval) { [self] in follow() }
+        let eachSecond = loop.schedule(after: .seconds(1), repeating: .seconds(1), tolerance: .seconds(1)) { [self] in
+            follow()
+            if isAnybodyThere { between.rearm(after: Self.interval) }
+        }
+        return [eachSecond, between]
+    }
+
+    private var isAnybodyThere: Bool {
+        webRTC.whip.map { $0.directory.pendingCount > 0 } == true || webRTC.embedded?.viewers.isEmpty == false
     }
 
     /// Whether somebody watches as that participant, here or at another node.
