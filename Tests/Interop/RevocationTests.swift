@@ -33,13 +33,13 @@ extension Interop {
                 let page = try #require(gateway.quickstart.whipURL).replacing(/\/whip$/, with: "/watch/\(stage)/events")
                 events = try ProgramRun(["curl", "-sSN", "-H", "Authorization: Bearer \(token)", page])
                 let (whep, events) = (whep, events)
-                expect("it sees", within: .seconds(60)) { whep.output.contains("first picture") }
-                expect("it is told", within: .seconds(60)) { events.output.contains("event: present") }
+                expect("it sees", within: .seconds(180)) { whep.output.contains("first picture") }
+                expect("it is told", within: .seconds(180)) { events.output.contains("event: present") }
             }
 
             func expectEnd(_ code: String) {
-                expect("the picture ends", within: .seconds(60)) { whep.output.contains("state 0 closed") }
-                expect("the events end with the reason", within: .seconds(60)) { !events.isRunning }
+                expect("the picture ends", within: .seconds(240)) { whep.output.contains("state 0 closed") }
+                expect("the events end with the reason", within: .seconds(180)) { !events.isRunning }
                 #expect(events.output.contains("event: refused") && events.output.contains(code), "\(events.output)")
             }
 
@@ -53,7 +53,7 @@ extension Interop {
         func `a participant that only watches is disconnected, and its token is refused from then on`() throws {
             let gateway = try Gateway()
             let encoder = try Encoder.ffmpeg(.long, to: gateway.quickstart.publishURL, seconds: Encoder.untilStopped)
-            expect("it publishes", within: .seconds(60)) { gateway.log.contains("rtmp_publish_granted") }
+            expect("it publishes", within: .seconds(180)) { gateway.log.contains("rtmp_publish_granted") }
             let (viewer, other) = (try Viewer.make(gateway), try Viewer.make(gateway))
             let watching = try Watching(gateway, viewer.token)
             let staying = try Watching(gateway, other.token)
@@ -64,7 +64,7 @@ extension Interop {
                 WHIP.python, Workspace.package.appending(path: "Tests/Interop/Clients/aiortc_whep.py").path, "0", viewer.token,
                 try gateway.whepURL(gateway.quickstart.participantId),
             ])
-            _ = again.status(within: .seconds(60))
+            _ = again.status(within: .seconds(240))
             #expect(again.output.contains("POST 0 403") && again.output.contains("SD-1007"), "\(again.output)")
             #expect(encoder.isRunning && staying.events.isRunning && !staying.whep.output.contains("closed"))
             _ = try gateway.aws("delete-stage", ["--arn", stage])
@@ -79,12 +79,12 @@ extension Interop {
             let platform = try Platform(2)
             let (node, other) = (platform.nodes[0], platform.nodes[1])
             let encoder = try Encoder.ffmpeg(.long, to: node.quickstart.publishURL, seconds: Encoder.untilStopped)
-            expect("it publishes", within: .seconds(60)) { node.log.contains("rtmp_publish_granted") }
+            expect("it publishes", within: .seconds(180)) { node.log.contains("rtmp_publish_granted") }
             let viewer = try Viewer.make(node)
             let watching = try Watching(node, viewer.token)
             let stage = try #require(node.quickstart.stageArn)
             // The other node learns by heartbeat who watches here.
-            expect("it is found", within: .seconds(60)) {
+            expect("it is found", within: .seconds(180)) {
                 (try? other.aws("disconnect-participant", ["--stage-arn", stage, "--participant-id", viewer.participantId]))
                     != nil
             }
@@ -99,17 +99,17 @@ extension Interop {
         func `one token has its share of places, and its newest displaces its oldest that is not connected`() throws {
             let gateway = try Gateway()
             let encoder = try Encoder.ffmpeg(.long, to: gateway.quickstart.publishURL, seconds: Encoder.untilStopped)
-            expect("it publishes", within: .seconds(60)) { gateway.log.contains("rtmp_publish_granted") }
+            expect("it publishes", within: .seconds(180)) { gateway.log.contains("rtmp_publish_granted") }
             let url = try gateway.whepURL(gateway.quickstart.participantId)
             let script = Workspace.package.appending(path: "Tests/Interop/Clients/aiortc_whep.py").path
             let greedy = try ProgramRun([
                 "env", "PLACES=120", "KEEP=1", WHIP.python, script, "0", try #require(gateway.quickstart.whipToken), url,
             ])
-            #expect(greedy.status(within: .seconds(60)) == 0, "\(greedy.output)")
+            #expect(greedy.status(within: .seconds(240)) == 0, "\(greedy.output)")
             #expect(greedy.output.contains("first created 120"), "\(greedy.output)")
             #expect(try gateway.metrics().sum("stagedoor_whep_subscribers") <= 16)
             let viewer = try ProgramRun([WHIP.python, script, "\(Encoder.untilStopped)", try Viewer.make(gateway).token, url])
-            expect("another's viewer sees", within: .seconds(60)) { viewer.output.contains("first picture") }
+            expect("another's viewer sees", within: .seconds(180)) { viewer.output.contains("first picture") }
             viewer.kill()
             encoder.kill()
             gateway.stop()

@@ -13,12 +13,12 @@ extension Interop {
                 "aiortc_whip.py", ["\(Encoder.untilStopped)", Self.whip(gateway), Self.token(gateway)])
             let rtmp = try Self.url(gateway, gateway.quickstart.participantId)
             let whip = try Self.url(gateway, #require(gateway.quickstart.whipParticipantId))
-            expect("it publishes", within: .seconds(60)) { publisher.output.contains("state connected") }
+            expect("it publishes", within: .seconds(180)) { publisher.output.contains("state connected") }
             let lossy = try Self.client(
                 "aiortc_whep.py", ["12", Self.token(gateway), rtmp, whip], environment: ["DROP=20", "PLI=1"])
             let viewer = try Self.client("aiortc_whep.py", ["12", Self.token(gateway), rtmp, whip, rtmp, whip, rtmp])
-            #expect(viewer.status(within: .seconds(60)) == 0)
-            #expect(lossy.status(within: .seconds(60)) == 0)
+            #expect(viewer.status(within: .seconds(180)) == 0)
+            #expect(lossy.status(within: .seconds(180)) == 0)
             // A repetition that a loaded client asks for too late costs it the rest of a GOP.
             #expect(try Self.decoded(0, lossy.output)["pictures", default: 0] > 10, "\(lossy.output)")
             let metrics = try gateway.admin("metrics")
@@ -32,7 +32,7 @@ extension Interop {
             #expect(
                 (3...40).contains(Self.value(of: "stagedoor_whep_keyframe_requests_total", metrics)), "twice a second at most")
             #expect(viewer.output.matches(of: /DELETE \d 200/).count == 5)
-            try expect("every place is free", within: .seconds(60)) {
+            try expect("every place is free", within: .seconds(180)) {
                 try Self.value(of: "stagedoor_whep_subscribers", gateway.admin("metrics")) == 0
             }
             let workers = Set(gateway.log.matches(of: /"whep_connected".*"worker":(\d)/).map { $0.output.1 })
@@ -47,18 +47,18 @@ extension Interop {
                 configuration: "embedded: {maximumSubscribers: 50, subscribersPerStage: 50}\n\(Gateway.roomForMany)")
             let encoder = try Encoder.ffmpeg(.long, to: gateway.quickstart.publishURL, seconds: Encoder.untilStopped)
             let url = try Self.url(gateway, gateway.quickstart.participantId)
-            expect("it publishes", within: .seconds(60)) { gateway.log.contains("rtmp_publish_granted") }
+            expect("it publishes", within: .seconds(180)) { gateway.log.contains("rtmp_publish_granted") }
             // Each with a token of its own: of one token the newest would displace the oldest.
             let tokens = try gateway.makeTokens(51)
             let client = try Self.client(
                 "aiortc_whep.py", ["0", tokens.joined(separator: ","), url], environment: ["PLACES=51"])
-            #expect(client.status(within: .seconds(60)) == 0, "\(client.output)")
+            #expect(client.status(within: .seconds(180)) == 0, "\(client.output)")
             for turn in ["first", "again"] {
                 #expect(client.output.contains("\(turn) created 50"), "\(client.output)")
                 #expect(client.output.contains("\(turn) refused 503 SD-1141 "), "\(client.output)")
             }
             let nobody = try Self.client("aiortc_whep.py", ["0", Self.token(gateway), url + "x"])
-            _ = nobody.status(within: .seconds(60))
+            _ = nobody.status(within: .seconds(180))
             #expect(nobody.output.contains("POST 0 404") && nobody.output.contains("SD-1140"), "\(nobody.output)")
             encoder.kill()
             gateway.stop()
@@ -69,15 +69,15 @@ extension Interop {
             let gateway = try Gateway(configuration: "whip: {consentTimeout: 5s}")
             let encoder = try Encoder.ffmpeg(.long, to: gateway.quickstart.publishURL, seconds: Encoder.untilStopped)
             let url = try Self.url(gateway, gateway.quickstart.participantId)
-            expect("it publishes", within: .seconds(60)) { gateway.log.contains("rtmp_publish_granted") }
+            expect("it publishes", within: .seconds(180)) { gateway.log.contains("rtmp_publish_granted") }
             let vanishing = try Self.client("aiortc_whep.py", ["\(Encoder.untilStopped)", Self.token(gateway), url])
-            expect("it watches", within: .seconds(60)) { vanishing.output.contains("first picture") }
+            expect("it watches", within: .seconds(180)) { vanishing.output.contains("first picture") }
             vanishing.kill()
-            expect("its place is free", within: .seconds(60)) { gateway.log.contains(#""reason":"connection lost""#) }
+            expect("its place is free", within: .seconds(180)) { gateway.log.contains(#""reason":"connection lost""#) }
             let staying = try Self.client("aiortc_whep.py", ["\(Encoder.untilStopped)", Self.token(gateway), url])
-            expect("it watches", within: .seconds(60)) { staying.output.contains("first picture") }
+            expect("it watches", within: .seconds(180)) { staying.output.contains("first picture") }
             encoder.kill()
-            expect("the participant does not come back", within: .seconds(60)) { staying.output.contains("state 0 closed") }
+            expect("the participant does not come back", within: .seconds(180)) { staying.output.contains("state 0 closed") }
             #expect(Self.value(of: "stagedoor_whep_subscribers", try gateway.admin("metrics")) == 0)
             staying.kill()
             gateway.stop()

@@ -22,6 +22,8 @@ import aiohttp
 from aiortc import RTCPeerConnection, RTCRtpReceiver, RTCSessionDescription
 from aiortc.mediastreams import MediaStreamError
 
+import patient  # by being imported
+
 START = time.time()
 
 

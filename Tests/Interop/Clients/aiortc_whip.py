@@ -22,6 +22,7 @@ from aiortc import (AudioStreamTrack, RTCConfiguration, RTCIceServer, RTCPeerCon
 from aiortc.contrib.media import MediaPlayer
 
 import clock_picture
+import patient  # by being imported
 
 
 class ClockTrack(VideoStreamTrack):

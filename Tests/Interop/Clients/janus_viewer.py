@@ -14,6 +14,8 @@ import urllib.request
 from aiortc import RTCPeerConnection, RTCSessionDescription
 from aiortc.mediastreams import MediaStreamError
 
+import patient  # by being imported
+
 url, mountpoint, seconds = sys.argv[1], int(sys.argv[2]), float(sys.argv[3])
 layers = [tuple(map(int, wanted.split(":"))) for wanted in sys.argv[4:]]
 PATIENCE = 60

@@ -18,6 +18,8 @@ import av.logging
 from aiortc import RTCPeerConnection, RTCRtpReceiver, RTCSessionDescription
 from aiortc.mediastreams import MediaStreamError
 
+import patient  # by being imported
+
 seen = {'switches': 0, 'pictures': 0, 'faults': [], 'gaps': 0, 'backward': 0, 'repeats': 0}
 
 
