@@ -50,6 +50,16 @@ struct SuccessionTests {
         #expect(succession.step(page, waited: .milliseconds(waited), now: now) == step)
     }
 
+    /// What was written lands sooner or later, and the other node stops: whoever began anew would leave it without an end.
+    @Test(arguments: [(nil, 2_100), (page(by: "a"), 4_000), (nil, 4_000)] as [(RegisterPage?, Int)])
+    func `what was taken over is gone on with where nobody confirms it`(page: RegisterPage?, waited: Int) {
+        var plan = RecordingPlan(bucket: "b")
+        plan.reconnectWindow = .seconds(30)
+        let succession = Succession(participant: Self.participant, plan: plan, node: "b")
+        let step = succession.step(page, taken: Self.entries(), waited: .milliseconds(waited), now: Self.began + .seconds(82))
+        #expect(step == .goOn(Self.entries([.takenOver])))
+    }
+
     @Test
     func `numbers leave room for what the other node may still store`() throws {
         let book = try #require(RecordingBook(replaying: Self.entries([.takenOver])))
@@ -75,10 +85,11 @@ struct SharedJournalTests {
     private final class Asked {
         var journal: SharedJournal
         var count = 0
+        var now = MonotonicTime.zero
 
         init(_ journal: SharedJournal) { self.journal = journal }
 
-        func permits(isOver: Bool = false) -> Bool { journal.permits(isOver: isOver) { count += 1 } }
+        func permits(isOver: Bool = false) -> Bool { journal.permits(isOver: isOver, at: now) { count += 1 } }
         func reads(_ page: Result<RegisterPage?, any Error>) -> Bool { journal.read(page) }
     }
 
@@ -117,7 +128,9 @@ struct SharedJournalTests {
         #expect(register.lines.withLock { $0.map(\.kind) } == [.closes])
         // What was asked came before what was written.
         #expect(journal.reads(Self.page("a")))
-        #expect(!journal.permits(isOver: true))
+        #expect(!journal.permits(isOver: true) && journal.count == 1, "a moment later")
+        journal.now = .zero + .milliseconds(500)
+        #expect(!journal.permits(isOver: true) && journal.count == 2)
         #expect(journal.reads(Self.page("a", isClosed: true)))
         for _ in 0..<3 { #expect(journal.permits(isOver: true)) }
         #expect(register.lines.withLock { $0.count } == 1)
@@ -132,7 +145,12 @@ struct SharedJournalTests {
         let journal = Asked(try #require(makeJournal()))
         #expect(!journal.permits(isOver: true))
         #expect(journal.reads(.failure(RecordingTargetError("away"))))
-        #expect(!journal.permits(isOver: true))
+        for millisecond in 0..<1_000 {
+            journal.now = .zero + .milliseconds(millisecond)
+            #expect(!journal.permits(isOver: true))
+            if journal.count == 2 { _ = journal.reads(.failure(RecordingTargetError("away"))) }
+        }
+        #expect(journal.count == 2, "twice a second")
         #expect(makeJournal(window: 0) == nil)
     }
 }

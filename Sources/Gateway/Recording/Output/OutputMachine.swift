@@ -39,7 +39,7 @@ struct OutputMachine {
         case .segment(let number): return .storeSegment(number)
         case nil: break
         }
-        let count = book.storedSegments.count
+        let count = book.storedCount
         if count > 0, !isOver {
             if playlistCount != count { return .storePlaylist(isFinal: false) }
             if !hasMultivariant { return .storeMultivariant(isFinal: false) }

@@ -19,8 +19,12 @@ struct Succession {
     let plan: RecordingPlan
     let node: String
 
-    /// - Parameter waited: since the publish began; its media waits in its feed, which holds some five seconds.
-    func step(_ page: RegisterPage?, waited: Duration, now: WallTime) -> Step {
+    /// - Parameters:
+    ///   - taken: what the register said when this node wrote that it takes it over. That lands, sooner or later: where nobody
+    ///     hears of it in time this node goes on all the same, because the other one stops.
+    ///   - waited: since the publish began; its media waits in its feed, which holds some five seconds.
+    func step(_ page: RegisterPage?, taken: [JournalEntry]? = nil, waited: Duration, now: WallTime) -> Step {
+        if let taken, page == nil || waited >= Self.longest { return .goOn(taken + [.takenOver]) }
         guard let page, !page.isClosed, waited < Self.longest else { return .beginAnew }
         let entries = page.entries
         guard let book = RecordingBook(replaying: entries), book.failure == nil, book.header.fits(participant, plan),

@@ -32,7 +32,10 @@ final class Journal {
 
     /// All whole lines. What a crash cut short, and all behind it, is cut off.
     func recover() throws(SpoolError) -> [JournalEntry] {
-        guard let data = FileManager.default.contents(atPath: file.path), data.count <= Self.maximumByteCount else { return [] }
+        // A publish of a day makes 8 MB, and recordings that encoders come back to last for many.
+        guard let data = try? Data(contentsOf: URL(filePath: file.path), options: .mappedIfSafe) else {
+            throw SpoolError("read \(file.path)", EIO)
+        }
         let decoder = JSONDecoder()
         var entries: [JournalEntry] = []
         var end = data.startIndex
@@ -46,7 +49,4 @@ final class Journal {
         if end < data.endIndex { try SpoolFile.shorten(file.path, to: byteCount) }
         return entries
     }
-
-    /// A publish of a day has 86,400 fragments of 60 bytes, and 43,200 segments of 300.
-    private static let maximumByteCount = 1 << 26
 }

@@ -28,6 +28,11 @@ struct RecordingBook {
     let header: RecordingHeader
     private(set) var initializations: [Initialization] = []
     private(set) var segments: [Segment] = []
+    /// How many of them are stored, from the first on, and what those are together: a day's recording has 14,400, and is asked
+    /// about all the time.
+    private(set) var storedCount = 0
+    private(set) var storedDuration = Duration.zero
+    private(set) var storedByteCount = 0
     /// Numbered from 1.
     private(set) var thumbnailCount = 0
     private(set) var waitingThumbnails: [Thumbnail] = []
@@ -64,7 +69,8 @@ struct RecordingBook {
         case .initializationStored(let number):
             if let index = initializations.lastIndex(where: { $0.number == number }) { initializations[index].isStored = true }
         case .segmentStored(let number):
-            if let index = segments.lastIndex(where: { $0.start.number == number }) { segments[index].isStored = true }
+            if let index = spooledSegments.firstIndex(where: { $0.start.number == number }) { segments[index].isStored = true }
+            countStored()
         case .thumbnail(let number, let byteCount):
             thumbnailCount = number
             waitingThumbnails.append(Thumbnail(number: number, byteCount: byteCount))
@@ -78,6 +84,14 @@ struct RecordingBook {
         case .takenOver: room = ((segments.last?.start.number ?? 0) / Self.roomForFormer + 1) * Self.roomForFormer
         case .failed(let reason): failure = failure ?? reason
         case .closed: isClosed = true
+        }
+    }
+
+    private mutating func countStored() {
+        while storedCount < segments.count, segments[storedCount].isStored {
+            storedDuration += segments[storedCount].duration
+            storedByteCount += segments[storedCount].byteCount
+            storedCount += 1
         }
     }
 
@@ -100,13 +114,14 @@ struct RecordingBook {
     /// More segments than a node has in its spool that nobody knows of.
     private static let roomForFormer = 1_000
 
-    var storedSegments: [Segment] { Array(segments.prefix { $0.isStored }) }
-    var storedDuration: Duration { storedSegments.reduce(.zero) { $0 + $1.duration } }
-    var storedByteCount: Int { storedSegments.reduce(0) { $0 + $1.byteCount } }
+    private var storedSegments: ArraySlice<Segment> { segments[..<storedCount] }
+
+    /// Those that lie in the spool still. Segments are stored in their order.
+    var spooledSegments: ArraySlice<Segment> { segments[storedCount...] }
 
     /// Bytes that lie in the spool still.
     var spooledByteCount: Int {
-        segments.reduce(0) { $0 + ($1.isStored ? 0 : $1.byteCount) } + waitingThumbnails.reduce(0) { $0 + $1.byteCount }
+        spooledSegments.reduce(0) { $0 + $1.byteCount } + waitingThumbnails.reduce(0) { $0 + $1.byteCount }
     }
 
     /// When the first of what is stored was; nil while nothing is.
@@ -119,8 +134,8 @@ struct RecordingBook {
     }
 
     var missing: Missing? {
-        guard let segment = segments.first(where: { !$0.isStored }), segment.isEnded else { return nil }
-        let map = initializations.first { $0.number == segment.start.map }
+        guard let segment = spooledSegments.first, segment.isEnded else { return nil }
+        let map = initializations.last { $0.number == segment.start.map }
         return map?.isStored == false ? .initialization(segment.start.map) : .segment(segment.start.number)
     }
 

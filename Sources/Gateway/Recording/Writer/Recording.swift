@@ -34,7 +34,7 @@ final class Recording {
     private let keys: ObjectKeys
     private var shared: SharedJournal?
     /// Another node goes on with it.
-    private var isElsewhere = false
+    private(set) var isElsewhere = false
     private var media: EncoderMedia?
     private var file: SpoolFile?
     private var fileByteCount = 0
@@ -339,17 +339,15 @@ extension Recording {
             if media == nil { shared?.rests(since: book.pausedSince) }
             return false
         }
-        guard media != nil || shared?.permits(isOver: isOver(at: now), ask: { environment.askRegister(self) }) != false else {
-            return false
-        }
-        (step, stepCount) = (next, book.storedSegments.count)
+        guard media != nil || isPermitted(at: now) else { return false }
+        (step, stepCount) = (next, book.storedCount)
         switch next {
         case .storeInitialization(let number):
             put(keys.initialization(number), file: path(initialization: number), byteCount: nil)
         case .storeSegment(let number):
             put(
                 keys.segment(number), file: path(segment: number),
-                byteCount: book.segments.first { $0.start.number == number }?.byteCount)
+                byteCount: book.spooledSegments.first { $0.start.number == number }?.byteCount)
         case .storeThumbnail(let number):
             put(keys.thumbnail(number), file: path(thumbnail: number), byteCount: nil, type: ObjectKeys.thumbnailType)
         case .storeLatestThumbnail: putLatestThumbnail()
@@ -364,6 +362,11 @@ extension Recording {
         return false
     }
 
+    private func isPermitted(at now: WallTime) -> Bool {
+        let (isOver, moment) = (isOver(at: now), environment.clocks().monotonic)
+        return shared?.permits(isOver: isOver, at: moment) { environment.askRegister(self) } != false
+    }
+
     /// Whether others can take it over.
     var isShared: Bool { shared != nil }
 
@@ -375,7 +378,7 @@ extension Recording {
 
     /// Another node goes on with it.
     func leave() {
-        let left = book.segments.filter { !$0.isStored }.reduce(Duration.zero) { $0 + $1.duration }
+        let left = book.spooledSegments.reduce(Duration.zero) { $0 + $1.duration }
         Log.event(
             .warning, "recording_taken_over",
             [
@@ -410,7 +413,7 @@ extension Recording {
     }
 
     private func stored(_ number: Int) {
-        guard let segment = book.segments.first(where: { $0.start.number == number }) else { return }
+        guard let segment = book.spooledSegments.first(where: { $0.start.number == number }) else { return }
         if noteStored(.segmentStored(number)) { SpoolFile.remove(path(segment: number)) }
         environment.spool.release(segment.byteCount)
         environment.metrics.seconds.increment(by: Int(segment.duration.inSeconds.rounded()))

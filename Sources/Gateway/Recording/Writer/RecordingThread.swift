@@ -34,6 +34,8 @@ final class RecordingThread {
         let feed: RecordingFeed
         let tracksShareClock: Bool
         let since: MonotonicTime
+        /// What the register said when this node wrote that it takes the recording over.
+        var taken: [JournalEntry]?
         /// Until the register is asked again.
         var pause: TimerWatch?
     }
@@ -84,13 +86,13 @@ final class RecordingThread {
             begin(participant, plan, feed, tracksShareClock: tracksShareClock)
         case .answered(let id, let result):
             recordings[id]?.answered(result)
-            advance()
+            advance(id)
         case .pictured(let id, let jpeg):
             recordings[id]?.pictured(jpeg)
-            advance()
+            advance(id)
         case .registerRead(let id, let page):
             recordings[id]?.registerRead(page)
-            advance()
+            advance(id)
         case .succession(let id, let page): decide(id, page)
         case .stop: stop()
         }
@@ -131,10 +133,12 @@ final class RecordingThread {
         guard let arrival = arrivals[id], let register = director.register else { return }
         let waited = EventLoop.monotonicNow() - arrival.since
         let page = try? page.get()
-        switch arrival.succession.step(page, waited: waited, now: EventLoop.wallNow()) {
+        switch arrival.succession.step(page, taken: arrival.taken, waited: waited, now: EventLoop.wallNow()) {
         case .beginAnew: return arrived(id, [])
         case .goOn(let entries): return arrived(id, entries)
-        case .takeOver: if case .began(let header)? = page?.entries.first { takeOver(header, register) }
+        case .takeOver:
+            arrivals[id]?.taken = page?.entries
+            if case .began(let header)? = page?.entries.first { takeOver(header, register) }
         case .askAgain: break
         }
         arrivals[id]?.pause = loop.schedule(after: Self.interval) { [unowned self] in ask(register, for: id) }
@@ -158,6 +162,7 @@ final class RecordingThread {
         let now = EventLoop.wallNow()
         let former = recordings.values.first { recording in
             recording.header.fits(participant, plan) && recording.book.failure == nil && !recording.isOver(at: now)
+                && !recording.isElsewhere
         }
         guard let former else { return nil }
         if former.isLive {
@@ -237,6 +242,15 @@ final class RecordingThread {
     private func advance() {
         let now = EventLoop.wallNow()
         for (id, recording) in recordings where recording.advance(at: now) { recordings[id] = nil }
+        settle()
+    }
+
+    private func advance(_ id: ObjectIdentifier) {
+        if recordings[id]?.advance(at: EventLoop.wallNow()) == true { recordings[id] = nil }
+        settle()
+    }
+
+    private func settle() {
         metrics.spool.set(Double(spool.byteCount))
         if live.isEmpty, recordings.isEmpty { timer = nil }
         if stopDeadline != nil, recordings.values.allSatisfy(\.isIdle) { loop.stop() }

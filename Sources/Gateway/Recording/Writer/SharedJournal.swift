@@ -2,11 +2,16 @@ import Wire
 
 /// A recording's part in a cluster's register: what is stored of it, for other nodes, and whether it is this node's still.
 struct SharedJournal {
-    private enum Standing { case unknown, asked, held, closed }
+    private enum Standing {
+        case unknown, asked, held, closed
+        /// It was asked in vain: nobody answered, or what is written had not come there yet.
+        case unanswered
+    }
 
     private let register: any RecordingRegister
     private let header: RecordingHeader
     private var standing = Standing.unknown
+    private var askedAt = MonotonicTime.zero
     private var hasClosed = false
     /// What the register says; nil when nobody knows.
     private var saysRest: Bool?
@@ -55,8 +60,8 @@ struct SharedJournal {
     /// Whether the next thing may be stored, of a recording that nobody feeds here: another node may have it by now.
     /// - Parameters:
     ///   - isOver: nobody goes on with it after this.
-    ///   - ask: has the register read, whose page comes as `read`.
-    mutating func permits(isOver: Bool, ask: () -> Void) -> Bool {
+    ///   - ask: has the register read, whose page comes as `read`; one that could not say is left alone for a moment.
+    mutating func permits(isOver: Bool, at now: MonotonicTime, ask: () -> Void) -> Bool {
         if isOver, !hasClosed {
             (hasClosed, standing) = (true, .unknown)
             register.write(RegisterLine(.closes, of: header, []))
@@ -67,8 +72,9 @@ struct SharedJournal {
             standing = .unknown
             return true
         case .asked: return false
-        case .unknown:
-            standing = .asked
+        case .unanswered where now - askedAt < Self.pause: return false
+        case .unknown, .unanswered:
+            (standing, askedAt) = (.asked, now)
             ask()
             return false
         }
@@ -76,11 +82,13 @@ struct SharedJournal {
 
     /// - Returns: false when it is another node's.
     mutating func read(_ page: Result<RegisterPage?, any Error>) -> Bool {
-        standing = .unknown
+        standing = .unanswered
         guard case .success(let page) = page else { return true }
         if let page, page.node != register.node { return false }
         // What is written comes after what was asked: until it is there, it is asked again.
         if page?.isClosed ?? hasClosed { standing = .closed } else if !hasClosed { standing = .held }
         return true
     }
+
+    private static let pause = Duration.milliseconds(500)
 }
