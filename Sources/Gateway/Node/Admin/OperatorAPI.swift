@@ -12,8 +12,8 @@ import Store
 import WHIPIngest
 import Wire
 
-/// `/v1/…` of the admin listener beside events: the overview, sessions with their stories, metrics of stages, what sets up OBS,
-/// descriptions for static receivers, and thumbnails.
+/// `/v1/…` of the admin listener beside events: the overview, sessions with their stories, which of two encoders a stage gets,
+/// what sets up OBS, descriptions for static receivers, and thumbnails.
 struct OperatorAPI {
     let whip: WHIPContext?
     let descriptions: DescriptionFiles

@@ -90,7 +90,7 @@ public final class StaticRouter: Sendable {
             described = text
             publish(publication.grant.participant, text)
         }
-        (leg.onFormatChanged, leg.onLayersChanged) = ({ _, _ in describe() }, describe)
+        (leg.onFormatChanged, leg.onLayersChanged) = (describe, describe)
         describe()
         return leg
     }

@@ -47,7 +47,7 @@ final class ForwardingSession {
         }
         layers = publication.layers
         // All legs learn the same: one of them speaks for all.
-        legs[0].onFormatChanged = { [unowned self] _, _ in considerAnnouncing() }
+        legs[0].onFormatChanged = { [unowned self] in considerAnnouncing() }
         legs[0].onLayersChanged = { [unowned self] in
             layers = publication.layers
             considerAnnouncing()

@@ -39,10 +39,10 @@ struct LossTracker {
 
     private var missing: [Missing] = []
     private var highest: Int64?
-    /// Where the numbers began, at first or after a jump.
-    private var first: (sequenceNumber: Int64, arrival: MonotonicTime) = (0, .zero)
     /// Of the packet with that number.
     private var highestTimestamp: UInt32 = 0
+    /// Where the numbers began, at first or after a jump.
+    private var first: (sequenceNumber: Int64, arrival: MonotonicTime) = (0, .zero)
     /// One bit per number of the last 2,048: came.
     private var seen = [UInt64](repeating: 0, count: windowByWords)
     /// Smoothed time from a NACK to its packet; nil before the first.

@@ -20,14 +20,14 @@ extension TransportContext {
             fragment = try SDPFragment(parsing: request.body)
         } catch { throw Refusal(.malformedFragment, sentence: "The SDP fragment is malformed: \(error).") }
         let isRestart = fragment.iceUfrag != nil && fragment.iceUfrag != entry.transport.remoteUfrag
-        try checkPrecondition(request, entry, isRestart: isRestart)
+        try checkPrecondition(request, entry)
         if isRestart { return try restart(fragment, entry) }
         // Trickle: as lite agent we wait for checks and need no candidate; unusable ones would be dropped silently anyway.
         return HTTPResponse(.noContent)
     }
 
-    /// If-Match (RFC 9725 §4.3.1): `*` for a restart, the current ETag for trickle.
-    private func checkPrecondition(_ request: HTTPRequest, _ entry: any TransportEntry, isRestart: Bool) throws(Refusal) {
+    /// If-Match (RFC 9725 §4.3.1): `*` or the current ETag, for trickle and restart alike.
+    private func checkPrecondition(_ request: HTTPRequest, _ entry: any TransportEntry) throws(Refusal) {
         let tags = request.headers.list(of: "If-Match")
         guard !tags.isEmpty else {
             if configuration.whip.strictETags { throw Refusal(.preconditionRequired) }

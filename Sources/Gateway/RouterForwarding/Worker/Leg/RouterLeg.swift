@@ -10,8 +10,8 @@ public import Wire
 /// Nothing is forwarded before `open`; until then the start gate keeps the latest GOP. The leg lives until the publication
 /// ends or `close` is called, and says BYE.
 public final class RouterLeg: MediaSink {
-    /// A track's format became known or changed: the driver writes it into the router's SDP.
-    public var onFormatChanged: (TrackID, TrackFormat) -> Void = { _, _ in }
+    /// A track's format became known or changed.
+    public var onFormatChanged: () -> Void = {}
     public var onMuteChanged: (TrackID, Bool) -> Void = { _, _ in }
     public var onLayersChanged: () -> Void = {}
     public var onEnded: (SessionEnd) -> Void = { _ in }
@@ -103,7 +103,7 @@ public final class RouterLeg: MediaSink {
         unsafe send(packets, run, spread: nil)
     }
 
-    public func formatChanged(_ track: TrackID, to format: TrackFormat) { onFormatChanged(track, format) }
+    public func formatChanged(_ track: TrackID, to format: TrackFormat) { onFormatChanged() }
     public func muteChanged(_ track: TrackID, isMuted: Bool) { onMuteChanged(track, isMuted) }
 
     public func layersChanged() {

@@ -29,8 +29,9 @@ final class RouterTrack {
     private(set) var packetCount: UInt32 = 0
     private(set) var octetCount: UInt32 = 0
     var hasReported = false
-    /// Half the time between the last two pictures, as RTP ticks.
+    /// RTP time of the last picture.
     private var lastTimestamp: Int64?
+    /// Half the time between the last two pictures, 8 ms at most: over which a long frame is spread.
     private(set) var spread = Duration.milliseconds(8)
 
     /// - Parameter layer: whose packets go out from wherever it is.
