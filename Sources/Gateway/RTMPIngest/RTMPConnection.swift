@@ -290,12 +290,10 @@ final class RTMPConnection {
                 wasLive: session != nil, sessionID: session))
     }
 
-    /// Asks the encoder of a live publish to connect anew.
-    /// - Returns: whether it could be asked.
-    func requestReconnect(tcURL: String?) -> Bool {
-        guard isLive, session.requestReconnect(tcURL: tcURL, description: "This gateway is draining.") else { return false }
+    /// Asks the encoder of a live publish to connect anew, if it can.
+    func requestReconnect() {
+        guard isLive, session.requestReconnect(description: "This gateway is draining.") else { return }
         flush()
-        return true
     }
 
     /// Called once a second while a publish is live.

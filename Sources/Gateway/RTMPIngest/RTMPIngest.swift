@@ -45,9 +45,8 @@ public final class RTMPIngest {
 
     var settings: RTMPSettings { environment.settings }
 
-    /// Connections of this worker, and those of them that publish.
+    /// Connections of this worker.
     public var connectionCount: Int { connections.count }
-    public var liveCount: Int { connections.values.count { $0.isLive } }
 
     /// Ends everything, encoders are told nothing: they reconnect.
     public func stop() {
@@ -63,9 +62,8 @@ public final class RTMPIngest {
     }
 
     /// Asks the encoders that understand it to connect anew, a drain's gentle way (Enhanced RTMP v2).
-    /// - Returns: how many were asked.
-    public func requestReconnect(tcURL: String?) -> Int {
-        connections.values.count { $0.requestReconnect(tcURL: tcURL) }
+    public func requestReconnect() {
+        for connection in Array(connections.values) { connection.requestReconnect() }
     }
 
     func isTrustedProxy(_ address: IPAddress) -> Bool { environment.trustedProxies.contains { $0.contains(address) } }

@@ -5,8 +5,6 @@ import Wire
 struct ListMetrics {
     /// Series of one answer, at most, as CloudWatch has them.
     static let page = 500
-    /// Dimensions by which to choose, at most.
-    static let maximumFilters = 10
     /// A series without points for so long is listed no more.
     static let listed: Int32 = 14 * 24 * 60
     static let recentlyActive: Int32 = 3 * 60

@@ -36,9 +36,6 @@ struct BandwidthEstimate {
     /// Whether the viewer tells of each packet: only then tries with padding show anything.
     var hasFeedback: Bool { lastFeedback != nil }
 
-    /// What the viewer lost lately, of 1.
-    var lossFraction: Double { loss.fraction }
-
     /// The packet with the number `sent.next` goes out.
     mutating func sent(byteCount: Int, at now: MonotonicTime) { sent.add(byteCount: byteCount, at: now) }
 

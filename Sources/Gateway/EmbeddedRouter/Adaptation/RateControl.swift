@@ -73,7 +73,7 @@ struct RateControl {
 /// How much the way to a viewer carries by what it loses (draft-ietf-rmcat-gcc-02 §6): above a tenth down, below a fiftieth up.
 struct LossControl {
     private(set) var bitsPerSecond: Double
-    private(set) var fraction = 0.0
+    private var fraction = 0.0
     /// Whether loss has ever been heavy.
     private(set) var hasTakenAway = false
     private var expected = 0

@@ -29,9 +29,6 @@ final class EventService: NodeService {
 
     /// Serves `GET /v1/events` as server-sent events, from `Last-Event-ID` on.
     func stream(_ request: HTTPRequest, _ exchange: HTTPExchange) {
-        guard request.method == .get else {
-            return exchange.respond(ProblemDocument(.methodNotAllowed).response(headers: ["Allow": "GET"]))
-        }
         guard readers.count < EventStreamHub.maximumSubscribers, let stream = exchange.startEventStream() else {
             return exchange.respond(ProblemDocument(.serviceUnavailable, detail: "Too many readers of events."))
         }

@@ -166,7 +166,7 @@ final class Worker {
 
     private func carryOut(_ order: WorkerOrder) {
         switch order {
-        case .requestReconnect: _ = rtmp.requestReconnect(tcURL: nil)
+        case .requestReconnect: rtmp.requestReconnect()
         case .replaceTLS(let context):
             rtmp.tls = context
             shared?.tls = context

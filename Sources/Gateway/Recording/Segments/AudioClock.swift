@@ -10,7 +10,6 @@ struct AudioClock: Equatable {
     /// Where the frame before ends by its stamp.
     private var stampEnd: Int64 = 0
     private var isSlewing = false
-    private(set) var droppedCount = 0
 
     init(timescale: Int64) { self.timescale = timescale }
 
@@ -30,10 +29,7 @@ struct AudioClock: Equatable {
             (self.next, isSlewing) = (stamp &+ duration, false)
             return stamp
         }
-        if error <= -gap {
-            droppedCount += 1
-            return nil
-        }
+        if error <= -gap { return nil }
         if error.magnitude > UInt64(deadBand) {
             isSlewing = true
         } else if error.magnitude <= UInt64(settled) {

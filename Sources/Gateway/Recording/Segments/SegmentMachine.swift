@@ -92,9 +92,6 @@ struct SegmentMachine {
         var duration = Duration.zero
     }
 
-    /// Frames of audio that there was no time for.
-    var droppedAudioCount: Int { clock.droppedCount }
-
     // MARK: - Inputs
 
     /// How the audio that follows is to be decoded.

@@ -110,7 +110,6 @@ final class ForwardingSession {
         guard !isEnded else { return }
         isEnded = true
         (waiting, watching) = (nil, nil)
-        guard announced != nil else { return onEvent(.ended(reason: reason.reasonForRouter, keepsAnnounce: true)) }
         onEvent(.ended(reason: reason.reasonForRouter, keepsAnnounce: reason == .takenOver))
     }
 }

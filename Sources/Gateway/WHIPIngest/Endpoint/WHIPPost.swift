@@ -121,7 +121,8 @@ final class WHIPPost {
         endpoint.awaitClaim(of: entry)
         entry.note(.posted)
         SessionLog.posted(entry)
-        var response = context.transport.created(entry, location: "/whip/sessions/\(entry.id)") { entry.offer.answer($0) }
+        let location = WHIPResource.sessionPrefix + entry.id
+        var response = context.transport.created(entry, location: location) { entry.offer.answer($0) }
         response.headers[Self.warningHeader] = endpoint.host?.rememberedWarning(for: entry.grant, request)
         self.respond = nil
         respond(response)

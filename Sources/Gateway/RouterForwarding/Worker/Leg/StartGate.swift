@@ -12,7 +12,6 @@ final class StartGate {
         var sequenceNumber: Int64
         var timestamp: Int64
         var marker: Bool
-        var isKeyframe: Bool
     }
 
     static let maximumAge = Duration.seconds(2)
@@ -78,8 +77,7 @@ final class StartGate {
         for index in packets.indices {
             let packet = unsafe packets[index]
             let note = Note(
-                run: run, sequenceNumber: packet.sequenceNumber, timestamp: packet.timestamp, marker: packet.marker,
-                isKeyframe: run.isKeyframe)
+                run: run, sequenceNumber: packet.sequenceNumber, timestamp: packet.timestamp, marker: packet.marker)
             unsafe withUnsafeBytes(of: packet.head.littleEndian) { head in
                 let start = unsafe UnsafeRawBufferPointer(rebasing: head[..<Int(packet.headCount)])
                 unsafe queue.append(start, packet.payload, note: note)
@@ -111,6 +109,6 @@ extension MediaRun {
 extension StartGate.Note {
     /// Packets of one access unit share their RTP time.
     fileprivate func belongs(with other: Self) -> Bool {
-        timestamp == other.timestamp && run.arrival == other.run.arrival && isKeyframe == other.isKeyframe
+        timestamp == other.timestamp && run.arrival == other.run.arrival && run.isKeyframe == other.run.isKeyframe
     }
 }
