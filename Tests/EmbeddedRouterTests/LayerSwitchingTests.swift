@@ -90,7 +90,7 @@ struct LayerSwitchingTests {
         let feed = MediaFeed(to: RouterInbox())
         feed.want(.all)
         encoder.publication.add(tap)
-        tap.add(feed, at: clock.now)
+        tap.add(feed)
         var viewer = Viewer(try SubscriberTrackTests.track(.video))
         var (random, switches, former) = (SplitMix64(seed: 2), 0, UInt8?.none)
         while switches < 1_000 {

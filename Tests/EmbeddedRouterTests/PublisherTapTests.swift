@@ -40,7 +40,7 @@ struct PublisherTapTests {
         var wanted = LayerSet()
         for layer in layers { wanted.insert(layer) }
         feed.want(wanted)
-        tap.add(feed, at: clock.now)
+        tap.add(feed)
         return feed
     }
 

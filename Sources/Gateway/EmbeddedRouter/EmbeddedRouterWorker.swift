@@ -101,7 +101,7 @@ import Wire
             for participant in watched.values { participant.drain(at: now) }
         case .subscribe(let tap, let feed):
             guard let tap = taps[tap.number] else { return feed.end() }
-            tap.add(feed, at: loop.now)
+            tap.add(feed)
         case .unsubscribe(let tap, let feed): taps[tap.number]?.remove(feed)
         case .keyframeWanted(let tap, let layer): taps[tap.number]?.requestKeyframe(of: layer, at: loop.now)
         case .layers(let feed, let layers): participant(of: feed)?.layersChanged(layers)

@@ -34,7 +34,7 @@ public final class TransportContext: Sendable {
             generation: configuration.generation)
         candidates = CandidateList.make(configuration.advertisedAddresses, tcp: configuration.tcpAddresses)
         certificates = try CertificateRotation()
-        inboxes = (0..<workerCount).map { WorkerInbox(index: $0, workerCount: workerCount) }
+        inboxes = (0..<workerCount).map { _ in WorkerInbox(workerCount: workerCount) }
     }
 
     /// The transport of a new session, with credentials of its own. `add` it before its 201 is written.
@@ -133,7 +133,7 @@ final class WorkerInbox: Sendable {
     let sender = Lock<MailboxSender<TransportMessage>?>(nil)
     private let rings: [Lock<DatagramRing?>]
 
-    init(index: Int, workerCount: Int) { rings = (0..<workerCount).map { _ in Lock(nil) } }
+    init(workerCount: Int) { rings = (0..<workerCount).map { _ in Lock(nil) } }
 
     func ring(from: Int) -> DatagramRing {
         rings[from].withLock { ring in

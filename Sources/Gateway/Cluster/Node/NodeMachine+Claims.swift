@@ -19,7 +19,7 @@ extension NodeMachine {
         if !claim.takesOver, held[claim.key.stageID]?[claim.key.participantID] != nil {
             return finish(number, [.heldHere(claim: number)], now)
         }
-        if outage.isAway { return finish(number, away(number, now), now) }
+        if outage.isAway { return finish(number, away(number), now) }
         claims[number]?.expected = claim.takesOver ? lastSeen[claim.key] ?? 0 : 0
         return attempt(number, now)
     }
@@ -57,7 +57,7 @@ extension NodeMachine {
         if isDone { marked.formUnion(stages) }
         let waiting = claims.values.filter { $0.phase == .marking && stages.contains($0.key.stageID) }
         return waiting.sorted { $0.number < $1.number }.flatMap {
-            isDone ? attempt($0.number, now) : finish($0.number, away($0.number, now), now)
+            isDone ? attempt($0.number, now) : finish($0.number, away($0.number), now)
         }
     }
 
@@ -133,7 +133,7 @@ extension NodeMachine {
     }
 
     /// What becomes of a claim while the server is away: refused, or admitted on its own proof.
-    mutating func away(_ number: Int, _ now: MonotonicTime) -> [ClusterAction] {
+    mutating func away(_ number: Int) -> [ClusterAction] {
         guard let claim = claims[number] else { return [] }
         let sets = Set(held[claim.key.stageID, default: [:]].values.map(\.set)).union([claim.set]).subtracting([""])
         guard settings.cluster.degraded == .admit, claim.isToken, sets.count <= settings.quotas.publishersPerStage else {

@@ -169,12 +169,12 @@ package struct NodeMachine: Sendable {
         switch (call, answer) {
         case (.claim(let number, let arguments), .claimed(let result)): return claimed(number, arguments, result, now)
         case (.heard(_, let number), .heard(let age)): return heardOfOwner(number, age, now)
-        case (.claim(let number, _), _), (.heard(_, let number), _): return finish(number, away(number, now), now)
+        case (.claim(let number, _), _), (.heard(_, let number), _): return finish(number, away(number), now)
         case (.mark(let stages), _): return marked(stages, answer != nil, now)
         case (.renew(let stage, let leases), .renewed(let results)): return renewed(stage, leases, results, now)
         case (.release(let lease), .none): unreleased.insert(lease)
         case (.release(let lease), _): watchIdleness(of: lease.key.stageID, now)
-        case (.end(let stage, _, let ending), .ended(let leases)): return tell(leases, ending, stage)
+        case (.end(_, _, let ending), .ended(let leases)): return tell(leases, ending)
         case (.sweep(let stage, let node, _), .swept(let left, let ended)): return swept(stage, node, left, ended, now)
         case (.sweep(_, let node, _), _), (.stages(ofNode: let node), nil): burials[node] = nil
         case (.stages(ofNode: let node), .names(let stages)): return sweep(node, stages)
@@ -314,7 +314,7 @@ extension NodeMachine {
         return [.call(call)]
     }
 
-    private func tell(_ leases: [RemoteLease], _ ending: LeaseEnding, _ stage: String) -> [ClusterAction] {
+    private func tell(_ leases: [RemoteLease], _ ending: LeaseEnding) -> [ClusterAction] {
         leases.filter { $0.node != settings.nodeID }.map { .send(.end($0.lease, ending), to: $0.node) }
     }
 }

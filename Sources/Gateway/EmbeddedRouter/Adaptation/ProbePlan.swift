@@ -66,7 +66,7 @@ struct ProbePlan {
     mutating func sent(byteCount: Int) { current?.sentByteCount += byteCount }
 
     /// - Returns: bits a second that the way has proven to carry, once all of a try is told of.
-    mutating func take(_ packets: [DeliveredPacket], at now: MonotonicTime) -> Double? {
+    mutating func take(_ packets: [DeliveredPacket]) -> Double? {
         guard outcome != nil else { return nil }
         for packet in packets { note(packet) }
         guard let told = outcome, packets.last.map({ $0.number >= told.range.upperBound - 1 }) == true else { return nil }

@@ -51,7 +51,7 @@ struct ViewerAdaptation {
 
     mutating func received(_ feedback: TransportWideFeedback, at now: MonotonicTime) {
         let packets = estimate.received(feedback, isTried: probes.isUnderWay, at: now)
-        if let proven = probes.take(packets, at: now) { estimate.proven(proven, at: now) }
+        if let proven = probes.take(packets) { estimate.proven(proven, at: now) }
         update(at: now)
     }
 

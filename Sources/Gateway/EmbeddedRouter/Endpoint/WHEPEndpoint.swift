@@ -33,7 +33,7 @@ public final class WHEPEndpoint {
     /// - Returns: false when the path is none of ours; then nothing is answered.
     public func handle(_ request: HTTPRequest, _ exchange: HTTPExchange) -> Bool {
         guard let resource = WHEPResource(request) else { return false }
-        let answer = { (response: HTTPResponse) in exchange.respond(CrossOrigin.allow(response, for: request)) }
+        let answer = { (response: HTTPResponse) in exchange.respond(CrossOrigin.allow(response)) }
         switch (request.method, resource) {
         case (.options, _):
             answer(
@@ -169,7 +169,7 @@ public final class WHEPEndpoint {
     private func openEvents(_ request: HTTPRequest, _ id: String, _ names: String, _ exchange: HTTPExchange) {
         do throws(Refusal) {
             try events.open(try find(request, id), names: names, exchange)
-        } catch { exchange.respond(CrossOrigin.allow(Problem.response(error), for: request)) }
+        } catch { exchange.respond(CrossOrigin.allow(Problem.response(error))) }
     }
 
     private func closeEvents(_ request: HTTPRequest, _ id: String) -> HTTPResponse {

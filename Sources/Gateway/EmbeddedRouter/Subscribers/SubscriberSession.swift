@@ -259,7 +259,7 @@ final class SubscriberSession: TransportSession {
         guard now - lastReport >= Self.reportPeriod else { return }
         report(&video, at: now)
         report(&audio, at: now)
-        if lastReport != .zero { measure(over: (now - lastReport).inSeconds, at: now) }
+        if lastReport != .zero { measure(over: (now - lastReport).inSeconds) }
         (sentByteCount, soundByteCount, lastReport) = (0, 0, now)
     }
 
@@ -275,7 +275,7 @@ final class SubscriberSession: TransportSession {
         toldState = now
     }
 
-    private func measure(over elapsed: Double, at now: MonotonicTime) {
+    private func measure(over elapsed: Double) {
         let frames = video?.frameCount ?? 0
         adaptation.soundBitsPerSecond = Int(Double(soundByteCount * 8) / elapsed)
         statistics.bitsPerSecond = Int(Double(sentByteCount * 8) / elapsed)

@@ -28,7 +28,7 @@ final class PublisherTap: MediaSink {
 
     // MARK: - Subscribers
 
-    func add(_ feed: MediaFeed, at now: MonotonicTime) {
+    func add(_ feed: MediaFeed) {
         writers.append(MediaFeedWriter(feed))
         pool.reserve()
         clockRead = Self.unread

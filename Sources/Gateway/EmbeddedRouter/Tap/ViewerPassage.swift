@@ -27,7 +27,7 @@ import Wire
         guard let offer, let section = try SubscriberOffer(negotiating: offer).section(.video) else { return }
         track = SubscriberTrack(section, SubscriberSources(video: 1, retransmission: 2, audio: 3), random: (0, 0))
         feed.want(.all)
-        tap.add(feed, at: .zero)
+        tap.add(feed)
     }
 
     deinit { unsafe buffer.deallocate() }

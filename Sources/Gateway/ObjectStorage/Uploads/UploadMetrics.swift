@@ -21,7 +21,7 @@ public struct UploadMetrics: Sendable {
         lag.set(duration.inSeconds)
     }
 
-    func count(_ result: UploadResult, _ upload: Upload) {
+    func count(_ result: UploadResult) {
         switch result {
         case .stored: stored.increment()
         case .failed: failed.increment()

@@ -96,7 +96,7 @@ final class UploadThread {
 
     private func finish(_ id: UInt64, _ result: UploadResult) {
         guard let upload = uploads.removeValue(forKey: id) else { return }
-        metrics.count(result, upload)
+        metrics.count(result)
         upload.done(result)
     }
 

@@ -135,10 +135,10 @@ struct SegmentMachine {
     mutating func audioCame(_ bytes: [UInt8], at time: Int64, duration: Int64) -> [Action] {
         guard let audio, duration > 0, time.magnitude <= Self.largestTime else { return [] }
         if phase == .running, isJump(to: time &+ shift, from: lastAudioEnd) { breakOff() }
-        let length = duration * 90_000 / audio.timescale
         if phase == .waiting {
-            keepWhileWaiting(bytes, at: time, duration: duration, length)
+            keepWhileWaiting(bytes, at: time, duration: duration)
         } else {
+            let length = duration * 90_000 / audio.timescale
             append(bytes, at: time &+ shift, duration: duration)
             lastAudioEnd = time &+ shift &+ length
             planByAudio()
@@ -218,7 +218,7 @@ struct SegmentMachine {
     }
 
     /// Until a keyframe comes sound is kept for a while; then it is clear that there is sound alone.
-    private mutating func keepWhileWaiting(_ bytes: [UInt8], at time: Int64, duration: Int64, _ length: Int64) {
+    private mutating func keepWhileWaiting(_ bytes: [UInt8], at time: Int64, duration: Int64) {
         guard let audio else { return }
         let samples = time &* audio.timescale / 90_000
         if let last = pending.audio.last, (samples - last.timestamp).magnitude > UInt64(audio.timescale) { pending.removeAll() }

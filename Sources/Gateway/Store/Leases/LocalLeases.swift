@@ -61,19 +61,19 @@ package final class LocalLeases: Sendable {
     }
 
     package func release(_ lease: PublishLease) {
-        change(lease.stageID) { $0.release(lease, now: $1) }
+        change { $0.release(lease, now: $1) }
     }
 
-    package func started(_ lease: PublishLease) -> Bool { change(lease.stageID) { $0.started(lease, now: $1) } }
+    package func started(_ lease: PublishLease) -> Bool { change { $0.started(lease, now: $1) } }
 
-    package func wasTest(_ lease: PublishLease) { change(lease.stageID) { $0.wasTest(lease, now: $1) } }
+    package func wasTest(_ lease: PublishLease) { change { $0.wasTest(lease, now: $1) } }
 
     package func failed(_ lease: PublishLease, errorCode: String) -> Bool {
-        change(lease.stageID) { $0.failed(lease, errorCode: errorCode, now: $1) }
+        change { $0.failed(lease, errorCode: errorCode, now: $1) }
     }
 
     package func warned(_ lease: PublishLease, rule: String, sentence: String) {
-        change(lease.stageID) { $0.warned(lease, LeaseTable.Warning(rule: rule, sentence: sentence), now: $1) }
+        change { $0.warned(lease, LeaseTable.Warning(rule: rule, sentence: sentence), now: $1) }
     }
 
     /// A participant without a lease failed.
@@ -81,7 +81,7 @@ package final class LocalLeases: Sendable {
     package func refused(
         _ grant: PublishGrant, _ ingestProtocol: IngestProtocol, errorCode: String, session: StageSession, isLive: Bool
     ) -> Bool {
-        change(grant.stageID) { table, now in
+        change { table, now in
             table.begin(session, now: now)
             let writes = table.refused(grant, ingestProtocol, errorCode: errorCode, now: now)
             return isLive ? writes.filter { if case .participant = $0 { false } else { true } } : writes
@@ -93,18 +93,18 @@ package final class LocalLeases: Sendable {
     /// - Parameter session: the stage's running one. When it is another than before, all who watch move there.
     /// - Returns: whether the history learnt of the stage's session.
     package func watchStarted(_ watching: Watching, session: StageSession) -> Bool {
-        change(watching.grant.stageID) { table, now in
+        change { table, now in
             move(&table, to: session, now: now) + table.watchStarted(watching, now: now)
         }
     }
 
     package func watchStopped(_ watching: Watching) {
-        change(watching.grant.stageID) { $0.watchStopped(watching, now: $1) }
+        change { $0.watchStopped(watching, now: $1) }
     }
 
     /// - Parameter session: the stage's running one.
     package func watchRefused(_ watching: Watching, errorCode: String, session: StageSession) {
-        change(watching.grant.stageID) { table, now in
+        change { table, now in
             table.begin(session, isRecorded: true, now: now)
             return table.watchRefused(watching, errorCode: errorCode, now: now)
         }
@@ -113,7 +113,7 @@ package final class LocalLeases: Sendable {
     /// The history was told that those who watch on the stage left: they come again.
     /// - Parameter session: the stage's running one.
     package func moveViewers(to session: StageSession) -> Bool {
-        change(ResourceName.identifier(inARN: session.stageARN)) { table, now in
+        change { table, now in
             table.begin(session, now: now)
             return table.moveViewers(ofStage: session.stageARN, now: now)
         }
@@ -127,12 +127,12 @@ package final class LocalLeases: Sendable {
 
     /// The history was told that the lease's holder left: it comes again, under another generation.
     package func revive(_ lease: PublishLease, generation: UInt64) {
-        change(lease.stageID) { $0.revive(lease, generation: generation, now: $1) }
+        change { $0.revive(lease, generation: generation, now: $1) }
     }
 
     /// - Returns: whether the history learnt of the stage's session.
     @discardableResult
-    private func change(_ stageID: String, _ body: (inout LeaseTable, WallTime) -> [HistoryWrite]) -> Bool {
+    private func change(_ body: (inout LeaseTable, WallTime) -> [HistoryWrite]) -> Bool {
         let now = wallNow()
         return table.withLock { table in
             let writes = body(&table, now)

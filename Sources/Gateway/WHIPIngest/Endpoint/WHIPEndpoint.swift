@@ -43,7 +43,7 @@ public final class WHIPEndpoint {
     /// - Returns: false when the path is none of ours; then `respond` is not called.
     public func handle(_ request: HTTPRequest, respond: @escaping (HTTPResponse) -> Void) -> Bool {
         let request = proxy?.asTheEncoderSent(request, now: EventLoop.wallNow()) ?? request
-        let answer = { (response: HTTPResponse) in respond(CrossOrigin.allow(response, for: request)) }
+        let answer = { (response: HTTPResponse) in respond(CrossOrigin.allow(response)) }
         guard let resource = WHIPResource(path: request.path, servesPublishPage: servesPublishPage) else { return false }
         // The root is ours for POST alone: other programs' pages may live there.
         if resource == .root, request.method != .post, request.method != .options { return false }

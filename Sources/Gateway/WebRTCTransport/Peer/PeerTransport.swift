@@ -188,7 +188,7 @@ import Wire
 /// DTLS of a session, in either role, within the loop's handshake budget; its keys end up in the session's SRTP contexts.
 extension PeerTransport {
     /// As DTLS client: sends the ClientHello, right after the binding response.
-    func startHandshake(at now: MonotonicTime) {
+    func startHandshake() {
         guard dtls == nil, let dtls = makeConnection(.client) else { return }
         run(dtls) { connection throws(DTLSError) in
             try connection.start()
@@ -196,7 +196,7 @@ extension PeerTransport {
         }
     }
 
-    func receiveDTLS(_ datagram: UnsafeRawBufferPointer, on path: MediaPath, at now: MonotonicTime) {
+    func receiveDTLS(_ datagram: UnsafeRawBufferPointer, on path: MediaPath) {
         guard phase != .closed else { return }
         if dtls == nil, unsafe datagram.isClientHello, !entry.transport.peer.isDTLSClient { dtls = makeConnection(.server) }
         guard let dtls else { return }
@@ -287,7 +287,7 @@ extension PeerTransport {
         if error == .noSRTPProfile { return end(.refused(Refusal(.noSRTPProfile))) }
         dtls = nil
         handshakeTimer?.cancel()
-        if entry.transport.peer.isDTLSClient { startHandshake(at: port.loop.now) }
+        if entry.transport.peer.isDTLSClient { startHandshake() }
     }
 
     private func install(_ number: UInt16, _ exported: Secret) {

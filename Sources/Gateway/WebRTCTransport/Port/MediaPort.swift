@@ -156,12 +156,12 @@ import Wire
     }
 
     private func hand(_ datagram: UnsafeRawBufferPointer, to member: TupleMember, on path: MediaPath, at now: MonotonicTime) {
-        if let session = member.session { return unsafe session.receiveDTLS(datagram, on: path, at: now) }
+        if let session = member.session { return unsafe session.receiveDTLS(datagram, on: path) }
         switch member.entry.transport.current {
         case .owned(let worker) where worker != index:
             unsafe forward(datagram, of: member.entry, isValidated: true, on: path, to: worker, at: now)
         case .pending where unsafe !member.entry.transport.peer.isDTLSClient && datagram.isClientHello:
-            unsafe claim(member.entry, on: path, at: now)?.receiveDTLS(datagram, on: path, at: now)
+            unsafe claim(member.entry, on: path, at: now)?.receiveDTLS(datagram, on: path)
         case .ended: tuples.remove(member.entry, at: path.key)
         default: break
         }
@@ -223,7 +223,7 @@ import Wire
     private func receiveForeign(_ datagram: UnsafeMutableRawBufferPointer, _ slot: DatagramRing.Slot, from worker: Int) {
         guard let first = unsafe datagram.first, let session = sessions[ObjectIdentifier(slot.entry)] else { return }
         switch DatagramKind(firstByte: first) {
-        case .dtls: unsafe session.receiveDTLS(UnsafeRawBufferPointer(datagram), on: slot.path, at: slot.arrival)
+        case .dtls: unsafe session.receiveDTLS(UnsafeRawBufferPointer(datagram), on: slot.path)
         case .media where slot.isValidated: _ = unsafe session.receiveMedia(datagram, on: slot.path, at: slot.arrival)
         case .media: unsafe receiveForeignRebound(datagram, slot, from: worker)
         default: break
@@ -302,13 +302,13 @@ extension MediaPort {
     /// As DTLS client we go first: at USE-CANDIDATE, or 100 ms after the first check where none says so.
     private func claimAsClient(_ entry: any TransportEntry, useCandidate: Bool, on path: MediaPath, at now: MonotonicTime) {
         if useCandidate {
-            claim(entry, on: path, at: now)?.startHandshake(at: now)
+            claim(entry, on: path, at: now)?.startHandshake()
             return
         }
         guard entry.transport.scheduleClaim() else { return }
         let watch = loop.schedule(after: .milliseconds(100)) { [unowned self] in
             delayedClaims[ObjectIdentifier(entry)] = nil
-            claim(entry, on: path, at: loop.now)?.startHandshake(at: loop.now)
+            claim(entry, on: path, at: loop.now)?.startHandshake()
         }
         delayedClaims[ObjectIdentifier(entry)] = watch
     }
