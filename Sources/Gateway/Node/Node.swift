@@ -105,17 +105,13 @@ public final class Node {
             reload = makeReload { [unowned self] in apply($0, workers, load, drain, admin, storage) }
             // Another authority is asked, where one is configured: on this loop, which turns from now on.
             hook = try makeHook()
-            try takeOver(&services, workers, drain)
+            // The process whose place we take lets go of it: everything is there to serve with.
+            try takePlace(workers, drain)
+            // The service manager hears last that we are there, and first that we go.
+            if let notifier = ServiceNotifier(loop: loop) { self.notifier = services.add(notifier) }
             // And somebody may take our place.
             try offerPlace(workers, drain, admin, events, report)
         }
-    }
-
-    /// Everything is there to serve with: the process whose place we take lets go of it. The service manager hears last that we
-    /// are there, and first that we go.
-    private func takeOver(_ services: inout ServiceStack, _ workers: WorkerGroup, _ drain: NodeDrain) throws {
-        try takePlace(workers, drain)
-        if let notifier = ServiceNotifier(loop: loop) { self.notifier = services.add(notifier) }
     }
 
     /// Serves until a signal's drain is over; returns when every session is over and everything is written.

@@ -67,7 +67,7 @@ final class Worker {
     private let environment: WorkerEnvironment
     private let rtmp: RTMPIngest
     private let routers: RouterSocket
-    private let stage: PublicationHost
+    private let publications: PublicationHost
     private var media: MediaPort?
     private var whip: WHIPSessions?
     private var site: PublicSite?
@@ -83,17 +83,18 @@ final class Worker {
         loop = try EventLoop()
         loop.longestRest = environment.rest
         routers = try RouterSocket(loop: loop, metrics: environment.routerMetrics)
-        stage = try PublicationHost(environment.publications, loop: loop, index: sockets.index, socket: routers)
+        publications = try PublicationHost(environment.publications, loop: loop, index: sockets.index, socket: routers)
         let transcoder = try AudioTranscoder(loop: loop, pool: environment.rtmp.transcoding, settings: environment.rtmp.opus)
         rtmp = try RTMPIngest(loop: loop, environment: environment.rtmp.environment, transcoder: transcoder)
-        rtmp.host = stage
+        rtmp.host = publications
         rtmp.tls = environment.tls
         orders = try Mailbox(loop: loop) { [unowned self] in carryOut($0) }
         let name = "worker-\(sockets.index)"
         HandshakeScheduler.of(loop).limits = environment.handshakes
         reports = environment.instruments.watch(loop, name: name)
         HandshakeMetrics.watch(loop, name: name, in: environment.instruments.metrics)
-        try openWHIP(sockets)
+        try openMedia(sockets)
+        site = try PublicSite(loop: loop, sockets: sockets, environment.site, host: publications)
         if let socket = sockets.rtmp { try openRTMP(socket, worker: sockets.index) }
         if let socket = sockets.shared { try openShared(socket, worker: sockets.index) }
         let shares = environment.rtmp.shares
@@ -146,18 +147,17 @@ final class Worker {
         site?.resume()
     }
 
-    private func openWHIP(_ sockets: WorkerSockets) throws {
+    private func openMedia(_ sockets: WorkerSockets) throws {
         if let socket = sockets.media, let context = environment.webRTC.transport {
             let port = try MediaPort(loop: loop, index: sockets.index, socket: socket, context: context)
             whip = WHIPSessions(port: port)
-            whip?.host = stage
+            whip?.host = publications
             media = port
-            stage.subscribers = try environment.webRTC.embedded.map { try EmbeddedRouterWorker(port: port, context: $0) }
+            publications.subscribers = try environment.webRTC.embedded.map { try EmbeddedRouterWorker(port: port, context: $0) }
             reports.append(
                 MediaSocketMetrics.watch(port, on: loop, name: "worker-\(sockets.index)", in: environment.instruments.metrics))
             if let socket = sockets.mediaTCP { try listen(on: socket, "media") { port.accept($0) } }
         }
-        site = try PublicSite(loop: loop, sockets: sockets, environment.site, host: stage)
     }
 
     var sender: MailboxSender<WorkerOrder>? { orders?.sender }
@@ -194,9 +194,9 @@ final class Worker {
         rtmpInbox?.close()
         shared?.stop()
         rtmp.stop()
-        stage.redundancy?.stop()
+        publications.redundancy?.stop()
         media?.stop()
-        stage.stop()
+        publications.stop()
         site?.stop()
         loop.stop()
     }
