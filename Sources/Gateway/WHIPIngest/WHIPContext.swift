@@ -6,9 +6,8 @@ import Refusals
 public import WebRTCTransport
 import Wire
 
-/// What all workers' WHIP parts share: configuration, directory, leases and reports.
+/// What all workers' WHIP parts share: transport, directory, leases and reports.
 public final class WHIPContext: Sendable {
-    public let configuration: WHIPConfiguration
     public let transport: TransportContext
     public let directory = SessionDirectory()
     let leases: any PublishLeases
@@ -19,10 +18,10 @@ public final class WHIPContext: Sendable {
     let takeovers = Lock<TakeoverGuard>(TakeoverGuard())
 
     public init(
-        configuration: WHIPConfiguration = WHIPConfiguration(), transport: TransportContext, leases: any PublishLeases,
-        reports: (any PublishReports)? = nil, board: SessionBoard? = nil, metrics: WHIPMetrics
+        transport: TransportContext, leases: any PublishLeases, reports: (any PublishReports)? = nil,
+        board: SessionBoard? = nil, metrics: WHIPMetrics
     ) {
-        (self.configuration, self.transport, self.leases) = (configuration, transport, leases)
+        (self.transport, self.leases) = (transport, leases)
         (self.reports, self.board, self.metrics) = (reports, board, metrics)
     }
 
@@ -94,12 +93,4 @@ extension PublishMachine {
     fileprivate mutating func ended(_ reason: SessionEnd) -> [Action] {
         if case .refused(let refusal) = reason { refused(refusal) } else { ended() }
     }
-}
-
-/// How WHIP limits publishers. Checked by the configuration that it comes from.
-public struct WHIPConfiguration: Sendable {
-    /// The cap told by REMB where it was offered, bit/s.
-    public var maximumBitrate = 8_000_000
-
-    public init() {}
 }

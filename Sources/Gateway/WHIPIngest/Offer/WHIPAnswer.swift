@@ -6,6 +6,9 @@ extension AcceptedOffer {
     func answer(_ local: LocalDescription) -> SessionDescription {
         peer.answer(local, media: sections.map { $0.answer(at: local.primaryCandidate) })
     }
+
+    /// What REMB and the answer's TIAS allow, bit/s; 8.5 Mbit/s is the contract's limit.
+    static let maximumBitrate = 8_000_000
 }
 
 extension AcceptedSection {
@@ -16,7 +19,9 @@ extension AcceptedSection {
             formats: types.map(String.init))
         let address = primary?.connectionAddress ?? "0.0.0.0"
         media.connection = ConnectionData(addressType: address.contains(":") ? "IP6" : "IP4", address: address)
-        if kind == .video { media.bandwidths = [Bandwidth("TIAS", Self.videoBitrate), Bandwidth("AS", Self.videoBandwidth)] }
+        if kind == .video {
+            media.bandwidths = [Bandwidth("TIAS", AcceptedOffer.maximumBitrate), Bandwidth("AS", Self.videoBandwidth)]
+        }
         media.attributes.append("mid", mid)
         media.attributes.append("recvonly")
         for name in ["rtcp-mux", "rtcp-mux-only"] + (hasReducedSizeRTCP ? ["rtcp-rsize"] : []) { media.attributes.append(name) }
@@ -33,8 +38,7 @@ extension AcceptedSection {
         return media
     }
 
-    /// Browsers obey these where their version of REMB beside transport-cc does not (8.5 Mbit/s is the contract's limit).
-    private static let videoBitrate = 8_000_000
+    /// The answer's AS, kbit/s. Browsers obey it and TIAS where their version of REMB beside transport-cc does not.
     private static let videoBandwidth = 8_200
 }
 

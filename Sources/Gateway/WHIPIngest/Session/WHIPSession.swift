@@ -25,7 +25,7 @@ final class WHIPSession: TransportSession {
     init(entry: SessionEntry, transport: PeerTransport, sessions: WHIPSessions) {
         (self.entry, self.transport, self.sessions) = (entry, transport, sessions)
         receiver = MediaReceiver(
-            offer: entry.offer, maximumBitrate: entry.context.configuration.maximumBitrate, metrics: entry.context.metrics)
+            offer: entry.offer, maximumBitrate: AcceptedOffer.maximumBitrate, metrics: entry.context.metrics)
         wishes = SinkWishes(entry: entry, receiver: receiver)
     }
 
