@@ -205,3 +205,24 @@ public struct RTMPIngestEnvironment: Sendable {
             maximumPerAddress: limits.connectionsPerAddress, trust: trust)
     }
 }
+
+extension RTMPIngest {
+    /// Takes a connection from a listener of plain TCP (RTMPS is told by its first byte), or of TLS.
+    public func accept(_ accepted: AcceptedConnection) {
+        serve(TCPStream(loop: loop, accepted: accepted), beginsWithProxyHeader: isTrustedProxy(accepted.remoteAddress.ip))
+    }
+
+    /// Goes on with a stream that somebody else has begun to read: its TLS is done, and no PROXY header comes any more.
+    ///
+    /// What the stream holds unconsumed is for `stream.onBytes` as it is after this call.
+    public func adopt(_ stream: TCPStream) { serve(stream, beginsWithProxyHeader: false) }
+
+    private func serve(_ stream: TCPStream, beginsWithProxyHeader: Bool) {
+        let transport = StreamTransport(stream, tls: tls)
+        guard let connection = accept(transport, beginsWithProxyHeader: beginsWithProxyHeader) else { return }
+        // The connection owns its transport, whose end takes these off the stream. A weak reference, asked with every read,
+        // would make all counting of the connection's references slow.
+        unsafe stream.onBytes = { [unowned connection] in unsafe connection.receive($0) }
+        stream.onClosed = { [unowned connection] _ in connection.transportClosed() }
+    }
+}
