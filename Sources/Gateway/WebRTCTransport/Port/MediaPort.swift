@@ -112,6 +112,31 @@ import Wire
         }
     }
 
+    // MARK: - Time
+
+    /// Looks at every session, for transport feedback, and each second for tuples that nobody uses.
+    private func goRound(_ number: Int) -> Bool {
+        let (drops, now) = (socket.counters.droppedByKernel, loop.now)
+        context.metrics.kernelDrops.increment(by: drops - countedDrops)
+        countedDrops = drops
+        for session in sessions.values { session.tick(at: now, isSlow: number % 2 == 0) }
+        if number % Self.roundsPerSweep == 0 {
+            tuples.sweep(at: now, lifetime: Self.tupleLifetime)
+            rebound.sweep()
+        }
+        return !(tuples.isEmpty && sessions.isEmpty && rebound.isEmpty)
+    }
+
+    /// Asks for lost packets.
+    private func repair() -> Bool {
+        for session in sessions.values where session.wantsEveryTick { session.tick(at: loop.now, isSlow: false) }
+        return sessions.values.contains(where: \.wantsEveryTick)
+    }
+
+    private static let roundsPerSweep = 20
+    /// Checks come every few seconds; a tuple without them that this worker only passes on is forgotten.
+    private static let tupleLifetime: Duration = .seconds(60)
+
     // MARK: - Datagrams
 
     private func receive(_ batch: DatagramBatch) {
@@ -145,7 +170,7 @@ import Wire
 
     private func receiveDTLS(_ datagram: UnsafeRawBufferPointer, on path: MediaPath, at now: MonotonicTime) {
         guard let tuple = tuples.find(path.key) else {
-            if unsafe pass(datagram, on: path) { return }
+            if unsafe passToPredecessor(datagram, on: path) { return }
             return context.metrics.unverifiedDTLS.increment()
         }
         let others = tuple.others
@@ -176,12 +201,12 @@ import Wire
         if let session = tuple.first.session {
             if unsafe session.receiveMedia(datagram, on: path, at: now) { tuple.lastGenuine = now }
         } else {
-            unsafe passOn(UnsafeRawBufferPointer(datagram), of: tuple.first, tuple, on: path, at: now)
+            unsafe passToOwner(UnsafeRawBufferPointer(datagram), of: tuple.first, tuple, on: path, at: now)
         }
     }
 
     /// Media of a session of another worker. Whether it is genuine shows there; one that is heard at all is taken to be heard here.
-    private func passOn(
+    private func passToOwner(
         _ datagram: UnsafeRawBufferPointer, of member: TupleMember, _ tuple: PeerTuple, on path: MediaPath, at now: MonotonicTime
     ) {
         guard case .owned(let worker) = member.entry.transport.current, worker != index else { return }
@@ -239,7 +264,7 @@ extension MediaPort {
         guard let message = unsafe STUNMessage(preChecking: datagram), message.isBindingRequest, message.hasIntegrity,
             let ufrag = message.localUfrag
         else { return context.metrics.garbage.increment() }
-        if !context.mint.isOurs(ufrag), unsafe pass(datagram, on: path) { return }
+        if !context.mint.isOurs(ufrag), unsafe passToPredecessor(datagram, on: path) { return }
         guard context.mint.isOurs(ufrag), let (entry, password) = owner(of: ufrag, on: path) else {
             return context.metrics.garbage.increment()
         }
@@ -373,7 +398,7 @@ extension MediaPort {
                 return learn(path, of: entry)
             }
         }
-        let isPassed = unsafe pass(UnsafeRawBufferPointer(datagram), on: path)
+        let isPassed = unsafe passToPredecessor(UnsafeRawBufferPointer(datagram), on: path)
         guard isTried else { return isPassed ? () : context.metrics.garbage.increment() }
         for entry in candidates { unsafe hand(datagram, to: entry, on: path, at: now, exceptHere: true) }
     }
@@ -395,7 +420,7 @@ extension MediaPort {
             guard let session = member.session, unsafe isGenuine(datagram, of: session, on: path, at: now) else { continue }
             return member === tuple.first ? tuple.lastGenuine = now : ()
         }
-        for member in order.far { unsafe passOn(UnsafeRawBufferPointer(datagram), of: member, tuple, on: path, at: now) }
+        for member in order.far { unsafe passToOwner(UnsafeRawBufferPointer(datagram), of: member, tuple, on: path, at: now) }
     }
 
     private func isGenuine(
@@ -431,31 +456,6 @@ extension MediaPort {
         rebound[path.key] = entry
         clock.startRounds()
     }
-
-    // MARK: - Time
-
-    /// Looks at every session, for transport feedback, and each second for tuples that nobody uses.
-    private func goRound(_ number: Int) -> Bool {
-        let (drops, now) = (socket.counters.droppedByKernel, loop.now)
-        context.metrics.kernelDrops.increment(by: drops - countedDrops)
-        countedDrops = drops
-        for session in sessions.values { session.tick(at: now, isSlow: number % 2 == 0) }
-        if number % Self.roundsPerSweep == 0 {
-            tuples.sweep(at: now, lifetime: Self.tupleLifetime)
-            rebound.sweep()
-        }
-        return !(tuples.isEmpty && sessions.isEmpty && rebound.isEmpty)
-    }
-
-    /// Asks for lost packets.
-    private func repair() -> Bool {
-        for session in sessions.values where session.wantsEveryTick { session.tick(at: loop.now, isSlow: false) }
-        return sessions.values.contains(where: \.wantsEveryTick)
-    }
-
-    private static let roundsPerSweep = 20
-    /// Checks come every few seconds; a tuple without them that this worker only passes on is forgotten.
-    private static let tupleLifetime: Duration = .seconds(60)
 }
 
 // MARK: - Handover
@@ -489,7 +489,7 @@ extension MediaPort {
     }
 
     /// Passes a datagram on to the process before us; false when there is none.
-    private func pass(_ datagram: UnsafeRawBufferPointer, on path: MediaPath) -> Bool {
+    private func passToPredecessor(_ datagram: UnsafeRawBufferPointer, on path: MediaPath) -> Bool {
         guard let predecessor, !path.isStream else { return false }
         let droppedBefore = predecessor.dropped
         unsafe predecessor.send(datagram, from: path.remote, to: path.local)
