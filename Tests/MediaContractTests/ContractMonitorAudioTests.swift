@@ -78,6 +78,16 @@ struct ContractMonitorAudioTests {
     }
 
     @Test
+    func `media that nothing can be read of is no track`() {
+        var feeder = StreamFeeder(.accessUnits)
+        feeder.monitor.unreadableMediaCame(at: feeder.moment.arrival)
+        feeder.pass(4.9)
+        #expect(feeder.news == [])
+        feeder.pass(5.1)
+        #expect(feeder.faults.map(\.rule) == [.tracks])
+    }
+
+    @Test
     func `24 hours are the most`() {
         var feeder = StreamFeeder(.accessUnits)
         for number in 0..<60 { feeder.feed(SyntheticStream().accessUnit(number)) }

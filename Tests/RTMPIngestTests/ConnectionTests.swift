@@ -293,6 +293,7 @@ struct ConnectionLimitTests {
         let encoder = bench.connect(from: "10.0.0.1:5")
         encoder.send(Self.proxyHeader)
         #expect(encoder.connection?.source == SocketAddress("198.51.100.7:40000"))
+        #expect(encoder.remoteAddress == SocketAddress("198.51.100.7:40000"), "what limits count by")
         encoder.connectAndPublish()
         #expect(bench.run(until: { encoder.hasStarted }))
         let bare = bench.connect(from: "10.0.0.1:6")

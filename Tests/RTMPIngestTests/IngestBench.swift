@@ -167,7 +167,7 @@ final class IngestBench {
 /// A transport in memory and the encoder behind it.
 final class FakeEncoder: ConnectionTransport {
     var roundTrip: Duration?
-    let remoteAddress: SocketAddress
+    var remoteAddress: SocketAddress
     var isTLS = false
     var carriesMedia = false
     var pendingWriteByteCount = 0

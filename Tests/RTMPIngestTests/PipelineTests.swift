@@ -67,12 +67,17 @@ struct PipelineTests {
         #expect(rig.sink.keyframeCount == 1)
     }
 
-    @Test func `counts and drops what comes before its sequence header`() throws {
-        let rig = try Rig()
+    @Test func `counts and drops what comes before its sequence header, and says that it came`() throws {
+        let inspector = FakeInspector()
+        let rig = try Rig(inspector)
+        _ = rig.pipeline.timePassed(.zero)
+        #expect(!inspector.knowsOfUnreadableMedia)
         rig.video(Self.idr)
         rig.audio([0xAF, 1, 9, 9])
         #expect(rig.sink.packets.isEmpty)
         #expect(rig.pipeline.counters.unconfigured == 2)
+        _ = rig.pipeline.timePassed(.zero)
+        #expect(inspector.knowsOfUnreadableMedia)
     }
 
     @Test func `leaves fillers out and keeps SEI`() throws {
@@ -184,6 +189,7 @@ struct PipelineTests {
 
 final class FakeInspector: MediaInspector {
     private(set) var hasEnded = false
+    private(set) var knowsOfUnreadableMedia = false
     var refusesFrames = false
     var needsBothTracks = true
     var layerNames: [UInt8: String] = [:]
@@ -209,6 +215,7 @@ final class FakeInspector: MediaInspector {
     }
     func audioFrame(byteCount: Int, mediaTime: Duration, arrival: MonotonicTime) -> Refusal? { refusal }
     func audioNotDecodable(mediaTime: Duration, arrival: MonotonicTime) -> Refusal? { nil }
+    func unreadableMedia(arrival: MonotonicTime) { knowsOfUnreadableMedia = true }
     func timePassed(_ now: MonotonicTime) -> Refusal? { refusal }
     func ended() { hasEnded = true }
 }

@@ -65,6 +65,9 @@ public struct ContractMonitor {
         findings.timePassed(to: now)
     }
 
+    /// Media came that says nothing of itself: the time in which tracks have to come runs from its first on.
+    public mutating func unreadableMediaCame(at now: MonotonicTime) { mediaCame(at: now) }
+
     /// A layer that stops is no missing track, nor is one that never came beside others.
     private mutating func judgeTracks(at now: MonotonicTime) {
         findings.judgedAnew([.tracks])

@@ -112,6 +112,9 @@ public final class ContractSession {
 
     // MARK: Time
 
+    /// Media comes that nothing can be read of: without parameter sets, or malformed.
+    public func unreadableMedia(arrival: MonotonicTime) { monitor.unreadableMediaCame(at: arrival) }
+
     /// To be called once a second or more often: missing tracks, the longest duration, new rules.
     public func timePassed(_ now: MonotonicTime) -> Refusal? {
         if rulesGeneration != context.rulesGeneration {

@@ -142,7 +142,8 @@ final class AudioTrackFeed {
         let refusal = inspector?.audioConfigured(config, mediaTime: lastMediaTime ?? .zero, arrival: arrival)
         if let refusal { return refusal }
         (configuration, carriesOpus) = (.aac(config), false)
-        stream = transcoder.open(config) { [weak self] in self?.received($0) }
+        // What a relaxed contract lets pass beside AAC-LC is recorded, not transcoded.
+        stream = config.isLowComplexity ? transcoder.open(config) { [weak self] in self?.received($0) } : nil
         publication.setSourceAudioFormat(.aac(configuration: config.bytes))
         publication.setFormat(.opus(isStereo: config.channelCount == 2), of: .audio)
         return nil
@@ -204,8 +205,8 @@ final class AudioTrackFeed {
         case .packet(let packet, let ticks):
             unsafe writer.write(packet, at: ticks, tickCount: Self.transcodedPacketTicks, arrival: now())
         case .failed:
-            let refusal = inspector?.audioNotDecodable(mediaTime: lastMediaTime ?? .zero, arrival: now())
-            failure = refusal ?? Refusal(.internalError)
+            stream = nil
+            failure = inspector?.audioNotDecodable(mediaTime: lastMediaTime ?? .zero, arrival: now())
         }
     }
 }

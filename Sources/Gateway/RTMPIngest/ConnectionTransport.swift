@@ -4,7 +4,8 @@ import Wire
 
 /// The stream under a connection, TCP or TLS; a protocol so that connections can be tested without sockets. Confined.
 protocol ConnectionTransport: AnyObject {
-    var remoteAddress: SocketAddress { get }
+    /// The peer; behind a balancer its client, once that is known: what limits count by.
+    var remoteAddress: SocketAddress { get set }
     var isTLS: Bool { get }
     /// Smoothed time to the peer and back, as the kernel knows it.
     var roundTrip: Duration? { get }
@@ -34,7 +35,10 @@ final class StreamTransport: ConnectionTransport {
     /// A stream that lingers lives longer than its connection, which it must not call any more.
     deinit { unsafe (stream.onBytes, stream.onClosed) = ({ $0.count }, { _ in }) }
 
-    var remoteAddress: SocketAddress { stream.remoteAddress }
+    var remoteAddress: SocketAddress {
+        get { stream.remoteAddress }
+        set { stream.remoteAddress = newValue }
+    }
     var isTLS: Bool { stream.isTLS }
     var roundTrip: Duration? { stream.roundTrip }
     var pendingWriteByteCount: Int { stream.pendingWriteBytes }

@@ -84,19 +84,21 @@ final class RTMPConnection {
     /// Takes bytes as they lie in the loop's buffer.
     /// - Returns: how many were consumed; the rest is to be given again with what follows.
     func receive(_ bytes: UnsafeRawBufferPointer) -> Int {
-        receivedBytes.increment(by: bytes.count)
-        switch stage {
-        case .awaitingPROXYHeader: return unsafe readPROXYHeader(bytes)
-        case .sniffing: return unsafe sniff(bytes)
-        case .session: return unsafe readSession(bytes)
-        case .closing, .closed: return bytes.count
-        }
+        let count =
+            switch stage {
+            case .awaitingPROXYHeader: unsafe readPROXYHeader(bytes)
+            case .sniffing: unsafe sniff(bytes)
+            case .session: unsafe readSession(bytes)
+            case .closing, .closed: bytes.count
+            }
+        receivedBytes.increment(by: count)
+        return count
     }
 
     private func readPROXYHeader(_ bytes: UnsafeRawBufferPointer) -> Int {
         do throws(PROXYHeader.ParseError) {
             guard let header = try unsafe PROXYHeader.parse(bytes.bytes) else { return 0 }
-            if let client = header.source { source = client }
+            if let client = header.source { (source, transport.remoteAddress) = (client, client) }
             stage = .sniffing
             guard ingest.admit(self) else {
                 end(.connectionLost)

@@ -98,6 +98,7 @@ public final class RTMPPublishPipeline {
         let refusal = video.secondPassed(at: now)
         if toldPassedOver.map({ now - $0 >= Self.passedOverInterval }) ?? true { tellPassedOver(at: now) }
         guard refusal == nil, let inspector else { return refusal }
+        if counted.malformed + counted.unconfigured > 0 { inspector.unreadableMedia(arrival: now) }
         let finding = inspector.timePassed(now)
         // It takes up new rules now.
         gate.needsBothTracks = inspector.needsBothTracks

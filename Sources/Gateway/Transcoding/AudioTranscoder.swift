@@ -15,9 +15,6 @@ public final class AudioTranscoder {
     /// Bytes that may wait for the next batch.
     static let maximumPendingByteCount = 1 << 20
 
-    /// Frames dropped because a thread could not keep up.
-    public private(set) var droppedFrameCount = 0
-
     private let loop: EventLoop
     private let pool: TranscodingPool
     private let settings: TranscodingSettings
@@ -72,7 +69,7 @@ public final class AudioTranscoder {
         loop.assertOnLoop()
         guard lanes[lane].underWayCount < Self.maximumBatchesUnderWay,
             lanes[lane].pending.bytes.count + frame.count <= Self.maximumPendingByteCount
-        else { return droppedFrameCount += 1 }
+        else { return pool.countDropped(1) }
         unsafe lanes[lane].pending.append(frame, mediaTime: mediaTime, of: stream)
         handOverSoon(lane)
     }
@@ -114,7 +111,7 @@ public final class AudioTranscoder {
     /// The thread's box is full: frames are lost, openings and closings are not.
     private func refused(_ batch: FrameBatch, _ lane: Int) {
         lanes[lane].pending.events = batch.events.filter { if case .frame = $0.event { false } else { true } }
-        droppedFrameCount += batch.events.count - lanes[lane].pending.events.count
+        pool.countDropped(batch.events.count - lanes[lane].pending.events.count)
     }
 
     private func receive(_ batch: PacketBatch) {

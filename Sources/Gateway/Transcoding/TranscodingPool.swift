@@ -13,6 +13,7 @@ public final class TranscodingPool: Sendable {
     let senders: [MailboxSender<Message>]
     private let threads: [WorkerThread]
     private let nextStream = Atomic<UInt64>(0)
+    private let dropped = Atomic<Int>(0)
     private let nextHome = Atomic<Int>(0)
     /// Open streams of each thread.
     private let loads: Lock<[Int]>
@@ -24,6 +25,11 @@ public final class TranscodingPool: Sendable {
         (threads, senders) = (started.threads, started.senders)
         loads = Lock(Array(repeating: 0, count: started.senders.count))
     }
+
+    /// Frames that were not transcoded because a thread was half a second behind.
+    public var droppedFrameCount: Int { dropped.load(ordering: .relaxed) }
+
+    func countDropped(_ count: Int) { dropped.wrappingAdd(count, ordering: .relaxed) }
 
     /// Ends the threads and waits for them; streams still open go silent.
     public func stop() {

@@ -90,7 +90,11 @@ struct SharedRTMP: Sendable {
         records: SharedRecords, instruments: Instruments
     ) throws {
         let threadCount = configuration.transcoding.threadCount(processors: CPUAllowance.granted)
-        transcoding = try TranscodingPool(threadCount: threadCount)
+        let transcoding = try TranscodingPool(threadCount: threadCount)
+        self.transcoding = transcoding
+        instruments.metrics.reading(
+            "stagedoor_transcoding_dropped_frames_total", "Frames of sound not transcoded because a thread was half a second behind."
+        ) { Double(transcoding.droppedFrameCount) }
         var environment = RTMPIngestEnvironment(
             settings: configuration.rtmp, limits: configuration.limits, trustedProxies: configuration.trustedProxies,
             authorizer: admission.authorizer, leases: membership.leases, reports: membership.leases, metrics: instruments.metrics,
