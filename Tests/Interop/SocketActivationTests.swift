@@ -65,6 +65,8 @@ extension Interop {
             expect("back", within: .seconds(60)) {
                 manager.lines.suffix(2) == ["MAINPID=\(gateway.pid)", "READY=1"]
             }
+            let heartbeats = manager.heartbeats
+            expect("it is watched as before", within: .seconds(60)) { manager.heartbeats >= heartbeats + 2 }
             encoder.interrupt()
             gateway.stop()
             #expect(manager.lines.last == "STOPPING=1")

@@ -126,7 +126,7 @@ public final class Node {
         SharedPortLine.log(listeners.shared, takesICE: shared.webRTC.transport != nil)
         StartupWarnings.log(mediaSockets: listeners.media.count, workers: shared.workerCount)
         StartupWarnings.log(advertised: shared.webRTC.transport?.configuration.advertisedAddresses ?? [])
-        notifier?.send("READY=1")
+        notifier?.ready()
         loop.run()
         services.stop()
         Log.event(.info, "stopped")

@@ -5,6 +5,7 @@ final class NotifySocket {
     let path = Workspace.temporaryFile(suffix: ".notify").path
     private let descriptor: CInt
     private var told: [String] = []
+    private var beats = 0
 
     init() throws {
         descriptor = socket(AF_UNIX, CInt(SOCK_DGRAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue), 0)
@@ -31,8 +32,16 @@ final class NotifySocket {
             let count = recv(descriptor, &bytes, bytes.count, 0)
             guard count > 0 else { return told }
             let text = String(decoding: bytes[..<count], as: UTF8.self)
-            told += text.split(separator: "\n").map(String.init).filter { $0 != "WATCHDOG=1" }
+            let lines = text.split(separator: "\n").map(String.init)
+            told += lines.filter { $0 != "WATCHDOG=1" }
+            beats += lines.count(where: { $0 == "WATCHDOG=1" })
         }
+    }
+
+    /// How often the watchdog was told so far.
+    var heartbeats: Int {
+        _ = lines
+        return beats
     }
 
     enum Fault: Error { case notBound(CInt) }

@@ -8,9 +8,17 @@ final class ServiceNotifier: NodeService {
     private let descriptor: CInt
     private var address = sockaddr_un()
     private let length: socklen_t
+    private let loop: EventLoop
+    /// How often we say that we are alive; nil where no one asked.
+    private let interval: Duration?
     private var watchdog: TimerWatch?
+    /// Whether we are the service's main process, and its state is ours to tell.
+    private var isMain = false
 
     init?(loop: EventLoop, environment: [String: String] = ProcessInfo.processInfo.environment) {
+        self.loop = loop
+        let microseconds = environment["WATCHDOG_USEC"].flatMap(Int64.init) ?? 0
+        interval = microseconds > 0 ? Duration.microseconds(microseconds / 2) : nil
         guard let path = environment["NOTIFY_SOCKET"], path.hasPrefix("/") || path.hasPrefix("@") else { return nil }
         var name = Array(path.utf8)
         guard name.count < MemoryLayout.size(ofValue: address.sun_path) else { return nil }
@@ -21,22 +29,39 @@ final class ServiceNotifier: NodeService {
         length = socklen_t(MemoryLayout<sa_family_t>.size + name.count)
         descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         guard descriptor >= 0 else { return nil }
-        guard let microseconds = environment["WATCHDOG_USEC"].flatMap(Int64.init), microseconds > 0 else { return }
-        let interval = Duration.microseconds(microseconds / 2)
-        watchdog = loop.schedule(after: interval, repeating: interval) { [unowned self] in send("WATCHDOG=1") }
+        startWatchdog()
     }
 
     deinit { if descriptor >= 0 { close(descriptor) } }
 
+    func ready() {
+        isMain = true
+        send("READY=1")
+    }
+
     /// Another process is the service's main one from now on: nothing is expected of us any more.
     func passOn(to process: Int32) {
         send("MAINPID=\(process)")
-        watchdog = nil
+        (isMain, watchdog) = (false, nil)
     }
 
-    func stop() { send("STOPPING=1") }
+    /// That process is gone, and we are the main one again, watched as before.
+    func takeBack() {
+        isMain = true
+        send("MAINPID=\(getpid())\nREADY=1")
+        startWatchdog()
+    }
 
-    func send(_ state: String) {
+    /// The service goes on where another process is the main one: then our end is not its end.
+    func stop() { if isMain { send("STOPPING=1") } }
+
+    /// The first message goes at once: the service manager counts from the last one, which may be another process's.
+    private func startWatchdog() {
+        guard let interval, watchdog == nil else { return }
+        watchdog = loop.schedule(after: .zero, repeating: interval) { [unowned self] in send("WATCHDOG=1") }
+    }
+
+    private func send(_ state: String) {
         let text = Array(state.utf8)
         _ = unsafe withUnsafePointer(to: &address) { pointer in
             unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {

@@ -228,7 +228,7 @@ final class NodeHandover {
         case .passName(let process): environment.notifier?.passOn(to: process)
         case .takeBackName:
             environment.tellHolder()
-            environment.notifier?.send("MAINPID=\(getpid())\nREADY=1")
+            environment.notifier?.takeBack()
         default: break
         }
     }
