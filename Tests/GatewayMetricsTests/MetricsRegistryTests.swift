@@ -40,6 +40,14 @@ struct MetricsRegistryTests {
         #expect(registry.counter("a_total", "A.", ["x": "2"]).value == 0)
     }
 
+    @Test func `a series that is taken away is not written any more`() {
+        let registry = MetricsRegistry()
+        for name in ["1", "2"] { registry.gauge("a", "A.", ["x": name]).set(1) }
+        registry.remove("a", ["x": "1"])
+        registry.remove("b", [:])
+        #expect(text(registry).hasSuffix("gauge\na{x=\"2\"} 1\n"))
+    }
+
     @Test func `series beyond the bound are counted as other`() {
         let registry = MetricsRegistry()
         for number in 0..<1000 { registry.counter("a_total", "A.", ["x": "\(number)"]).increment() }

@@ -2,6 +2,7 @@ import DataDirectory
 import EventLoop
 import Foundation
 import GatewayMetrics
+import OpenSSL
 import Settings
 import TestSupport
 import Testing
@@ -14,6 +15,7 @@ struct NodeReloadTests {
     private final class Bench {
         private let folder: TemporaryDirectory
         private let source: ConfigurationSource
+        private let metrics = MetricsRegistry()
         private var reload: NodeReload?
         private(set) var changes: [NodeReload.Change] = []
 
@@ -26,13 +28,22 @@ struct NodeReloadTests {
             let directory = try DataDirectory(at: folder.path + "/data")
             reload = NodeReload(
                 loop: try EventLoop(), source: source, running: running,
-                certificates: try ServerCertificates(running, directory: directory), metrics: MetricsRegistry(),
+                certificates: try ServerCertificates(running, directory: directory), metrics: metrics,
                 apply: { [unowned self] in changes.append($0) })
         }
 
         func write(_ file: String) throws {
             try file.write(toFile: folder.path + "/stagedoor.yaml", atomically: true, encoding: .utf8)
         }
+
+        /// Another file beside it; returns its path.
+        func write(_ bytes: [UInt8], to name: String) throws -> String {
+            let path = folder.path + "/" + name
+            try Data(bytes).write(to: URL(fileURLWithPath: path))
+            return path
+        }
+
+        var exposition: String { String(decoding: metrics.exposition(), as: UTF8.self) }
 
         /// What the file puts into force; nil when it is refused.
         func load(_ file: String) throws -> NodeReload.Change? {
@@ -92,5 +103,24 @@ struct NodeReloadTests {
         let change = try #require(try bench.load("tls: {minimumVersion: \"1.3\"}"))
         #expect(change.tls != nil)
         #expect(try bench.load("tls: {minimumVersion: \"1.3\"}")?.tls == nil)
+    }
+
+    @Test
+    func `an issuer put behind the same certificate is shown, and who is taken away has no metric`() throws {
+        let now = EventLoop.wallNow()
+        let authority = try Identity.makeAuthority(commonName: "A", now: now, validFor: .seconds(3_600))
+        let leaf = try authority.issue(
+            commonName: "a.test", dnsNames: ["a.test"], addresses: [], now: now, validFor: .seconds(3_600))
+        let bench = try Bench("overload: {cpu: 85}")
+        let certificate = try bench.write(leaf.certificate.pem(), to: "a.pem")
+        let key = try bench.write(leaf.key.pem().reveal(), to: "a.key")
+        let file = "certificates: {a: {certificate: \(certificate), privateKey: \(key)}}"
+        #expect(try bench.load(file)?.tls != nil)
+        #expect(try bench.load(file)?.tls == nil)
+        _ = try bench.write(leaf.certificate.pem() + authority.certificate.pem(), to: "a.pem")
+        #expect(try bench.load(file)?.tls != nil)
+        #expect(bench.exposition.contains("\"certificates.a\""))
+        #expect(try bench.load("overload: {cpu: 85}")?.tls != nil)
+        #expect(!bench.exposition.contains("\"certificates.a\""))
     }
 }

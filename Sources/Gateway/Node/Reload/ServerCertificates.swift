@@ -67,9 +67,12 @@ struct ServerCertificates {
         [("tls", identity)] + named.map { ("certificates.\($0.name)", $0.identity) }
     }
 
-    /// Whether both show the same certificates.
-    func isSame(as other: ServerCertificates) -> Bool {
-        certificates.map(\.certificate.sha256Fingerprint) == other.certificates.map(\.certificate.sha256Fingerprint)
+    /// Whether both show the same certificates with the same issuers, for the same keys of the configuration.
+    func isSame(as other: ServerCertificates) -> Bool { fingerprints == other.fingerprints }
+
+    private var fingerprints: [String: [[UInt8]]] {
+        let chains = identities.map { ($0.name, [$0.identity.certificate] + $0.identity.chain) }
+        return Dictionary(uniqueKeysWithValues: chains).mapValues { $0.map(\.sha256Fingerprint) }
     }
 
     /// The operator's files, for noticing that they have changed.
@@ -138,12 +141,14 @@ final class CertificateExpiry {
     }
 
     func follow(_ certificates: ServerCertificates) {
+        let former = self.certificates
         self.certificates = certificates.certificates
+        for (name, _) in former where !self.certificates.contains(where: { $0.name == name }) {
+            metrics.remove(Self.metric, ["certificate": name])
+        }
         for (name, certificate) in self.certificates {
-            metrics.gauge(
-                "stagedoor_tls_cert_expiry_seconds", "End of the certificate in use, in seconds since 1970.",
-                ["certificate": name]
-            ).set(Double(certificate.notAfter.secondsSince1970))
+            metrics.gauge(Self.metric, "End of the certificate in use, in seconds since 1970.", ["certificate": name])
+                .set(Double(certificate.notAfter.secondsSince1970))
         }
         warn()
     }
@@ -158,5 +163,6 @@ final class CertificateExpiry {
         }
     }
 
+    private static let metric = "stagedoor_tls_cert_expiry_seconds"
     private static let warningDays: Int64 = 14
 }
