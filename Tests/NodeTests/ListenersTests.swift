@@ -62,6 +62,22 @@ struct ListenersTests {
     }
 
     @Test
+    func `an admin socket that others reach is not taken where nobody has to sign`() throws {
+        let open = try BoundSocket.group(.tcp, SocketAddress(.anyV4, port: 0), count: 1)[0]
+        var configuration = quiet()
+        configuration.admin.listen = ListenAddress(Self.anyPort)
+        func listeners(_ auth: AdminSettings.Authentication) throws -> Listeners {
+            configuration.admin.auth = auth
+            return try Listeners(configuration, workers: 1) { kind in
+                kind == .admin ? GivenSockets(kind, [OwnedDescriptor(dup(open.descriptor.number))], areBinding: true) : nil
+            }
+        }
+        #expect(try listeners(.sigv4).admin?.localAddress == open.localAddress)
+        let error = #expect(throws: StartupError.self) { try listeners(.none) }
+        #expect(error?.description.hasPrefix("admin.auth: none is for a loopback socket only") == true)
+    }
+
+    @Test
     func `systemd's sockets are for the process it names, under names of ours`() throws {
         #expect(try SocketActivation.take(from: [:]).isEmpty)
         #expect(try SocketActivation.take(from: ["LISTEN_PID": "1", "LISTEN_FDS": "1", "LISTEN_FDNAMES": "http"]).isEmpty)

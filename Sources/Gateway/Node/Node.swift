@@ -244,7 +244,7 @@ extension Node {
         return try AdminSite(
             loop: loop, socket: listeners.admin,
             AdminSite.Environment(
-                settings: configuration.admin, metricsSettings: configuration.metrics,
+                metricsSettings: configuration.metrics,
                 server: HTTPServerConfiguration(configuration.admin, trustedProxies: configuration.trustedProxies),
                 health: HealthEndpoints(
                     heartbeats: instruments.heartbeats, readiness: { readiness.checks },

@@ -16,6 +16,8 @@ public enum StartupError: Error, CustomStringConvertible {
     case successor(String)
     /// A socket that systemd hands in under this name.
     case activation(String)
+    /// Others than this machine's would reach an admin listener that asks nobody who it is.
+    case openAdmin(SocketAddress)
 
     public var description: String {
         switch self {
@@ -27,6 +29,8 @@ public enum StartupError: Error, CustomStringConvertible {
             text
         case .activation(let name):
             "LISTEN_FDNAMES: “\(name)” is none of \(SocketActivation.names.keys.sorted().joined(separator: ", ")), or no open socket"
+        case .openAdmin(let address):
+            "admin.auth: none is for a loopback socket only, and the one that was given is \(address): expected sigv4"
         case .store: "the store did not run its seeding transaction"
         case .worker(let text): "a worker could not start: \(text)"
         }

@@ -14,7 +14,6 @@ import Wire
 final class AdminSite: NodeService {
     /// What it answers from.
     struct Environment {
-        var settings: AdminSettings
         var metricsSettings: MetricsSettings
         var server: HTTPServerConfiguration
         var health: HealthEndpoints
@@ -33,9 +32,12 @@ final class AdminSite: NodeService {
     private let environment: Environment
     private let routes = AdminRoutes(pages: ConsolePages.paths, isOperation: ControlPlane.serves)
     private var server: HTTPServer?
+    /// Whether only this machine reaches us. The socket knows: systemd's unit may bind it elsewhere than `admin.listen` says.
+    private let isOnLoopback: Bool
 
     init(loop: EventLoop, socket: BoundSocket?, _ environment: Environment) throws {
         self.environment = environment
+        isOnLoopback = socket?.localAddress.ip.isLoopback ?? true
         let server = HTTPServer(loop: loop, configuration: environment.server) { [unowned self] in answer($0, $1) }
         self.server = server
         if let socket { try server.listen(on: socket) }
@@ -75,7 +77,7 @@ final class AdminSite: NodeService {
         switch caller {
         case .anybody, .judgedByAPI: return nil
         case .metricsReader:
-            if environment.settings.listen.isLoopback || environment.metricsSettings.admits(request) { return nil }
+            if isOnLoopback || environment.metricsSettings.admits(request) { return nil }
             return api.refusal(of: request, for: .getMetrics)
         case .anyKey: return api.refusal(of: request, for: nil)
         case .key(let action): return api.refusal(of: request, for: action, on: stage)

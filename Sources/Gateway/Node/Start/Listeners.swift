@@ -50,6 +50,10 @@ struct Listeners {
             (media, mediaTCP) = try Self.mediaGroups(configuration.media, workers)
         }
         admin = try group(.admin, configuration.admin.listen, "admin.listen", 1).first
+        // A given socket may be bound elsewhere than the configuration says, whose rules saw that alone.
+        if configuration.admin.auth == .none, let admin, !admin.localAddress.ip.isLoopback {
+            throw StartupError.openAdmin(admin.localAddress)
+        }
     }
 
     /// The given sockets when they are what is asked for; any port will do for port 0, and any address when the operator gave
