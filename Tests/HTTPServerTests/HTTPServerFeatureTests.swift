@@ -98,6 +98,19 @@ struct HTTPServerFeatureTests {
         #expect(server.wait { server.server.connectionCount == 0 })
     }
 
+    @Test func `who holds an event stream hears once that the server has ended it`() throws {
+        let server = try ServerUnderTest()
+        let client = try server.connect()
+        client.send("GET /events HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        #expect(server.wait { server.streams.count == 1 })
+        var endings = 0
+        server.streams[0].onClosed = { endings += 1 }
+        server.server.suspend()
+        #expect(endings == 1 && !server.streams[0].isOpen)
+        #expect(server.wait { client.isClosed && server.server.connectionCount == 0 })
+        #expect(endings == 1)
+    }
+
     @Test func `draining ends what is idle and lets answers finish`() throws {
         let server = try ServerUnderTest()
         let clients = try ["/", "/held", "/events"].map { path in

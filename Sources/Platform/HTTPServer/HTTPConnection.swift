@@ -278,7 +278,7 @@ final class HTTPConnection {
     func drain() {
         switch phase {
         case .awaitingProxyHeader, .idle: close()
-        case .streaming: eventStream?.close()
+        case .streaming: eventStream?.end()
         case .reading, .answering, .closing: break
         }
     }

@@ -47,7 +47,7 @@ public final class HTTPEventStream {
     /// A client that lets more than this pile up is cut off; it may come back and ask for what it missed.
     static let maximumUnsentBytes = 1 << 20
 
-    /// The client has gone.
+    /// The client has gone, or the server ends its streams.
     public var onClosed: () -> Void = {}
 
     private var connection: HTTPConnection?
@@ -70,6 +70,13 @@ public final class HTTPEventStream {
         guard let connection = connection.take() else { return }
         connection.stream.write(ChunkedBody.end)
         connection.finish()
+    }
+
+    /// The server ends it, whoever holds it.
+    func end() {
+        guard isOpen else { return }
+        close()
+        onClosed()
     }
 
     func keepAlive() { send(ServerSentEvent.keepAlive) }
