@@ -112,6 +112,26 @@ struct ConsoleSessionsTests {
         #expect(bench.plane.refusal(of: asked, for: .getDrain)?.status == .forbidden)
     }
 
+    @Test func `what goes on after its answer stands as long as its key does`() throws {
+        let bench = try Self.bench()
+        let (cookie, _) = try Self.signIn(bench)
+        let isAdmitted = bench.plane.standing(of: try Self.request(.get, "/v1/events", ["Cookie": cookie]), for: .getEvents)
+        #expect(isAdmitted())
+        #expect(!bench.plane.standing(of: try Self.request(.get, "/v1/events"), for: .getEvents)())
+        var settings = ControlPlaneSettings(
+            names: .init(), endpoints: .init(events: "", whip: "", rtmp: "", rtmps: ""), accessKeys: [])
+        bench.plane.apply(settings)
+        #expect(!isAdmitted())
+        for (secret, denied, stands) in [
+            ("secret", "ivs:*", true), ("another", "ivs:*", false), ("secret", "stagedoor:*", false),
+        ] {
+            settings.accessKeys = [.init(id: "AKIDEXAMPLE", secret: Secret(secret))]
+            settings.accessKeys[0].deny = [ActionPattern(denied)].compactMap { $0 }
+            bench.plane.apply(settings)
+            #expect(isAdmitted() == stands, "\(secret) \(denied)")
+        }
+    }
+
     @Test func `a read-only key reads and changes nothing`() throws {
         let bench = try Self.bench {
             $0.accessKeys[0].readOnly = true

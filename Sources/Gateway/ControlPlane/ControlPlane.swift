@@ -76,6 +76,15 @@ public final class ControlPlane {
         }
     }
 
+    /// For an answer that goes on, to a request that may be made.
+    /// - Returns: tells, whenever it is called, whether the request's access key may still ask for it.
+    public func standing(of request: HTTPRequest, for action: AccessAction) -> () -> Bool {
+        guard access.demandsSignature else { return { true } }
+        let caller = try? access.check(request, for: action, sessions, now: wallNow()) { [AccessPolicy.noStage] }
+        guard let key = caller.flatMap({ access.accessKey($0) }) else { return { false } }
+        return { [weak self] in self?.access.admits(key, for: action) ?? false }
+    }
+
     /// Checks that CloudWatch's operation may be asked, now: what it says else is in the words of a protocol of its own.
     /// - Parameter stages: ARNs of those that it is about; one of them is empty where it is about more.
     public func metricsRefusal(of request: HTTPRequest, for action: AccessAction, on stages: [String]) -> AccessRefusal? {

@@ -19,9 +19,15 @@ struct AdminAccess {
         settings.accessKeys.contains { $0.id == session.accessKeyID && $0.secret == session.secret }
     }
 
+    func accessKey(_ id: String) -> AccessKeySettings? { settings.accessKeys.first { $0.id == id } }
+
     /// What may be asked by that key.
-    func policy(of accessKeyID: String) -> AccessPolicy? {
-        settings.accessKeys.first { $0.id == accessKeyID }.map(AccessPolicy.init)
+    func policy(of accessKeyID: String) -> AccessPolicy? { accessKey(accessKeyID).map(AccessPolicy.init) }
+
+    /// Whether a key has the secret that it had, and may still do this on every stage.
+    func admits(_ key: AccessKeySettings, for action: AccessAction) -> Bool {
+        guard let known = accessKey(key.id), known.secret == key.secret else { return false }
+        return AccessPolicy(known).denial(of: action) { [AccessPolicy.noStage] } == nil
     }
 
     /// - Parameters:

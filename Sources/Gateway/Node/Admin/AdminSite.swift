@@ -43,7 +43,10 @@ final class AdminSite: NodeService {
         if let socket { try server.listen(on: socket) }
     }
 
-    func apply(_ settings: ControlPlaneSettings) { environment.api.apply(settings) }
+    func apply(_ settings: ControlPlaneSettings) {
+        environment.api.apply(settings)
+        environment.events.keysChanged()
+    }
 
     func stop() { server?.drain() }
 
@@ -87,7 +90,7 @@ final class AdminSite: NodeService {
     private func perform(_ action: AdminAction, _ taken: [String], _ request: HTTPRequest, _ exchange: HTTPExchange) {
         let (api, operators) = (environment.api, environment.operators)
         switch action {
-        case .events: environment.events.stream(request, exchange)
+        case .events: environment.events.stream(request, exchange, isAdmitted: api.standing(of: request, for: .getEvents))
         case .operation:
             api.handle(request) { [operated = environment.operated] response in
                 if response.status == .ok { operated() }

@@ -8,12 +8,18 @@ import Store
 
 /// The control loop's side of events: one dispatcher for each webhook, and the readers of `GET /v1/events`.
 final class EventService: NodeService {
+    private struct Reader {
+        let subscription: EventStreamHub.Subscription
+        let stream: HTTPEventStream
+        let isAdmitted: () -> Bool
+    }
+
     private let hub: EventStreamHub
     /// Where the store has our mailbox.
     private let woken: Lock<MailboxSender<Void>?>
     private let dispatchers: [WebhookDispatcher]
     private var mailbox: Mailbox<Void>?
-    private var readers: [ObjectIdentifier: EventStreamHub.Subscription] = [:]
+    private var readers: [ObjectIdentifier: Reader] = [:]
 
     init(_ configuration: StagedoorConfiguration, loop: EventLoop, store: NodeStore) throws {
         woken = store.onEvents
@@ -28,13 +34,23 @@ final class EventService: NodeService {
     }
 
     /// Serves `GET /v1/events` as server-sent events, from `Last-Event-ID` on.
-    func stream(_ request: HTTPRequest, _ exchange: HTTPExchange) {
+    /// - Parameter isAdmitted: whether the reader's access key may still read them.
+    func stream(_ request: HTTPRequest, _ exchange: HTTPExchange, isAdmitted: @escaping () -> Bool) {
         guard readers.count < EventStreamHub.maximumSubscribers, let stream = exchange.startEventStream() else {
             return exchange.respond(ProblemDocument(.serviceUnavailable, detail: "Too many readers of events."))
         }
+        guard let place = hub.subscribe(lastEventID: request.headers["Last-Event-ID"], send: { stream.send($0) }) else { return }
         let key = ObjectIdentifier(stream)
-        readers[key] = hub.subscribe(lastEventID: request.headers["Last-Event-ID"]) { stream.send($0) }
+        readers[key] = Reader(subscription: place, stream: stream, isAdmitted: isAdmitted)
         stream.onClosed = { [weak self] in self?.readers[key] = nil }
+    }
+
+    /// Access keys have changed: ends the streams of those who may not read any more.
+    func keysChanged() {
+        for (key, reader) in readers where !reader.isAdmitted() {
+            readers[key] = nil
+            reader.stream.close()
+        }
     }
 
     /// What nobody has taken waits in the store for the next start.
