@@ -186,8 +186,8 @@ let modules: [Module] = [
     gateway(
         "Console", ["HTTP"],
         embedded: [
-            "Pages/console.html", "Pages/console.css", "Pages/setup.css", "Pages/api.js", "Pages/console.js",
-            "Pages/dialogs.js", "Pages/dom.js", "Pages/encoders.js", "Pages/fields.js", "Pages/inventory.js",
+            "Pages/console.html", "Pages/console.css", "Pages/setup.css", "Pages/api.js", "Pages/boot.js",
+            "Pages/console.js", "Pages/dialogs.js", "Pages/dom.js", "Pages/encoders.js", "Pages/fields.js", "Pages/inventory.js",
             "Pages/keys.js", "Pages/layers.js", "Pages/lists.js", "Pages/node.js", "Pages/notices.js", "Pages/player.js",
             "Pages/playlist.js", "Pages/publickeys.js", "Pages/qr.js", "Pages/qrmatrix.js", "Pages/recordings.js",
             "Pages/redundant.js", "Pages/reedsolomon.js", "Pages/rights.js", "Pages/rules.js", "Pages/sessions.js",

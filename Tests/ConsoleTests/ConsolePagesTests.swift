@@ -19,9 +19,10 @@ struct ConsolePagesTests {
             #expect(!page.body.isEmpty)
             let text = String(decoding: page.body, as: UTF8.self)
             waiting += text.matches(of: /(?:src|href)="(\/console\/[a-z.]+)"/).map { String($0.output.1) }
+            waiting += text.matches(of: /import\('(\/console\/[a-z.]+)'\)/).map { String($0.output.1) }
             waiting += text.matches(of: /from '\.\/([a-z.]+)'/).map { "/console/\($0.output.1)" }
         }
-        #expect(seen.count == 34)
+        #expect(seen.count == 35)
     }
 
     @Test func `nothing is inline or from elsewhere, and nobody may frame it`() throws {

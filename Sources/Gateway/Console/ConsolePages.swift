@@ -25,6 +25,7 @@ public enum ConsolePages {
         "/console/console.css": (style, PackageResources.console_css),
         "/console/setup.css": (style, PackageResources.setup_css),
         "/console/api.js": (script, PackageResources.api_js),
+        "/console/boot.js": (script, PackageResources.boot_js),
         "/console/console.js": (script, PackageResources.console_js),
         "/console/dialogs.js": (script, PackageResources.dialogs_js),
         "/console/dom.js": (script, PackageResources.dom_js),
