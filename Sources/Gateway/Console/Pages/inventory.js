@@ -16,7 +16,11 @@ export async function inventory() {
   const [configurations, publicKeys, storages] = await Promise.all([
     listed('ListIngestConfigurations', 'ingestConfigurations'), listed('ListPublicKeys', 'publicKeys'),
     listed('ListStorageConfigurations', 'storageConfigurations'),
-  ]);
+  ]).catch(error => {
+    // What is kept is no answer: the next one to ask asks again.
+    forget();
+    throw error;
+  });
   // A slow answer does not take the place of a newer one.
   return question === questions ? Object.assign(kept, { configurations, publicKeys, storages }) : kept;
 }
