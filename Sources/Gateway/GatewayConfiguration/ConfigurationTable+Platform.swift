@@ -50,7 +50,7 @@ extension ConfigurationTable {
                     "Time for its answer."),
                 Key(
                     "authorize.cache", \.authorize.cache, .restart, in: .seconds(0) ... .seconds(3600),
-                    "Time for which a yes holds."
+                    "Time for which its yes or its no holds for a credential."
                 ),
                 Key("authorize.onFailure", \.authorize.onFailure, .restart, "What no answer means."),
             ]),
