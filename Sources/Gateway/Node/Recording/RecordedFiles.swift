@@ -13,20 +13,24 @@ final class RecordedFiles {
         var sessionID: String
         var participantID: String
         /// Below the recording's prefix.
-        var file: String
+        var folder: String
+        /// In that folder. It comes decoded, so that a slash may be in it.
+        var name: String
 
         /// - Parameter taken: the stage, the session, the participant, and a name of that folder.
         init(_ taken: [String], in folder: String) {
             (stageID, sessionID, participantID) = (taken[0], taken[1], taken[2])
-            file = "\(folder)/\(taken[3])"
+            (self.folder, name) = (folder, taken[3])
         }
+
+        /// Below the recording's prefix.
+        var file: String { "\(folder)/\(name)" }
 
         /// Nil for a name that no file of a recording has.
         var contentType: String? {
             let types = [
                 "m3u8": "application/vnd.apple.mpegurl", "mp4": "video/mp4", "jpg": "image/jpeg", "json": "application/json",
             ]
-            let name = file.split(separator: "/").last ?? ""
             guard name.allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "-" || $0 == ".") }) else { return nil }
             return name.split(separator: ".").last.flatMap { types[String($0)] }
         }
