@@ -26,7 +26,7 @@ struct S3AnswerTests {
 
     @Test(arguments: [
         (403, "AccessDenied"), (403, "SignatureDoesNotMatch"), (404, "NoSuchBucket"), (301, "PermanentRedirect"), (307, ""),
-        (400, "EntityTooLarge"), (400, "AuthorizationHeaderMalformed"), (411, ""), (412, ""),
+        (400, "EntityTooLarge"), (400, "AuthorizationHeaderMalformed"), (411, ""), (412, ""), (501, "NotImplemented"),
     ])
     func `what will never go well is final`(_ status: Int, _ code: String) {
         guard case .final = S3Answer(status: status, body: Self.error(code)).fault else {
@@ -47,6 +47,32 @@ struct S3AnswerTests {
         let body = Self.error("RequestTimeTooSkewed", more: "<ServerTime>2026-01-02T03:04:05Z</ServerTime>")
         #expect(S3Answer(status: 403, body: body).serverTime == WallTime(secondsSince1970: 1_767_323_045))
         #expect(S3Answer(status: 403, body: Self.error("AccessDenied")).serverTime == nil)
+    }
+
+    @Test func `a wrong clock is told by the answer's date where the error says nothing`() {
+        let date = "Fri, 02 Jan 2026 03:04:05 GMT"
+        let skewed = S3Answer(status: 403, body: Self.error("RequestTimeTooSkewed"), date: date)
+        #expect(skewed.serverTime == WallTime(secondsSince1970: 1_767_323_045))
+        #expect(S3Answer(status: 403, body: Self.error("AccessDenied"), date: date).serverTime == nil)
+    }
+
+    /// As Backblaze's B2, Cloudflare's R2 and AWS say it.
+    static let aclRefusals = [
+        (400, "InvalidArgument", "Unsupported value for canned acl 'bucket-owner-full-control'"),
+        (501, "NotImplemented", "Header 'x-amz-acl' with value 'bucket-owner-full-control' not implemented"),
+        (400, "AccessControlListNotSupported", "The bucket does not allow ACLs"),
+    ]
+
+    @Test(arguments: aclRefusals) func `a store that takes no ACL is known`(_ status: Int, _ code: String, _ message: String) {
+        #expect(S3Answer(status: status, body: Self.error(code, message)).refusesACL)
+    }
+
+    @Test(arguments: [
+        (400, "InvalidArgument", "Bad length"), (501, "NotImplemented", "x-amz-tagging"), (403, "AccessDenied", "no ACL"),
+        (200, "", ""),
+    ])
+    func `other answers say nothing of ACLs`(_ status: Int, _ code: String, _ message: String) {
+        #expect(!S3Answer(status: status, body: Self.error(code, message)).refusesACL)
     }
 
     @Test func `any bytes are an answer`() {

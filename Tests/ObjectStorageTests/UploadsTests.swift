@@ -159,6 +159,19 @@ struct UploadsTests {
         #expect(stamps.count == 2 && stamps.last?.hasPrefix("203101") == true, "\(stamps)")
     }
 
+    @Test(arguments: S3AnswerTests.aclRefusals)
+    func `a store that takes no ACL gets none`(_ status: Int, _ code: String, _ message: String) throws {
+        let (store, endings) = (try StoreUnderTest(), Endings())
+        let uploads = try Self.uploads(store.settings())
+        store.answers(HTTPResponse(HTTPStatus(status), body: S3AnswerTests.error(code, message)))
+        uploads.add(endings.upload(Self.object("a", "first")))
+        uploads.add(endings.upload(Self.object("b", "second")))
+        #expect(endings.wait(for: 2).allSatisfy { $0.result == .stored })
+        let content = store.content.withLock { $0 }
+        #expect(content.doubts.isEmpty && content.order == ["/recordings/a", "/recordings/b"], "\(content.doubts)")
+        #expect(content.requests.map { $0.headers["X-Amz-Acl"] } == ["bucket-owner-full-control", nil, nil])
+    }
+
     @Test func `a bucket is tried out before it is taken`() throws {
         let store = try StoreUnderTest()
         let uploads = try Self.uploads(store.settings())
@@ -170,6 +183,10 @@ struct UploadsTests {
         }
         #expect(uploads.knows("recordings") && !uploads.knows("others"))
         #expect(tried("recordings") == nil)
+        store.answers(HTTPResponse(403, body: S3AnswerTests.error("RequestTimeTooSkewed")))
+        #expect(tried("recordings") == nil, "the answer's Date has set the clock")
+        store.answers(HTTPResponse(501, body: S3AnswerTests.error("NotImplemented", "x-amz-acl")))
+        #expect(tried("recordings") == nil, "it is tried without an ACL")
         store.answers(HTTPResponse(404, body: S3AnswerTests.error("NoSuchBucket", "gone")))
         #expect(tried("recordings") == .final("the store answered 404 NoSuchBucket: gone"))
         #expect(tried("others") == .final("the configuration file names no bucket others"))

@@ -23,7 +23,15 @@ struct CivilTimeTests {
         #expect(CivilTime(time).iso8601Basic == basic)
         #expect(WallTime(iso8601Basic: basic) == time)
         #expect(WallTime(rfc3339: Array(rfc3339.utf8)) == time)
+        #expect(WallTime(httpDate: httpDate) == time)
     }
+
+    @Test(arguments: [
+        "", "Sun, 21 Nov 2026 02:14:36 GMT", "Sat, 21 nov 2026 02:14:36 GMT", "Sat, 31 Nov 2026 02:14:36 GMT",
+        "Sat, 21 Nov 2026 02:14:36 UTC", "Sat, 21 Nov 2026 02-14-36 GMT", "Saturday, 21-Nov-26 02:14:36 GMT",
+        "Sat Nov 21 02:14:36 2026", "Sat, 21 Nov 2026 2:14:36 GMT ", "Sat, 21 Nov 2026 02:14:36 GMT ",
+    ])
+    func `what is no date of RFC 9110 is none`(_ text: String) { #expect(WallTime(httpDate: text) == nil) }
 
     @Test(arguments: [("", 0), (".5", 500_000_000), (".000000001", 1), (".591", 591_000_000)] as [(String, Int64)])
     func `fractions of a second are read`(_ fraction: String, _ nanoseconds: Int64) {

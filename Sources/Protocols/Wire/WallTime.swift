@@ -69,6 +69,19 @@ extension WallTime {
         self = time + .nanoseconds(fraction)
     }
 
+    /// Parses `Sat, 21 Nov 2026 02:14:36 GMT` (RFC 9110 §5.6.7), not its obsolete forms; nil as above.
+    public init?(httpDate text: String) {
+        let bytes = Array(text.utf8)
+        guard bytes.count == 29, let index = CivilTime.months.firstIndex(where: { bytes[8..<11].elementsEqual($0.utf8) })
+        else { return nil }
+        let month = [UInt8(ascii: "0") + UInt8((index + 1) / 10), UInt8(ascii: "0") + UInt8((index + 1) % 10)]
+        let date: ArraySlice<UInt8> = bytes[12..<16] + month + bytes[5..<7]
+        let clock: ArraySlice<UInt8> = bytes[17..<19] + bytes[20..<22] + bytes[23..<25]
+        // Written again it has the day's name and the marks between.
+        guard let time = Self.moment(date, clock), CivilTime(time).httpDate == text else { return nil }
+        self = time
+    }
+
     private static func isEvery(_ text: [UInt8], _ places: [Int], _ mark: Unicode.Scalar) -> Bool {
         places.allSatisfy { text[$0] == UInt8(ascii: mark) }
     }

@@ -22,6 +22,8 @@ final class BucketClient {
     private let buckets: () -> [String: StorageSettings]
     /// How far the stores' clocks are from ours, by bucket: where one said so.
     private var skews: [String: Duration] = [:]
+    /// The endpoints that refused an ACL, by bucket: they are sent none any more.
+    private var withoutACL: [String: String] = [:]
 
     init(loop: EventLoop, buckets: @escaping () -> [String: StorageSettings]) {
         http = HTTPClient(loop: loop)
@@ -38,9 +40,14 @@ final class BucketClient {
                 try FolderBucket(settings.directory).put(object)
                 return done(nil)
             }
-            let request = try S3Bucket(settings, name: bucket).put(object, now: now(of: bucket))
+            let hasACL = withoutACL[bucket] != settings.endpoint
+            let request = try S3Bucket(settings, name: bucket).put(object, hasACL: hasACL, now: now(of: bucket))
             // The client goes before its transfers' answers, never after.
-            http.send(request) { [unowned self] result in done(fault(result, bucket)) }
+            http.send(request) { [unowned self] result in
+                guard hasACL, Self.refusesACL(result) else { return done(fault(result, bucket)) }
+                withoutACL[bucket] = settings.endpoint
+                put(object, into: bucket, done: done)
+            }
         } catch {
             done(error)
         }
@@ -113,14 +120,25 @@ final class BucketClient {
 
     private func now(of bucket: String) -> WallTime { EventLoop.wallNow() + (skews[bucket] ?? .zero) }
 
+    private static func refusesACL(_ result: Result<HTTPClientResponse, HTTPClientError>) -> Bool {
+        guard case .success(let response) = result else { return false }
+        return S3Answer(response).refusesACL
+    }
+
     private func fault(_ result: Result<HTTPClientResponse, HTTPClientError>, _ bucket: String) -> StorageFault? {
         switch result {
         case .success(let response):
-            let answer = S3Answer(status: response.status, body: response.body)
+            let answer = S3Answer(response)
             if answer.fault != nil, let time = answer.serverTime { skews[bucket] = time - EventLoop.wallNow() }
             return answer.fault
         case .failure(let error): return StorageFault(error)
         }
+    }
+}
+
+extension S3Answer {
+    fileprivate init(_ response: HTTPClientResponse) {
+        self.init(status: response.status, body: response.body, date: response["Date"])
     }
 }
 

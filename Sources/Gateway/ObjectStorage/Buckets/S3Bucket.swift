@@ -25,13 +25,13 @@ struct S3Bucket {
         certificateAuthority = settings.certificateAuthority
     }
 
-    /// - Parameter now: by the store's clock.
-    func put(_ object: StoredObject, now: WallTime) throws(StorageFault) -> HTTPClientRequest {
+    /// - Parameters:
+    ///   - hasACL: whether the bucket's owner is to have what is written, whoever wrote it, as IVS writes.
+    ///   - now: by the store's clock.
+    func put(_ object: StoredObject, hasACL: Bool, now: WallTime) throws(StorageFault) -> HTTPClientRequest {
         let (hash, length) = try object.content.measured()
-        // IVS writes so that the bucket's owner has what is written, whoever wrote it.
-        let fields = [
-            (name: "Content-Type", value: object.contentType), (name: "X-Amz-Acl", value: "bucket-owner-full-control"),
-        ]
+        var fields = [(name: "Content-Type", value: object.contentType)]
+        if hasACL { fields.append((name: "X-Amz-Acl", value: "bucket-owner-full-control")) }
         var request = request("PUT", key: object.key, fields, payloadHash: hash, now: now)
         switch object.content {
         case .bytes(let bytes): request.body = bytes
