@@ -21,6 +21,8 @@ public final class RedisStore: GatewayStore {
         /// Events of this node wait for its receivers. On the local store's thread.
         public var onLocalEvents: @Sendable ([ParticipantEvent]) -> Void = { _ in }
         public var onNotice: @Sendable (ClusterStoreNotice) -> Void = { _ in }
+        /// Something about the file of this node's history. On the local store's thread.
+        public var onLocalNotice: @Sendable (HistoryNotice) -> Void = { _ in }
 
         public init() {}
     }
@@ -47,7 +49,8 @@ public final class RedisStore: GatewayStore {
         let inbox = StoreInbox()
         local = try EmbeddedStore(
             directory: directory, webhooks: webhooks, retention: settings.events.retention, sparing: living,
-            onQueued: { inbox.historyWaits() }, onEvents: observers.onLocalEvents)
+            onQueued: { inbox.historyWaits() }, onEvents: observers.onLocalEvents,
+            onNotice: observers.onLocalNotice)
         let process = "\(settings.node):\(Identifier.random(8))"
         let (snapshot, runIDs) = try DatabaseOpening(settings, process: process).load(seeding: seeding)
         let (published, counted) = (Lock(snapshot.state), Lock(ClusterStoreStatistics()))

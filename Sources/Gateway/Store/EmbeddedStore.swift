@@ -20,6 +20,7 @@ public final class EmbeddedStore: GatewayStore {
 
     public let recovered: Recovered
     private let published: Lock<StoreState>
+    private let standing: Lock<HistoryStanding>
     private let queue = StoreQueue(maximumWaiting: maximumWaiting)
     private let thread: WorkerThread
 
@@ -33,6 +34,7 @@ public final class EmbeddedStore: GatewayStore {
     /// - Parameter onQueued: where this is a node of a cluster: told on the store's thread that there is history to forward.
     /// - Parameter onChange: told of each new state on the store's thread, once it is visible.
     /// - Parameter onEvents: told of participant events on the store's thread, once they are written, in order.
+    /// - Parameter onNotice: told of the history's file on the store's thread.
     /// - Throws: `.cannotOpen`.
     public init(
         directory: String, webhooks: [String] = [], retention: Duration = defaultRetention,
@@ -40,11 +42,13 @@ public final class EmbeddedStore: GatewayStore {
         seeding: (inout StateTransaction) throws -> Void = { _ in },
         onQueued: (@Sendable () -> Void)? = nil,
         onChange: @escaping @Sendable (StoreState) -> Void = { _ in },
-        onEvents: @escaping @Sendable ([ParticipantEvent]) -> Void = { _ in }
+        onEvents: @escaping @Sendable ([ParticipantEvent]) -> Void = { _ in },
+        onNotice: @escaping @Sendable (HistoryNotice) -> Void = { _ in }
     ) throws(StoreError) {
         let files = StoreFiles(directory: directory, webhooks: webhooks, isQueueing: onQueued != nil)
         let (configuration, history) = try files.open()
-        let queue = queue
+        let (queue, standing) = (queue, Lock(HistoryStanding()))
+        self.standing = standing
         do {
             var transaction = StateTransaction(try configuration.load())
             try seeding(&transaction)
@@ -54,12 +58,14 @@ public final class EmbeddedStore: GatewayStore {
             let published = Lock(state)
             self.published = published
             thread = try WorkerThread.start(name: "store") {
-                let writer = StoreWriter(
-                    files, configuration: configuration, history: history, retention: retention, state: state,
+                let outlets = StoreWriter.Outlets(
                     publish: { new in
                         published.withLock { $0 = new }
                         onChange(new)
-                    }, onQueued: onQueued ?? {}, onEvents: onEvents)
+                    }, onQueued: onQueued ?? {}, onEvents: onEvents, onNotice: onNotice)
+                let writer = StoreWriter(
+                    files, configuration: configuration, history: history, retention: retention, state: state,
+                    standing: standing, outlets: outlets)
                 queue.serve(writer)
             }
         } catch {
@@ -70,6 +76,9 @@ public final class EmbeddedStore: GatewayStore {
     deinit { close() }
 
     public var state: StoreState { published.withLock { $0 } }
+
+    /// How it stands with what the history's file does not take.
+    public var historyStanding: HistoryStanding { standing.withLock { $0 } }
 
     /// Carries out what waits, closes both files and ends the thread.
     public func close() {
@@ -90,7 +99,9 @@ public final class EmbeddedStore: GatewayStore {
         if let reason = queue.add(job) { reply(.failure(reason)) }
     }
 
-    public func record(_ writes: [HistoryWrite]) { _ = queue.add(.history(writes)) }
+    public func record(_ writes: [HistoryWrite]) {
+        if case .overloaded? = queue.add(.history(writes)) { standing.withLock { $0.lost += writes.count } }
+    }
 
     public func read<Value: Sendable>(
         _ body: @escaping @Sendable (any HistoryReading) throws -> Value,

@@ -2,6 +2,9 @@ import EventLoop
 
 /// The bounded line in front of the store's thread. Everything in it when the thread looks is one batch.
 final class StoreQueue: Sendable {
+    /// Writes of one job that the writer gives back: a message to another process holds them.
+    private static let maximumReturned = 100
+
     /// Who has the files, and so what becomes of jobs.
     private enum Phase {
         case serving
@@ -85,12 +88,13 @@ final class StoreQueue: Sendable {
                     if !carryOut(writer) { loop.stop() }
                 })
         else { return close() }
+        writer.loop = loop
         line.withLock { $0.wake = mailbox.sender }
         mailbox.sender.send(())
         let sweep = loop.schedule(after: .seconds(60), repeating: .seconds(3_600)) { writer.sweep() }
         loop.run()
         sweep.cancel()
-        writer.close()
+        writer.end()
     }
 
     /// False once there is nothing more to come.
@@ -113,8 +117,15 @@ final class StoreQueue: Sendable {
     private func carryOut(_ order: StoreOrder, _ writer: StoreWriter) {
         switch order {
         case .suspend(let done):
-            line.withLock { $0.phase = .suspended }
-            writer.close()
+            // What was not written comes first with whoever writes next.
+            let rest = writer.close()
+            let jobs = stride(from: 0, to: rest.count, by: Self.maximumReturned).map {
+                StoreJob.history(Array(rest[$0..<min($0 + Self.maximumReturned, rest.count)]))
+            }
+            line.withLock { line in
+                line.phase = .suspended
+                line.jobs = jobs + line.jobs
+            }
             done()
         case .resume(let living, let reply):
             let result = writer.reopen(sparing: living)

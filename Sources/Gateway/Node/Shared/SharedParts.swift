@@ -48,6 +48,7 @@ struct SharedParts: Sendable {
     ) throws {
         (self.workerCount, self.generation, self.sessionKey) = (workerCount, generation, sessionKey)
         let metrics = instruments.metrics
+        LocalHistory.register(store.membership.outbox, in: metrics)
         admission = try SharedAdmission(configuration, store, metrics: metrics)
         contract = SharedContract(configuration.contract, metrics: metrics)
         replications = ReplicationBook(store: store.membership.store, leases: store.membership.leases)

@@ -19,7 +19,7 @@ enum Membership: Sendable {
     }
 
     /// Where events wait for webhooks: each node delivers what it recorded.
-    var outbox: any GatewayStore {
+    var outbox: EmbeddedStore {
         switch self {
         case .alone(let embedded): embedded.store
         case .member(let cluster): cluster.store.local

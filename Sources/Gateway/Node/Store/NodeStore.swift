@@ -71,7 +71,8 @@ final class NodeStore: NodeService {
     ) throws -> EmbeddedContext {
         let store = try EmbeddedStore(
             directory: directory, webhooks: configuration.webhooks.keys.sorted(), retention: configuration.events.retention,
-            sparing: living, seeding: seeding, onChange: observers.tell, onEvents: { _ in onEvents() })
+            sparing: living, seeding: seeding, onChange: observers.tell, onEvents: { _ in onEvents() },
+            onNotice: { LocalHistory.log($0) })
         return EmbeddedContext(store: store, leases: EmbeddedLeases(store: store, quotas: configuration.quotas))
     }
 
@@ -85,6 +86,7 @@ final class NodeStore: NodeService {
         observers.onChange = stateObservers.tell
         (observers.onEvents, observers.onLocalEvents) = (onEvents, { _ in onEvents() })
         observers.onNotice = { ClusterNotices.log($0) }
+        observers.onLocalNotice = { LocalHistory.log($0) }
         let store = try RedisStore(
             settings, directory: directory, webhooks: configuration.webhooks.keys.sorted(), seeding: seeding,
             observers: observers)

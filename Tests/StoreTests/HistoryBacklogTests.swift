@@ -1,0 +1,111 @@
+import EventLoop
+import Foundation
+import GRDB
+import TestSupport
+import Testing
+import Wire
+
+@testable import Store
+
+@Suite("History that its file does not take", .timeLimit(.minutes(10)))
+struct HistoryBacklogTests {
+    struct Refused: Error {}
+
+    static func event(of user: Int) -> HistoryWrite {
+        .event(
+            ParticipantEvent(
+                name: .joined, time: HistoryDatabaseTests.now, stageARN: "arn:stage/one", sessionID: "st-1", participantID: "p",
+                userID: "\(user)"))
+    }
+
+    private static func wait(until isTrue: () -> Bool) {
+        for _ in 0..<6_000 where !isTrue() { Thread.sleep(forTimeInterval: 0.01) }
+    }
+
+    @Test
+    func `what a locked file does not take is written in its order once it is free`() throws {
+        let directory = try TemporaryDirectory()
+        let notices = Lock<[HistoryNotice]>([])
+        let store = try EmbeddedStore(
+            directory: directory.path, onNotice: { notice in notices.withLock { $0.append(notice) } })
+        let other = try HistoryDatabase(directory: directory.path)
+        defer { other.close() }
+        try other.queue.write { database in
+            try database.execute(sql: "DELETE FROM target")
+            store.record([Self.event(of: 0), Self.event(of: 1)])
+            Self.wait { notices.withLock { !$0.isEmpty } }
+            store.record([Self.event(of: 2)])
+            Self.wait { store.historyStanding.waiting == 3 }
+        }
+        Self.wait { notices.withLock { $0.count } == 2 }
+        store.close()
+        var users: [String] = []
+        try other.read { users = ((try? $0.events(after: 0, limit: 9)) ?? []).map(\.userID) }
+        #expect(users == ["0", "1", "2"])
+        let told = notices.withLock { $0 }
+        guard case .away? = told.first else { return #expect(Bool(false), "\(told)") }
+        #expect(told.dropFirst() == [.back])
+        #expect(store.historyStanding == HistoryStanding())
+    }
+
+    @Test
+    func `what is still not written when the store is closed is told as lost`() throws {
+        let directory = try TemporaryDirectory()
+        let notices = Lock<[HistoryNotice]>([])
+        let store = try EmbeddedStore(
+            directory: directory.path, onNotice: { notice in notices.withLock { $0.append(notice) } })
+        let other = try HistoryDatabase(directory: directory.path)
+        defer { other.close() }
+        try other.queue.write { database in
+            try database.execute(sql: "DELETE FROM target")
+            store.record([Self.event(of: 0)])
+            store.close()
+        }
+        #expect(notices.withLock { $0 }.last == .lost(1, reason: "the process ends"))
+        #expect(store.historyStanding.lost == 1)
+    }
+
+    @Test
+    func `the oldest are kept, and points of metrics make room`() {
+        var backlog = HistoryBacklog()
+        backlog.add([.metrics([])] + (0..<HistoryBacklog.maximumWaiting).map(Self.event))
+        #expect(backlog.bound() == 1)
+        backlog.add([Self.event(of: -1)])
+        #expect(backlog.bound() == 1)
+        #expect(backlog.waiting.count == HistoryBacklog.maximumWaiting)
+        #expect(backlog.waiting.first == Self.event(of: 0) && backlog.waiting.last != Self.event(of: -1))
+    }
+
+    @Test
+    func `what the cluster has taken is told once`() {
+        var backlog = HistoryBacklog()
+        backlog.add([.forwarded(through: 1, closing: []), .forwarded(through: 2, closing: []), Self.event(of: 0)])
+        #expect(backlog.waiting == [.forwarded(through: 2, closing: []), Self.event(of: 0)])
+    }
+
+    @Test
+    func `a write that is refused for good is lost alone`() {
+        var backlog = HistoryBacklog()
+        backlog.add((0..<5).map(Self.event))
+        var taken: [HistoryWrite] = []
+        let outcome = backlog.write { writes in
+            guard !writes.contains(Self.event(of: 2)) else { throw Refused() }
+            taken += writes
+            return []
+        }
+        #expect(outcome.fault == nil && outcome.refused == 1)
+        #expect(taken == [0, 1, 3, 4].map(Self.event) && backlog.waiting.isEmpty)
+    }
+
+    @Test
+    func `a full disk keeps what it has not taken`() {
+        var backlog = HistoryBacklog()
+        backlog.add((0...HistoryBacklog.page).map(Self.event))
+        let outcome = backlog.write { writes in
+            guard writes.count > 1 else { throw DatabaseError(resultCode: .SQLITE_FULL) }
+            return []
+        }
+        #expect(outcome.fault != nil && outcome.refused == 0)
+        #expect(backlog.waiting == [Self.event(of: HistoryBacklog.page)])
+    }
+}
