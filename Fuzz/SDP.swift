@@ -7,7 +7,8 @@ enum SDPFuzz {
         guard let description = try? SessionDescription(parsing: [UInt8](bytes)) else { return }
         for section in description.media {
             _ = (section.direction, section.mid, section.payloadTypes)
-            for type in section.payloadTypes { _ = (section.formatParameters(of: type), section.feedback(of: type)) }
+            for type in section.payloadTypes { _ = section.feedback(of: type) }
+            _ = section.formatParameters
             _ = section.attributes.all(RTPMap.self)
             _ = section.attributes.all(HeaderExtensionMap.self)
             _ = section.attributes.all(Candidate.self)

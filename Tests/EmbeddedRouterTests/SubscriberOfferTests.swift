@@ -34,8 +34,8 @@ struct SubscriberOfferTests {
         let video = try #require(answer.media.first { $0.media == "video" })
         let offered = try #require(offer.media.first { $0.media == "video" })
         #expect(Set(video.payloadTypes).isSubset(of: offered.payloadTypes) && video.payloadTypes.count == 2)
-        #expect(offered.formatParameters(of: video.payloadTypes[0])?["packetization-mode"] == "1")
-        #expect(video.formatParameters(of: video.payloadTypes[1])?["apt"] == "\(video.payloadTypes[0])")
+        #expect(offered.formatParameters[video.payloadTypes[0]]?["packetization-mode"] == "1")
+        #expect(video.formatParameters[video.payloadTypes[1]]?["apt"] == "\(video.payloadTypes[0])")
         #expect(video.attributes.all(SourceGroup.self).map(\.ssrcs) == [[11, 12]])
         #expect(video.feedback(of: video.payloadTypes[0]).contains("nack pli"))
         #expect(answer.media.allSatisfy { $0.attributes.first(MediaStreamIdentifier.self)?.stream == "alice" })
@@ -52,10 +52,13 @@ struct SubscriberOfferTests {
         #expect(!withoutRTX.contains("transport-cc") && !withoutRTX.contains(HeaderExtensionMap.transportWideCC))
     }
 
+    private static let maps = String(repeating: "a=rtpmap:96 H264/90000\r\n", count: 129)
+
     @Test(arguments: [
         ("a=recvonly", "a=inactive", RefusalCode.nothingReceived), ("a=recvonly", "a=sendonly", .nothingReceived),
         ("H264/90000", "H265/90000", .noH264), ("opus/48000/2", "PCMU/8000", .noOpus), ("a=rtcp-mux\r\n", "", .noRTCPMux),
         ("m=video", "m=text", .unsupportedSection), ("m=audio", "m=video", .tooManyTracks),
+        ("a=rtcp-mux\r\n", "a=rtcp-mux\r\n" + maps, .malformedOffer),
     ])
     func `is refused in words when we cannot send to it`(_ item: (String, String, RefusalCode)) throws {
         let offer = try Self.turned("aiortc-1.16.0") { $0.replacing(item.0, with: item.1) }

@@ -15,10 +15,10 @@ struct RouterDescriptionTests {
                 .init(.audio, port: 5006, ssrcs: [8], format: .opus(isStereo: true)),
             ], isOffer: false)
         let session = try SessionDescription(parsing: Array(complete.text.utf8))
-        let video = try #require(session.media[0].formatParameters(of: 96))
+        let video = try #require(session.media[0].formatParameters[96])
         #expect(video["profile-level-id"] == "42c01f")
         #expect(video["sprop-parameter-sets"] == "Z0LAHw==,aM4=")
-        #expect(session.media[1].formatParameters(of: 111)?["sprop-stereo"] == "1")
+        #expect(session.media[1].formatParameters[111]?["sprop-stereo"] == "1")
         #expect(session.media[1].attributes.first(RTPMap.self)?.attributeValue == "111 opus/48000/2")
     }
 

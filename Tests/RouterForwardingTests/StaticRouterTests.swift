@@ -43,7 +43,7 @@ struct StaticRouterTests {
         let text = try #require(router.reserve(for: "arn", ParticipantKey("p1", onStage: "s")))
         let early = try SessionDescription(parsing: Array(text.utf8))
         #expect(early.media.map(\.port) == [5004, 5006])
-        #expect(early.media[0].formatParameters(of: 96)?["packetization-mode"] == "1")
+        #expect(early.media[0].formatParameters[96]?["packetization-mode"] == "1")
         #expect(!early.media[0].attributes.contains("ssrc"))
     }
 
@@ -80,7 +80,7 @@ struct StaticRouterTests {
             let last = try SessionDescription(parsing: Array(try #require(written.withLock { $0.last }).utf8))
             #expect(last.media.map(\.port) == ports)
             #expect(last.media.map { $0.attributes.value(of: "label") } == labels)
-            #expect(last.media[0].formatParameters(of: 96)?["profile-level-id"] == "42c00\(layer)")
+            #expect(last.media[0].formatParameters[96]?["profile-level-id"] == "42c00\(layer)")
         }
         var ports = PortPairs(5004...5019, width: StaticPorts.layeredWidth)
         #expect(ports.assign(to: "a")?.video == 5004 && ports.assign(to: "b")?.video == 5012 && ports.assign(to: "c") == nil)

@@ -23,7 +23,13 @@ struct SessionDescriptionTests {
         #expect(video.media == "video" && video.port == 9 && video.mid == "1" && video.payloadTypes == [96])
         #expect(video.direction == .sendonly)
         #expect(video.feedback(of: 96) == ["nack", "nack pli", "goog-remb"])
-        #expect(video.formatParameters(of: 96)?["Profile-Level-ID"] == "42e01f")
+        #expect(video.formatParameters[96]?["Profile-Level-ID"] == "42e01f")
+    }
+
+    @Test func `of the parameters of a payload type the first line holds`() throws {
+        let text = Self.minimal + "m=video 9 RTP/AVP 96 97\r\na=fmtp:97 apt=96\r\na=fmtp:96 a=1\r\na=fmtp:96 a=2\r\n"
+        let parameters = try SessionDescription(parsing: Array(text.utf8)).media[0].formatParameters
+        #expect(parameters.count == 2 && parameters[96]?["a"] == "1" && parameters[97]?["apt"] == "96")
     }
 
     @Test func `takes lines that end in LF alone unless CRLF is demanded`() throws {

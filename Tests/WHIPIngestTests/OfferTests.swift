@@ -105,9 +105,9 @@ struct OfferTests {
 
     @Test func `stereo and in-band FEC of Opus are kept and the level is raised for 720p60`() throws {
         let answer = try Self.accepted("obs-32.2.2-ldc0.21.0").answer(Self.local)
-        let opus = try #require(answer.media[0].formatParameters(of: 111))
+        let opus = try #require(answer.media[0].formatParameters[111])
         #expect(opus["stereo"] == "1" && opus["useinbandfec"] == "1" && opus["sprop-stereo"] == nil)
-        #expect(answer.media[1].formatParameters(of: 96)?["profile-level-id"] == "42e020")
+        #expect(answer.media[1].formatParameters[96]?["profile-level-id"] == "42e020")
         #expect(answer.media[1].bandwidths == [Bandwidth("TIAS", 8_000_000), Bandwidth("AS", 8_200)])
     }
 
@@ -124,6 +124,7 @@ struct OfferTests {
         ("a=fingerprint:sha-256 11:", "a=fingerprint:sha-256 ", .malformedOffer), ("m=video 9", "m=video 0", .inactiveTrack),
         ("profile-level-id=42e01f", "profile-level-id=64001f", .wrongProfileOffered),
         ("a=rtpmap:96 H264/90000", "a=rtpmap:96", .malformedOffer),
+        ("a=rtpmap:96 H264/90000\r\n", String(repeating: "a=rtpmap:96 H264/90000\r\n", count: 129), .malformedOffer),
     ]
 
     @Test(arguments: edits.indices)

@@ -48,9 +48,9 @@ extension MediaDescription {
     /// Payload types in order of preference; formats that are no payload types are left out.
     public var payloadTypes: [UInt8] { formats.compactMap { UInt8($0) }.filter { $0 < 128 } }
 
-    /// The first `a=fmtp` of the payload type; nil when there is none.
-    public func formatParameters(of payloadType: UInt8) -> FormatParameters? {
-        attributes.all(FormatParameters.self).first { $0.payloadType == payloadType }
+    /// By payload type, of which the first `a=fmtp` holds. All of them are read at each call.
+    public var formatParameters: [UInt8: FormatParameters] {
+        Dictionary(attributes.all(FormatParameters.self).map { ($0.payloadType, $0) }) { first, _ in first }
     }
 
     /// The feedback of one payload type, lines for all types (`*`) included (RFC 4585 §4.2).

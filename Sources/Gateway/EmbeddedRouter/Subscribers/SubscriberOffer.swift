@@ -60,15 +60,14 @@ struct SubscriberSection: Sendable, Equatable {
         kind = media.media == "video" ? .video : .audio
         (mid, transportProtocol) = (media.mid ?? "", media.transportProtocol)
         hasReducedSizeRTCP = media.attributes.contains("rtcp-rsize")
-        let maps: [RTPMap]
+        let formats = try OfferedFormats(of: media)
         let extensions: [HeaderExtensionMap]
         do throws(SDPError) {
-            maps = try media.attributes.strictly(RTPMap.self)
             extensions = try media.attributes.strictly(HeaderExtensionMap.self)
-        } catch { throw malformed("An a=rtpmap or a=extmap of the offer is malformed.") }
-        map = try Self.choose(kind, media, maps)
-        parameters = media.formatParameters(of: map.payloadType)
-        if kind == .video { retransmissionPayloadType = Self.retransmission(of: map.payloadType, media, maps) }
+        } catch { throw malformed("An a=extmap of the offer is malformed.") }
+        map = try Self.choose(kind, formats)
+        parameters = formats.parameters(of: map.payloadType)
+        if kind == .video { retransmissionPayloadType = formats.retransmission(of: map.payloadType) }
         let offered = Set(media.feedback(of: map.payloadType))
         feedback = (retransmissionPayloadType == nil ? [] : ["nack"]).filter(offered.contains)
         if kind == .video { feedback += ["nack pli", "ccm fir", "goog-remb"].filter(offered.contains) }
@@ -98,34 +97,24 @@ struct SubscriberSection: Sendable, Equatable {
     }
 
     /// H.264 in packetization mode 1, Constrained Baseline before others, since that is what is published; or Opus.
-    private static func choose(_ kind: MediaKind, _ media: MediaDescription, _ maps: [RTPMap]) throws(Refusal) -> RTPMap {
-        let order = media.payloadTypes
-        let offered = maps.filter { order.contains($0.payloadType) }
+    private static func choose(_ kind: MediaKind, _ formats: OfferedFormats) throws(Refusal) -> RTPMap {
         if kind == .audio {
-            guard let opus = offered.first(where: { $0.isEncoding("opus", clockRate: 48_000) }) else {
+            guard let opus = formats.maps.first(where: { $0.isEncoding("opus", clockRate: 48_000) }) else {
                 throw Refusal(.noOpus, sentence: "The offer's audio track does not receive Opus.")
             }
             return opus
         }
-        let candidates = offered.filter { map in
-            map.isEncoding("H264", clockRate: 90_000) && media.formatParameters(of: map.payloadType)?["packetization-mode"] == "1"
+        let candidates = formats.maps.filter { map in
+            map.isEncoding("H264", clockRate: 90_000) && formats.parameters(of: map.payloadType)?["packetization-mode"] == "1"
         }
         let preferred = candidates.first { map in
-            let profile = media.formatParameters(of: map.payloadType)?["profile-level-id"]?.lowercased() ?? ""
+            let profile = formats.parameters(of: map.payloadType)?["profile-level-id"]?.lowercased() ?? ""
             return profile.hasPrefix("42e0")
         }
         guard let chosen = preferred ?? candidates.first else {
             throw Refusal(.noH264, sentence: "The offer's video track does not receive H.264 in packetization mode 1.")
         }
         return chosen
-    }
-
-    /// The payload type of RTX whose `apt` is the chosen one.
-    private static func retransmission(of payloadType: UInt8, _ media: MediaDescription, _ maps: [RTPMap]) -> UInt8? {
-        maps.first { map in
-            map.isEncoding("rtx", clockRate: 90_000) && media.payloadTypes.contains(map.payloadType)
-                && media.formatParameters(of: map.payloadType)?["apt"] == "\(payloadType)"
-        }?.payloadType
     }
 
     fileprivate static let transportWideFeedback = "transport-cc"

@@ -44,10 +44,10 @@ extension AcceptedSection {
         mid = media.mid ?? ""
         transportProtocol = media.transportProtocol
         hasReducedSizeRTCP = media.attributes.contains("rtcp-rsize")
-        let maps = try Self.maps(of: media)
+        let formats = try OfferedFormats(of: media)
         switch kind {
-        case .video: (map, parameters, profileLevelID) = try Self.chooseH264(media, maps, rules)
-        case .audio: (map, parameters, isStereo) = try Self.chooseOpus(media, maps)
+        case .video: (map, parameters, profileLevelID) = try Self.chooseH264(formats, rules)
+        case .audio: (map, parameters, isStereo) = try Self.chooseOpus(formats)
         }
         payloadType = map.payloadType
         feedback = Self.supportedFeedback.filter(Set(media.feedback(of: payloadType)).contains)
@@ -57,7 +57,7 @@ extension AcceptedSection {
         }
         if kind == .video {
             rids = try Self.rids(of: media)
-            retransmissionPayloadType = Self.retransmission(of: payloadType, media, maps)
+            retransmissionPayloadType = formats.retransmission(of: payloadType)
             if Self.isLibWebRTC(media) { parameters?.parameters.append(.init("x-google-start-bitrate", "\(Self.startBitrate)")) }
         }
         (ssrc, retransmissionSSRC) = Self.sources(of: media, isSimulcast: rids.count > 1)
@@ -74,21 +74,6 @@ extension AcceptedSection {
         guard media.attributes.contains("rtcp-mux") || media.attributes.contains("rtcp-mux-only") else {
             throw Refusal(.noRTCPMux)
         }
-    }
-
-    private static func maps(of media: MediaDescription) throws(Refusal) -> [RTPMap] {
-        do throws(SDPError) {
-            return try media.attributes.strictly(RTPMap.self)
-        } catch { throw malformed("An a=rtpmap of the offer is malformed.") }
-    }
-
-    /// The payload type of RTX (RFC 4588 §8.1) whose `apt` is the chosen one.
-    private static func retransmission(of payloadType: UInt8, _ media: MediaDescription, _ maps: [RTPMap]) -> UInt8? {
-        let offered = Set(media.payloadTypes)
-        return maps.first { map in
-            map.isEncoding("rtx", clockRate: 90_000) && offered.contains(map.payloadType)
-                && media.formatParameters(of: map.payloadType)?["apt"] == "\(payloadType)"
-        }?.payloadType
     }
 
     /// The media source and that of its retransmissions; with simulcast the RID extension tells sources apart.
@@ -150,11 +135,10 @@ extension AcceptedSection {
 extension AcceptedSection {
     /// One H.264 payload type (RFC 6184 §8.2.2): packetization-mode 1 and Constrained Baseline before all others.
     private static func chooseH264(
-        _ media: MediaDescription, _ maps: [RTPMap], _ rules: OfferRules
+        _ formats: OfferedFormats, _ rules: OfferRules
     ) throws(Refusal) -> (RTPMap, FormatParameters?, String) {
-        let order = media.payloadTypes
-        let candidates = maps.filter { $0.isEncoding("H264", clockRate: 90_000) && order.contains($0.payloadType) }
-            .map { (map: $0, parameters: media.formatParameters(of: $0.payloadType)) }
+        let candidates = formats.maps.filter { $0.isEncoding("H264", clockRate: 90_000) }
+            .map { (map: $0, parameters: formats.parameters(of: $0.payloadType)) }
         guard !candidates.isEmpty else { throw Refusal(.noH264) }
         let ranked = candidates.enumerated().map { (rank: rank($1.parameters), index: $0, candidate: $1) }
         guard let best = ranked.min(by: { ($0.rank, $0.index) < ($1.rank, $1.index) })?.candidate else { throw Refusal(.noH264) }
@@ -201,14 +185,11 @@ extension AcceptedSection {
     }
 
     /// Opus (RFC 7587 §7), its stereo and in-band FEC kept.
-    private static func chooseOpus(
-        _ media: MediaDescription, _ maps: [RTPMap]
-    ) throws(Refusal) -> (RTPMap, FormatParameters?, Bool) {
-        let order = media.payloadTypes
-        guard let map = maps.first(where: { $0.isEncoding("opus", clockRate: 48_000) && order.contains($0.payloadType) }) else {
+    private static func chooseOpus(_ formats: OfferedFormats) throws(Refusal) -> (RTPMap, FormatParameters?, Bool) {
+        guard let map = formats.maps.first(where: { $0.isEncoding("opus", clockRate: 48_000) }) else {
             throw Refusal(.noOpus)
         }
-        let offered = media.formatParameters(of: map.payloadType)
+        let offered = formats.parameters(of: map.payloadType)
         let isStereo = offered?["stereo"] == "1" || offered?["sprop-stereo"] == "1"
         var list = (offered?.parameters ?? []).filter { receiverParameters.contains($0.name) && $0.name != "stereo" }
         if isStereo { list.append(.init("stereo", "1")) }
