@@ -79,4 +79,58 @@ struct ICEConnectionsTests {
         connections.closeAll()
         #expect(strangers.count == 0 && connections.isEmpty)
     }
+
+    @Test func `a peer that does not read loses whole datagrams, and keeps its connection`() throws {
+        let loop = try EventLoop()
+        let connections = ICEConnections(
+            loop: loop, strangers: ConnectionAdmission(maximumCount: 100, maximumPerAddress: 100))
+        var (paths, gone, isOpen): ([MediaPath], Int, Bool) = ([], 0, false)
+        connections.onClosed = { _ in gone += 1 }
+        let listener = try TCPListener(loop: loop, address: SocketAddress(.loopback, port: 0)) {
+            let stream = TCPStream(loop: loop, accepted: $0)
+            paths.append(MediaPath(remote: stream.remoteAddress, local: stream.localAddress.ip, isStream: true))
+            connections.accept(stream)
+        }
+        let client = try TCPStream(loop: loop, connectingTo: listener.localAddress)
+        client.onOpen = { isOpen = true }
+        #expect(loop.run(until: { !paths.isEmpty && isOpen }, within: .seconds(20)))
+        let path = try #require(paths.first)
+        connections.authenticate(path)
+        client.pauseReading()
+        // More than the kernel takes.
+        let count = 24_000
+        for number in 0..<count { send([UInt8](repeating: UInt8(number & 0xFF), count: 1_200), by: connections, on: path) }
+        let frames = FrameReader(client)
+        client.resumeReading()
+        let last: [UInt8] = [1, 2, 3]
+        let isReached = loop.run(
+            until: {
+                send(last, by: connections, on: path)
+                return frames.all.last == last || gone > 0
+            }, within: .seconds(60))
+        #expect(isReached && gone == 0)
+        let long = frames.all.filter { $0 != last }
+        #expect(!long.isEmpty && long.count < count)
+        #expect(long.allSatisfy { $0 == [UInt8](repeating: $0.first ?? 0, count: 1_200) })
+        connections.closeAll()
+    }
+
+    private func send(_ datagram: [UInt8], by connections: ICEConnections, on path: MediaPath) {
+        datagram.withUnsafeBytes { connections.send($0, on: path) }
+    }
+}
+
+/// The datagrams that a stream brings (RFC 4571).
+private final class FrameReader {
+    private(set) var all: [[UInt8]] = []
+
+    init(_ stream: TCPStream) {
+        stream.onBytes = { [unowned self] bytes in
+            guard bytes.count >= 2 else { return 0 }
+            let count = Int(bytes[0]) << 8 | Int(bytes[1])
+            guard bytes.count >= 2 + count else { return 0 }
+            all.append(Array(bytes[2..<(2 + count)]))
+            return 2 + count
+        }
+    }
 }

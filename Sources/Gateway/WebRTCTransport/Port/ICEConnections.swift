@@ -19,8 +19,12 @@ import Wire
     private var lastNumber: UInt64 = 0
     /// Those that leave for other workers at the end of this turn.
     private var moves: [TimerWatch] = []
+    /// The datagram that is being sent, behind its length.
+    private let frame = UnsafeMutableRawBufferPointer.allocate(byteCount: 2 + ICEConnection.maximumFrame, alignment: 8)
 
     init(loop: EventLoop, strangers: ConnectionAdmission) { (self.loop, self.strangers) = (loop, strangers) }
+
+    deinit { unsafe frame.deallocate() }
 
     var isEmpty: Bool { connections.isEmpty }
 
@@ -97,7 +101,14 @@ import Wire
         leaveStrangers(connection)
     }
 
-    func send(_ datagram: UnsafeRawBufferPointer, on path: MediaPath) { unsafe connections[path.remote]?.send(datagram) }
+    /// Sends a datagram whole (RFC 4571 §2), or not at all where too much waits already.
+    func send(_ datagram: UnsafeRawBufferPointer, on path: MediaPath) {
+        guard let connection = connections[path.remote], datagram.count <= ICEConnection.maximumFrame else { return }
+        unsafe frame[0] = UInt8(datagram.count >> 8)
+        unsafe frame[1] = UInt8(datagram.count & 0xFF)
+        unsafe UnsafeMutableRawBufferPointer(rebasing: frame[2...]).copyMemory(from: datagram)
+        unsafe connection.send(UnsafeRawBufferPointer(rebasing: frame[..<(2 + datagram.count)]))
+    }
 
     /// Nothing more is read here; at the end of this turn the descriptor goes to `take`, with its unread bytes.
     func move(_ path: MediaPath, _ take: @escaping (DetachedConnection) -> Void) {
@@ -158,7 +169,8 @@ extension MediaPort {
     ) {
         unsafe (self.stream, self.receive) = unsafe (stream, receive)
         path = MediaPath(remote: stream.remoteAddress, local: stream.localAddress.ip, isStream: true)
-        stream.maximumPendingWriteBytes = Self.maximumPending
+        // A little more than we let pile up: TLS adds to what is written.
+        stream.maximumPendingWriteBytes = Self.maximumPending + Self.maximumFrame
         stream.onClosed = { _ in onClosed() }
         unsafe stream.onBytes = { [unowned self] in unsafe take($0) }
         deadline = loop.schedule(after: Self.patience) { [unowned self] in
@@ -181,9 +193,10 @@ extension MediaPort {
         deadline?.cancel()
     }
 
-    func send(_ datagram: UnsafeRawBufferPointer) {
-        stream.write([UInt8(datagram.count >> 8 & 0xFF), UInt8(datagram.count & 0xFF)])
-        unsafe stream.write(datagram)
+    /// What has no room any more is lost, as at a full UDP socket: the peer asks for it again.
+    func send(_ frame: UnsafeRawBufferPointer) {
+        guard stream.pendingWriteBytes + frame.count <= Self.maximumPending else { return }
+        unsafe stream.write(frame)
     }
 
     func close() { stream.close() }
@@ -226,6 +239,6 @@ extension MediaPort {
     static let maximumFrame = 2_048
     private static let maximumUnauthenticated = 2_048
     private static let patience: Duration = .seconds(5)
-    /// Feedback only goes this way.
-    private static let maximumPending = 65_536
+    /// A viewer's keyframe at 8.5 Mbit/s fits, and what follows it until the way is free.
+    private static let maximumPending = 524_288
 }
