@@ -77,6 +77,15 @@ struct ICERestartTests {
         #expect(entry.transport.credentials == before)
     }
 
+    @Test func `a session that ends meanwhile leaves none of them behind`() throws {
+        _ = entry.transport.markEnded()
+        do throws(Refusal) {
+            _ = try patch(Self.restart, ifMatch: "*")
+            Issue.record("it was taken")
+        } catch { #expect(error.code == .unknownSession) }
+        #expect(entry.transport.credentials.allSatisfy { context.directory.entry(ufrag: $0.ufrag) == nil })
+    }
+
     @Test func `four restarts may overlap`() throws {
         for number in 0..<9 {
             let body = Self.restart.replacing("other", with: "other\(number)")

@@ -49,6 +49,11 @@ extension TransportContext {
         let credentials = ICECredentials.make(mint)
         directory.remove(entry.transport.add(credentials, remoteUfrag: ufrag))
         directory.add(credentials, for: entry)
+        // Its end may have come before, and would leave these behind.
+        guard entry.transport.current != .ended else {
+            remove(entry)
+            throw Refusal(.unknownSession)
+        }
         var answer = SDPFragment()
         answer.iceUfrag = credentials.ufrag.description
         answer.icePassword = String(decoding: credentials.password, as: UTF8.self)
