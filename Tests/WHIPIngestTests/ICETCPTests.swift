@@ -45,6 +45,21 @@ struct ICETCPTests {
         #expect(gateway.output["mover"]?.worker == owner)
     }
 
+    @Test func `a connection of a session that ends before DTLS is closed`() throws {
+        let gateway = try TestGateway()
+        defer { gateway.stop() }
+        let client = try TestClient(token: "early")
+        client.sockets = [ClientSocket(connectingTo: gateway.tcpAddress(of: 0))]
+        #expect(client.post(to: gateway) == 201)
+        #expect(client.connectICE())
+        #expect(client.delete(at: gateway) == 200)
+        #expect(
+            eventually {
+                client.pump()
+                return client.sockets[0].isClosed(within: 0)
+            })
+    }
+
     @Test func `garbage on a connection ends it`() throws {
         let gateway = try TestGateway()
         defer { gateway.stop() }

@@ -127,6 +127,12 @@ import Wire
     /// The session there has ended.
     func closeAfterFlush(_ path: MediaPath) { forget(path)?.closeAfterFlush() }
 
+    /// Closes those that have shown a check and lead to no session any more: no deadline of theirs would.
+    func sweep(isUsed: (MediaPath) -> Bool) {
+        let left = connections.values.filter { $0.isAuthenticated && !$0.isMoving && !isUsed($0.path) }
+        for connection in left { closeAfterFlush(connection.path) }
+    }
+
     func closeAll() {
         for connection in Array(connections.values) {
             connection.close()

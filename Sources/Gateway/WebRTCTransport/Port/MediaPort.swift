@@ -48,9 +48,7 @@ import Wire
     public init(loop: EventLoop, index: Int, socket: BoundSocket, context: TransportContext) throws {
         (self.loop, self.index, self.context) = (loop, index, context)
         self.socket = UDPSocket(loop: loop, socket: socket, receiveBuffer: context.configuration.receiveBuffer)
-        (connections, clock) = (
-            ICEConnections(loop: loop, strangers: context.strangers), PortClock(loop: loop)
-        )
+        (connections, clock) = (ICEConnections(loop: loop, strangers: context.strangers), PortClock(loop: loop))
         let mailbox = try Mailbox<TransportMessage>(loop: loop, priority: .media) { [unowned self] in receive($0) }
         self.mailbox = mailbox
         context.open(worker: index, mailbox.sender)
@@ -114,7 +112,7 @@ import Wire
 
     // MARK: - Time
 
-    /// Looks at every session, for transport feedback, and each second for tuples that nobody uses.
+    /// Looks at every session, for transport feedback, and each second for tuples and connections that nobody uses.
     private func goRound(_ number: Int) -> Bool {
         let (drops, now) = (socket.counters.droppedByKernel, loop.now)
         context.metrics.kernelDrops.increment(by: drops - countedDrops)
@@ -123,8 +121,9 @@ import Wire
         if number % Self.roundsPerSweep == 0 {
             tuples.sweep(at: now, lifetime: Self.tupleLifetime)
             rebound.sweep()
+            connections.sweep { tuples.find($0.key) != nil }
         }
-        return !(tuples.isEmpty && sessions.isEmpty && rebound.isEmpty)
+        return !(tuples.isEmpty && sessions.isEmpty && rebound.isEmpty && connections.isEmpty)
     }
 
     /// Asks for lost packets.
