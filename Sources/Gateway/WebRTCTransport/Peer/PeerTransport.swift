@@ -30,6 +30,8 @@ import Wire
     private var phase = Phase.handshaking
     private var dtls: DTLSConnection?
     private var handshakeTimer: TimerWatch?
+    /// Steps of the handshake that wait for their turn.
+    private var waitingSteps = 0
     private var inbound: SRTPInbound?
     private var outbound: SRTPOutbound?
     private var attempts = 0
@@ -182,6 +184,9 @@ import Wire
 
     /// A handshake that broke may be begun again a few times within its lifetime.
     private static let maximumAttempts = 4
+    /// A flight has five messages at most (RFC 6347 §4.2.4), of which the certificate may take two datagrams or three.
+    static let maximumWaitingSteps = 8
+    private static let retryInterval: Duration = .milliseconds(100)
     private static let scratchByteCount = 1_500
 }
 
@@ -190,7 +195,7 @@ extension PeerTransport {
     /// As DTLS client: sends the ClientHello, right after the binding response.
     func startHandshake() {
         guard dtls == nil, let dtls = makeConnection(.client) else { return }
-        run(dtls) { connection throws(DTLSError) in
+        insist(on: dtls) { connection throws(DTLSError) in
             try connection.start()
             return .none
         }
@@ -198,6 +203,8 @@ extension PeerTransport {
 
     func receiveDTLS(_ datagram: UnsafeRawBufferPointer, on path: MediaPath) {
         guard phase != .closed else { return }
+        // What is lost here the peer sends again.
+        if phase == .handshaking, waitingSteps >= Self.maximumWaitingSteps { return }
         if dtls == nil, unsafe datagram.isClientHello, !entry.transport.peer.isDTLSClient { dtls = makeConnection(.server) }
         guard let dtls else { return }
         if phase == .handshaking { self.path = path }
@@ -231,13 +238,32 @@ extension PeerTransport {
     ///
     /// A step that waits keeps its transport until then. Weakly held it would have a side table, and every packet's counts pay for
     /// that as long as the session lives.
+    /// - Returns: false when too many of all sessions wait; the step will not run.
+    @discardableResult
     private func run(
         _ connection: DTLSConnection, _ step: @escaping (DTLSConnection) throws(DTLSError) -> DTLSConnection.Event
-    ) {
-        guard phase == .handshaking else { return carryOut(connection, step) }
-        HandshakeScheduler.of(port.loop).perform(.authenticated, from: path.remote.ip) { [self] in
+    ) -> Bool {
+        guard phase == .handshaking else {
+            carryOut(connection, step)
+            return true
+        }
+        waitingSteps += 1
+        let isAccepted = HandshakeScheduler.of(port.loop).perform(.authenticated, from: path.remote.ip) { [self] in
+            waitingSteps -= 1
             guard phase != .closed, dtls === connection else { return }
             carryOut(connection, step)
+        }
+        if !isAccepted { waitingSteps -= 1 }
+        return isAccepted
+    }
+
+    /// The same for a step of ours, which no datagram of the peer's would bring again.
+    private func insist(
+        on connection: DTLSConnection, _ step: @escaping (DTLSConnection) throws(DTLSError) -> DTLSConnection.Event
+    ) {
+        if run(connection, step) { return }
+        handshakeTimer = port.loop.schedule(after: Self.retryInterval) { [unowned self] in
+            if dtls === connection { insist(on: connection, step) }
         }
     }
 
@@ -263,7 +289,7 @@ extension PeerTransport {
         guard let timeout = connection.timeout else { return }
         handshakeTimer = port.loop.schedule(after: timeout) { [unowned self] in
             guard let dtls else { return }
-            run(dtls) { connection throws(DTLSError) in
+            insist(on: dtls) { connection throws(DTLSError) in
                 try connection.timeoutExpired()
                 return .none
             }

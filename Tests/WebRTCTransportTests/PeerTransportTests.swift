@@ -1,0 +1,64 @@
+import DTLS
+import EventLoop
+import GatewayMetrics
+import Refusals
+import Sockets
+import Testing
+import Wire
+
+@testable import WebRTCTransport
+
+@Suite("A session's transport", .timeLimit(.minutes(10)))
+struct PeerTransportTests {
+    private let port: MediaPort
+    private let entry: StubEntry
+    private let peer: UDPSocket
+    private let session: PeerTransport
+    private let scheduler: HandshakeScheduler
+
+    init() throws {
+        let context = try TransportContext(
+            configuration: TransportConfiguration(advertisedAddresses: [SocketAddress(.loopback, port: 9)]), workerCount: 1,
+            metrics: TransportMetrics(MetricsRegistry()))
+        let socket = try BoundSocket(.udp, SocketAddress(.loopback, port: 0))
+        port = try MediaPort(loop: try EventLoop(), index: 0, socket: socket, context: context)
+        peer = try UDPSocket(loop: port.loop, address: SocketAddress(.loopback, port: 0))
+        entry = StubEntry(on: context)
+        session = PeerTransport(
+            entry: entry, port: port, path: MediaPath(remote: peer.localAddress), now: port.loop.now)
+        scheduler = HandshakeScheduler.of(port.loop)
+        // From here on every step waits until the loop turns.
+        while scheduler.counters.delayed == 0 {
+            scheduler.perform(.authenticated, from: .loopback) {
+                let end = EventLoop.threadCPU() + .milliseconds(1)
+                while EventLoop.threadCPU() < end {}
+            }
+        }
+    }
+
+    @Test func `of the datagrams of one handshake no more than a flight waits for its turn`() throws {
+        let client = try DTLSConnection(DTLSContext(DTLSCertificate.make()), role: .client, expecting: [])
+        try client.start()
+        let hello = try #require(client.takeOutgoing().first)
+        let before = scheduler.counters.delayed
+        for _ in 0..<100 {
+            hello.withUnsafeBytes { session.receiveDTLS($0, on: session.path, at: port.loop.now) }
+        }
+        #expect(scheduler.counters.delayed - before == PeerTransport.maximumWaitingSteps)
+        var isAnswered = false
+        peer.onDatagrams = { _ in isAnswered = true }
+        #expect(port.loop.run(until: { isAnswered }, within: .seconds(20)))
+        session.end(.shutdown)
+        port.stop()
+    }
+
+    @Test func `a ClientHello that is refused its turn is sent when there is room again`() throws {
+        while scheduler.perform(.anonymous, from: .loopback, {}) {}
+        session.startHandshake(at: port.loop.now)
+        var isReached = false
+        peer.onDatagrams = { _ in isReached = true }
+        #expect(port.loop.run(until: { isReached }, within: .seconds(20)))
+        session.end(.shutdown)
+        port.stop()
+    }
+}
