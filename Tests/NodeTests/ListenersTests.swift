@@ -78,6 +78,24 @@ struct ListenersTests {
     }
 
     @Test
+    func `the media port of a running process is kept, or its place is not taken`() throws {
+        let former = try BoundSocket(.udp, Self.anyPort)
+        var configuration = quiet()
+        configuration.media.tcp = false
+        func check(_ listen: ListenAddress) throws {
+            configuration.media.listen = listen
+            let listeners = try Listeners(configuration, workers: 1) { kind in
+                kind == .media ? GivenSockets(kind, [former.descriptor], areBinding: false) : nil
+            }
+            try listeners.checkMedia(of: [SocketRole(.media): former.descriptor])
+        }
+        try check(ListenAddress(former.localAddress))
+        let elsewhere = ListenAddress(try #require(SocketAddress("127.0.0.2:0")))
+        #expect(throws: HandoverError.mediaMoved) { try check(elsewhere) }
+        #expect(throws: HandoverError.mediaMoved) { try check(.off) }
+    }
+
+    @Test
     func `systemd's sockets are for the process it names, under names of ours`() throws {
         #expect(try SocketActivation.take(from: [:]).isEmpty)
         #expect(try SocketActivation.take(from: ["LISTEN_PID": "1", "LISTEN_FDS": "1", "LISTEN_FDNAMES": "http"]).isEmpty)

@@ -57,6 +57,7 @@ public final class Node {
             GivenSockets(kind, inheritance?.sockets(kind) ?? [], areBinding: false)
                 ?? GivenSockets(kind, activated[kind] ?? [], areBinding: true)
         }
+        if let inheritance { try listeners.checkMedia(of: inheritance.succession.sockets) }
         try LogOutput.start(configuration.logging)
         loop = try EventLoop()
         freedMemory = FreedMemory(loop: loop)

@@ -86,6 +86,14 @@ public struct SocketRole: Codable, Sendable, Hashable {
         case datagrams
         /// At its end when a process is gone: 0 is the sender's, which has the other end; further ones are of those before it.
         case life
+
+        /// Whether clients come in there.
+        public var isListener: Bool {
+            switch self {
+            case .http, .https, .rtmp, .shared, .media, .mediaTCP, .admin: true
+            case .lock, .datagrams, .life: false
+            }
+        }
     }
 
     public var kind: Kind

@@ -93,6 +93,8 @@ public enum HandoverError: Error, Equatable, Sendable, CustomStringConvertible {
     case nobody(String)
     case stranger
     case refused(String)
+    /// The configuration has another media port than the running process, or none.
+    case mediaMoved
     case unexpected
     case late
     case gone
@@ -102,6 +104,7 @@ public enum HandoverError: Error, Equatable, Sendable, CustomStringConvertible {
         case .nobody(let reason): "nobody runs on this data directory whose place could be taken (\(reason))"
         case .stranger: "the process on this data directory runs as another user"
         case .refused(let reason): "the running process does not hand over: \(reason)"
+        case .mediaMoved: "media.listen changed: live WHIP sessions would lose their port; drain the running process instead"
         case .unexpected: "the running process said what this version does not understand"
         case .late: "the running process did not answer within 10 s"
         case .gone: "the running process ended the hand-over"

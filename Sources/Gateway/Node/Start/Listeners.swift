@@ -85,6 +85,17 @@ struct Listeners {
         }
     }
 
+    /// Those of a running process's sockets that are none of ours: their listener's address has changed, or it is off.
+    func unused(of inherited: [SocketRole: OwnedDescriptor]) -> [SocketRole: OwnedDescriptor] {
+        let used = Set(handedOver.map { ObjectIdentifier($0.1) })
+        return inherited.filter { $0.key.kind.isListener && !used.contains(ObjectIdentifier($0.value)) }
+    }
+
+    /// - Throws: when nobody would read any more for live WHIP sessions of the process whose sockets these are.
+    func checkMedia(of inherited: [SocketRole: OwnedDescriptor]) throws(HandoverError) {
+        if unused(of: inherited).keys.contains(where: { $0.kind == .media }) { throw .mediaMoved }
+    }
+
     /// Every address we listen on: no router may send its media's answer there.
     var addresses: Set<SocketAddress> {
         Set((publicHTTP + publicHTTPS + rtmp + shared + media + mediaTCP + (admin.map { [$0] } ?? [])).map(\.localAddress))
