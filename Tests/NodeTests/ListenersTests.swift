@@ -96,6 +96,22 @@ struct ListenersTests {
     }
 
     @Test
+    func `an address that systemd's unit decided counts in every process after the first`() throws {
+        let unit = try BoundSocket(.tcp, Self.anyPort)
+        var configuration = quiet()
+        configuration.https.listen = ListenAddress(try #require(SocketAddress("127.0.0.2:0")))
+        let first = try Listeners(configuration, workers: 1) { kind in
+            kind == .https ? GivenSockets(kind, [unit.descriptor], areBinding: true) : nil
+        }
+        #expect(first.activated == [.https])
+        let next = try Listeners(configuration, workers: 1) { kind in
+            let handed = first.handedOver.filter { $0.0.kind == kind }.map(\.1)
+            return GivenSockets(kind, handed, areBinding: first.activated.contains(kind))
+        }
+        #expect(next.publicHTTPS.map(\.localAddress) == [unit.localAddress] && next.activated == [.https])
+    }
+
+    @Test
     func `systemd's sockets are for the process it names, under names of ours`() throws {
         #expect(try SocketActivation.take(from: [:]).isEmpty)
         #expect(try SocketActivation.take(from: ["LISTEN_PID": "1", "LISTEN_FDS": "1", "LISTEN_FDNAMES": "http"]).isEmpty)

@@ -40,6 +40,21 @@ struct HandoverChannelTests {
         #expect((100...HandoverChannel.maximumWaiting / body.count + 1).contains(sent), "\(sent)")
     }
 
+    @Test func `an offer tells whose address is decided, and one of a process that does not tell is read`() throws {
+        let offer = HandoverOffer(generation: 3, workers: 2, descriptors: 5, sessionKey: [1], activated: [.https])
+        let encoded = try #require(MessageCodec.encode(offer))
+        #expect(try MessageCodec.decode(HandoverOffer.self, from: encoded) == offer)
+        struct OlderOffer: Encodable {
+            var generation = 3
+            var workers = 2
+            var descriptors = 5
+            var sessionKey = [1]
+        }
+        let older = try #require(MessageCodec.encode(OlderOffer()))
+        let read = try MessageCodec.decode(HandoverOffer.self, from: older)
+        #expect(read.descriptors == 5 && read.activated == nil)
+    }
+
     @Test func `descriptors travel with their roles`() throws {
         var received: [(SocketRole, OwnedDescriptor)] = []
         far.onMessage = { message, descriptors in

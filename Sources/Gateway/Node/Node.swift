@@ -54,8 +54,7 @@ public final class Node {
         let workerCount = inheritance?.succession.offer.workers ?? configuredCount
         let activated = try SocketActivation.take()
         listeners = try Listeners(configuration, workers: workerCount) { kind in
-            GivenSockets(kind, inheritance?.sockets(kind) ?? [], areBinding: false)
-                ?? GivenSockets(kind, activated[kind] ?? [], areBinding: true)
+            inheritance?.sockets(kind) ?? GivenSockets(kind, activated[kind] ?? [], areBinding: true)
         }
         if let inheritance { try listeners.checkMedia(of: inheritance.succession.sockets) }
         try LogOutput.start(configuration.logging)
@@ -338,7 +337,7 @@ extension Node {
             environment: NodeHandover.Environment(
                 services: HandoverServices(shared), embedded: embedded, workers: workers, drain: drain, admin: admin,
                 events: events, notifier: notifier, generation: shared.generation, sessionKey: shared.sessionKey,
-                sockets: { [unowned self] in
+                activated: listeners.activated, sockets: { [unowned self] in
                     let lock = directory.duplicateLock()
                     return listeners.handedOver + (lock < 0 ? [] : [(SocketRole(.lock), OwnedDescriptor(lock))])
                 },

@@ -69,10 +69,15 @@ public struct HandoverOffer: Codable, Sendable, Equatable {
     public var descriptors: Int
     /// By which the sender's session ids are bound to their tokens: the successor asks it before it passes a request on.
     public var sessionKey: [UInt8]
+    /// Listeners whose address counts, whatever the successor's configuration says: systemd's units decided it. Nil from a
+    /// process that is too old to tell.
+    public var activated: Set<SocketRole.Kind>?
 
-    public init(generation: UInt8, workers: Int, descriptors: Int, sessionKey: [UInt8]) {
+    public init(
+        generation: UInt8, workers: Int, descriptors: Int, sessionKey: [UInt8], activated: Set<SocketRole.Kind> = []
+    ) {
         (self.generation, self.workers, self.descriptors) = (generation, workers, descriptors)
-        self.sessionKey = sessionKey
+        (self.sessionKey, self.activated) = (sessionKey, activated)
     }
 }
 

@@ -9,7 +9,8 @@ import Wire
 struct GivenSockets {
     var descriptors: [OwnedDescriptor]
     var transport: BoundSocket.Transport
-    /// Whether their address counts, whatever the configuration says: systemd's unit decides, a process before us does not.
+    /// Whether their address counts, whatever the configuration says: systemd's unit decides, whichever process it gave them to;
+    /// the configuration of a process before us does not.
     var areBinding: Bool
 
     /// Nil when there are none.
@@ -29,27 +30,36 @@ struct Listeners {
     var media: [BoundSocket] = []
     var mediaTCP: [BoundSocket] = []
     var admin: BoundSocket?
+    /// Whose address counts, whatever the configuration says, for processes after us too.
+    private(set) var activated: Set<SocketRole.Kind> = []
 
     /// - Parameter given: sockets that are bound already; those that the configuration still asks for are taken.
     init(
         _ configuration: StagedoorConfiguration, workers: Int, given: (SocketRole.Kind) -> GivenSockets? = { _ in nil }
     ) throws {
+        var binding: Set<SocketRole.Kind> = []
+        func adopted(_ kind: SocketRole.Kind, _ listen: ListenAddress, _ count: Int = workers) throws -> [BoundSocket]? {
+            guard let found = given(kind), let sockets = try Self.adopted(found, listen, count) else { return nil }
+            if found.areBinding { binding.insert(kind) }
+            return sockets
+        }
         func group(
             _ kind: SocketRole.Kind, _ listen: ListenAddress, _ key: String, _ count: Int = workers
         ) throws -> [BoundSocket] {
-            try Self.adopted(given(kind), listen, count) ?? Self.group(.tcp, listen, key, count)
+            try adopted(kind, listen, count) ?? Self.group(.tcp, listen, key, count)
         }
         publicHTTP = try group(.http, configuration.http.listen, "http.listen")
         publicHTTPS = try group(.https, configuration.https.listen, "https.listen")
         rtmp = try group(.rtmp, configuration.rtmp.listen, "rtmp.listen")
         shared = try group(.shared, configuration.listen.shared, "listen.shared")
-        if let known = try Self.adopted(given(.media), configuration.media.listen, workers), let first = known.first {
+        if let known = try adopted(.media, configuration.media.listen), let first = known.first {
             media = known
             if configuration.media.tcp { mediaTCP = try group(.mediaTCP, ListenAddress(first.localAddress), "media.listen") }
         } else {
             (media, mediaTCP) = try Self.mediaGroups(configuration.media, workers)
         }
         admin = try group(.admin, configuration.admin.listen, "admin.listen", 1).first
+        activated = binding
         // A given socket may be bound elsewhere than the configuration says, whose rules saw that alone.
         if configuration.admin.auth == .none, let admin, !admin.localAddress.ip.isLoopback {
             throw StartupError.openAdmin(admin.localAddress)
@@ -61,8 +71,8 @@ struct Listeners {
     ///
     /// One for each worker, or one alone: workers can share a TCP listener. A UDP socket they cannot: the kernel would not keep a
     /// peer on one of them, so that one worker has all media.
-    private static func adopted(_ given: GivenSockets?, _ listen: ListenAddress, _ count: Int) throws -> [BoundSocket]? {
-        guard let given, let wanted = listen.address, [1, count].contains(given.descriptors.count) else { return nil }
+    private static func adopted(_ given: GivenSockets, _ listen: ListenAddress, _ count: Int) throws -> [BoundSocket]? {
+        guard let wanted = listen.address, [1, count].contains(given.descriptors.count) else { return nil }
         let sockets = try given.descriptors.map { try BoundSocket(adopting: $0, given.transport) }
         let isWanted = sockets.allSatisfy { socket in
             let local = socket.localAddress

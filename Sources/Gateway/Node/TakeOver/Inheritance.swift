@@ -19,9 +19,10 @@ public struct Inheritance {
     /// Of this process's sessions: the next one.
     var generation: UInt8 { (succession.offer.generation + 1) % 64 }
 
-    /// The sockets of one listener, in the order of workers.
-    func sockets(_ kind: SocketRole.Kind) -> [OwnedDescriptor] {
-        succession.sockets.filter { $0.key.kind == kind }.sorted { $0.key.worker < $1.key.worker }.map(\.value)
+    /// The sockets of one listener, in the order of workers; nil when there are none.
+    func sockets(_ kind: SocketRole.Kind) -> GivenSockets? {
+        let sockets = succession.sockets.filter { $0.key.kind == kind }.sorted { $0.key.worker < $1.key.worker }
+        return GivenSockets(kind, sockets.map(\.value), areBinding: succession.offer.activated?.contains(kind) ?? false)
     }
 
     /// The way to the sessions of the running process's worker of that number.

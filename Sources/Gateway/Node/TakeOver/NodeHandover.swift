@@ -27,6 +27,8 @@ final class NodeHandover {
         /// The generation of our sessions, and what binds their ids to tokens.
         var generation: UInt8
         var sessionKey: Secret
+        /// Listeners whose address systemd's units decided.
+        var activated: Set<SocketRole.Kind>
         /// Everything a successor gets but the pairs for datagrams, which are made anew each time.
         var sockets: () -> [(SocketRole, OwnedDescriptor)]
         var tellHolder: () -> Void
@@ -269,7 +271,7 @@ final class NodeHandover {
             .offer(
                 HandoverOffer(
                     generation: environment.generation, workers: environment.workers.count, descriptors: sockets.count,
-                    sessionKey: environment.sessionKey.reveal())))
+                    sessionKey: environment.sessionKey.reveal(), activated: environment.activated)))
         for start in stride(from: 0, to: sockets.count, by: DescriptorMessage.maximumDescriptors) {
             let part = sockets[start...].prefix(DescriptorMessage.maximumDescriptors)
             channel?.send(.sockets(part.map(\.0)), part.map(\.1))
