@@ -78,6 +78,23 @@ struct ListenersTests {
     }
 
     @Test
+    func `a running process's listeners of another address are unused, and nothing else of it`() throws {
+        let (kept, moved) = (try BoundSocket(.tcp, Self.anyPort), try BoundSocket(.tcp, Self.anyPort))
+        var configuration = quiet()
+        configuration.http.listen = ListenAddress(kept.localAddress)
+        configuration.https.listen = ListenAddress(try #require(SocketAddress("127.0.0.2:0")))
+        let (lock, line) = (OwnedDescriptor(dup(0)), OwnedDescriptor(dup(0)))
+        let inherited = [
+            SocketRole(.http): kept.descriptor, SocketRole(.https): moved.descriptor, SocketRole(.lock): lock,
+            SocketRole(.life): line,
+        ]
+        let listeners = try Listeners(configuration, workers: 1) { kind in
+            GivenSockets(kind, inherited[SocketRole(kind)].map { [$0] } ?? [], areBinding: false)
+        }
+        #expect(Set(listeners.unused(of: inherited).keys) == [SocketRole(.https)])
+    }
+
+    @Test
     func `the media port of a running process is kept, or its place is not taken`() throws {
         let former = try BoundSocket(.udp, Self.anyPort)
         var configuration = quiet()

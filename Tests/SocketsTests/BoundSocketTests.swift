@@ -21,6 +21,25 @@ struct BoundSocketTests {
         withExtendedLifetime(listeners) {}
     }
 
+    @Test func `listeners that refuse connections leave their port to others, and may listen again`() throws {
+        let group = try BoundSocket.group(.tcp, Self.loopback, count: 2)
+        let address = group[0].localAddress
+        let loop = try EventLoop()
+        var accepted = 0
+        let listeners = try group.map { try TCPListener(loop: loop, socket: $0) { _ in accepted += 1 } }
+        for listener in listeners { listener.suspend() }
+        // As another process does, with duplicates.
+        for socket in group { try socket.descriptor.duplicate().refuseConnections() }
+        let refused = Client(try TCPStream(loop: loop, connectingTo: address))
+        #expect(loop.run(until: { refused.closure != nil }, within: .seconds(20)))
+        #expect(refused.closure == .connectFailed(ECONNREFUSED))
+        #expect(try BoundSocket.group(.tcp, address, count: 2).count == 2)
+        for listener in listeners { listener.resume() }
+        let served = Client(try TCPStream(loop: loop, connectingTo: address))
+        #expect(loop.run(until: { accepted == 1 }, within: .seconds(20)))
+        withExtendedLifetime(served) {}
+    }
+
     @Test func `the holder of a UDP port is found, and nobody for a free one`() throws {
         var socket: BoundSocket? = try BoundSocket(.udp, Self.loopback)
         let port = try #require(socket?.localAddress.port)

@@ -313,6 +313,7 @@ extension Node {
         let predecessor = try Predecessor(
             loop: loop, channel: inheritance.succession.channel(on: loop), services: HandoverServices(shared), embedded: embedded)
         try inheritance.succession.takePlace { predecessor.receive($0) }
+        inheritance.leave(listeners.unused(of: inheritance.succession.sockets))
         for worker in 0..<workers.count { workers.tell(.passForeign(inheritance.datagrams(worker: worker)), worker: worker) }
         workers.tell(.resume)
         try directory.tellHolder()
@@ -337,7 +338,8 @@ extension Node {
             environment: NodeHandover.Environment(
                 services: HandoverServices(shared), embedded: embedded, workers: workers, drain: drain, admin: admin,
                 events: events, notifier: notifier, generation: shared.generation, sessionKey: shared.sessionKey,
-                activated: listeners.activated, sockets: { [unowned self] in
+                activated: listeners.activated,
+                sockets: { [unowned self] in
                     let lock = directory.duplicateLock()
                     return listeners.handedOver + (lock < 0 ? [] : [(SocketRole(.lock), OwnedDescriptor(lock))])
                 },

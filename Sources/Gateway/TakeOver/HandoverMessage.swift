@@ -70,7 +70,7 @@ public struct HandoverOffer: Codable, Sendable, Equatable {
     /// By which the sender's session ids are bound to their tokens: the successor asks it before it passes a request on.
     public var sessionKey: [UInt8]
     /// Listeners whose address counts, whatever the successor's configuration says: systemd's units decided it. Nil from a
-    /// process that is too old to tell.
+    /// process that is too old to tell, and to listen again where its successor had connections refused.
     public var activated: Set<SocketRole.Kind>?
 
     public init(

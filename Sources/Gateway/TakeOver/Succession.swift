@@ -57,6 +57,9 @@ public final class Succession {
         try adoptUntilAnswered(adopt)
     }
 
+    /// Closes what nothing here uses. The predecessor's own descriptor of the same socket stays open.
+    public func close(_ role: SocketRole) { sockets[role] = nil }
+
     /// The connection as it goes on while the predecessor has sessions. It follows that process and those before it.
     public func channel(on loop: EventLoop) -> HandoverChannel {
         let channel = HandoverChannel(loop: loop, descriptor: descriptor)

@@ -89,6 +89,11 @@ public final class OwnedDescriptor: Sendable {
         return OwnedDescriptor(copy)
     }
 
+    /// Has the kernel refuse connections to a TCP listener, whoever has duplicates of its descriptor, until one of those resumes
+    /// (`TCPListener`). Whoever waits to be accepted is cut off; others may listen at its address meanwhile. A port that the
+    /// kernel chose for a socket without a group is lost.
+    public func refuseConnections() { _ = shutdown(number, CInt(SHUT_RDWR)) }
+
     /// A TCP socket that has begun to connect.
     convenience init(connectingTo address: SocketAddress) throws(SystemError) {
         let family = address.ip.isV4 ? AF_INET : AF_INET6

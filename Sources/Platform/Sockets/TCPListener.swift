@@ -17,7 +17,7 @@ public final class TCPListener {
     public let localAddress: SocketAddress
     /// New connections get this one; a reloaded certificate is put here.
     public var tls: TLSContext?
-    /// Called when the kernel refuses descriptors or memory (errno), at most ten times a second.
+    /// Called when the kernel refuses descriptors or memory, or to listen again (errno), at most ten times a second.
     public var onExhausted: (CInt) -> Void = { _ in }
 
     private let loop: EventLoop
@@ -60,8 +60,11 @@ public final class TCPListener {
         watch?.suspend()
     }
 
-    /// Accepts again.
-    public func resume() { watch?.resume() }
+    /// Accepts again, also where connections were refused meanwhile.
+    public func resume() {
+        if listen(descriptor.number, Self.backlog) < 0 { return onExhausted(errno) }
+        watch?.resume()
+    }
 
     private func acceptWaiting() {
         for _ in 0..<Self.maximumAcceptsPerTurn {

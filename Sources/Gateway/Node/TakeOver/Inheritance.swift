@@ -28,6 +28,15 @@ public struct Inheritance {
     /// The way to the sessions of the running process's worker of that number.
     func datagrams(worker: Int) -> OwnedDescriptor? { succession.sockets[SocketRole(.datagrams, worker: worker)] }
 
+    /// Has connections to listeners that are not ours refused, once the running process accepts none. It listens again when it
+    /// takes its place back, unless it is too old to tell of `activated`. At systemd's sockets clients wait.
+    func leave(_ unused: [SocketRole: OwnedDescriptor]) {
+        for (role, descriptor) in unused {
+            if let activated = succession.offer.activated, !activated.contains(role.kind) { descriptor.refuseConnections() }
+            succession.close(role)
+        }
+    }
+
     func openDirectory(at path: String) throws -> DataDirectory {
         guard let lock = succession.sockets[SocketRole(.lock)] else { throw HandoverError.unexpected }
         return try DataDirectory(at: path, sharing: lock.number)
