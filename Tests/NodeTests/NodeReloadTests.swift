@@ -6,6 +6,7 @@ import OpenSSL
 import Settings
 import TestSupport
 import Testing
+import Wire
 
 @testable import Node
 

@@ -42,7 +42,7 @@ struct PeerTransportTests {
         let hello = try #require(client.takeOutgoing().first)
         let before = scheduler.counters.delayed
         for _ in 0..<100 {
-            hello.withUnsafeBytes { session.receiveDTLS($0, on: session.path, at: port.loop.now) }
+            hello.withUnsafeBytes { session.receiveDTLS($0, on: session.path) }
         }
         #expect(scheduler.counters.delayed - before == PeerTransport.maximumWaitingSteps)
         var isAnswered = false
@@ -54,7 +54,7 @@ struct PeerTransportTests {
 
     @Test func `a ClientHello that is refused its turn is sent when there is room again`() throws {
         while scheduler.perform(.anonymous, from: .loopback, {}) {}
-        session.startHandshake(at: port.loop.now)
+        session.startHandshake()
         var isReached = false
         peer.onDatagrams = { _ in isReached = true }
         #expect(port.loop.run(until: { isReached }, within: .seconds(20)))
