@@ -94,7 +94,8 @@ struct SharedRTMP: Sendable {
         let transcoding = try TranscodingPool(threadCount: threadCount)
         self.transcoding = transcoding
         instruments.metrics.reading(
-            "stagedoor_transcoding_dropped_frames_total", "Frames of sound not transcoded because a thread was half a second behind."
+            "stagedoor_transcoding_dropped_frames_total",
+            "Frames of sound not transcoded because a thread was half a second behind."
         ) { Double(transcoding.droppedFrameCount) }
         var environment = RTMPIngestEnvironment(
             settings: configuration.rtmp, limits: configuration.limits, trustedProxies: configuration.trustedProxies,
