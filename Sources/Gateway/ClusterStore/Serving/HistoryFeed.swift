@@ -18,6 +18,8 @@ struct HistoryFeed {
     private var pausedUntil = MonotonicTime.zero
     private var lastRefusal: String?
     private(set) var forwarded = 0
+    /// The last that was forwarded, and of which queue: the local file has been told so.
+    private var told = (queue: "", through: Int64.min)
     private var isReading = false
     private var waiting: HistoryQueue?
 
@@ -65,7 +67,14 @@ struct HistoryFeed {
             }
         }
         if queue.writes.count == Self.page { hasNews = true }
-        if let last { local.record([.forwarded(through: last, closing: closing)]) }
+        // What is there still although it was forwarded stands in a file that takes nothing now, as on a full disk.
+        if let first = queue.writes.first, queue.name == told.queue, first.sequence <= told.through {
+            (hasNews, pausedUntil) = (true, now + Self.pause)
+        }
+        if let last {
+            told = (queue.name, last)
+            local.record([.forwarded(through: last, closing: closing)])
+        }
         return refusal
     }
 }

@@ -1,0 +1,46 @@
+import Testing
+import Wire
+
+@testable import Recording
+
+@Suite("What is known of a recording")
+struct RecordingBookTests {
+    private static let began = WallTime(secondsSince1970: 1_704_110_455)
+
+    private static func start(_ number: Int) -> SegmentStart {
+        SegmentStart(number: number, map: 0, isDiscontinuous: false, isIndependent: true, date: began + .seconds(6 * number))
+    }
+
+    /// The book counts as it goes; all segments looked through say the same.
+    @Test
+    func `what is stored and what is spooled are counted as they come`() {
+        let participant = RecordedParticipant(stageID: "stage", stageSessionID: "st-1", participantID: "alice")
+        var book = RecordingBook(
+            RecordingHeader(
+                participant: participant, bucket: "b", prefix: "p", segmentDuration: 6, reconnectWindowSeconds: 0,
+                began: Self.began))
+        book.apply(.initialization(number: 0, codecs: "", width: 0, height: 0))
+        #expect(book.missing == nil && book.startedAt == nil)
+        book.apply(.initializationStored(0))
+        var stored = 0
+        for number in 1...200 {
+            book.apply(.segment(Self.start(number), byteCount: 10, nanoseconds: 1))
+            book.apply(.grown(byteCount: number, nanoseconds: Int64(number) * 1_000_000))
+            if number % 7 > 0 { book.apply(.segmentEnded) }
+            while stored < number, book.segments[stored].isEnded, (number + stored) % 5 > 0 {
+                #expect(book.missing == .segment(stored + 1))
+                stored += 1
+                book.apply(.segmentStored(stored))
+                book.apply(.segmentStored(stored))
+            }
+            book.apply(.segmentEnded)
+            let (whole, rest) = (book.segments.prefix { $0.isStored }, book.segments.drop { $0.isStored })
+            #expect(book.storedCount == stored && whole.count == stored && book.spooledSegments.elementsEqual(rest))
+            #expect(book.storedByteCount == whole.reduce(0) { $0 + $1.byteCount })
+            #expect(book.storedDuration == whole.reduce(.zero) { $0 + $1.duration })
+            #expect(book.spooledByteCount == rest.reduce(0) { $0 + $1.byteCount })
+            #expect(book.playlist(hasEnded: false).segments.count == stored)
+        }
+        #expect(stored > 150 && book.startedAt == Self.began + .seconds(6))
+    }
+}
