@@ -82,7 +82,7 @@ struct ListenersTests {
         let (kept, moved) = (try BoundSocket(.tcp, Self.anyPort), try BoundSocket(.tcp, Self.anyPort))
         var configuration = quiet()
         configuration.http.listen = ListenAddress(kept.localAddress)
-        configuration.https.listen = ListenAddress(try #require(SocketAddress("127.0.0.2:0")))
+        configuration.https.listen = ListenAddress(SocketAddress("127.0.0.2:0"))
         let (lock, line) = (OwnedDescriptor(dup(0)), OwnedDescriptor(dup(0)))
         let inherited = [
             SocketRole(.http): kept.descriptor, SocketRole(.https): moved.descriptor, SocketRole(.lock): lock,
@@ -107,7 +107,7 @@ struct ListenersTests {
             try listeners.checkMedia(of: [SocketRole(.media): former.descriptor])
         }
         try check(ListenAddress(former.localAddress))
-        let elsewhere = ListenAddress(try #require(SocketAddress("127.0.0.2:0")))
+        let elsewhere = ListenAddress(SocketAddress("127.0.0.2:0"))
         #expect(throws: HandoverError.mediaMoved) { try check(elsewhere) }
         #expect(throws: HandoverError.mediaMoved) { try check(.off) }
     }
@@ -116,7 +116,7 @@ struct ListenersTests {
     func `an address that systemd's unit decided counts in every process after the first`() throws {
         let unit = try BoundSocket(.tcp, Self.anyPort)
         var configuration = quiet()
-        configuration.https.listen = ListenAddress(try #require(SocketAddress("127.0.0.2:0")))
+        configuration.https.listen = ListenAddress(SocketAddress("127.0.0.2:0"))
         let first = try Listeners(configuration, workers: 1) { kind in
             kind == .https ? GivenSockets(kind, [unit.descriptor], areBinding: true) : nil
         }
