@@ -22,47 +22,61 @@ struct HistoryBacklogTests {
         for _ in 0..<6_000 where !isTrue() { Thread.sleep(forTimeInterval: 0.01) }
     }
 
+    /// A store, and a second connection to its file.
+    private final class Bench {
+        let store: EmbeddedStore
+        let other: HistoryDatabase
+        private let directory: TemporaryDirectory
+        private let told = Lock<[HistoryNotice]>([])
+
+        init() throws {
+            let (directory, told) = (try TemporaryDirectory(), self.told)
+            self.directory = directory
+            store = try EmbeddedStore(directory: directory.path, onNotice: { notice in told.withLock { $0.append(notice) } })
+            other = try HistoryDatabase(directory: directory.path)
+        }
+
+        deinit { other.close() }
+
+        var notices: [HistoryNotice] { told.withLock { $0 } }
+
+        /// While the store can write nothing.
+        func whileLocked(_ body: () -> Void) throws {
+            try other.queue.write { database in
+                try database.execute(sql: "DELETE FROM target")
+                body()
+            }
+        }
+    }
+
     @Test
     func `what a locked file does not take is written in its order once it is free`() throws {
-        let directory = try TemporaryDirectory()
-        let notices = Lock<[HistoryNotice]>([])
-        let store = try EmbeddedStore(
-            directory: directory.path, onNotice: { notice in notices.withLock { $0.append(notice) } })
-        let other = try HistoryDatabase(directory: directory.path)
-        defer { other.close() }
-        try other.queue.write { database in
-            try database.execute(sql: "DELETE FROM target")
-            store.record([Self.event(of: 0), Self.event(of: 1)])
-            Self.wait { notices.withLock { !$0.isEmpty } }
-            store.record([Self.event(of: 2)])
-            Self.wait { store.historyStanding.waiting == 3 }
+        let bench = try Bench()
+        try bench.whileLocked {
+            bench.store.record([Self.event(of: 0), Self.event(of: 1)])
+            Self.wait { !bench.notices.isEmpty }
+            bench.store.record([Self.event(of: 2)])
+            Self.wait { bench.store.historyStanding.waiting == 3 }
         }
-        Self.wait { notices.withLock { $0.count } == 2 }
-        store.close()
+        Self.wait { bench.notices.count == 2 }
+        bench.store.close()
         var users: [String] = []
-        try other.read { users = ((try? $0.events(after: 0, limit: 9)) ?? []).map(\.userID) }
+        try bench.other.read { users = ((try? $0.events(after: 0, limit: 9)) ?? []).map(\.userID) }
         #expect(users == ["0", "1", "2"])
-        let told = notices.withLock { $0 }
-        guard case .away? = told.first else { return #expect(Bool(false), "\(told)") }
-        #expect(told.dropFirst() == [.back])
-        #expect(store.historyStanding == HistoryStanding())
+        guard case .away? = bench.notices.first else { return #expect(Bool(false), "\(bench.notices)") }
+        #expect(bench.notices.dropFirst() == [.back])
+        #expect(bench.store.historyStanding == HistoryStanding())
     }
 
     @Test
     func `what is still not written when the store is closed is told as lost`() throws {
-        let directory = try TemporaryDirectory()
-        let notices = Lock<[HistoryNotice]>([])
-        let store = try EmbeddedStore(
-            directory: directory.path, onNotice: { notice in notices.withLock { $0.append(notice) } })
-        let other = try HistoryDatabase(directory: directory.path)
-        defer { other.close() }
-        try other.queue.write { database in
-            try database.execute(sql: "DELETE FROM target")
-            store.record([Self.event(of: 0)])
-            store.close()
+        let bench = try Bench()
+        try bench.whileLocked {
+            bench.store.record([Self.event(of: 0)])
+            bench.store.close()
         }
-        #expect(notices.withLock { $0 }.last == .lost(1, reason: "the process ends"))
-        #expect(store.historyStanding.lost == 1)
+        #expect(bench.notices.last == .lost(1, reason: "the process ends"))
+        #expect(bench.store.historyStanding.lost == 1)
     }
 
     @Test
