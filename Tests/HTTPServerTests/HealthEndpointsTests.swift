@@ -16,7 +16,7 @@ struct HealthEndpointsTests {
     }
 
     @Test func `tell what fails and what passes`() throws {
-        let endpoints = HealthEndpoints(heartbeats: Heartbeats()) {
+        let endpoints = HealthEndpoints(loops: LoopHealth()) {
             [.init("listeners"), .init("routers", failing: "none is reachable")]
         } metrics: {
             Array("a 1\n".utf8)
@@ -32,14 +32,19 @@ struct HealthEndpointsTests {
         #expect(endpoints.response(to: HTTPRequest(method: .get, target: HTTPRequestTarget("/x")!, rawTarget: "/x")) == nil)
     }
 
-    @Test func `a loop that does not turn is named`() throws {
+    @Test func `a loop that is stuck in a turn is named, one that waits is not`() throws {
         let loop = try EventLoop()
-        let heartbeats = Heartbeats()
-        let beat = heartbeats.join(loop, name: "worker 0")
-        let now = EventLoop.monotonicNow()
-        #expect(heartbeats.stuck(at: now).isEmpty)
-        #expect(heartbeats.stuck(at: now + .seconds(3)) == ["worker 0"])
-        #expect(loop.run(until: { heartbeats.stuck(at: now + .milliseconds(2300)).isEmpty }, within: .seconds(60)))
-        beat.cancel()
+        let loops = LoopHealth()
+        loops.join(loop, name: "worker-0")
+        #expect(loops.names == ["worker-0"])
+        #expect(loops.stuck(at: EventLoop.monotonicNow() + .seconds(60)).isEmpty, "nothing has happened yet")
+        var stuck: [[String]] = []
+        let timer = loop.schedule(after: .milliseconds(1)) { [unowned loop] in
+            stuck = [loops.stuck(at: loop.now + .seconds(1)), loops.stuck(at: loop.now + .seconds(3))]
+        }
+        #expect(loop.run(until: { !stuck.isEmpty }, within: .seconds(60)))
+        #expect(stuck == [[], ["worker-0"]])
+        #expect(loops.stuck(at: EventLoop.monotonicNow() + .seconds(60)).isEmpty, "the turn is over")
+        timer.cancel()
     }
 }

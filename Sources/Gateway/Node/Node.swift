@@ -247,7 +247,7 @@ extension Node {
                 metricsSettings: configuration.metrics,
                 server: HTTPServerConfiguration(configuration.admin, trustedProxies: configuration.trustedProxies),
                 health: HealthEndpoints(
-                    heartbeats: instruments.heartbeats, readiness: { readiness.checks },
+                    loops: instruments.loops, readiness: { readiness.checks },
                     metrics: { instruments.metrics.exposition() }),
                 api: api, events: events,
                 operators: OperatorAPI(
@@ -259,7 +259,7 @@ extension Node {
                 files: try RecordedFiles(
                     loop: loop, store: gatewayStore, names: store.names, uploads: storage.uploads,
                     everybody: configuration.recording.directory),
-                drain: drain, reports: instruments.watch(loop, name: "control") + revocations.watch(on: loop),
+                drain: drain, report: instruments.watch(loop, name: "control"), revocations: revocations.watch(on: loop),
                 operated: { [reservations] in
                     reservations.follow(gatewayStore.state)
                     revocations.follow()

@@ -14,8 +14,10 @@ public final class TransportMetrics: Sendable {
     let passedOn: Counter
     let missingETags: Counter
     let kernelDrops: Counter
+    private let registry: MetricsRegistry
 
     public init(_ registry: MetricsRegistry) {
+        self.registry = registry
         checks = registry.counter("stagedoor_stun_checks_total", "Connectivity checks answered.")
         rejectedChecks = registry.counter(
             "stagedoor_stun_rejected_total", "Connectivity checks with wrong integrity, unanswered.")
@@ -34,5 +36,10 @@ public final class TransportMetrics: Sendable {
             "stagedoor_whip_missing_etag_total", "PATCH requests without If-Match that were let pass.")
         kernelDrops = registry.counter(
             "stagedoor_udp_rcvbuf_errors_total", "Datagrams that the kernel dropped because the media port's buffer was full.")
+    }
+    /// How much of the media port's work a worker does: the kernel spreads it by the peers' addresses.
+    func received(by worker: Int) -> Counter {
+        registry.counter(
+            "stagedoor_media_datagrams_total", "Datagrams taken from the media socket.", ["loop": "worker-\(worker)"])
     }
 }

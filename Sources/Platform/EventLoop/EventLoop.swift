@@ -22,6 +22,8 @@ public final class EventLoop {
     public var now: MonotonicTime { turnMoment }
     /// Not `now` itself: reads of a public stored property are checked for exclusive access in every other module.
     private var turnMoment: MonotonicTime
+    /// For other threads, which may see by it that the loop is stuck.
+    public let pulse = LoopPulse()
     /// What the loop has done since `takeStatistics`.
     public private(set) var statistics = LoopStatistics()
 
@@ -174,6 +176,7 @@ extension EventLoop {
         }
         guard isInTurn else { return }
         isInTurn = false
+        pulse.turnEnds()
         statistics.record(turn: Self.monotonicNow() - turnStart)
         if measuresTurnCPU {
             let cpu = Self.threadCPU()
@@ -202,6 +205,7 @@ extension EventLoop {
         isInTurn = true
         turnMoment = Self.monotonicNow()
         turnStart = now
+        pulse.turnBegins(at: now)
     }
 
     /// The turn's moment; between turns (start-up, tests) the clock's, because the cached one is old.

@@ -2,49 +2,73 @@ public import EventLoop
 import Synchronization
 import Wire
 
-/// How late and how busy an event loop is.
-public enum LoopMetrics {
-    /// How often a loop reports on itself.
-    static let interval = Duration.seconds(1)
+/// How late and how busy an event loop is: told once a second while it turns. An idle loop is not woken for it.
+///
+/// Confined to the loop; it reports as long as it is kept, and nobody else may take the loop's statistics then.
+public final class LoopMetrics {
+    /// Of a loop that wakes on each whole second every turn shall tell, though it comes some microseconds early.
+    private static let shortestPeriod = Duration.milliseconds(900)
 
-    /// Reports on the loop as long as the watch is kept. Call it on the loop's thread; nobody else may take its statistics then.
+    private let loop: EventLoop
+    private let lag: Histogram
+    private let busy = Gauge()
+    private let longestTurn = Gauge()
+    private let turnCPU: Histogram
+    private let turns: Counter
+    private let greatestLag: GreatestLag?
+    private var reportedAt: MonotonicTime
+    /// Has the loop turn once more when what it did last would stay untold.
+    private var lastTurn: TimerWatch?
+    private var isLastTurnDue = false
+
     /// - Parameters:
-    ///   - name: of a fixed set: `control`, `worker 0`, …
-    ///   - greatest: gets the lateness too, for admission.
-    public static func watch(_ loop: EventLoop, name: String, in registry: MetricsRegistry, lag greatest: GreatestLag? = nil)
-        -> Watch
-    {
+    ///   - name: of a fixed set: `control`, `worker-0`, …
+    ///   - lag: gets the lateness too, for admission.
+    public init(_ loop: EventLoop, name: String, in registry: MetricsRegistry, lag greatestLag: GreatestLag? = nil) {
         let labels: MetricLabels = ["loop": name]
-        let lag = registry.histogram(
+        (self.loop, self.greatestLag, reportedAt) = (loop, greatestLag, loop.now)
+        lag = registry.histogram(
             "stagedoor_event_loop_lag_seconds", "The greatest lateness of timers in each second.", bounds: Histogram.loopSeconds,
             labels)
-        let busy = gauge(
-            "stagedoor_event_loop_busy_seconds_total", "Time between waking up and waiting again.", labels, in: registry)
-        let longest = gauge(
-            "stagedoor_event_loop_longest_turn_cpu_seconds", "CPU time of the longest turn of the last second.", labels,
-            in: registry)
-        let turnCPU = registry.histogram(
+        turnCPU = registry.histogram(
             "stagedoor_event_loop_turn_cpu_seconds", "CPU time of each turn: what waits, waits that long.",
             bounds: Histogram.turnSeconds, labels)
-        let turns = registry.counter("stagedoor_event_loop_turns_total", "Times the loop woke up.", labels)
+        turns = registry.counter("stagedoor_event_loop_turns_total", "Times the loop woke up.", labels)
+        registry.reading(
+            "stagedoor_event_loop_busy_seconds_total", "Time between waking up and waiting again.", labels
+        ) { [busy] in busy.value }
+        registry.reading(
+            "stagedoor_event_loop_longest_turn_cpu_seconds", "CPU time of the longest turn of the last second.", labels
+        ) { [longestTurn] in longestTurn.value }
+        lastTurn = loop.schedule(after: .seconds(1), tolerance: .seconds(1)) { [unowned self] in isLastTurnDue = false }
+        isLastTurnDue = true
         loop.measuresTurnCPU = true
-        loop.onTurnMeasured = { turnCPU.observe($0) }
-        return loop.schedule(after: interval, repeating: interval, tolerance: interval) { [unowned loop] in
-            let statistics = loop.takeStatistics()
-            lag.observe(statistics.longestLag)
-            greatest?.note(statistics.longestLag)
-            busy.add(statistics.busy.inSeconds)
-            turns.increment(by: statistics.turns)
-            longest.set(statistics.longestTurnCPU.inSeconds)
+        loop.onTurnMeasured = { [unowned self] in turned($0) }
+    }
+
+    deinit {
+        loop.onTurnMeasured = { _ in }
+        loop.measuresTurnCPU = false
+    }
+
+    private func turned(_ cpu: Duration) {
+        turnCPU.observe(cpu)
+        if loop.now - reportedAt >= Self.shortestPeriod {
+            report()
+        } else if !isLastTurnDue {
+            isLastTurnDue = true
+            lastTurn?.rearm(after: .seconds(1))
         }
     }
 
-    private static func gauge(
-        _ name: String, _ help: String, _ labels: MetricLabels, in registry: MetricsRegistry
-    ) -> Gauge {
-        let gauge = Gauge()
-        registry.reading(name, help, labels) { gauge.value }
-        return gauge
+    private func report() {
+        reportedAt = loop.now
+        let statistics = loop.takeStatistics()
+        lag.observe(statistics.longestLag)
+        greatestLag?.note(statistics.longestLag)
+        busy.add(statistics.busy.inSeconds)
+        turns.increment(by: statistics.turns)
+        longestTurn.set(statistics.longestTurnCPU.inSeconds)
     }
 }
 

@@ -1,7 +1,6 @@
 public import EventLoop
 public import HTTP
 import JSON
-import Synchronization
 public import Wire
 
 /// `/livez`, `/readyz` and `/metrics`: for orchestrators, balancers and Prometheus. They hold no secrets and need no credentials.
@@ -17,7 +16,7 @@ public struct HealthEndpoints: Sendable {
         public init(_ name: String, failing reason: String? = nil) { (self.name, self.reason) = (name, reason) }
     }
 
-    private let heartbeats: Heartbeats
+    private let loops: LoopHealth
     private let readiness: @Sendable () -> [Check]
     private let metrics: @Sendable () -> [UInt8]
 
@@ -25,9 +24,9 @@ public struct HealthEndpoints: Sendable {
     ///   - readiness: is asked at every `/readyz`; it must be quick.
     ///   - metrics: the text of `/metrics`.
     public init(
-        heartbeats: Heartbeats, readiness: @escaping @Sendable () -> [Check], metrics: @escaping @Sendable () -> [UInt8]
+        loops: LoopHealth, readiness: @escaping @Sendable () -> [Check], metrics: @escaping @Sendable () -> [UInt8]
     ) {
-        (self.heartbeats, self.readiness, self.metrics) = (heartbeats, readiness, metrics)
+        (self.loops, self.readiness, self.metrics) = (loops, readiness, metrics)
     }
 
     /// The paths that are ours.
@@ -41,8 +40,8 @@ public struct HealthEndpoints: Sendable {
         }
         switch request.path {
         case "/livez":
-            let stuck = heartbeats.stuck()
-            return Self.report(heartbeats.names.map { Check($0, failing: stuck.contains($0) ? "has not turned for 2 s" : nil) })
+            let stuck = loops.stuck()
+            return Self.report(loops.names.map { Check($0, failing: stuck.contains($0) ? "has been in one turn for 2 s" : nil) })
         case "/readyz": return Self.report(readiness())
         default:
             return HTTPResponse(.ok, headers: ["Content-Type": "text/plain; version=0.0.4; charset=utf-8"], body: metrics())
@@ -62,44 +61,27 @@ public struct HealthEndpoints: Sendable {
     }
 }
 
-/// When each event loop last turned. Loops beat on their threads; `/livez` looks from another.
-public final class Heartbeats: Sendable {
-    /// How often loops beat.
-    static let interval = Duration.seconds(1)
-    /// Without a beat for that long a loop counts as stuck.
-    public static let maximumAge = Duration.seconds(2)
+/// Which event loops are stuck in a turn. Loops join on their threads; `/livez` looks from another.
+public final class LoopHealth: Sendable {
+    /// A turn that has taken longer is stuck: the longest that are meant take milliseconds.
+    public static let longestTurn = Duration.seconds(2)
 
-    private final class Beat: Sendable {
-        let name: String
-        let nanoseconds: Atomic<Int64>
-
-        init(name: String, at now: MonotonicTime) {
-            self.name = name
-            nanoseconds = Atomic(now.nanoseconds)
-        }
-    }
-
-    private let beats = Lock<[Beat]>([])
+    private let pulses = Lock<[(name: String, pulse: LoopPulse)]>([])
 
     /// Nobody has joined yet.
     public init() {}
 
-    /// Beats for the loop as long as the watch is kept. Call it on the loop's thread.
-    public func join(_ loop: EventLoop, name: String) -> Watch {
-        let beat = Beat(name: name, at: EventLoop.monotonicNow())
-        beats.withLock { $0.append(beat) }
-        return loop.schedule(after: Self.interval, repeating: Self.interval, tolerance: Self.interval) { [unowned loop] in
-            beat.nanoseconds.store(loop.now.nanoseconds, ordering: .relaxed)
-        }
+    /// Has the loop looked at from now on, also after its end: it is well then.
+    public func join(_ loop: EventLoop, name: String) {
+        let pulse = loop.pulse
+        pulses.withLock { $0.append((name, pulse)) }
     }
 
     /// All loops that have joined.
-    public var names: [String] { beats.withLock { $0 }.map(\.name) }
+    public var names: [String] { pulses.withLock { $0.map(\.name) } }
 
-    /// The loops that have not turned for `maximumAge`.
+    /// The loops that have been in one turn for longer than `longestTurn`.
     public func stuck(at now: MonotonicTime = EventLoop.monotonicNow()) -> [String] {
-        beats.withLock { $0 }.filter {
-            now - MonotonicTime(nanoseconds: $0.nanoseconds.load(ordering: .relaxed)) > Self.maximumAge
-        }.map(\.name)
+        pulses.withLock { $0 }.filter { _, pulse in pulse.turnStart.map { now - $0 > Self.longestTurn } == true }.map(\.name)
     }
 }

@@ -23,8 +23,9 @@ final class AdminSite: NodeService {
         var metrics: MetricsDesk
         var files: RecordedFiles
         var drain: NodeDrain
-        /// Kept as long as it serves: its loop is measured.
-        var reports: [Watch]
+        /// Kept as long as it serves: its loop is measured, and sessions whose token is taken away are ended.
+        var report: LoopMetrics
+        var revocations: [Watch]
         /// Called after each operation that went well, which may have made or deleted something.
         var operated: () -> Void
     }

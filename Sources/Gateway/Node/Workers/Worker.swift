@@ -72,7 +72,7 @@ final class Worker {
     private var whip: WHIPSessions?
     private var site: PublicSite?
     private var shared: SharedPort?
-    private var reports: [Watch] = []
+    private let report: LoopMetrics
     private var listeners: [TCPListener] = []
     private var rtmpInbox: ConnectionInbox?
     private var orders: Mailbox<WorkerOrder>?
@@ -88,10 +88,10 @@ final class Worker {
         rtmp = try RTMPIngest(loop: loop, environment: environment.rtmp.environment, transcoder: transcoder)
         rtmp.host = publications
         rtmp.tls = environment.tls
-        orders = try Mailbox(loop: loop) { [unowned self] in carryOut($0) }
         let name = "worker-\(sockets.index)"
+        report = environment.instruments.watch(loop, name: name)
+        orders = try Mailbox(loop: loop) { [unowned self] in carryOut($0) }
         HandshakeScheduler.of(loop).limits = environment.handshakes
-        reports = environment.instruments.watch(loop, name: name)
         HandshakeMetrics.watch(loop, name: name, in: environment.instruments.metrics)
         try openMedia(sockets)
         site = try PublicSite(loop: loop, sockets: sockets, environment.site, host: publications)
@@ -154,8 +154,6 @@ final class Worker {
             whip?.host = publications
             media = port
             publications.subscribers = try environment.webRTC.embedded.map { try EmbeddedRouterWorker(port: port, context: $0) }
-            reports.append(
-                MediaSocketMetrics.watch(port, on: loop, name: "worker-\(sockets.index)", in: environment.instruments.metrics))
             if let socket = sockets.mediaTCP { try listen(on: socket, "media") { port.accept($0) } }
         }
     }

@@ -36,6 +36,7 @@ import Wire
     private let clock: PortClock
     /// The kernel's drops that are in the metric.
     private var countedDrops = 0
+    private let received: Counter
     let certificateContexts = DTLSContexts()
     /// Claims as DTLS client that wait for a USE-CANDIDATE that may not come.
     private var delayedClaims: [ObjectIdentifier: TimerWatch] = [:]
@@ -46,7 +47,7 @@ import Wire
 
     /// - Parameter socket: this worker's member of the media port's group.
     public init(loop: EventLoop, index: Int, socket: BoundSocket, context: TransportContext) throws {
-        (self.loop, self.index, self.context) = (loop, index, context)
+        (self.loop, self.index, self.context, received) = (loop, index, context, context.metrics.received(by: index))
         self.socket = UDPSocket(loop: loop, socket: socket, receiveBuffer: context.configuration.receiveBuffer)
         (connections, clock) = (ICEConnections(loop: loop, strangers: context.strangers), PortClock(loop: loop))
         let mailbox = try Mailbox<TransportMessage>(loop: loop, priority: .media) { [unowned self] in receive($0) }
@@ -63,8 +64,6 @@ import Wire
     }
 
     deinit { unsafe reply.deallocate() }
-
-    public var counters: UDPCounters { socket.counters }
 
     /// Ends the sessions of a purpose that have lived longest, at most so many (a drain's deadline has come).
     /// - Returns: how many ended.
@@ -140,6 +139,7 @@ import Wire
 
     private func receive(_ batch: DatagramBatch) {
         let now = loop.now
+        received.increment(by: batch.count)
         for datagram in batch {
             unsafe receive(datagram.payload, on: MediaPath(remote: datagram.source, local: datagram.local), at: now)
         }
