@@ -125,6 +125,23 @@ struct CloudWatchOperationsTests {
         #expect(pages == [["a 8 PartialData"], ["a 2 Complete", "b 6 PartialData"], ["b 4 Complete"]])
     }
 
+    /// It takes no place of a page, also where others have filled that before it.
+    @Test(arguments: [4, 10, 100] as [Int64])
+    func `a curve without points stands whole on the first page`(page: Int64) throws {
+        let queries = [
+            Self.stat(Self.metric(), id: "a"), Self.stat(Self.metric("Nothing"), id: "b"),
+            Self.stat(Self.metric(), "p99", id: "c"),
+        ]
+        let answer = try data(queries, ["MaxDatapoints": .integer(page)])
+        let results = answer["MetricDataResults"]?.array ?? []
+        #expect(results.compactMap { $0["Id"]?.string } == ["a", "b", "c"])
+        #expect(Self.values(answer).map(\.count) == [min(10, Int(page)), 0, 0])
+        #expect(results.dropFirst().allSatisfy { $0["StatusCode"] == "Complete" })
+        guard let token = answer["NextToken"] else { return }
+        let next = try data(queries, ["MaxDatapoints": .integer(page), "NextToken": token])
+        #expect(next["MetricDataResults"]?.array?.compactMap { $0["Id"]?.string } == ["a"])
+    }
+
     @Test(arguments: ["x", "-1", "9223372036854775807", "99999999999999999999"])
     func `a token that no answer gave is none`(token: String) throws {
         let answer = try data([Self.stat(Self.metric())], ["NextToken": .string(token)])

@@ -95,8 +95,9 @@ struct GetMetricData {
         for curve in curves {
             let range = position..<position + curve.points.count
             position = range.upperBound
+            if range.isEmpty, offset == 0 { results.append(described(curve, [], isWhole: true)) }
             let taken = range.clamped(to: offset..<end)
-            guard !taken.isEmpty || range.isEmpty && offset == 0 else { continue }
+            guard !taken.isEmpty else { continue }
             let points = curve.points[taken.lowerBound - range.lowerBound..<taken.upperBound - range.lowerBound]
             results.append(described(curve, points, isWhole: range.upperBound <= end))
         }
