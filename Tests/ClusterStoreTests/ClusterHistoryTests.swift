@@ -458,6 +458,20 @@ struct ClusterHistoryTests {
         try await eventually { told.withLock { $0 } > before }
     }
 
+    /// Clients name the last one that they have: by `Last-Event-ID`, and by the token of a page.
+    @Test(arguments: [Int64.max, Int64.max - 1])
+    func `after the greatest number there are no events`(last: Int64) async throws {
+        let bench = try ClusterBench()
+        let node = try bench.node("a")
+        node.store.record(Self.start(7))
+        try await eventually { try await Self.names(node).count == 2 }
+        let found = try await node.read { history in
+            try history.events(after: last, limit: 500)
+                + history.events(ofStage: Self.arn, sessionID: "st-1", participantID: "p", after: last, limit: 100)
+        }
+        #expect(found.isEmpty)
+    }
+
     @Test(arguments: [("1700000000000-5", Int64(1_700_000_000_000) << 20 | 5), ("0-1", 1)])
     func `the stream's ids are numbers that rise with them`(text: String, sequence: Int64) {
         #expect(EventNumber(text)?.sequence == sequence)

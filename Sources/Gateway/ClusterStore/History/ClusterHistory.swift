@@ -53,6 +53,8 @@ struct ClusterHistory: HistoryReading {
     func events(
         ofStage arn: String, sessionID: String, participantID: String, after: Int64, limit: Int
     ) throws -> [ParticipantEvent] {
+        // Clients say where they go on, in the token of a page: any number.
+        guard after <= Int64.max - Int64(limit) else { return [] }
         let key = schema.events(
             ofStage: ResourceName.identifier(inARN: arn), session: sessionID, participantID: participantID)
         let command = RedisCommand(
@@ -66,6 +68,8 @@ struct ClusterHistory: HistoryReading {
     }
 
     func events(after: Int64, limit: Int) throws -> [ParticipantEvent] {
+        // `Last-Event-ID` may be any number, too.
+        guard after < .max else { return [] }
         let next = EventNumber(sequence: after + 1)
         let command = RedisCommand(
             "XRANGE", RedisArgument(schema.events), RedisArgument(next.streamID), "+", "COUNT", RedisArgument(limit))
