@@ -1,4 +1,5 @@
 import Settings
+import TestSupport
 import Testing
 import Wire
 
@@ -192,6 +193,17 @@ struct ConfigurationFileTests {
             try ConfigurationLoader.load(path: "/nowhere/x.yaml", environment: [:])
         }
         #expect(throws: ConfigurationError.self) { try ConfigurationLoader.load(path: "/dev/zero", environment: [:]) }
+    }
+
+    /// Docker makes a folder where a file to be mounted is missing.
+    @Test func `what opens and cannot be read is no empty file`() throws {
+        let folder = try TemporaryDirectory()
+        for (path, message) in [(folder.path, "Is a directory"), ("/proc/self/mem", "Input/output error")] {
+            #expect(throws: ConfigurationError(problems: [.init(key: path, message: message)])) {
+                try ConfigurationLoader.load(path: path, environment: [:])
+            }
+        }
+        withExtendedLifetime(folder) {}
     }
 }
 

@@ -26,16 +26,20 @@ public enum ConfigurationLoader {
 
     /// Reads the file at `path`, then as `load(yaml:environment:)`.
     public static func load(path: String, environment: [String: String]) throws(ConfigurationError) -> StagedoorConfiguration {
-        guard let file = fopen(path, "re") else {
-            throw ConfigurationError(problems: [.init(key: path, message: String(cString: strerror(errno)))])
-        }
+        guard let file = fopen(path, "re") else { throw unreadable(path, errno) }
         defer { fclose(file) }
         var bytes = [UInt8](repeating: 0, count: maximumFileLength + 1)
         let count = fread(&bytes, 1, bytes.count, file)
+        // A folder is opened like a file, and a disk may fail later: what came until then is not what was written.
+        guard ferror(file) == 0 else { throw unreadable(path, errno) }
         guard count <= maximumFileLength, let yaml = String(validating: bytes[..<count], as: UTF8.self) else {
             throw ConfigurationError(problems: [.init(key: path, message: "is longer than 1 MiB, or not UTF-8")])
         }
         return try load(yaml: yaml, environment: environment)
+    }
+
+    private static func unreadable(_ path: String, _ code: Int32) -> ConfigurationError {
+        ConfigurationError(problems: [.init(key: path, message: String(cString: strerror(code)))])
     }
 
     /// A thousand routers and webhooks fit into half of it.
