@@ -132,6 +132,25 @@ struct ConsoleSessionsTests {
         }
     }
 
+    @Test func `what goes on after its answer ends with the session that it came by`() throws {
+        let bench = try Self.bench()
+        let (cookie, token) = try Self.signIn(bench)
+        let (other, _) = try Self.signIn(bench)
+        func standing(_ headers: HTTPHeaders) throws -> () -> Bool {
+            bench.plane.standing(of: try Self.request(.post, Self.path, headers), for: .getEvents)
+        }
+        let readers = [
+            try standing(["Cookie": cookie]), try standing(["Cookie": other]),
+            try standing(Self.signed(at: bench.plane.wallNow())),
+        ]
+        #expect(readers.map { $0() } == [true, true, true])
+        _ = bench.plane.consoleSession(try Self.request(.delete, Self.path, ["Cookie": cookie, "X-Stagedoor-CSRF": token]))
+        #expect(readers.map { $0() } == [false, true, true])
+        // As many as a key may have: the oldest of them make room.
+        for _ in 0..<ConsoleSessions.maximumCountOfKey { _ = try Self.signIn(bench) }
+        #expect(readers.map { $0() } == [false, false, true])
+    }
+
     @Test func `a read-only key reads and changes nothing`() throws {
         let bench = try Self.bench {
             $0.accessKeys[0].readOnly = true

@@ -77,12 +77,17 @@ public final class ControlPlane {
     }
 
     /// For an answer that goes on, to a request that may be made.
-    /// - Returns: tells, whenever it is called, whether the request's access key may still ask for it.
+    /// - Returns: tells, whenever it is called, whether its access key may still ask for it and, where it came by a session at
+    ///   the console, whether that goes on.
     public func standing(of request: HTTPRequest, for action: AccessAction) -> () -> Bool {
         guard access.demandsSignature else { return { true } }
         let caller = try? access.check(request, for: action, sessions, now: wallNow()) { [AccessPolicy.noStage] }
         guard let key = caller.flatMap({ access.accessKey($0) }) else { return { false } }
-        return { [weak self] in self?.access.admits(key, for: action) ?? false }
+        let isSigned = request.headers["Authorization"] != nil
+        return { [weak self] in
+            guard let self, self.access.admits(key, for: action) else { return false }
+            return isSigned || self.sessions.session(of: request, now: self.wallNow()) != nil
+        }
     }
 
     /// Checks that CloudWatch's operation may be asked, now: what it says else is in the words of a protocol of its own.

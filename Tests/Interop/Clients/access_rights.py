@@ -2,7 +2,8 @@
 """access_rights.py ADMIN-URL KEY-ID SECRET OWNER-ID OWNER-SECRET STAGE-ARN: what a key may do that is allowed one action on one stage.
 
 KEY-ID may do ivs:CreateParticipantToken on that stage; OWNER-ID may do everything. By the AWS CLI, by every operation of the model, by
-every address under /v1/, by CloudWatch's API, and in the console. Prints a line for each thing seen; the exit status is 0 when all of them were.
+every address under /v1/, by CloudWatch's API, and in the console; and that OWNER-ID reads no events after signing out there. Prints a line
+for each thing seen; the exit status is 0 when all of them were.
 """
 import datetime
 import http.client
@@ -44,6 +45,12 @@ def send(method, path, body=None, key=KEY, secret=SECRET):
     connection.request(method, path, body=data, headers=dict(request.headers.items()))
     answer = connection.getresponse()
     return answer.status, answer.getheader('x-amzn-ErrorType'), answer.read().decode()
+
+
+def answered(method, path, headers):
+    connection = http.client.HTTPConnection(urllib.parse.urlsplit(ADMIN).netloc, timeout=60)
+    connection.request(method, path, headers=headers)
+    return connection.getresponse()
 
 
 def denied(answer, action):
@@ -109,6 +116,20 @@ def by_metrics():
                    "CloudWatch's %s is refused by its name" % operation)
 
 
+def by_events():
+    """The owner's, who reads by the cookie of a session at the console and signs out."""
+    path = '/v1/console/session'
+    signing = AWSRequest(method='POST', url=ADMIN + path, data=b'', headers={})
+    SigV4Auth(Credentials(OWNER, OWNER_SECRET), 'ivs', 'us-east-1').add_auth(signing)
+    cookie = {'Cookie': answered('POST', path, dict(signing.headers.items())).getheader('Set-Cookie').split(';')[0]}
+    events = answered('GET', '/v1/events', cookie)
+    expect(events.status == 200, 'a session at the console reads events')
+    expect(answered('DELETE', path, cookie).status == 204, 'it signs out')
+    # What comes until then is kept alive by comments, for ever.
+    events.read()
+    expect(answered('GET', '/v1/events', cookie).status == 403, 'its stream of events has ended, and no other one begins')
+
+
 def by_console():
     with webdriver.chromium() as browser:
         browser.open(ADMIN + '/')
@@ -126,4 +147,5 @@ by_cli()
 by_model(other)
 by_node()
 by_metrics()
+by_events()
 by_console()

@@ -46,7 +46,7 @@ final class AdminSite: NodeService {
 
     func apply(_ settings: ControlPlaneSettings) {
         environment.api.apply(settings)
-        environment.events.keysChanged()
+        environment.events.recheckReaders()
     }
 
     func stop() { server?.drain() }
@@ -102,7 +102,10 @@ final class AdminSite: NodeService {
             operators.report.countReceived()
             respond(environment.health.response(to: request), to: request, exchange)
         case .page: respond(ConsolePages.response(to: request), to: request, exchange)
-        case .consoleSession: respond(api.consoleSession(request), to: request, exchange)
+        case .consoleSession:
+            respond(api.consoleSession(request), to: request, exchange)
+            // Somebody may have signed out, or made room for who signs in.
+            environment.events.recheckReaders()
         case .drain(let order): exchange.respond(environment.drain.answer(order))
         case .overview: exchange.respond(operators.overview)
         case .sessions: exchange.respond(operators.sessions)

@@ -34,7 +34,7 @@ final class EventService: NodeService {
     }
 
     /// Serves `GET /v1/events` as server-sent events, from `Last-Event-ID` on.
-    /// - Parameter isAdmitted: whether the reader's access key may still read them.
+    /// - Parameter isAdmitted: whether who made the request may still read them.
     func stream(_ request: HTTPRequest, _ exchange: HTTPExchange, isAdmitted: @escaping () -> Bool) {
         guard readers.count < EventStreamHub.maximumSubscribers, let stream = exchange.startEventStream() else {
             return exchange.respond(ProblemDocument(.serviceUnavailable, detail: "Too many readers of events."))
@@ -45,8 +45,8 @@ final class EventService: NodeService {
         stream.onClosed = { [weak self] in self?.readers[key] = nil }
     }
 
-    /// Access keys have changed: ends the streams of those who may not read any more.
-    func keysChanged() {
+    /// Ends the streams of those who may not read any more.
+    func recheckReaders() {
         for (key, reader) in readers where !reader.isAdmitted() {
             readers[key] = nil
             reader.stream.close()
@@ -63,6 +63,8 @@ final class EventService: NodeService {
     func resume() { for dispatcher in dispatchers { dispatcher.resume() } }
 
     private func wake() {
+        // Sessions at the console end by time, too.
+        recheckReaders()
         hub.wake()
         for dispatcher in dispatchers { dispatcher.wake() }
     }
