@@ -83,4 +83,27 @@ struct WebhookQueueTests {
         queue.taken(probe[0])
         #expect(queue.due(at: later).count == 8, "it came back: everybody goes at once")
     }
+
+    /// Each event of others that is taken says that the receiver works.
+    @Test
+    func `an event that is refused while others are taken is tried ever more seldom`() {
+        var queue = WebhookQueue()
+        queue.add(Self.event(1, of: "refused"))
+        for sequence in 2...601 as ClosedRange<Int64> { queue.add(Self.event(sequence, of: "taken")) }
+        var tries: [Int64] = []
+        for second in 0..<600 as Range<Int64> {
+            let now = MonotonicTime(nanoseconds: second * 1_000_000_000)
+            for event in queue.due(at: now) {
+                if event.participantID == "taken" {
+                    queue.taken(event)
+                } else {
+                    tries.append(second)
+                    queue.failed(event, at: now)
+                }
+            }
+        }
+        // At once when another one has been taken, and from there on after 1, 2, 4 … s.
+        #expect(tries == [0, 1, 2, 4, 8, 16, 32, 64, 128, 256, 512])
+        #expect(queue.count == 1)
+    }
 }

@@ -18,6 +18,8 @@ struct WebhookQueue: Sendable {
         var isInFlight = false
         var failures = 0
         var notBefore = MonotonicTime.zero
+        /// Its event was let go at once when the receiver came back, and has not been taken since.
+        var wasHurried = false
     }
 
     private struct LaneKey: Hashable, Sendable {
@@ -64,7 +66,7 @@ struct WebhookQueue: Sendable {
         inFlight -= 1
         count -= 1
         lane.events.removeFirst()
-        (lane.isInFlight, lane.failures) = (false, 0)
+        (lane.isInFlight, lane.failures, lane.wasHurried) = (false, 0, false)
         lanes[key] = lane.events.isEmpty ? nil : lane
         if lane.events.isEmpty { order.removeAll { $0 == key } }
         if failingSince != nil { comeBack() }
@@ -90,12 +92,14 @@ struct WebhookQueue: Sendable {
 
     private func isParked(at now: MonotonicTime) -> Bool { failingSince.map { now - $0 >= Self.patience } ?? false }
 
-    /// The receiver works again: what waits for the next try is sent at once.
+    /// The receiver works again: what waits for the next try is sent at once. What it refuses even so keeps its delays, or each
+    /// event that is taken would send it again.
     private mutating func comeBack() {
         failingSince = nil
         for key in order {
-            lanes[key]?.notBefore = .zero
-            lanes[key]?.failures = 0
+            guard var lane = lanes[key], lane.failures > 0, !lane.wasHurried else { continue }
+            (lane.notBefore, lane.failures, lane.wasHurried) = (.zero, 0, true)
+            lanes[key] = lane
         }
     }
 }
