@@ -89,6 +89,25 @@ struct AccessUnitAssemblerTests {
         #expect(receiver.units.map(\.timestamp) == [0, 3_000])
     }
 
+    /// A sample entry has 16 bits for a set's length: a longer one would have ended the process.
+    @Test(arguments: [0x67, 0x68] as [UInt8])
+    func `a parameter set that is too long for a sample entry stays in its picture`(_ header: UInt8) {
+        let body = [UInt8](repeating: 1, count: 70_000)
+        let (indicator, type): (UInt8, UInt8) = (header & 0x60 | 28, header & 0x1F)
+        let (start, end): ([UInt8], [UInt8]) = ([indicator, 0x80 | type], [indicator, 0x40 | type])
+        var receiver = Receiver()
+        receiver.take(0, 900, Self.sps)
+        receiver.take(1, 900, Self.pps)
+        receiver.take(2, 900, start + body.prefix(35_000))
+        receiver.take(3, 900, end + body.dropFirst(35_000))
+        receiver.take(4, 900, [0x65, 8], marker: true)
+        var expected: [UInt8] = [0, 1, 0x11, 0x71, header]
+        expected += body
+        expected += [0, 0, 0, 2, 0x65, 8]
+        let sets = ParameterSets(sequence: [Self.sps], picture: [Self.pps])
+        #expect(receiver.units == [AccessUnit(timestamp: 900, bytes: expected, isKeyframe: true, parameterSets: sets)])
+    }
+
     private func withBuffers(_ units: [[UInt8]], _ body: ([UnsafeRawBufferPointer]) -> Void) {
         var buffers: [UnsafeRawBufferPointer] = []
         for unit in units {

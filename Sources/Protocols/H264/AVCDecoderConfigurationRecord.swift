@@ -10,9 +10,9 @@ public struct AVCDecoderConfigurationRecord: Equatable, Sendable {
     public var levelIndication: UInt8
     /// Bytes of each NAL unit's length: 1, 2 or 4.
     public var lengthSize: Int
-    /// NAL units without start code or length, in the record's order; at most 31.
+    /// NAL units without start code or length, in the record's order; at most 31, of 65,535 bytes each.
     public var sequenceParameterSets: [[UInt8]]
-    /// At most 255.
+    /// At most 255, of 65,535 bytes each.
     public var pictureParameterSets: [[UInt8]]
 
     /// Longer records are refused: real ones have below 100 bytes.
@@ -58,6 +58,7 @@ public struct AVCDecoderConfigurationRecord: Equatable, Sendable {
     }
 
     /// The record's bytes, as an encoder sends them.
+    /// - Precondition: no more sets, and no longer ones, than the record has numbers for.
     public func write(into writer: inout ByteWriter) {
         writer.write(contentsOf: [1, profileIndication, profileCompatibility, levelIndication])
         writer.write(0xFC | UInt8(lengthSize - 1))

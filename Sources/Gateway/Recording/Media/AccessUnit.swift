@@ -1,3 +1,5 @@
+import H264
+
 /// One access unit as a sample of `avc1` has it: NAL units behind lengths of four bytes, without parameter sets.
 struct AccessUnit: Equatable {
     /// When it is shown, in ticks of 90 kHz.
@@ -35,7 +37,16 @@ struct ParameterSets: Equatable {
 
     var isComplete: Bool { !sequence.isEmpty && !picture.isEmpty }
 
+    /// Whether there is room for one more, of so many bytes: a sample entry has 16 bits for that.
+    func hasRoom(forSequence byteCount: Int) -> Bool {
+        sequence.count < Self.maximumSequenceCount && byteCount <= SequenceParameterSet.maximumByteCount
+    }
+
+    func hasRoom(forPicture byteCount: Int) -> Bool {
+        picture.count < Self.maximumPictureCount && byteCount <= PictureParameterSet.maximumByteCount
+    }
+
     /// As many as one sample entry holds.
-    static let maximumSequenceCount = 31
+    private static let maximumSequenceCount = 31
     static let maximumPictureCount = 64
 }

@@ -89,15 +89,17 @@ struct AccessUnitAssembler {
         for shift in [24, 16, 8, 0] { bytes.append(UInt8(truncatingIfNeeded: byteCount >> shift)) }
     }
 
-    /// A NAL unit is whole; parameter sets stand in the sample entry, not in samples (ISO/IEC 14496-15 §5.4.2).
+    /// A NAL unit is whole; parameter sets stand in the sample entry, not in samples (ISO/IEC 14496-15 §5.4.2). Those that it has
+    /// no room for stay.
     private mutating func end(at start: Int) {
-        guard start + 4 < bytes.count else { return bytes.removeLast(bytes.count - start) }
+        let byteCount = bytes.count - start - 4
+        guard byteCount > 0 else { return bytes.removeLast(bytes.count - start) }
         switch NALUnitHeader(bytes[start + 4]).type {
         case .idrSlice: hasIDR = true
-        case .sequenceParameterSet where newSets.sequence.count < ParameterSets.maximumSequenceCount:
+        case .sequenceParameterSet where newSets.hasRoom(forSequence: byteCount):
             newSets.sequence.append(Array(bytes[(start + 4)...]))
             bytes.removeLast(bytes.count - start)
-        case .pictureParameterSet where newSets.picture.count < ParameterSets.maximumPictureCount:
+        case .pictureParameterSet where newSets.hasRoom(forPicture: byteCount):
             newSets.picture.append(Array(bytes[(start + 4)...]))
             bytes.removeLast(bytes.count - start)
         default: break
