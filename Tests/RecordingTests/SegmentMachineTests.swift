@@ -215,6 +215,27 @@ struct SegmentMachineTests {
         #expect(script.largestFragment <= SegmentMachine.maximumPendingByteCount + (2 << 20))
     }
 
+    /// Before a keyframe, beside a picture that nothing follows, where sound alone is recorded; large frames, then small ones.
+    /// What is ahead of the others keeps nothing from being cut.
+    @Test(arguments: [false, true], [false, true])
+    func `sound whose time stands still is bounded`(_ expectsVideo: Bool, _ hasPicture: Bool) {
+        var script = SegmentScript(expectsVideo: expectsVideo)
+        script.describeAudio()
+        if hasPicture { script.showPicture(at: 0, isKey: true) }
+        var (bytes, frames) = (0, 0)
+        for index in 0..<40_000 {
+            script.hear(at: index == 1 ? 36_000 : 0, byteCount: index < 100 ? 1 << 20 : 1)
+            bytes = max(bytes, script.machine.pending.byteCount)
+            frames = max(frames, script.machine.pending.audio.count)
+        }
+        #expect(bytes <= SegmentMachine.maximumPendingByteCount + (1 << 20))
+        #expect(frames <= SegmentMachine.maximumPendingFrames + 1)
+        script.play(seconds: 3, from: 90_000)
+        script.finish()
+        #expect(script.goesOn(1) && script.goesOn(2))
+        #expect(script.segments.allSatisfy { $0.isEnded && !$0.fragments.isEmpty && $0.duration >= .zero })
+    }
+
     /// Times that no honest encoder has.
     @Test(arguments: [Int64.min, .max, 1 << 60, -(1 << 50)])
     func `takes no harm of absurd times`(_ time: Int64) {

@@ -76,6 +76,10 @@ struct SegmentScript {
                     timestamp: time, bytes: [UInt8](repeating: 7, count: byteCount), isKeyframe: isKey, parameterSets: sets)))
     }
 
+    mutating func hear(at time: Int64, byteCount: Int) {
+        take(machine.audioCame([UInt8](repeating: 7, count: byteCount), at: time, duration: 1_024))
+    }
+
     mutating func interrupt() { take(machine.interrupted()) }
     mutating func finish() { take(machine.finish()) }
 

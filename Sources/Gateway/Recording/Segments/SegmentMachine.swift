@@ -52,7 +52,7 @@ struct SegmentMachine {
     // Where the recording is.
     private var phase = Phase.waiting
     private var actions: [Action] = []
-    private var pending = PendingMedia()
+    private(set) var pending = PendingMedia()
     private var clock = AudioClock(timescale: 48_000)
     private var cut: Cut?
     /// From the encoder's times to the file's.
@@ -125,7 +125,7 @@ struct SegmentMachine {
         lastVideo = max(time, lastVideo ?? time)
         pending.append(PendingMedia.Video(timestamp: time, byteCount: unit.bytes.count, isSync: unit.isKeyframe), unit.bytes)
         cutIfComplete()
-        if pending.byteCount > Self.maximumPendingByteCount { cutAll(isIndependent: false) }
+        cutIfFull()
         return take()
     }
 
@@ -143,6 +143,7 @@ struct SegmentMachine {
             lastAudioEnd = time &+ shift &+ length
             planByAudio()
             cutIfComplete()
+            cutIfFull()
         }
         return take()
     }
@@ -221,7 +222,8 @@ struct SegmentMachine {
     private mutating func keepWhileWaiting(_ bytes: [UInt8], at time: Int64, duration: Int64) {
         guard let audio else { return }
         let samples = time &* audio.timescale / 90_000
-        if let last = pending.audio.last, (samples - last.timestamp).magnitude > UInt64(audio.timescale) { pending.removeAll() }
+        let isElsewhere = pending.audio.last.map { (samples - $0.timestamp).magnitude > UInt64(audio.timescale) } ?? false
+        if isElsewhere || isFull { pending.removeAll() }
         pending.append(PendingMedia.Audio(timestamp: samples, duration: duration, bytes: bytes))
         guard let first = pending.audio.first else { return }
         let waited = (samples - first.timestamp) * 90_000 / audio.timescale
@@ -277,9 +279,21 @@ struct SegmentMachine {
         if isComplete { perform(planned) }
     }
 
+    /// What has no place in time by then has none at all.
+    private mutating func cutIfFull() {
+        guard isFull else { return }
+        cutAll(isIndependent: video == nil)
+        pending.removeAll()
+    }
+
+    /// More waits than honest times ever let wait: a flood came, or times stand still.
+    private var isFull: Bool {
+        pending.byteCount > Self.maximumPendingByteCount || pending.audio.count > Self.maximumPendingFrames
+    }
+
     private mutating func cutAll(isIndependent: Bool) {
         if let cut { perform(cut) }
-        let time = max(lastVideo.map { $0 + frameDuration } ?? segmentStart, lastAudioEnd ?? segmentStart)
+        let time = max(segmentStart, lastVideo.map { $0 + frameDuration } ?? segmentStart, lastAudioEnd ?? segmentStart)
         perform(Cut(videoCount: pending.video.count, time: time, endsSegment: true, isIndependent: isIndependent))
     }
 
@@ -346,4 +360,6 @@ struct SegmentMachine {
     private static let largestTime: UInt64 = 1 << 45
     /// A minute at the contract's highest bitrate.
     static let maximumPendingByteCount = 1 << 26
+    /// A minute of Opus' shortest packets is 24,000.
+    static let maximumPendingFrames = 1 << 15
 }
