@@ -141,13 +141,16 @@ final class EncoderMedia {
     }
 
     private func takeVideo(_ packet: PacketOrder.Packet) {
-        videoOrder.take(packet) { [self] packet in
-            for unit in assembler.take(packet) {
-                var unit = unit
-                unit.timestamp &+= layerShift
-                if unit.isKeyframe, unit.parameterSets.isComplete { keyframe = unit }
-                actions += machine?.videoCame(unit) ?? []
-            }
+        videoOrder.take(packet) { [self] packet in assemble(packet) }
+    }
+
+    /// Takes a packet in its order.
+    private func assemble(_ packet: PacketOrder.Packet) {
+        for unit in assembler.take(packet) {
+            var unit = unit
+            unit.timestamp &+= layerShift
+            if unit.isKeyframe, unit.parameterSets.isComplete { keyframe = unit }
+            actions += machine?.videoCame(unit) ?? []
         }
     }
 
@@ -198,9 +201,7 @@ final class EncoderMedia {
     }
 
     private func restart() {
-        videoOrder.restart { [self] packet in
-            for unit in assembler.take(packet) { actions += machine?.videoCame(unit) ?? [] }
-        }
+        videoOrder.restart { [self] packet in assemble(packet) }
         audioOrder.restart { _ in }
         assembler.restart()
         actions += machine?.interrupted() ?? []
