@@ -207,6 +207,22 @@ struct RecordingTests {
         #expect(spool.byteCount == 0)
     }
 
+    /// Its times jump with each keyframe.
+    @Test
+    func `a flood of segments ends its recording with words, and what is whole is stored`() throws {
+        let (spool, answers) = (try Spool(path: folder.path + "/spool", maximumByteCount: 1 << 20), Answers())
+        let recording = try Recording(header(), in: environment(spool, answers: answers))
+        recording.begin(expectsVideo: true, tracksShareClock: true)
+        for index in 0..<40 as Range<Int64> {
+            recording.take(Self.block(seconds: 1, from: index * 100_000_000, firstNumber: index * 10_000))
+        }
+        #expect(recording.book.failure?.contains("segments") == true)
+        #expect(storeAll(recording, answers))
+        let names = director.content.withLock { $0.keys }.filter { $0.hasSuffix(".mp4") && !$0.contains("init") }
+        #expect(names == (1...SegmentAllowance.maximum).map { "media/hls/high/\($0).mp4" })
+        #expect(spool.byteCount == 0)
+    }
+
     @Test(.enabled(if: geteuid() == 0, "mounts a file system, which needs root"))
     func `what is stored is stored once, also where the disk has no room for a line that says so`() throws {
         let path = folder.path + "/spool"

@@ -39,6 +39,7 @@ final class Recording {
     private var file: SpoolFile?
     private var fileByteCount = 0
     private var announced: (start: SegmentStart, initial: [UInt8])?
+    private var allowance = SegmentAllowance()
 
     private var schedule: ThumbnailSchedule?
     private var isPicturing = false
@@ -153,6 +154,7 @@ final class Recording {
         switch action {
         case .initialization(let number, let segment): try write(segment, number: number)
         case .segmentBegan(let number, let map, let isDiscontinuous, let isIndependent, let time):
+            guard allowance.take(at: environment.clocks().monotonic) else { return fail("its segments begin all the time") }
             let date = media?.wallTime(of: time, now: environment.clocks()) ?? environment.clocks().wall
             file = try SpoolFile(creating: path(segment: number))
             fileByteCount = 0
