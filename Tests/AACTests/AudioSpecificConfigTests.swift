@@ -33,6 +33,26 @@ struct AudioSpecificConfigTests {
             isLowComplexity: true),
         Sample(
             testDescription: "USAC by the escape", bytes: [0xF9, 0x46, 0x40], rate: 48_000, channels: 2, isLowComplexity: false),
+        Sample(
+            testDescription: "program config element of 5.1(side) (ffmpeg)", bytes: fiveOneSide, rate: 48_000, channels: 6,
+            isLowComplexity: true),
+        Sample(
+            testDescription: "program config element of a pair (ffmpeg)",
+            bytes: [0x11, 0x80, 0x04, 0xC4, 0x00, 0x00, 0x20, 0x04, 0x4C, 0x61, 0x76, 0x63, 0x56, 0xE5, 0x00], rate: 48_000,
+            channels: 2, isLowComplexity: true),
+        Sample(
+            testDescription: "program config element with mixdowns, implicit SBR behind it",
+            bytes: [0x11, 0x80, 0x04, 0xC4, 0x00, 0x01, 0x08, 0x44, 0x00, 0x00, 0x56, 0xE5, 0x98], rate: 48_000, channels: 2,
+            isLowComplexity: false),
+        Sample(
+            testDescription: "program config element without channels",
+            bytes: [0x11, 0x80, 0x04, 0xC0, 0x00, 0x00, 0x00, 0x00, 0x56, 0xE5, 0x00], rate: 48_000, channels: nil,
+            isLowComplexity: true),
+    ]
+
+    /// A channel and a pair in front, a pair at the sides, one of low frequencies; the comment is `Lavc`.
+    static let fiveOneSide: [UInt8] = [
+        0x11, 0x80, 0x04, 0xC8, 0x41, 0x00, 0x01, 0x08, 0x00, 0x04, 0x4C, 0x61, 0x76, 0x63, 0x56, 0xE5, 0x00,
     ]
 
     @Test(arguments: samples)
@@ -41,6 +61,12 @@ struct AudioSpecificConfigTests {
         #expect((config.sampleRate, config.channelCount) == (sample.rate, sample.channels))
         #expect(config.isLowComplexity == sample.isLowComplexity)
         #expect(config.bytes == sample.bytes)
+    }
+
+    @Test(arguments: 2..<9)
+    func `a program config element that is cut short names no channels`(_ byteCount: Int) throws {
+        let bytes = Array(Self.fiveOneSide.prefix(byteCount))
+        #expect(try AudioSpecificConfig(parsing: bytes.span.bytes).channelCount == nil)
     }
 
     @Test

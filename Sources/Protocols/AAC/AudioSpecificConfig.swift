@@ -21,13 +21,16 @@ public struct AudioSpecificConfig: Equatable, Sendable {
     public var hasShortFrames = false
     /// The bytes as sent, for the decoder.
     public var bytes: [UInt8]
+    /// Channels of the program config element, where there is one.
+    private var programChannelCount: Int?
 
     /// Longer ones are refused; a program config element takes below 64 bytes.
     public static let maximumByteCount = 256
 
-    /// Channels as the configuration names them; nil where a program config element or nothing does.
+    /// Channels as the configuration or its program config element names them; nil where neither does.
     public var channelCount: Int? {
         switch channelConfiguration {
+        case 0: programChannelCount
         case 1...6: Int(channelConfiguration)
         case 7, 12, 14: 8
         case 11: 7
@@ -79,8 +82,31 @@ extension AudioSpecificConfig {
         hasShortFrames = try Self.bits(1, from: &cursor) == 1
         if try Self.bits(1, from: &cursor) == 1 { _ = try Self.bits(14, from: &cursor) }  // dependsOnCoreCoder
         _ = try Self.bits(1, from: &cursor)  // extensionFlag
-        guard channelConfiguration != 0, !hasSpectralBandReplication else { return }
-        readSyncExtension(&cursor)
+        if channelConfiguration == 0 {
+            guard let count = Self.channelCount(ofProgramIn: &cursor) else { return }
+            programChannelCount = count
+        }
+        if !hasSpectralBandReplication { readSyncExtension(&cursor) }
+    }
+
+    /// A program config element (§4.4.1.1), such as ffmpeg's of `5.1(side)`; nil where it names no channels, or is cut short.
+    private static func channelCount(ofProgramIn cursor: inout BitCursor) -> Int? {
+        guard cursor.skip(10),  // element_instance_tag, object_type, sampling_frequency_index
+            let front = cursor.read(4), let side = cursor.read(4), let back = cursor.read(4), let lowFrequency = cursor.read(2),
+            let associatedData = cursor.read(3), let coupling = cursor.read(4)
+        else { return nil }
+        for bitCount in [4, 4, 3] {  // mono, stereo and matrix mixdown
+            guard let isPresent = cursor.read(1), isPresent == 0 || cursor.skip(bitCount) else { return nil }
+        }
+        var count = Int(lowFrequency)
+        for _ in 0..<(front + side + back) {
+            guard let isPair = cursor.read(1), cursor.skip(4) else { return nil }
+            count += isPair == 1 ? 2 : 1
+        }
+        guard count > 0, cursor.skip(Int(4 * (lowFrequency + associatedData) + 5 * coupling)) else { return nil }
+        cursor.align()
+        if let commentByteCount = cursor.read(8) { _ = cursor.skip(8 * Int(commentByteCount)) }
+        return count
     }
 
     /// The extension after the core's own configuration (§1.6.6.1); absent or cut short it changes nothing.
@@ -163,6 +189,16 @@ private struct BitCursor {
     init(_ bytes: [UInt8]) { self.bytes = bytes }
 
     private var remaining: Int { 8 * bytes.count - position }
+
+    /// - Returns: false, with nothing skipped, where fewer bits are left.
+    mutating func skip(_ count: Int) -> Bool {
+        guard remaining >= count else { return false }
+        position += count
+        return true
+    }
+
+    /// Goes on at the next whole byte.
+    mutating func align() { position = (position + 7) / 8 * 8 }
 
     mutating func read(_ count: Int) -> UInt32? {
         guard remaining >= count else { return nil }
