@@ -1,3 +1,4 @@
+import HLS
 import Testing
 import Wire
 
@@ -11,14 +12,44 @@ struct RecordingBookTests {
         SegmentStart(number: number, map: 0, isDiscontinuous: false, isIndependent: true, date: began + .seconds(6 * number))
     }
 
+    private static func makeBook() -> RecordingBook {
+        let participant = RecordedParticipant(stageID: "stage", stageSessionID: "st-1", participantID: "alice")
+        return RecordingBook(
+            RecordingHeader(
+                participant: participant, bucket: "b", prefix: "p", segmentDuration: 6, reconnectWindowSeconds: 0, began: began))
+    }
+
+    /// A browser begins small.
+    @Test
+    func `the greatest picture that is stored describes the rendition`() throws {
+        var book = Self.makeBook()
+        book.apply(.initialization(number: 0, codecs: "small", width: 320, height: 180))
+        #expect(book.multivariant(isFinal: false) == nil)
+        book.apply(.initializationStored(0))
+        book.apply(.initialization(number: 1, codecs: "great", width: 1_280, height: 720))
+        #expect(book.multivariant(isFinal: false)?.variants.map(\.codecs) == ["small"])
+        book.apply(.initializationStored(1))
+        book.apply(.initialization(number: 2, codecs: "medium", width: 640, height: 360))
+        book.apply(.initializationStored(2))
+        let variant = try #require(book.multivariant(isFinal: true)?.variants.first)
+        #expect(variant.codecs == "great" && variant.resolution == MultivariantPlaylist.Resolution(width: 1_280, height: 720))
+    }
+
+    @Test
+    func `sound that came before all pictures describes the rendition`() throws {
+        var book = Self.makeBook()
+        for (number, width) in [0, 640].enumerated() {
+            book.apply(.initialization(number: number, codecs: "of \(width)", width: width, height: width / 2))
+            book.apply(.initializationStored(number))
+        }
+        let variant = try #require(book.multivariant(isFinal: true)?.variants.first)
+        #expect(variant.codecs == "of 0" && variant.resolution == nil)
+    }
+
     /// The book counts as it goes; all segments looked through say the same.
     @Test
     func `what is stored and what is spooled are counted as they come`() {
-        let participant = RecordedParticipant(stageID: "stage", stageSessionID: "st-1", participantID: "alice")
-        var book = RecordingBook(
-            RecordingHeader(
-                participant: participant, bucket: "b", prefix: "p", segmentDuration: 6, reconnectWindowSeconds: 0,
-                began: Self.began))
+        var book = Self.makeBook()
         book.apply(.initialization(number: 0, codecs: "", width: 0, height: 0))
         #expect(book.missing == nil && book.startedAt == nil)
         book.apply(.initializationStored(0))

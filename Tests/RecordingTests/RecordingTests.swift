@@ -155,7 +155,10 @@ struct RecordingTests {
         let playlist = String(decoding: text, as: UTF8.self)
         #expect(playlist.split(separator: "\n").filter { $0.hasSuffix(".mp4") } == ["1.mp4", "2.mp4", "3.mp4", "4.mp4"])
         #expect(playlist.contains("#EXT-X-DISCONTINUITY\n#EXT-X-MAP:URI=\"init-1.mp4\""))
-        #expect(director.content.withLock { $0.keys }.filter { $0 == "events/ended" }.count == 1)
+        let keys = director.content.withLock { $0.keys }
+        #expect(keys.filter { $0 == "events/ended" }.count == 1)
+        // Of the first encoder, of the second, and the last one.
+        #expect(keys.filter { $0 == "media/hls/multivariant.m3u8" }.count == 3)
     }
 
     /// As after kill -9: the journal is read at every length that it ever had, and what it says is finished.

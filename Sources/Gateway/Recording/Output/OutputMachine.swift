@@ -2,7 +2,8 @@ import Wire
 
 /// What of a recording is stored next, one object at a time, and when it is in which state. A value: the book says what there is.
 ///
-///     segment is whole ─► initialization ─► segment ─► playlist (─► multivariant ─► documents ─► active, the first time)
+///     segment is whole ─► initialization ─► segment ─► playlist (─► multivariant, after an initialization)
+///                                                               (─► documents ─► active, the first time)
 ///     a thumbnail is there, and no segment waits ─► thumbnail (─► documents ─► active, where there are no segments)
 ///     publish is over, window has run ─► playlist, multivariant (final) ─► documents ─► stopped or failed ─► closed
 struct OutputMachine {
@@ -71,8 +72,10 @@ struct OutputMachine {
             playlistCount = count
             hasFinalPlaylist = isFinal
         case .storeMultivariant(let isFinal): (hasMultivariant, hasFinalMultivariant) = (true, isFinal)
+        // It may bring a greater picture.
+        case .storeInitialization: hasMultivariant = false
         case .conclude(.over): hasConcluded = true
-        case .storeInitialization, .storeSegment, .storeThumbnail, .storeLatestThumbnail, .conclude(.active), .close: break
+        case .storeSegment, .storeThumbnail, .storeLatestThumbnail, .conclude(.active), .close: break
         }
     }
 }

@@ -154,15 +154,23 @@ struct RecordingBook {
 
     /// - Parameter isFinal: while a recording runs its peak is not known: a quarter more than the greatest so far is said.
     func multivariant(isFinal: Bool) -> MultivariantPlaylist? {
-        guard let first = initializations.first(where: \.isStored) else { return nil }
+        guard let shown else { return nil }
         let rates = storedSegments.filter { $0.duration > .zero }.map { Double(8 * $0.byteCount) / $0.duration.inSeconds }
         let (peak, seconds) = (rates.max() ?? 0, storedDuration.inSeconds)
         let average = seconds > 0 ? Double(8 * storedByteCount) / seconds : 0
         return MultivariantPlaylist(variants: [
             MultivariantPlaylist.Variant(
                 uri: "high/playlist.m3u8", peakBitsPerSecond: Int((isFinal ? peak : peak * 1.25).rounded(.up)),
-                averageBitsPerSecond: Int(average.rounded(.up)), codecs: first.codecs,
-                resolution: first.width > 0 ? .init(width: first.width, height: first.height) : nil)
+                averageBitsPerSecond: Int(average.rounded(.up)), codecs: shown.codecs,
+                resolution: shown.width > 0 ? .init(width: shown.width, height: shown.height) : nil)
         ])
+    }
+
+    /// Browsers begin small: the greatest picture describes the rendition. Sound alone does where it came first, for players then
+    /// have no place for pictures.
+    private var shown: Initialization? {
+        let stored = initializations.filter(\.isStored)
+        guard let first = stored.first, first.width > 0 else { return stored.first }
+        return stored.max { $0.width * $0.height < $1.width * $1.height }
     }
 }
