@@ -139,6 +139,35 @@ struct HTTPServerTests {
         #expect(server.wait { client.received.count > 40_000_000 })
     }
 
+    @Test(arguments: [host, close])
+    func `an answer arrives whole, however much longer than buffers it is`(_ fields: String) throws {
+        let server = try ServerUnderTest()
+        let client = try server.connect()
+        client.send("GET /huge HTTP/1.1\r\n\(fields)\r\n")
+        #expect(server.wait { client.isClosed || client.received.count > 16_000_000 })
+        #expect(client.received.count > 16_000_000)
+    }
+
+    @Test func `the last answer of a connection may be taken for as long as any other`() throws {
+        let patient = try ServerUnderTest { $0.idleTimeout = .seconds(600) }
+        var configuration = patient.server.configuration
+        configuration.idleTimeout = .milliseconds(50)
+        let hasty = HTTPServer(loop: patient.loop, configuration: configuration) { _, exchange in
+            exchange.respond(HTTPResponse(.ok, body: [UInt8](repeating: 0, count: 16_000_000)))
+        }
+        let address = try hasty.listen(on: SocketAddress(.loopback, port: 0))
+        let clients = try [patient.address, address].map { RawClient(try TCPStream(loop: patient.loop, connectingTo: $0)) }
+        #expect(patient.wait { clients.allSatisfy(\.isOpen) })
+        for client in clients { client.stream.pauseReading() }
+        clients[0].send("GET /huge HTTP/1.1\r\n\(Self.close)\r\n")
+        #expect(patient.wait { patient.requests.count == 1 })
+        clients[1].send("GET / HTTP/1.1\r\n\(Self.close)\r\n")
+        #expect(patient.wait { hasty.counters.requests == 1 && hasty.connectionCount == 0 })
+        #expect(patient.server.connectionCount == 1)
+        for client in clients { client.stream.close() }
+        #expect(patient.wait { patient.server.connectionCount == 0 })
+    }
+
     @Test func `the cap is exact, and kept idle connections make way`() throws {
         let server = try ServerUnderTest { $0.maximumConnections = 50 }
         let clients = try (0..<70).map { _ in try server.connect() }

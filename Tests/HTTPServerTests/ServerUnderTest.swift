@@ -35,7 +35,7 @@ final class ServerUnderTest {
 
     deinit { loop.letGo() }
 
-    /// `/held` waits, `/drop` is forgotten, `/events` streams, `/big` is 2 MB; the rest is echoed.
+    /// `/held` waits, `/drop` is forgotten, `/events` streams, `/big` is 2 MB, `/huge` 16 MB; the rest is echoed.
     private static func handle(_ request: HTTPRequest, _ exchange: HTTPExchange, _ inbox: Inbox) {
         inbox.seen.append(request)
         switch request.path {
@@ -45,6 +45,7 @@ final class ServerUnderTest {
         case "/drop": break
         case "/events": exchange.startEventStream().map { inbox.streams.append($0) }
         case "/big": exchange.respond(HTTPResponse(.ok, body: [UInt8](repeating: 66, count: 2_000_000)))
+        case "/huge": exchange.respond(HTTPResponse(.ok, body: [UInt8](repeating: 67, count: 16_000_000)))
         default:
             exchange.respond(
                 HTTPResponse(.ok, contentType: "text/plain", "\(request.method) \(request.path) \(request.body.count)\n"))

@@ -64,6 +64,25 @@ struct TCPStreamLimitsTests {
         #expect(client.received.count == 2_000_000)
     }
 
+    @Test func `a stream that closes gives its peer as long as was said to take what waits`() throws {
+        let server = try Server(loop: try EventLoop())
+        var limits: [Duration] = [.milliseconds(50), .seconds(600)]
+        server.prepare = { stream in
+            stream.maximumPendingWriteBytes = 32 << 20
+            stream.write([UInt8](repeating: 0, count: 20_000_000))
+            stream.closeAfterFlush(within: limits.removeFirst())
+        }
+        let clients = try (0..<2).map { _ in
+            let client = try server.connect()
+            client.stream.onOpen = { [unowned stream = client.stream] in stream.pauseReading() }
+            return client
+        }
+        #expect(server.wait { server.accepted.count == 2 && server.accepted[0].isClosed })
+        #expect(server.closures == [.flushed] && !server.accepted[1].isClosed)
+        server.accepted[1].close()  // it would wait without its owner
+        withExtendedLifetime(clients) {}
+    }
+
     @Test func `nobody listens: the failure is told`() throws {
         let loop = try EventLoop()
         let server = try Server(loop: loop)

@@ -73,6 +73,8 @@ final class HTTPConnection {
     var isNewcomer: Bool { requestCount == 0 && phase != .closing }
 
     func start() {
+        // What waits is bounded here: one answer, however long, behind `maximumUnsentBytes`, or an event stream's share.
+        stream.maximumPendingWriteBytes = .max
         unsafe stream.onBytes = { [unowned self] bytes in unsafe receive(bytes) }
         stream.onClosed = { [unowned self] _ in closed() }
         stream.onPeerFinished = { [unowned self] in peerFinished() }
@@ -189,7 +191,7 @@ final class HTTPConnection {
         let isLast = isLast(request, response)
         stream.write(completed(response).serialized(answering: request.method, date: server.dateField, isLast: isLast))
         exchange = nil
-        if isLast { return finish() }
+        if isLast { return finish(within: server.configuration.idleTimeout) }
         becameIdle()
         goOn()
     }
@@ -216,10 +218,11 @@ final class HTTPConnection {
     }
 
     /// Lets go after the last answer.
-    func finish() {
+    /// - Parameter limit: how long the client may take what it has not taken of it yet.
+    func finish(within limit: Duration = TCPStream.maximumFlushTime) {
         phase = .closing
         timer?.cancel()
-        stream.closeAfterFlush()
+        stream.closeAfterFlush(within: limit)
     }
 
     /// Reads on after an answer, once the client has taken most of it.
@@ -268,7 +271,8 @@ final class HTTPConnection {
 
     private func peerFinished() {
         hasPeerFinished = true
-        if phase != .answering, phase != .closing { finish() }  // what was answered is still sent
+        guard phase != .answering, phase != .closing else { return }
+        finish(within: server.configuration.idleTimeout)  // what was answered is still sent
     }
 
     private func drained() {

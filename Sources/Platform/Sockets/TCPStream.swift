@@ -406,15 +406,15 @@ public final class TCPStream {
 
     // MARK: - Ending
 
-    /// For flushing, besides the waiting that was asked for; and for the peer's FIN after ours.
-    private static let maximumFlushTime = Duration.seconds(5)
+    /// For flushing where nobody says otherwise, besides the waiting that was asked for; and for the peer's FIN after ours.
+    public static let maximumFlushTime = Duration.seconds(5)
     private static let maximumLingerTime = Duration.seconds(2)
 
-    /// Sends what waits, then waits a while, then says FIN, then waits for the peer's; `onClosed(.flushed)` follows.
+    /// Sends what waits, within the limit, then pauses, says FIN and waits for the peer's; `onClosed(.flushed)` follows.
     ///
     /// The pause lets a peer read last words before it sees the end: OBS and librtmp throw away what they did not read before
     /// FIN. Bytes of the peer are read and forgotten until then. The stream lives on without its owner.
-    public func closeAfterFlush(lingering pause: Duration = .zero) {
+    public func closeAfterFlush(lingering pause: Duration = .zero, within limit: Duration = TCPStream.maximumFlushTime) {
         loop.assertOnLoop()
         guard phase == .open else {
             if phase == .connecting { close() }
@@ -423,7 +423,7 @@ public final class TCPStream {
         (phase, pauseBeforeFIN, keepAlive) = (.flushing, pause, self)
         handshake?.cancel()
         (handshake, redelivery, unconsumed) = (nil, nil, [])
-        startTimer(Self.maximumFlushTime) { $0.end(.flushed) }
+        startTimer(limit) { $0.end(.flushed) }
         if hasPeerFinished { readWatch?.suspend() } else { readWatch?.resume() }
         if pending.isEmpty { flushed() }
     }
