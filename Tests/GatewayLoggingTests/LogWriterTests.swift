@@ -63,6 +63,18 @@ struct LogWriterTests {
         close(ends.read)
     }
 
+    @Test func `closing does not wait for ever for a reader who reads nothing`() throws {
+        let ends = try Self.pipe()
+        let writer = try LogWriter(descriptor: ends.write, format: .text, patience: .milliseconds(20))
+        let events = 0..<8_000
+        for number in events { writer.write(Self.record("event_\(number)")) }
+        writer.close()
+        close(ends.write)
+        let text = Self.text(of: ends.read)
+        #expect(text.contains(" event_0\n") && text.utf8.count < 28 * events.count, "as much as the pipe takes")
+        close(ends.read)
+    }
+
     @Test func `the process's log starts, filters and stops`() throws {
         let ends = try Self.pipe()
         Log.event(.error, "before_start")

@@ -9,6 +9,10 @@ import Wire
 final class LogWriter: Sendable {
     /// Some 10 MB at worst.
     static let maximumQueuedRecords = 8192
+    /// Whoever closes waits no longer for a descriptor that has taken nothing for so long.
+    static let patience = Duration.seconds(2)
+    /// What a pipe takes at once when it says that it has room (PIPE_BUF).
+    private static let maximumPartLength = 4_096
 
     private struct Queue {
         var records: [LogRecord] = []
@@ -23,7 +27,7 @@ final class LogWriter: Sendable {
     private let totalDropped: Lock<Int>
 
     /// - Parameter descriptor: stays open, and belongs to the caller.
-    init(descriptor: CInt, format: LogFormat) throws(SystemError) {
+    init(descriptor: CInt, format: LogFormat, patience: Duration = patience) throws(SystemError) {
         let signal = shim_eventfd()
         guard signal >= 0 else { throw SystemError(call: "eventfd") }
         let queue = Lock(Queue())
@@ -35,7 +39,7 @@ final class LogWriter: Sendable {
                     Self.wait(signal, until: queue.withLock { $0.strangers.nextSum })
                     if queue.withLock({ !$0.isClosed }) { Self.gather() }
                     let taken = queue.withLock { Self.take(from: &$0) }
-                    Self.write(taken, format, to: descriptor)
+                    Self.write(Self.lines(of: taken, format), to: descriptor, patience) { queue.withLock { $0.isClosed } }
                     if taken.isClosed { return }
                 }
             }
@@ -79,7 +83,7 @@ final class LogWriter: Sendable {
         if isFirst { shim_eventfd_signal(signal) }
     }
 
-    /// Writes what waits and ends the thread. Later events are dropped.
+    /// Writes what waits, as far as the descriptor takes it, and ends the thread. Later events are dropped.
     func close() {
         queue.withLock { $0.isClosed = true }
         shim_eventfd_signal(signal)
@@ -115,7 +119,7 @@ final class LogWriter: Sendable {
         unsafe nanosleep(&time, nil)
     }
 
-    private static func write(_ queue: Queue, _ format: LogFormat, to descriptor: CInt) {
+    private static func lines(of queue: Queue, _ format: LogFormat) -> [UInt8] {
         var lines: [UInt8] = []
         for record in queue.records { format.write(record, into: &lines) }
         if queue.droppedCount > 0 {
@@ -124,20 +128,24 @@ final class LogWriter: Sendable {
                 fields: ["count": .integer(queue.droppedCount)])
             format.write(record, into: &lines)
         }
-        write(lines, to: descriptor)
+        return lines
     }
 
-    /// Writes all bytes. A descriptor that takes no more has no place to complain to.
-    private static func write(_ bytes: [UInt8], to descriptor: CInt) {
+    /// Writes all bytes, and never begins a write that would wait: a write cannot be given up. A descriptor that takes no more
+    /// has no place to complain to.
+    private static func write(_ bytes: [UInt8], to descriptor: CInt, _ patience: Duration, isClosed: () -> Bool) {
         var rest = bytes[...]
         while !rest.isEmpty {
-            let count = unsafe rest.withUnsafeBytes { unsafe Glibc.write(descriptor, $0.baseAddress, $0.count) }
+            var entry = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+            let ready = unsafe poll(&entry, 1, CInt(clamping: patience.milliseconds))
+            if ready == 0, isClosed() { return }
+            if ready < 0, errno != EINTR { return }
+            guard ready > 0 else { continue }
+            let part = rest.prefix(maximumPartLength)
+            let count = unsafe part.withUnsafeBytes { unsafe Glibc.write(descriptor, $0.baseAddress, $0.count) }
             if count > 0 {
                 rest = rest.dropFirst(count)
-            } else if errno == EAGAIN {
-                var entry = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
-                unsafe poll(&entry, 1, 1000)
-            } else if errno != EINTR {
+            } else if errno != EAGAIN, errno != EINTR {
                 return
             }
         }
