@@ -1,4 +1,5 @@
 import EventLoop
+import Glibc
 import HTTP
 import HTTPServer
 import JSON
@@ -153,6 +154,22 @@ struct HTTPServerFeatureTests {
         held[0].respond(HTTPResponse(.ok))
         streams[0].send(ServerSentEvent(data: "late"))
         #expect(loop.run(until: { clients.allSatisfy(\.isClosed) }, within: .seconds(20)))
+    }
+
+    @Test func `it tells of a listener that cannot listen again`() throws {
+        let loop = try EventLoop()
+        let group = try BoundSocket.group(.tcp, SocketAddress(.loopback, port: 0), count: 2)
+        let server = HTTPServer(loop: loop, configuration: .ofTests) { _, exchange in exchange.respond(HTTPResponse(.ok)) }
+        try server.listen(on: group[0])
+        var faults: [CInt] = []
+        server.onExhausted = { faults.append($0) }
+        server.suspend()
+        // As a process does that takes our place and listens elsewhere.
+        for socket in group { socket.descriptor.refuseConnections() }
+        let other = try TCPListener(loop: loop, address: group[0].localAddress) { _ in }
+        server.resume()
+        #expect(faults == [EADDRINUSE])
+        withExtendedLifetime(other) {}
     }
 
     @Test func `requests behind each other are answered in order, one that is dropped with 500`() throws {

@@ -22,6 +22,8 @@ public final class HTTPServer {
     public var configuration: HTTPServerConfiguration
     /// Since the server was made.
     public private(set) var counters = HTTPServerCounters()
+    /// Called when a listener cannot take connections, or cannot listen again (errno), at most ten times a second.
+    public var onExhausted: (CInt) -> Void = { _ in }
 
     let loop: EventLoop
     let handler: Handler
@@ -72,6 +74,7 @@ public final class HTTPServer {
         let listener = try TCPListener(loop: loop, socket: socket) { [unowned self] connection in
             accept(connection, tls: box?.context)
         }
+        listener.onExhausted = { [unowned self] in onExhausted($0) }
         listeners.append(Listener(socket: listener, context: box))
     }
 

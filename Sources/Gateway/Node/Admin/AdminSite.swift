@@ -2,6 +2,7 @@ import Admission
 import Console
 import ControlPlane
 import EventLoop
+import GatewayLogging
 import GatewayMetrics
 import HTTP
 import HTTPServer
@@ -41,6 +42,7 @@ final class AdminSite: NodeService {
         isOnLoopback = socket?.localAddress.ip.isLoopback ?? true
         let server = HTTPServer(loop: loop, configuration: environment.server) { [unowned self] in answer($0, $1) }
         self.server = server
+        server.onExhausted = { Log.cannotAccept("admin", $0) }
         if let socket { try server.listen(on: socket) }
     }
 

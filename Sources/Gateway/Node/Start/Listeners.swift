@@ -1,5 +1,6 @@
 import EventLoop
 import Foundation
+import GatewayLogging
 import Settings
 import Sockets
 import TakeOver
@@ -135,6 +136,13 @@ struct Listeners {
         } catch {
             throw StartupError.cannotListen(key: key, address: address, transport: transport, reason: error)
         }
+    }
+}
+
+extension Log {
+    /// A listener cannot take connections: no descriptors or memory are left, or it cannot listen again.
+    static func cannotAccept(_ listener: String, _ code: CInt) {
+        strangerEvent(.error, "accept_failed", ["listener": .string(listener), "errno": .integer(Int(code))])
     }
 }
 

@@ -2,6 +2,7 @@ import Admission
 import ClientConfiguration
 import EmbeddedRouter
 import EventLoop
+import GatewayLogging
 import HTTP
 import HTTPClient
 import HTTPServer
@@ -61,6 +62,8 @@ final class PublicSite {
             HTTPServer(loop: loop, configuration: environment.http, handler: answer),
             HTTPServer(loop: loop, configuration: environment.https, handler: answer)
         )
+        http.onExhausted = { Log.cannotAccept("http", $0) }
+        https.onExhausted = { Log.cannotAccept("https", $0) }
         if let socket = sockets.http { try http.listen(on: socket) }
         if let socket = sockets.https { try https.listen(on: socket, tls: environment.tls) }
         (self.https, servers) = (https, [http, https])

@@ -130,9 +130,7 @@ final class Worker {
 
     private func listen(on socket: BoundSocket, _ name: String, _ accept: @escaping (AcceptedConnection) -> Void) throws {
         let listener = try TCPListener(loop: loop, socket: socket, onAccept: accept)
-        listener.onExhausted = {
-            Log.strangerEvent(.error, "accept_failed", ["listener": .string(name), "errno": .integer(Int($0))])
-        }
+        listener.onExhausted = { Log.cannotAccept(name, $0) }
         listeners.append(listener)
     }
 
