@@ -40,6 +40,25 @@ struct BoundSocketTests {
         withExtendedLifetime(served) {}
     }
 
+    @Test func `a listener that refused connections takes back a port that the kernel chose, or tells that it is taken`() throws {
+        let loop = try EventLoop()
+        let socket = try BoundSocket(.tcp, Self.loopback)
+        var (accepted, faults) = (0, [CInt]())
+        let listener = try TCPListener(loop: loop, socket: socket) { _ in accepted += 1 }
+        listener.onExhausted = { faults.append($0) }
+        listener.suspend()
+        try socket.descriptor.duplicate().refuseConnections()
+        var other: TCPListener? = try TCPListener(loop: loop, address: socket.localAddress) { _ in }
+        listener.resume()
+        #expect(faults == [EADDRINUSE] && other != nil)
+        other = nil
+        listener.resume()
+        let client = Client(try TCPStream(loop: loop, connectingTo: socket.localAddress))
+        #expect(loop.run(until: { accepted == 1 }, within: .seconds(20)))
+        #expect(faults == [EADDRINUSE])
+        withExtendedLifetime((listener, client)) {}
+    }
+
     @Test func `the holder of a UDP port is found, and nobody for a free one`() throws {
         var socket: BoundSocket? = try BoundSocket(.udp, Self.loopback)
         let port = try #require(socket?.localAddress.port)

@@ -90,8 +90,7 @@ public final class OwnedDescriptor: Sendable {
     }
 
     /// Has the kernel refuse connections to a TCP listener, whoever has duplicates of its descriptor, until one of those resumes
-    /// (`TCPListener`). Whoever waits to be accepted is cut off; others may listen at its address meanwhile. A port that the
-    /// kernel chose for a socket without a group is lost.
+    /// (`TCPListener`). Whoever waits to be accepted is cut off; others may listen at its address meanwhile.
     public func refuseConnections() { _ = shutdown(number, CInt(SHUT_RDWR)) }
 
     /// A TCP socket that has begun to connect.

@@ -60,10 +60,18 @@ public final class TCPListener {
         watch?.suspend()
     }
 
-    /// Accepts again, also where connections were refused meanwhile.
+    /// Accepts again, at the same port, also where connections were refused meanwhile.
     public func resume() {
-        if listen(descriptor.number, Self.backlog) < 0 { return onExhausted(errno) }
+        guard keepsPort(), listen(descriptor.number, Self.backlog) == 0 else { return onExhausted(errno) }
         watch?.resume()
+    }
+
+    /// Takes a port back that the kernel chose, and gave up when connections were refused: `listen` would choose another one. A
+    /// socket that still has its port is refused (EINVAL, below 1,024 perhaps EACCES), which is well.
+    private func keepsPort() -> Bool {
+        var address = localAddress.shim
+        let family = shim_socket_family(descriptor.number)
+        return unsafe shim_bind(descriptor.number, family, &address) == 0 || errno != EADDRINUSE
     }
 
     private func acceptWaiting() {
