@@ -91,6 +91,26 @@ struct HistoryBacklogTests {
     }
 
     @Test
+    func `what a file does not forget is told`() throws {
+        let directory = try TemporaryDirectory()
+        let files = StoreFiles(directory: directory.path, webhooks: [], isQueueing: false)
+        let (configuration, history) = try files.open()
+        let told = Lock<[HistoryNotice]>([])
+        let outlets = StoreWriter.Outlets(
+            publish: { _ in }, onQueued: {}, onEvents: { _ in }, onNotice: { notice in told.withLock { $0.append(notice) } })
+        let writer = StoreWriter(
+            files, configuration: configuration, history: history, retention: .seconds(60), state: try configuration.load(),
+            standing: Lock(HistoryStanding()), outlets: outlets)
+        writer.sweep()
+        #expect(told.withLock { $0 } == [])
+        history.close()
+        writer.sweep()
+        guard case .notSwept? = told.withLock({ $0 }).first else { return #expect(Bool(false), "\(told.withLock { $0 })") }
+        configuration.close()
+        withExtendedLifetime(directory) {}
+    }
+
+    @Test
     func `what the cluster has taken is told once`() {
         var backlog = HistoryBacklog()
         backlog.add([.forwarded(through: 1, closing: []), .forwarded(through: 2, closing: []), Self.event(of: 0)])

@@ -92,6 +92,8 @@ public enum HistoryNotice: Equatable, Sendable {
     case back
     /// So many writes are in no history.
     case lost(Int, reason: String)
+    /// What is older than it is kept for stays for an hour more.
+    case notSwept(reason: String)
 }
 
 /// How it stands with what the history's file does not take.

@@ -49,15 +49,22 @@ final class StoreWriter {
         }
     }
 
-    /// Forgets what has outlived its use.
+    /// Forgets what has outlived its use. What the files do not forget is left to the next sweep.
     func sweep() {
         guard isOpen else { return }
         let now = EventLoop.wallNow()
-        var transaction = StateTransaction(state)
-        transaction.removeRevocations(expiredAt: now)
-        if (try? configuration.commit(transaction.changes)) != nil { adopt(transaction.state) }
-        try? history.removeEvents(before: now + (.zero - retention))
-        try? history.removeMetrics(before: MetricPoint.minute(of: now) - MetricRetention.minutes)
+        forget {
+            var transaction = StateTransaction(state)
+            transaction.removeRevocations(expiredAt: now)
+            try configuration.commit(transaction.changes)
+            adopt(transaction.state)
+        }
+        forget { try history.removeEvents(before: now + (.zero - retention)) }
+        forget { try history.removeMetrics(before: MetricPoint.minute(of: now) - MetricRetention.minutes) }
+    }
+
+    private func forget(_ body: () throws -> Void) {
+        do { try body() } catch { outlets.onNotice(.notSwept(reason: String(describing: error))) }
     }
 
     /// - Returns: what the history's file did not take to the last.

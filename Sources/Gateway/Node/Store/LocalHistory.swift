@@ -10,6 +10,7 @@ enum LocalHistory {
         case .back: Log.event(.info, "history_back")
         case .lost(let count, let reason):
             Log.event(.error, "history_lost", ["writes": .integer(count), "because": .string(reason)])
+        case .notSwept(let reason): Log.event(.warning, "history_not_swept", ["because": .string(reason)])
         }
     }
 
