@@ -1,5 +1,10 @@
+import EventLoop
+import Foundation
+import OpenSSL
 import Settings
+import TestSupport
 import Testing
+import Wire
 
 @testable import Node
 
@@ -16,6 +21,20 @@ struct DoctorChecksTests {
         #expect(findings.contains { $0.level == .failure && $0.text.hasPrefix("tls.certificate: ") })
         #expect(findings.contains { $0.level == .fine && $0.text == "http.listen is off" })
         #expect(Finding.failure("x").mark == "FAIL")
+    }
+
+    @Test(arguments: [(-60, Finding.Level.failure), (3_600, .warning)])
+    func `a certificate is no good from the moment at which it expires`(_ seconds: Int, _ level: Finding.Level) throws {
+        let directory = try TemporaryDirectory()
+        let identity = try Identity.makeAuthority(
+            commonName: "doctor test", now: EventLoop.wallNow(), validFor: .seconds(seconds))
+        let (certificate, key) = (directory.path + "/a.pem", directory.path + "/a.key")
+        try Data(identity.certificate.pem()).write(to: URL(fileURLWithPath: certificate))
+        try Data(identity.key.pem().reveal()).write(to: URL(fileURLWithPath: key))
+        var configuration = StagedoorConfiguration()
+        (configuration.tls.certificate, configuration.tls.privateKey) = (certificate, key)
+        #expect(DoctorChecks.certificates(configuration).map(\.level) == [level])
+        withExtendedLifetime(directory) {}
     }
 
     @Test

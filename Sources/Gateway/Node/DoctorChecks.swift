@@ -64,7 +64,7 @@ public enum DoctorChecks {
         return [.fine("advertised to WebRTC: \(list)")]
     }
 
-    private static func certificates(_ configuration: StagedoorConfiguration) -> [Finding] {
+    static func certificates(_ configuration: StagedoorConfiguration) -> [Finding] {
         let named = configuration.certificates.sorted { $0.key < $1.key }.map { name, settings in
             certificate("certificates.\(name)", settings.certificate, settings.privateKey)
         }
@@ -81,8 +81,9 @@ public enum DoctorChecks {
             let key = try Secret([UInt8](Data(contentsOf: URL(fileURLWithPath: privateKey))))
             let identity = try Identity(chainPEM: chain, keyPEM: key)
             _ = try TLSContext(server: identity)
-            let days = (identity.certificate.notAfter - EventLoop.wallNow()).milliseconds / 86_400_000
-            if days < 0 { return .failure("\(name) expired \(-days) days ago") }
+            let (now, end) = (EventLoop.wallNow(), identity.certificate.notAfter)
+            if end <= now { return .failure("\(name) expired at \(CivilTime(end).rfc3339)") }
+            let days = (end - now).milliseconds / 86_400_000
             guard identity.isChainInOrder else { return .failure("\(name): a certificate is not signed by the one behind it") }
             if days < 14 { return .warning("\(name) expires in \(days) days") }
             return .fine("\(name): \(identity.certificate.subject), \(days) days left")
