@@ -284,6 +284,24 @@ struct NodeMachineTests {
         .claimed(.granted(generation: generation, session, from: ClusterAnswer.Displaced(node: node, lease: lease)))
     }
 
+    /// Its disk or its memory is full: nobody could say that it lives.
+    @Test func `who could write nothing buries nobody, and renews what it holds before anything else`() throws {
+        var (machine, now) = makeSettledMachine()
+        let call = try #require(claiming(&machine, now))
+        _ = machine.answered(call, .claimed(.granted(generation: 5, session, from: nil)), sentAt: now, now)
+        let beat = ClusterCall.heartbeat(record: "{}", buries: false)
+        for _ in 0..<12 {
+            now = now + .seconds(1)
+            _ = machine.timePassed(now)
+            _ = machine.answered(beat, nil, sentAt: now, now)
+        }
+        now = now + .seconds(1)
+        #expect(machine.timePassed(now).contains(.call(beat)))
+        let back = machine.answered(beat, .names([]), sentAt: now, now)
+        #expect(back.contains { if case .call(.renew) = $0 { true } else { false } })
+        #expect(back.contains(.call(beat)))
+    }
+
     @Test func `nobody is buried in a grace`() {
         var machine = makeMachine()
         let first = machine.connected(runID: "1", now)

@@ -74,4 +74,35 @@ struct OutageTests {
         outage.begin(.expired, at: start + .seconds(2))
         #expect(outage.grace(at: start + .seconds(16)) == .unknown)
     }
+    @Test func `a server that writes nothing down is silent, whatever else it answers`() {
+        var outage = makeConnected()
+        let full = start + .seconds(100)
+        #expect(outage.heartbeatWritten(false, at: full) == false)
+        #expect(outage.grace(at: full + .seconds(3)) == .none)
+        _ = outage.answered(sentAt: full + .seconds(4), at: full + .seconds(4))
+        #expect(outage.grace(at: full + .seconds(4)) == .expired)
+        #expect(outage.heartbeatWritten(false, at: full + .seconds(19)) == false)
+        #expect(outage.heartbeatWritten(true, at: full + .seconds(20)) == true)
+        #expect(outage.grace(at: full + .seconds(34)) == .expired)
+        #expect(outage.grace(at: full + .seconds(35)) == .none)
+    }
+
+    @Test func `a heartbeat that was refused once is no silence`() {
+        var outage = makeConnected()
+        let full = start + .seconds(100)
+        _ = outage.heartbeatWritten(false, at: full)
+        #expect(outage.heartbeatWritten(true, at: full + .seconds(1)) == false)
+        #expect(outage.grace(at: full + .seconds(60)) == .none)
+    }
+
+    @Test func `a server that refused everything has been silent when its connection is another one too`() {
+        var outage = makeConnected()
+        let full = start + .seconds(100)
+        _ = outage.heartbeatWritten(false, at: full)
+        _ = outage.answered(sentAt: full + .seconds(10), at: full + .seconds(10))
+        outage.disconnected()
+        outage.connected(runID: "1", at: full + .seconds(11))
+        #expect(outage.grace(at: full + .seconds(25)) == .expired)
+        #expect(outage.grace(at: full + .seconds(26)) == .none)
+    }
 }

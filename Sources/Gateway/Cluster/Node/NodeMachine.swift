@@ -160,9 +160,10 @@ package struct NodeMachine: Sendable {
         case .heartbeat, .heard: outage.heartbeatAnswered(sentAt: answer == nil ? nil : sentAt, at: now)
         default: break
         }
-        let wasSilent = answer != nil && outage.answered(sentAt: sentAt, at: now)
+        var isBack = answer != nil && outage.answered(sentAt: sentAt, at: now)
+        if case .heartbeat = call, outage.heartbeatWritten(answer != nil, at: now) { isBack = true }
         let actions = follow(call, answer, now)
-        return wasSilent ? actions + comeBack(now) : actions
+        return isBack ? actions + comeBack(now) : actions
     }
 
     private mutating func follow(_ call: ClusterCall, _ answer: ClusterAnswer?, _ now: MonotonicTime) -> [ClusterAction] {

@@ -3,7 +3,8 @@ package import Wire
 /// Whether the server answers, and how long after a silence what others held is still theirs.
 ///
 /// While the server is silent nobody can renew: when it is back, every lease has expired or, where it forgot, is gone. Whoever
-/// asked first would take live keys. So a node first renews what it holds, and for a while takes nothing of others.
+/// asked first would take live keys. So a node first renews what it holds, and for a while takes nothing of others. A server that
+/// refuses what is written, as with a full disk or memory, is as silent as one that does not answer.
 package struct Outage: Sendable {
     private let silence: Duration
     private let grace: Duration
@@ -13,6 +14,8 @@ package struct Outage: Sendable {
     private var runID: String?
     private var graceEnd: MonotonicTime?
     private var kind = Grace.none
+    /// Since when no heartbeat was written, whatever else the server answered.
+    private var refusingSince: MonotonicTime?
     /// Since when the server has answered at once what a node tells it every second: what others told it has been heard too.
     private var steadySince = MonotonicTime.zero
     private var lastBeat = MonotonicTime.zero
@@ -31,10 +34,16 @@ package struct Outage: Sendable {
     /// - Parameter runID: which process of the server it is; nil where that is not known.
     package mutating func connected(runID: String?, at now: MonotonicTime) {
         (isAway, steadySince, lastBeat) = (false, now, now)
+        let hasRefused = isRefusing(at: now)
+        refusingSince = nil
         defer { (lastAnswer, self.runID) = (now, runID) }
         // What went on before this process came is not known either.
         guard let lastAnswer else { return begin(.expired, at: now) }
-        if self.runID != runID { begin(.unknown, at: now) } else if now - lastAnswer > silence { begin(.expired, at: now) }
+        if self.runID != runID {
+            begin(.unknown, at: now)
+        } else if hasRefused || now - lastAnswer > silence {
+            begin(.expired, at: now)
+        }
     }
 
     package mutating func disconnected() { isAway = true }
@@ -47,9 +56,25 @@ package struct Outage: Sendable {
         return true
     }
 
+    /// - Parameter isWritten: whether the server has written the heartbeat down.
+    /// - Returns: whether this ends a time in which it wrote nothing: then everything that is held has to be renewed now.
+    package mutating func heartbeatWritten(_ isWritten: Bool, at now: MonotonicTime) -> Bool {
+        guard isWritten else {
+            refusingSince = refusingSince ?? now
+            return false
+        }
+        let hasRefused = isRefusing(at: now)
+        refusingSince = nil
+        if hasRefused { begin(.expired, at: now) }
+        return hasRefused
+    }
+
+    private func isRefusing(at now: MonotonicTime) -> Bool { refusingSince.map { now - $0 > silence } ?? false }
+
     /// Leases of a stage could not be renewed though the server was there: one server of several was silent.
     package mutating func begin(_ kind: Grace, at now: MonotonicTime) {
-        if kind == .unknown || self.grace(at: now) == .none { self.kind = kind }
+        let isOver = graceEnd.map { now >= $0 } ?? true
+        if kind == .unknown || isOver { self.kind = kind }
         graceEnd = now + grace
     }
 
@@ -67,7 +92,7 @@ package struct Outage: Sendable {
     }
 
     package func grace(at now: MonotonicTime) -> Grace {
-        guard let graceEnd, now < graceEnd else { return .none }
-        return kind
+        if let graceEnd, now < graceEnd { return kind }
+        return isRefusing(at: now) ? .expired : .none
     }
 }
