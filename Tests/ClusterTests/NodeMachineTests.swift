@@ -243,6 +243,32 @@ struct NodeMachineTests {
         #expect(machine.answered(acknowledging, .idle(.none), sentAt: now, now) == [.call(.unmark(stage: "one"))])
     }
 
+    @Test func `the stages of the process before this one are taken up, and the ends of their sessions told`() {
+        var machine = makeMachine()
+        let own = ClusterCall.stages(ofNode: "a")
+        #expect(machine.connected(runID: "1", now).contains(.call(own)))
+        #expect(machine.answered(own, .names(["one"]), sentAt: now, now).isEmpty)
+        let again = machine.connected(runID: "1", now)
+        #expect(again.contains(.call(.mark(stages: ["one"]))))
+        #expect(again.allSatisfy { $0 != .call(own) }, "known")
+        let asked = ClusterCall.idle(stage: "one")
+        #expect(machine.timePassed(now + .seconds(9)).allSatisfy { $0 != .call(asked) }, "its leases may stand yet")
+        let later = now + .seconds(11)
+        #expect(machine.timePassed(later).contains(.call(asked)))
+        let over = ClusterAnswer.idle(.ended(sessionID: session.id, []))
+        let told = machine.answered(asked, over, sentAt: later, later)
+        #expect(told.first == .sessionEnded(stage: "one", sessionID: session.id))
+    }
+
+    @Test func `a stage of the process before this one on which somebody publishes again is not asked for`() throws {
+        var (machine, now) = makeSettledMachine()
+        let call = try #require(claiming(&machine, now))
+        _ = machine.answered(.stages(ofNode: "a"), .names(["one"]), sentAt: now, now)
+        _ = machine.answered(call, .claimed(.granted(generation: 5, session, from: nil)), sentAt: now, now)
+        let later = machine.timePassed(now + .seconds(60))
+        #expect(later.allSatisfy { $0 != .call(.idle(stage: "one")) })
+    }
+
     @Test func `a claim whose answer was lost closes what it displaced when it is made again`() throws {
         var (machine, now) = makeSettledMachine()
         let call = try #require(claiming(&machine, now))

@@ -32,6 +32,8 @@ package struct NodeMachine: Sendable {
     /// Stages that stand in this node's set.
     var marked: Set<String> = []
     private var idle: [String: IdleStage] = [:]
+    /// The stages that the process before this one left in this node's set are among those above.
+    private var hasTakenUp = false
     private var lastRenewed: [String: MonotonicTime] = [:]
     /// Given back while the server was away.
     private var unreleased: Set<LeaseIdentity> = []
@@ -149,7 +151,8 @@ package struct NodeMachine: Sendable {
         actions += unreleased.sorted { $0.generation < $1.generation }.map { .call(.release($0)) }
         unreleased = []
         heartbeatAt = now
-        return actions + beat(now)
+        actions += beat(now)
+        return hasTakenUp ? actions : actions + [.call(.stages(ofNode: settings.nodeID))]
     }
 
     /// - Parameter answer: nil when there is none: whether it was carried out is then unknown.
@@ -178,6 +181,7 @@ package struct NodeMachine: Sendable {
         case (.end(_, _, let ending), .ended(let leases)): return tell(leases, ending)
         case (.sweep(let stage, let node, _), .swept(let left, let ended)): return swept(stage, node, left, ended, now)
         case (.sweep(_, let node, _), _), (.stages(ofNode: let node), nil): burials[node] = nil
+        case (.stages(ofNode: settings.nodeID), .names(let stages)): takeUp(stages, now)
         case (.stages(ofNode: let node), .names(let stages)): return sweep(node, stages)
         case (.bury(let node), _): burials[node] = nil
         case (.idle(let stage, _), let answer): return idleness(of: stage, answer, now)
@@ -365,6 +369,16 @@ extension NodeMachine {
 extension NodeMachine {
     private mutating func watchIdleness(of stage: String, _ now: MonotonicTime) {
         if held[stage] == nil { idle[stage, default: IdleStage(asksAt: now)].asksAt = now + settings.quotas.sessionLinger }
+    }
+
+    /// The process before this one saw to these stages. Who is back so soon is not buried: nobody else sees their sessions end. What it
+    /// still held has expired when they are asked for.
+    private mutating func takeUp(_ stages: [String], _ now: MonotonicTime) {
+        hasTakenUp = true
+        marked.formUnion(stages)
+        for stage in stages where held[stage] == nil && idle[stage] == nil {
+            idle[stage] = IdleStage(asksAt: now + settings.cluster.leaseLifetime)
+        }
     }
 
     private mutating func askForIdleness(_ now: MonotonicTime) -> [ClusterAction] {
