@@ -31,9 +31,9 @@ package struct NodeMachine: Sendable {
     var displacements: [Displacement] = []
     /// Stages that stand in this node's set.
     var marked: Set<String> = []
-    private var idle: [String: IdleStage] = [:]
+    var idle: [String: IdleStage] = [:]
     /// The stages that the process before this one left in this node's set are among those above.
-    private var hasTakenUp = false
+    var hasTakenUp = false
     private var lastRenewed: [String: MonotonicTime] = [:]
     /// Given back while the server was away.
     private var unreleased: Set<LeaseIdentity> = []
@@ -88,7 +88,7 @@ package struct NodeMachine: Sendable {
     }
 
     /// A stage on which nobody publishes through this node.
-    private struct IdleStage {
+    struct IdleStage {
         /// When to ask whether its session is over.
         var asksAt: MonotonicTime
         /// The session of whose end the history was told; the server may not know so yet.
@@ -361,59 +361,6 @@ extension NodeMachine {
     /// What was found out about a lease of this node for another one.
     package func inspected(_ question: NodeMessage.Question, _ holding: NodeMessage.Holding) -> [ClusterAction] {
         [.send(.answer(question: question.number, holding), to: question.node)]
-    }
-}
-
-// MARK: - Sessions that nobody publishes to
-
-extension NodeMachine {
-    private mutating func watchIdleness(of stage: String, _ now: MonotonicTime) {
-        if held[stage] == nil { idle[stage, default: IdleStage(asksAt: now)].asksAt = now + settings.quotas.sessionLinger }
-    }
-
-    /// The process before this one saw to these stages. Who is back so soon is not buried: nobody else sees their sessions end. What it
-    /// still held has expired when they are asked for.
-    private mutating func takeUp(_ stages: [String], _ now: MonotonicTime) {
-        hasTakenUp = true
-        marked.formUnion(stages)
-        for stage in stages where held[stage] == nil && idle[stage] == nil {
-            idle[stage] = IdleStage(asksAt: now + settings.cluster.leaseLifetime)
-        }
-    }
-
-    private mutating func askForIdleness(_ now: MonotonicTime) -> [ClusterAction] {
-        idle.filter { now >= $0.value.asksAt }.inOrder.map { askForIdleness(of: $0.key, told: $0.value.told, now) }
-    }
-
-    private mutating func askForIdleness(of stage: String, told: String?, _ now: MonotonicTime) -> ClusterAction {
-        idle[stage] = IdleStage(asksAt: now + settings.cluster.renewalInterval, told: told)
-        return .call(.idle(stage: stage, told: told))
-    }
-
-    private mutating func idleness(of stage: String, _ answer: ClusterAnswer?, _ now: MonotonicTime) -> [ClusterAction] {
-        guard case .idle(let idleness) = answer, let known = idle[stage] else { return [] }
-        switch idleness {
-        case .wait(let rest):
-            idle[stage] = IdleStage(asksAt: now + rest)
-            return []
-        case .ended(let session, let dropped):
-            // It is answered until the server knows that the history was told; that was said already, and is again in its time.
-            if known.told == session { return [] }
-            return over(session, of: stage, dropped) + [askForIdleness(of: stage, told: session, now)]
-        case .live, .none: return leave(stage)
-        }
-    }
-
-    private func over(_ session: String, of stage: String, _ dropped: [EndedLease]) -> [ClusterAction] {
-        let ended = ClusterAction.sessionEnded(stage: stage, sessionID: session)
-        return dropped.isEmpty ? [ended] : [.closed(stage: stage, dropped), ended]
-    }
-
-    private mutating func leave(_ stage: String) -> [ClusterAction] {
-        idle[stage] = nil
-        if claims.values.contains(where: { $0.key.stageID == stage }) { return [] }
-        marked.remove(stage)
-        return [.call(.unmark(stage: stage))]
     }
 }
 
