@@ -218,7 +218,38 @@ struct NodeMachineTests {
         #expect(told == [.closed(stage: "one", [ended]), .call(acknowledging)])
         #expect(machine.answered(sweep, .swept(left: 1, [ended]), sentAt: now, now).isEmpty, "asked before it was told")
         let gone = machine.answered(acknowledging, .swept(left: 0, []), sentAt: now, now)
-        #expect(gone == [.call(.forgetStages(ofNode: "b")), .call(.bury(node: "b"))])
+        let burial = ClusterCall.bury(node: "b")
+        #expect(gone == [.call(burial)])
+        #expect(machine.answered(burial, .buried(true), sentAt: now, now) == [.call(.forgetStages(ofNode: "b"))])
+    }
+
+    @Test func `a node that has come back keeps its stages, and is not swept any more`() throws {
+        var (machine, now) = makeSettledMachine()
+        _ = machine.answered(.heartbeat(record: nil, buries: true), .names(["b"]), sentAt: now, now)
+        #expect(machine.answered(.stages(ofNode: "b"), .names([]), sentAt: now, now) == [.call(.bury(node: "b"))])
+        #expect(machine.answered(.bury(node: "b"), .buried(false), sentAt: now, now).isEmpty)
+
+        _ = machine.answered(.heartbeat(record: nil, buries: true), .names(["b"]), sentAt: now, now)
+        let sweep = ClusterCall.sweep(stage: "one", node: "b", told: [])
+        #expect(machine.answered(.stages(ofNode: "b"), .names(["one"]), sentAt: now, now).contains(.call(sweep)))
+        _ = machine.answered(sweep, .swept(left: 1, []), sentAt: now, now)
+        now = now + .seconds(1)
+        #expect(machine.timePassed(now).contains(.call(sweep)))
+        _ = machine.answered(.nodes, .nodes(["a": "{}", "b": "{}"]), sentAt: now, now)
+        now = now + .seconds(1)
+        #expect(machine.timePassed(now).allSatisfy { $0 != .call(sweep) })
+    }
+
+    @Test func `a node that was buried and lives tells its record and its stages again`() throws {
+        var (machine, now) = makeSettledMachine()
+        _ = try #require(claiming(&machine, now))
+        let beat = ClusterCall.heartbeat(record: "{}", buries: true)
+        _ = machine.answered(beat, .names([]), sentAt: now, now)
+        #expect(machine.answered(.nodes, .nodes(["a": "{}"]), sentAt: now, now) == [.nodesChanged])
+        let buried = machine.answered(.nodes, .nodes(["a": ""]), sentAt: now, now)
+        #expect(buried == [.nodesChanged, .call(.mark(stages: ["one"]))])
+        now = now + .seconds(1)
+        #expect(machine.timePassed(now).contains(.call(beat)))
     }
 
     @Test func `the end of a session is told once, and asked for until the server knows that`() throws {

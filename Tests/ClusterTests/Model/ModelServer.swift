@@ -60,7 +60,7 @@ struct ModelServer {
         case .stages(ofNode: let node): return .names(nodeStages[node, default: []].sorted())
         case .forgetStages(ofNode: let node): nodeStages[node] = nil
         case .heartbeat(let record, let buries): return .names(beat(settings, record, buries))
-        case .bury(let node): bury(node)
+        case .bury(let node): return .buried(bury(node))
         case .heard(let node, _):
             let lifetime = settings.cluster.heartbeatLifetime.milliseconds
             return .heard(alive[node].map { .milliseconds(now + lifetime - $0) })
@@ -99,8 +99,9 @@ struct ModelServer {
         }
     }
 
-    private mutating func bury(_ node: String) {
-        guard let term = alive[node], term <= now else { return }
+    private mutating func bury(_ node: String) -> Bool {
+        guard let term = alive[node], term <= now else { return false }
         (alive[node], records[node], burials[node]) = (nil, nil, nil)
+        return true
     }
 }

@@ -14,6 +14,8 @@ package enum ClusterAnswer: Equatable, Sendable {
     /// How long ago; nil where the servers do not know the node.
     case heard(Duration?)
     case nodes([String: String])
+    /// False for a node that has come back.
+    case buried(Bool)
     /// Carried out, and nothing that matters is answered.
     case done
 
@@ -81,7 +83,8 @@ extension ClusterAnswer {
             guard let words = value.words, words.count % 2 == 0 else { return nil }
             let pairs = stride(from: 0, to: words.count, by: 2).map { (words[$0], words[$0 + 1]) }
             self = .nodes(Dictionary(pairs) { _, last in last })
-        case .release, .announce, .mark, .unmark, .forgetStages, .bury: self = .done
+        case .bury: self = .buried(value.integer == 1)
+        case .release, .announce, .mark, .unmark, .forgetStages: self = .done
         }
     }
 

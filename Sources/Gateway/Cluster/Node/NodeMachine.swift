@@ -183,7 +183,7 @@ package struct NodeMachine: Sendable {
         case (.sweep(_, let node, _), _), (.stages(ofNode: let node), nil): burials[node] = nil
         case (.stages(ofNode: settings.nodeID), .names(let stages)): takeUp(stages, now)
         case (.stages(ofNode: let node), .names(let stages)): return sweep(node, stages)
-        case (.bury(let node), _): burials[node] = nil
+        case (.bury(let node), let answer): return buried(node, answer)
         case (.idle(let stage, _), let answer): return idleness(of: stage, answer, now)
         case (.look(_, let number), .looked(let view)): return [.looked(number: number, view)]
         case (.look(_, let number), _): return [.looked(number: number, nil)]
@@ -191,9 +191,7 @@ package struct NodeMachine: Sendable {
         case (.heartbeat(let record, _), .names(let dead)):
             if record != nil { toldRecord = record }
             return bury(dead, now)
-        case (.nodes, .nodes(let nodes)):
-            self.nodes = nodes
-            return [.nodesChanged]
+        case (.nodes, .nodes(let nodes)): return see(nodes)
         default: break
         }
         return []
@@ -398,7 +396,7 @@ extension NodeMachine {
     private mutating func sweep(_ node: String, _ stages: [String]) -> [ClusterAction] {
         guard burials[node] != nil else { return [] }
         burials[node]?.stages = Set(stages)
-        if stages.isEmpty { return forget(node) }
+        if stages.isEmpty { return [.call(.bury(node: node))] }
         // Ours from now on: the end of its session is for us to see.
         return [.call(.mark(stages: stages.sorted()))] + stages.sorted().map { sweep($0, of: node, []) }
     }
@@ -422,11 +420,21 @@ extension NodeMachine {
         guard left == 0, burials[node]?.stages?.remove(stage) != nil, burials[node]?.stages?.isEmpty == true else {
             return actions
         }
-        actions += forget(node)
-        return actions
+        return actions + [.call(.bury(node: node))]
     }
 
-    private func forget(_ node: String) -> [ClusterAction] {
-        [.call(.forgetStages(ofNode: node)), .call(.bury(node: node))]
+    /// Its set of stages goes after it, because one that has come back needs it.
+    private mutating func buried(_ node: String, _ answer: ClusterAnswer?) -> [ClusterAction] {
+        burials[node] = nil
+        return answer == .buried(true) ? [.call(.forgetStages(ofNode: node))] : []
+    }
+
+    /// Who counts as alive needs no burial. Where this node has no record it was buried, and is back: it tells everything again.
+    private mutating func see(_ nodes: [String: String]) -> [ClusterAction] {
+        self.nodes = nodes
+        for node in nodes.keys { burials[node] = nil }
+        guard nodes[settings.nodeID, default: ""].isEmpty else { return [.nodesChanged] }
+        toldRecord = nil
+        return marked.isEmpty ? [.nodesChanged] : [.nodesChanged, .call(.mark(stages: marked.sorted()))]
     }
 }

@@ -1,4 +1,5 @@
--- Nothing is left of a dead node: forgets it, unless it has come back. KEYS as for heartbeat. ARGV: the dead node.
+-- Nothing is left of a dead node: forgets it, unless it has come back. KEYS as for heartbeat. ARGV: the dead node. Answers whether
+-- it was forgotten.
 local clock = redis.call('TIME')
 local now = tonumber(clock[1]) * 1000 + math.floor(tonumber(clock[2]) / 1000)
 local term = redis.call('ZSCORE', KEYS[1], ARGV[1])
