@@ -87,6 +87,51 @@ struct ScriptModelTests {
         ]
         for outcome in rarely { #expect(random.outcomes[outcome, default: 0] > 0, "\(outcome): \(random.outcomes)") }
     }
+
+    /// Its node was out of reach for longer than a session lingers: the history says that it left.
+    @Test(arguments: [true, false])
+    func `what comes back after its session's end goes on under another generation, in a session that is known`(
+        isSwept: Bool
+    ) throws {
+        let server = try RedisServer()
+        defer { withExtendedLifetime(server) {} }
+        let bed = try Bed(server)
+        let (settings, key) = (NodeSettings(nodeID: "a"), LeaseKey(stageID: "one", participantID: "p"))
+        let session = SharedSession(id: "st-1", start: 1_800_000_000_000)
+        var now = session.start
+        func ask(_ call: ClusterCall) throws -> ClusterAnswer? {
+            var answer: RedisReply?
+            try bed.send(call, for: settings, at: now) { answer = $0 }
+            _ = bed.loop.run(until: { answer != nil }, within: .seconds(60))
+            return ClusterAnswer(try #require(answer).get(), to: call)
+        }
+        let claim = ClusterCall.claim(
+            number: 1,
+            ClusterCall.ClaimArguments(
+                key: key, set: "p", credential: "c", takesOver: 0, sessionID: session.id, lowestGeneration: 1, grace: .none,
+                isOwnerSilent: false, ofDeadOwner: 0))
+        let lease = LeaseIdentity(key, generation: UInt64(now))
+        #expect(try ask(claim) == .claimed(.granted(generation: lease.generation, session, from: nil)))
+        _ = try ask(.announce(stage: "one", sessionID: session.id))
+
+        now += settings.cluster.leaseLifetime.milliseconds
+        if isSwept {
+            _ = try ask(.sweep(stage: "one", node: "a", told: []))
+            #expect(try ask(.sweep(stage: "one", node: "a", told: [lease])) == .swept(left: 0, []))
+        }
+        _ = try ask(.idle(stage: "one"))
+        now += settings.quotas.sessionLinger.milliseconds
+        let dropped = isSwept ? [] : [EndedLease(lease, sessionID: session.id)]
+        #expect(try ask(.idle(stage: "one")) == .idle(.ended(sessionID: session.id, dropped)))
+        #expect(try ask(.idle(stage: "one", told: session.id)) == .idle(.none))
+
+        now += 60_000
+        let held = ClusterCall.RenewedLease(
+            participantID: "p", generation: lease.generation, set: "p", credential: "c", session: session)
+        #expect(try ask(.renew(stage: "one", [held])) == .renewed([.revived(generation: UInt64(now))]))
+        let view = ClusterAnswer.StageView(session: session, isRecorded: true, participants: ["p"])
+        #expect(try ask(.look(stage: "one", number: 2)) == .looked(view))
+    }
 }
 
 extension ClusterAnswer {

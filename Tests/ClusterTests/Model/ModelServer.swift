@@ -29,6 +29,8 @@ struct ModelServer {
         var session: Session?
         /// Generations of participants that were swept or displaced.
         var swept: [String: UInt64] = [:]
+        /// Of the session before: those, and what was left of its leases; and its id, if the history knows it.
+        var former: (swept: [String: UInt64], sessionID: String?) = ([:], nil)
         var generation: UInt64 = 0
         /// A session that has ended, until the history is known to have been told.
         var over: (sessionID: String, dropped: [EndedLease])?

@@ -11,7 +11,8 @@ extension ModelServer.Stage {
     private func isAnyLive(_ now: Int64) -> Bool { leases.values.contains { isLive($0, now) } }
 
     mutating func begin(_ id: String, start: Int64) {
-        if session == nil { session = ModelServer.Session(shared: SharedSession(id: id, start: start)) }
+        guard session == nil else { return }
+        session = ModelServer.Session(shared: SharedSession(id: id, start: start), isRecorded: former.sessionID == id)
     }
 
     mutating func noteIdle(_ now: Int64) {
@@ -72,7 +73,8 @@ extension ModelServer.Stage {
             }
             isRetaken = isRetaken || old.map { $0.generation < item.generation || !isLive($0, now) } ?? true
             var next = item.generation
-            if old == nil, let last = swept[item.participantID], last >= item.generation {
+            let last = max(swept[item.participantID] ?? 0, former.swept[item.participantID] ?? 0)
+            if old == nil, last >= item.generation {
                 next = revive(item.participantID, last, &revived, now)
             }
             var lease = old ?? Lease(node: "", generation: 0, expires: 0, set: "", credential: "", session: "", since: 0)
@@ -163,6 +165,7 @@ extension ModelServer.Stage {
         }
         if idle + linger > now { return .wait(.milliseconds(idle + linger - now)) }
         let dropped = leases.sorted { $0.key < $1.key }.map { EndedLease(stage, $0.key, $0.value) }
+        former = (swept.merging(leases.mapValues(\.generation)) { $1 }, session.isRecorded ? session.shared.id : nil)
         (leases, self.session, swept) = ([:], nil, [:])
         over = (session.shared.id, dropped)
         return .ended(sessionID: session.shared.id, dropped)

@@ -4,7 +4,8 @@
 -- with node, generation, expires (ms), set (what counts as one publisher; '' does not count), credential (its hash), session,
 -- since (the generation under which it came first), told (true: whoever sweeps has been told that it is over) and, when it has to
 -- end, code and words. The session remembers as swept:participant up to which generation the history may say that it left. Beside it
--- lies as over the one before it, until the history is known to have been told of its end (idle).
+-- lies as over the one before it, until the history is known to have been told of its end (idle); what that one remembered, and held
+-- in the end, as former:participant; and as former its id, if the history knows it.
 -- Time is the server's, so that no two nodes' clocks are ever compared. Numbers stay below 14 digits until the year 5138: cjson
 -- writes that many.
 local HOUR, DAY = 3600000, 86400000
@@ -37,7 +38,10 @@ end
 
 -- Begins the session if there is none; returns its id and the time of its start.
 local function session(id, start)
-    if redis.call('HSETNX', KEYS[2], 'id', id) == 1 then redis.call('HSET', KEYS[2], 'start', start) end
+    if redis.call('HSETNX', KEYS[2], 'id', id) == 1 then
+        redis.call('HSET', KEYS[2], 'start', start)
+        if redis.call('HGET', KEYS[2], 'former') == id then redis.call('HSET', KEYS[2], 'recorded', '1') end
+    end
     redis.call('PEXPIRE', KEYS[2], DAY)
     local found = redis.call('HMGET', KEYS[2], 'id', 'start')
     return found[1], found[2]

@@ -14,7 +14,7 @@ end
 
 local leases = all()
 if any_live(leases) then return { 'live' } end
-local found = redis.call('HMGET', KEYS[2], 'id', 'idle')
+local found = redis.call('HMGET', KEYS[2], 'id', 'idle', 'recorded')
 if not found[1] then return { 'none' } end
 if not found[2] then
     note_idle(leases)
@@ -22,11 +22,20 @@ if not found[2] then
 end
 local left = tonumber(found[2]) + tonumber(ARGV[1]) - now
 if left > 0 then return { 'wait', text(left) } end
-local answers = { 'ended', found[1] }
+local answers, former = { 'ended', found[1] }, {}
+local flat = redis.call('HGETALL', KEYS[2])
+for i = 1, #flat, 2 do
+    local participant = string.match(flat[i], '^swept:(.*)$')
+    if participant then former[participant] = flat[i + 1] end
+end
 for participant, lease in pairs(leases) do
+    former[participant] = text(lease.generation)
     answers[#answers + 1] = { participant, text(lease.generation), lease.session }
 end
 redis.call('DEL', KEYS[1], KEYS[2])
 redis.call('HSET', KEYS[2], 'over', cjson.encode(answers))
+-- A node that nobody has heard of since may hold some of them: it learns at its renewal that the history says they left.
+for participant, generation in pairs(former) do redis.call('HSET', KEYS[2], 'former:' .. participant, generation) end
+if found[3] then redis.call('HSET', KEYS[2], 'former', found[1]) end
 redis.call('PEXPIRE', KEYS[2], DAY)
 return answers

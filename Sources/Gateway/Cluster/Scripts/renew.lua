@@ -21,7 +21,8 @@ local function take_again(participant, generation, set, credential, id)
     local since = generation
     if not leases[participant] then
         -- Revived and swept again, it may have an older one than was swept: what it was told never came.
-        local swept = tonumber(redis.call('HGET', KEYS[2], 'swept:' .. participant) or '0')
+        local found = redis.call('HMGET', KEYS[2], 'swept:' .. participant, 'former:' .. participant)
+        local swept = math.max(tonumber(found[1] or '0'), tonumber(found[2] or '0'))
         if swept >= generation then generation = revive(participant, swept) end
     end
     if generation > last_generation() then redis.call('SET', KEYS[3], text(generation), 'PX', DAY) end
