@@ -182,6 +182,14 @@ struct ClusterDatabaseTests {
     }
 
     @Test
+    func `a list of 140,000 records is read`() throws {
+        let database = try bench.open("a").database
+        let list = "for i = 1, 140000 do redis.call('SADD', KEYS[1], 'abcdefgh' .. i) end return 1"
+        #expect(try bench.bench.ask("EVAL", list, "1", database.loader.schema.index(.stages)) == "1")
+        #expect(try database.loader.listings(of: .stages).count == 140_000)
+    }
+
+    @Test
     func `a body that throws writes nothing`() throws {
         struct Refused: Error {}
         let first = try prepared()

@@ -63,6 +63,15 @@ struct ReplyReaderTests {
         #expect(throws: RedisProtocolError.tooLong) { try read([Array(bytes.utf8)], limits: limits) }
     }
 
+    @Test(arguments: [("*10\r\n", 10), ("*2\r\n:1\r\n*8\r\n", 8), ("*1\r\n*9\r\n", 9)])
+    func `an array of as many as the limit is read, and the next one after it`(start: String, leaves: Int) throws {
+        var limits = RedisLimits()
+        limits.maximumReplyElements = 10
+        let bytes = Array((start + String(repeating: ":1\r\n", count: leaves)).utf8)
+        #expect(try read([bytes + bytes], limits: limits).count == 2)
+        #expect(try read(ByteFeeder.pieces(of: bytes, size: 1), limits: limits).count == 1)
+    }
+
     @Test func `a string longer than the limit is refused before it is whole, and many short ones are not`() throws {
         var limits = RedisLimits()
         limits.maximumReplyBytes = 100

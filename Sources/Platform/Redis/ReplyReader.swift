@@ -93,6 +93,8 @@ private final class ReplyTokens {
     }
 
     private func add(_ token: Token, announcing count: Int = 0) -> Bool {
+        // The first is the answer itself; an array announced every other one.
+        if !tokens.isEmpty { announced -= 1 }
         announced += count
         areTooMany = areTooMany || tokens.count + announced > maximumCount
         guard !areTooMany else { return false }

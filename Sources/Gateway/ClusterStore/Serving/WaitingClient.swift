@@ -13,6 +13,8 @@ final class WaitingClient: DatabaseServer {
     static let maximumPatience = Duration.seconds(2)
     /// Questions under way at once, fewer than a connection takes.
     static let maximumWindow = 1_000
+    /// The list of all records of a kind is one answer: a million ids have a place.
+    static let (maximumAnswerElements, maximumAnswerBytes) = (1 << 20, 64 << 20)
 
     let client: RedisClient
     private let loop: EventLoop
@@ -21,6 +23,8 @@ final class WaitingClient: DatabaseServer {
     init(loop: EventLoop, settings: RedisSettings) throws(StoreError) {
         var settings = settings
         settings.limits.answerTimeout = Self.maximumWait
+        settings.limits.maximumReplyElements = Self.maximumAnswerElements
+        settings.limits.maximumReplyBytes = Self.maximumAnswerBytes
         do { client = try RedisClient(loop: loop, settings: settings) } catch { throw .failed(reason: "\(error)") }
         self.loop = loop
         awaySince = EventLoop.monotonicNow()
