@@ -300,6 +300,32 @@ struct NodeMachineTests {
         #expect(later.allSatisfy { $0 != .call(.idle(stage: "one")) })
     }
 
+    @Test(arguments: [(nil, .away), (.claimed(.full), .full)] as [(ClusterAnswer?, ClusterAction.Refused)])
+    func `a stage whose lease was not to be had is left again`(answer: ClusterAnswer?, reason: ClusterAction.Refused) throws {
+        var (machine, now) = makeSettledMachine()
+        let call = try #require(claiming(&machine, now))
+        #expect(machine.answered(call, answer, sentAt: now, now) == [.refused(claim: 1, reason)])
+        now = now + .seconds(180)
+        let asked = ClusterCall.idle(stage: "one")
+        #expect(machine.timePassed(now).contains(.call(asked)))
+        #expect(machine.answered(asked, .idle(.live), sentAt: now, now) == [.call(.unmark(stage: "one"))])
+    }
+
+    @Test func `what is given back without an answer is given back again with the next renewal`() throws {
+        var (machine, now) = makeSettledMachine()
+        let call = try #require(claiming(&machine, now))
+        _ = machine.answered(call, .claimed(.granted(generation: 5, session, from: nil)), sentAt: now, now)
+        let lease = LeaseIdentity(key, generation: 5)
+        let release = ClusterCall.release(lease)
+        #expect(machine.release(lease, now) == [.call(release)])
+        _ = machine.answered(release, nil, sentAt: now, now)
+        now = now + .seconds(3)
+        #expect(machine.timePassed(now).contains(.call(release)))
+        _ = machine.answered(release, .done, sentAt: now, now)
+        now = now + .seconds(3)
+        #expect(machine.timePassed(now).allSatisfy { $0 != .call(release) })
+    }
+
     @Test func `a claim whose answer was lost closes what it displaced when it is made again`() throws {
         var (machine, now) = makeSettledMachine()
         let call = try #require(claiming(&machine, now))

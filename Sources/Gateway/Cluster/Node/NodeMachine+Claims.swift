@@ -151,6 +151,9 @@ extension NodeMachine {
     /// The claim is answered: the next one of its participant has its turn.
     mutating func finish(_ number: Int, _ actions: [ClusterAction], _ now: MonotonicTime) -> [ClusterAction] {
         guard let claim = claims.removeValue(forKey: number) else { return actions }
+        // Marked for nothing, or for a lease and a session that only the server knows of.
+        let stage = claim.key.stageID
+        if marked.contains(stage), idle[stage] == nil { watchIdleness(of: stage, now) }
         queues[claim.key]?.removeAll { $0 == number }
         guard let next = queues[claim.key]?.first else {
             queues[claim.key] = nil

@@ -7,8 +7,8 @@ extension NodeMachine {
         if held[stage] == nil { idle[stage, default: IdleStage(asksAt: now)].asksAt = now + settings.quotas.sessionLinger }
     }
 
-    /// The process before this one saw to these stages. Who is back so soon is not buried: nobody else sees their sessions end. What
-    /// it still held has expired when they are asked for.
+    /// The process before this one saw to these stages. Who is back so soon is not buried: nobody else sees their sessions end.
+    /// What it still held has expired when they are asked for.
     mutating func takeUp(_ stages: [String], _ now: MonotonicTime) {
         hasTakenUp = true
         marked.formUnion(stages)

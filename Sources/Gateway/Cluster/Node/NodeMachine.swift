@@ -35,7 +35,7 @@ package struct NodeMachine: Sendable {
     /// The stages that the process before this one left in this node's set are among those above.
     var hasTakenUp = false
     private var lastRenewed: [String: MonotonicTime] = [:]
-    /// Given back while the server was away.
+    /// Given back while the server was away, or without its answer.
     private var unreleased: Set<LeaseIdentity> = []
     private var burials: [String: Burial] = [:]
     var highestGeneration: UInt64 = 0
@@ -142,14 +142,12 @@ package struct NodeMachine: Sendable {
 
     package mutating func disconnected() { outage.disconnected() }
 
-    /// What is held comes first; then what was given back meanwhile, and that we live.
+    /// What is held comes first, with what was given back meanwhile; then that we live.
     private mutating func comeBack(_ now: MonotonicTime) -> [ClusterAction] {
         toldRecord = nil
         var actions: [ClusterAction] = []
         if !marked.isEmpty { actions.append(.call(.mark(stages: marked.sorted()))) }
         actions += renewAll(now)
-        actions += unreleased.sorted { $0.generation < $1.generation }.map { .call(.release($0)) }
-        unreleased = []
         heartbeatAt = now
         actions += beat(now)
         return hasTakenUp ? actions : actions + [.call(.stages(ofNode: settings.nodeID))]
@@ -220,7 +218,7 @@ extension NodeMachine {
     private mutating func renewAll(_ now: MonotonicTime) -> [ClusterAction] {
         renewalAt = now + settings.cluster.renewalInterval
         guard !outage.isAway else { return [] }
-        return held.inOrder.map { stage, leases in
+        let renewals: [ClusterAction] = held.inOrder.map { stage, leases in
             .call(
                 .renew(
                     stage: stage,
@@ -230,6 +228,9 @@ extension NodeMachine {
                             credential: lease.credential, session: lease.session)
                     }))
         }
+        let releases = unreleased.sorted { $0.generation < $1.generation }.map { ClusterAction.call(.release($0)) }
+        unreleased = []
+        return renewals + releases
     }
 
     private mutating func renewed(
