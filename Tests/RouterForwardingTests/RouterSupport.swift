@@ -7,6 +7,7 @@ import SDP
 import StageHub
 import Wire
 import TestSupport
+import Testing
 
 @testable import RouterForwarding
 
@@ -118,16 +119,31 @@ final class Gateway: MediaSource {
     func requestKeyframe(_ track: TrackID) { keyframeRequests += 1 }
     func limitBitrate(_ bitsPerSecond: Int?) {}
 
-    func wait(_ limit: Duration = .seconds(30), until isDone: () -> Bool) -> Bool { loop.run(until: isDone, within: limit) }
+    /// Not one run of the loop: what is asked may run it too, and would take the end of the time for its own.
+    func wait(_ limit: Duration = .seconds(60), until isDone: () -> Bool) -> Bool {
+        let end = EventLoop.monotonicNow() + limit
+        while !isDone() {
+            guard EventLoop.monotonicNow() < end else { return false }
+            _ = loop.run(until: { false }, within: .milliseconds(5))
+        }
+        return true
+    }
+
+    /// A router's answer; an issue when there is none, which says nothing of whom it has.
+    func answer(to request: RouterRequest) -> JSONValue {
+        var (answer, isOver) = (JSONValue?.none, false)
+        http.send(request, deadline: .seconds(50)) { response in
+            (answer, isOver) = (response.flatMap { try? JSONValue(parsing: $0.body) }, true)
+        }
+        _ = wait { isOver }
+        if answer == nil { Issue.record("\(request.url) does not answer") }
+        return answer ?? .null
+    }
 
     /// What the router has received, by participant.
     func status(of router: ExampleRouter) -> [String: JSONValue] {
-        var answer: JSONValue?
-        http.send(RouterRequest(method: "GET", url: router.url + "/status"), deadline: .seconds(2)) { response in
-            answer = response.flatMap { try? JSONValue(parsing: $0.body) } ?? .null
-        }
-        _ = wait { answer != nil }
-        return Dictionary(answer?.object?.members.map { ($0.name, $0.value) } ?? []) { first, _ in first }
+        let answer = answer(to: RouterRequest(method: "GET", url: router.url + "/status"))
+        return Dictionary(answer.object?.members.map { ($0.name, $0.value) } ?? []) { first, _ in first }
     }
 
     var announced: Int { stories.filter { if case .announced = $0 { true } else { false } }.count }
