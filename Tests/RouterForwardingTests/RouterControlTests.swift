@@ -14,6 +14,8 @@ private final class FakeDriver: RouterDriver {
     var isAlive = true
     /// Nil answers with a plan.
     var failure: AnnounceFailure?
+    /// How often it was asked, and how many checks it failed.
+    var (asked, failedChecks) = (0, 0)
     var announced: [Announcement] = []
     var updated: [Announcement] = []
     var withdrawn: [(id: String, generation: UInt64, reason: String)] = []
@@ -23,6 +25,7 @@ private final class FakeDriver: RouterDriver {
     init(_ name: String) { self.name = name }
 
     func announce(_ announcement: Announcement, reply: @escaping (Result<LegPlan, AnnounceFailure>) -> Void) {
+        asked += 1
         guard isAlive else { return reply(.failure(.noAnswer)) }
         if let failure { return reply(.failure(failure)) }
         announced.append(announcement)
@@ -32,7 +35,10 @@ private final class FakeDriver: RouterDriver {
     func withdraw(_ announcement: Announcement, reason: String) {
         withdrawn.append((announcement.participantID, announcement.generation, reason))
     }
-    func checkHealth(reply: @escaping (Bool) -> Void) { reply(isAlive) }
+    func checkHealth(reply: @escaping (Bool) -> Void) {
+        if !isAlive { failedChecks += 1 }
+        reply(isAlive)
+    }
     func renewLease(_ participants: [Announcement], reply: @escaping ([ParticipantKey]) -> Void) {
         leases += 1
         defer { lost = [] }
@@ -71,7 +77,7 @@ private final class ControlBench {
         return (id, announcement)
     }
 
-    func wait(_ limit: Duration = .seconds(30), until isDone: () -> Bool) -> Bool { loop.run(until: isDone, within: limit) }
+    func wait(_ limit: Duration = .seconds(60), until isDone: () -> Bool) -> Bool { loop.run(until: isDone, within: limit) }
 
     var opened: Int { commands.filter { if case .open = $0 { true } else { false } }.count }
     var closed: Int { commands.filter { if case .close = $0 { true } else { false } }.count }
@@ -110,16 +116,16 @@ struct RouterControlTests {
                 && bench.control.status.map(\.participantCount).reduce(0, +) == 1)
     }
 
-    @Test func `a dead router's stages move within six seconds, with a higher generation, and stay`() throws {
+    @Test func `a dead router's stages move at its third failed check, with a higher generation, and stay`() throws {
         let bench = try ControlBench()
         for one in 0..<4 { bench.publish("p\(one)", stage: "s") }
         #expect(bench.wait { bench.opened == 4 })
         let home = try #require(bench.home(of: "p0"))
         let before = home.announced.map(\.generation)
-        let start = bench.loop.now
         home.isAlive = false
         #expect(bench.wait { bench.opened == 8 && bench.closed == 4 })
-        #expect(bench.loop.now - start < .seconds(6))
+        // A turn in which the workers hear of it may be late enough for the next check.
+        #expect([3, 4].contains(home.failedChecks))
         #expect(bench.stories.contains(.died(router: home.name)))
         let next = try #require(bench.routers.first { $0 !== home && !$0.announced.isEmpty })
         #expect(next.announced.map(\.generation).min()! > before.max()!)
@@ -168,8 +174,9 @@ struct RouterControlTests {
         let best = Rendezvous.ranking(of: ["a", "b", "c"], for: "s")
         bench.routers.first { $0.name == best[1] }?.failure = nil
         bench.publish("p", stage: "s")
-        #expect(bench.wait(.seconds(1)) { bench.opened == 1 })
+        #expect(bench.wait { bench.opened == 1 })
         #expect(bench.home(of: "p")?.name == best[1])
+        #expect(bench.routers.first { $0.name == best[0] }?.asked == 1)
     }
 
     @Test func `a router that holds a higher generation gets one above it`() throws {
@@ -234,9 +241,8 @@ struct RouterControlTests {
     @Test func `new publishes have nowhere to go from the first check where no router has ever answered`() throws {
         let bench = try ControlBench()
         for router in bench.routers { router.isAlive = false }
-        let start = bench.loop.now
         #expect(bench.wait { bench.availability == [false] })
-        #expect(bench.loop.now - start < .milliseconds(900))
+        #expect(bench.routers.map(\.failedChecks) == [1, 1, 1])
         bench.routers[2].isAlive = true
         #expect(bench.wait { bench.availability == [false, true] })
     }
