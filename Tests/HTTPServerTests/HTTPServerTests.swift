@@ -88,12 +88,12 @@ struct HTTPServerTests {
         let text = Array("GET / HTTP/1.1\r\n\(Self.host)X: \(String(repeating: "y", count: 5000))".utf8)
         var position = 0
         let dribble = server.loop.schedule(after: .zero, repeating: .milliseconds(5)) {
+            guard position < text.count else { return }
             client.stream.write([text[position]])
             position += 1
         }
-        let start = EventLoop.monotonicNow()
         #expect(server.wait { client.isClosed })
-        #expect(EventLoop.monotonicNow() - start < .seconds(3))
+        #expect(position < text.count, "it had more to say")
         #expect(client.text.hasPrefix("HTTP/1.1 408 "))
         dribble.cancel()
     }
