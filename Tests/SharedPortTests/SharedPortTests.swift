@@ -83,7 +83,7 @@ struct SharedPortTests {
     }
 
     @Test func `who says nothing goes when his time is over, and the oldest when too many wait`() throws {
-        let bench = try Bench(maximumCount: 2, patience: .seconds(1))
+        let bench = try Bench(maximumCount: 2, patience: .seconds(3))
         let silent = try (0..<3).map { index in
             let client = try bench.connect()
             #expect(bench.wait { bench.accepted == index + 1 })

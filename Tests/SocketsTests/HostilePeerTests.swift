@@ -174,7 +174,7 @@ struct HostilePeerTests {
         stdin.fileHandleForWriting.write(Data(input.utf8))
         try stdin.fileHandleForWriting.close()
         let poll = loop.schedule(after: .zero, repeating: .milliseconds(5)) {}
-        #expect(loop.run(until: { !process.isRunning }, within: .seconds(20)))
+        #expect(loop.run(until: { !process.isRunning }, within: .seconds(60)))
         poll.cancel()
         return String(decoding: stdout.readToEnd(), as: UTF8.self)
     }

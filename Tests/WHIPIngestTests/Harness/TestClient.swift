@@ -96,7 +96,7 @@ final class TestClient {
 
     /// Checks until a response comes back on that socket.
     func connectICE(_ index: Int = 0, useCandidate: Bool = true) -> Bool {
-        for _ in 0..<50 {
+        for _ in 0..<150 {
             check(index, useCandidate: useCandidate)
             if waitForSTUN(index) { return true }
         }
