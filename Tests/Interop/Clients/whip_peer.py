@@ -86,6 +86,8 @@ class Peer:
         self.sequence, self.timestamp = 1000, 90000
         self.sent = {}
         self.nacked = self.retransmitted = self.keyframe_requests = self.reports = 0
+        # The highest number of the video that the server says it has received.
+        self.highest = 0
         self.is_closed = False
         self.ssl = self.outbound = self.inbound = None
         self.add_socket()
@@ -281,6 +283,9 @@ class Peer:
             count, kind = compound[0] & 31, compound[1]
             if kind == 201:
                 self.reports += 1
+                for block in range(8, 8 + 24 * count, 24):
+                    if struct.unpack_from('!I', compound, block)[0] == self.ssrc:
+                        self.highest = struct.unpack_from('!I', compound, block + 8)[0]
             if kind == 205 and count == 1 and struct.unpack_from('!I', compound, 8)[0] == self.ssrc:
                 for first, mask in struct.iter_unpack('!HH', compound[12:length]):
                     for number in [first] + [first + 1 + bit for bit in range(16) if mask >> bit & 1]:
