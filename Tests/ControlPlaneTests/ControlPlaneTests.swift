@@ -171,7 +171,9 @@ struct ControlPlaneTests {
         if operation == "CreateParticipantToken" { input["stageArn"] = .string(try bench.makeStage()) }
         let answer = try bench.call(operation, input)
         #expect(answer.status == .ok, "\(answer.output)")
-        if let token = answer.output["participantToken"] { #expect(token["capabilities"] == ["PUBLISH", "SUBSCRIBE"]) }
+        if operation == "CreateParticipantToken" {
+            #expect(answer.output["participantToken"]?["capabilities"] == ["PUBLISH", "SUBSCRIBE"])
+        }
     }
 
     @Test(arguments: [("ListStages", 200), ("GetStage", 400), ("StartComposition", 403)])

@@ -176,6 +176,8 @@ struct HostilePeerTests {
         let poll = loop.schedule(after: .zero, repeating: .milliseconds(5)) {}
         #expect(loop.run(until: { !process.isRunning }, within: .seconds(60)))
         poll.cancel()
+        // Its output ends with it.
+        if process.isRunning { process.terminate() }
         return String(decoding: stdout.readToEnd(), as: UTF8.self)
     }
 }

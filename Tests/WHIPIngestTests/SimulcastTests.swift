@@ -61,7 +61,10 @@ extension SimulcastTests {
             for layer in 0..<2 { publisher.send(layer, isKeyframe: number == 0) }
         }
         #expect(eventually { gateway.output["layers"]?.ended != nil })
-        guard case .refused(let refusal) = gateway.output["layers"]?.ended else { return }
+        guard case .refused(let refusal)? = gateway.output["layers"]?.ended else {
+            Issue.record("\(String(describing: gateway.output["layers"]?.ended))")
+            return
+        }
         #expect(refusal.code == .videoProfile)
         #expect(refusal.sentence.hasPrefix("layer low (320x180): Main profile (allowed: baseline). "), "\(refusal.sentence)")
     }
