@@ -99,6 +99,18 @@ struct HTTPServerFeatureTests {
         #expect(server.wait { server.server.connectionCount == 0 })
     }
 
+    @Test func `an event stream to a client that knows no chunks ends with its connection`() throws {
+        let server = try ServerUnderTest()
+        let client = try server.connect()
+        client.send("GET /events HTTP/1.0\r\n\r\n")
+        #expect(server.wait { server.streams.count == 1 })
+        server.streams[0].send(ServerSentEvent(data: "a"))
+        server.streams[0].close()
+        #expect(server.wait { client.isClosed })
+        #expect(!client.text.contains("Transfer-Encoding") && !client.text.contains("Content-Length"))
+        #expect(client.text.contains("Connection: close\r\n") && client.text.hasSuffix("\r\n\r\ndata: a\n\n"))
+    }
+
     @Test func `who holds an event stream hears once that the server has ended it`() throws {
         let server = try ServerUnderTest()
         let client = try server.connect()

@@ -33,10 +33,13 @@ struct HTTPResponseTests {
         #expect(text(response) == "HTTP/1.1 200 OK\r\nX: a  Set-Cookie: b\r\nContent-Length: 0\r\n\r\n")
     }
 
-    @Test func `stream in chunks`() {
-        let head = HTTPResponse(.ok, headers: ["Content-Type": "text/event-stream"]).serializedChunkedHead(
-            date: nil, isLast: false)
-        #expect(String(decoding: head, as: UTF8.self).hasSuffix("Transfer-Encoding: chunked\r\n\r\n"))
+    @Test func `stream in chunks, and up to the end for who knows none`() {
+        let response = HTTPResponse(.ok, headers: ["Content-Type": "text/event-stream"])
+        let fields = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n"
+        let chunked = response.serializedStreamHead(to: .http11, date: nil)
+        #expect(String(decoding: chunked, as: UTF8.self) == fields + "Transfer-Encoding: chunked\r\nConnection: close\r\n\r\n")
+        let plain = response.serializedStreamHead(to: .http10, date: nil)
+        #expect(String(decoding: plain, as: UTF8.self) == fields + "Connection: close\r\n\r\n")
         #expect(ChunkedBody.chunk(Array(repeating: 65, count: 17)) == Array("11\r\nAAAAAAAAAAAAAAAAA\r\n".utf8))
         #expect(ChunkedBody.chunk([]).isEmpty)
     }

@@ -198,15 +198,15 @@ final class HTTPConnection {
 
     /// Begins an event stream as the answer.
     func startEventStream(headers: HTTPHeaders) -> HTTPEventStream? {
-        guard phase == .answering else { return nil }
+        guard phase == .answering, let request else { return nil }
         var response = HTTPResponse(.ok, headers: headers)
         response.headers["Content-Type"] = "text/event-stream"
         response.headers["Cache-Control"] = "no-store"
-        stream.write(completed(response).serializedChunkedHead(date: server.dateField, isLast: true))
+        stream.write(completed(response).serializedStreamHead(to: request.version, date: server.dateField))
         exchange = nil
         phase = .streaming
         timer?.rearm(after: HTTPEventStream.keepAliveInterval)
-        let events = HTTPEventStream(connection: self)
+        let events = HTTPEventStream(connection: self, isChunked: request.version != .http10)
         eventStream = events
         return events
     }

@@ -51,8 +51,9 @@ public final class HTTPEventStream {
     public var onClosed: () -> Void = {}
 
     private var connection: HTTPConnection?
+    private let isChunked: Bool
 
-    init(connection: HTTPConnection) { self.connection = connection }
+    init(connection: HTTPConnection, isChunked: Bool) { (self.connection, self.isChunked) = (connection, isChunked) }
 
     deinit { close() }
 
@@ -68,7 +69,7 @@ public final class HTTPEventStream {
     /// Ends the stream in order.
     public func close() {
         guard let connection = connection.take() else { return }
-        connection.stream.write(ChunkedBody.end)
+        if isChunked { connection.stream.write(ChunkedBody.end) }
         connection.finish()
     }
 
@@ -84,7 +85,7 @@ public final class HTTPEventStream {
     private func send(_ bytes: [UInt8]) {
         guard let connection else { return }
         if connection.stream.pendingWriteBytes > Self.maximumUnsentBytes { return connection.close() }
-        connection.stream.write(ChunkedBody.chunk(bytes))
+        connection.stream.write(isChunked ? ChunkedBody.chunk(bytes) : bytes)
     }
 
     func cancel() {

@@ -28,7 +28,7 @@ public struct HTTPResponse: Equatable, Sendable {
 
 extension HTTPResponse {
     /// How the bytes after the head are delimited.
-    enum Framing { case whole, chunked }
+    enum Framing { case whole, chunked, untilClose }
 
     /// The bytes to send: no body for HEAD, neither body nor Content-Length for 1xx, 204 and 304 (RFC 9110 §8.6).
     /// - Parameters:
@@ -41,9 +41,10 @@ extension HTTPResponse {
         return bytes
     }
 
-    /// The head of a response whose body follows in chunks (`ChunkedBody`).
-    public func serializedChunkedHead(date: String?, isLast: Bool) -> [UInt8] {
-        head(framing: .chunked, date: date, isLast: isLast)
+    /// The head of a response whose body follows as it comes: in chunks (`ChunkedBody`), or as it is up to the end of the
+    /// connection to clients of HTTP/1.0, which has no chunks (RFC 9112 §6.1).
+    public func serializedStreamHead(to version: HTTPVersion, date: String?) -> [UInt8] {
+        head(framing: version == .http10 ? .untilClose : .chunked, date: date, isLast: true)
     }
 
     /// The interim response that lets a client send its body (RFC 9110 §15.2.1).
@@ -60,6 +61,7 @@ extension HTTPResponse {
         switch framing {
         case .chunked: Self.write("Transfer-Encoding", "chunked", into: &bytes)
         case .whole: if !status.forbidsBody { Self.write("Content-Length", String(body.count), into: &bytes) }
+        case .untilClose: break
         }
         if isLast { Self.write("Connection", "close", into: &bytes) }
         bytes += [0x0D, 0x0A]
