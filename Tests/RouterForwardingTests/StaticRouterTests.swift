@@ -1,5 +1,6 @@
 import Admission
 import EventLoop
+import Refusals
 import SDP
 import StageHub
 import Testing
@@ -30,6 +31,32 @@ struct StaticRouterTests {
         #expect(pairs.assign(to: "d") == nil)
         pairs.release("c")
         #expect(pairs.assign(to: "d")?.video == 5020)
+    }
+
+    /// Of a token's participant: the former publication's worker hears of the takeover when the next one flows already.
+    @Test func `ports stay with a participant whose next publication begins before the former one ends`() throws {
+        let socket = try RouterSocket(loop: try EventLoop())
+        let router = StaticRouter(.init(ports: 5004...5011)) { _, _ in }
+        func publication(_ participant: String) -> Publication {
+            Publication(
+                grant: PublishGrant(participantID: participant, stageARN: "arn", stageID: "s", credentialHash: "h"),
+                lease: PublishLease(participantID: participant, stageID: "s", stageSessionID: "st", generation: 1),
+                ingestProtocol: .whip, timeline: Timeline())
+        }
+        func ports(_ publication: Publication) throws -> [UInt16] {
+            let leg = try #require(router.attach(publication, socket: socket))
+            return leg.plan?.tracks.map(\.rtp.port) ?? []
+        }
+        let (former, next, other, last) = (publication("p"), publication("p"), publication("q"), publication("r"))
+        #expect(try ports(former) == [5004, 5006])
+        #expect(try ports(next) == [5004, 5006])
+        former.end(.takenOver)
+        router.release(former.grant.participant.name)
+        #expect(try ports(other) == [5008, 5010], "the first two are somebody's")
+        next.end(.closed)
+        #expect(try ports(last) == [5004, 5006])
+        for publication in [other, last] { publication.end(.closed) }
+        #expect(router.reservations.isEmpty)
     }
 
     @Test(arguments: [5004...5005, 65_534...65_535] as [ClosedRange<UInt16>])

@@ -62,6 +62,7 @@ public final class StaticRouter: Sendable {
     }
 
     /// Gives the ports back: the ingest configuration was deleted, or the participant of a token (`ParticipantKey.name`) left.
+    /// Those of a participant that is forwarded here stay its own.
     public func release(_ owner: String) { pairs.withLock { $0.release(owner) } }
 
     /// The first port of each owner, for the process that takes our place.
@@ -73,12 +74,14 @@ public final class StaticRouter: Sendable {
     /// Forwards a publication to its ports from now on.
     /// - Returns: nil when all ports are taken.
     public func attach(_ publication: Publication, socket: RouterSocket) -> RouterLeg? {
-        let grant = publication.grant
-        let owner = grant.ingestConfigurationARN ?? grant.participant.name
-        guard let ports = pairs.withLock({ $0.assign(to: owner) }) else { return nil }
+        let (grant, configurationARN) = (publication.grant, publication.grant.ingestConfigurationARN)
+        let owner = configurationARN ?? grant.participant.name
+        // A configuration keeps its ports, a token's participant has them for as long as it publishes.
+        let assigned = pairs.withLock { configurationARN == nil ? $0.borrow(owner) : $0.assign(to: owner) }
+        guard let ports = assigned else { return nil }
         let plan = plan(for: grant.participantID, ports)
         let leg = RouterLeg(publication: publication, socket: socket)
-        if grant.ingestConfigurationARN == nil { leg.onEnded = { [self] _ in release(owner) } }
+        if configurationARN == nil { leg.onEnded = { [self] _ in pairs.withLock { $0.giveBack(owner) } } }
         leg.open(plan)
         publication.add(leg)
         // Only now: formats that are known already need one description together.
@@ -165,6 +168,8 @@ struct PortPairs: Sendable {
     private let range: ClosedRange<UInt16>
     private let width: Int
     private var owners: [String: StaticPorts] = [:]
+    /// Publications of each owner that has its ports as long as there are any.
+    private var borrowers: [String: Int] = [:]
 
     init(_ range: ClosedRange<UInt16>, width: Int = StaticPorts.width) { (self.range, self.width) = (range, width) }
 
@@ -185,7 +190,23 @@ struct PortPairs: Sendable {
         return nil
     }
 
-    mutating func release(_ owner: String) { owners[owner] = nil }
+    /// Assigns ports until they were given back as often: at a takeover the next publication begins before the former one ends.
+    mutating func borrow(_ owner: String) -> StaticPorts? {
+        guard let ports = assign(to: owner) else { return nil }
+        borrowers[owner, default: 0] += 1
+        return ports
+    }
+
+    mutating func giveBack(_ owner: String) {
+        let left = borrowers[owner, default: 1] - 1
+        borrowers[owner] = left > 0 ? left : nil
+        release(owner)
+    }
+
+    /// Nothing of an owner whose publications have its ports still.
+    mutating func release(_ owner: String) {
+        if borrowers[owner] == nil { owners[owner] = nil }
+    }
 
     /// The first port of each owner.
     var assigned: [String: UInt16] { owners.mapValues(\.video) }
