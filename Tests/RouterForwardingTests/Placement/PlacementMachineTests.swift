@@ -49,6 +49,24 @@ struct PlacementMachineTests {
         return [Step(.check(false, router)), Step(.check(false, router)), last]
     }
 
+    /// Three good checks.
+    private static func revival(of router: String, _ lines: [String]) -> [Step] {
+        var last = Step(.check(true, router))
+        last.lines = lines
+        return [Step(.check(true, router)), Step(.check(true, router)), last]
+    }
+
+    /// Participant `p` was live at router a when that was found dead.
+    private static let dead = live + death(of: "a", ["died a", "close p/0", "look p/0"])
+
+    /// Other gateways saw that router still.
+    private static let undecided =
+        dead + [Step(.record(placed("a", 5000)), "move p/0 a5000>b5001"), Step(.moved(.stillSeenByOthers))]
+
+    /// It was being announced anew there.
+    private static let announcedAnew =
+        live + [Step(.addAudio(), "look p/0"), Step(.record(placed("a", 5000)), "announce p/0 a 5001")]
+
     private static let placing: [Case] = [
         Case(testDescription: "a stage without a record goes to its best router", steps: live),
         Case(
@@ -272,12 +290,41 @@ struct PlacementMachineTests {
                 Step(.pass(.seconds(3))), Step(.check(false, "a"), "died a", "close p/0", "look p/0"),
             ]),
         Case(
-            testDescription: "three good checks bring it back, and nothing moves",
-            steps: live + death(of: "a", ["died a", "close p/0", "look p/0"]) + [
+            testDescription: "three good checks bring it back, and nothing moves; what it may hold still is ended",
+            steps: dead + [
                 Step(.record(placed("a", 5000)), "move p/0 a5000>b5001"),
                 Step(.moved(.current(placed("b", 5001))), "announce p/0 b 5001"),
-                Step(.check(true, "a")), Step(.check(true, "a")), Step(.check(true, "a"), "returned a"),
+            ] + revival(of: "a", ["returned a", "withdraw p a 5000 moved"])),
+        Case(
+            testDescription: "so is that of publications which have ended meanwhile, and once",
+            steps: dead + [
+                Step(.end()), Step(.start(lease: 6000), "look p/0"), Step(.record(placed("b", 5001)), "announce p/0 b 6000"),
+                Step(.plan(6000), "open p/0", "announced p b"), Step(.end(), "withdraw p b 6000 unpublished"),
+            ] + revival(of: "a", ["returned a", "withdraw p a 5000 moved"]) + revival(of: "a", [])),
+        Case(
+            testDescription: "not that of one which is announced there again before it is back",
+            steps: dead + [
+                Step(.record(placed("a", 5000)), "move p/0 a5000>b5001"),
+                Step(.moved(.current(placed("a", 5002))), "announce p/0 a 5002"),
+                Step(.plan(5002), "open p/0", "announced p a"),
+            ] + revival(of: "a", ["returned a"]) + [Step(.end(), "withdraw p a 5002 unpublished")]),
+        Case(
+            testDescription: "nor, before it is announced there again, that of one which could not be moved",
+            steps: undecided + revival(of: "a", ["returned a"]) + [
+                Step(.pass(.seconds(1)), "look p/0"), Step(.record(placed("a", 5000)), "announce p/0 a 5001"),
+                Step(.plan(5001), "open p/0", "announced p a"), Step(.end(), "withdraw p a 5001 unpublished"),
             ]),
+        Case(
+            testDescription: "where that one goes elsewhere in the end, it is ended then",
+            steps: undecided + revival(of: "a", ["returned a"]) + [
+                Step(.pass(.seconds(1)), "look p/0"),
+                Step(.record(placed("b", 9000)), "withdraw p a 5000 moved", "announce p/0 b 9000"),
+            ]),
+        Case(
+            testDescription: "nor that of one which was withdrawn when it answered after its death",
+            steps: announcedAnew + death(of: "a", ["died a", "close p/0", "look p/0"]) + [
+                Step(.plan(5001), "withdraw p a 5001 moved")
+            ] + revival(of: "a", ["returned a"])),
         Case(
             testDescription: "its death ends nobody's wait for a successor",
             steps: live + [Step(.end("p", "takenOver", keepsAnnounce: true))] + death(of: "a", ["died a", "close p/0"]) + [

@@ -85,9 +85,18 @@ struct ForwardedParticipant: Sendable {
         replicas[replica].outdatedAt = nil
     }
 
-    /// The router has died, and what it held with it.
+    /// The router has died: what it may hold still is the machine's to end.
     mutating func leave(_ replica: Int) {
         (replicas[replica].router, replicas[replica].standing, replicas[replica].failures) = (nil, nil, 0)
+    }
+
+    /// A replica that has left its router, and no other has been asked for it yet.
+    var unplaced: Int? { replicas.firstIndex { $0.router == nil && $0.standing == nil } }
+
+    /// What has stood at a router since before its death is this publication's to replace, or to end.
+    mutating func takeUp(_ left: Announcement, at router: String, _ replica: Int) {
+        replicas[replica].standing = router
+        generation = max(generation, left.generation)
     }
 
     /// The announcement as this replica's router knows it.

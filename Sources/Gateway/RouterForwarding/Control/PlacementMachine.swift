@@ -7,12 +7,6 @@ import Wire
 /// `deadline` says when to call `timePassed`. A stage stays with its router until that is dead, for itself and for all that was
 /// announced there; everything else that fails is tried again.
 struct PlacementMachine: Sendable {
-    private struct Router: Sendable {
-        let hasHealth: Bool
-        var health = RouterHealth()
-        var isChecking = false
-    }
-
     /// An announce that nobody waits for any more. What it leaves at the router is ended when it is answered.
     private struct Abandoned: Sendable {
         var router: String
@@ -25,7 +19,7 @@ struct PlacementMachine: Sendable {
 
     /// By participant: the latest publication of each.
     private(set) var participants: [ParticipantKey: ForwardedParticipant] = [:]
-    private var routers: [String: Router]
+    private var routers: [String: PlacementRouter]
     private var abandoned: [PlacementAnnounce.ID: Abandoned] = [:]
     private let replicas: Int
     private var isAvailable = true
@@ -45,7 +39,7 @@ struct PlacementMachine: Sendable {
     ///   - routers: by name, whether the router can be asked for its health.
     ///   - now: health is asked for at once.
     init(routers: [String: Bool], replicas: Int, now: MonotonicTime) {
-        self.routers = routers.mapValues { Router(hasHealth: $0) }
+        self.routers = routers.mapValues { PlacementRouter(hasHealth: $0) }
         (self.replicas, healthAt, leasesAt) = (replicas, now, now + Self.leaseInterval)
     }
 
@@ -312,6 +306,9 @@ extension PlacementMachine {
             actions.append(.withdraw(participant.withdrawal, at: standing, reason: "moved"))
             participant.replicas[slot.replica].standing = nil
         }
+        if let left = routers[record.router]?.left.removeValue(forKey: slot.id.participant) {
+            participant.takeUp(left, at: record.router, slot.replica)
+        }
         participant.begin(slot.replica, at: record)
         participants[slot.id.participant] = participant
         let announcement = participant.announcement(for: slot.replica)
@@ -393,6 +390,7 @@ extension PlacementMachine {
     ) -> [PlacementAction] {
         if case .failure = result, !entry.standsAnyway { return [] }
         let (participant, router) = (announce.slot.id.participant, announce.router)
+        routers[router]?.left[participant] = nil
         let replicas = participants[participant]?.replicas ?? []
         if let index = replicas.firstIndex(where: { $0.router == router || $0.standing == router }) {
             participants[participant]?.replicas[index].standing = router
@@ -428,7 +426,17 @@ extension PlacementMachine {
         let hasDied = router.health.checked(isGood: isGood, at: now)
         routers[name] = router
         var actions: [PlacementAction] = []
-        if wasDead, !router.health.isDead { actions.append(.tell(.returned(router: name))) }
+        if wasDead, !router.health.isDead {
+            actions.append(.tell(.returned(router: name)))
+            for left in routers[name]?.takeLeft() ?? [] {
+                // The next announce replaces it there, or ends it.
+                if let replica = participants[left.participant]?.unplaced {
+                    participants[left.participant]?.takeUp(left, at: name, replica)
+                } else {
+                    actions.append(.withdraw(left, at: name, reason: "moved"))
+                }
+            }
+        }
         actions += availability()
         return hasDied ? actions + died(name) : actions
     }
@@ -436,9 +444,14 @@ extension PlacementMachine {
     private mutating func died(_ name: String) -> [PlacementAction] {
         var actions: [PlacementAction] = [.tell(.died(router: name))]
         for participant in inOrder {
+            let key = participant.id.participant
+            for (index, replica) in participant.replicas.enumerated() where replica.standing == name {
+                routers[name]?.left[key] = participant.withdrawal
+                participants[key]?.replicas[index].standing = nil
+            }
             for slot in slots(of: participant) where participant.replicas[slot.replica].router == name {
                 abandon(slot, of: participant, "moved", standsAnyway: false)
-                participants[participant.id.participant]?.leave(slot.replica)
+                participants[key]?.leave(slot.replica)
                 actions += [.close(slot)] + place(slot)
             }
         }
