@@ -18,6 +18,8 @@ private final class RecordingHTTP: RouterHTTP {
     var videoLines: [String] = []
     /// Whether changes wait for `answer`.
     var holdsChanges = false
+    /// Whether ends get no answer.
+    var losesEnds = false
     private var held: [(RouterResponse?) -> Void] = []
 
     /// The oldest change that waits gets its answer, or none.
@@ -28,6 +30,7 @@ private final class RecordingHTTP: RouterHTTP {
     func send(_ request: RouterRequest, deadline: Duration, reply: @escaping (RouterResponse?) -> Void) {
         requests.append(request)
         if holdsChanges, request.method == "PATCH" { return held.append(reply) }
+        if losesEnds, request.method == "DELETE" { return reply(nil) }
         let session = ["v=0", "o=- 1 1 IN IP4 127.0.0.1", "s=-", "c=IN IP4 127.0.0.1", "t=0 0"]
         let lines = session + ["m=video 9 RTP/AVPF 96", "a=rtcp-mux"] + videoLines
         let sdp = lines.map { $0 + "\r\n" }.joined()
@@ -259,5 +262,28 @@ struct AnnounceDriverTests {
         driver.withdraw(announcement, reason: "unpublished")
         http.answer(nil)
         #expect(http.requests.last?.method == "DELETE")
+    }
+
+    @Test func `an end that gets no answer is told again behind each lease, unless the participant is back`() throws {
+        let http = RecordingHTTP()
+        let driver = Self.driver(http)
+        func ends() -> [String] { http.requests.filter { $0.method == "DELETE" }.map(\.url) }
+        let url = "http://127.0.0.1:1/v1/participants/p?generation=7&reason=unpublished"
+        driver.announce(Self.announcement()) { _ in }
+        http.losesEnds = true
+        driver.withdraw(Self.announcement(), reason: "unpublished")
+        #expect(ends() == [url])
+        driver.renewLease([]) { _ in }
+        #expect(ends() == [url, url])
+        http.losesEnds = false
+        for _ in 0..<2 { driver.renewLease([]) { _ in } }
+        #expect(ends() == [url, url, url], "until there is an answer, and once")
+
+        driver.announce(Self.announcement()) { _ in }
+        http.losesEnds = true
+        driver.withdraw(Self.announcement(), reason: "unpublished")
+        driver.announce(Self.announcement()) { _ in }
+        driver.renewLease([Self.announcement()]) { _ in }
+        #expect(ends().count == 4, "the announce has replaced it")
     }
 }

@@ -42,6 +42,8 @@ public final class AnnounceDriver: RouterDriver {
     private var updateCount = 0
     /// Changes that no repetition brought to the router: told again behind the next lease that it renews, 5 s later at most.
     private var untold: [ParticipantKey: Announcement] = [:]
+    /// The same of ends, by what is to be deleted: while our lease lives, the router would keep the participant for good.
+    private var untoldEnds: [ParticipantKey: String] = [:]
     private var bootID: String?
 
     private struct Update {
@@ -112,8 +114,14 @@ public final class AnnounceDriver: RouterDriver {
     public func withdraw(_ announcement: Announcement, reason: String) {
         forgetChanges(of: announcement.participant)
         guard let (location, _) = announced.removeValue(forKey: announcement.participant) else { return }
-        let query = "?generation=\(announcement.generation)&reason=\(reason)"
-        http.send(request("DELETE", location + query), deadline: Self.answerDeadline) { _ in }
+        end(announcement.participant, by: location + "?generation=\(announcement.generation)&reason=\(reason)")
+    }
+
+    private func end(_ participant: ParticipantKey, by url: String) {
+        http.send(request("DELETE", url), deadline: Self.answerDeadline) { [weak self] response in
+            guard let self, response == nil, announced[participant] == nil else { return }
+            untoldEnds[participant] = url
+        }
     }
 
     public func checkHealth(reply: @escaping (Bool) -> Void) {
@@ -134,6 +142,9 @@ public final class AnnounceDriver: RouterDriver {
             reply(lost(participants, by: answer))
             // It hears us again; what was announced anew meanwhile is not among them.
             for announcement in untold.values { change(announcement, repetitions: 0) }
+            let ends = untoldEnds
+            untoldEnds = [:]
+            for (participant, url) in ends { end(participant, by: url) }
         }
     }
 
@@ -216,6 +227,8 @@ extension AnnounceDriver {
         var offer = draft
         offer.tracks.removeAll { track in !plan.tracks.contains { $0.track.kind == track.track.kind } }
         announced[announcement.participant] = (location, offer)
+        // This announce has replaced what there was.
+        untoldEnds[announcement.participant] = nil
         return plan
     }
 
