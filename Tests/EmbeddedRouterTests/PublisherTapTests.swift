@@ -1,4 +1,5 @@
 import Admission
+import EventLoop
 import GatewayMetrics
 import Refusals
 import StageHub
@@ -66,6 +67,31 @@ struct PublisherTapTests {
             $0.giveBack()
         }
         #expect(blocks.map(\.count) == [16, 16, 8] && blocks.map(\.isKeyframe) == [true, false, false])
+    }
+
+    /// Else the rate of a peak stays told until another one is a quarter away from it.
+    @Test(.timeLimit(.minutes(1)))
+    func `readers hear of rates that moved by less than a quarter after a while`() throws {
+        let loop = try EventLoop()
+        var told: [Int] = []
+        let mailbox = try Mailbox<RouterMessage>(loop: loop) { message in
+            if case .layers(_, let layers) = message { told += layers.map(\.bitsPerSecond) }
+        }
+        context.inboxes[0].open(mailbox.sender)
+        _ = feed(.video)
+        publication.add(tap)
+        publication.setPictureSize(width: 1_280, height: 720, of: .video, at: clock.now)
+        publication.tick(at: clock.now)
+        // The hub tells of the first, and that the next second differs by an eighth is no news to it.
+        for bits in [8_000_000] + Array(repeating: 7_000_000, count: 6) {
+            publication.counters[.video].count(byteCount: bits / 8, endsFrame: true)
+            clock.advance(by: .seconds(1))
+            publication.tick(at: clock.now)
+            forward(1)
+        }
+        #expect(loop.run(until: { told.last == 7_000_000 }, within: .seconds(30)), "\(told)")
+        #expect(told.contains(8_000_000))
+        withExtendedLifetime(mailbox) {}
     }
 
     @Test func `a reader that never reads holds no more than the pool, and the others get everything`() {

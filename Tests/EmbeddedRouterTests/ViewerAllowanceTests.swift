@@ -35,14 +35,29 @@ struct ViewerAllowanceTests {
 
     @Test func `layers beyond the ceiling count as paused, until there is room to spare`() {
         var ceiling = ViewerCeiling()
-        #expect(ceiling.admit(Self.layers, sound: 64_000) == Self.layers, "nothing is known yet")
+        #expect(ceiling.admit(Self.layers, sound: 64_000, at: .zero) == Self.layers, "nothing is known yet")
         ceiling.bitsPerSecond = 2_000_000
-        #expect(ceiling.admit(Self.layers, sound: 64_000).map(\.isActive) == [false, true])
+        #expect(ceiling.admit(Self.layers, sound: 64_000, at: .zero).map(\.isActive) == [false, true])
         ceiling.bitsPerSecond = 3_300_000
-        #expect(ceiling.admit(Self.layers, sound: 64_000).map(\.isActive) == [false, true], "not enough to spare")
+        #expect(ceiling.admit(Self.layers, sound: 64_000, at: .zero).map(\.isActive) == [false, true], "not enough to spare")
         ceiling.bitsPerSecond = 4_000_000
-        #expect(ceiling.admit(Self.layers, sound: 64_000).map(\.isActive) == [true, true])
+        #expect(ceiling.admit(Self.layers, sound: 64_000, at: .zero).map(\.isActive) == [true, true])
         #expect(!ceiling.barsAll)
+    }
+
+    /// One layer near the ceiling: viewers would have sound alone from its first peak on.
+    @Test func `a layer that was beyond the ceiling is taken again when it has been within for a while`() {
+        var ceiling = ViewerCeiling()
+        ceiling.bitsPerSecond = 8_500_000
+        let story: [(second: Int, bits: Int, isTaken: Bool)] = [
+            (0, 7_500_000, true), (1, 8_800_000, false), (2, 7_500_000, false), (10, 7_500_000, false), (11, 7_500_000, true),
+            (12, 8_800_000, false), (20, 8_800_000, false), (29, 7_500_000, false), (30, 7_500_000, true),
+            (31, 8_800_000, false), (32, 6_900_000, true),
+        ]
+        for (second, bits, isTaken) in story {
+            let layers = ceiling.admit([Self.layer(0, .noRID, bits)], sound: 96_000, at: .zero + .seconds(second))
+            #expect(layers[0].isActive == isTaken && ceiling.barsAll == !isTaken, "second \(second)")
+        }
     }
 
     @Test func `without room for any picture there is sound alone, even for who asked for a layer`() {

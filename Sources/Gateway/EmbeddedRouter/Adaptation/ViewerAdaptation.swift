@@ -71,7 +71,7 @@ struct ViewerAdaptation {
     /// Chooses anew. To be called several times a second, and when layers or the wish have changed.
     mutating func update(at now: MonotonicTime) {
         probes.forgetLost(at: now)
-        let (layers, former) = (ceiling.admit(layers, sound: soundBitsPerSecond), chooser.choice)
+        let (layers, former) = (ceiling.admit(layers, sound: soundBitsPerSecond, at: now), chooser.choice)
         chooser.update(layers, estimate: estimate.bitsPerSecond(at: now).map { $0 - soundBitsPerSecond }, at: now)
         if chooser.choice != former, chooser.choice?.reason == .bandwidthFell { probes.narrowed() }
     }
@@ -80,7 +80,7 @@ struct ViewerAdaptation {
 
     /// Whether padding is to be sent from now, by `padding(at:)` every `ProbePlan.turnInterval`.
     mutating func beginsTry(at now: MonotonicTime) -> Bool {
-        let layers = ceiling.admit(layers, sound: soundBitsPerSecond)
+        let layers = ceiling.admit(layers, sound: soundBitsPerSecond, at: now)
         guard estimate.hasFeedback, let known = estimate.bitsPerSecond(at: now),
             let need = chooser.nextNeed(layers, beyond: known - soundBitsPerSecond, at: now)
         else { return false }

@@ -15,6 +15,9 @@ final class PublisherTap: MediaSink {
     private var epoch: UInt32 = 0
     /// By layer, sound last.
     private var clockRead = unread
+    /// What readers were told last, and when it was looked at whether that holds.
+    private var toldLayers: [VideoLayer] = []
+    private var ratesRead = MonotonicTime.zero
     /// By layer.
     private var keyframeAsked = [MonotonicTime?](repeating: nil, count: PublishCounters.maximumLayerCount)
     private let context: EmbeddedRouterContext
@@ -50,6 +53,9 @@ final class PublisherTap: MediaSink {
     // MARK: - MediaSink
 
     func forward(_ packets: UnsafeBufferPointer<MediaPacket>, of run: MediaRun) {
+        guard !writers.isEmpty else { return }
+        // Also while nobody wants pictures: they may fit again.
+        tellRates(at: run.arrival)
         let readerCount = lookWhoWants(run.track)
         guard readerCount > 0 else { return }
         var start = 0
@@ -65,6 +71,19 @@ final class PublisherTap: MediaSink {
             handOver(block)
             start = end
         }
+    }
+
+    /// Sinks hear of rates by the quarter. Viewers near their ceiling have to know them as they are, and not a peak for good.
+    private func tellRates(at now: MonotonicTime) {
+        guard now - ratesRead >= Self.ratesInterval else { return }
+        ratesRead = now
+        let layers = publication.layers
+        if layers != toldLayers { tell(layers) }
+    }
+
+    private func tell(_ layers: [VideoLayer]) {
+        toldLayers = layers
+        for writer in writers { writer.feed.tell(layers) }
     }
 
     /// Asked once for a run: what a reader wants may change meanwhile.
@@ -118,7 +137,7 @@ final class PublisherTap: MediaSink {
 
     func formatChanged(_ track: TrackID, to format: TrackFormat) {}
     func muteChanged(_ track: TrackID, isMuted: Bool) {}
-    func layersChanged() { for writer in writers { writer.feed.tell(publication.layers) } }
+    func layersChanged() { tell(publication.layers) }
     func restarted() { epoch &+= 1 }
 
     func ended(_ reason: SessionEnd) {
@@ -130,6 +149,7 @@ final class PublisherTap: MediaSink {
 
     private static let unread = [MonotonicTime](repeating: .zero, count: PublishCounters.maximumLayerCount + 1)
     private static let clockInterval: Duration = .milliseconds(200)
+    private static let ratesInterval: Duration = .seconds(5)
     private static let keyframeInterval: Duration = .milliseconds(500)
 }
 
