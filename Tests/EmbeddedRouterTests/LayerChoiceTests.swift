@@ -13,13 +13,13 @@ import Wire
 @testable import EmbeddedRouter
 @testable import StageHub
 
-/// The WHEP endpoint behind a real server, with one session that nobody has claimed.
+/// Two workers' WHEP endpoints behind real servers, on one loop, with one session that nobody has claimed.
 private final class Site {
     let loop: EventLoop
     let entry: SubscriberEntry
-    private let server: HTTPServer
-    private let endpoint: WHEPEndpoint
-    private let address: SocketAddress
+    private var servers: [HTTPServer] = []
+    private var endpoints: [WHEPEndpoint] = []
+    private var addresses: [SocketAddress] = []
 
     init() throws {
         loop = try EventLoop()
@@ -35,22 +35,27 @@ private final class Site {
             watched: WatchedKey(stageID: "s", participantID: "alice"), offer: offer, sources: SubscriberOfferTests.sources,
             layer: .init(), context: context)
         context.entries[entry.transport.id] = entry
-        let endpoint = try WHEPEndpoint(loop: loop, context: context)
-        self.endpoint = endpoint
         let configuration = HTTPServerConfiguration(
             requestTimeout: .seconds(10), idleTimeout: .seconds(60), maximumBodyLength: 64 << 10, maximumConnections: 100,
             maximumConnectionsPerAddress: 100)
-        server = HTTPServer(loop: loop, configuration: configuration) { request, exchange in
-            if !endpoint.handle(request, exchange) { exchange.respond(HTTPResponse(.notFound)) }
+        for _ in 0..<2 {
+            let endpoint = try WHEPEndpoint(loop: loop, context: context)
+            let server = HTTPServer(loop: loop, configuration: configuration) { request, exchange in
+                if !endpoint.handle(request, exchange) { exchange.respond(HTTPResponse(.notFound)) }
+            }
+            addresses.append(try server.listen(on: SocketAddress(.loopback, port: 0)))
+            servers.append(server)
+            endpoints.append(endpoint)
         }
-        address = try server.listen(on: SocketAddress(.loopback, port: 0))
     }
 
     deinit { loop.letGo() }
 
-    func ask(_ method: String, _ path: String, body: String = "", token: String? = "good") throws -> HTTPTestClient {
+    func ask(
+        _ method: String, _ path: String, body: String = "", token: String? = "good", worker: Int = 0
+    ) throws -> HTTPTestClient {
         try HTTPTestClient(
-            loop: loop, to: address, "\(method) /whep/sessions/\(entry.transport.id)\(path)", token: token, body: body)
+            loop: loop, to: addresses[worker], "\(method) /whep/sessions/\(entry.transport.id)\(path)", token: token, body: body)
     }
 
     func answer(_ method: String, _ path: String, body: String = "", token: String? = "good") throws -> String {
@@ -145,6 +150,15 @@ struct LayerChoiceTests {
         #expect(site.wait { open.allSatisfy(\.isClosed) })
         let again = try site.ask("GET", "/events/layers")
         #expect(site.wait { again.text.contains("text/event-stream") })
+    }
+
+    @Test func `streams of one session on two workers are told of the same, and end by one DELETE`() throws {
+        let streams = [try site.ask("GET", "/events/layers"), try site.ask("GET", "/events/layers", worker: 1)]
+        #expect(site.wait { streams.allSatisfy { $0.text.contains("text/event-stream") } })
+        site.tell()
+        #expect(site.wait { streams.allSatisfy { $0.text.contains(#""current":"low""#) } })
+        #expect(try site.answer("DELETE", "/events/layers").hasPrefix("HTTP/1.1 200 "))
+        #expect(site.wait { streams.allSatisfy(\.isClosed) })
     }
 
     @Test func `twice a second a session is asked after for nothing`() {

@@ -1,12 +1,13 @@
 import EventLoop
 import StageHub
+import Synchronization
 import Wire
 
 /// What one viewer wants and what it gets, between the HTTP requests that ask and the session that sends. Media never comes here.
 final class LayerDesk: Sendable {
     enum Event: Sendable, Equatable {
         case changed(LayerState)
-        /// The session is over.
+        /// The session is over, or its client wants no more streams.
         case ended
     }
 
@@ -61,26 +62,35 @@ final class LayerDesk: Sendable {
     }
 
     /// Tells `sender` how it stands now, then what changes, until `stopListening`.
-    /// - Returns: false when the session is over, or has its greatest number of listeners.
-    func listen(_ stream: Int, _ sender: MailboxSender<Notice>) -> Bool {
+    /// - Returns: the stream's number in its notices, which no other stream of any worker has; nil when the session is over, or
+    ///   has its greatest number of listeners.
+    func listen(_ sender: MailboxSender<Notice>) -> Int? {
         content.withLock { content in
-            guard !content.hasEnded, content.listeners.count < Self.maximumListeners else { return false }
+            guard !content.hasEnded, content.listeners.count < Self.maximumListeners else { return nil }
+            let stream = Self.streamCount.add(1, ordering: .relaxed).newValue
             content.listeners[stream] = sender
             sender.send(Notice(stream: stream, event: .changed(content.state)))
-            return true
+            return stream
         }
     }
 
     func stopListening(_ stream: Int) { content.withLock { $0.listeners[stream] = nil } }
 
-    func end() {
+    /// Ends all streams, on whatever workers they are.
+    func dismissListeners() {
         content.withLock { content in
-            content.hasEnded = true
             content.tell(.ended)
             content.listeners = [:]
         }
     }
 
+    func end() {
+        content.withLock { $0.hasEnded = true }
+        dismissListeners()
+    }
+
+    /// Of all sessions.
+    private static let streamCount = Atomic<Int>(0)
     /// A page has one; a second one while it comes anew.
     static let maximumListeners = 2
     /// The watch page asks every two seconds, and whenever its viewer chooses.

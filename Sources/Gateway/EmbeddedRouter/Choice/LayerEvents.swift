@@ -20,7 +20,6 @@ final class LayerEvents {
     }
 
     private var streams: [Int: Stream] = [:]
-    private var lastNumber = 0
     private var notices: Mailbox<LayerDesk.Notice>?
 
     /// - Throws: when the system gives no more descriptors.
@@ -44,19 +43,12 @@ final class LayerEvents {
     /// - Parameter names: as `kinds` wrote them into the stream's URL.
     func open(_ entry: SubscriberEntry, names: String, _ exchange: HTTPExchange) throws(Refusal) {
         let kinds = Set(names.split(separator: ",").compactMap { Kind(rawValue: String($0)) })
-        lastNumber += 1
-        let number = lastNumber
-        guard let notices, entry.desk.listen(number, notices.sender) else { throw Refusal(.overloaded) }
+        guard let notices, let number = entry.desk.listen(notices.sender) else { throw Refusal(.overloaded) }
         guard let events = exchange.startEventStream(headers: ["Access-Control-Allow-Origin": "*"]) else {
             return entry.desk.stopListening(number)
         }
         events.onClosed = { [unowned self] in close(number) }
         streams[number] = Stream(entry: entry, kinds: kinds, events: events)
-    }
-
-    /// The client's DELETE: all streams of that session on this worker.
-    func close(of entry: SubscriberEntry) {
-        for (number, stream) in streams where stream.entry === entry { close(number) }
     }
 
     private func close(_ number: Int) {

@@ -174,7 +174,7 @@ public final class WHEPEndpoint {
 
     private func closeEvents(_ request: HTTPRequest, _ id: String) -> HTTPResponse {
         do throws(Refusal) {
-            events.close(of: try find(request, id))
+            try find(request, id).desk.dismissListeners()
             return HTTPResponse(.ok)
         } catch { return Problem.response(error) }
     }
