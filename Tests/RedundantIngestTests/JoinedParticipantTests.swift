@@ -115,6 +115,14 @@ final class JoinedParticipantTests {
         #expect(count < 50, "\(count) in 100 runs")
     }
 
+    @Test func `participants whose leases were granted in the same millisecond are sessions of their own`() {
+        func sessionID(_ participant: String) -> String {
+            JoinedParticipant.sessionID(
+                of: PublishLease(participantID: participant, stageID: "s", stageSessionID: "st", generation: 1_790_000_000_000))
+        }
+        #expect(sessionID("both") != sessionID("others"))
+    }
+
     @Test func `encoders that differ are told of, those that are alike are not`() {
         let full = EncoderPicture(width: 1_280, height: 720, framesPerSecond: 30)
         #expect(full.difference(from: EncoderPicture(width: 1_280, height: 720, framesPerSecond: 29.97)) == nil)

@@ -175,8 +175,7 @@ final class JoinedParticipant {
     private func begin(_ lease: PublishLease) {
         guard let first = sources.first?.feed else { return finish(.connectionLost) }
         let origin = first.origin.map { origin in
-            PublishOrigin(
-                sessionID: "joined-\(String(lease.generation, radix: 16))", source: origin.source, userAgent: origin.userAgent)
+            PublishOrigin(sessionID: Self.sessionID(of: lease), source: origin.source, userAgent: origin.userAgent)
         }
         let publication = Publication(
             grant: grant, lease: lease, ingestProtocol: first.ingestProtocol, origin: origin, timeline: Timeline())
@@ -185,6 +184,11 @@ final class JoinedParticipant {
         self.output = output
         worker.show(publication)
         decide()
+    }
+
+    /// With the participant in it: a cluster's servers give two of them the same generation in the same millisecond.
+    static func sessionID(of lease: PublishLease) -> String {
+        "joined-\(lease.participantID)-\(String(lease.generation, radix: 16))"
     }
 
     /// The lease was taken away, by somebody who joins this participant elsewhere or by an operator.
