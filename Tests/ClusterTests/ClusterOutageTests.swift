@@ -1,6 +1,7 @@
 import Admission
 import Cluster
 import EventLoop
+import Redis
 import Refusals
 import Settings
 import Store
@@ -44,6 +45,25 @@ struct ClusterOutageTests {
         #expect(claims.allSatisfy { $0.holder.ends.isEmpty })
         // New ones need not wait: the server has forgotten nobody.
         #expect(waitUntil { TestClaim("new", at: nodes[1]).settled().lease != nil })
+    }
+
+    @Test func `a server that answers but writes nothing is told once with its words, and once when it writes again`() throws {
+        let server = try RedisServer()
+        let node = try TestNode("a", on: server) { Self.quick(&$0) }
+        defer { withExtendedLifetime((server, node)) {} }
+        try #require(node.waitUntilReady())
+        _ = try server.ask("CONFIG", "SET", "maxmemory", "1")
+        #expect(waitUntil { !node.refusals.withLock { $0.isEmpty } })
+        guard case .refused(let refusal)? = node.refusals.withLock({ $0.first ?? nil }) else {
+            return #expect(Bool(false), "not told why")
+        }
+        #expect(refusal.message.contains("maxmemory"))
+        #expect(TestClaim("p", at: node).settled().refusal?.code == .platformAway)
+        _ = try server.ask("CONFIG", "SET", "maxmemory", "0")
+        #expect(waitUntil { node.refusals.withLock { $0.count } == 2 })
+        let told = node.refusals.withLock { $0 }
+        #expect(told.last == .some(nil))
+        #expect(waitUntil { TestClaim("p", at: node).settled().lease != nil })
     }
 
     @Test func `a server that comes back empty learns from the holders what they hold, and lets nobody in before`() throws {

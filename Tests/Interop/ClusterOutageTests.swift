@@ -27,6 +27,24 @@ extension Interop {
             }
         }
 
+        @Test(.timeLimit(.minutes(10)))
+        func `operators hear of servers that answer but write nothing`() throws {
+            let platform = try Platform()
+            _ = try platform.redis.ask("CONFIG", "SET", "maxmemory", "1")
+            expect("the nodes notice", within: .seconds(60)) {
+                platform.nodes.allSatisfy { $0.count(of: "cluster_writes_refused") == 1 }
+            }
+            try checkRefusal(platform)
+            #expect(try platform.nodes[0].admin("readyz").contains("maxmemory"))
+            #expect(Gateway.sample("stagedoor_cluster_connected", in: try platform.nodes[0].admin("metrics")) == 0)
+            _ = try platform.redis.ask("CONFIG", "SET", "maxmemory", "0")
+            expect("the nodes are told of the end", within: .seconds(60)) {
+                platform.nodes.allSatisfy { $0.count(of: "cluster_writes_taken") == 1 }
+            }
+            #expect(try platform.nodes[0].admin("readyz").contains("\"ok\""))
+            platform.stop()
+        }
+
         @Test(.enabled(if: Platform.isWhole), .timeLimit(.minutes(10)))
         func `no stream notices a failover by Sentinel`() throws {
             let group = try RedisFailoverGroup(["appendonly yes", "appendfsync always"])

@@ -10,6 +10,8 @@ import Wire
 public final class ClusterMember {
     /// Told of the server's coming and going.
     public var onStateChange: (RedisState) -> Void = { _ in }
+    /// Told why the server has written nothing for a while though it answers, and of nil once it writes again.
+    public var onWritesChange: (RedisError?) -> Void = { _ in }
     /// Whether the node hears what others say; what it missed it reads at the next renewal.
     public private(set) var isListening = false
     /// What this node tells others of itself, with its next heartbeat.
@@ -44,6 +46,8 @@ public final class ClusterMember {
     private var subscription: RedisSubscription?
     private var timer: TimerWatch?
     private var validation: TimerWatch?
+    /// As `onWritesChange` was told; a server that comes back has to take a heartbeat first.
+    private var isRefusing = false
     private var clock: MonotonicTime { loop.now }
 
     /// - Throws: when the kernel gives no more descriptors.
@@ -139,6 +143,7 @@ extension ClusterMember {
             guard let self else { return }
             let answer = (try? reply.get()).flatMap { ClusterAnswer($0, to: call) }
             perform(machine.answered(call, answer, sentAt: sentAt, clock))
+            if case .heartbeat = call { noteHeartbeat(isWritten: answer != nil, reply) }
             if case .renew(let stage, _) = call, case .renewed(let results) = answer, !results.contains(where: \.isLost) {
                 leases.renewed(stageID: stage, sentAt: sentAt)
             }
@@ -150,6 +155,14 @@ extension ClusterMember {
             guard let script = scripts[name] else { return }
             client.evaluate(script, keys: keys, arguments: arguments, reply: reply)
         }
+    }
+
+    private func noteHeartbeat(isWritten: Bool, _ reply: RedisReply) {
+        let isRefused = !isWritten && (isRefusing || machine.outage.isRefusing(at: clock))
+        guard isRefused != isRefusing else { return }
+        isRefusing = isRefused
+        guard isRefused else { return onWritesChange(nil) }
+        if case .failure(let error) = reply { onWritesChange(error) } else { onWritesChange(.unexpected) }
     }
 
     private func take(_ order: ClusterOrder) {

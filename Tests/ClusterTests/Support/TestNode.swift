@@ -13,6 +13,8 @@ import Wire
 final class TestNode: Sendable {
     let leases: ClusterLeases
     let history = Lock<[HistoryWrite]>([])
+    /// Why the server wrote nothing, and nil for each time that it wrote again.
+    let refusals = Lock<[RedisError?]>([])
     private let state: Lock<StoreState>
     private enum Order { case stop, pause }
     private let orders: Lock<MailboxSender<Order>?>
@@ -38,7 +40,7 @@ final class TestNode: Sendable {
         for stage in stages { content.put(.stage(Stage.named(stage))) }
         let state = Lock(content)
         self.state = state
-        let history = history
+        let (history, refusals) = (history, refusals)
         let leases = ClusterLeases(
             settings: settings,
             environment: ClusterLeases.Environment(
@@ -55,6 +57,7 @@ final class TestNode: Sendable {
                 let loop = try EventLoop()
                 let node = try ClusterMember(loop: loop, leases: leases, redis: settingsOfRedis)
                 node.record.publishers = publishers
+                node.onWritesChange = { error in refusals.withLock { $0.append(error) } }
                 let box = try Mailbox<Order>(loop: loop) { order in
                     guard order == .pause else { return loop.stop() }
                     pace.withLock { $0 = .paused }

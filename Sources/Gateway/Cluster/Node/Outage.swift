@@ -69,7 +69,8 @@ package struct Outage: Sendable {
         return hasRefused
     }
 
-    private func isRefusing(at now: MonotonicTime) -> Bool { refusingSince.map { now - $0 > silence } ?? false }
+    /// Whether the server has written nothing for longer than a silence, though it answers.
+    func isRefusing(at now: MonotonicTime) -> Bool { refusingSince.map { now - $0 > silence } ?? false }
 
     /// Leases of a stage could not be renewed though the server was there: one server of several was silent.
     package mutating func begin(_ kind: Grace, at now: MonotonicTime) {

@@ -172,7 +172,7 @@ struct Readiness: Sendable {
     var checks: [HealthEndpoints.Check] {
         [
             HealthEndpoints.Check("draining", failing: gate.isLeaving ? "the node goes away" : nil),
-            HealthEndpoints.Check("cluster", failing: cluster?.fault.withLock { $0 }),
+            HealthEndpoints.Check("cluster", failing: cluster?.fault.withLock { $0.words }),
             HealthEndpoints.Check("overload", failing: gate.closure == .overloaded ? "new publishes are refused" : nil),
         ]
     }

@@ -39,6 +39,7 @@ final class ClusterService: NodeService {
         (self.cluster, self.gate, self.load, self.routers, self.embedded) = (cluster, gate, load, routers, embedded)
         (node.record.nodeURL, node.record.publicURL) = (addresses.node, addresses.public)
         node.onStateChange = { [unowned self] in changed($0) }
+        node.onWritesChange = { [unowned self] in writesChanged($0) }
         ClusterMetrics.register(cluster, in: metrics)
         tell()
         node.start()
@@ -65,15 +66,30 @@ final class ClusterService: NodeService {
     private func changed(_ state: RedisState) {
         switch state {
         case .connected(let servers):
-            cluster.fault.withLock { $0 = nil }
+            cluster.fault.withLock { $0.absence = nil }
             Log.event(.info, "cluster_connected", ["servers": .strings(servers.map { "\($0.address)" })])
         case .away(_, let fault):
             // Each attempt fails for a reason of its own: only the first one is logged.
             let wasFine = cluster.fault.withLock { known in
-                defer { known = "\(fault)" }
-                return known == nil
+                defer { known.absence = "\(fault)" }
+                return known.absence == nil
             }
             if wasFine { Log.event(.error, "cluster_away", ["because": .string("\(fault)")]) }
+        }
+    }
+
+    private func writesChanged(_ error: RedisError?) {
+        let reason: String? =
+            switch error {
+            case nil: nil
+            case .refused(let refusal)?: "\(refusal)"
+            case let error?: "\(error)"
+            }
+        cluster.fault.withLock { $0.refusal = reason }
+        if let reason {
+            Log.event(.error, "cluster_writes_refused", ["because": .string(reason)])
+        } else {
+            Log.event(.info, "cluster_writes_taken")
         }
     }
 
@@ -98,8 +114,8 @@ extension Listeners {
 /// `stagedoor_cluster_…` of the metrics.
 enum ClusterMetrics {
     static func register(_ cluster: ClusterContext, in metrics: MetricsRegistry) {
-        metrics.reading("stagedoor_cluster_connected", "1 while the cluster's servers answer this node.") {
-            cluster.fault.withLock { $0 == nil } ? 1 : 0
+        metrics.reading("stagedoor_cluster_connected", "1 while the cluster's servers answer this node and write.") {
+            cluster.fault.withLock { $0.words == nil } ? 1 : 0
         }
         metrics.reading("stagedoor_cluster_nodes", "Nodes of the platform that live, this one among them.") {
             Double(cluster.leases.nodes.count)

@@ -57,11 +57,21 @@ struct ClusterContext: Sendable {
     let store: RedisStore
     let leases: ClusterLeases
     let redis: RedisSettings
-    /// Why the servers cannot be had; nil while they answer.
-    let fault = Lock<String?>("not connected yet")
+    let fault = Lock(ClusterFault())
 
     var neighbours: Neighbours { Neighbours(leases.nodes, of: leases.settings.nodeID) }
 
     /// The stage routers that the heartbeats of other nodes call alive.
     var routersSeenByOthers: Set<String> { neighbours.routers }
+}
+
+/// Why the servers let no publish in; both reasons come and go on their own.
+struct ClusterFault: Sendable {
+    /// Why they cannot be had; nil while they answer.
+    var absence: String? = "not connected yet"
+    /// What they say when they answer but write nothing: for want of disk or memory they refuse for as long as that lasts.
+    var refusal: String?
+
+    /// For operators; nil while they answer and write.
+    var words: String? { absence ?? refusal.map { "the servers refuse what is written: \($0)" } }
 }
