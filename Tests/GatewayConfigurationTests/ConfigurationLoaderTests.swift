@@ -126,6 +126,11 @@ struct ConfigurationLoaderTests {
             "webhooks.a.url: \"ftp://x\" is not taken: expected a URL that begins with http:// or https://"
         ),
         ("webhooks: {a: {}}", "webhooks.a.url: is needed"),
+        ("webhooks: https://x", "webhooks: is not taken: expected a mapping such as {studio: {url: …}}"),
+        ("webhooks: [https://x]", "webhooks: is not taken: expected a mapping such as {studio: {url: …}}"),
+        ("accessKeys: hidden", "accessKeys: is not taken: expected a mapping such as {operations: {id: …}}"),
+        ("storage: {abc: /srv/rec}", "storage.abc: is not taken: expected a mapping such as {directory: …}"),
+        ("routers: {a: [embedded]}", "routers.a: is not taken: expected a mapping such as {driver: …}"),
         ("accessKeys: {a: {id: x, secret: short}}", "accessKeys.a: needs an id, and a secret of at least 16 characters"),
         (
             "accessKeys: {a: {id: x, secret: 0123456789abcdef, deny: [\(Array(repeating: "'*'", count: 101).joined(separator: ","))]}}",
@@ -161,6 +166,11 @@ struct ConfigurationLoaderTests {
     ])
     func `what is wrong is told with key, value and what is allowed`(_ yaml: String, _ problem: String) {
         #expect(problems(yaml).first == problem)
+    }
+
+    @Test(arguments: ["webhooks:", "webhooks: {}", "webhooks: ~", "storage: {abc: }", "storage: {abc: {}}"])
+    func `a map or an entry with nothing in it is taken`(_ yaml: String) {
+        #expect(problems(yaml).isEmpty)
     }
 
     @Test func `everything wrong is told at once`() {

@@ -51,7 +51,8 @@ public enum ConfigurationLoader {
         var configuration = StagedoorConfiguration()
         for map in ConfigurationTable.maps { addEntries(of: map, outline, variables, to: &configuration) }
         let keys = ConfigurationTable.keys(of: configuration)
-        var problems = unknownKeys(in: outline, known: keys) + unknownVariables(variables, known: keys)
+        var problems = misplacedValues(in: outline) + unknownKeys(in: outline, known: keys)
+        problems += unknownVariables(variables, known: keys)
         for key in keys {
             guard let raw = sources.setting(at: key.path) else { continue }
             do {
@@ -89,6 +90,18 @@ public enum ConfigurationLoader {
         switch raw {
         case .scalar(let text): return "\"\(text.prefix(80))\""
         case .list(let texts): return "[\(texts.joined(separator: ", ").prefix(80))]"
+        }
+    }
+
+    /// A value in place of a map, or of one of its entries, would set nothing. It is not shown: it may be a secret.
+    private static func misplacedValues(in outline: FileOutline) -> [ConfigurationError.Problem] {
+        outline.values.compactMap { path in
+            let parts = path.split(separator: ".")
+            guard let section = parts.first, parts.count <= 2 else { return nil }
+            guard let map = ConfigurationTable.maps.first(where: { $0.path == section }) else { return nil }
+            let entry = "{\(map.entryKeyPaths[0]): …}"
+            let expected = parts.count == 1 ? "{\(map.exampleName): \(entry)}" : entry
+            return ConfigurationError.Problem(key: path, message: "is not taken: expected a mapping such as \(expected)")
         }
     }
 

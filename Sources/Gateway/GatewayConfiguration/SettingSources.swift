@@ -40,6 +40,8 @@ struct SettingSources {
 struct FileOutline {
     /// Dotted paths of scalars, lists and empty mappings.
     private(set) var leaves: [String] = []
+    /// Those at which a scalar or a list is written.
+    private(set) var values: [String] = []
 
     /// Deeper mappings than any key of ours are not walked.
     private static let maximumDepth = 4
@@ -56,6 +58,7 @@ struct FileOutline {
                 walk(inner, under: path + ".", depth: depth + 1)
             } else {
                 leaves.append(path)
+                if value.mapping == nil, value.null == nil { values.append(path) }
             }
         }
     }
