@@ -43,4 +43,76 @@ struct WebhookDispatcherTests {
         #expect(bench.wait { left.withLock { $0 != nil } })
         #expect(left.withLock { $0 } == 0)
     }
+
+    /// More of them than are in memory at once.
+    @Test
+    func `events behind one that is refused keep no other participant's out, and follow it in order`() throws {
+        let bench = try EventsBench()
+        var isRefusing = true
+        var taken: [String: [String]] = [:]
+        let dispatcher = try WebhookDispatcher(
+            loop: bench.loop, name: "hook", settings: WebhookSettings(), names: ResourceName(), store: bench.store
+        ) { _, body, done in
+            let detail = (try? JSONValue(parsing: body))?["detail"]
+            let participant = detail?["participant_id"]?.string ?? ""
+            guard participant != "refused" || !isRefusing else { return done(500) }
+            taken[participant, default: []].append(detail?["error_code"]?.string ?? "")
+            done(204)
+        }
+        bench.whenever { dispatcher.wake() }
+        let codes = (1...1_100).map { "\($0)" }
+        for code in codes { bench.record(.publishError, of: "refused", code: code) }
+        bench.record(.publishError, of: "other", code: "only")
+        #expect(bench.wait { taken["other"] == ["only"] })
+        isRefusing = false
+        #expect(bench.wait { taken["refused"]?.count == codes.count })
+        #expect(taken["refused"] == codes)
+    }
+
+    @Test
+    func `an outbox that could not be read is read again without a new event`() throws {
+        let bench = try EventsBench()
+        var isThere = false
+        bench.whenever { isThere = true }
+        bench.record(.publishStarted, of: "p")
+        try #require(bench.wait { isThere })
+        var taken = 0
+        let dispatcher = try WebhookDispatcher(
+            loop: bench.loop, name: "hook", settings: WebhookSettings(), names: ResourceName(),
+            store: UnreadableStore(bench.store)
+        ) { _, _, done in
+            taken += 1
+            done(204)
+        }
+        #expect(bench.wait { taken == 1 })
+        withExtendedLifetime(dispatcher) {}
+    }
+}
+
+/// A store whose history cannot be read at the first attempt.
+private final class UnreadableStore: GatewayStore {
+    private let store: EmbeddedStore
+    private let isReadable = Lock(false)
+
+    init(_ store: EmbeddedStore) { self.store = store }
+
+    var state: StoreState { store.state }
+
+    func write<Value: Sendable>(
+        _ body: @escaping @Sendable (inout StateTransaction) throws -> Value,
+        reply: @escaping @Sendable (Result<Value, any Error>) -> Void
+    ) { store.write(body, reply: reply) }
+
+    func record(_ writes: [HistoryWrite]) { store.record(writes) }
+
+    func read<Value: Sendable>(
+        _ body: @escaping @Sendable (any HistoryReading) throws -> Value,
+        reply: @escaping @Sendable (Result<Value, any Error>) -> Void
+    ) {
+        let isFirst = isReadable.withLock { isReadable in
+            defer { isReadable = true }
+            return !isReadable
+        }
+        if isFirst { reply(.failure(StoreError.failed(reason: "the disk"))) } else { store.read(body, reply: reply) }
+    }
 }

@@ -14,6 +14,39 @@ struct WebhookQueueTests {
         return event
     }
 
+    /// Reads again what the queue has left in the outbox, as the dispatcher does.
+    static func refill(_ queue: inout WebhookQueue, from outbox: [ParticipantEvent]) {
+        while let wanted = queue.wanted {
+            let rest = outbox.filter { StageParticipant($0) == wanted.participant && $0.sequence > wanted.after }
+            let page = Array(rest.prefix(WebhookQueue.maximumOfParticipant))
+            queue.addRest(page, of: wanted.participant, restAfter: page.count < rest.count ? page.last?.sequence : nil)
+        }
+    }
+
+    @Test
+    func `of a participant whose event is refused only that one is in memory, and the rest follows it in order`() {
+        var queue = WebhookQueue()
+        let outbox = (1...600 as ClosedRange<Int64>).map { Self.event($0, of: "refused") }
+        for event in outbox { queue.add(event) }
+        #expect(queue.count == WebhookQueue.maximumOfParticipant)
+        for event in queue.due(at: .zero) { queue.failed(event, at: .zero) }
+        #expect(queue.count == 1)
+        let last = Self.event(601, of: "refused")
+        queue.add(last)
+        queue.add(Self.event(602, of: "other"))
+        #expect(queue.count == 2)
+        #expect(queue.due(at: .zero).map(\.sequence) == [602])
+        queue.taken(Self.event(602, of: "other"))
+        var taken: [Int64] = []
+        while let event = queue.due(at: .zero).first {
+            taken.append(event.sequence)
+            queue.taken(event)
+            Self.refill(&queue, from: outbox + [last])
+        }
+        #expect(taken == Array(1...601))
+        #expect(queue.count == 0)
+    }
+
     @Test
     func `one event of a participant is in flight, others go beside it`() {
         var queue = WebhookQueue()
@@ -42,7 +75,8 @@ struct WebhookQueueTests {
     @Test(arguments: Behaviour.allCases)
     func `every event arrives, in order per participant, whatever the receiver does`(_ behaviour: Behaviour) {
         var queue = WebhookQueue()
-        for sequence in 1...60 as ClosedRange<Int64> { queue.add(Self.event(sequence, of: "p\(sequence % 7)")) }
+        let outbox = (1...60 as ClosedRange<Int64>).map { Self.event($0, of: "p\($0 % 7)") }
+        for event in outbox { queue.add(event) }
         var taken: [ParticipantEvent] = []
         var running: [(end: Int64, event: ParticipantEvent, isTaken: Bool)] = []
         var attempts = 0
@@ -57,6 +91,7 @@ struct WebhookQueueTests {
                 }
             }
             running.removeAll { $0.end <= second }
+            Self.refill(&queue, from: outbox)
             for event in queue.due(at: now) {
                 attempts += 1
                 let outcome = behaviour.outcome(at: second, try: attempts)
@@ -89,7 +124,8 @@ struct WebhookQueueTests {
     func `an event that is refused while others are taken is tried ever more seldom`() {
         var queue = WebhookQueue()
         queue.add(Self.event(1, of: "refused"))
-        for sequence in 2...601 as ClosedRange<Int64> { queue.add(Self.event(sequence, of: "taken")) }
+        let others = (2...601 as ClosedRange<Int64>).map { Self.event($0, of: "taken") }
+        for event in others { queue.add(event) }
         var tries: [Int64] = []
         for second in 0..<600 as Range<Int64> {
             let now = MonotonicTime(nanoseconds: second * 1_000_000_000)
@@ -101,6 +137,7 @@ struct WebhookQueueTests {
                     queue.failed(event, at: now)
                 }
             }
+            Self.refill(&queue, from: others)
         }
         // At once when another one has been taken, and from there on after 1, 2, 4 … s.
         #expect(tries == [0, 1, 2, 4, 8, 16, 32, 64, 128, 256, 512])

@@ -9,6 +9,8 @@ struct EventBridgeEncoder: Sendable {
 
     init(names: ResourceName) { self.names = names }
 
+    static func hasForm(_ event: ParticipantEvent) -> Bool { name(event.name) != nil }
+
     /// - Returns: nil for events that have no form there: joining, failing to, leaving, and all that viewers do.
     func encode(_ event: ParticipantEvent) -> JSONValue? {
         guard let name = Self.name(event.name) else { return nil }

@@ -12,8 +12,10 @@ public final class WebhookDispatcher {
     public typealias Send = (_ headers: [(name: String, value: String)], _ body: [UInt8], _ done: @escaping (Int?) -> Void) ->
         Void
 
-    /// Events in memory, at most; the rest waits on disk.
+    /// Events that are read at once. Of the outbox more is read while half as many are in memory; the rest waits on disk.
     static let maximumLoaded = 1_000
+    /// Until an outbox that could not be read is asked again.
+    static let readPause = Duration.seconds(1)
 
     private let loop: EventLoop
     /// The name under which its outbox is kept.
@@ -29,7 +31,10 @@ public final class WebhookDispatcher {
     private var isLoading = false
     private var hasMore = true
     private var isSuspended = false
+    /// How often everything was begun anew: what was asked before does not count.
+    private var beginnings = 0
     private var timer: TimerWatch?
+    private var retry: TimerWatch?
 
     /// - Throws: when the system gives no more descriptors.
     public init(
@@ -54,6 +59,7 @@ public final class WebhookDispatcher {
     public func resume() {
         isSuspended = false
         (queue, loadedThrough, hasMore) = (WebhookQueue(), 0, true)
+        beginnings += 1
         load()
     }
 
@@ -65,27 +71,61 @@ public final class WebhookDispatcher {
     }
 
     private func load() {
-        guard hasMore, !isLoading, !isSuspended, queue.count < Self.maximumLoaded / 2 else { return }
-        isLoading = true
+        guard !isLoading, !isSuspended else { return }
+        if let wanted = queue.wanted { return loadRest(of: wanted.participant, after: wanted.after) }
+        guard hasMore, queue.count < Self.maximumLoaded / 2 else { return }
         hasMore = false
         let (name, after) = (name, loadedThrough)
-        client.read {
+        read {
             try $0.undelivered(to: name, after: after, limit: Self.maximumLoaded)
-        } then: { [weak self] events in
-            self?.loaded(events ?? [])
+        } then: { [unowned self] events in
+            if events.count == Self.maximumLoaded { hasMore = true }
+            loadedThrough = events.last?.sequence ?? loadedThrough
+            for event in deliverable(events) { queue.add(event) }
         }
     }
 
-    private func loaded(_ events: [ParticipantEvent]) {
-        isLoading = false
-        if events.count == Self.maximumLoaded { hasMore = true }
-        var formless: [Int64] = []
-        for event in events {
-            loadedThrough = event.sequence
-            if encoder.encode(event) == nil { formless.append(event.sequence) } else { queue.add(event) }
+    /// What is behind `loadedThrough` comes by itself.
+    private func loadRest(of participant: StageParticipant, after: Int64) {
+        let (name, numbers) = (name, after + 1...max(after + 1, loadedThrough))
+        let limit = WebhookQueue.maximumOfParticipant
+        read {
+            try $0.undelivered(to: name, of: participant, in: numbers, limit: limit)
+        } then: { [unowned self] events in
+            let restAfter = events.count == limit ? events.last?.sequence : nil
+            queue.addRest(deliverable(events), of: participant, restAfter: restAfter)
         }
+    }
+
+    /// One read after the other: how far the outbox has been read does not change under way. What fails is asked again later.
+    private func read(
+        _ body: @escaping @Sendable (any HistoryReading) throws -> [ParticipantEvent],
+        then: @escaping ([ParticipantEvent]) -> Void
+    ) {
+        isLoading = true
+        let beginning = beginnings
+        client.read(body) { [weak self] events in
+            guard let self else { return }
+            guard let events else { return loadLater() }
+            isLoading = false
+            if beginning == beginnings { then(events) }
+            advance()
+        }
+    }
+
+    private func loadLater() {
+        hasMore = true
+        retry = loop.schedule(after: Self.readPause) { [unowned self] in
+            isLoading = false
+            load()
+        }
+    }
+
+    /// Those that have a form; the others are done with.
+    private func deliverable(_ events: [ParticipantEvent]) -> [ParticipantEvent] {
+        let formless = events.filter { !EventBridgeEncoder.hasForm($0) }.map(\.sequence)
         if !formless.isEmpty { store.record([.delivered(target: name, sequences: formless)]) }
-        advance()
+        return events.filter(EventBridgeEncoder.hasForm)
     }
 
     private func advance() {

@@ -34,6 +34,11 @@ public protocol HistoryReading: MetricReading {
     /// Only the store of the node that recorded them has these: that node delivers them.
     func undelivered(to target: String, after: Int64, limit: Int) throws -> [ParticipantEvent]
 
+    /// Those of one participant, oldest first, among the events of these numbers.
+    func undelivered(
+        to target: String, of participant: StageParticipant, in numbers: ClosedRange<Int64>, limit: Int
+    ) throws -> [ParticipantEvent]
+
     /// What all nodes know of a recording of the participant; nil when nothing is known.
     /// - Parameter prefix: of that recording; nil: of the latest one.
     func journal(ofParticipant participantID: String, ofStage arn: String, prefix: String?) throws -> ClusterJournal?

@@ -110,9 +110,14 @@ struct ClusterHistory: HistoryReading {
 
     static let linesAtATime = 1_000
 
-    func undelivered(to target: String, after: Int64, limit: Int) throws -> [ParticipantEvent] {
-        throw StoreError.failed(reason: "what receivers have not taken is known to the node that recorded it")
-    }
+    func undelivered(to target: String, after: Int64, limit: Int) throws -> [ParticipantEvent] { throw Self.undeliveredElsewhere }
+
+    func undelivered(
+        to target: String, of participant: StageParticipant, in numbers: ClosedRange<Int64>, limit: Int
+    ) throws -> [ParticipantEvent] { throw Self.undeliveredElsewhere }
+
+    private static let undeliveredElsewhere =
+        StoreError.failed(reason: "what receivers have not taken is known to the node that recorded it")
 }
 
 extension ClusterHistory {

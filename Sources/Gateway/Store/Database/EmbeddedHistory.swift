@@ -72,6 +72,19 @@ struct EmbeddedHistory: HistoryReading {
             [after, target, limit])
     }
 
+    /// By way of the outbox (`+` keeps from the index): the stage may have had millions of events.
+    func undelivered(
+        to target: String, of participant: StageParticipant, in numbers: ClosedRange<Int64>, limit: Int
+    ) throws -> [ParticipantEvent] {
+        try ParticipantEvent.fetch(
+            database,
+            where: """
+                +stageARN = ? AND +participantID = ? AND sequence IN
+                    (SELECT sequence FROM outbox WHERE target = ? AND sequence BETWEEN ? AND ?) ORDER BY sequence LIMIT ?
+                """,
+            [participant.stageARN, participant.participantID, target, numbers.lowerBound, numbers.upperBound, limit])
+    }
+
     func lastSequence() throws -> Int64 {
         try Int64.fetchOne(database, sql: "SELECT max(sequence) FROM event") ?? 0
     }
