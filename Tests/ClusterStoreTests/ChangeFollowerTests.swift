@@ -45,4 +45,12 @@ struct ChangeFollowerTests {
         #expect(ChangeEntry(.array([.string(Array("2-0".utf8)), fields])) == entry)
         #expect(ChangeEntry(.array([.string(Array("2-0".utf8)), .array([])])) == nil)
     }
+
+    /// As where a stage goes with all that was revoked there.
+    @Test
+    func `an entry of a commit of tens of thousands of records reads back too`() {
+        let entry = entry("2-0", .after, (0..<25_000).map { "sd:{stage-of-twelve}:revocation:\($0)" })
+        let fields = RedisValue.array(entry.fields.map { .string($0.bytes) })
+        #expect(ChangeEntry(.array([.string(Array("2-0".utf8)), fields]))?.keys.count == 25_000)
+    }
 }

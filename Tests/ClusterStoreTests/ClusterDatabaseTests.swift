@@ -134,6 +134,18 @@ struct ClusterDatabaseTests {
     }
 
     @Test
+    func `an entry that cannot be understood has everything read, once`() throws {
+        let first = try bench.open("a")
+        let second = try bench.open("b")
+        try first.database.write { $0.put(stage) }
+        _ = try bench.bench.ask("XADD", "sd:{changes}", "*", "n", "c")
+        #expect(try second.database.catchUp() == .lostTrack)
+        try second.database.reload()
+        #expect(second.database.replica.state.stages[stage.arn] != nil)
+        #expect(try second.database.catchUp() == .followed(unreadable: []))
+    }
+
+    @Test
     func `a transaction runs again on what another node has made meanwhile`() throws {
         let (first, second) = (try prepared(), try bench.open("b"))
         var runs = 0

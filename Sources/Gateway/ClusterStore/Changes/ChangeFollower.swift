@@ -91,6 +91,9 @@ struct ChangeEntry: Equatable, Sendable {
 }
 
 extension ChangeEntry {
+    /// As many keys as a transaction may have: the text is as long as an answer of the servers at most.
+    private static let keyLimits = JSONLimits(maximumLength: .max, maximumValues: .max)
+
     /// Nil for what no node of ours writes.
     init?(_ value: RedisValue) {
         guard let parts = value.elements, parts.count == 2, let id = parts[0].text, let fields = parts[1].elements else {
@@ -99,7 +102,7 @@ extension ChangeEntry {
         var named: [String: String] = [:]
         for index in stride(from: 0, to: fields.count - 1, by: 2) { named[fields[index].text ?? ""] = fields[index + 1].text }
         guard let node = named["n"], let commit = named["c"].flatMap(UInt64.init), let phase = named["p"].flatMap(Phase.init),
-            let keys = named["k"].flatMap({ try? JSONValue(parsing: $0) })?.array
+            let keys = named["k"].flatMap({ try? JSONValue(parsing: $0, limits: Self.keyLimits) })?.array
         else { return nil }
         (self.id, self.node, self.commit, self.phase) = (id, node, commit, phase)
         self.keys = keys.compactMap(\.string)

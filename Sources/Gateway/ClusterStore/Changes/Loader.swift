@@ -50,12 +50,14 @@ struct Loader {
         return unreadable
     }
 
-    /// Entries after one that was read; nil when the stream does not reach back that far.
+    /// Entries after one that was read; nil when the stream does not reach back that far, or has one that nobody understands.
     /// - Parameter newest: the newest entry known, read or our own. If it is gone, so is what it told of.
     func changes(after position: String, newest: String) throws(StoreError) -> [ChangeEntry]? {
         let arguments = [RedisArgument(position), RedisArgument(Self.page), RedisArgument(newest)]
         let answer = try server.run(StoreScript.follow, [schema.changes], arguments)
-        return answer.elements.map { $0.compactMap(ChangeEntry.init) }
+        guard let elements = answer.elements else { return nil }
+        let entries = elements.compactMap(ChangeEntry.init)
+        return entries.count == elements.count ? entries : nil
     }
 
     /// Entries of the stream read at once.

@@ -86,7 +86,7 @@ final class ClusterDatabase {
 
     enum CaughtUp: Equatable {
         case followed(unreadable: [String])
-        /// The stream does not reach back to what was read last: everything is to be read.
+        /// The stream does not tell all that has happened since it was read last: everything is to be read.
         case lostTrack
     }
 
