@@ -115,6 +115,18 @@ struct ConfigurationLoaderTests {
         ),
         ("rtmp: {listen: ':8080'}", "rtmp.listen: port 8080 is taken by http.listen"),
         ("listen: {shared: ':3478'}", "listen.shared: port 3478 is taken by media.listen"),
+        (
+            "https: {listen: '10.0.0.1:443'}\nlisten: {shared: '10.0.0.1:443'}",
+            "listen.shared: port 443 is taken by https.listen"
+        ),
+        (
+            "https: {listen: '10.0.0.1:443'}\nlisten: {shared: '0.0.0.0:443'}",
+            "listen.shared: port 443 is taken by https.listen"
+        ),
+        (
+            "https: {listen: '[::]:443'}\nlisten: {shared: '10.0.0.1:443'}",
+            "listen.shared: port 443 is taken by https.listen"
+        ),
         ("tls: {certificate: a.pem}", "tls: certificate and privateKey belong together: one is missing"),
         ("admin: {auth: none, listen: '[::]:8088'}", "admin.auth: none is for a loopback admin.listen only: expected sigv4"),
         ("platform: {account: '12'}", "platform.account: \"12\" is not taken: expected 12 digits"),
@@ -166,6 +178,15 @@ struct ConfigurationLoaderTests {
     ])
     func `what is wrong is told with key, value and what is allowed`(_ yaml: String, _ problem: String) {
         #expect(problems(yaml).first == problem)
+    }
+
+    @Test(arguments: [
+        "https: {listen: '10.0.0.1:443'}\nlisten: {shared: '10.0.0.2:443'}",
+        "https: {listen: '10.0.0.1:443'}\nlisten: {shared: '[2001:db8::1]:443'}",
+        "http: {listen: ':0'}\nrtmp: {listen: ':0'}",
+    ])
+    func `two addresses have each port, and the kernel chooses others`(_ yaml: String) {
+        #expect(problems(yaml).isEmpty)
     }
 
     @Test(arguments: ["webhooks:", "webhooks: {}", "webhooks: ~", "storage: {abc: }", "storage: {abc: {}}"])

@@ -17,11 +17,20 @@ extension StagedoorConfiguration {
         let listeners =
             [("http.listen", http.listen), ("https.listen", https.listen), ("rtmp.listen", rtmp.listen)] + media
             + [("listen.shared", listen.shared), ("admin.listen", admin.listen)]
-        var seen: [UInt16: String] = [:]
-        return listeners.compactMap { key, listen in
-            guard let port = listen.address?.port, port != 0, let other = seen.updateValue(key, forKey: port) else { return nil }
-            return Problem(key: key, message: "port \(port) is taken by \(other)")
+        let bound: [(key: String, address: SocketAddress)] = listeners.compactMap { key, listen in
+            listen.address.map { (key, $0) }
         }
+        return bound.indices.compactMap { index in
+            let (key, address) = bound[index]
+            guard let other = bound[..<index].first(where: { Self.areOnePlace($0.address, address) }) else { return nil }
+            return Problem(key: key, message: "port \(address.port) is taken by \(other.key)")
+        }
+    }
+
+    /// Two addresses of this machine have each port once, and all addresses have it with each of them.
+    private static func areOnePlace(_ one: SocketAddress, _ other: SocketAddress) -> Bool {
+        guard one.port == other.port, one.port != 0 else { return false }
+        return one.ip == other.ip || one.ip.isUnspecified || other.ip.isUnspecified
     }
 
     private var certificateProblems: [Problem] {
