@@ -74,6 +74,29 @@ extension Interop {
             gateway.stop()
         }
 
+        /// Media Source takes no further track where there was sound alone.
+        @Test(.timeLimit(.minutes(10)))
+        func `a recording of sound alone plays on where pictures follow`() throws {
+            let gateway = try Gateway()
+            let quickstart = gateway.quickstart
+            let page = try ProgramRun([
+                "/usr/bin/python3", Self.script("console_recording.py"), try #require(quickstart.adminURL),
+                try #require(quickstart.accessKeyId), try #require(quickstart.secretAccessKey), try Self.pictures().path, "later",
+            ])
+            expect("a stage that is recorded\n\(page.output)", within: .browserScript) {
+                page.output.contains("the stage is recorded") || !page.isRunning
+            }
+            let client = try WHIPClient.aiortc(gateway, seconds: Encoder.untilStopped, environment: ["VIDEO=later"])
+            expect("sound alone\n\(page.output)", within: .browserScript) {
+                page.output.contains("sound alone plays") || !page.isRunning
+            }
+            client.send(SIGUSR1)
+            #expect(page.status(within: .browserScript) == 0, "\(page.output)\n\(gateway.log.suffix(2_000))")
+            client.send(SIGUSR2)
+            #expect(client.status(within: .seconds(60)) == 0, "\(client.output)")
+            gateway.stop()
+        }
+
         /// Nothing of the console, and nothing of `/v1/`, is on the listeners that everybody reaches.
         @Test(.timeLimit(.minutes(10)))
         func `the public listener has no console`() throws {
