@@ -21,9 +21,11 @@ final class EncoderTap: MediaSink {
                 break
             }
             let part = MediaRun(track: run.track, isKeyframe: run.isKeyframe && start == 0, arrival: run.arrival)
+            let untold = changed
             let count = unsafe block.fill(packets[start...], of: part, news: takeNews(), followsLoss: hasLost)
             guard count > 0 else {
-                hasLost = true
+                // The block goes nowhere: what is new waits for the next one.
+                (changed, hasLost) = (untold, true)
                 break
             }
             feed.push(block)
