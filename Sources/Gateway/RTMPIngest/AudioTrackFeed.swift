@@ -160,8 +160,9 @@ final class AudioTrackFeed {
             channelCount: Int(head.channelCount), mediaTime: lastMediaTime ?? .zero, arrival: arrival)
         if let refusal { return refusal }
         (configuration, carriesOpus, stream) = (.opus, true, nil)
-        publication.setSourceAudioFormat(nil)
+        // In this order, by which who keeps audio as it came hears once what that is now.
         publication.setFormat(.opus(isStereo: head.channelCount == 2), of: .audio)
+        publication.setSourceAudioFormat(nil)
         return nil
     }
 

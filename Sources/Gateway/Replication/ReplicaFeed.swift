@@ -36,7 +36,7 @@ final class ReplicaFeed: SourceAudioSink {
 
     func muteChanged(_ track: TrackID, isMuted: Bool) { for sink in replica.sinks { sink.muteChanged(track, isMuted: isMuted) } }
 
-    func sourceAudioChanged(to format: SourceAudioFormat) { replica.setSourceAudioFormat(format) }
+    func sourceAudioChanged(to format: SourceAudioFormat?) { replica.setSourceAudioFormat(format) }
 
     func forwardSourceAudio(_ frame: UnsafeRawBufferPointer, at mediaTime: Duration, arrival: MonotonicTime) {
         unsafe replica.forwardSourceAudio(frame, at: mediaTime, arrival: arrival)

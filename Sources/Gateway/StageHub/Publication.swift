@@ -121,11 +121,10 @@ public final class Publication {
         for receiver in receivers { unsafe receiver.forward(packets, of: run) }
     }
 
-    /// The ingest's audio is of another format than the hub's packets, which are made from it.
+    /// The ingest's audio is of another format than the hub's packets, which are made from it; nil: they are what came.
     public func setSourceAudioFormat(_ format: SourceAudioFormat?) {
         guard sourceAudioFormat != format else { return }
         sourceAudioFormat = format
-        guard let format else { return }
         for receiver in sourceAudioReceivers { receiver.sourceAudioChanged(to: format) }
     }
 

@@ -108,7 +108,7 @@ final class EncoderMedia {
         guard let parsed = unsafe try? AudioSpecificConfig(parsing: configuration.span.bytes),
             Self.sampleRates.contains(parsed.sampleRate)
         else { return }
-        samplesPerFrame = Int64(parsed.samplesPerFrame)
+        (transcoding, samplesPerFrame) = (nil, Int64(parsed.samplesPerFrame))
         actions += machine?.audioDescribed(.aac(parsed)) ?? []
     }
 

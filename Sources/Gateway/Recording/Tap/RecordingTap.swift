@@ -44,14 +44,14 @@ final class RecordingTap: SourceAudioSink {
 
     func formatChanged(_ track: TrackID, to format: TrackFormat) {
         // Video tells its parameter sets itself.
-        guard case .opus(let isStereo) = format else { return }
+        guard case .opus = format else { return }
         takesSourceAudio = publication.sourceAudioFormat != nil
-        if !takesSourceAudio { note(.opusFormat(isStereo: isStereo)) }
+        if !takesSourceAudio { noteAudioFormat() }
     }
 
-    func sourceAudioChanged(to format: SourceAudioFormat) {
-        takesSourceAudio = true
-        note(.sourceFormat(format))
+    func sourceAudioChanged(to format: SourceAudioFormat?) {
+        takesSourceAudio = format != nil
+        noteAudioFormat()
     }
 
     func layersChanged() { layers.aim(at: publication.layers.first { $0.isActive }?.track ?? layers.target) }
@@ -127,6 +127,17 @@ final class RecordingTap: SourceAudioSink {
     /// Formats come before media, and seldom: they go into the block that the media goes into.
     private func note(_ entry: RecordingBlock.Entry, at now: MonotonicTime? = nil) {
         room(at: now ?? block?.began ?? .zero)?.append(entry)
+    }
+
+    private func noteAudioFormat() {
+        if let audioFormat { note(audioFormat) }
+    }
+
+    /// How the sound that is taken now is to be decoded.
+    private var audioFormat: RecordingBlock.Entry? {
+        if let format = publication.sourceAudioFormat { return .sourceFormat(format) }
+        guard case .opus(let isStereo)? = publication.formats[.audio] else { return nil }
+        return .opusFormat(isStereo: isStereo)
     }
 
     private func handOver() {
