@@ -74,4 +74,19 @@ struct RecordingTapTests {
                 "aac [17, 144]", "frame", isStereo ? "opus stereo" : "opus mono", "packet", "aac [18, 16]", "frame",
             ])
     }
+
+    /// A disk that stalls for longer than the blocks last.
+    @Test func `a format that comes while all blocks are out is told with the first one after`() {
+        publication.setFormat(.opus(isStereo: false), of: .audio)
+        // Each goes into a block of its own; nobody reads.
+        let moments = (0..<RecordingBlockPool.maximumBlocks + 10).map { MonotonicTime.zero + .milliseconds(200 * $0) }
+        for moment in moments { bringPacket(at: moment) }
+        publication.setFormat(.opus(isStereo: true), of: .audio)
+        bringPacket(at: moments[moments.count - 1])
+        let before = read()
+        #expect(before.filter { $0 != "packet" } == ["opus mono"] && before.count == 1 + RecordingBlockPool.maximumBlocks)
+        bringPacket(at: moments[moments.count - 1])
+        publication.end(.closed)
+        #expect(read() == ["lost", "opus stereo", "packet"])
+    }
 }

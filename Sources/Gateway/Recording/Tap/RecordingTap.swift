@@ -115,16 +115,21 @@ final class RecordingTap: SourceAudioSink {
             handOver()
         }
         guard let next = pool.take() else {
-            hasLost = true
+            if !hasLost { (hasLost, clockRead) = (true, [nil, nil]) }
             return nil
         }
         next.begin(at: now)
-        if hasLost { next.append(.lost) }
+        if hasLost {
+            // What was noted meanwhile is lost as well: another format, or what made clocks others, which are read again at once.
+            next.append(.lost)
+            if let audioFormat { next.append(audioFormat) }
+        }
         (block, hasLost) = (next, false)
         return next
     }
 
-    /// Formats come before media, and seldom: they go into the block that the media goes into.
+    /// Formats come before media, and seldom: they go into the block that the media goes into. Where there is none, the first block
+    /// after it tells them.
     private func note(_ entry: RecordingBlock.Entry, at now: MonotonicTime? = nil) {
         room(at: now ?? block?.began ?? .zero)?.append(entry)
     }
