@@ -18,14 +18,14 @@ public final class TLSContext: Sendable {
     public init(
         server identity: Identity, named others: [Identity] = [], minimumVersion: TLSVersion = .tls12
     ) throws(OpenSSLError) {
-        ERR_clear_error()
-        unsafe handle = try OpenSSLError.check(SSL_CTX_new(TLS_server_method()), "SSL_CTX_new")
-        role = .server
+        // Before the handle: what is thrown until all properties are set runs no `deinit`.
         var contexts: [(certificate: Certificate, context: TLSContext)] = []
         for other in others {
             contexts.append((other.certificate, try TLSContext(server: other, minimumVersion: minimumVersion)))
         }
-        named = NamedContexts(contexts)
+        (named, role) = (NamedContexts(contexts), .server)
+        ERR_clear_error()
+        unsafe handle = try OpenSSLError.check(SSL_CTX_new(TLS_server_method()), "SSL_CTX_new")
         configure(minimumVersion)
         if !others.isEmpty { chooseByName() }
         unsafe SSL_CTX_ctrl(handle, SSL_CTRL_SET_SESS_CACHE_MODE, Int(SSL_SESS_CACHE_OFF), nil)
