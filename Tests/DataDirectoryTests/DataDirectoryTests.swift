@@ -1,6 +1,7 @@
-import DataDirectory
 import Foundation
 import Testing
+
+@testable import DataDirectory
 
 @Suite("Data directory")
 struct DataDirectoryTests {
@@ -24,6 +25,28 @@ struct DataDirectoryTests {
         let mode = try FileManager.default.attributesOfItem(atPath: path + "/sdp/a")[.posixPermissions] as? Int
         #expect(mode == 0o600)
         #expect(try FileManager.default.contentsOfDirectory(atPath: path + "/sdp") == ["a"])
+    }
+
+    /// After a rename alone a loss of power may bring back the former file, or none.
+    @Test func `a file is on disk before it is renamed, and its name there after that`() throws {
+        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+        var steps: [String] = []
+        try AtomicFile.write(Array("one".utf8), to: path + "/a") { descriptor in
+            var status = stat()
+            fstat(descriptor, &status)
+            let isRenamed = FileManager.default.fileExists(atPath: path + "/a")
+            steps.append("\(status.st_mode & S_IFMT == S_IFDIR ? "folder" : "file"), \(isRenamed ? "renamed" : "a draft")")
+            return 0
+        }
+        #expect(steps == ["file, a draft", "folder, renamed"])
+        #expect(throws: DataDirectoryError.failed("write \(path)", errno: EIO)) {
+            var count = 0
+            try AtomicFile.write(Array("two".utf8), to: path + "/a") { _ in
+                count += 1
+                errno = EIO
+                return count == 1 ? 0 : -1
+            }
+        }
     }
 
     @Test func `exchanges a file for its draft, whole and privately`() throws {

@@ -39,7 +39,11 @@ internal import Glibc
     public func tellHolder() throws(DataDirectoryError) { try Self.writeHolder(lockDescriptor, path + "/lock") }
 
     /// Creates a folder inside, mode 0700.
-    public func makeFolder(_ name: String) throws(DataDirectoryError) { try Self.makeDirectory(path + "/" + name) }
+    public func makeFolder(_ name: String) throws(DataDirectoryError) {
+        try Self.makeDirectory(path + "/" + name)
+        // Else it may be gone with what is written into it.
+        try AtomicFile.synchroniseFolder(of: path + "/" + name)
+    }
 
     /// Replaces `name` by `bytes`: readers see the old file or the new one, never a part. Mode 0600.
     public func write(_ bytes: [UInt8], to name: String) throws(DataDirectoryError) {
