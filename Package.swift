@@ -92,7 +92,7 @@ let modules: [Module] = [
     platform("GatewayLogging", ["EventLoop", "CShim", "JSON", "Wire"]),
     platform("GatewayMetrics", ["EventLoop", "Wire"]),
     platform("DataDirectory", ["CShim"]),
-    platform("HTTPServer", ["EventLoop", "Sockets", "HTTP", "JSON", "OpenSSL", "Wire"]),
+    platform("HTTPServer", ["EventLoop", "Sockets", "GatewayMetrics", "HTTP", "JSON", "OpenSSL", "Wire"]),
     platform("Redis", ["CHiredis", "EventLoop", "Sockets", "OpenSSL", "Wire"]),
     platform("HTTPClient", ["EventLoop", "CCurl", "Wire"], testUses: ["Sockets", "HTTP", "HTTPServer", "OpenSSL"]),
 

@@ -1,4 +1,5 @@
 import EventLoop
+import GatewayMetrics
 import Glibc
 import HTTP
 import HTTPServer
@@ -55,7 +56,7 @@ struct HTTPServerFeatureTests {
         let clients = try (0..<4).map { _ in try server.connect() }
         for client in clients { client.stream.write(Self.proxyHeader) }
         #expect(server.wait { clients.filter(\.isClosed).count == 2 })
-        #expect(server.server.counters.refused == 2)
+        #expect(server.server.counters.refused.value == 2)
     }
 
     @Test func `version 1 is refused by name`() throws {

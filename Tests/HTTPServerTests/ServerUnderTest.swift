@@ -22,14 +22,17 @@ final class ServerUnderTest {
         var streams: [HTTPEventStream] = []
     }
 
-    init(tls: TLSContext? = nil, _ change: (inout HTTPServerConfiguration) -> Void = { _ in }) throws {
+    init(
+        tls: TLSContext? = nil, counters: HTTPServerCounters = HTTPServerCounters(),
+        _ change: (inout HTTPServerConfiguration) -> Void = { _ in }
+    ) throws {
         var configuration = HTTPServerConfiguration.ofTests
         configuration.maximumBodyLength = { _ in 1000 }
         change(&configuration)
         loop = try EventLoop()
         let inbox = Inbox()
         self.inbox = inbox
-        server = HTTPServer(loop: loop, configuration: configuration) { Self.handle($0, $1, inbox) }
+        server = HTTPServer(loop: loop, configuration: configuration, counters: counters) { Self.handle($0, $1, inbox) }
         address = try server.listen(on: SocketAddress(.loopback, port: 0), tls: tls)
     }
 

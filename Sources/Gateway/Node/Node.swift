@@ -246,6 +246,7 @@ extension Node {
             AdminSite.Environment(
                 metricsSettings: configuration.metrics,
                 server: HTTPServerConfiguration(configuration.admin, trustedProxies: configuration.trustedProxies),
+                counters: HTTPServerCounters(instruments.metrics, listener: "admin"),
                 health: HealthEndpoints(
                     loops: instruments.loops, readiness: { readiness.checks },
                     metrics: { instruments.metrics.exposition() }),

@@ -263,7 +263,8 @@ final class HTTPConnection {
             eventStream?.keepAlive()
             timer?.rearm(after: HTTPEventStream.keepAliveInterval)
         case .awaitingProxyHeader, .idle, .reading:
-            server.count(\.timedOut)
+            // Who has been answered may rest until then: that is nobody's fault.
+            if requestCount == 0 { server.count(\.timedOut) }
             close()
         case .closing: break
         }

@@ -1,4 +1,5 @@
 public import EventLoop
+import GatewayMetrics
 public import HTTP
 public import OpenSSL
 public import Sockets
@@ -21,7 +22,7 @@ public final class HTTPServer {
     /// Changes apply to what begins later.
     public var configuration: HTTPServerConfiguration
     /// Since the server was made.
-    public private(set) var counters = HTTPServerCounters()
+    public let counters: HTTPServerCounters
     /// Called when a listener cannot take connections, or cannot listen again (errno), at most ten times a second.
     public var onExhausted: (CInt) -> Void = { _ in }
 
@@ -50,8 +51,11 @@ public final class HTTPServer {
     }
 
     /// A server that listens nowhere yet: `listen(on:)` follows.
-    public init(loop: EventLoop, configuration: HTTPServerConfiguration, handler: @escaping Handler) {
-        (self.loop, self.configuration, self.handler) = (loop, configuration, handler)
+    public init(
+        loop: EventLoop, configuration: HTTPServerConfiguration, counters: HTTPServerCounters = HTTPServerCounters(),
+        handler: @escaping Handler
+    ) {
+        (self.loop, self.configuration, self.counters, self.handler) = (loop, configuration, counters, handler)
         total = configuration.openConnections
     }
 
@@ -113,7 +117,7 @@ public final class HTTPServer {
             if let peer { release(peer) }
             return refuse(stream)
         }
-        counters.accepted += 1
+        count(\.accepted)
         lastNumber += 1
         let connection = HTTPConnection(
             server: self, number: lastNumber, stream: stream, tls: tls, countedAddress: peer,
@@ -124,7 +128,7 @@ public final class HTTPServer {
     }
 
     private func refuse(_ stream: TCPStream) {
-        counters.refused += 1
+        count(\.refused)
         stream.close()
     }
 
@@ -163,7 +167,7 @@ extension HTTPServer {
         forgetFormerNewcomers()
         if total.add(upTo: configuration.maximumConnections) { return true }
         if let newcomer = newcomers.popFirst().flatMap({ connections[$0] }) {
-            counters.displaced += 1
+            count(\.displaced)
             newcomer.close()
         } else {
             connections.values.filter(\.isKeptIdle).min { $0.idleSince < $1.idleSince }?.close()
@@ -203,7 +207,7 @@ extension HTTPServer {
         completed?()
     }
 
-    func count(_ field: WritableKeyPath<HTTPServerCounters, Int>) { counters[keyPath: field] += 1 }
+    func count(_ field: KeyPath<HTTPServerCounters, Counter>) { counters[keyPath: field].increment() }
 
     /// The `Date` field, made once a second.
     var dateField: String {
@@ -249,22 +253,6 @@ public struct HTTPServerConfiguration: Sendable {
         self.maximumBodyLength = { _ in maximumBodyLength }
         (self.maximumConnections, self.maximumConnectionsPerAddress) = (maximumConnections, maximumConnectionsPerAddress)
     }
-}
-
-/// What a server has done and refused, for its metrics.
-public struct HTTPServerCounters: Equatable, Sendable {
-    /// Connections taken.
-    public var accepted = 0
-    /// Turned away because the server, or their address, had its share.
-    public var refused = 0
-    /// Closed without a whole request, for a newcomer, when there was no place left.
-    public var displaced = 0
-    /// Requests that reached a handler.
-    public var requests = 0
-    /// Requests refused before a handler saw them: malformed, too large.
-    public var malformed = 0
-    /// Requests or connections cut by a deadline.
-    public var timedOut = 0
 }
 
 /// How many connections the servers of one configuration have. Shared by their loops.

@@ -17,6 +17,7 @@ final class AdminSite: NodeService {
     struct Environment {
         var metricsSettings: MetricsSettings
         var server: HTTPServerConfiguration
+        var counters: HTTPServerCounters
         var health: HealthEndpoints
         var api: ControlPlane
         var events: EventService
@@ -40,7 +41,9 @@ final class AdminSite: NodeService {
     init(loop: EventLoop, socket: BoundSocket?, _ environment: Environment) throws {
         self.environment = environment
         isOnLoopback = socket?.localAddress.ip.isLoopback ?? true
-        let server = HTTPServer(loop: loop, configuration: environment.server) { [unowned self] in answer($0, $1) }
+        let server = HTTPServer(loop: loop, configuration: environment.server, counters: environment.counters) { [unowned self] in
+            answer($0, $1)
+        }
         self.server = server
         server.onExhausted = { Log.cannotAccept("admin", $0) }
         if let socket { try server.listen(on: socket) }

@@ -3,6 +3,7 @@ import ClientConfiguration
 import EmbeddedRouter
 import EventLoop
 import GatewayLogging
+import GatewayMetrics
 import HTTP
 import HTTPClient
 import HTTPServer
@@ -38,7 +39,9 @@ final class PublicSite {
     private let watch: WatchEndpoint?
     private let foreign: ForeignAnswers
 
-    init(loop: EventLoop, sockets: WorkerSockets, _ environment: Environment, host: PublicationHost) throws {
+    init(
+        loop: EventLoop, sockets: WorkerSockets, _ environment: Environment, host: PublicationHost, metrics: MetricsRegistry
+    ) throws {
         let whip = try Self.makeWHIP(loop: loop, environment)
         whip?.host = host
         let whep = try environment.webRTC.embedded.map { try WHEPEndpoint(loop: loop, context: $0) }
@@ -59,8 +62,12 @@ final class PublicSite {
             exchange.respond(ProblemDocument(.notFound, detail: "Nothing is served at \(request.path)."))
         }
         let (http, https) = (
-            HTTPServer(loop: loop, configuration: environment.http, handler: answer),
-            HTTPServer(loop: loop, configuration: environment.https, handler: answer)
+            HTTPServer(
+                loop: loop, configuration: environment.http, counters: HTTPServerCounters(metrics, listener: "http"),
+                handler: answer),
+            HTTPServer(
+                loop: loop, configuration: environment.https, counters: HTTPServerCounters(metrics, listener: "https"),
+                handler: answer)
         )
         http.onExhausted = { Log.cannotAccept("http", $0) }
         https.onExhausted = { Log.cannotAccept("https", $0) }

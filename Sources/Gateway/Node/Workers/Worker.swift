@@ -94,7 +94,8 @@ final class Worker {
         HandshakeScheduler.of(loop).limits = environment.handshakes
         HandshakeMetrics.watch(loop, name: name, in: environment.instruments.metrics)
         try openMedia(sockets)
-        site = try PublicSite(loop: loop, sockets: sockets, environment.site, host: publications)
+        site = try PublicSite(
+            loop: loop, sockets: sockets, environment.site, host: publications, metrics: environment.instruments.metrics)
         if let socket = sockets.rtmp { try openRTMP(socket, worker: sockets.index) }
         if let socket = sockets.shared { try openShared(socket, worker: sockets.index) }
         let shares = environment.rtmp.shares
