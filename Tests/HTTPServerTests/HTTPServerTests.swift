@@ -201,6 +201,18 @@ struct HTTPServerTests {
         #expect(clients.count { $0.isClosed } == 0)
     }
 
+    /// As conf/stagedoor.yaml says: an address may come to each worker.
+    @Test func `servers of one configuration count an address each for itself`() throws {
+        let site = try ServerUnderTest { ($0.maximumConnectionsPerAddress, $0.countsLoopback) = (1, true) }
+        let other = HTTPServer(loop: site.loop, configuration: site.server.configuration) { _, exchange in
+            exchange.respond(HTTPResponse(.ok))
+        }
+        let addresses = [site.address, try other.listen(on: SocketAddress(.loopback, port: 0))]
+        let clients = try (addresses + addresses).map { RawClient(try TCPStream(loop: site.loop, connectingTo: $0)) }
+        #expect(site.wait { clients[2].isClosed && clients[3].isClosed })
+        #expect(site.server.connectionCount == 1 && other.connectionCount == 1)
+    }
+
     @Test func `nobody makes way for one whose address has its share`() throws {
         let server = try ServerUnderTest {
             ($0.maximumConnections, $0.maximumConnectionsPerAddress, $0.countsLoopback) = (2, 2, true)

@@ -35,7 +35,7 @@ extension ConfigurationTable {
                     "Time for the handshake, absolute."),
                 Key(
                     "tls.handshakesPerSecond", \.tls.handshakesPerSecond, .restart, in: 1...10_000, unit: "handshakes a second",
-                    "Anonymous handshakes per address (IPv6: /64); success raises an address's allowance."),
+                    "Anonymous TLS handshakes per address (IPv6: /64) and worker; success raises an address's allowance."),
             ]),
         Section(
             ConfigurationMap(

@@ -10,7 +10,11 @@ extension ConfigurationTable {
                     "Connections that have not yet shown a credential; over it the oldest goes."),
                 Key(
                     "limits.connectionsPerAddress", \.limits.connectionsPerAddress, .restart, in: 1...100_000,
-                    "Connections of one address (IPv6: /64); success raises the address's allowance."),
+                    """
+                    Connections of one address (IPv6: /64): by HTTP and by HTTPS all of each worker; by RTMP, the shared port \
+                    and ICE over TCP those of the node that do not publish, or are not known, yet. Success raises the \
+                    address's allowance.
+                    """),
                 Key(
                     "limits.failuresPerMinute", \.limits.failuresPerMinute, .restart, in: 1...100_000, unit: "a minute",
                     "Failed authentications of one address."),

@@ -41,7 +41,7 @@ public struct TLSSettings: Equatable, Sendable {
     public var minimumVersion = Version.tls12
     /// Time for the handshake, absolute.
     public var handshakeTimeout = Duration.seconds(5)
-    /// Anonymous handshakes per address (IPv6: /64); success raises an address's allowance.
+    /// Anonymous handshakes per address (IPv6: /64), by each worker; success raises an address's allowance.
     public var handshakesPerSecond = 10
 
     public init() {}
