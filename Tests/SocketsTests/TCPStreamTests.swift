@@ -82,6 +82,21 @@ struct TCPStreamTests {
         #expect(server.wait { received == 5 })
     }
 
+    /// It is more than a stream keeps unread: read all the same, it left no room, and nothing read was taken for the peer's end.
+    @Test(arguments: Kind.allCases)
+    func `reading that is paused before the connection stands is paused then`(kind: Kind) throws {
+        let (server, tls) = try server(kind)
+        let sent = (0..<1_000_000).map { UInt8(truncatingIfNeeded: $0 &* 7 >> 3) }
+        server.prepare = { $0.write(sent) }
+        let client = try server.connect(tls: tls)
+        client.stream.pauseReading()
+        #expect(server.wait { !server.accepted.isEmpty })
+        #expect(!server.loop.run(until: { !client.received.isEmpty || client.closure != nil }, within: .milliseconds(100)))
+        client.stream.resumeReading()
+        #expect(server.wait { client.received.count == sent.count || client.closure != nil })
+        #expect(client.received == sent && client.closure == nil)
+    }
+
     @Test(arguments: Kind.allCases)
     func `a peer that closes is reported once`(kind: Kind) throws {
         let (server, tls) = try server(kind)

@@ -101,9 +101,8 @@ public final class TCPStream {
     public init(
         loop: EventLoop, connectingTo address: SocketAddress, tls context: TLSContext? = nil, serverName: String? = nil
     ) throws(SystemError) {
-        self.loop = loop
         let connection = try OwnedDescriptor(connectingTo: address)
-        (descriptor, phase, remoteAddress) = (connection, .connecting, address)
+        (self.loop, descriptor, phase, remoteAddress) = (loop, connection, .connecting, address)
         localAddress = SocketAddress(shim_local_address(connection.number)) ?? SocketAddress(.anyV4, port: 0)
         buffers = loop.resource { StreamBuffers() }
         shim_tune_stream(connection.number, UInt32(Self.userTimeout.milliseconds))
@@ -166,6 +165,7 @@ public final class TCPStream {
     private func watchReading() {
         guard let descriptor else { return }
         readWatch = loop.watch(descriptor: descriptor.number, for: .read) { [unowned self] in becameReadable() }
+        if isReadingPaused { readWatch?.suspend() }
     }
 
     private func resumeWatching() {
