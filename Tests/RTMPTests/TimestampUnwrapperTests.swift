@@ -1,5 +1,6 @@
-import RTMP
 import Testing
+
+@testable import RTMP
 
 @Suite("Timestamp unwrapping")
 struct TimestampUnwrapperTests {
@@ -33,5 +34,17 @@ struct TimestampUnwrapperTests {
                 #expect(unwrapper.unwrap(0) == expected - Int64(stamp))
             }
         }
+    }
+
+    @Test func `begins anew where steps have led farther than any clock does`() {
+        var (unwrapper, stamp, farthest) = (TimestampUnwrapper(), UInt32(0), UInt64(0))
+        for _ in 0..<10_000 {
+            farthest = max(farthest, unwrapper.unwrap(stamp).magnitude)
+            stamp &+= 0x7FFF_FFFF
+        }
+        #expect(farthest < 2 * TimestampUnwrapper.farthest)
+        #expect(16 * farthest < UInt64(Int64.max) / 1_000_000, "and is small in nanoseconds")
+        let time = unwrapper.unwrap(stamp)
+        #expect(unwrapper.unwrap(stamp &+ 40) == time + 40, "and goes on from there")
     }
 }

@@ -5,6 +5,9 @@
 public struct TimestampUnwrapper: Sendable {
     /// How close to the ends of the 31-bit range a step must be to be its wrap: less than any real jump is likely to hit.
     static let wrapWindow: UInt32 = 60_000
+    /// Nine years: a time beyond begins anew, before the steps of a hostile encoder add up to more than 64 bits hold, also
+    /// of nanoseconds and their multiples.
+    static let farthest: UInt64 = 1 << 38
 
     private var last: Int64?
     private var bitCount: UInt32 = 32
@@ -14,7 +17,7 @@ public struct TimestampUnwrapper: Sendable {
 
     /// Milliseconds of media time; the first answer is the first stamp itself.
     public mutating func unwrap(_ timestamp: UInt32) -> Int64 {
-        guard let last else {
+        guard let last, last.magnitude < Self.farthest else {
             self.last = Int64(timestamp)
             return Int64(timestamp)
         }
