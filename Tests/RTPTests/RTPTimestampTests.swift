@@ -1,6 +1,7 @@
-import RTP
 import TestSupport
 import Testing
+
+@testable import RTP
 
 @Suite("RTP timestamps")
 struct RTPTimestampTests {
@@ -21,5 +22,17 @@ struct RTPTimestampTests {
         #expect(timestamps.unwrap(0xFFFF_FFF0) == 0xFFFF_FFF0)
         #expect(timestamps.extend(0x10) == 0x1_0000_0010)
         #expect(timestamps.last == 0xFFFF_FFF0)
+    }
+
+    @Test func `time begins anew where steps have led farther than any clock does`() {
+        var (timestamps, stamp, farthest) = (RTPTimestampUnwrapper(), UInt32(7), UInt64(0))
+        for _ in 0..<40_000 {
+            farthest = max(farthest, timestamps.unwrap(stamp).magnitude)
+            stamp &+= 0x7FFF_FFFF
+        }
+        #expect(farthest < 2 * RTPTimestampUnwrapper.farthest)
+        let time = timestamps.unwrap(stamp)
+        #expect(UInt32(truncatingIfNeeded: time) == stamp)
+        #expect(timestamps.unwrap(stamp &+ 3_000) == time + 3_000, "and goes on from there")
     }
 }

@@ -2,6 +2,9 @@
 ///
 /// Wraps every 13.3 hours at 90,000 and every 24.9 hours at 48,000 a second.
 public struct RTPTimestampUnwrapper: Sendable {
+    /// Twelve years at 90,000 a second: a time beyond begins anew, before hostile steps add up to more than 64 bits hold.
+    static let farthest: UInt64 = 1 << 45
+
     /// The extended time of the last timestamp given to `unwrap(_:)`; nil before the first.
     public private(set) var last: Int64?
 
@@ -17,7 +20,7 @@ public struct RTPTimestampUnwrapper: Sendable {
 
     /// The extended time of a timestamp near the last one (a sender report's), without moving on to it.
     public func extend(_ timestamp: UInt32) -> Int64 {
-        guard let last else { return Int64(timestamp) }
+        guard let last, last.magnitude < Self.farthest else { return Int64(timestamp) }
         return last + Int64(Int32(bitPattern: timestamp &- UInt32(truncatingIfNeeded: last)))
     }
 }
