@@ -33,4 +33,11 @@ struct TakeoverTests {
         // Never behind the end of the silence that it waits for.
         #expect(looks.last == 2_000)
     }
+
+    @Test func `progress that another process tells of is long ago at the most`() {
+        let incumbent = RemoteHolder(progress: at(9_990)) { _ in }
+        incumbent.progressed(at: MonotonicTime(nanoseconds: .min))
+        var takeover = Takeover(began: at(10_000), silence: .seconds(2))
+        #expect(takeover.decision(incumbentProgress: incumbent.lastProgress, now: at(10_000)) == .takeOver)
+    }
 }

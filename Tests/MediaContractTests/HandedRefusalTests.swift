@@ -67,4 +67,21 @@ struct HandedRefusalTests {
         #expect(new.rememberedRefusal(for: publisher, at: start) == nil)
         #expect(old.rememberedRefusal(for: publisher, at: start)?.code == .bFrames)
     }
+
+    @Test(
+        arguments: [
+            ([.min, .min, .min], 0, nil), ([1_000_000_000_000, 1_000_000_000_000], -1, 10),
+            ([1_000_000_000_000, 1_000_000_000_000], .max, 30),
+        ] as [([Int64], Int, Int?)])
+    func `numbers that cannot be are left out`(_ violations: [Int64], _ barCount: Int, _ bar: Int?) {
+        let (old, new, now) = (ContractContext(), ContractContext(), start)
+        old.violated(publisher, Refusal(.bFrames), at: start)
+        old.handOver { handed in
+            var handed = handed
+            (handed.violations, handed.barCount) = (violations, barCount)
+            new.adopt(handed, at: now)
+        }
+        new.violated(publisher, Refusal(.bFrames), at: start + .seconds(1))
+        #expect(new.retryAfter(credential: "hash", at: start + .seconds(1)) == bar)
+    }
 }
