@@ -90,6 +90,14 @@ struct MediaPlaylistTests {
         }
     }
 
+    /// The journal of an earlier version may have such a segment.
+    @Test(arguments: [-50, -400, -60_000])
+    func `have no segment that lasts less than nothing`(_ milliseconds: Int) {
+        var playlist = MediaPlaylist(plannedTargetDuration: 12)
+        playlist.segments = [Self.segment(1), Self.segment(2, .milliseconds(milliseconds))]
+        #expect(playlist.text.contains("#EXTINF:0.00000,\n2.mp4\n"))
+    }
+
     @Test
     func `only grow while they run`() {
         var playlist = MediaPlaylist(plannedTargetDuration: 12)

@@ -68,6 +68,34 @@ struct SegmentMachineTests {
         #expect(abs(script.totalDuration.inSeconds - expected) < 0.1)
     }
 
+    /// A third of a second back, which is no jump: the segment before has begun after that.
+    @Test
+    func `no segment lasts less than nothing where other parameter sets step back`() {
+        var script = SegmentScript()
+        script.showPicture(at: 90_000, isKey: true)
+        script.sets.sequence = SegmentScript.larger
+        script.showPicture(at: 60_000, isKey: true)
+        script.play(seconds: 2, from: 93_000, hasAudio: false)
+        script.finish()
+        #expect(script.segments.count == 2 && script.segments.allSatisfy { $0.isEnded && $0.duration >= .zero })
+        #expect(script.runs(of: 1).reduce(0) { $0 + $1.sampleCount } == 62)
+        #expect(script.goesOn(1))
+    }
+
+    /// The first of them waits for sound when the second one comes.
+    @Test
+    func `no segment lasts less than nothing where keyframes step back`() {
+        var script = SegmentScript()
+        script.describeAudio()
+        script.play(seconds: 5.8)
+        script.showPicture(at: 576_000, isKey: true)
+        script.showPicture(at: 540_000, isKey: true)
+        script.finish()
+        #expect(script.segments.allSatisfy { $0.isEnded && $0.duration >= .zero })
+        #expect(script.runs(of: 1).reduce(0) { $0 + $1.sampleCount } == 176)
+        #expect(script.goesOn(1) && script.goesOn(2))
+    }
+
     @Test(arguments: [32, 33])
     func `passes where 32 bits of time wrap, or 33`(_ bits: Int) {
         var script = SegmentScript()

@@ -71,11 +71,11 @@ public struct MediaPlaylist: Equatable, Sendable {
     }
 }
 
-/// Seconds with so many digits after the point, rounded to the nearest.
+/// Seconds with so many digits after the point, rounded to the nearest. HLS knows none below zero.
 func decimal(_ duration: Duration, digits: Int) -> String {
     var unit: Int64 = 1_000_000_000
     for _ in 0..<digits { unit /= 10 }
-    let units = (duration.nanoseconds + unit / 2) / unit
+    let units = (max(0, duration.nanoseconds) + unit / 2) / unit
     let whole = 1_000_000_000 / unit
     let fraction = String(units % whole)
     return "\(units / whole)." + String(repeating: "0", count: digits - fraction.count) + fraction

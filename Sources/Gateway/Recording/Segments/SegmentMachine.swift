@@ -297,7 +297,10 @@ struct SegmentMachine {
         perform(Cut(videoCount: pending.video.count, time: time, endsSegment: true, isIndependent: isIndependent))
     }
 
+    /// A picture may be up to `longestStepBack` before the one that its segment begins with; no segment ends before it begins.
     private mutating func perform(_ planned: Cut) {
+        var planned = planned
+        planned.time = max(planned.time, segmentStart)
         cut = nil
         writeFragment(planned)
         fragmentStart = planned.time
