@@ -46,6 +46,18 @@ struct RecordingBookTests {
         #expect(variant.codecs == "of 0" && variant.resolution == nil)
     }
 
+    @Test
+    func `no rate is too great for a playlist`() throws {
+        var book = Self.makeBook()
+        book.apply(.initialization(number: 0, codecs: "", width: 0, height: 0))
+        book.apply(.initializationStored(0))
+        book.apply(.segment(Self.start(1), byteCount: 1 << 40, nanoseconds: 1))
+        book.apply(.segmentEnded)
+        book.apply(.segmentStored(1))
+        let variant = try #require(book.multivariant(isFinal: false)?.variants.first)
+        #expect(variant.peakBitsPerSecond == 1_000_000_000_000_000 && variant.averageBitsPerSecond == variant.peakBitsPerSecond)
+    }
+
     /// The book counts as it goes; all segments looked through say the same.
     @Test
     func `what is stored and what is spooled are counted as they come`() {

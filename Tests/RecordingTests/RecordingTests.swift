@@ -270,6 +270,13 @@ struct RecordingTests {
     }
 
     @Test
+    func `a journal's line that no recording has is left out`() throws {
+        let journal = try Journal(in: folder.path)
+        for entry in [JournalEntry.started, .grown(byteCount: .max, nanoseconds: 1), .closed] { try journal.append(entry) }
+        #expect(try journal.recover() == [.started, .closed])
+    }
+
+    @Test
     func `what a target refuses for good stays in the spool`() throws {
         let (spool, answers) = (try Spool(path: folder.path + "/spool", maximumByteCount: 1 << 20), Answers())
         var recording: Recording? = try Recording(header(), in: environment(spool, answers: answers))

@@ -66,6 +66,42 @@ struct SuccessionTests {
         #expect(book.position == .init(initializations: 1_000, segments: 1_000, duration: .seconds(2)))
         #expect(try #require(RecordingBook(replaying: Self.entries())).position.segments == 41)
     }
+
+    private static func start(_ number: Int, map: Int = 0, at date: WallTime = began) -> SegmentStart {
+        SegmentStart(number: number, map: map, isDiscontinuous: false, isIndependent: true, date: date)
+    }
+
+    /// Numbers that end a process where they are added to others.
+    @Test(arguments: [
+        .initialization(number: .max, codecs: "", width: 0, height: 0),
+        .initialization(number: 1, codecs: "", width: .max, height: .max),
+        .segment(start(.max), byteCount: 9, nanoseconds: 1), .segment(start(42, map: .max), byteCount: 9, nanoseconds: 1),
+        .segment(start(42, at: WallTime(nanosecondsSince1970: .max)), byteCount: 9, nanoseconds: 1),
+        .segment(start(42), byteCount: .max, nanoseconds: 1), .segment(start(42), byteCount: 9, nanoseconds: .max),
+        .grown(byteCount: .max, nanoseconds: 1), .grown(byteCount: 9, nanoseconds: .min),
+        .thumbnail(number: .max, byteCount: 9), .thumbnail(number: 1, byteCount: .max),
+        .paused(since: WallTime(nanosecondsSince1970: .min)),
+    ] as [JournalEntry])
+    func `a register's word that no recording has is left out`(_ entry: JournalEntry) {
+        var plan = RecordingPlan(bucket: "b")
+        plan.reconnectWindow = .seconds(30)
+        let succession = Succession(participant: Self.participant, plan: plan, node: "b")
+        let page = Self.page(by: "b", Self.entries([entry]))
+        #expect(succession.step(page, waited: .zero, now: Self.began + .seconds(82)) == .goOn(Self.entries()))
+    }
+
+    @Test(
+        arguments: [(WallTime(nanosecondsSince1970: .min), 2, 30), (began, .max, 30), (began, 2, .max)] as [(WallTime, Int, Int)])
+    func `nobody goes on with what no recording begins with`(_ began: WallTime, _ segment: Int, _ window: Int) {
+        let header = RecordingHeader(
+            participant: Self.participant, bucket: "b", prefix: "p", segmentDuration: segment, reconnectWindowSeconds: window,
+            began: began)
+        var plan = RecordingPlan(bucket: "b")
+        plan.reconnectWindow = .seconds(window)
+        let succession = Succession(participant: Self.participant, plan: plan, node: "b")
+        let page = Self.page(by: "b", [.began(header)])
+        #expect(succession.step(page, waited: .zero, now: Self.began) == .beginAnew)
+    }
 }
 
 @Suite("A recording that other nodes know of")

@@ -45,6 +45,6 @@ public struct RegisterPage: Sendable, Equatable {
     }
 
     var entries: [JournalEntry] {
-        texts.flatMap { (try? JSONDecoder().decode([JournalEntry].self, from: Data($0.utf8))) ?? [] }
+        texts.flatMap { (try? JSONDecoder().decode([JournalEntry].self, from: Data($0.utf8))) ?? [] }.filter(\.isPlausible)
     }
 }

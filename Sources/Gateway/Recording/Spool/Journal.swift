@@ -42,7 +42,7 @@ final class Journal {
         while let newline = data[end...].firstIndex(of: UInt8(ascii: "\n")),
             let entry = try? decoder.decode(JournalEntry.self, from: Data(data[end..<newline]))
         {
-            entries.append(entry)
+            if entry.isPlausible { entries.append(entry) }
             end = newline + 1
         }
         byteCount = end - data.startIndex

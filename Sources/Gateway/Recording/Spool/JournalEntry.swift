@@ -50,3 +50,51 @@ struct SegmentStart: Codable, Equatable {
     var isIndependent: Bool
     var date: WallTime
 }
+
+extension JournalEntry {
+    /// Whether its numbers are such as a recording has. A file may have anything after a crash, and a register answer anything:
+    /// what no recording has is left out, so that no sum overflows.
+    var isPlausible: Bool {
+        switch self {
+        case .began(let header): header.isPlausible
+        case .initialization(let number, _, let width, let height):
+            Self.counts.contains(number) && Self.sides.contains(width) && Self.sides.contains(height)
+        case .segment(let start, let byteCount, let nanoseconds):
+            start.isPlausible && Self.counts.contains(byteCount) && Self.lengths.contains(nanoseconds)
+        case .grown(let byteCount, let nanoseconds):
+            Self.counts.contains(byteCount) && Self.lengths.contains(nanoseconds)
+        case .thumbnail(let number, let byteCount): Self.counts.contains(number) && Self.counts.contains(byteCount)
+        case .paused(let since): since?.isPlausible ?? true
+        case .segmentEnded, .initializationStored, .segmentStored, .thumbnailStored, .thumbnailLost, .latestThumbnailStored,
+            .started, .takenOver, .failed, .closed:
+            true
+        }
+    }
+
+    /// Of things in order, and of bytes.
+    fileprivate static let counts = 0...1 << 40
+    private static let sides = 0...1 << 16
+    /// Nanoseconds of a segment, which ends after a minute; an earlier version wrote some of a little less than nothing.
+    private static let lengths: ClosedRange<Int64> = -1_000_000_000...600_000_000_000
+}
+
+extension RecordingHeader {
+    fileprivate var isPlausible: Bool {
+        began.isPlausible && Self.seconds.contains(segmentDuration) && Self.seconds.contains(reconnectWindowSeconds)
+            && Self.seconds.contains(thumbnails?.interval ?? 0)
+    }
+
+    /// Twelve days.
+    private static let seconds = 0...1 << 20
+}
+
+extension SegmentStart {
+    fileprivate var isPlausible: Bool {
+        JournalEntry.counts.contains(number) && JournalEntry.counts.contains(map) && date.isPlausible
+    }
+}
+
+extension WallTime {
+    /// From 1970 to 2116.
+    fileprivate var isPlausible: Bool { (0...1 << 62).contains(nanosecondsSince1970) }
+}

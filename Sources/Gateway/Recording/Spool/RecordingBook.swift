@@ -160,11 +160,14 @@ struct RecordingBook {
         let average = seconds > 0 ? Double(8 * storedByteCount) / seconds : 0
         return MultivariantPlaylist(variants: [
             MultivariantPlaylist.Variant(
-                uri: "high/playlist.m3u8", peakBitsPerSecond: Int((isFinal ? peak : peak * 1.25).rounded(.up)),
-                averageBitsPerSecond: Int(average.rounded(.up)), codecs: shown.codecs,
+                uri: "high/playlist.m3u8", peakBitsPerSecond: Self.whole(isFinal ? peak : peak * 1.25),
+                averageBitsPerSecond: Self.whole(average), codecs: shown.codecs,
                 resolution: shown.width > 0 ? .init(width: shown.width, height: shown.height) : nil)
         ])
     }
+
+    /// A rate as playlists say it, also of a segment that is said to have lasted for a nanosecond.
+    private static func whole(_ bitsPerSecond: Double) -> Int { Int(min(bitsPerSecond, 1e15).rounded(.up)) }
 
     /// Browsers begin small: the greatest picture describes the rendition. Sound alone does where it came first, for players then
     /// have no place for pictures.
