@@ -125,6 +125,16 @@ struct SourceHealthTests {
         #expect(health.level(at: begin + .milliseconds(4_500 + 1_600)) == .still)
     }
 
+    /// Each timestamp is as far from the last one as 32 bits tell, which is 120 years in two seconds.
+    @Test func `a clock that runs as fast as packets come is one that keeps its rate`() {
+        var health = SourceHealth()
+        let step = TrackID.video.nanoseconds(ofTimestamp: Int64(Int32.max))
+        for picture in 0..<160_000 {
+            health.arrived(.video, Int64(picture) * step, at: begin + .microseconds(12 * picture))
+        }
+        #expect(health.level(at: begin + .microseconds(12 * 160_000)) == .well)
+    }
+
     @Test func `a clock that begins anew goes on`() {
         var (health, now) = health(seconds: 5)
         for frame in 0..<30 {

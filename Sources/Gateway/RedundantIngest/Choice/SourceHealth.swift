@@ -101,6 +101,6 @@ struct SourceHealth {
     private func keepsItsRate(_ lead: Track) -> Bool {
         guard let oldest = marks.first else { return false }
         let passed = lead.advancedAt - oldest.arrival
-        return passed >= Self.knownAfter && (lead.newest &- oldest.mediaTime) * 4 >= passed.nanoseconds * 3
+        return passed >= Self.knownAfter && (lead.newest &- oldest.mediaTime) / 3 >= passed.nanoseconds / 4
     }
 }
