@@ -28,6 +28,14 @@ struct MetricPointTests {
         }
     }
 
+    @Test(arguments: [true, false])
+    func `what no two can have seen of a minute adds up to the greatest count`(isCount: Bool) {
+        let told = MetricPoint(minute: 7, count: .max, sum: 1, minimum: 1, maximum: 1)
+        var merged = told
+        merged.merge(told, isCount: isCount)
+        #expect(merged.count == .max && merged.sum == 2)
+    }
+
     @Test func `minutes become points, and series are bounded`() {
         var collector = MetricCollector()
         let series = MetricSeries(.publishers, stage: "s")

@@ -33,7 +33,9 @@ public struct MetricPoint: Codable, Equatable, Sendable {
     /// Counts are taken once a second: of two that fill more than a minute together, both saw the same seconds, each with those of
     /// its own; what they counted adds up. Otherwise one went on where the other had ended.
     public mutating func merge(_ other: MetricPoint, isCount: Bool) {
-        let together = count + other.count
+        // A server may answer with any number.
+        let (added, overflows) = count.addingReportingOverflow(other.count)
+        let together = overflows ? .max : added
         sum += other.sum
         if isCount, together > Self.maximumCountsAMinute {
             count = max(count, other.count)
