@@ -91,6 +91,31 @@ struct AudioTranscoderTests {
         _ = marker
     }
 
+    /// Of a hundred thousand bytes, silence of half an hour would come, and the thread's other streams would wait for it.
+    @Test
+    func `frames that come faster than sound are left out, however small`() throws {
+        let pool = try TranscodingPool(threadCount: 1)
+        defer { pool.stop() }
+        let transcoder = try AudioTranscoder(loop: try EventLoop(), pool: pool)
+        let stream = transcoder.open(try #require(AudioSpecificConfig(lowComplexityAt: 48_000, channelCount: 2))) { _ in }
+        for index in 0..<100_000 { [0 as UInt8].withUnsafeBytes { stream.submit($0, mediaTime: Int64(index) * 1_024) } }
+        #expect(pool.droppedFrameCount == 100_000 - FrameAllowance.maximum)
+    }
+
+    @Test
+    func `a thousand frames at once, then 500 a second, are as many as there is sound for`() {
+        var allowance = FrameAllowance()
+        func taken(_ count: Int, every interval: Duration, from start: Duration) -> Int {
+            (0..<count).count { allowance.take(at: MonotonicTime(nanoseconds: 1) + start + interval * $0) }
+        }
+        let counts = [
+            taken(2_000, every: .zero, from: .zero), taken(2_000, every: .zero, from: .seconds(1)),
+            // The shortest packets, as they are made.
+            taken(20_000, every: .microseconds(2_500), from: .seconds(2)),
+        ]
+        #expect(counts == [1_000, 500, 20_000])
+    }
+
     @Test(.timeLimit(.minutes(10)))
     func `a failing stream says so once`() throws {
         let pool = try TranscodingPool(threadCount: 1)

@@ -15,8 +15,8 @@ public final class AudioTranscoder {
     /// Bytes that may wait for the next batch.
     static let maximumPendingByteCount = 1 << 20
 
-    private let loop: EventLoop
-    private let pool: TranscodingPool
+    fileprivate let loop: EventLoop
+    fileprivate let pool: TranscodingPool
     private let settings: TranscodingSettings
     /// The thread that has most of this worker's streams.
     private let home: Int
@@ -143,6 +143,7 @@ public final class TranscodingStream {
     private let id: UInt64
     private let lane: Int
     private let transcoder: AudioTranscoder
+    private var allowance = FrameAllowance()
 
     init(id: UInt64, lane: Int, transcoder: AudioTranscoder) {
         (self.id, self.lane, self.transcoder) = (id, lane, transcoder)
@@ -150,9 +151,10 @@ public final class TranscodingStream {
 
     deinit { transcoder.close(id, lane: lane) }
 
-    /// Hands over one raw AAC frame, or one Opus packet, which is copied.
+    /// Hands over one raw AAC frame, or one Opus packet, which is copied; more than there is sound for are dropped and counted.
     /// - Parameter mediaTime: of its first sample, in unwrapped ticks of 48 kHz (48 times RTMP's milliseconds).
     public func submit(_ frame: UnsafeRawBufferPointer, mediaTime: Int64) {
+        guard allowance.take(at: transcoder.loop.now) else { return transcoder.pool.countDropped(1) }
         unsafe transcoder.submit(frame, mediaTime: mediaTime, of: id, lane: lane)
     }
 

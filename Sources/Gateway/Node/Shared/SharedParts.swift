@@ -95,7 +95,7 @@ struct SharedRTMP: Sendable {
         self.transcoding = transcoding
         instruments.metrics.reading(
             "stagedoor_transcoding_dropped_frames_total",
-            "Frames of sound not transcoded because a thread was half a second behind."
+            "Frames of sound not transcoded: a thread was half a second behind, or they came faster than sound."
         ) { Double(transcoding.droppedFrameCount) }
         var environment = RTMPIngestEnvironment(
             settings: configuration.rtmp, limits: configuration.limits, trustedProxies: configuration.trustedProxies,
