@@ -53,6 +53,19 @@ struct SegmentMachineTests {
         #expect(script.goesOn(1) && script.goesOn(2))
     }
 
+    /// One move that the machine believes, and two: the sum is not to be told in nanoseconds.
+    @Test(arguments: [1, 2])
+    func `sound that has moved far away from the first picture is left out`(_ moves: Int) {
+        var script = SegmentScript()
+        script.describeAudio()
+        script.hear(at: 1 << 45, byteCount: 10)
+        for _ in 0..<moves { script.machine.clockMoved(by: 1 << 45) }
+        script.play(seconds: 2, hasAudio: false)
+        script.finish()
+        #expect(abs(script.totalDuration.inSeconds - 2) < 0.1)
+        #expect(script.runs(of: 2).isEmpty && script.goesOn(1))
+    }
+
     /// A jump forward, back, and one that a gap explains.
     @Test(arguments: [(600.0, true), (-1, true), (-4, true), (-3_600, true), (1, false), (3, false)])
     func `goes on over jumps of the encoder's time`(_ jump: Double, _ isDiscontinuous: Bool) {

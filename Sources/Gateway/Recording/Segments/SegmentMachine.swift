@@ -179,9 +179,9 @@ struct SegmentMachine {
             let waiting = pending.audio
             pending.removeAll()
             for frame in waiting {
-                // They waited with the encoder's times, in samples.
+                // They waited with the encoder's times, in samples, which may have moved anywhere.
                 let frameTime = frame.timestamp &* 90_000 / audio.timescale
-                guard frameTime >= time else { continue }
+                guard frameTime >= time, frameTime &- time <= Self.longestGap else { continue }
                 append(frame.bytes, at: frameTime &+ shift, duration: frame.duration)
                 lastAudioEnd = frameTime &+ shift &+ frame.duration * 90_000 / audio.timescale
             }
