@@ -277,6 +277,21 @@ struct SegmentMachineTests {
         #expect(script.segments.allSatisfy { $0.isEnded && !$0.fragments.isEmpty && $0.duration >= .zero })
     }
 
+    /// Two times in turn: no picture comes a second after the first.
+    @Test
+    func `as many small pictures wait as frames of sound where their times stand still`() {
+        var script = SegmentScript()
+        var most = 0
+        for index in 0..<100_000 {
+            script.showPicture(at: Int64(index % 2), isKey: index == 0, byteCount: 5)
+            most = max(most, script.machine.pending.video.count)
+        }
+        script.finish()
+        #expect(most <= SegmentMachine.maximumPendingFrames)
+        #expect(script.runs(of: 1).reduce(0) { $0 + $1.sampleCount } == 100_000)
+        #expect(script.segments.allSatisfy { $0.isEnded && $0.duration >= .zero } && script.goesOn(1))
+    }
+
     /// Times that no honest encoder has.
     @Test(arguments: [Int64.min, .max, 1 << 60, -(1 << 50)])
     func `takes no harm of absurd times`(_ time: Int64) {

@@ -288,7 +288,8 @@ struct SegmentMachine {
 
     /// More waits than honest times ever let wait: a flood came, or times stand still.
     private var isFull: Bool {
-        pending.byteCount > Self.maximumPendingByteCount || pending.audio.count > Self.maximumPendingFrames
+        pending.byteCount > Self.maximumPendingByteCount
+            || max(pending.audio.count, pending.video.count) > Self.maximumPendingFrames
     }
 
     private mutating func cutAll(isIndependent: Bool) {
@@ -363,6 +364,6 @@ struct SegmentMachine {
     private static let largestTime: UInt64 = 1 << 45
     /// A minute at the contract's highest bitrate.
     static let maximumPendingByteCount = 1 << 26
-    /// A minute of Opus' shortest packets is 24,000.
+    /// Of each track. A minute of Opus' shortest packets is 24,000.
     static let maximumPendingFrames = 1 << 15
 }
