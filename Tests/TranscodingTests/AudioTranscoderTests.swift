@@ -99,12 +99,27 @@ struct AudioTranscoderTests {
         let transcoder = try AudioTranscoder(loop: try EventLoop(), pool: pool)
         let stream = transcoder.open(try #require(AudioSpecificConfig(lowComplexityAt: 48_000, channelCount: 2))) { _ in }
         for index in 0..<100_000 { [0 as UInt8].withUnsafeBytes { stream.submit($0, mediaTime: Int64(index) * 1_024) } }
-        #expect(pool.droppedFrameCount == 100_000 - FrameAllowance.maximum)
+        #expect(pool.droppedFrameCount == 100_000 - FrameAllowance.maximum + FrameAllowance.opening)
+    }
+
+    /// Each one's first frame makes codecs.
+    @Test
+    func `a publish that opens a stream for each frame has as many as there is sound for`() throws {
+        let pool = try TranscodingPool(threadCount: 1)
+        defer { pool.stop() }
+        let transcoder = try AudioTranscoder(loop: try EventLoop(), pool: pool)
+        let allowance = FrameAllowance()
+        for index in 0..<1_000 {
+            let config = try #require(AudioSpecificConfig(lowComplexityAt: 48_000, channelCount: 1 + index % 2))
+            let stream = transcoder.open(config, allowance: allowance) { _ in }
+            [0 as UInt8].withUnsafeBytes { stream.submit($0, mediaTime: Int64(index) * 1_024) }
+        }
+        #expect(pool.droppedFrameCount == 1_000 - FrameAllowance.maximum / (FrameAllowance.opening + 1))
     }
 
     @Test
     func `a thousand frames at once, then 500 a second, are as many as there is sound for`() {
-        var allowance = FrameAllowance()
+        let allowance = FrameAllowance()
         func taken(_ count: Int, every interval: Duration, from start: Duration) -> Int {
             (0..<count).count { allowance.take(at: MonotonicTime(nanoseconds: 1) + start + interval * $0) }
         }

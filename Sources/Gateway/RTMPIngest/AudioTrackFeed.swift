@@ -31,6 +31,7 @@ final class AudioTrackFeed {
     /// Which of the two it is, for every frame: a look at the configuration itself would copy it.
     private var carriesOpus: Bool?
     private var stream: TranscodingStream?
+    private let allowance = FrameAllowance()
     private var failure: Refusal?
     private var refusedCodec: AudioCodec?
     private var passedOver: [PassedOverTracks.Audio] = []
@@ -143,7 +144,8 @@ final class AudioTrackFeed {
         if let refusal { return refusal }
         (configuration, carriesOpus) = (.aac(config), false)
         // What a relaxed contract lets pass beside AAC-LC is recorded, not transcoded.
-        stream = config.isLowComplexity ? transcoder.open(config) { [weak self] in self?.received($0) } : nil
+        stream =
+            config.isLowComplexity ? transcoder.open(config, allowance: allowance) { [weak self] in self?.received($0) } : nil
         publication.setSourceAudioFormat(.aac(configuration: config.bytes))
         publication.setFormat(.opus(isStereo: config.channelCount == 2), of: .audio)
         return nil

@@ -42,11 +42,14 @@ public final class AudioTranscoder {
     }
 
     /// Opens a stream; its codecs take memory from its first frame on until it is closed or dropped.
-    /// - Parameter receive: called on this loop with each packet in order.
+    /// - Parameters:
+    ///   - allowance: of the publish, where it may have opened others before.
+    ///   - receive: called on this loop with each packet in order.
     public func open(
-        _ config: AudioSpecificConfig, receive: @escaping (TranscodedAudio) -> Void
+        _ config: AudioSpecificConfig, allowance: FrameAllowance = FrameAllowance(),
+        receive: @escaping (TranscodedAudio) -> Void
     ) -> TranscodingStream {
-        open(.open(config, settings), receive)
+        open(.open(config, settings), allowance, receive)
     }
 
     /// Opens a stream of Opus packets, of which AAC-LC at 48 kHz comes back: a frame of 1,024 samples each time.
@@ -54,15 +57,18 @@ public final class AudioTranscoder {
     public func openOpus(
         isStereo: Bool, receive: @escaping (TranscodedAudio) -> Void
     ) -> TranscodingStream {
-        open(.openOpus(channelCount: isStereo ? 2 : 1), receive)
+        open(.openOpus(channelCount: isStereo ? 2 : 1), FrameAllowance(), receive)
     }
 
-    private func open(_ event: FrameBatch.Event, _ receive: @escaping (TranscodedAudio) -> Void) -> TranscodingStream {
+    private func open(
+        _ event: FrameBatch.Event, _ allowance: FrameAllowance, _ receive: @escaping (TranscodedAudio) -> Void
+    ) -> TranscodingStream {
         loop.assertOnLoop()
+        allowance.opened(at: loop.now)
         let (id, lane) = pool.makeStream(home: home)
         receivers[id] = receive
         lanes[lane].pending.events.append((id, event))
-        return TranscodingStream(id: id, lane: lane, transcoder: self)
+        return TranscodingStream(id: id, lane: lane, transcoder: self, allowance)
     }
 
     func submit(_ frame: UnsafeRawBufferPointer, mediaTime: Int64, of stream: UInt64, lane: Int) {
@@ -143,10 +149,10 @@ public final class TranscodingStream {
     private let id: UInt64
     private let lane: Int
     private let transcoder: AudioTranscoder
-    private var allowance = FrameAllowance()
+    private let allowance: FrameAllowance
 
-    init(id: UInt64, lane: Int, transcoder: AudioTranscoder) {
-        (self.id, self.lane, self.transcoder) = (id, lane, transcoder)
+    init(id: UInt64, lane: Int, transcoder: AudioTranscoder, _ allowance: FrameAllowance) {
+        (self.id, self.lane, self.transcoder, self.allowance) = (id, lane, transcoder, allowance)
     }
 
     deinit { transcoder.close(id, lane: lane) }
