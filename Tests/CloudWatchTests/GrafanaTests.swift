@@ -1,4 +1,5 @@
 import JSON
+import StageMetrics
 import Testing
 import Wire
 
@@ -63,6 +64,19 @@ struct GrafanaTests {
     ])
     func `searches find every curve that has points`(expression: String, curves: [String]) throws {
         #expect(try self.curves(expression) == curves)
+    }
+
+    /// An expression whose quantifiers go back would divide the blanks in 10¹¹ ways before it gave up.
+    @Test func `blanks cost no more than other text`() throws {
+        let blanks = String(repeating: " ", count: 350)
+        for end in ["\(blanks))\(blanks)\(blanks)x", "\(blanks)\(blanks),\(blanks)x", "\(blanks),\(blanks)60\(blanks)"] {
+            #expect(throws: CloudWatchError.self) { try MetricSearch(parsing: "\(blanks)SEARCH('a=b', 'Sum'\(end)") }
+        }
+        let search = try MetricSearch(
+            parsing: "\(blanks)SEARCH( 'Stage=(\"a\"\(blanks)OR\(blanks)\"b\"\(blanks))' , 'Sum' , 60 ) \(blanks)")
+        #expect(search.statistic == "Sum" && search.period == 60)
+        #expect(search.finds(MetricSeries(.publishers, stage: "a")) && search.finds(MetricSeries(.publishers, stage: "b")))
+        #expect(!search.finds(MetricSeries(.publishers, stage: "c")))
     }
 
     @Test func `labels name what the curve is of`() throws {

@@ -19,8 +19,11 @@ struct MetricSearch: Equatable {
     private static let help = "Of expressions only SEARCH('{AWS/IVSRealTime,…} MetricName=\"…\"', 'Average', 60) is served here."
 
     init(parsing expression: String) throws(CloudWatchError) {
-        let form =
-            /\s*(?:REMOVE_EMPTY\()?\s*SEARCH\(\s*'(?<terms>[^']*)'\s*,\s*'(?<stat>[^']+)'\s*(?:,\s*(?<period>\d{1,5}))?\s*\)\s*\)?\s*/
+        // Every quantifier is possessive (`+` behind it): ways to divide blanks between two of them would multiply.
+        let form = #/
+            \s*+(?:REMOVE_EMPTY\()?+\s*+SEARCH\(\s*+'(?<terms>[^']*+)'\s*+,\s*+'(?<stat>[^']++)'\s*+
+            (?:,\s*+(?<period>\d{1,5}+)\s*+)?+\)\s*+\)?+\s*+
+            /#
         guard expression.utf8.count <= Self.maximumLength, let match = expression.wholeMatch(of: form) else {
             throw .validation(Self.help)
         }
@@ -42,11 +45,17 @@ struct MetricSearch: Equatable {
         while !rest.allSatisfy(\.isWhitespace) {
             guard let match = rest.prefixMatch(of: term) else { throw .validation(Self.help) }
             let one = (match.quoted ?? match.plain).map { [String($0)] }
-            let found = one ?? match.several?.split(separator: /\s+OR\s+/).map(Self.unquoted) ?? []
+            let found = one ?? match.several.map(Self.alternatives) ?? []
             let name = match.name.hasPrefix(":aws.") ? String(match.name.dropFirst(5)) : String(match.name)
             if name == "Namespace" { namespaces = Set(found) } else { values[name] = Set(found) }
             rest = rest[match.range.upperBound...]
         }
+    }
+
+    /// What stands between the `OR`s. By words: an expression would look at a long run of blanks from each of its places.
+    private static func alternatives(_ text: Substring) -> [String] {
+        let words = text.split(whereSeparator: \.isWhitespace)
+        return words.split(whereSeparator: { $0 == "OR" }).map { unquoted($0.joined(separator: " ")) }
     }
 
     private static func unquoted(_ text: some StringProtocol) -> String {
