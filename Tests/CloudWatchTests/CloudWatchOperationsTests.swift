@@ -177,6 +177,46 @@ struct CloudWatchOperationsTests {
         }
     }
 
+    private static func searches(_ count: Int, from: Int64 = 59_400, to: Int64 = 60_060) throws -> GetMetricData {
+        let queries = (0..<count).map { number -> JSONValue in
+            ["Id": .string("m\(number)"), "Expression": "SEARCH('MetricName=PublishBitrate', 'Sum', 60)"]
+        }
+        return try GetMetricData(
+            CloudWatchValue(
+                ["MetricDataQueries": .array(queries), "StartTime": .integer(from), "EndTime": .integer(to)] as JSONValue))
+    }
+
+    @Test func `all searches of a request read the names of what there is once`() throws {
+        let metrics = ManyMetrics(count: 3)
+        _ = try Self.searches(500).output(metrics, now: CloudWatchBench.now)
+        #expect(metrics.readings == 1)
+    }
+
+    /// Nothing is read of them, but each has to be found: 101 times 500.
+    @Test func `series cost their share in no time as well`() throws {
+        let metrics = ManyMetrics(count: 500)
+        _ = try Self.searches(100, from: 70_000, to: 80_000).output(metrics, now: CloudWatchBench.now)
+        #expect(throws: CloudWatchError.self) {
+            try Self.searches(101, from: 70_000, to: 80_000).output(metrics, now: CloudWatchBench.now)
+        }
+    }
+
+    @Test func `searches look among so many series and no more`() throws {
+        let metrics = ManyMetrics(count: GetMetricData.maximumSearched / 10 + 1)
+        _ = try Self.searches(9).output(metrics, now: CloudWatchBench.now)
+        #expect(throws: CloudWatchError.self) { try Self.searches(10).output(metrics, now: CloudWatchBench.now) }
+    }
+
+    @Test func `a label is no longer than a kilobyte`() throws {
+        func answer(_ length: Int) throws -> JSONValue {
+            var query = try #require(Self.stat(Self.metric()).object)
+            query["Label"] = .string(String(repeating: "l", count: length))
+            return try data([.object(query)])
+        }
+        #expect(try answer(1_024)["MetricDataResults"]?[0]?["Label"]?.string?.count == 1_024)
+        #expect(try answer(1_025)["__type"] != nil)
+    }
+
     // MARK: - GetMetricStatistics
 
     @Test func `one series, several statistics`() throws {
@@ -226,4 +266,19 @@ struct CloudWatchOperationsTests {
         let call = try #require(try CloudWatchCall(CloudWatchBench.json(operation, Array(input.utf8))))
         #expect(call.stageIDs.sorted() == stages)
     }
+}
+
+/// Series without a point, and how often somebody has read which they are.
+private final class ManyMetrics: MetricReading {
+    private let series: [MetricSeries]
+    private(set) var readings = 0
+
+    init(count: Int) { series = (0..<count).map { MetricSeries(.publishBitrate, stage: "s", participant: "\($0)") } }
+
+    func metricSeries(ofStage stage: String?, since minute: Int32) -> [MetricSeries] {
+        readings += 1
+        return series
+    }
+
+    func metricPoints(of series: [MetricSeries], in minutes: Range<Int32>) -> [[MetricPoint]] { series.map { _ in [] } }
 }

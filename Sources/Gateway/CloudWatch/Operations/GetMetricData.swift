@@ -9,6 +9,10 @@ struct GetMetricData {
     static let maximumFound = 500
     /// Points of minutes that one request has read, at most: the store's thread has other things to do.
     static let maximumRead = 1_000_000
+    /// Each series counts as so many of them, however short the time: it has to be found and asked for.
+    static let leastRead = 20
+    /// Series among which the searches of one request look, at most.
+    static let maximumSearched = 1_000_000
 
     private let queries: [MetricDataQuery]
     private let spans: [MetricSpan]
@@ -51,10 +55,10 @@ struct GetMetricData {
     }
 
     func output(_ metrics: any MetricReading, now: WallTime) throws -> CloudWatchValue {
-        var (curves, read): ([Curve], Int) = ([], 0)
+        var (curves, read, finder) = ([Curve](), 0, SeriesFinder(metrics, now: now))
         for (query, span) in zip(queries, spans) where query.isReturned {
-            let (series, minutes) = (try self.series(of: query, metrics, now: now), span.minutes(now: now))
-            read += series.count * minutes.count
+            let (series, minutes) = (try finder.series(of: query.source), span.minutes(now: now))
+            read += series.count * max(Self.leastRead, minutes.count)
             guard read <= Self.maximumRead else {
                 throw CloudWatchError.validation(
                     "The request is about more than \(Self.maximumRead) minutes of all metrics together: ask for a shorter time.")
@@ -64,16 +68,6 @@ struct GetMetricData {
             curves += zip(series, points).compactMap { curve(query, $0, span.points($1)) }
         }
         return paged(curves)
-    }
-
-    private func series(of query: MetricDataQuery, _ metrics: any MetricReading, now: WallTime) throws -> [MetricSeries] {
-        switch query.source {
-        case .metric(let series): return series.map { [$0] } ?? []
-        case .search(let search):
-            let since = MetricPoint.minute(of: now) - ListMetrics.listed
-            return Array(
-                try metrics.metricSeries(ofStage: search.stageID, since: since).filter(search.finds).prefix(Self.maximumFound))
-        }
     }
 
     /// Nil for what a search found, and that has no points in this time.
@@ -115,5 +109,41 @@ struct GetMetricData {
             "Values": .list(points.map { .number($0.value) }), "StatusCode": isWhole ? "Complete" : "PartialData",
             "Messages": .list(messages),
         ]
+    }
+}
+
+/// Finds what the queries of one request are about: what the store has of a stage, or of all stages, is read once.
+private struct SeriesFinder {
+    private let metrics: any MetricReading
+    private let since: Int32
+    /// By the stage; nil is all of them.
+    private var known: [String?: [MetricSeries]] = [:]
+    private var searched = 0
+
+    init(_ metrics: any MetricReading, now: WallTime) {
+        (self.metrics, since) = (metrics, MetricPoint.minute(of: now) - ListMetrics.listed)
+    }
+
+    mutating func series(of source: MetricDataQuery.Source) throws -> [MetricSeries] {
+        switch source {
+        case .metric(let series): return series.map { [$0] } ?? []
+        case .search(let search):
+            let all = try series(ofStage: search.stageID)
+            searched += all.count
+            guard searched <= GetMetricData.maximumSearched else {
+                throw CloudWatchError.validation(
+                    "The request's searches are among more than \(GetMetricData.maximumSearched) metrics: name a Stage in each.")
+            }
+            var found: [MetricSeries] = []
+            for series in all where found.count < GetMetricData.maximumFound && search.finds(series) { found.append(series) }
+            return found
+        }
+    }
+
+    private mutating func series(ofStage stage: String?) throws -> [MetricSeries] {
+        if let series = known[stage] { return series }
+        let series = try metrics.metricSeries(ofStage: stage, since: since)
+        known[stage] = series
+        return series
     }
 }

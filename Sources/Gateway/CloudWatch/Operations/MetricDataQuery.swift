@@ -20,12 +20,18 @@ struct MetricDataQuery {
     private let name: String
     let isReturned: Bool
 
+    /// Of a label in bytes: it stands at every curve that a search finds.
+    static let maximumLabelLength = 1_024
+
     init(_ input: CloudWatchValue) throws(CloudWatchError) {
         id = try input.requiredText("Id")
         guard id.wholeMatch(of: /[a-z][a-zA-Z0-9_]{0,254}/) != nil else {
             throw .validation("The value \(id) for parameter Id begins with a lower case letter, then has letters, digits and _.")
         }
         (label, isReturned) = (try input.text("Label"), try input.bool("ReturnData") ?? true)
+        guard (label ?? "").utf8.count <= Self.maximumLabelLength else {
+            throw .validation("The Label of the query \(id) has more than \(Self.maximumLabelLength) bytes.")
+        }
         let period: Int?
         switch (input["MetricStat"], try input.text("Expression")) {
         case (let stat?, nil):
