@@ -28,6 +28,7 @@ struct NodeMessageTests {
         #"{"kind":"live","number":1,"age":-1}"#, #"{"kind":"live","number":1,"age":9000000000000000000}"#,
         #"{"kind":"end","stage":"s","participant":"p","generation":-1,"code":1,"words":""}"#,
         #"{"kind":"takenOver","stage":"s","participant":"p"}"#,
+        #"{"kind":"takenOver","stage":"s","participant":"p","generation":9223372036854775807}"#,
     ])
     func `of nobody of us are nothing`(text: String) { #expect(NodeMessage(parsing: Array(text.utf8)) == nil) }
 
@@ -70,6 +71,27 @@ struct ClusterAnswerTests {
         }
         #expect(ClusterAnswer(.null, to: call) == nil)
         #expect(ClusterAnswer(.integer(7), to: call) == nil)
+    }
+
+    private static func text(_ words: String...) -> RedisValue { .array(words.map { .string(Array($0.utf8)) }) }
+
+    /// We add to the last one, and the history keeps them in 63 bits: both would end the process.
+    @Test(arguments: ["18446744073709551615", "9223372036854775808", "9007199254740993"])
+    func `with generations that nobody counts to are none`(generation: String) {
+        let (claim, renewal, ends, sweep) = (Self.calls[0], Self.calls[1], Self.calls[2], Self.calls[3])
+        #expect(ClusterAnswer(Self.text("granted", generation, "st", "7", "", "0", ""), to: claim) == nil)
+        #expect(ClusterAnswer(Self.text("granted", "5", "st", "7", "b", generation, "st"), to: claim) == nil)
+        #expect(ClusterAnswer(Self.text("held", "b", generation, "40"), to: claim) == nil)
+        #expect(ClusterAnswer(.array([Self.text("lost", "b", generation)]), to: renewal) == nil)
+        #expect(ClusterAnswer(.array([Self.text("revived", generation)]), to: renewal) == nil)
+        #expect(ClusterAnswer(.array([Self.text("p", "b", generation)]), to: ends) == .ended([]))
+        #expect(ClusterAnswer(.array([.integer(1), Self.text("p", generation, "st")]), to: sweep) == .swept(left: 1, []))
+    }
+
+    @Test func `about silences of no clock are of a day, or of none`() {
+        let heard = ClusterCall.heard(node: "a", number: 1)
+        #expect(ClusterAnswer(.integer(.max), to: heard) == .heard(.seconds(86_400)))
+        #expect(ClusterAnswer(.integer(.min), to: heard) == .heard(.zero))
     }
 
     @Test(arguments: calls)

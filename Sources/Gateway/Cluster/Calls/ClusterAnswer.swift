@@ -78,7 +78,7 @@ extension ClusterAnswer {
         case .stages(ofNode: _), .heartbeat:
             guard let names = value.words else { return nil }
             self = .names(names)
-        case .heard: self = .heard(value.integer.map { .milliseconds($0) })
+        case .heard: self = .heard(value.integer.map { .milliseconds(max(0, min($0, Self.longestSilence))) })
         case .nodes:
             guard let words = value.words, words.count % 2 == 0 else { return nil }
             let pairs = stride(from: 0, to: words.count, by: 2).map { (words[$0], words[$0 + 1]) }
@@ -92,16 +92,16 @@ extension ClusterAnswer {
         guard let words = value.words else { return nil }
         switch (words.first, words.count) {
         case ("granted", 7):
-            guard let generation = UInt64(words[1]), let session = SharedSession(words[2...3]), let old = UInt64(words[5]) else {
-                return nil
-            }
+            guard let generation = LeaseIdentity.generation(words[1]), let session = SharedSession(words[2...3]),
+                let old = LeaseIdentity.generation(words[5])
+            else { return nil }
             let displaced =
                 words[4].isEmpty
                 ? nil
                 : Displaced(node: words[4], lease: EndedLease(LeaseIdentity(key, generation: old), sessionID: words[6]))
             self = .claimed(.granted(generation: generation, session, from: displaced))
         case ("held", 4):
-            guard let generation = UInt64(words[2]), let remaining = Int64(words[3]) else { return nil }
+            guard let generation = LeaseIdentity.generation(words[2]), let remaining = Int64(words[3]) else { return nil }
             let remote = RemoteLease(node: words[1], LeaseIdentity(key, generation: generation))
             self = .claimed(.held(by: remote, remaining: .milliseconds(remaining)))
         case ("full", 1): self = .claimed(.full)
@@ -121,7 +121,9 @@ extension ClusterAnswer {
         guard let elements = value.elements else { return nil }
         self = .ended(
             elements.compactMap { element in
-                guard let words = element.words, words.count == 3, let generation = UInt64(words[2]) else { return nil }
+                guard let words = element.words, words.count == 3, let generation = LeaseIdentity.generation(words[2]) else {
+                    return nil
+                }
                 let key = LeaseKey(stageID: stage, participantID: words[0])
                 return RemoteLease(node: words[1], LeaseIdentity(key, generation: generation))
             })
@@ -131,6 +133,9 @@ extension ClusterAnswer {
         guard let elements = value.elements, let left = elements.first?.integer else { return nil }
         self = .swept(left: Int(left), EndedLease.list(elements.dropFirst(), stage: stage))
     }
+
+    /// Milliseconds; a node that was heard of before that is as dead, and one that will be heard of lives.
+    private static let longestSilence: Int64 = 86_400_000
 
     /// Milliseconds; a session that idles for longer is asked for again.
     private static let longestWait: Int64 = 3_600_000
@@ -161,13 +166,13 @@ extension ClusterAnswer.Renewal {
         switch (words.first, words.count) {
         case ("ok", 1): self = .ok
         case ("lost", 3):
-            guard let generation = UInt64(words[2]) else { return nil }
+            guard let generation = LeaseIdentity.generation(words[2]) else { return nil }
             self = .lost(to: words[1], generation: generation)
         case ("end", 3):
             guard let code = Int(words[1]) else { return nil }
             self = .end(LeaseEnding(code: code, words: words[2]))
         case ("revived", 2):
-            guard let generation = UInt64(words[1]) else { return nil }
+            guard let generation = LeaseIdentity.generation(words[1]) else { return nil }
             self = .revived(generation: generation)
         default: return nil
         }
@@ -177,7 +182,9 @@ extension ClusterAnswer.Renewal {
 extension EndedLease {
     fileprivate static func list(_ elements: ArraySlice<RedisValue>, stage: String) -> [EndedLease] {
         elements.compactMap { element in
-            guard let words = element.words, words.count == 3, let generation = UInt64(words[1]) else { return nil }
+            guard let words = element.words, words.count == 3, let generation = LeaseIdentity.generation(words[1]) else {
+                return nil
+            }
             return EndedLease(
                 LeaseIdentity(LeaseKey(stageID: stage, participantID: words[0]), generation: generation), sessionID: words[2])
         }

@@ -14,6 +14,16 @@ package struct LeaseIdentity: Hashable, Sendable {
     package init(_ key: LeaseKey, generation: UInt64) { (self.key, self.generation) = (key, generation) }
 }
 
+extension LeaseIdentity {
+    /// A generation is the time in milliseconds since 1970, or one more than the last: never beyond where Lua counts in ones.
+    static let greatestGeneration: UInt64 = 1 << 53
+
+    /// What the server or another node says that a generation is. Nil beyond the greatest: we add to it, and keep it in 63 bits.
+    static func generation(_ text: String) -> UInt64? {
+        UInt64(text).flatMap { $0 <= greatestGeneration ? $0 : nil }
+    }
+}
+
 /// The running session of a stage, as the nodes share it.
 package struct SharedSession: Hashable, Sendable {
     package var id: String
