@@ -69,6 +69,18 @@ struct NodeMachineTests {
         guard case .call(.claim(2, _))? = machine.claim(other, now).first else { return #expect(Bool(false), "not claimed") }
     }
 
+    /// Whoever has the key may open as many connections as the node takes: each claim that was told by the one before it would be
+    /// a call inside of that, until there is no stack left.
+    @Test func `a long queue is told at once`() throws {
+        var (machine, now) = makeSettledMachine()
+        let call = try #require(claiming(&machine, now))
+        for number in 2...20_000 { #expect(machine.claim(newClaim(number), now).isEmpty) }
+        let granted = ClusterAnswer.claimed(.granted(generation: 5, session, from: nil))
+        let actions = machine.answered(call, granted, sentAt: now, now)
+        #expect(actions.first == .granted(claim: 1, LeaseIdentity(key, generation: 5), session))
+        #expect(actions.dropFirst().elementsEqual((2...20_000).map { ClusterAction.heldHere(claim: $0) }))
+    }
+
     @Test func `a lease elsewhere is asked after, and its owner's word is the answer`() throws {
         var (machine, now) = makeSettledMachine()
         let call = try #require(claiming(&machine, now))

@@ -15,13 +15,17 @@ extension NodeMachine {
     }
 
     private mutating func begin(_ number: Int, _ now: MonotonicTime) -> [ClusterAction] {
+        guard let answer = answerAtOnce(number) else { return attempt(number, now) }
+        return finish(number, answer, now)
+    }
+
+    /// What a claim whose turn it is is told without the server; nil when that has to be asked.
+    private mutating func answerAtOnce(_ number: Int) -> [ClusterAction]? {
         guard let claim = claims[number] else { return [] }
-        if !claim.takesOver, held[claim.key.stageID]?[claim.key.participantID] != nil {
-            return finish(number, [.heldHere(claim: number)], now)
-        }
-        if outage.isAway { return finish(number, away(number), now) }
+        if !claim.takesOver, held[claim.key.stageID]?[claim.key.participantID] != nil { return [.heldHere(claim: number)] }
+        if outage.isAway { return away(number) }
         claims[number]?.expected = claim.takesOver ? lastSeen[claim.key] ?? 0 : 0
-        return attempt(number, now)
+        return nil
     }
 
     /// Asks the server, once this stage is known to be one of ours: whoever sweeps after us has to find it.
@@ -148,18 +152,29 @@ extension NodeMachine {
         return [.granted(claim: number, LeaseIdentity(claim.key, generation: highestGeneration), session)]
     }
 
-    /// The claim is answered: the next one of its participant has its turn.
+    /// The claim is answered: the next one of its participant has its turn. A loop, as all of a long queue may be told at once.
     mutating func finish(_ number: Int, _ actions: [ClusterAction], _ now: MonotonicTime) -> [ClusterAction] {
-        guard let claim = claims.removeValue(forKey: number) else { return actions }
-        // Marked for nothing, or for a lease and a session that only the server knows of.
-        let stage = claim.key.stageID
-        if marked.contains(stage), idle[stage] == nil { watchIdleness(of: stage, now) }
-        queues[claim.key]?.removeAll { $0 == number }
-        guard let next = queues[claim.key]?.first else {
-            queues[claim.key] = nil
-            return actions
+        var (number, actions) = (number, actions)
+        while let claim = claims.removeValue(forKey: number) {
+            // Marked for nothing, or for a lease and a session that only the server knows of.
+            let stage = claim.key.stageID
+            if marked.contains(stage), idle[stage] == nil { watchIdleness(of: stage, now) }
+            guard let next = leaveQueue(number, of: claim.key) else { break }
+            guard let answer = answerAtOnce(next) else { return actions + attempt(next, now) }
+            actions += answer
+            number = next
         }
-        return actions + begin(next, now)
+        return actions
+    }
+
+    /// Answers the first of those that stay.
+    private mutating func leaveQueue(_ number: Int, of key: LeaseKey) -> Int? {
+        if let place = queues[key]?.firstIndex(of: number) { queues[key]?.remove(at: place) }
+        guard let next = queues[key]?.first else {
+            queues[key] = nil
+            return nil
+        }
+        return next
     }
 }
 
