@@ -50,6 +50,16 @@ struct RecordCodecTests {
         #expect(try codec.decode(codec.encode(record, key: key), key: key) == record)
     }
 
+    /// A record of Int64.max, which any JSON in Redis may say, is replaced by one that has one more.
+    @Test
+    func `generations of more than 63 bits are kept as the greatest`() throws {
+        var placement = Placement(key: .init(stageID: "one", replica: 0), router: "a", generation: 1 << 63)
+        let key = schema.record(Record.placement(placement).id)
+        let text = codec.encode(.placement(placement), key: key)
+        placement.generation = UInt64(Int64.max)
+        #expect(try codec.decode(text, key: key) == .placement(placement))
+    }
+
     @Test(arguments: records)
     func `no prefix of a record is one`(record: Record) throws {
         let key = schema.record(record.id)

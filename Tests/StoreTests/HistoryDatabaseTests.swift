@@ -99,6 +99,16 @@ struct HistoryDatabaseTests {
         }
     }
 
+    /// Whoever told of them: nonsense in Redis, another process.
+    @Test
+    func `generations of more than 63 bits are kept as the greatest`() throws {
+        let history = try HistoryDatabase(directory: directory.path)
+        defer { history.close() }
+        let test = HistoryWrite.wasTest(stageARN: "arn:stage/one", sessionID: "st-1", participantID: "p", generation: .max)
+        _ = try history.append([Self.participant(.max), Self.event(.joined, .max), Self.closed(.max), test])
+        try history.read { reader in #expect((try? reader.highestGeneration()) == UInt64(Int64.max)) }
+    }
+
     @Test
     func `closing somebody unknown changes nothing`() throws {
         #expect(try names(after: [Self.closed(4)]).isEmpty)

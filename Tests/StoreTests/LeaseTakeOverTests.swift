@@ -66,6 +66,17 @@ struct LeaseTakeOverTests {
         }.map(\.name)
     }
 
+    @Test func `after a lease of the greatest generation there are others`() throws {
+        let grant = PublishGrant(participantID: "p", stageARN: stage.arn, stageID: stage.id, credentialHash: "h")
+        let lease = PublishLease(participantID: "p", stageID: stage.id, stageSessionID: "st-1", generation: .max)
+        let handed = HandedLease(
+            lease: lease, grant: grant, ingestProtocol: .rtmp, joinedAt: stage.createdAt, isAnnounced: false, isPublishing: false,
+            session: StageSession(stageARN: stage.arn, sessionID: "st-1", startTime: stage.createdAt), isSessionRecorded: false)
+        leases.adopt(handed, holder: Holder())
+        guard case .granted(let next) = claim("p", on: leases, takeOver: true) else { throw NotGranted() }
+        #expect(next.generation > 0 && next.generation < .max)
+    }
+
     /// A second process: gets everything that the first one tells.
     private func succeed(_ told: Lock<[HandedLease]>, _ released: Lock<[PublishLease]>) async throws -> (
         EmbeddedStore, EmbeddedLeases

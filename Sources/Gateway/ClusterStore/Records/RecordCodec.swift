@@ -22,7 +22,7 @@ struct RecordCodec: Sendable {
             case .placement(let placement):
                 [
                     "stageId": .string(placement.key.stageID), "replica": .integer(Int64(placement.key.replica)),
-                    "router": .string(placement.router), "generation": .integer(Int64(placement.generation)),
+                    "router": .string(placement.router), "generation": .integer(Int64(clamping: placement.generation)),
                 ]
             case .replication(let replication): encode(replication)
             case .setting(let setting):
@@ -163,7 +163,8 @@ extension RecordCodec {
             "state": .string(replication.state.rawValue), "refusedBy": .integer(Int64(replication.refusedBy)),
             "sourceSessionId": .string(replication.sourceSessionID),
             "destinationSessionId": .string(replication.destinationSessionID),
-            "sourceGeneration": .integer(Int64(replication.sourceGeneration)), "startedAt": .time(replication.startedAt),
+            "sourceGeneration": .integer(Int64(clamping: replication.sourceGeneration)),
+            "startedAt": .time(replication.startedAt),
         ]
     }
 

@@ -209,7 +209,7 @@ extension Placement: StoredRecord {
     static let table = "placement"
     static let columns = ["stageID", "replica", "router", "generation"]
     static let keyColumns = ["stageID", "replica"]
-    var values: [(any DatabaseValueConvertible & Sendable)?] { [key.stageID, key.replica, router, Int64(generation)] }
+    var values: [(any DatabaseValueConvertible & Sendable)?] { [key.stageID, key.replica, router, Int64(clamping: generation)] }
 
     init(row: Row) {
         let generation: Int64 = row["generation"] ?? 0
@@ -229,7 +229,7 @@ extension Replication: StoredRecord {
     var values: [(any DatabaseValueConvertible & Sendable)?] {
         [
             key.sourceStageARN, key.participantID, key.destinationStageARN, number, StoredMap(attributes), reconnectWindow,
-            state.rawValue, refusedBy, sourceSessionID, destinationSessionID, Int64(sourceGeneration),
+            state.rawValue, refusedBy, sourceSessionID, destinationSessionID, Int64(clamping: sourceGeneration),
             startedAt.nanosecondsSince1970,
         ]
     }

@@ -200,7 +200,7 @@ extension ParticipantEvent: StoredRecord {
     var values: [(any DatabaseValueConvertible & Sendable)?] {
         [
             sequence == 0 ? nil : sequence, name.rawValue, time.nanosecondsSince1970, stageARN, sessionID, participantID,
-            userID, errorCode, Int64(generation), rule, sentence, recording?.bucketName ?? "", recording?.prefix ?? "",
+            userID, errorCode, Int64(clamping: generation), rule, sentence, recording?.bucketName ?? "", recording?.prefix ?? "",
             recording?.duration, remoteParticipantID, destination?.stageARN ?? "", destination?.sessionID ?? "", isReplica,
         ]
     }

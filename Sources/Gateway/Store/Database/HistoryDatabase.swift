@@ -110,7 +110,7 @@ struct HistoryDatabase: Sendable {
                     stage, session, participantID,
                 ])
         case .wasTest(let stage, let session, let participantID, let generation):
-            try Self.forget(test: [stage, session, participantID, Int64(generation)], database)
+            try Self.forget(test: [stage, session, participantID, Int64(clamping: generation)], database)
         // Where there is a cluster, its database keeps them.
         case .journal: break
         case .metrics(let samples): if !isQueueing { try Self.append(samples, database) }
@@ -344,7 +344,7 @@ extension HistoryDatabase {
                 UPDATE participant SET isConnected = 0, closedGeneration = max(closedGeneration, ?)
                     WHERE stageARN = ? AND sessionID = ? AND participantID = ?
                 """,
-            arguments: [Int64(generation), participant.stageARN, participant.sessionID, participant.participantID])
+            arguments: [Int64(clamping: generation), participant.stageARN, participant.sessionID, participant.participantID])
     }
 
     private static func participant(
@@ -358,8 +358,10 @@ extension HistoryDatabase {
         guard generation > 0 else { return false }
         let statement = try database.cachedStatement(
             sql: "SELECT 1 FROM participant WHERE stageARN = ? AND sessionID = ? AND participantID = ? AND closedGeneration >= ?")
-        return try Bool.fetchOne(
-            statement, arguments: [subject.stageARN, subject.sessionID, subject.participantID, Int64(generation)]) ?? false
+        let arguments: StatementArguments = [
+            subject.stageARN, subject.sessionID, subject.participantID, Int64(clamping: generation),
+        ]
+        return try Bool.fetchOne(statement, arguments: arguments) ?? false
     }
 
     private static func lastEvent(of participant: Participant, _ database: Database) throws -> ParticipantEvent? {

@@ -375,7 +375,8 @@ extension LeaseTable {
     }
 
     private mutating func nextGeneration(_ now: WallTime) -> UInt64 {
-        lastGeneration = max(lastGeneration + 1, UInt64(max(0, now.millisecondsSince1970)))
+        // Wraps: the process before us may have told of any number.
+        lastGeneration = max(lastGeneration &+ 1, UInt64(max(0, now.millisecondsSince1970)))
         return lastGeneration
     }
 
