@@ -92,6 +92,12 @@ struct CloudWatchOperationsTests {
         #expect(times == [60_000, 59_700, 59_400])
     }
 
+    @Test func `counts that do not fit together are the greatest`() throws {
+        let span = try MetricSpan(start: WallTime(secondsSince1970: 0), end: WallTime(secondsSince1970: 600), period: 300)
+        let points = span.points((1...3).map { MetricPoint(minute: $0, count: .max, sum: 1, minimum: 1, maximum: 1) })
+        #expect(points == [MetricPoint(minute: 0, count: .max, sum: 3, minimum: 1, maximum: 1)])
+    }
+
     @Test func `what there is not is an empty curve`() throws {
         let others = [
             Self.metric("Publishers", []), Self.metric("Publishers", [("Stage", "none")]), Self.metric("Nothing"),

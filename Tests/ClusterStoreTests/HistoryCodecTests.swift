@@ -51,6 +51,16 @@ struct HistoryCodecTests {
         #expect(read == expected)
     }
 
+    /// Times are taken from each other: of one before 1970 the difference may not fit.
+    @Test(arguments: ["-1", "-9223372036854775808"])
+    func `what was before 1970 was not`(time: String) {
+        let written = "1800000000123456789"
+        let event = HistoryCodec.encode(Self.events[0], isWhole: true)
+        #expect(event.contains(written) && Self.record.contains(written))
+        #expect(HistoryCodec.event(event.replacing(written, with: time), sequence: 1) == nil)
+        #expect(Self.decode(Self.record.replacing(written, with: time)) == nil)
+    }
+
     @Test
     func `no prefix is anything`() {
         for length in 0..<Self.record.count { #expect(Self.decode(String(Self.record.prefix(length))) == nil) }

@@ -75,7 +75,9 @@ struct MetricSpan: Equatable {
 extension MetricPoint {
     /// Takes in a later minute.
     fileprivate mutating func append(_ other: MetricPoint) {
-        count += other.count
+        // A server or a file may say any number.
+        let (together, overflows) = count.addingReportingOverflow(other.count)
+        count = overflows ? .max : together
         sum += other.sum
         (minimum, maximum) = (min(minimum, other.minimum), max(maximum, other.maximum))
     }

@@ -74,7 +74,7 @@ struct Committer {
     private func take(_ items: [CommitPlan.Item], versions: ArraySlice<RedisValue>, into replica: inout Replica) {
         for (item, version) in zip(items, versions) {
             if let record = item.record {
-                replica.put(record, key: item.key, version: UInt64(version.integer ?? 0))
+                replica.put(record, key: item.key, version: UInt64(clamping: version.integer ?? 0))
             } else {
                 replica.remove(key: item.key)
             }
@@ -84,8 +84,8 @@ struct Committer {
     private func take(newer found: ArraySlice<RedisValue>, of items: [CommitPlan.Item], into replica: inout Replica) {
         let found = Array(found)
         for start in stride(from: 0, to: found.count - 2, by: 3) {
-            guard let index = found[start].integer, items.indices.contains(Int(index) - 1) else { continue }
-            let stored = StoredValue(key: items[Int(index) - 1].key, version: found[start + 1], body: found[start + 2])
+            guard let number = found[start].integer, number > 0, number <= items.count else { continue }
+            let stored = StoredValue(key: items[Int(number) - 1].key, version: found[start + 1], body: found[start + 2])
             stored.apply(to: &replica, codec: codec)
         }
     }

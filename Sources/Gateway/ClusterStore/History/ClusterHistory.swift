@@ -127,7 +127,7 @@ extension ClusterHistory {
         var first: Int64 = 0
         if let after {
             let rank = try server.ask(RedisCommand("ZREVRANK", RedisArgument(key), RedisArgument(after.sessionID)), key: key)
-            guard let rank = rank.integer else {
+            guard let rank = rank.integer, Self.ranks.contains(rank) else {
                 return try olderIdentifiers(than: after.startTime, limit: limit, key: key)
             }
             first = rank + 1
@@ -136,6 +136,9 @@ extension ClusterHistory {
             "ZREVRANGE", RedisArgument(key), RedisArgument(first), RedisArgument(first + Int64(limit) - 1))
         return try server.ask(command, key: key).elements?.compactMap(\.text) ?? []
     }
+
+    /// A sorted set has no more members.
+    private static let ranks: Range<Int64> = 0..<1 << 32
 
     /// For a page that begins after a session that has expired meanwhile.
     private func olderIdentifiers(than time: WallTime, limit: Int, key: String) throws(StoreError) -> [String] {
@@ -147,7 +150,7 @@ extension ClusterHistory {
 
     /// From start and end in nanoseconds; nil for a session that is not there.
     private static func session(_ id: String, stageARN: String, _ value: RedisValue) -> StageSession? {
-        guard let fields = value.elements, fields.count == 2, let start = fields[0].integer else { return nil }
+        guard let fields = value.elements, fields.count == 2, let start = fields[0].integer, start >= 0 else { return nil }
         return StageSession(
             stageARN: stageARN, sessionID: id, startTime: WallTime(nanosecondsSince1970: start),
             endTime: fields[1].integer.map { WallTime(nanosecondsSince1970: $0) })

@@ -68,7 +68,8 @@ enum MetricCodec {
         ((try? JSONValue(parsing: text))?.array ?? []).compactMap { list in
             guard let series = list[0]?.string.flatMap(MetricSeries.init(path:)), let minute = list[1]?.integer,
                 let count = list[2]?.integer, let sum = list[3]?.double, let minimum = list[4]?.double,
-                let maximum = list[5]?.double, let minute = Int32(exactly: minute), let count = Int32(exactly: count)
+                let maximum = list[5]?.double, let minute = Int32(exactly: minute), let count = Int32(exactly: count),
+                count >= 0
             else { return nil }
             return MetricSample(series, MetricPoint(minute: minute, count: count, sum: sum, minimum: minimum, maximum: maximum))
         }

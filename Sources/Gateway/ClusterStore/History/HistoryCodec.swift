@@ -20,7 +20,7 @@ enum HistoryCodec {
     /// From the whole record that scripts keep of a participant; nil when it is none.
     static func participant(_ text: String, stageARN: String, sessionID: String, participantID: String) -> Participant? {
         guard let record = try? JSONValue(parsing: text), let about = record["about"],
-            let joined = try? about.text("firstJoinTime"), let time = Int64(joined)
+            let joined = try? about.text("firstJoinTime"), let time = Int64(joined), time >= 0
         else { return nil }
         func word(_ name: String) -> String { about[name]?.string ?? "" }
         var client = ClientAttributes()
@@ -100,7 +100,8 @@ enum HistoryCodec {
         _ text: String, sequence: Int64, stageARN: String = "", sessionID: String = "", participantID: String = ""
     ) -> ParticipantEvent? {
         guard let fields = try? JSONValue(parsing: text), let name = try? fields.text("name"),
-            let name = ParticipantEvent.Name(rawValue: name), let time = (try? fields.text("time")).flatMap({ Int64($0) })
+            let name = ParticipantEvent.Name(rawValue: name), let time = (try? fields.text("time")).flatMap({ Int64($0) }),
+            time >= 0
         else { return nil }
         func word(_ name: String) -> String { fields[name]?.string ?? "" }
         var event = ParticipantEvent(
