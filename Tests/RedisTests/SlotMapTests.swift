@@ -55,6 +55,7 @@ struct SlotMapTests {
         .array([range(0, 16_384, node("a", 1))]),
         .array([range(0, 1, node("a", 65_536))]),
         .array([range(0, 1, .integer(7))]),
+        .array([range(0, 16_383, node("a", 1)), range(5, 5, node("b", 1))]),
         .array(tooManyNodes),
     ]
 

@@ -12,17 +12,20 @@ struct SlotMap: Equatable {
 
     init() {}
 
-    /// Reads ranges of slots, each with its primary and then its replicas; nil for another answer.
+    /// Reads ranges of slots, each with its primary and then its replicas; nil for another answer, as for one with more slots than
+    /// there are: 40,000 ranges of all of them would hold the loop for a second.
     /// - Parameter host: of the node that answered, which names its own host by an empty one.
     init?(_ answer: RedisValue, from host: String) {
         guard let ranges = answer.elements else { return nil }
+        var (known, slotsLeft) = (Set<RedisEndpoint>(), Int64(KeySlot.count))
         for range in ranges {
             guard let parts = range.elements, parts.count >= 3, let first = parts[0].integer, let last = parts[1].integer,
-                0 <= first, first <= last, last < KeySlot.count
+                0 <= first, first <= last, last < KeySlot.count, last - first < slotsLeft
             else { return nil }
+            slotsLeft -= last - first + 1
             for (index, part) in parts.dropFirst(2).enumerated() {
                 guard let endpoint = Self.endpoint(part, host: host) else { return nil }
-                if !nodes.contains(endpoint) { nodes.append(endpoint) }
+                if known.insert(endpoint).inserted { nodes.append(endpoint) }
                 guard nodes.count <= Self.maximumNodes else { return nil }
                 if index == 0 { assign(Int(first)...Int(last), to: endpoint) }
             }
