@@ -60,6 +60,18 @@ struct RecordCodecTests {
         #expect(try codec.decode(text, key: key) == .placement(placement))
     }
 
+    /// With them a recording's playlist, or the time of its next picture, would be beyond all numbers.
+    @Test(arguments: [
+        (#"segmentDuration\":6"#, "9223372036854775807"), (#"interval\":60"#, "0"), (#"reconnectWindow\":60"#, "-1"),
+    ])
+    func `a stage with other times of recording than the API takes is none`(time: String, other: String) throws {
+        let (record, name) = (Record.stage(Self.recordedStage), time.prefix { $0 != ":" })
+        let key = schema.record(record.id)
+        let text = codec.encode(record, key: key)
+        #expect(text.contains(time))
+        #expect(throws: RecordError.malformed) { try codec.decode(text.replacing(time, with: "\(name):\(other)"), key: key) }
+    }
+
     @Test(arguments: records)
     func `no prefix of a record is one`(record: Record) throws {
         let key = schema.record(record.id)

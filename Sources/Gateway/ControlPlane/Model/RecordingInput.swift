@@ -11,11 +11,13 @@ extension Input {
         let media: [RecordingConfiguration.Media] = try input.values("mediaTypes", maximumCount: 1) ?? []
         recording.media = media.first ?? recording.media
         recording.reconnectWindow =
-            try input.optionalInteger("recordingReconnectWindowSeconds", 0...300) ?? recording.reconnectWindow
+            try input.optionalInteger("recordingReconnectWindowSeconds", RecordingConfiguration.reconnectWindows)
+            ?? recording.reconnectWindow
         recording.recordsReplicas = try input.optionalFlag("recordParticipantReplicas") ?? recording.recordsReplicas
         if let segments = try input.optionalStructure("hlsConfiguration") {
             recording.segmentDuration =
-                try segments.optionalInteger("targetSegmentDurationSeconds", 2...10) ?? recording.segmentDuration
+                try segments.optionalInteger("targetSegmentDurationSeconds", RecordingConfiguration.segmentDurations)
+                ?? recording.segmentDuration
         }
         if let thumbnails = try input.optionalStructure("thumbnailConfiguration") {
             recording.thumbnails = try thumbnails.thumbnails()
@@ -25,7 +27,8 @@ extension Input {
 
     private func thumbnails() throws(APIError) -> RecordingConfiguration.Thumbnails {
         var thumbnails = RecordingConfiguration.Thumbnails()
-        thumbnails.interval = try optionalInteger("targetIntervalSeconds", 1...86_400) ?? thumbnails.interval
+        thumbnails.interval =
+            try optionalInteger("targetIntervalSeconds", RecordingConfiguration.thumbnailIntervals) ?? thumbnails.interval
         thumbnails.isEnabled = try optionalText("recordingMode", .oneOf("INTERVAL", "DISABLED")) == "INTERVAL"
         let storage: [RecordingConfiguration.Thumbnails.Storage] = try values("storage", maximumCount: 2) ?? []
         if let first = storage.first { thumbnails.storage = storage.allSatisfy { $0 == first } ? [first] : storage }

@@ -36,6 +36,10 @@ public struct RecordingConfiguration: Codable, Equatable, Sendable {
     public var segmentDuration = 6
     public var recordsReplicas = true
 
+    public static let reconnectWindows = 0...300
+    public static let segmentDurations = 2...10
+    public static let thumbnailIntervals = 1...86_400
+
     public init() {}
 
     public var isEnabled: Bool { !storageARN.isEmpty }
@@ -55,13 +59,16 @@ extension RecordingConfiguration {
         return (try? encoder.encode(self)).map { String(decoding: $0, as: UTF8.self) } ?? ""
     }
 
-    /// Nil for what is none.
+    /// Nil for what is none, as with times that the API does not take: twice one, or one and the clock, has to be a number.
     package init?(storedText: String) {
         guard !storedText.isEmpty else {
             self.init()
             return
         }
-        guard let value = try? JSONDecoder().decode(Self.self, from: Data(storedText.utf8)) else { return nil }
+        guard let value = try? JSONDecoder().decode(Self.self, from: Data(storedText.utf8)),
+            Self.reconnectWindows.contains(value.reconnectWindow), Self.segmentDurations.contains(value.segmentDuration),
+            Self.thumbnailIntervals.contains(value.thumbnails.interval)
+        else { return nil }
         self = value
     }
 }
