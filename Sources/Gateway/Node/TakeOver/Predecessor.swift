@@ -68,7 +68,7 @@ final class Predecessor {
             for entry in list { publishes[entry.lease]?.holder.progressed(at: MonotonicTime(nanoseconds: entry.nanoseconds)) }
         case .response(let number, let response): waiting.remove(number)?(response.response)
         case .predecessors(let older):
-            count = 1 + older
+            count = Self.count(withOlder: older)
             onCount()
         case .left: isComplete = true
         default: channel.close()
@@ -130,4 +130,7 @@ final class Predecessor {
 
     /// Requests whose answers are awaited, at most.
     private static let maximumWaiting = 256
+
+    /// That process and those before it, of which there are never more than generations; it may say any number.
+    static func count(withOlder older: Int) -> Int { 1 + min(max(0, older), 62) }
 }
