@@ -103,10 +103,16 @@ final class FileChanges {
         paths.map { path in
             var status = stat()
             guard unsafe stat(path, &status) == 0 else { return [] }
-            return [
-                Int(status.st_dev), Int(status.st_ino), Int(status.st_size), status.st_mtim.tv_sec, status.st_mtim.tv_nsec,
-            ]
+            return Self.signature(of: status)
         }
+    }
+
+    /// Numbers of devices and files are any 64 bits: GlusterFS, mergerfs and others have hashes there.
+    static func signature(of status: stat) -> [Int] {
+        [
+            Int(truncatingIfNeeded: status.st_dev), Int(truncatingIfNeeded: status.st_ino), Int(status.st_size),
+            status.st_mtim.tv_sec, status.st_mtim.tv_nsec,
+        ]
     }
 
     private static let interval: Duration = .seconds(1)
