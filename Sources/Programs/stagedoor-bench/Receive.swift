@@ -208,7 +208,9 @@ struct SequenceAccount {
 
     mutating func add(_ sequenceNumber: UInt16) {
         guard let first else {
-            (first, highest, received) = (Int(sequenceNumber), Int(sequenceNumber), 1)
+            // One round up, so that those before it have a place.
+            (highest, received) = ((1 << 16) + Int(sequenceNumber), 1)
+            self.first = highest
             isSeen[highest % Self.window] = true
             return
         }
@@ -216,10 +218,12 @@ struct SequenceAccount {
         if number > highest {
             for skipped in max(highest + 1, number - Self.window + 1)...number { isSeen[skipped % Self.window] = false }
             highest = number
-        } else if number < first || number <= highest - Self.window || isSeen[number % Self.window] {
+        } else if number <= highest - Self.window || isSeen[number % Self.window] {
             duplicates += 1
             return
         } else {
+            // Also the very first ones may change places, as where a peer's packets come by two ways.
+            self.first = min(first, number)
             reordered += 1
         }
         isSeen[number % Self.window] = true

@@ -103,7 +103,15 @@ extension Simulation {
         if nodes[holder.node].readsSince < now - 10 * Self.second { report.joinedInVain += 1 }
     }
 
-    func checkJoint(_ key: LeaseKey) {
+    /// Three seconds after a node's death; where the other half's has died meanwhile nobody can go on.
+    func checkJointAgain(_ key: LeaseKey) {
+        let isThere = joints.contains { half, joint in
+            encoders[joint].key == key && encoders[half].isLive && encoders[half].liveSince < now - 3 * Self.second
+        }
+        if isThere { checkJoint(key) }
+    }
+
+    private func checkJoint(_ key: LeaseKey) {
         let lives = holders[key, default: []].contains { sessions[$0]?.encoder != nil }
         if !lives { violated("nobody goes on with \(key.participantID)") }
     }

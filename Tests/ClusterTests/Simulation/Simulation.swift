@@ -189,7 +189,7 @@ final class Simulation {
         case .claim(let encoder, let takesOver): claim(encoder, takesOver)
         case .look(let encoder, let watch, let began): look(encoder, watch, began)
         case .lookAtJoint(let watch): look(watch)
-        case .joinedAgain(let key): checkJoint(key)
+        case .joinedAgain(let key): checkJointAgain(key)
         case .abandoned(let holder): if sessions[holder]?.encoder == nil { release(holder) }
         case .fenced(let holder, let since): checkFence(holder, since)
         case .buried(let node): checkGhosts(of: node)
