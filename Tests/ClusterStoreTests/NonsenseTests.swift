@@ -21,11 +21,12 @@ struct NonsenseTests {
     private let schema = KeySchema(prefix: "sd:")
 
     /// The versions of what was committed, or the places of what somebody else has changed.
-    @Test(arguments: [
-        [.integer(1), .integer(-1)], [.integer(1), .integer(.min)], [.integer(1), .null],
-        [.integer(0), .integer(.min), .integer(5), .string([])], [.integer(0), .integer(.max), .integer(5), .string([])],
-        [.integer(0), .integer(0), .integer(5), .string([])], [.integer(0), .integer(1), .integer(.min), .string([])],
-    ] as [[RedisValue]])
+    @Test(
+        arguments: [
+            [.integer(1), .integer(-1)], [.integer(1), .integer(.min)], [.integer(1), .null],
+            [.integer(0), .integer(.min), .integer(5), .string([])], [.integer(0), .integer(.max), .integer(5), .string([])],
+            [.integer(0), .integer(0), .integer(5), .string([])], [.integer(0), .integer(1), .integer(.min), .string([])],
+        ] as [[RedisValue]])
     func `to a commit`(answer: [RedisValue]) throws {
         var replica = Replica()
         let codec = RecordCodec(cipher: RecordCipher(ClusterBench.key))

@@ -72,16 +72,17 @@ struct SuccessionTests {
     }
 
     /// Numbers that end a process where they are added to others.
-    @Test(arguments: [
-        .initialization(number: .max, codecs: "", width: 0, height: 0),
-        .initialization(number: 1, codecs: "", width: .max, height: .max),
-        .segment(start(.max), byteCount: 9, nanoseconds: 1), .segment(start(42, map: .max), byteCount: 9, nanoseconds: 1),
-        .segment(start(42, at: WallTime(nanosecondsSince1970: .max)), byteCount: 9, nanoseconds: 1),
-        .segment(start(42), byteCount: .max, nanoseconds: 1), .segment(start(42), byteCount: 9, nanoseconds: .max),
-        .grown(byteCount: .max, nanoseconds: 1), .grown(byteCount: 9, nanoseconds: .min),
-        .thumbnail(number: .max, byteCount: 9), .thumbnail(number: 1, byteCount: .max),
-        .paused(since: WallTime(nanosecondsSince1970: .min)),
-    ] as [JournalEntry])
+    @Test(
+        arguments: [
+            .initialization(number: .max, codecs: "", width: 0, height: 0),
+            .initialization(number: 1, codecs: "", width: .max, height: .max),
+            .segment(start(.max), byteCount: 9, nanoseconds: 1), .segment(start(42, map: .max), byteCount: 9, nanoseconds: 1),
+            .segment(start(42, at: WallTime(nanosecondsSince1970: .max)), byteCount: 9, nanoseconds: 1),
+            .segment(start(42), byteCount: .max, nanoseconds: 1), .segment(start(42), byteCount: 9, nanoseconds: .max),
+            .grown(byteCount: .max, nanoseconds: 1), .grown(byteCount: 9, nanoseconds: .min),
+            .thumbnail(number: .max, byteCount: 9), .thumbnail(number: 1, byteCount: .max),
+            .paused(since: WallTime(nanosecondsSince1970: .min)),
+        ] as [JournalEntry])
     func `a register's word that no recording has is left out`(_ entry: JournalEntry) {
         var plan = RecordingPlan(bucket: "b")
         plan.reconnectWindow = .seconds(30)

@@ -20,7 +20,8 @@ struct MetricSearch: Equatable {
 
     init(parsing expression: String) throws(CloudWatchError) {
         // Every quantifier is possessive (`+` behind it): ways to divide blanks between two of them would multiply.
-        let form = #/
+        let form =
+            #/
             \s*+(?:REMOVE_EMPTY\()?+\s*+SEARCH\(\s*+'(?<terms>[^']*+)'\s*+,\s*+'(?<stat>[^']++)'\s*+
             (?:,\s*+(?<period>\d{1,5}+)\s*+)?+\)\s*+\)?+\s*+
             /#
