@@ -31,12 +31,14 @@ final class EventsBench {
 
     func whenever(_ body: @escaping () -> Void) { onNews = body }
 
-    func record(_ name: ParticipantEvent.Name, of participant: String, code: String = "") {
+    func record(
+        _ name: ParticipantEvent.Name, of participant: String, in session: String = "st-1234567890123", code: String = ""
+    ) {
         store.record([
             .event(
                 ParticipantEvent(
                     name: name, time: WallTime(secondsSince1970: 1_800_000_000), stageARN: "arn:aws:ivs:us-east-1:0:stage/s",
-                    sessionID: "st-1234567890123", participantID: participant, userID: "u", errorCode: code))
+                    sessionID: session, participantID: participant, userID: "u", errorCode: code))
         ])
     }
 

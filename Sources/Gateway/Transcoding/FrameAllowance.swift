@@ -5,38 +5,22 @@ import Wire
 ///
 /// A frame of one byte costs its thread as much as one of sound, for which it stands, and all streams of the thread wait for it.
 public final class FrameAllowance {
-    private var left = maximum
-    private var earnedAt: MonotonicTime?
+    private var frames = Allowance(maximum, then: interval)
 
     /// Nothing was transcoded yet.
     public init() {}
 
     /// A frame came.
     /// - Returns: false where more have come than there is sound for.
-    func take(at now: MonotonicTime) -> Bool {
-        earn(by: now)
-        guard left > 0 else { return false }
-        left -= 1
-        return true
-    }
+    func take(at now: MonotonicTime) -> Bool { frames.take(at: now) }
 
     /// A stream was opened, whose first frame makes codecs.
-    func opened(at now: MonotonicTime) {
-        earn(by: now)
-        left = max(0, left - Self.opening)
-    }
-
-    private func earn(by now: MonotonicTime) {
-        let since = earnedAt ?? now
-        let earned = (now - since).nanoseconds / Self.interval.nanoseconds
-        earnedAt = since + .nanoseconds(earned * Self.interval.nanoseconds)
-        left = min(Self.maximum, left + Int(earned))
-    }
+    func opened(at now: MonotonicTime) { frames.spend(Self.opening, at: now) }
 
     /// At once: twenty seconds of AAC, which an encoder may have kept while its uplink stood still.
     static let maximum = 1_000
     /// And one more in each: the shortest packets of Opus last for 2.5 ms.
-    static let interval = Duration.milliseconds(2)
+    private static let interval = Duration.milliseconds(2)
     /// What a stream's codecs count as: milliseconds of work, and a megabyte.
     static let opening = 50
 }

@@ -9,15 +9,17 @@ public struct MonotonicTime: InstantProtocol, Hashable, Sendable, BitwiseCopyabl
     /// Earlier than every moment that a clock gives.
     public static let zero = MonotonicTime(nanoseconds: 0)
 
-    /// The moment `duration` later.
+    /// The moment `duration` later; saturates where nanoseconds end.
     @inlinable
     public func advanced(by duration: Duration) -> MonotonicTime {
-        MonotonicTime(nanoseconds: nanoseconds + duration.nanoseconds)
+        MonotonicTime(nanoseconds: nanoseconds.addingSaturating(duration.nanoseconds))
     }
 
-    /// From this moment to `other`; negative when that is earlier.
+    /// From this moment to `other`, negative when that is earlier; saturates.
     @inlinable
-    public func duration(to other: MonotonicTime) -> Duration { .nanoseconds(other.nanoseconds - nanoseconds) }
+    public func duration(to other: MonotonicTime) -> Duration {
+        .nanoseconds(other.nanoseconds.subtractingSaturating(nanoseconds))
+    }
 
     /// Whether `left` is earlier.
     @inlinable public static func < (left: MonotonicTime, right: MonotonicTime) -> Bool { left.nanoseconds < right.nanoseconds }
@@ -42,4 +44,17 @@ extension Duration {
     @inlinable public var milliseconds: Int64 { nanoseconds / 1_000_000 }
     /// For metrics and logs.
     @inlinable public var inSeconds: Double { Double(nanoseconds) / 1e9 }
+}
+
+/// Times of peers and files may be any number: what no clock says must not end the process.
+extension Int64 {
+    @inlinable func addingSaturating(_ other: Int64) -> Int64 {
+        let (sum, overflows) = addingReportingOverflow(other)
+        return overflows ? (other < 0 ? .min : .max) : sum
+    }
+
+    @inlinable func subtractingSaturating(_ other: Int64) -> Int64 {
+        let (difference, overflows) = subtractingReportingOverflow(other)
+        return overflows ? (other < 0 ? .max : .min) : difference
+    }
 }

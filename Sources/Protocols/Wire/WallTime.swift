@@ -29,15 +29,15 @@ public struct WallTime: Hashable, Comparable, Codable, Sendable, BitwiseCopyable
     @inlinable public static func < (left: WallTime, right: WallTime) -> Bool {
         left.nanosecondsSince1970 < right.nanosecondsSince1970
     }
-    /// The moment `right` later.
+    /// The moment `right` later; saturates where nanoseconds end.
     @inlinable
     public static func + (left: WallTime, right: Duration) -> WallTime {
-        WallTime(nanosecondsSince1970: left.nanosecondsSince1970 + right.nanoseconds)
+        WallTime(nanosecondsSince1970: left.nanosecondsSince1970.addingSaturating(right.nanoseconds))
     }
-    /// From `right` to `left`.
+    /// From `right` to `left`; saturates.
     @inlinable
     public static func - (left: WallTime, right: WallTime) -> Duration {
-        .nanoseconds(left.nanosecondsSince1970 - right.nanosecondsSince1970)
+        .nanoseconds(left.nanosecondsSince1970.subtractingSaturating(right.nanosecondsSince1970))
     }
 }
 

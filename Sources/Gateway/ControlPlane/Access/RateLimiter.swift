@@ -1,13 +1,8 @@
 import Settings
 import Wire
 
-/// Requests per second of each access key for each operation: a bucket that holds one second's worth.
+/// Requests per second of each access key for each operation: one second's worth at once.
 struct RateLimiter {
-    private struct Bucket {
-        var tokens: Double
-        var at: MonotonicTime
-    }
-
     private struct Key: Hashable {
         var accessKeyID: String
         var action: AccessAction
@@ -15,7 +10,7 @@ struct RateLimiter {
 
     private let rates: RateSettings
     /// Of keys that exist, so that there are no more than keys times operations.
-    private var buckets: [Key: Bucket] = [:]
+    private var allowances: [Key: Allowance] = [:]
 
     init(_ rates: RateSettings) { self.rates = rates }
 
@@ -32,14 +27,8 @@ struct RateLimiter {
     private mutating func admit(
         _ action: AccessAction, rate: Int, of accessKeyID: String, at now: MonotonicTime
     ) -> Bool {
-        let (key, rate) = (Key(accessKeyID: accessKeyID, action: action), Double(rate))
-        var bucket = buckets[key] ?? Bucket(tokens: rate, at: now)
-        bucket.tokens = min(rate, bucket.tokens + (now - bucket.at).inSeconds * rate)
-        bucket.at = now
-        defer { buckets[key] = bucket }
-        guard bucket.tokens >= 1 else { return false }
-        bucket.tokens -= 1
-        return true
+        let key = Key(accessKeyID: accessKeyID, action: action)
+        return allowances[key, default: Allowance(rate, then: .seconds(1) / rate)].take(at: now)
     }
 
     /// CloudWatch's own of ListMetrics, the lowest that it has.

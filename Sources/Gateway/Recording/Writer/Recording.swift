@@ -39,7 +39,10 @@ final class Recording {
     private var file: SpoolFile?
     private var fileByteCount = 0
     private var announced: (start: SegmentStart, initial: [UInt8])?
-    private var allowance = SegmentAllowance()
+    /// Each segment is files that are forced to disk, on the thread of all recordings, whatever times and parameter sets come.
+    private var segmentAllowance = Allowance(maximumSegmentsAtOnce, then: .seconds(1))
+    /// An encoder's whole backlog behind a disk that stalled has ten; later segments aim at two seconds at least.
+    static let maximumSegmentsAtOnce = 30
 
     private var schedule: ThumbnailSchedule?
     private var isPicturing = false
@@ -154,8 +157,9 @@ final class Recording {
         switch action {
         case .initialization(let number, let segment): try write(segment, number: number)
         case .segmentBegan(let number, let map, let isDiscontinuous, let isIndependent, let time):
-            guard allowance.take(at: environment.clocks().monotonic) else { return fail("its segments begin all the time") }
-            let date = media?.wallTime(of: time, now: environment.clocks()) ?? environment.clocks().wall
+            let now = environment.clocks()
+            guard segmentAllowance.take(at: now.monotonic) else { return fail("its segments begin all the time") }
+            let date = media?.wallTime(of: time, now: now) ?? now.wall
             file = try SpoolFile(creating: path(segment: number))
             fileByteCount = 0
             announced = (
