@@ -51,7 +51,7 @@ struct HistoryCodecTests {
         #expect(read == expected)
     }
 
-    /// Times are taken from each other: of one before 1970 the difference may not fit.
+    /// No gateway writes such a time.
     @Test(arguments: ["-1", "-9223372036854775808"])
     func `what was before 1970 was not`(time: String) {
         let written = "1800000000123456789"

@@ -74,6 +74,7 @@ struct OutageTests {
         outage.begin(.expired, at: start + .seconds(2))
         #expect(outage.grace(at: start + .seconds(16)) == .unknown)
     }
+
     @Test func `a server that writes nothing down is silent, whatever else it answers`() {
         var outage = makeConnected()
         let full = start + .seconds(100)

@@ -18,7 +18,7 @@ public final class TLSContext: Sendable {
     public init(
         server identity: Identity, named others: [Identity] = [], minimumVersion: TLSVersion = .tls12
     ) throws(OpenSSLError) {
-        // Before the handle: what is thrown until all properties are set runs no `deinit`.
+        // Before the handle, which would leak: an init that throws before all properties are set runs no `deinit`.
         var contexts: [(certificate: Certificate, context: TLSContext)] = []
         for other in others {
             contexts.append((other.certificate, try TLSContext(server: other, minimumVersion: minimumVersion)))

@@ -13,7 +13,7 @@ public final class RemoteHolder: LeaseHolder {
     public init(
         progress: MonotonicTime, onEnd: @escaping @Sendable (LeaseEnd) -> Void, onForgotten: @escaping @Sendable () -> Void = {}
     ) {
-        self.progress = Atomic(max(progress.nanoseconds, Self.earliest))
+        self.progress = Atomic(progress.nanoseconds)
         (self.onEnd, self.onForgotten) = (onEnd, onForgotten)
     }
 
@@ -23,11 +23,8 @@ public final class RemoteHolder: LeaseHolder {
     public var hasEnded: Bool { isOver.load(ordering: .acquiring) }
 
     /// Its own process or node says so.
-    public func progressed(at time: MonotonicTime) { progress.store(max(time.nanoseconds, Self.earliest), ordering: .relaxed) }
+    public func progressed(at time: MonotonicTime) { progress.store(time.nanoseconds, ordering: .relaxed) }
     public func ended() { isOver.store(true, ordering: .releasing) }
 
     public func end(_ reason: LeaseEnd) { onEnd(reason) }
-
-    /// Whatever another process says, what has passed since then can be told.
-    private static let earliest = Int64.min / 2
 }

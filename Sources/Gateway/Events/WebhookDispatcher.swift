@@ -12,7 +12,7 @@ public final class WebhookDispatcher {
     public typealias Send = (_ headers: [(name: String, value: String)], _ body: [UInt8], _ done: @escaping (Int?) -> Void) ->
         Void
 
-    /// Events that are read at once. Of the outbox more is read while half as many are in memory; the rest waits on disk.
+    /// Events that one read of the outbox brings. It is read on while fewer than half as many are in memory; the rest waits on disk.
     static let maximumLoaded = 1_000
     /// Until an outbox that could not be read is asked again.
     static let readPause = Duration.seconds(1)

@@ -34,7 +34,7 @@ struct WebhookQueue: Sendable {
     /// Participants in the order in which they came to wait.
     private var order: [StageParticipant] = []
     /// Those of whom all events that were here have been taken, and more are in the outbox.
-    private var hungry: [StageParticipant] = []
+    private var emptied: [StageParticipant] = []
     private var inFlight = 0
     /// Since when nothing has been taken; nil while the receiver works.
     private var failingSince: MonotonicTime?
@@ -60,14 +60,14 @@ struct WebhookQueue: Sendable {
 
     /// Whose events have to be read again, and behind which number; nil while nobody's have to.
     var wanted: (participant: StageParticipant, after: Int64)? {
-        guard let key = hungry.first, let after = lanes[key]?.restAfter else { return nil }
+        guard let key = emptied.first, let after = lanes[key]?.restAfter else { return nil }
         return (key, after)
     }
 
     /// The next events of a participant that was `wanted`.
     /// - Parameter restAfter: behind which number there are more; nil where these are the last ones.
     mutating func addRest(_ events: [ParticipantEvent], of participant: StageParticipant, restAfter: Int64?) {
-        hungry.removeAll { $0 == participant }
+        emptied.removeAll { $0 == participant }
         guard var lane = lanes[participant], lane.events.isEmpty else { return }
         (lane.events, lane.restAfter) = (events, restAfter)
         count += events.count
@@ -77,7 +77,7 @@ struct WebhookQueue: Sendable {
     private mutating func keep(_ lane: Lane, of key: StageParticipant) {
         let isDone = lane.events.isEmpty && lane.restAfter == nil
         lanes[key] = isDone ? nil : lane
-        if isDone { order.removeAll { $0 == key } } else if lane.events.isEmpty { hungry.append(key) }
+        if isDone { order.removeAll { $0 == key } } else if lane.events.isEmpty { emptied.append(key) }
     }
 
     /// What to send now. For each of them `taken` or `failed` must be called.

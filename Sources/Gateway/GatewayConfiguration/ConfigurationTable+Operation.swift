@@ -11,9 +11,9 @@ extension ConfigurationTable {
                 Key(
                     "limits.connectionsPerAddress", \.limits.connectionsPerAddress, .restart, in: 1...100_000,
                     """
-                    Connections of one address (IPv6: /64): by HTTP and by HTTPS all of each worker; by RTMP, the shared port \
-                    and ICE over TCP those of the node that do not publish, or are not known, yet. Success raises the \
-                    address's allowance.
+                    Connections of one address (IPv6: /64). HTTP and HTTPS count all of them, each worker for itself; RTMP, the \
+                    shared port and ICE over TCP count, for the whole node, those that do not publish or are not known yet. \
+                    Success raises the address's allowance.
                     """),
                 Key(
                     "limits.failuresPerMinute", \.limits.failuresPerMinute, .restart, in: 1...100_000, unit: "a minute",

@@ -148,7 +148,7 @@ extension RememberedRefusals {
 
     var handed: [HandedRefusal] { memories.keys.compactMap { handed($0) } }
 
-    /// Goes on with what another process remembered; what happened here since then is newer. Numbers that cannot be are left out.
+    /// Goes on with what another process remembered; what happened here since then is newer. A count of bars that cannot be is made one that can.
     mutating func adopt(_ handed: HandedRefusal, at now: MonotonicTime) {
         guard let source = IPAddress(handed.source), let code = RefusalCode(rawValue: handed.number),
             (memories.glimpse(of: handed.credential)?.refused?.at ?? .zero) < MonotonicTime(nanoseconds: handed.refusedAt)
@@ -156,8 +156,7 @@ extension RememberedRefusals {
         let attempt = Attempt(credential: handed.credential, source: source, product: handed.product, rules: handed.rules)
         let memory = Memory(
             refused: (attempt, Refusal(code, sentence: handed.sentence), MonotonicTime(nanoseconds: handed.refusedAt)),
-            violations: handed.violations.suffix(Self.toleratedViolations + 2).filter { $0 >= 0 }
-                .map(MonotonicTime.init(nanoseconds:)),
+            violations: handed.violations.suffix(Self.toleratedViolations + 2).map(MonotonicTime.init(nanoseconds:)),
             barredUntil: handed.barredUntil.map(MonotonicTime.init(nanoseconds:)),
             barCount: min(max(0, handed.barCount), Self.bars.count))
         memories.set(memory, for: handed.credential, at: now)

@@ -4,8 +4,8 @@ public import Wire
 public struct LimitSettings: Equatable, Sendable {
     /// Connections of the whole process that have shown nothing of themselves yet, by each way in.
     public var unauthenticatedConnections = 2000
-    /// Connections of one IPv4 address or IPv6 /64: by HTTP and by HTTPS on each worker; by each of the other ways in of the whole
-    /// process, publishing and known ones not counted.
+    /// Connections of one IPv4 address or IPv6 /64. HTTP and HTTPS count all, each worker for itself; every other way in counts, for
+    /// the whole process, those that do not publish or are not known yet.
     public var connectionsPerAddress = 64
     /// Wrong tokens of one source after which it is refused without work, until its minute is over.
     public var failuresPerMinute = 20

@@ -3,7 +3,7 @@ import Wire
 /// How many frames of one publish are transcoded, however fast its encoder sends them and however often it changes their format.
 /// Confined to the transcoder's loop.
 ///
-/// A frame of one byte costs its thread as much as one of sound, for which it stands, and all streams of the thread wait for it.
+/// A frame of one byte costs the thread as much as a whole one, and all other streams of the thread wait for it.
 public final class FrameAllowance {
     private var frames = Allowance(maximum, then: interval)
 
@@ -11,7 +11,7 @@ public final class FrameAllowance {
     public init() {}
 
     /// A frame came.
-    /// - Returns: false where more have come than there is sound for.
+    /// - Returns: false where frames come faster than they can be heard.
     func take(at now: MonotonicTime) -> Bool { frames.take(at: now) }
 
     /// A stream was opened, whose first frame makes codecs.
@@ -21,6 +21,6 @@ public final class FrameAllowance {
     static let maximum = 1_000
     /// And one more in each: the shortest packets of Opus last for 2.5 ms.
     private static let interval = Duration.milliseconds(2)
-    /// What a stream's codecs count as: milliseconds of work, and a megabyte.
+    /// As many frames the making of a stream's codecs counts as: it takes milliseconds, and a megabyte.
     static let opening = 50
 }

@@ -37,6 +37,7 @@ public final class TransportMetrics: Sendable {
         kernelDrops = registry.counter(
             "stagedoor_udp_rcvbuf_errors_total", "Datagrams that the kernel dropped because the media port's buffer was full.")
     }
+
     /// How much of the media port's work a worker does: the kernel spreads it by the peers' addresses.
     func received(by worker: Int) -> Counter {
         registry.counter(

@@ -6,7 +6,7 @@ import Wire
 ///
 /// Confined to the loop; it reports as long as it is kept, and nobody else may take the loop's statistics then.
 public final class LoopMetrics {
-    /// Of a loop that wakes on each whole second every turn shall tell, though it comes some microseconds early.
+    /// Less than a second: a loop that wakes once a second reports at each of its turns, also at one that comes some microseconds early.
     private static let shortestPeriod = Duration.milliseconds(900)
 
     private let loop: EventLoop
@@ -28,8 +28,8 @@ public final class LoopMetrics {
         let labels: MetricLabels = ["loop": name]
         (self.loop, self.greatestLag, reportedAt) = (loop, greatestLag, loop.now)
         lag = registry.histogram(
-            "stagedoor_event_loop_lag_seconds", "The greatest lateness of timers in each second.", bounds: Histogram.loopSeconds,
-            labels)
+            "stagedoor_event_loop_lag_seconds", "The greatest lateness of timers in each second in which the loop turned.",
+            bounds: Histogram.loopSeconds, labels)
         turnCPU = registry.histogram(
             "stagedoor_event_loop_turn_cpu_seconds", "CPU time of each turn: what waits, waits that long.",
             bounds: Histogram.turnSeconds, labels)
@@ -38,7 +38,8 @@ public final class LoopMetrics {
             "stagedoor_event_loop_busy_seconds_total", "Time between waking up and waiting again.", labels
         ) { [busy] in busy.value }
         registry.reading(
-            "stagedoor_event_loop_longest_turn_cpu_seconds", "CPU time of the longest turn of the last second.", labels
+            "stagedoor_event_loop_longest_turn_cpu_seconds",
+            "CPU time of the longest turn of the last second in which the loop turned.", labels
         ) { [longestTurn] in longestTurn.value }
         lastTurn = loop.schedule(after: .seconds(1), tolerance: .seconds(1)) { [unowned self] in isLastTurnDue = false }
         isLastTurnDue = true

@@ -73,7 +73,8 @@ final class HTTPConnection {
     var isNewcomer: Bool { requestCount == 0 && phase != .closing }
 
     func start() {
-        // What waits is bounded here: one answer, however long, behind `maximumUnsentBytes`, or an event stream's share.
+        // This class bounds what waits: one answer, however long, behind `maximumUnsentBytes` of earlier ones, or what
+        // HTTPEventStream lets wait.
         stream.maximumPendingWriteBytes = .max
         unsafe stream.onBytes = { [unowned self] bytes in unsafe receive(bytes) }
         stream.onClosed = { [unowned self] _ in closed() }

@@ -438,7 +438,7 @@ def tokens(endpoint, key, secret):
 
 
 def longest_turns(endpoint, seconds):
-    """The greatest CPU time of a worker's turn, in milliseconds; each second is told once, so ask twice in it."""
+    """The greatest CPU time of a worker's turn, in milliseconds; each second in which it turned is told once, so ask twice in it. An idle worker's value stays."""
     greatest, end = 0, time.monotonic() + seconds
     while time.monotonic() < end:
         time.sleep(0.4)

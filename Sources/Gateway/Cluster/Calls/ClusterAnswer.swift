@@ -134,7 +134,7 @@ extension ClusterAnswer {
         self = .swept(left: Int(left), EndedLease.list(elements.dropFirst(), stage: stage))
     }
 
-    /// Milliseconds; a node that was heard of before that is as dead, and one that will be heard of lives.
+    /// Milliseconds, a day. A longer silence counts as a day, and one below zero as none.
     private static let longestSilence: Int64 = 86_400_000
 
     /// Milliseconds; a session that idles for longer is asked for again.

@@ -73,7 +73,8 @@ final class PublisherTap: MediaSink {
         }
     }
 
-    /// Sinks hear of rates by the quarter. Viewers near their ceiling have to know them as they are, and not a peak for good.
+    /// The hub tells of a rate when it has changed by a quarter. Viewers near their ceiling need it as it is, or one peak would count
+    /// for good.
     private func tellRates(at now: MonotonicTime) {
         guard now - ratesRead >= Self.ratesInterval else { return }
         ratesRead = now

@@ -131,6 +131,6 @@ final class Predecessor {
     /// Requests whose answers are awaited, at most.
     private static let maximumWaiting = 256
 
-    /// That process and those before it, of which there are never more than generations; it may say any number.
+    /// That process and those before it. It may say any number: what is below none or above 62 is cut off.
     static func count(withOlder older: Int) -> Int { 1 + min(max(0, older), 62) }
 }

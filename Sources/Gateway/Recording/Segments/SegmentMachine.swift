@@ -279,7 +279,7 @@ struct SegmentMachine {
         if isComplete { perform(planned) }
     }
 
-    /// What has no place in time by then has none at all.
+    /// Ends the segment when too much waits. What has a time behind the cut even so is thrown away.
     private mutating func cutIfFull() {
         guard isFull else { return }
         cutAll(isIndependent: video == nil)

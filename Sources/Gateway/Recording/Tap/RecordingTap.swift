@@ -120,7 +120,7 @@ final class RecordingTap: SourceAudioSink {
         }
         next.begin(at: now)
         if hasLost {
-            // What was noted meanwhile is lost as well: another format, or what made clocks others, which are read again at once.
+            // What was noted meanwhile is lost as well. So the format is told again here, and the clocks are read again with the next run.
             next.append(.lost)
             if let audioFormat { next.append(audioFormat) }
         }

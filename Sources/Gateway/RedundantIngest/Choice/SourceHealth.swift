@@ -101,6 +101,7 @@ struct SourceHealth {
     private func keepsItsRate(_ lead: Track) -> Bool {
         guard let oldest = marks.first else { return false }
         let passed = lead.advancedAt - oldest.arrival
+        // Divided and not multiplied: a hostile clock may have run for centuries, whose multiple does not fit.
         return passed >= Self.knownAfter && (lead.newest &- oldest.mediaTime) / 3 >= passed.nanoseconds / 4
     }
 }

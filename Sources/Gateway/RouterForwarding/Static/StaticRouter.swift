@@ -203,7 +203,7 @@ struct PortPairs: Sendable {
         release(owner)
     }
 
-    /// Nothing of an owner whose publications have its ports still.
+    /// Gives an owner's ports back, unless publications still borrow them.
     mutating func release(_ owner: String) {
         if borrowers[owner] == nil { owners[owner] = nil }
     }
