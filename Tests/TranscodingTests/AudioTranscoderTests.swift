@@ -116,21 +116,23 @@ struct AudioTranscoderTests {
             let stream = transcoder.open(config, allowance: allowance) { _ in }
             [0 as UInt8].withUnsafeBytes { stream.submit($0, mediaTime: Int64(index) * 1_024) }
         }
-        #expect(pool.droppedFrameCount == 1_000 - FrameAllowance.maximum / (FrameAllowance.opening + 1))
+        // One more where the first stream took longer: the loop's clock goes on when that closes.
+        let most = FrameAllowance.maximum / (FrameAllowance.opening + 1) + 1
+        #expect((most - 1...most).contains(1_000 - pool.droppedFrameCount))
     }
 
     @Test
-    func `a thousand frames at once, then 500 a second, are as many as there is sound for`() {
+    func `two thousand frames at once, then 500 a second, are as many as there is sound for`() {
         let allowance = FrameAllowance()
         func taken(_ count: Int, every interval: Duration, from start: Duration) -> Int {
             (0..<count).count { allowance.take(at: MonotonicTime(nanoseconds: 1) + start + interval * $0) }
         }
         let counts = [
-            taken(2_000, every: .zero, from: .zero), taken(2_000, every: .zero, from: .seconds(1)),
+            taken(3_000, every: .zero, from: .zero), taken(3_000, every: .zero, from: .seconds(1)),
             // The shortest packets, as they are made.
             taken(20_000, every: .microseconds(2_500), from: .seconds(2)),
         ]
-        #expect(counts == [1_000, 500, 20_000])
+        #expect(counts == [2_000, 500, 20_000])
     }
 
     @Test(.timeLimit(.minutes(10)))

@@ -26,7 +26,7 @@ public final class TranscodingPool: Sendable {
         loads = Lock(Array(repeating: 0, count: started.senders.count))
     }
 
-    /// Frames that were not transcoded because a thread was half a second behind.
+    /// Frames that were not transcoded: a thread was half a second behind, or they came faster than they can be heard.
     public var droppedFrameCount: Int { dropped.load(ordering: .relaxed) }
 
     func countDropped(_ count: Int) { dropped.wrappingAdd(count, ordering: .relaxed) }

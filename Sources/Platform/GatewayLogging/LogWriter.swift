@@ -39,8 +39,10 @@ final class LogWriter: Sendable {
                     Self.wait(signal, until: queue.withLock { $0.strangers.nextSum })
                     if queue.withLock({ !$0.isClosed }) { Self.gather() }
                     let taken = queue.withLock { Self.take(from: &$0) }
-                    Self.write(Self.lines(of: taken, format), to: descriptor, patience) { queue.withLock { $0.isClosed } }
-                    if taken.isClosed { return }
+                    let goesOn = Self.write(Self.lines(of: taken, format), to: descriptor, patience) {
+                        queue.withLock { $0.isClosed }
+                    }
+                    if taken.isClosed || !goesOn { return }
                 }
             }
         } catch {
@@ -133,21 +135,23 @@ final class LogWriter: Sendable {
 
     /// Writes all bytes, and never begins a write that would wait: a write cannot be given up. A descriptor that takes no more
     /// has no place to complain to.
-    private static func write(_ bytes: [UInt8], to descriptor: CInt, _ patience: Duration, isClosed: () -> Bool) {
+    /// - Returns: false where it was given up, as nobody waits for it any longer.
+    private static func write(_ bytes: [UInt8], to descriptor: CInt, _ patience: Duration, isClosed: () -> Bool) -> Bool {
         var rest = bytes[...]
         while !rest.isEmpty {
             var entry = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
             let ready = unsafe poll(&entry, 1, CInt(clamping: patience.milliseconds))
-            if ready == 0, isClosed() { return }
-            if ready < 0, errno != EINTR { return }
+            if ready == 0, isClosed() { return false }
+            if ready < 0, errno != EINTR { return true }
             guard ready > 0 else { continue }
             let part = rest.prefix(maximumPartLength)
             let count = unsafe part.withUnsafeBytes { unsafe Glibc.write(descriptor, $0.baseAddress, $0.count) }
             if count > 0 {
                 rest = rest.dropFirst(count)
             } else if errno != EAGAIN, errno != EINTR {
-                return
+                return true
             }
         }
+        return true
     }
 }

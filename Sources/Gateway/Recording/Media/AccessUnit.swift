@@ -37,7 +37,8 @@ struct ParameterSets: Equatable {
 
     var isComplete: Bool { !sequence.isEmpty && !picture.isEmpty }
 
-    /// Whether there is room for one more, of so many bytes: a sample entry has 16 bits for that.
+    /// Whether one more, of so many bytes, is taken out of its picture: longer ones nobody here reads, and a sample entry has 16
+    /// bits for the length.
     func hasRoom(forSequence byteCount: Int) -> Bool {
         sequence.count < Self.maximumSequenceCount && byteCount <= SequenceParameterSet.maximumByteCount
     }
