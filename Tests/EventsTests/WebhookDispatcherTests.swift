@@ -72,6 +72,24 @@ struct WebhookDispatcherTests {
         #expect(taken["refused"] == codes)
     }
 
+    /// Of each of them one event is in memory, and none is ever taken.
+    @Test
+    func `a thousand participants whose events are refused keep nobody else's out`() throws {
+        let bench = try EventsBench()
+        var isTaken = false
+        let dispatcher = try WebhookDispatcher(
+            loop: bench.loop, name: "hook", settings: WebhookSettings(), names: ResourceName(), store: bench.store
+        ) { _, body, done in
+            let participant = (try? JSONValue(parsing: body))?["detail"]?["participant_id"]?.string
+            if participant == "other" { isTaken = true }
+            done(participant == "other" ? 204 : 400)
+        }
+        bench.whenever { dispatcher.wake() }
+        for number in 1...1_100 { bench.record(.publishError, of: "p\(number)") }
+        bench.record(.publishError, of: "other")
+        #expect(bench.wait { isTaken })
+    }
+
     @Test
     func `an outbox that could not be read is read again without a new event`() throws {
         let bench = try EventsBench()

@@ -91,7 +91,7 @@ extension JSONObject {
 extension LeaseIdentity {
     fileprivate init?(_ json: JSONValue) {
         guard let stage = json["stage"]?.string, let participant = json["participant"]?.string,
-            let generation = json["generation"]?.integer.flatMap({ Self.generation("\($0)") })
+            let generation = json["generation"]?.integer.flatMap({ UInt64(exactly: $0) }), generation <= Self.greatestGeneration
         else { return nil }
         self.init(LeaseKey(stageID: stage, participantID: participant), generation: generation)
     }

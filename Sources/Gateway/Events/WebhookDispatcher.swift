@@ -14,6 +14,10 @@ public final class WebhookDispatcher {
 
     /// Events that one read of the outbox brings. It is read on while fewer than half as many are in memory; the rest waits on disk.
     static let maximumLoaded = 1_000
+    /// Refused events in memory, one of each participant, besides: each answer looks through all of them.
+    static let maximumRefused = 2_000
+    /// Numbers of events among which a participant's next ones are looked for at once.
+    static let maximumSearched: Int64 = 10_000
     /// Until an outbox that could not be read is asked again.
     static let readPause = Duration.seconds(1)
 
@@ -73,7 +77,7 @@ public final class WebhookDispatcher {
     private func load() {
         guard !isLoading, !isSuspended else { return }
         if let wanted = queue.wanted { return loadRest(of: wanted.participant, after: wanted.after) }
-        guard hasMore, queue.count < Self.maximumLoaded / 2 else { return }
+        guard hasMore, queue.count - queue.refused < Self.maximumLoaded / 2, queue.refused < Self.maximumRefused else { return }
         hasMore = false
         let (name, after) = (name, loadedThrough)
         read {
@@ -87,12 +91,17 @@ public final class WebhookDispatcher {
 
     /// What is behind `loadedThrough` comes by itself.
     private func loadRest(of participant: StageParticipant, after: Int64) {
-        let (name, numbers) = (name, after + 1...max(after + 1, loadedThrough))
-        let limit = WebhookQueue.maximumOfParticipant
+        let end = min(loadedThrough, after + Self.maximumSearched)
+        guard after < end else {
+            queue.addRest([], of: participant, restAfter: nil)
+            return load()
+        }
+        let (name, limit) = (name, WebhookQueue.maximumOfParticipant)
         read {
-            try $0.undelivered(to: name, of: participant, in: numbers, limit: limit)
+            try $0.undelivered(to: name, of: participant, in: after + 1...end, limit: limit)
         } then: { [unowned self] events in
-            let restAfter = events.count == limit ? events.last?.sequence : nil
+            let searchedThrough = end < loadedThrough ? end : nil
+            let restAfter = events.count == limit ? events.last?.sequence : searchedThrough
             queue.addRest(deliverable(events), of: participant, restAfter: restAfter)
         }
     }

@@ -40,6 +40,8 @@ struct WebhookQueue: Sendable {
     private var failingSince: MonotonicTime?
 
     private(set) var count = 0
+    /// Those of them that were refused, one of each participant.
+    private(set) var refused = 0
 
     init() {}
 
@@ -99,6 +101,7 @@ struct WebhookQueue: Sendable {
         inFlight -= 1
         count -= 1
         lane.events.removeFirst()
+        if lane.failures > 0 { refused -= 1 }
         (lane.isInFlight, lane.failures, lane.wasHurried) = (false, 0, false)
         keep(lane, of: key)
         if failingSince != nil { comeBack() }
@@ -110,6 +113,7 @@ struct WebhookQueue: Sendable {
         inFlight -= 1
         lane.isInFlight = false
         lane.notBefore = now + min(Self.firstDelay * (1 << min(lane.failures, 20)), Self.maximumDelay)
+        if lane.failures == 0 { refused += 1 }
         lane.failures += 1
         if lane.events.count > 1 {
             count -= lane.events.count - 1
@@ -134,6 +138,7 @@ struct WebhookQueue: Sendable {
         failingSince = nil
         for key in order {
             guard var lane = lanes[key], lane.failures > 0, !lane.wasHurried else { continue }
+            refused -= 1
             (lane.notBefore, lane.failures, lane.wasHurried) = (.zero, 0, true)
             lanes[key] = lane
         }

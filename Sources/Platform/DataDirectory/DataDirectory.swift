@@ -18,6 +18,8 @@ internal import Glibc
     ///   directory that is not safe, `.failed` for what the system refuses.
     public init(at path: String) throws(DataDirectoryError) {
         try Self.makeDirectory(path)
+        // Whose folder it is in may not let us: then it is on disk in its time.
+        try? AtomicFile.synchroniseFolder(of: path)
         lockDescriptor = try Self.takeLock(path + "/lock")
         self.path = path
     }

@@ -158,7 +158,7 @@ extension NodeMachine {
         while let claim = claims.removeValue(forKey: number) {
             // Marked for nothing, or for a lease and a session that only the server knows of.
             let stage = claim.key.stageID
-            if marked.contains(stage), idle[stage] == nil { watchIdleness(of: stage, now) }
+            if marked.contains(stage) { outwaitClaim(on: stage, now) }
             guard let next = leaveQueue(number, of: claim.key) else { break }
             guard let answer = answerAtOnce(next) else { return actions + attempt(next, now) }
             actions += answer

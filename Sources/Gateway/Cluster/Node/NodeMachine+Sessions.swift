@@ -7,6 +7,12 @@ extension NodeMachine {
         if held[stage] == nil { idle[stage, default: IdleStage(asksAt: now)].asksAt = now + settings.quotas.sessionLinger }
     }
 
+    /// A claim may leave a lease that only the server knows of: until that has expired the stage would count as live.
+    mutating func outwaitClaim(on stage: String, _ now: MonotonicTime) {
+        guard let known = idle[stage] else { return watchIdleness(of: stage, now) }
+        idle[stage]?.asksAt = max(known.asksAt, now + settings.cluster.leaseLifetime)
+    }
+
     /// The process before this one saw to these stages. Who is back so soon is not buried: nobody else sees their sessions end.
     /// What it still held has expired when they are asked for.
     mutating func takeUp(_ stages: [String], _ now: MonotonicTime) {

@@ -41,6 +41,10 @@ package struct NodeMachine: Sendable {
     var highestGeneration: UInt64 = 0
     var lastNumber = 0
     private var toldRecord: String?
+    /// When the heartbeat was sent that the server took last.
+    private var writtenAt: MonotonicTime?
+    /// The server heard nothing for longer than heartbeats live: others may have deleted this node's stages.
+    private var mayBeBuried = false
 
     private var renewalAt: MonotonicTime
     private var heartbeatAt: MonotonicTime
@@ -162,7 +166,10 @@ package struct NodeMachine: Sendable {
         default: break
         }
         var isBack = answer != nil && outage.answered(sentAt: sentAt, at: now)
-        if case .heartbeat = call, outage.heartbeatWritten(answer != nil, at: now) { isBack = true }
+        if case .heartbeat = call {
+            if outage.heartbeatWritten(answer != nil, at: now) { isBack = true }
+            if answer != nil { noteHeartbeat(sentAt: sentAt, now) }
+        }
         let actions = follow(call, answer, now)
         return isBack ? actions + comeBack(now) : actions
     }
@@ -430,12 +437,18 @@ extension NodeMachine {
         return answer == .buried(true) ? [.call(.forgetStages(ofNode: node))] : []
     }
 
-    /// Who counts as alive needs no burial. Where this node has no record it was buried, and is back: it tells everything again.
+    private mutating func noteHeartbeat(sentAt: MonotonicTime, _ now: MonotonicTime) {
+        if let last = writtenAt, now - last > settings.cluster.heartbeatLifetime { mayBeBuried = true }
+        writtenAt = sentAt
+    }
+
+    /// Who counts as alive needs no burial. Where this node may have been buried it tells everything again: it has no record, or was
+    /// silent for so long. A record alone says nothing, as the first heartbeat after that brings one.
     private mutating func see(_ nodes: [String: String]) -> [ClusterAction] {
         self.nodes = nodes
         for node in nodes.keys { burials[node] = nil }
-        guard nodes[settings.nodeID, default: ""].isEmpty else { return [.nodesChanged] }
-        toldRecord = nil
+        guard mayBeBuried || nodes[settings.nodeID, default: ""].isEmpty else { return [.nodesChanged] }
+        (mayBeBuried, toldRecord) = (false, nil)
         return marked.isEmpty ? [.nodesChanged] : [.nodesChanged, .call(.mark(stages: marked.sorted()))]
     }
 }
