@@ -9,7 +9,7 @@ enum RTMPSessionFuzz {
         var session = RTMPServerSession(
             crypto: HandshakeCrypto(
                 hmacSHA256: { _, message in [UInt8](repeating: message[0], count: 32) },
-                randomBytes: { [UInt8](repeating: 1, count: $0) }))
+                randomBytes: [UInt8](repeating: 1, count: HandshakeCrypto.randomByteCount)))
         let handshake: [UInt8] = first & 1 == 0 ? [] : [3] + [UInt8](repeating: 0, count: 3_072)
         let input = handshake + bytes.dropFirst()
         input.withUnsafeBytes { input in

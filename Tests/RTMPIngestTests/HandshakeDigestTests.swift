@@ -11,7 +11,7 @@ struct HandshakeDigestTests {
         let folder = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../Fixtures/rtmp")
         let c0c1 = try Array(Data(contentsOf: folder.appending(path: "c0c1-ffmpeg-5.1.bin")))
         let crypto = HandshakeCrypto(
-            hmacSHA256: { HMAC.sha256(key: $0, $1) }, randomBytes: { Random.bytes(count: $0) })
+            hmacSHA256: { HMAC.sha256(key: $0, $1) }, randomBytes: Random.bytes(count: HandshakeCrypto.randomByteCount))
         let digest = HandshakeDigest(crypto: crypto)
         let found = try #require(digest.find(inC1: Array(c0c1[1...])))
         #expect(found.schema == .digestFirst)

@@ -100,7 +100,7 @@ extension HandshakeCrypto {
                 for byte in key + [0] + message { state.mix(byte) }
                 return (0..<32).map { _ in state.nextByte() }
             },
-            randomBytes: { [UInt8](repeating: 0x5A, count: $0) })
+            randomBytes: [UInt8](repeating: 0x5A, count: randomByteCount))
     }
 }
 

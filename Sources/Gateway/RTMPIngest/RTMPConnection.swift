@@ -66,10 +66,7 @@ final class RTMPConnection {
         sessionID = String(hexadecimal: Random.bytes(count: 8))
         accepted = loop.now
         stage = beginsWithProxyHeader ? .awaitingPROXYHeader : .sniffing
-        session = RTMPServerSession(
-            crypto: HandshakeCrypto(
-                hmacSHA256: { HMAC.sha256(key: $0, $1) }, randomBytes: { Random.bytes(count: $0) }),
-            pool: ingest.messageBuffers)
+        session = RTMPServerSession(crypto: .openSSL, pool: ingest.messageBuffers)
         setDeadline(after: ingest.settings.handshakeTimeout)
         note("accepted")
     }

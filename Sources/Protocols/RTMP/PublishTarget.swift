@@ -20,24 +20,22 @@ public struct PublishTarget: Equatable, Sendable {
     }
 
     init(app: String, tcURL: String, publishName: String) {
-        let (appPath, appQuery) = Self.split(app)
+        let (appPath, appQuery) = Self.split(app[...])
         let (urlPath, urlQuery) = Self.split(Self.path(ofURL: tcURL))
         let isURL = Self.isURL(publishName)
-        var (name, nameQuery) = Self.split(isURL ? Self.path(ofURL: publishName) : publishName)
-        var segments = Self.segments(appPath)
-        if segments.isEmpty { segments = Self.segments(urlPath) }
+        let (name, nameQuery) = Self.split(isURL ? Self.path(ofURL: publishName) : publishName[...])
+        let (urlSegments, appSegments) = (Self.segments(urlPath), Self.segments(appPath))
+        let segments = appSegments.isEmpty ? urlSegments : appSegments
         application = String(segments.first ?? "")
-        if isURL { name = Self.segments(name).dropFirst().joined(separator: "/") }
 
-        let trimmed = Self.trim(name)
-        let instance = segments.dropFirst().joined(separator: "/")
-        let behindURL = Self.segments(urlPath).dropFirst().joined(separator: "/")
+        let key = isURL ? Self.behindFirst(of: Self.segments(name)) : String(Self.trim(name))
+        let instance = Self.behindFirst(of: segments)
         var keys: [String] = []
         func add(_ key: String) { if !key.isEmpty, !keys.contains(key) { keys.append(key) } }
-        add(trimmed)
-        add(instance.isEmpty || trimmed.isEmpty ? instance : instance + "/" + trimmed)
-        if trimmed.isEmpty { add(behindURL) }
-        add(String(Self.segments(trimmed).last ?? ""))
+        add(key)
+        add(instance.isEmpty || key.isEmpty ? instance : instance + "/" + key)
+        if key.isEmpty { add(Self.behindFirst(of: urlSegments)) }
+        add(String(Self.segments(key[...]).last ?? ""))
         self.keys = keys.isEmpty ? [""] : keys
         query = [nameQuery, appQuery, appQuery == urlQuery ? "" : urlQuery].filter { !$0.isEmpty }.joined(separator: "&")
     }
@@ -45,32 +43,35 @@ public struct PublishTarget: Equatable, Sendable {
     /// A user and password scheme that we do not have (`authmod=adobe`, `authmod=llnw`).
     public var asksForPasswordScheme: Bool { !query.isEmpty && query.contains("authmod=") }
 
-    private static func split(_ text: String) -> (path: String, query: String) {
-        let text = text.utf8.count > maximumTextLength ? text.prefix(maximumTextLength) : Substring(text)
-        guard let mark = text.utf8.firstIndex(of: UInt8(ascii: "?")) else { return (String(text), "") }
-        return (String(text[..<mark]), String(text[text.utf8.index(after: mark)...]))
+    private static func split(_ text: Substring) -> (path: Substring, query: Substring) {
+        let text = text.utf8.count > maximumTextLength ? text.prefix(maximumTextLength) : text
+        guard let mark = text.utf8.firstIndex(of: UInt8(ascii: "?")) else { return (text, "") }
+        return (text[..<mark], text[text.utf8.index(after: mark)...])
     }
 
     private static func isURL(_ text: String) -> Bool { text.hasPrefix("rtmp://") || text.hasPrefix("rtmps://") }
 
     /// What follows the host; everything, when it is no URL.
-    private static func path(ofURL url: String) -> String {
+    private static func path(ofURL url: String) -> Substring {
         let bytes = url.utf8
-        guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")), bytes[colon...].starts(with: "://".utf8) else { return url }
+        guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")), bytes[colon...].starts(with: "://".utf8) else {
+            return url[...]
+        }
         let rest = bytes[colon...].dropFirst(3)
-        guard let start = rest.firstIndex(of: slash) else { return "" }
-        return String(Substring(rest[start...]))
+        return rest.firstIndex(of: slash).map { Substring(rest[$0...]) } ?? ""
     }
 
-    private static func segments(_ path: String) -> [Substring] {
+    private static func segments(_ path: Substring) -> [Substring] {
         path.utf8.split(separator: slash).map(Substring.init)
     }
 
-    private static func trim(_ text: String) -> String {
-        var rest = text.utf8[...]
+    private static func behindFirst(of segments: [Substring]) -> String { segments.dropFirst().joined(separator: "/") }
+
+    private static func trim(_ text: Substring) -> Substring {
+        var rest = text.utf8
         while rest.first == slash { rest.removeFirst() }
         while rest.last == slash { rest.removeLast() }
-        return String(Substring(rest))
+        return Substring(rest)
     }
 
     private static let slash = UInt8(ascii: "/")

@@ -1,12 +1,17 @@
 /// The cryptography of the digest handshake, given by the caller because protocol code has none.
-public struct HandshakeCrypto {
-    /// The 32 bytes of the code (RFC 2104).
-    public var hmacSHA256: (_ key: [UInt8], _ message: [UInt8]) -> [UInt8]
-    /// As many bytes as asked for, from any good generator.
-    public var randomBytes: (Int) -> [UInt8]
+public struct HandshakeCrypto: Sendable {
+    /// How many random bytes a handshake needs.
+    public static let randomByteCount = RTMPHandshake.packetByteCount - 8
 
-    /// From both functions.
-    public init(hmacSHA256: @escaping ([UInt8], [UInt8]) -> [UInt8], randomBytes: @escaping (Int) -> [UInt8]) {
+    /// The 32 bytes of the code (RFC 2104).
+    let hmacSHA256: @Sendable (_ key: [UInt8], _ message: [UInt8]) -> [UInt8]
+    /// What S1 and S2 are filled with. All handshakes may have the same: "there is no need for cryptographically-secure randomness,
+    /// or even dynamic values" (RTMP 1.0 §5.2.3).
+    let randomBytes: [UInt8]
+
+    /// - Parameter randomBytes: `randomByteCount` of them.
+    public init(hmacSHA256: @escaping @Sendable ([UInt8], [UInt8]) -> [UInt8], randomBytes: [UInt8]) {
+        precondition(randomBytes.count == Self.randomByteCount, "S1 has a fixed size")
         (self.hmacSHA256, self.randomBytes) = (hmacSHA256, randomBytes)
     }
 }
@@ -30,11 +35,10 @@ enum RTMPHandshake {
     /// S0, S1 and S2 for a C1 of 1,536 bytes.
     static func answer(c1: [UInt8], _ crypto: HandshakeCrypto) -> [UInt8] {
         let digest = HandshakeDigest(crypto: crypto)
-        let random = crypto.randomBytes(packetByteCount - 8)
         guard c1[4..<8] != [0, 0, 0, 0], let found = digest.find(inC1: c1) else {
-            return [version] + [UInt8](repeating: 0, count: 8) + random + c1
+            return [version] + [UInt8](repeating: 0, count: 8) + crypto.randomBytes + c1
         }
-        var s1 = [0, 0, 0, 0] + serverVersion + random
+        var s1 = [0, 0, 0, 0] + serverVersion + crypto.randomBytes
         digest.sign(s1: &s1, found.schema)
         return [version] + s1 + digest.makeS2(c1Digest: found.digest)
     }
@@ -75,7 +79,7 @@ struct HandshakeDigest {
 
     /// S2: random bytes and their digest, under a key made from C1's digest.
     func makeS2(c1Digest: [UInt8]) -> [UInt8] {
-        let random = crypto.randomBytes(RTMPHandshake.packetByteCount - Self.byteCount)
+        let random = Array(crypto.randomBytes.prefix(RTMPHandshake.packetByteCount - Self.byteCount))
         let key = crypto.hmacSHA256(Self.serverKey + Self.sharedSuffix, c1Digest)
         return random + crypto.hmacSHA256(key, random)
     }
