@@ -51,10 +51,29 @@ struct ForwardedParticipant: Sendable {
 
     var stageID: String { announcement.grant.stageID }
 
+    var slots: [PlacementSlot] { replicas.indices.map { PlacementSlot(id: id, replica: $0) } }
+
     /// Takes over from an earlier publication of the participant: generations rise from its last one, and what stands at routers is ours to end.
     mutating func continues(_ former: ForwardedParticipant) {
         generation = former.generation
         for index in replicas.indices { replicas[index].standing = former.replicas[index].standing }
+    }
+
+    /// What stands at a router becomes this publication's to end, unless the replica has something to end elsewhere.
+    /// - Returns: whether it is this publication's now.
+    mutating func inherit(_ router: String, _ replica: Int) -> Bool {
+        if replicas.contains(where: { $0.standing == router }) { return true }
+        guard replicas[replica].standing == nil else { return false }
+        replicas[replica].standing = router
+        return true
+    }
+
+    /// What turns out to stand at a router is this publication's to end, if it is there too.
+    /// - Returns: whether it is.
+    mutating func adopt(_ router: String) -> Bool {
+        guard let replica = replicas.firstIndex(where: { $0.router == router || $0.standing == router }) else { return false }
+        replicas[replica].standing = router
+        return true
     }
 
     /// Chooses the generation of the next announce: above the record's, the lease's, and the last one.

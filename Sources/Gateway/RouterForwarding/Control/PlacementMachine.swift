@@ -7,20 +7,10 @@ import Wire
 /// `deadline` says when to call `timePassed`. A stage stays with its router until that is dead, for itself and for all that was
 /// announced there; everything else that fails is tried again.
 struct PlacementMachine: Sendable {
-    /// An announce that nobody waits for any more. What it leaves at the router is ended when it is answered.
-    private struct Abandoned: Sendable {
-        var router: String
-        var reason: String
-        /// The router holds another announce, whatever the answer is.
-        var standsAnyway: Bool
-        /// The highest that the router may hold.
-        var generation: UInt64
-    }
-
     /// By participant: the latest publication of each.
     private(set) var participants: [ParticipantKey: ForwardedParticipant] = [:]
     private var routers: [String: PlacementRouter]
-    private var abandoned: [PlacementAnnounce.ID: Abandoned] = [:]
+    private var abandoned = AbandonedAnnounces()
     private let replicas: Int
     private var isAvailable = true
     private var lastQuestion = 0
@@ -102,18 +92,18 @@ extension PlacementMachine {
             // Its worker may report it late, when the successor's has been reported already.
             guard former.id.serial < id.serial else { return [] }
             participant.continues(former)
-            for slot in slots(of: former) { abandon(slot, of: former, "takenOver", standsAnyway: false) }
+            for slot in former.slots { abandoned.add(slot, of: former, "takenOver") }
         }
-        inheritAbandoned(&participant)
+        abandoned.bequeath(to: &participant)
         participants[id.participant] = participant
-        return slots(of: participant).flatMap { place($0) }
+        return participant.slots.flatMap { place($0) }
     }
 
     /// Formats, mute or keyframe requests turned out different.
     mutating func changed(_ id: ForwardingID, _ announcement: Announcement) -> [PlacementAction] {
         guard let former = current(id) else { return [] }
         participants[id.participant]?.announcement = announcement
-        return slots(of: former).filter { self[$0]?.state == .live }.flatMap { bringUpToDate($0, since: former.announcement) }
+        return former.slots.filter { self[$0]?.state == .live }.flatMap { bringUpToDate($0, since: former.announcement) }
     }
 
     /// RTCP came from a replica's router.
@@ -131,17 +121,17 @@ extension PlacementMachine {
         let end = now + Self.successorPatience
         participants[id.participant]?.successorBy = end
         wake(at: end)
-        for slot in slots(of: participant) where self[slot]?.state != .announcing && self[slot]?.state != .live { rest(slot) }
+        for slot in participant.slots where self[slot]?.state != .announcing && self[slot]?.state != .live { rest(slot) }
         return []
     }
 
     private mutating func end(_ participant: ForwardedParticipant, _ reason: String) -> [PlacementAction] {
         participants[participant.id.participant] = nil
         var actions: [PlacementAction] = []
-        for slot in slots(of: participant) {
+        for slot in participant.slots {
             let replica = participant.replicas[slot.replica]
             let isAsked = replica.state == .announcing && replica.standing == replica.router
-            abandon(slot, of: participant, reason, standsAnyway: isAsked)
+            abandoned.add(slot, of: participant, reason, standsAnyway: isAsked)
             guard let router = replica.standing, !isAsked else { continue }
             actions.append(.withdraw(participant.withdrawal, at: router, reason: reason))
         }
@@ -150,10 +140,6 @@ extension PlacementMachine {
 
     private func current(_ id: ForwardingID) -> ForwardedParticipant? {
         participants[id.participant].flatMap { $0.id == id ? $0 : nil }
-    }
-
-    private func slots(of participant: ForwardedParticipant) -> [PlacementSlot] {
-        participant.replicas.indices.map { PlacementSlot(id: participant.id, replica: $0) }
     }
 
     /// Nil for a publication that is not its participant's latest; then nothing is set.
@@ -247,7 +233,7 @@ extension PlacementMachine {
     private mutating func followPlacements() -> [PlacementAction] {
         var actions: [PlacementAction] = []
         for participant in inOrder where participant.successorBy == nil {
-            for slot in slots(of: participant) where self[slot]?.state == .live {
+            for slot in participant.slots where self[slot]?.state == .live {
                 actions.append(.look(ask(slot), key(of: slot, participant)))
             }
         }
@@ -318,7 +304,7 @@ extension PlacementMachine {
     mutating func answered(
         _ announce: PlacementAnnounce, _ result: Result<LegPlan, AnnounceFailure>, _ now: MonotonicTime
     ) -> [PlacementAction] {
-        if let entry = abandoned.removeValue(forKey: announce.id) { return settle(announce, entry, result) }
+        if let entry = abandoned.remove(announce.id) { return settle(announce, entry, result) }
         guard self[announce.slot]?.state == .announcing else { return [] }
         let participant = announce.slot.id.participant
         switch result {
@@ -362,45 +348,14 @@ extension PlacementMachine {
         return told == announcement ? [] : [.update(announcement, at: router)]
     }
 
-    /// If the router's answer is still to come, no publication waits for it from now on.
-    private mutating func abandon(
-        _ slot: PlacementSlot, of participant: ForwardedParticipant, _ reason: String, standsAnyway: Bool
-    ) {
-        let replica = participant.replicas[slot.replica]
-        guard replica.state == .announcing, let router = replica.router else { return }
-        abandoned[PlacementAnnounce.ID(slot: slot, generation: replica.generation)] = Abandoned(
-            router: router, reason: reason, standsAnyway: standsAnyway, generation: replica.generation)
-    }
-
-    /// What earlier publications of the participant have left in flight: generations rise above it, and what stands is the next
-    /// one's to end.
-    private mutating func inheritAbandoned(_ participant: inout ForwardedParticipant) {
-        for (id, entry) in abandoned where id.slot.id.participant == participant.id.participant {
-            participant.generation = max(participant.generation, entry.generation)
-            let isKnown = participant.replicas.contains { $0.standing == entry.router }
-            guard entry.standsAnyway, isKnown || participant.replicas[id.slot.replica].standing == nil else { continue }
-            if !isKnown { participant.replicas[id.slot.replica].standing = entry.router }
-            abandoned[id]?.standsAnyway = false
-        }
-    }
-
     /// What the router holds of it is the present publication's to end, if that is there too, or is ended with the last answer.
     private mutating func settle(
-        _ announce: PlacementAnnounce, _ entry: Abandoned, _ result: Result<LegPlan, AnnounceFailure>
+        _ announce: PlacementAnnounce, _ entry: AbandonedAnnounces.Entry, _ result: Result<LegPlan, AnnounceFailure>
     ) -> [PlacementAction] {
         if case .failure = result, !entry.standsAnyway { return [] }
         let (participant, router) = (announce.slot.id.participant, announce.router)
         routers[router]?.left[participant] = nil
-        let replicas = participants[participant]?.replicas ?? []
-        if let index = replicas.firstIndex(where: { $0.router == router || $0.standing == router }) {
-            participants[participant]?.replicas[index].standing = router
-            return []
-        }
-        if let later = abandoned.first(where: { $0.key.slot.id.participant == participant && $0.value.router == router }) {
-            abandoned[later.key]?.standsAnyway = true
-            abandoned[later.key]?.generation = max(entry.generation, later.value.generation)
-            return []
-        }
+        if participants[participant]?.adopt(router) == true || abandoned.passOn(entry) { return [] }
         var announcement = announce.announcement
         announcement.generation = entry.generation
         return [.withdraw(announcement, at: router, reason: entry.reason)]
@@ -449,8 +404,8 @@ extension PlacementMachine {
                 routers[name]?.left[key] = participant.withdrawal
                 participants[key]?.replicas[index].standing = nil
             }
-            for slot in slots(of: participant) where participant.replicas[slot.replica].router == name {
-                abandon(slot, of: participant, "moved", standsAnyway: false)
+            for slot in participant.slots where participant.replicas[slot.replica].router == name {
+                abandoned.add(slot, of: participant, "moved")
                 participants[key]?.leave(slot.replica)
                 actions += [.close(slot)] + place(slot)
             }
@@ -476,7 +431,7 @@ extension PlacementMachine {
     mutating func lost(_ keys: [ParticipantKey], _ router: String) -> [PlacementAction] {
         var actions: [PlacementAction] = []
         for participant in keys.compactMap({ participants[$0] }) {
-            for slot in slots(of: participant)
+            for slot in participant.slots
             where participant.replicas[slot.replica].router == router && participant.replicas[slot.replica].state == .live {
                 actions.append(.tell(.lost(participantID: participant.id.participant.participantID, router: router)))
                 actions += place(slot)
