@@ -9,10 +9,9 @@ import Wire
 struct PlacementMachine: Sendable {
     /// By participant: the latest publication of each.
     private(set) var participants: [ParticipantKey: ForwardedParticipant] = [:]
-    private var routers: [String: PlacementRouter]
+    private var routers: PlacementRouters
     private var abandoned = AbandonedAnnounces()
     private let replicas: Int
-    private var isAvailable = true
     private var lastQuestion = 0
     private var healthAt: MonotonicTime
     private var leasesAt: MonotonicTime
@@ -29,7 +28,7 @@ struct PlacementMachine: Sendable {
     ///   - routers: by name, whether the router can be asked for its health.
     ///   - now: health is asked for at once.
     init(routers: [String: Bool], replicas: Int, now: MonotonicTime) {
-        self.routers = routers.mapValues { PlacementRouter(hasHealth: $0) }
+        self.routers = PlacementRouters(hasHealth: routers)
         (self.replicas, healthAt, leasesAt) = (replicas, now, now + Self.leaseInterval)
     }
 
@@ -41,7 +40,7 @@ struct PlacementMachine: Sendable {
         if let waitingUntil, now >= waitingUntil { actions += goOnWaiting(now) }
         if now >= healthAt {
             healthAt = now + RouterHealth.checkInterval
-            actions += checkHealth()
+            actions += routers.beginChecks().map { PlacementAction.checkHealth(router: $0) }
         }
         if now >= leasesAt {
             leasesAt = now + Self.leaseInterval
@@ -109,7 +108,7 @@ extension PlacementMachine {
     /// RTCP came from a replica's router.
     mutating func feedbackCame(of slot: PlacementSlot, at moment: MonotonicTime) {
         guard let router = self[slot]?.router else { return }
-        routers[router]?.health.feedbackCame(at: moment)
+        routers.feedbackCame(from: router, at: moment)
     }
 
     /// - Parameter keepsAnnounce: the publication was taken over; its announces wait for the successor.
@@ -176,9 +175,7 @@ extension PlacementMachine {
                 guard isOurs(outdatedAt) else { return wait(slot, until: now + Self.retryDelay) }
                 participants[slot.id.participant]?.overtake(slot.replica, at: wall)
             }
-            if let record, record.router != avoided, routers[record.router]?.health.isDead == false,
-                !isTaken(record.router, besides: slot)
-            {
+            if let record, record.router != avoided, routers.isAlive(record.router), !isTaken(record.router, besides: slot) {
                 return announce(slot, at: record)
             }
             return move(slot, from: record, avoiding: avoided, now, wall)
@@ -191,7 +188,7 @@ extension PlacementMachine {
         _ question: PlacementQuestion, _ answer: PlacementAnswer, _ now: MonotonicTime
     ) -> [PlacementAction] {
         guard case .moving = answered(question)?.state else { return [] }
-        guard case .current(let record) = answer, routers[record.router] != nil,
+        guard case .current(let record) = answer, routers.contains(record.router),
             !isTaken(record.router, besides: question.slot)
         else {
             return wait(question.slot, until: now + Self.retryDelay)
@@ -206,7 +203,7 @@ extension PlacementMachine {
         guard let router = candidate(for: slot, participant, avoiding: avoided) else {
             let waiting = wait(slot, until: now + Self.retryDelay)
             // Nobody else: the router that did not answer gets another chance.
-            if let record, routers[record.router]?.health.isDead == false { return waiting }
+            if let record, routers.isAlive(record.router) { return waiting }
             return waiting + [.tell(.noRouter(stageID: participant.stageID))]
         }
         let generation = Generation.next(after: record?.generation, wallMilliseconds: wall.millisecondsSince1970)
@@ -220,7 +217,7 @@ extension PlacementMachine {
         for slot: PlacementSlot, _ participant: ForwardedParticipant, avoiding avoided: String?
     ) -> String? {
         let taken = participant.routersTaken(besides: slot.replica)
-        let names = eligibleRouters.filter { $0 != avoided && !taken.contains($0) }
+        let names = routers.eligible.filter { $0 != avoided && !taken.contains($0) }
         return Rendezvous.ranking(of: names, for: participant.stageID).first
     }
 
@@ -241,8 +238,7 @@ extension PlacementMachine {
     }
 
     private mutating func follow(_ record: PlacementRecord, _ slot: PlacementSlot) -> [PlacementAction] {
-        guard self[slot]?.router != record.router, routers[record.router]?.health.isEligible == true,
-            !isTaken(record.router, besides: slot)
+        guard self[slot]?.router != record.router, routers.isEligible(record.router), !isTaken(record.router, besides: slot)
         else { return [] }
         return [.close(slot)] + announce(slot, at: record)
     }
@@ -292,7 +288,7 @@ extension PlacementMachine {
             actions.append(.withdraw(participant.withdrawal, at: standing, reason: "moved"))
             participant.replicas[slot.replica].standing = nil
         }
-        if let left = routers[record.router]?.left.removeValue(forKey: slot.id.participant) {
+        if let left = routers.takeLeft(of: slot.id.participant, at: record.router) {
             participant.takeUp(left, at: record.router, slot.replica)
         }
         participant.begin(slot.replica, at: record)
@@ -333,7 +329,7 @@ extension PlacementMachine {
         let hasLive = participants.values.contains { $0.stageID == stageID && $0.isLive(at: router) }
         let actions = checked(false, router, now, isCheck: false)
         // Its death has moved the stage.
-        guard routers[router]?.health.isDead == false, !hasLive else { return actions }
+        guard routers.isAlive(router), !hasLive else { return actions }
         return actions + place(slot, avoiding: router)
     }
 
@@ -354,7 +350,7 @@ extension PlacementMachine {
     ) -> [PlacementAction] {
         if case .failure = result, !entry.standsAnyway { return [] }
         let (participant, router) = (announce.slot.id.participant, announce.router)
-        routers[router]?.left[participant] = nil
+        routers.takeLeft(of: participant, at: router)
         if participants[participant]?.adopt(router) == true || abandoned.passOn(entry) { return [] }
         var announcement = announce.announcement
         announcement.generation = entry.generation
@@ -365,35 +361,27 @@ extension PlacementMachine {
 // MARK: - Health and leases
 
 extension PlacementMachine {
-    private mutating func checkHealth() -> [PlacementAction] {
-        let asked = routers.keys.sorted().filter { routers[$0]?.hasHealth == true && routers[$0]?.isChecking == false }
-        for name in asked { routers[name]?.isChecking = true }
-        return asked.map { .checkHealth(router: $0) }
-    }
-
     /// - Parameter isCheck: the answer to `checkHealth`; false for an announce without one.
     mutating func checked(
         _ isGood: Bool, _ name: String, _ now: MonotonicTime, isCheck: Bool = true
     ) -> [PlacementAction] {
-        guard var router = routers[name], router.hasHealth else { return [] }
-        if isCheck { router.isChecking = false }
-        let wasDead = router.health.isDead
-        let hasDied = router.health.checked(isGood: isGood, at: now)
-        routers[name] = router
-        var actions: [PlacementAction] = []
-        if wasDead, !router.health.isDead {
-            actions.append(.tell(.returned(router: name)))
-            for left in routers[name]?.takeLeft() ?? [] {
-                // The next announce replaces it there, or ends it.
-                if let replica = participants[left.participant]?.unplaced {
-                    participants[left.participant]?.takeUp(left, at: name, replica)
-                } else {
-                    actions.append(.withdraw(left, at: name, reason: "moved"))
-                }
+        let change = routers.checked(isGood, name, at: now, isCheck: isCheck)
+        var actions = change.hasReturned ? returned(name) : []
+        if let isAvailable = change.isAvailable { actions.append(.availabilityChanged(isAvailable)) }
+        return change.hasDied ? actions + died(name) : actions
+    }
+
+    private mutating func returned(_ name: String) -> [PlacementAction] {
+        var actions: [PlacementAction] = [.tell(.returned(router: name))]
+        for left in routers.takeLeft(at: name) {
+            // The next announce replaces it there, or ends it.
+            if let replica = participants[left.participant]?.unplaced {
+                participants[left.participant]?.takeUp(left, at: name, replica)
+            } else {
+                actions.append(.withdraw(left, at: name, reason: "moved"))
             }
         }
-        actions += availability()
-        return hasDied ? actions + died(name) : actions
+        return actions
     }
 
     private mutating func died(_ name: String) -> [PlacementAction] {
@@ -401,7 +389,7 @@ extension PlacementMachine {
         for participant in inOrder {
             let key = participant.id.participant
             for (index, replica) in participant.replicas.enumerated() where replica.standing == name {
-                routers[name]?.left[key] = participant.withdrawal
+                routers.leave(participant.withdrawal, at: name)
                 participants[key]?.replicas[index].standing = nil
             }
             for slot in participant.slots where participant.replicas[slot.replica].router == name {
@@ -413,16 +401,9 @@ extension PlacementMachine {
         return actions
     }
 
-    private mutating func availability() -> [PlacementAction] {
-        let isAvailableNow = routers.values.contains { $0.health.isPromising }
-        guard isAvailableNow != isAvailable else { return [] }
-        isAvailable = isAvailableNow
-        return [.availabilityChanged(isAvailable)]
-    }
-
     private func renewLeases() -> [PlacementAction] {
         let participants = inOrder
-        return routers.keys.sorted().filter { routers[$0]?.health.isDead == false }.map { name in
+        return routers.alive.map { name in
             .renewLease(router: name, participants.flatMap { $0.announcements(at: name) })
         }
     }
@@ -440,14 +421,11 @@ extension PlacementMachine {
         return actions
     }
 
-    /// Routers that take new stages now.
-    private var eligibleRouters: [String] { routers.filter { $0.value.health.isEligible }.keys.sorted() }
-
     /// In the order of their names.
     var status: [RouterControl.Status] {
-        routers.sorted { $0.key < $1.key }.map { name, router in
+        routers.names.map { name in
             RouterControl.Status(
-                name: name, isDead: router.health.isDead, isEligible: router.health.isEligible,
+                name: name, isDead: !routers.isAlive(name), isEligible: routers.isEligible(name),
                 participantCount: participants.values.count { $0.isLive(at: name) })
         }
     }

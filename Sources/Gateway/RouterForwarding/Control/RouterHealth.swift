@@ -1,21 +1,4 @@
-import Admission
 public import Wire
-
-/// A router as a `PlacementMachine` knows it.
-struct PlacementRouter: Sendable {
-    let hasHealth: Bool
-    var health = RouterHealth()
-    var isChecking = false
-    /// What it had answered when it was found dead. One that was only out of reach holds it still, and shows its viewers a
-    /// picture that stands: once it is back it is told the end, or another announce.
-    var left: [ParticipantKey: Announcement] = [:]
-
-    /// In the order of the participants.
-    mutating func takeLeft() -> [Announcement] {
-        defer { left = [:] }
-        return left.values.sorted { $0.participant.name < $1.participant.name }
-    }
-}
 
 /// Whether a router lives: dead after three failed checks, one a second, and 3 s without any RTCP.
 ///
