@@ -1,3 +1,5 @@
+import Wire
+
 /// Where a recording's objects stand below its bucket (docs/recording.md).
 struct ObjectKeys {
     let prefix: String
@@ -13,4 +15,12 @@ struct ObjectKeys {
     static let segmentType = "video/mp4"
     static let playlistType = "application/vnd.apple.mpegurl"
     static let thumbnailType = "image/jpeg"
+}
+
+extension WallTime {
+    /// `2024-01-01T12-00-55Z`: of keys, which have no colons.
+    var pathText: String {
+        let text = CivilTime(self).rfc3339
+        return text.prefix(19).replacing(":", with: "-") + "Z"
+    }
 }

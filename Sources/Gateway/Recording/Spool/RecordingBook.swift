@@ -139,6 +139,25 @@ struct RecordingBook {
         return map?.isStored == false ? .initialization(segment.start.map) : .segment(segment.start.number)
     }
 
+    /// Whether something lies in the spool that can be stored.
+    var isWaiting: Bool { missing != nil || !waitingThumbnails.isEmpty }
+
+    /// The recording as others see it.
+    func summary(_ state: RecordingSummary.State) -> RecordingSummary {
+        RecordingSummary(
+            participant: header.participant, bucket: header.bucket, prefix: header.prefix, state: state, hasStarted: hasStarted,
+            startedAt: startedAt, endedAt: pausedSince, duration: storedDuration, byteCount: storedByteCount,
+            media: header.media ?? .audioAndVideo, thumbnails: header.thumbnails)
+    }
+
+    /// What others hear when it is concluded to be in that state.
+    func publicState(of state: OutputMachine.State) -> RecordingSummary.State {
+        switch state {
+        case .active: .active
+        case .over: failure.map { .failed($0) } ?? .stopped
+        }
+    }
+
     /// The rendition's playlist, of what is stored.
     func playlist(hasEnded: Bool) -> MediaPlaylist {
         var playlist = MediaPlaylist(plannedTargetDuration: 2 * header.segmentDuration)

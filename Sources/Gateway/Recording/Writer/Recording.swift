@@ -2,31 +2,12 @@ import GatewayLogging
 import GatewayMetrics
 import HLS
 import MP4
-import Transcoding
 import Wire
 
 /// One recording: its folder in the spool, its journal, and what of it is stored. Confined to the writer's thread.
 ///
 /// It lives from a publish's first block until everything is stored; a participant who comes back within the window goes on in it.
 final class Recording {
-    /// What the writer's thread has that recordings use.
-    struct Environment {
-        let spool: Spool
-        let director: any RecordingDirector
-        let metrics: RecordingMetrics
-        let clocks: () -> (monotonic: MonotonicTime, wall: WallTime)
-        /// The way of a target's answer back to this thread, and to that recording.
-        let makeAnswer: (Recording) -> @Sendable (Result<Void, RecordingTargetError>) -> Void
-        /// Has a JPEG made of a keyframe, which comes as `pictured`; false when nobody has the time.
-        let makePicture: (Recording, [UInt8]) -> Bool
-        let latest: LatestThumbnails
-        var gaps = GapNotice()
-        /// Has the register asked whose the recording is, which comes as `registerRead`.
-        var askRegister: (Recording) -> Void = { _ in }
-        /// Nil where sound is recorded as it came.
-        var transcoder: AudioTranscoder?
-    }
-
     private(set) var book: RecordingBook
     private let folder: String
     private let journal: Journal
@@ -93,7 +74,7 @@ final class Recording {
     var header: RecordingHeader { book.header }
     var isLive: Bool { media != nil }
     /// Nothing is on its way, and nothing could be.
-    var isIdle: Bool { step == nil && (isTargetLost || (book.missing == nil && book.waitingThumbnails.isEmpty)) }
+    var isIdle: Bool { step == nil && (isTargetLost || !book.isWaiting) }
 
     /// Nobody is recorded, and nobody comes back any more.
     func isOver(at now: WallTime) -> Bool {
@@ -326,15 +307,7 @@ extension Recording {
 
 extension Recording {
     /// A state that nothing is stored for.
-    func tell(_ state: RecordingSummary.State) { environment.director.changed(summary(state)) }
-
-    func summary(_ state: RecordingSummary.State) -> RecordingSummary {
-        RecordingSummary(
-            participant: header.participant, bucket: header.bucket, prefix: header.prefix, state: state,
-            hasStarted: book.hasStarted,
-            startedAt: book.startedAt, endedAt: book.pausedSince, duration: book.storedDuration,
-            byteCount: book.storedByteCount, media: header.media ?? .audioAndVideo, thumbnails: header.thumbnails)
-    }
+    func tell(_ state: RecordingSummary.State) { environment.director.changed(book.summary(state)) }
 
     /// Stores what can be stored now, if nothing is under way.
     /// - Returns: whether the recording is closed, and its folder gone.
@@ -361,7 +334,7 @@ extension Recording {
         case .storeMultivariant(let isFinal):
             put(keys.multivariant, book.multivariant(isFinal: isFinal)?.text ?? "", isFinal: isFinal)
         case .conclude(let state):
-            documents = environment.director.documents(of: summary(publicState(of: state)))
+            documents = environment.director.documents(of: book.summary(book.publicState(of: state)))
             storeNextDocument()
         case .close: return close()
         }
@@ -436,14 +409,7 @@ extension Recording {
     private func concluded(_ state: OutputMachine.State) {
         if state == .active { noteStored(.started) }
         finish(.conclude(state))
-        tell(publicState(of: state))
-    }
-
-    private func publicState(of state: OutputMachine.State) -> RecordingSummary.State {
-        switch state {
-        case .active: .active
-        case .over: book.failure.map { .failed($0) } ?? .stopped
-        }
+        tell(book.publicState(of: state))
     }
 
     private func close() -> Bool {
@@ -482,13 +448,5 @@ extension Recording {
             return lose(RecordingTargetError("the configuration has no bucket \(header.bucket)"))
         }
         target.put(object, then: environment.makeAnswer(self))
-    }
-}
-
-extension WallTime {
-    /// `2024-01-01T12-00-55Z`: of keys, which have no colons.
-    var pathText: String {
-        let text = CivilTime(self).rfc3339
-        return text.prefix(19).replacing(":", with: "-") + "Z"
     }
 }
