@@ -40,16 +40,14 @@ import Wire
     let certificateContexts = DTLSContexts()
     /// Claims as DTLS client that wait for a USE-CANDIDATE that may not come.
     private var delayedClaims: [ObjectIdentifier: TimerWatch] = [:]
-    /// The process before us, as long as it has sessions: what is none of ours may be theirs.
-    private var predecessor: DatagramLink?
-    /// From the process after us, which reads the socket.
-    private var successor: DatagramLink?
+    private let handover: PortHandover
 
     /// - Parameter socket: this worker's member of the media port's group.
     public init(loop: EventLoop, index: Int, socket: BoundSocket, context: TransportContext) throws {
         (self.loop, self.index, self.context, received) = (loop, index, context, context.metrics.received(by: index))
         self.socket = UDPSocket(loop: loop, socket: socket, receiveBuffer: context.configuration.receiveBuffer)
         (connections, clock) = (ICEConnections(loop: loop, strangers: context.strangers), PortClock(loop: loop))
+        handover = PortHandover(loop: loop, socket: self.socket, metrics: context.metrics)
         let mailbox = try Mailbox<TransportMessage>(loop: loop, priority: .media) { [unowned self] in receive($0) }
         self.mailbox = mailbox
         context.open(worker: index, mailbox.sender)
@@ -59,6 +57,8 @@ import Wire
             endBatch()
         }
         connections.onClosed = { [unowned self] in tuples.remove($0.key) }
+        unsafe handover.onDatagram = { [unowned self] in unsafe receive($0, on: $1, at: loop.now) }
+        handover.onBatchEnd = { [unowned self] in endBatch() }
         clock.onRound = { [unowned self] in goRound($0) }
         clock.onRepair = { [unowned self] in repair() }
     }
@@ -169,7 +169,7 @@ import Wire
 
     private func receiveDTLS(_ datagram: UnsafeRawBufferPointer, on path: MediaPath, at now: MonotonicTime) {
         guard let tuple = tuples.find(path.key) else {
-            if unsafe passToPredecessor(datagram, on: path) { return }
+            if unsafe handover.pass(datagram, on: path) { return }
             return context.metrics.unverifiedDTLS.increment()
         }
         let others = tuple.others
@@ -263,7 +263,7 @@ extension MediaPort {
         guard let message = unsafe STUNMessage(preChecking: datagram), message.isBindingRequest, message.hasIntegrity,
             let ufrag = message.localUfrag
         else { return context.metrics.garbage.increment() }
-        if !context.mint.isOurs(ufrag), unsafe passToPredecessor(datagram, on: path) { return }
+        if !context.mint.isOurs(ufrag), unsafe handover.pass(datagram, on: path) { return }
         guard context.mint.isOurs(ufrag), let (entry, password) = owner(of: ufrag, on: path) else {
             return context.metrics.garbage.increment()
         }
@@ -384,7 +384,7 @@ extension MediaPort {
             return
         }
         // With a process before us most of these are its sessions': only what may be ours is paid from the budget then.
-        let isShared = predecessor != nil
+        let isShared = handover.hasPredecessor
         guard let ssrc = UnsafeRawBufferPointer(datagram).ssrc, isShared || rebindingBudget.allows(now) else {
             return context.metrics.garbage.increment()
         }
@@ -397,7 +397,7 @@ extension MediaPort {
                 return learn(path, of: entry)
             }
         }
-        let isPassed = unsafe passToPredecessor(UnsafeRawBufferPointer(datagram), on: path)
+        let isPassed = unsafe handover.pass(UnsafeRawBufferPointer(datagram), on: path)
         guard isTried else { return isPassed ? () : context.metrics.garbage.increment() }
         for entry in candidates { unsafe hand(datagram, to: entry, on: path, at: now, exceptHere: true) }
     }
@@ -459,40 +459,16 @@ extension MediaPort {
 
 // MARK: - Handover
 
-/// Two processes of one node and one media port (docs/design.md 4.6): the newer one reads, and passes on what is none of
-/// its own; the older one takes that as just received and answers through its own duplicate of the socket.
 extension MediaPort {
     /// Another process reads from now on; what it passes on comes over `link`.
-    public func suspend(readingFrom link: OwnedDescriptor) {
-        socket.suspendReceiving()
-        let link = DatagramLink(loop: loop, descriptor: link)
-        link.onDatagram = { [unowned self] datagram in
-            unsafe receive(datagram.payload, on: MediaPath(remote: datagram.source, local: datagram.local), at: loop.now)
-        }
-        link.onBatchEnd = { [unowned self] in endBatch() }
-        successor = link
-    }
+    public func suspend(readingFrom link: OwnedDescriptor) { handover.suspend(readingFrom: link) }
 
     /// Reads nothing until `resume()`: another process still does.
-    public func suspend() { socket.suspendReceiving() }
+    public func suspend() { handover.suspend() }
 
     /// Reads (again).
-    public func resume() {
-        successor = nil
-        socket.resumeReceiving()
-    }
+    public func resume() { handover.resume() }
 
     /// From now on datagrams of nobody we know go over `link`; nil when the process there has ended.
-    public func passForeign(over link: OwnedDescriptor?) {
-        predecessor = link.map { DatagramLink(loop: loop, descriptor: $0) }
-    }
-
-    /// Passes a datagram on to the process before us; false when there is none.
-    private func passToPredecessor(_ datagram: UnsafeRawBufferPointer, on path: MediaPath) -> Bool {
-        guard let predecessor, !path.isStream else { return false }
-        let droppedBefore = predecessor.dropped
-        unsafe predecessor.send(datagram, from: path.remote, to: path.local)
-        (predecessor.dropped == droppedBefore ? context.metrics.passedOn : context.metrics.foreignDropped).increment()
-        return true
-    }
+    public func passForeign(over link: OwnedDescriptor?) { handover.passForeign(over: link) }
 }
