@@ -30,8 +30,7 @@ import Wire
     private let trial = PacketTrial()
     /// Sessions with packets gathered from the batch at hand.
     private var gathering: [PeerTransport] = []
-    /// Workers that got datagrams from the batch at hand.
-    private var wokenWorkers: Set<Int> = []
+    private let foreign: ForeignDatagrams
     private var mailbox: Mailbox<TransportMessage>?
     private let clock: PortClock
     /// The kernel's drops that are in the metric.
@@ -47,6 +46,7 @@ import Wire
         (self.loop, self.index, self.context, received) = (loop, index, context, context.metrics.received(by: index))
         self.socket = UDPSocket(loop: loop, socket: socket, receiveBuffer: context.configuration.receiveBuffer)
         (connections, clock) = (ICEConnections(loop: loop, strangers: context.strangers), PortClock(loop: loop))
+        foreign = ForeignDatagrams(context, of: index)
         handover = PortHandover(loop: loop, socket: self.socket, metrics: context.metrics)
         let mailbox = try Mailbox<TransportMessage>(loop: loop, priority: .media) { [unowned self] in receive($0) }
         self.mailbox = mailbox
@@ -153,8 +153,7 @@ import Wire
             if !clock.isRepairing, session.wantsEveryTick { clock.startRepairs() }
         }
         gathering.removeAll(keepingCapacity: true)
-        for worker in wokenWorkers { context.send(.datagrams(from: index), to: worker) }
-        wokenWorkers.removeAll(keepingCapacity: true)
+        foreign.wakeWorkers()
     }
 
     func receive(_ payload: UnsafeMutableRawBufferPointer, on path: MediaPath, at now: MonotonicTime) {
@@ -183,7 +182,7 @@ import Wire
         if let session = member.session { return unsafe session.receiveDTLS(datagram, on: path) }
         switch member.entry.transport.current {
         case .owned(let worker) where worker != index:
-            unsafe forward(datagram, of: member.entry, isValidated: true, on: path, to: worker, at: now)
+            unsafe foreign.forward(datagram, of: member.entry, isValidated: true, on: path, to: worker, at: now)
         case .pending where unsafe !member.entry.transport.peer.isDTLSClient && datagram.isClientHello:
             unsafe claim(member.entry, on: path, at: now)?.receiveDTLS(datagram, on: path)
         case .ended: tuples.remove(member.entry, at: path.key)
@@ -209,31 +208,16 @@ import Wire
         _ datagram: UnsafeRawBufferPointer, of member: TupleMember, _ tuple: PeerTuple, on path: MediaPath, at now: MonotonicTime
     ) {
         guard case .owned(let worker) = member.entry.transport.current, worker != index else { return }
-        unsafe forward(datagram, of: member.entry, isValidated: true, on: path, to: worker, at: now)
+        unsafe foreign.forward(datagram, of: member.entry, isValidated: true, on: path, to: worker, at: now)
         if member === tuple.first, now - member.entry.transport.lastHeard <= PeerTuple.hold { tuple.lastGenuine = now }
     }
 
     // MARK: - Other workers
 
-    private func forward(
-        _ datagram: UnsafeRawBufferPointer, of entry: any TransportEntry, isValidated: Bool, on path: MediaPath, to worker: Int,
-        at now: MonotonicTime
-    ) {
-        let ring = context.ring(from: index, to: worker)
-        guard unsafe ring.push(datagram, of: entry, isValidated: isValidated, path: path, arrival: now) else {
-            return context.metrics.foreignDropped.increment()
-        }
-        context.metrics.foreign.increment()
-        wokenWorkers.insert(worker)
-    }
-
     private func receive(_ message: TransportMessage) {
         switch message {
         case .datagrams(let worker):
-            let ring = context.ring(from: worker, to: index)
-            unsafe ring.drain { unsafe receiveForeign($0, $1, from: worker) }
-            endBatch()
-            ring.release()
+            unsafe foreign.take(from: worker, { unsafe receiveForeign($0, $1, from: worker) }, flush: { endBatch() })
         case .validated(let entry, let path): sessions[ObjectIdentifier(entry)]?.tupleValidated(path, at: loop.now)
         case .rebound(let entry, let path): learn(path, of: entry)
         case .end(let entry, let reason): sessions[ObjectIdentifier(entry)]?.end(reason) ?? entry.conclude(reason)
@@ -249,7 +233,9 @@ import Wire
         switch DatagramKind(firstByte: first) {
         case .dtls: unsafe session.receiveDTLS(UnsafeRawBufferPointer(datagram), on: slot.path)
         case .media where slot.isValidated: _ = unsafe session.receiveMedia(datagram, on: slot.path, at: slot.arrival)
-        case .media: unsafe receiveForeignRebound(datagram, slot, from: worker)
+        case .media:
+            guard unsafe session.receiveRebound(datagram, at: slot.arrival), session.isNewlyRebound(to: slot.path) else { return }
+            context.send(.rebound(slot.entry, slot.path), to: worker)
         default: break
         }
     }
@@ -434,19 +420,11 @@ extension MediaPort {
     ) -> Bool {
         guard case .owned(let worker) = entry.transport.current else { return false }
         if worker != index {
-            unsafe forward(UnsafeRawBufferPointer(datagram), of: entry, isValidated: false, on: path, to: worker, at: now)
+            unsafe foreign.forward(UnsafeRawBufferPointer(datagram), of: entry, isValidated: false, on: path, to: worker, at: now)
         } else if !exceptHere {
             _ = unsafe sessions[ObjectIdentifier(entry)]?.receiveRebound(datagram, at: now)
         }
         return true
-    }
-
-    /// A packet that another worker took from a tuple without a check, for a session of ours.
-    private func receiveForeignRebound(_ datagram: UnsafeMutableRawBufferPointer, _ slot: DatagramRing.Slot, from worker: Int) {
-        guard let session = sessions[ObjectIdentifier(slot.entry)],
-            unsafe session.receiveRebound(datagram, at: slot.arrival), session.isNewlyRebound(to: slot.path)
-        else { return }
-        context.send(.rebound(slot.entry, slot.path), to: worker)
     }
 
     /// A genuine packet of the session came over this tuple.
