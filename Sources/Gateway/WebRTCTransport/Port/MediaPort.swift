@@ -1,7 +1,6 @@
 import DTLS
 public import EventLoop
 import GatewayMetrics
-import Refusals
 import STUN
 public import Sockets
 import Wire
@@ -21,15 +20,13 @@ import Wire
     public var sessionMakers: [TransportPurpose: any TransportSessionMaker] = [:]
 
     private(set) var tuples = TupleTable()
-    private var sessions: [ObjectIdentifier: PeerTransport] = [:]
+    private let sessions: ClaimedSessions
     /// What peers of sessions that ended by silence are answered with.
     private var farewells = Farewells()
     /// Tuples without a check that carried something genuine.
     private var rebound = ReboundTuples()
     private var rebindingBudget = RebindingBudget()
     private let trial = PacketTrial()
-    /// Sessions with packets gathered from the batch at hand.
-    private var gathering: [PeerTransport] = []
     private let foreign: ForeignDatagrams
     private var mailbox: Mailbox<TransportMessage>?
     private let clock: PortClock
@@ -46,6 +43,7 @@ import Wire
         (self.loop, self.index, self.context, received) = (loop, index, context, context.metrics.received(by: index))
         self.socket = UDPSocket(loop: loop, socket: socket, receiveBuffer: context.configuration.receiveBuffer)
         (connections, clock) = (ICEConnections(loop: loop, strangers: context.strangers), PortClock(loop: loop))
+        sessions = ClaimedSessions(loop: loop, clock: clock)
         foreign = ForeignDatagrams(context, of: index)
         handover = PortHandover(loop: loop, socket: self.socket, metrics: context.metrics)
         let mailbox = try Mailbox<TransportMessage>(loop: loop, priority: .media) { [unowned self] in receive($0) }
@@ -60,7 +58,6 @@ import Wire
         unsafe handover.onDatagram = { [unowned self] in unsafe receive($0, on: $1, at: loop.now) }
         handover.onBatchEnd = { [unowned self] in endBatch() }
         clock.onRound = { [unowned self] in goRound($0) }
-        clock.onRepair = { [unowned self] in repair() }
     }
 
     deinit { unsafe reply.deallocate() }
@@ -69,23 +66,19 @@ import Wire
     /// - Returns: how many ended.
     @discardableResult
     public func endOldest(_ count: Int, of purpose: TransportPurpose = .publish) -> Int {
-        let oldest = sessions.values.filter { $0.entry.purpose == purpose }.sorted {
-            $0.entry.transport.createdAt < $1.entry.transport.createdAt
-        }.prefix(count)
-        for session in oldest { session.end(.shutdown) }
-        return oldest.count
+        sessions.endOldest(count, of: purpose)
     }
 
     /// Ends every session by DTLS and reads no more.
     public func stop() {
-        for session in Array(sessions.values) { session.end(.shutdown) }
+        sessions.endAll()
         connections.closeAll()
         socket.stopReceiving()
         clock.stop()
     }
 
     /// Asks for a `flush` of the session when the batch at hand has been received.
-    func gather(_ session: PeerTransport) { gathering.append(session) }
+    func gather(_ session: PeerTransport) { sessions.gather(session) }
 
     /// A genuine packet of a new source came: SRTP of it may be tried from unknown tuples.
     func register(source ssrc: UInt32, of session: PeerTransport) {
@@ -95,10 +88,9 @@ import Wire
 
     /// Drops all that leads to a session that has ended.
     func forget(_ session: PeerTransport) {
-        sessions[ObjectIdentifier(session.entry)] = nil
+        sessions.remove(session)
         context.directory.remove(sources: session.sources, of: session.entry)
         for path in tuples.removeAll(of: session.entry) where path.isStream { connections.closeAfterFlush(path) }
-        gathering.removeAll { $0 === session }
     }
 
     func send(_ datagram: UnsafeRawBufferPointer, on path: MediaPath) {
@@ -116,19 +108,13 @@ import Wire
         let (drops, now) = (socket.counters.droppedByKernel, loop.now)
         context.metrics.kernelDrops.increment(by: drops - countedDrops)
         countedDrops = drops
-        for session in sessions.values { session.tick(at: now, isSlow: number % 2 == 0) }
+        sessions.tick(at: now, isSlow: number % 2 == 0)
         if number % Self.roundsPerSweep == 0 {
             tuples.sweep(at: now, lifetime: Self.tupleLifetime)
             rebound.sweep()
             connections.sweep { tuples.find($0.key) != nil }
         }
         return !(tuples.isEmpty && sessions.isEmpty && rebound.isEmpty && connections.isEmpty)
-    }
-
-    /// Asks for lost packets.
-    private func repair() -> Bool {
-        for session in sessions.values where session.wantsEveryTick { session.tick(at: loop.now, isSlow: false) }
-        return sessions.values.contains(where: \.wantsEveryTick)
     }
 
     private static let roundsPerSweep = 20
@@ -148,11 +134,7 @@ import Wire
 
     /// Flushes what the batch left, while its bytes are still there.
     func endBatch() {
-        for session in gathering {
-            session.flush()
-            if !clock.isRepairing, session.wantsEveryTick { clock.startRepairs() }
-        }
-        gathering.removeAll(keepingCapacity: true)
+        sessions.flush()
         foreign.wakeWorkers()
     }
 
@@ -218,10 +200,10 @@ import Wire
         switch message {
         case .datagrams(let worker):
             unsafe foreign.take(from: worker, { unsafe receiveForeign($0, $1, from: worker) }, flush: { endBatch() })
-        case .validated(let entry, let path): sessions[ObjectIdentifier(entry)]?.tupleValidated(path, at: loop.now)
+        case .validated(let entry, let path): sessions[entry]?.tupleValidated(path, at: loop.now)
         case .rebound(let entry, let path): learn(path, of: entry)
-        case .end(let entry, let reason): sessions[ObjectIdentifier(entry)]?.end(reason) ?? entry.conclude(reason)
-        case .perform(let entry, let body): body(sessions[ObjectIdentifier(entry)]?.session)
+        case .end(let entry, let reason): sessions[entry]?.end(reason) ?? entry.conclude(reason)
+        case .perform(let entry, let body): body(sessions[entry]?.session)
         case .connection(let entry, let detached): adopt(detached, of: entry)
         case .farewell(let records, let path): farewells.add(records, for: path.key, at: loop.now)
         }
@@ -229,7 +211,7 @@ import Wire
 
     /// A datagram that another worker took from a tuple it validated, or that is tried for rebinding.
     private func receiveForeign(_ datagram: UnsafeMutableRawBufferPointer, _ slot: DatagramRing.Slot, from worker: Int) {
-        guard let first = unsafe datagram.first, let session = sessions[ObjectIdentifier(slot.entry)] else { return }
+        guard let first = unsafe datagram.first, let session = sessions[slot.entry] else { return }
         switch DatagramKind(firstByte: first) {
         case .dtls: unsafe session.receiveDTLS(UnsafeRawBufferPointer(datagram), on: slot.path)
         case .media where slot.isValidated: _ = unsafe session.receiveMedia(datagram, on: slot.path, at: slot.arrival)
@@ -287,7 +269,7 @@ extension MediaPort {
         case .pending:
             entry.reached(.checked, peer: path.remote)
             if entry.transport.peer.isDTLSClient { claimAsClient(entry, useCandidate: useCandidate, on: path, at: now) }
-        case .owned(index): sessions[ObjectIdentifier(entry)]?.tupleValidated(path, at: now)
+        case .owned(index): sessions[entry]?.tupleValidated(path, at: now)
         case .owned(let worker) where path.isStream: move(path, of: entry, to: worker)
         case .owned(let worker): if isNew { context.send(.validated(entry, path), to: worker) }
         case .ended: tuples.remove(entry, at: path.key)
@@ -299,7 +281,7 @@ extension MediaPort {
         _ entry: any TransportEntry, _ ufrag: LocalUfrag, _ password: [UInt8], on path: MediaPath, at now: MonotonicTime
     ) -> Bool {
         let member = TupleMember(
-            entry, session: sessions[ObjectIdentifier(entry)], ufrag: ufrag, password: password, now: now)
+            entry, session: sessions[entry], ufrag: ufrag, password: password, now: now)
         guard tuples.note(member, on: path) else { return false }
         clock.startRounds()
         rebound[path.key] = nil
@@ -329,8 +311,7 @@ extension MediaPort {
         entry.reached(.claimed, peer: path.remote)
         let session = PeerTransport(entry: entry, port: self, path: path, now: now)
         session.session = sessionMaker.makeSession(for: entry, on: session)
-        sessions[ObjectIdentifier(entry)] = session
-        clock.startRounds()
+        sessions.add(session)
         tuples.own(entry, by: session)
         for tuple in tuples.tuples(of: entry) { session.tupleValidated(tuple.path, at: now) }
         return session
@@ -339,7 +320,7 @@ extension MediaPort {
     /// Goes on with a connection whose session is ours.
     func adopt(_ detached: DetachedConnection, of entry: any TransportEntry) {
         // The session may have ended while its connection was on the way, which closes with its descriptor.
-        guard let session = sessions[ObjectIdentifier(entry)], let credentials = entry.transport.newestCredentials else { return }
+        guard let session = sessions[entry], let credentials = entry.transport.newestCredentials else { return }
         let path = connections.resume(detached)
         let member = TupleMember(
             entry, session: session, ufrag: credentials.ufrag, password: credentials.password, now: loop.now)
@@ -378,7 +359,7 @@ extension MediaPort {
         let candidates = context.directory.entries(source: ssrc)
         let isTried = !candidates.isEmpty && (!isShared || rebindingBudget.allows(now))
         for entry in candidates where isTried {
-            guard let session = sessions[ObjectIdentifier(entry)] else { continue }
+            guard let session = sessions[entry] else { continue }
             if unsafe trial.attempt(datagram, { unsafe session.receiveRebound(datagram, at: now) }) {
                 return learn(path, of: entry)
             }
@@ -422,7 +403,7 @@ extension MediaPort {
         if worker != index {
             unsafe foreign.forward(UnsafeRawBufferPointer(datagram), of: entry, isValidated: false, on: path, to: worker, at: now)
         } else if !exceptHere {
-            _ = unsafe sessions[ObjectIdentifier(entry)]?.receiveRebound(datagram, at: now)
+            _ = unsafe sessions[entry]?.receiveRebound(datagram, at: now)
         }
         return true
     }
