@@ -1,7 +1,5 @@
-import DTLS
 public import EventLoop
 import GatewayMetrics
-import STUN
 public import Sockets
 import Wire
 
@@ -14,8 +12,7 @@ import Wire
     public let context: TransportContext
     private let socket: UDPSocket
     let connections: ICEConnections
-    private let agent = STUNAgent()
-    private let reply = UnsafeMutableRawBufferPointer.allocate(byteCount: STUNAgent.maximumReplyByteCount, alignment: 8)
+    private let checks: ConnectivityChecks
     /// Who makes the sessions of each purpose. Set before the loop runs.
     public var sessionMakers: [TransportPurpose: any TransportSessionMaker] = [:]
 
@@ -34,8 +31,7 @@ import Wire
     private var countedDrops = 0
     private let received: Counter
     let certificateContexts = DTLSContexts()
-    /// Claims as DTLS client that wait for a USE-CANDIDATE that may not come.
-    private var delayedClaims: [ObjectIdentifier: TimerWatch] = [:]
+    private let claims: ClientClaims
     private let handover: PortHandover
 
     /// - Parameter socket: this worker's member of the media port's group.
@@ -43,6 +39,7 @@ import Wire
         (self.loop, self.index, self.context, received) = (loop, index, context, context.metrics.received(by: index))
         self.socket = UDPSocket(loop: loop, socket: socket, receiveBuffer: context.configuration.receiveBuffer)
         (connections, clock) = (ICEConnections(loop: loop, strangers: context.strangers), PortClock(loop: loop))
+        (checks, claims) = (ConnectivityChecks(context), ClientClaims(loop: loop))
         sessions = ClaimedSessions(loop: loop, clock: clock)
         foreign = ForeignDatagrams(context, of: index)
         handover = PortHandover(loop: loop, socket: self.socket, metrics: context.metrics)
@@ -57,10 +54,9 @@ import Wire
         connections.onClosed = { [unowned self] in tuples.remove($0.key) }
         unsafe handover.onDatagram = { [unowned self] in unsafe receive($0, on: $1, at: loop.now) }
         handover.onBatchEnd = { [unowned self] in endBatch() }
+        claims.onDue = { [unowned self] entry, path, now in claim(entry, on: path, at: now)?.startHandshake() }
         clock.onRound = { [unowned self] in goRound($0) }
     }
-
-    deinit { unsafe reply.deallocate() }
 
     /// Ends the sessions of a purpose that have lived longest, at most so many (a drain's deadline has come).
     /// - Returns: how many ended.
@@ -225,50 +221,26 @@ import Wire
 
 // MARK: - Connectivity checks
 
-/// The only thing that is taken from everybody (RFC 8445 §7.3).
 extension MediaPort {
     private func receiveCheck(_ datagram: UnsafeRawBufferPointer, on path: MediaPath, at now: MonotonicTime) {
-        guard let message = unsafe STUNMessage(preChecking: datagram), message.isBindingRequest, message.hasIntegrity,
-            let ufrag = message.localUfrag
-        else { return context.metrics.garbage.increment() }
-        if !context.mint.isOurs(ufrag), unsafe handover.pass(datagram, on: path) { return }
-        guard context.mint.isOurs(ufrag), let (entry, password) = owner(of: ufrag, on: path) else {
-            return context.metrics.garbage.increment()
-        }
-        do throws(STUNError) {
-            switch try unsafe agent.answer(datagram, password: password, from: path.remote, into: reply) {
-            case .success(let byteCount):
-                unsafe send(UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(reply)[..<byteCount]), on: path)
-                context.metrics.checks.increment()
-                checkSucceeded(entry, ufrag, password, useCandidate: message.useCandidate, on: path, at: now)
-            case .roleConflict(let byteCount), .unknownAttributes(let byteCount):
-                unsafe send(UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(reply)[..<byteCount]), on: path)
-            }
-        } catch {
-            context.metrics.rejectedChecks.increment()
-            if tuples.find(path.key) == nil { entry.checkRejected() }
+        let verdict = unsafe checks.receive(
+            datagram, from: path.remote, tuple: { tuples.find(path.key) }, send: { unsafe send($0, on: path) })
+        switch verdict {
+        case .genuine(let check): checkSucceeded(check, on: path, at: now)
+        case .foreign: if unsafe !handover.pass(datagram, on: path) { context.metrics.garbage.increment() }
+        case .rejected: break
         }
     }
 
-    private func owner(of ufrag: LocalUfrag, on path: MediaPath) -> (any TransportEntry, [UInt8])? {
-        if let member = tuples.find(path.key)?.member(ufrag: ufrag) { return (member.entry, member.password) }
-        guard let entry = context.directory.entry(ufrag: ufrag), let password = entry.transport.password(of: ufrag) else {
-            return nil
-        }
-        return (entry, password)
-    }
-
-    private func checkSucceeded(
-        _ entry: any TransportEntry, _ ufrag: LocalUfrag, _ password: [UInt8], useCandidate: Bool, on path: MediaPath,
-        at now: MonotonicTime
-    ) {
+    private func checkSucceeded(_ check: GenuineCheck, on path: MediaPath, at now: MonotonicTime) {
+        let entry = check.entry
         entry.transport.heard(at: now)
         if path.isStream { connections.authenticate(path) }
-        let isNew = note(entry, ufrag, password, on: path, at: now)
+        let isNew = note(check, on: path, at: now)
         switch entry.transport.current {
         case .pending:
             entry.reached(.checked, peer: path.remote)
-            if entry.transport.peer.isDTLSClient { claimAsClient(entry, useCandidate: useCandidate, on: path, at: now) }
+            if entry.transport.peer.isDTLSClient { claims.checked(check, on: path, at: now) }
         case .owned(index): sessions[entry]?.tupleValidated(path, at: now)
         case .owned(let worker) where path.isStream: move(path, of: entry, to: worker)
         case .owned(let worker): if isNew { context.send(.validated(entry, path), to: worker) }
@@ -277,32 +249,16 @@ extension MediaPort {
     }
 
     /// Keeps the tuple for the session; true when this worker did not know them together.
-    private func note(
-        _ entry: any TransportEntry, _ ufrag: LocalUfrag, _ password: [UInt8], on path: MediaPath, at now: MonotonicTime
-    ) -> Bool {
+    private func note(_ check: GenuineCheck, on path: MediaPath, at now: MonotonicTime) -> Bool {
         let member = TupleMember(
-            entry, session: sessions[entry], ufrag: ufrag, password: password, now: now)
+            check.entry, session: sessions[check.entry], ufrag: check.ufrag, password: check.password, now: now)
         guard tuples.note(member, on: path) else { return false }
         clock.startRounds()
         rebound[path.key] = nil
         farewells.remove(path.key)
         // The first check with the credentials of a restart ends those before (RFC 8445 §9).
-        context.directory.remove(entry.transport.confirm(ufrag))
+        context.directory.remove(check.entry.transport.confirm(check.ufrag))
         return true
-    }
-
-    /// As DTLS client we go first: at USE-CANDIDATE, or 100 ms after the first check where none says so.
-    private func claimAsClient(_ entry: any TransportEntry, useCandidate: Bool, on path: MediaPath, at now: MonotonicTime) {
-        if useCandidate {
-            claim(entry, on: path, at: now)?.startHandshake()
-            return
-        }
-        guard entry.transport.scheduleClaim() else { return }
-        let watch = loop.schedule(after: .milliseconds(100)) { [unowned self] in
-            delayedClaims[ObjectIdentifier(entry)] = nil
-            claim(entry, on: path, at: loop.now)?.startHandshake()
-        }
-        delayedClaims[ObjectIdentifier(entry)] = watch
     }
 
     /// pending → owned by this worker; nil when another one was faster or the session has ended.
