@@ -10,29 +10,30 @@ import Wire
     public let loop: EventLoop
     public let index: Int
     public let context: TransportContext
-    private let socket: UDPSocket
-    let connections: ICEConnections
-    private let checks: ConnectivityChecks
     /// Who makes the sessions of each purpose. Set before the loop runs.
     public var sessionMakers: [TransportPurpose: any TransportSessionMaker] = [:]
 
-    private(set) var tuples = TupleTable()
-    private let sessions: ClaimedSessions
-    /// What peers of sessions that ended by silence are answered with.
-    private var farewells = Farewells()
-    /// Tuples without a check that carried something genuine.
-    private var rebound = ReboundTuples()
-    private var rebindingBudget = RebindingBudget()
-    private let trial = PacketTrial()
+    // The ways in and out.
+    private let socket: UDPSocket
+    let connections: ICEConnections
     private let foreign: ForeignDatagrams
     private var mailbox: Mailbox<TransportMessage>?
+    private let handover: PortHandover
+
+    // Whose a datagram is.
+    private(set) var tuples = TupleTable()
+    private let checks: ConnectivityChecks
+    private let claims: ClientClaims
+    private let sessions: ClaimedSessions
+    let certificateContexts = DTLSContexts()
+    private var rebinding: Rebinding
+    private let trial = PacketTrial()
+    /// What peers of sessions that ended by silence are answered with.
+    private var farewells = Farewells()
     private let clock: PortClock
     /// The kernel's drops that are in the metric.
     private var countedDrops = 0
     private let received: Counter
-    let certificateContexts = DTLSContexts()
-    private let claims: ClientClaims
-    private let handover: PortHandover
 
     /// - Parameter socket: this worker's member of the media port's group.
     public init(loop: EventLoop, index: Int, socket: BoundSocket, context: TransportContext) throws {
@@ -41,7 +42,7 @@ import Wire
         (connections, clock) = (ICEConnections(loop: loop, strangers: context.strangers), PortClock(loop: loop))
         (checks, claims) = (ConnectivityChecks(context), ClientClaims(loop: loop))
         sessions = ClaimedSessions(loop: loop, clock: clock)
-        foreign = ForeignDatagrams(context, of: index)
+        (rebinding, foreign) = (Rebinding(context.directory), ForeignDatagrams(context, of: index))
         handover = PortHandover(loop: loop, socket: self.socket, metrics: context.metrics)
         let mailbox = try Mailbox<TransportMessage>(loop: loop, priority: .media) { [unowned self] in receive($0) }
         self.mailbox = mailbox
@@ -107,10 +108,10 @@ import Wire
         sessions.tick(at: now, isSlow: number % 2 == 0)
         if number % Self.roundsPerSweep == 0 {
             tuples.sweep(at: now, lifetime: Self.tupleLifetime)
-            rebound.sweep()
+            rebinding.sweep()
             connections.sweep { tuples.find($0.key) != nil }
         }
-        return !(tuples.isEmpty && sessions.isEmpty && rebound.isEmpty && connections.isEmpty)
+        return !(tuples.isEmpty && sessions.isEmpty && rebinding.isEmpty && connections.isEmpty)
     }
 
     private static let roundsPerSweep = 20
@@ -180,6 +181,30 @@ import Wire
             unsafe passToOwner(UnsafeRawBufferPointer(datagram), of: tuple.first, tuple, on: path, at: now)
         }
     }
+
+    /// Several sessions were checked on the tuple: the packet goes to those whose source it names, or else to the first that
+    /// finds it genuine. No member can keep a packet from another.
+    private func receiveShared(
+        _ datagram: UnsafeMutableRawBufferPointer, _ tuple: PeerTuple, on path: MediaPath, at now: MonotonicTime
+    ) {
+        let source = UnsafeRawBufferPointer(datagram).ssrc ?? 0
+        // The first one's own packets cost no more for who else was checked there.
+        if let session = tuple.first.session, session.sources.contains(source),
+            unsafe isGenuine(datagram, of: session, on: path, at: now)
+        {
+            return tuple.lastGenuine = now
+        }
+        let order = tuple.order(of: source, at: now) { context.directory.entries(source: source) }
+        for member in order.near {
+            guard let session = member.session, unsafe isGenuine(datagram, of: session, on: path, at: now) else { continue }
+            return member === tuple.first ? tuple.lastGenuine = now : ()
+        }
+        for member in order.far { unsafe passToOwner(UnsafeRawBufferPointer(datagram), of: member, tuple, on: path, at: now) }
+    }
+
+    private func isGenuine(
+        _ datagram: UnsafeMutableRawBufferPointer, of session: PeerTransport, on path: MediaPath, at now: MonotonicTime
+    ) -> Bool { unsafe trial.attempt(datagram) { unsafe session.receiveMedia(datagram, on: path, at: now) } }
 
     /// Media of a session of another worker. Whether it is genuine shows there; one that is heard at all is taken to be heard here.
     private func passToOwner(
@@ -254,7 +279,7 @@ extension MediaPort {
             check.entry, session: sessions[check.entry], ufrag: check.ufrag, password: check.password, now: now)
         guard tuples.note(member, on: path) else { return false }
         clock.startRounds()
-        rebound[path.key] = nil
+        rebinding.forget(path.key)
         farewells.remove(path.key)
         // The first check with the credentials of a restart ends those before (RFC 8445 §9).
         context.directory.remove(check.entry.transport.confirm(check.ufrag))
@@ -295,59 +320,25 @@ extension MediaPort {
 
 // MARK: - Rebinding
 
-/// SRTP from tuples without a check: a NAT gave the client another port, and its next check is seconds away
-/// (docs/design.md 4.4).
-///
-/// Until that check nothing is sent there. What a stranger may have tried is bounded; a tuple that has carried one genuine packet
-/// is known from then on, so that a whole stream passes.
+/// Tries packets with the sessions that `Rebinding` says. Nothing is sent to their tuples until a check comes from there.
 extension MediaPort {
     private func receiveRebound(_ datagram: UnsafeMutableRawBufferPointer, on path: MediaPath, at now: MonotonicTime) {
-        if let entry = rebound[path.key] {
-            if unsafe !hand(datagram, to: entry, on: path, at: now) { rebound[path.key] = nil }
+        if let entry = rebinding.entry(at: path.key) {
+            if unsafe !hand(datagram, to: entry, on: path, at: now) { rebinding.forget(path.key) }
             return
         }
-        // With a process before us most of these are its sessions': only what may be ours is paid from the budget then.
-        let isShared = handover.hasPredecessor
-        guard let ssrc = UnsafeRawBufferPointer(datagram).ssrc, isShared || rebindingBudget.allows(now) else {
-            return context.metrics.garbage.increment()
-        }
-        // The number is the client's choice: simple-whip-client takes 1 and 2, and so does its neighbour, here or there.
-        let candidates = context.directory.entries(source: ssrc)
-        let isTried = !candidates.isEmpty && (!isShared || rebindingBudget.allows(now))
-        for entry in candidates where isTried {
+        guard let ssrc = UnsafeRawBufferPointer(datagram).ssrc else { return context.metrics.garbage.increment() }
+        let candidates = rebinding.candidates(source: ssrc, at: now, isShared: handover.hasPredecessor)
+        for entry in candidates {
             guard let session = sessions[entry] else { continue }
             if unsafe trial.attempt(datagram, { unsafe session.receiveRebound(datagram, at: now) }) {
                 return learn(path, of: entry)
             }
         }
         let isPassed = unsafe handover.pass(UnsafeRawBufferPointer(datagram), on: path)
-        guard isTried else { return isPassed ? () : context.metrics.garbage.increment() }
+        guard isPassed || !candidates.isEmpty else { return context.metrics.garbage.increment() }
         for entry in candidates { unsafe hand(datagram, to: entry, on: path, at: now, exceptHere: true) }
     }
-
-    /// Several sessions were checked on the tuple: the packet goes to those whose source it names, or else to the first that
-    /// finds it genuine. No member can keep a packet from another.
-    private func receiveShared(
-        _ datagram: UnsafeMutableRawBufferPointer, _ tuple: PeerTuple, on path: MediaPath, at now: MonotonicTime
-    ) {
-        let source = UnsafeRawBufferPointer(datagram).ssrc ?? 0
-        // The first one's own packets cost no more for who else was checked there.
-        if let session = tuple.first.session, session.sources.contains(source),
-            unsafe isGenuine(datagram, of: session, on: path, at: now)
-        {
-            return tuple.lastGenuine = now
-        }
-        let order = tuple.order(of: source, at: now) { context.directory.entries(source: source) }
-        for member in order.near {
-            guard let session = member.session, unsafe isGenuine(datagram, of: session, on: path, at: now) else { continue }
-            return member === tuple.first ? tuple.lastGenuine = now : ()
-        }
-        for member in order.far { unsafe passToOwner(UnsafeRawBufferPointer(datagram), of: member, tuple, on: path, at: now) }
-    }
-
-    private func isGenuine(
-        _ datagram: UnsafeMutableRawBufferPointer, of session: PeerTransport, on path: MediaPath, at now: MonotonicTime
-    ) -> Bool { unsafe trial.attempt(datagram) { unsafe session.receiveMedia(datagram, on: path, at: now) } }
 
     /// Gives a packet to the session's worker; false when it has none any more.
     @discardableResult
@@ -367,7 +358,7 @@ extension MediaPort {
     /// A genuine packet of the session came over this tuple.
     private func learn(_ path: MediaPath, of entry: any TransportEntry) {
         guard tuples.find(path.key) == nil else { return }
-        rebound[path.key] = entry
+        rebinding.learn(path.key, of: entry)
         clock.startRounds()
     }
 }

@@ -1,26 +1,49 @@
 import Wire
 
-/// Tuples without a check that carried something genuine, with the session that it was of (docs/design.md 4.4).
-struct ReboundTuples {
-    private var entries: [TupleKey: any TransportEntry] = [:]
+/// SRTP from tuples without a check: a NAT gave the client another port, and its next check is seconds away
+/// (docs/design.md 4.4). Says whose such a packet may be.
+///
+/// What a stranger may have tried is bounded; a tuple that has carried one genuine packet is known from then on, so that a whole
+/// stream passes.
+struct Rebinding {
+    private let directory: TransportDirectory
+    private var budget = RebindingBudget()
+    /// Tuples that carried something genuine, with the session that it was of.
+    private var known: [TupleKey: any TransportEntry] = [:]
 
-    var isEmpty: Bool { entries.isEmpty }
+    init(_ directory: TransportDirectory) { self.directory = directory }
 
-    subscript(key: TupleKey) -> (any TransportEntry)? {
-        get { entries[key] }
-        set {
-            if newValue != nil, entries.count >= Self.maximumCount { entries.removeAll(keepingCapacity: true) }
-            entries[key] = newValue
-        }
+    /// Whether no tuple is known.
+    var isEmpty: Bool { known.isEmpty }
+
+    /// The session that is known to send from there.
+    func entry(at key: TupleKey) -> (any TransportEntry)? { known[key] }
+
+    /// The sessions that a packet from elsewhere is to be tried with: those that have its source, as long as the budget lasts.
+    /// - Parameter isShared: most such packets are for the sessions of a process before us: only what may be ours is paid for then.
+    mutating func candidates(source: UInt32, at now: MonotonicTime, isShared: Bool) -> [any TransportEntry] {
+        guard isShared || budget.allows(now) else { return [] }
+        // The number is the client's choice: simple-whip-client takes 1 and 2, and so does its neighbour, here or there.
+        let named = directory.entries(source: source)
+        return named.isEmpty || !isShared || budget.allows(now) ? named : []
     }
+
+    /// Something genuine of the session came over that tuple.
+    mutating func learn(_ key: TupleKey, of entry: any TransportEntry) {
+        if known.count >= Self.maximumKnown { known.removeAll(keepingCapacity: true) }
+        known[key] = entry
+    }
+
+    /// The tuple has been checked, or its session has ended.
+    mutating func forget(_ key: TupleKey) { known[key] = nil }
 
     /// Lets go of sessions that have ended.
     mutating func sweep() {
-        if !entries.isEmpty { entries = entries.filter { $0.value.transport.current != .ended } }
+        if !known.isEmpty { known = known.filter { $0.value.transport.current != .ended } }
     }
 
     /// Beyond that all are learnt anew, one packet of the budget each.
-    private static let maximumCount = 1_024
+    private static let maximumKnown = 1_024
 }
 
 /// At most 200 packets a second and worker are tried on tuples of which nothing genuine is known (docs/design.md 4.4).

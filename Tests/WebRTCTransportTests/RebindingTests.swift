@@ -1,0 +1,61 @@
+import GatewayMetrics
+import TestSupport
+import Testing
+import Wire
+
+@testable import WebRTCTransport
+
+@Suite("Rebinding")
+struct RebindingTests {
+    private let entry: StubEntry
+    private let directory = TransportDirectory()
+    private let clock = FakeClock()
+    private let named: UInt32 = 1
+    private let nobodys: UInt32 = 2
+    private let key = MediaPath(remote: SocketAddress(.loopback, port: 7)).key
+
+    init() throws {
+        entry = StubEntry(
+            on: try TransportContext(
+                configuration: TransportConfiguration(advertisedAddresses: [SocketAddress(.loopback, port: 9)]), workerCount: 1,
+                metrics: TransportMetrics(MetricsRegistry())))
+        directory.add(source: named, for: entry)
+    }
+
+    /// How many of so many packets are tried.
+    private func tried(_ count: Int, of source: UInt32, by rebinding: inout Rebinding, isShared: Bool) -> Int {
+        var tried = 0
+        for _ in 0..<count where !rebinding.candidates(source: source, at: clock.now, isShared: isShared).isEmpty { tried += 1 }
+        return tried
+    }
+
+    @Test func `strangers' packets and those that may be ours have one budget, anew each second`() {
+        var rebinding = Rebinding(directory)
+        let ofNobody = tried(150, of: nobodys, by: &rebinding, isShared: false)
+        let ofOurs = tried(500, of: named, by: &rebinding, isShared: false)
+        #expect(ofNobody == 0 && ofOurs == RebindingBudget.maximumPerSecond - 150)
+        clock.advance(by: .seconds(1))
+        let ofNextSecond = tried(500, of: named, by: &rebinding, isShared: false)
+        #expect(ofNextSecond == RebindingBudget.maximumPerSecond)
+    }
+
+    @Test func `with a process before us only what may be ours is paid for`() {
+        var rebinding = Rebinding(directory)
+        let ofNobody = tried(500, of: nobodys, by: &rebinding, isShared: true)
+        let ofOurs = tried(500, of: named, by: &rebinding, isShared: true)
+        #expect(ofNobody == 0 && ofOurs == RebindingBudget.maximumPerSecond)
+    }
+
+    @Test func `a tuple is known until it is checked, or its session has ended`() {
+        var rebinding = Rebinding(directory)
+        rebinding.learn(key, of: entry)
+        rebinding.sweep()
+        #expect(rebinding.entry(at: key) === entry)
+        rebinding.forget(key)
+        #expect(rebinding.entry(at: key) == nil && rebinding.isEmpty)
+        rebinding.learn(key, of: entry)
+        _ = entry.transport.markEnded()
+        rebinding.sweep()
+        #expect(rebinding.isEmpty)
+    }
+}
