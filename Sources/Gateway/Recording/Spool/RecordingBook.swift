@@ -119,6 +119,9 @@ struct RecordingBook {
     /// Those that lie in the spool still. Segments are stored in their order.
     var spooledSegments: ArraySlice<Segment> { segments[storedCount...] }
 
+    /// The last one, while it grows.
+    var openSegment: Segment? { segments.last.flatMap { $0.isEnded ? nil : $0 } }
+
     /// Bytes that lie in the spool still.
     var spooledByteCount: Int {
         spooledSegments.reduce(0) { $0 + $1.byteCount } + waitingThumbnails.reduce(0) { $0 + $1.byteCount }
