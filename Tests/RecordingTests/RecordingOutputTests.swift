@@ -1,0 +1,33 @@
+import Testing
+
+@testable import Recording
+
+@Suite("What of a recording is under way")
+struct RecordingOutputTests {
+    private static func object(_ key: String) -> RecordedObject {
+        RecordedObject(key: key, content: .bytes([]), contentType: "application/json")
+    }
+
+    @Test
+    func `a step lasts until all of its objects are stored`() {
+        var output = RecordingOutput()
+        output.begin(.conclude(.over), [Self.object("a"), Self.object("b")], storedCount: 0)
+        var keys: [String] = []
+        while let object = output.nextObject() {
+            keys.append(object.key)
+            #expect(!output.isFree)
+        }
+        #expect(keys == ["a", "b"] && !output.isFree)
+        let step = output.finish()
+        #expect(step == .conclude(.over) && output.isFree && output.step == nil)
+    }
+
+    @Test
+    func `a target that refuses for good is given nothing more`() {
+        var output = RecordingOutput()
+        output.begin(.storeSegment(1), [Self.object("a")], storedCount: 0)
+        output.loseTarget()
+        let (object, step) = (output.nextObject(), output.finish())
+        #expect(object == nil && step == nil && !output.isFree)
+    }
+}
