@@ -19,6 +19,9 @@ struct ForwardedParticipant: Sendable {
         var outdatedAt: MonotonicTime?
         /// The number of the open question to the store of placements: only its answer counts.
         var question: Int?
+
+        /// Whether its router has been asked, or has answered.
+        var isAnnounced: Bool { state == .announcing || state == .live }
     }
 
     enum State: Sendable, Equatable {
@@ -52,6 +55,8 @@ struct ForwardedParticipant: Sendable {
     var stageID: String { announcement.grant.stageID }
 
     var slots: [PlacementSlot] { replicas.indices.map { PlacementSlot(id: id, replica: $0) } }
+
+    func placementKey(of replica: Int) -> PlacementKey { PlacementKey(stageID: stageID, replica: replica) }
 
     /// Takes over from an earlier publication of the participant: generations rise from its last one, and what stands at routers is ours to end.
     mutating func continues(_ former: ForwardedParticipant) {

@@ -7,12 +7,10 @@ import Wire
 /// `deadline` says when to call `timePassed`. A stage stays with its router until that is dead, for itself and for all that was
 /// announced there; everything else that fails is tried again.
 struct PlacementMachine: Sendable {
-    /// By participant: the latest publication of each.
-    private(set) var participants: [ParticipantKey: ForwardedParticipant] = [:]
+    private(set) var participants = ForwardedParticipants()
     private var routers: PlacementRouters
     private var abandoned = AbandonedAnnounces()
     private let replicas: Int
-    private var lastQuestion = 0
     private var healthAt: MonotonicTime
     private var leasesAt: MonotonicTime
     /// Nobody waits for an earlier moment.
@@ -53,7 +51,7 @@ struct PlacementMachine: Sendable {
     private mutating func goOnWaiting(_ now: MonotonicTime) -> [PlacementAction] {
         waitingUntil = nil
         var actions: [PlacementAction] = []
-        for participant in inOrder {
+        for participant in participants.inOrder {
             if let end = participant.successorBy {
                 if now >= end { actions += self.end(participant, "takenOver") } else { wake(at: end) }
             }
@@ -70,15 +68,6 @@ struct PlacementMachine: Sendable {
 
     /// Whether nothing is announced, and no answer is awaited.
     var isIdle: Bool { participants.isEmpty && abandoned.isEmpty }
-
-    /// What comes of it does not depend on chance.
-    private var inOrder: [ForwardedParticipant] {
-        participants.values.sorted {
-            ($0.id.participant.stageID, $0.id.participant.participantID) < (
-                $1.id.participant.stageID, $1.id.participant.participantID
-            )
-        }
-    }
 }
 
 // MARK: - Publications
@@ -100,14 +89,14 @@ extension PlacementMachine {
 
     /// Formats, mute or keyframe requests turned out different.
     mutating func changed(_ id: ForwardingID, _ announcement: Announcement) -> [PlacementAction] {
-        guard let former = current(id) else { return [] }
+        guard let former = participants[id] else { return [] }
         participants[id.participant]?.announcement = announcement
-        return former.slots.filter { self[$0]?.state == .live }.flatMap { bringUpToDate($0, since: former.announcement) }
+        return former.slots.filter { participants[$0]?.state == .live }.flatMap { bringUpToDate($0, since: former.announcement) }
     }
 
     /// RTCP came from a replica's router.
     mutating func feedbackCame(of slot: PlacementSlot, at moment: MonotonicTime) {
-        guard let router = self[slot]?.router else { return }
+        guard let router = participants[slot]?.router else { return }
         routers.feedbackCame(from: router, at: moment)
     }
 
@@ -115,12 +104,12 @@ extension PlacementMachine {
     mutating func ended(
         _ id: ForwardingID, _ reason: String, keepsAnnounce: Bool, _ now: MonotonicTime
     ) -> [PlacementAction] {
-        guard let participant = current(id) else { return [] }
+        guard let participant = participants[id] else { return [] }
         guard keepsAnnounce else { return end(participant, reason) }
         let end = now + Self.successorPatience
         participants[id.participant]?.successorBy = end
         wake(at: end)
-        for slot in participant.slots where self[slot]?.state != .announcing && self[slot]?.state != .live { rest(slot) }
+        for slot in participant.slots where participants[slot]?.isAnnounced == false { rest(slot) }
         return []
     }
 
@@ -136,19 +125,6 @@ extension PlacementMachine {
         }
         return actions
     }
-
-    private func current(_ id: ForwardingID) -> ForwardedParticipant? {
-        participants[id.participant].flatMap { $0.id == id ? $0 : nil }
-    }
-
-    /// Nil for a publication that is not its participant's latest; then nothing is set.
-    private subscript(_ slot: PlacementSlot) -> ForwardedParticipant.Replica? {
-        get { current(slot.id)?.replicas[slot.replica] }
-        set {
-            guard current(slot.id) != nil, let newValue else { return }
-            participants[slot.id.participant]?.replicas[slot.replica] = newValue
-        }
-    }
 }
 
 // MARK: - Placement
@@ -156,9 +132,9 @@ extension PlacementMachine {
 extension PlacementMachine {
     /// Asks for the stage's router, to announce there.
     private mutating func place(_ slot: PlacementSlot, avoiding avoided: String? = nil) -> [PlacementAction] {
-        guard let participant = current(slot.id), participant.successorBy == nil else { return rest(slot) }
-        self[slot]?.state = .looking(avoiding: avoided)
-        return [.look(ask(slot), key(of: slot, participant))]
+        guard let participant = participants[slot.id], participant.successorBy == nil else { return rest(slot) }
+        participants[slot]?.state = .looking(avoiding: avoided)
+        return [.look(participants.ask(slot), participant.placementKey(of: slot.replica))]
     }
 
     /// The store's answer to the latest question of its slot.
@@ -168,7 +144,7 @@ extension PlacementMachine {
         _ question: PlacementQuestion, _ record: PlacementRecord?, _ now: MonotonicTime, wall: WallTime,
         isOurs: (_ since: MonotonicTime) -> Bool
     ) -> [PlacementAction] {
-        let (slot, replica) = (question.slot, answered(question))
+        let (slot, replica) = (question.slot, participants.answered(question))
         switch replica?.state {
         case .looking(let avoided):
             if let outdatedAt = replica?.outdatedAt {
@@ -187,7 +163,7 @@ extension PlacementMachine {
     mutating func moved(
         _ question: PlacementQuestion, _ answer: PlacementAnswer, _ now: MonotonicTime
     ) -> [PlacementAction] {
-        guard case .moving = answered(question)?.state else { return [] }
+        guard case .moving = participants.answered(question)?.state else { return [] }
         guard case .current(let record) = answer, routers.contains(record.router),
             !isTaken(record.router, besides: question.slot)
         else {
@@ -199,7 +175,7 @@ extension PlacementMachine {
     private mutating func move(
         _ slot: PlacementSlot, from record: PlacementRecord?, avoiding avoided: String?, _ now: MonotonicTime, _ wall: WallTime
     ) -> [PlacementAction] {
-        guard let participant = current(slot.id) else { return [] }
+        guard let participant = participants[slot.id] else { return [] }
         guard let router = candidate(for: slot, participant, avoiding: avoided) else {
             let waiting = wait(slot, until: now + Self.retryDelay)
             // Nobody else: the router that did not answer gets another chance.
@@ -207,9 +183,9 @@ extension PlacementMachine {
             return waiting + [.tell(.noRouter(stageID: participant.stageID))]
         }
         let generation = Generation.next(after: record?.generation, wallMilliseconds: wall.millisecondsSince1970)
-        self[slot]?.state = .moving(to: router)
+        participants[slot]?.state = .moving(to: router)
         let next = PlacementRecord(router: router, generation: generation)
-        return [.move(ask(slot), key(of: slot, participant), from: record, to: next)]
+        return [.move(participants.ask(slot), participant.placementKey(of: slot.replica), from: record, to: next)]
     }
 
     /// The best router by rendezvous that is alive and has no other replica of the stage.
@@ -223,30 +199,31 @@ extension PlacementMachine {
 
     /// Two publications may have moved two replicas of their stage to one router: a participant is never there twice.
     private func isTaken(_ router: String, besides slot: PlacementSlot) -> Bool {
-        current(slot.id)?.routersTaken(besides: slot.replica).contains(router) == true
+        participants[slot.id]?.routersTaken(besides: slot.replica).contains(router) == true
     }
 
     /// Another gateway may have moved a stage while its router was well here, or a move was lost: the record holds.
     private mutating func followPlacements() -> [PlacementAction] {
         var actions: [PlacementAction] = []
-        for participant in inOrder where participant.successorBy == nil {
-            for slot in participant.slots where self[slot]?.state == .live {
-                actions.append(.look(ask(slot), key(of: slot, participant)))
+        for participant in participants.inOrder where participant.successorBy == nil {
+            for slot in participant.slots where participants[slot]?.state == .live {
+                actions.append(.look(participants.ask(slot), participant.placementKey(of: slot.replica)))
             }
         }
         return actions
     }
 
     private mutating func follow(_ record: PlacementRecord, _ slot: PlacementSlot) -> [PlacementAction] {
-        guard self[slot]?.router != record.router, routers.isEligible(record.router), !isTaken(record.router, besides: slot)
+        guard participants[slot]?.router != record.router, routers.isEligible(record.router),
+            !isTaken(record.router, besides: slot)
         else { return [] }
         return [.close(slot)] + announce(slot, at: record)
     }
 
     /// - Returns: nothing to do until `timePassed` takes it up again.
     private mutating func wait(_ slot: PlacementSlot, until moment: MonotonicTime) -> [PlacementAction] {
-        guard current(slot.id)?.successorBy == nil else { return rest(slot) }
-        self[slot]?.state = .waiting(until: moment)
+        guard participants[slot.id]?.successorBy == nil else { return rest(slot) }
+        participants[slot]?.state = .waiting(until: moment)
         wake(at: moment)
         return []
     }
@@ -254,27 +231,9 @@ extension PlacementMachine {
     /// Only a successor will announce again.
     @discardableResult
     private mutating func rest(_ slot: PlacementSlot) -> [PlacementAction] {
-        self[slot]?.state = .unplaced
-        self[slot]?.question = nil
+        participants[slot]?.state = .unplaced
+        participants[slot]?.question = nil
         return []
-    }
-
-    private mutating func ask(_ slot: PlacementSlot) -> PlacementQuestion {
-        lastQuestion += 1
-        let question = PlacementQuestion(slot: slot, number: lastQuestion)
-        self[slot]?.question = question.number
-        return question
-    }
-
-    /// Nil for an answer that came too late.
-    private mutating func answered(_ question: PlacementQuestion) -> ForwardedParticipant.Replica? {
-        guard let replica = self[question.slot], replica.question == question.number else { return nil }
-        self[question.slot]?.question = nil
-        return replica
-    }
-
-    private func key(of slot: PlacementSlot, _ participant: ForwardedParticipant) -> PlacementKey {
-        PlacementKey(stageID: participant.stageID, replica: slot.replica)
     }
 }
 
@@ -283,7 +242,7 @@ extension PlacementMachine {
 extension PlacementMachine {
     private mutating func announce(_ slot: PlacementSlot, at record: PlacementRecord) -> [PlacementAction] {
         var actions: [PlacementAction] = []
-        guard var participant = current(slot.id) else { return [] }
+        guard var participant = participants[slot.id] else { return [] }
         if let standing = participant.replicas[slot.replica].standing, standing != record.router {
             actions.append(.withdraw(participant.withdrawal, at: standing, reason: "moved"))
             participant.replicas[slot.replica].standing = nil
@@ -301,7 +260,7 @@ extension PlacementMachine {
         _ announce: PlacementAnnounce, _ result: Result<LegPlan, AnnounceFailure>, _ now: MonotonicTime
     ) -> [PlacementAction] {
         if let entry = abandoned.remove(announce.id) { return settle(announce, entry, result) }
-        guard self[announce.slot]?.state == .announcing else { return [] }
+        guard participants[announce.slot]?.state == .announcing else { return [] }
         let participant = announce.slot.id.participant
         switch result {
         case .success(let plan):
@@ -335,7 +294,8 @@ extension PlacementMachine {
 
     /// Sends the router what has changed since its announce. What has an SSRC of its own does not change within an announce.
     private mutating func bringUpToDate(_ slot: PlacementSlot, since told: Announcement) -> [PlacementAction] {
-        guard let participant = current(slot.id), let replica = self[slot], let router = replica.router else { return [] }
+        guard let participant = participants[slot.id], let replica = participants[slot], let router = replica.router
+        else { return [] }
         let announcement = participant.announcement(for: slot.replica)
         let isAlike = replica.isLayerless ? announcement.kinds == told.kinds : announcement.sources == told.sources
         guard isAlike else { return place(slot) }
@@ -386,7 +346,7 @@ extension PlacementMachine {
 
     private mutating func died(_ name: String) -> [PlacementAction] {
         var actions: [PlacementAction] = [.tell(.died(router: name))]
-        for participant in inOrder {
+        for participant in participants.inOrder {
             let key = participant.id.participant
             for (index, replica) in participant.replicas.enumerated() where replica.standing == name {
                 routers.leave(participant.withdrawal, at: name)
@@ -402,9 +362,9 @@ extension PlacementMachine {
     }
 
     private func renewLeases() -> [PlacementAction] {
-        let participants = inOrder
+        let inOrder = participants.inOrder
         return routers.alive.map { name in
-            .renewLease(router: name, participants.flatMap { $0.announcements(at: name) })
+            .renewLease(router: name, inOrder.flatMap { $0.announcements(at: name) })
         }
     }
 
