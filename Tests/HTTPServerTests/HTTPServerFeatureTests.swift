@@ -144,6 +144,19 @@ struct HTTPServerFeatureTests {
         #expect(server.wait { late.isClosed })
     }
 
+    @Test func `draining lets a kept client take its answer`() throws {
+        let server = try ServerUnderTest()
+        let client = try server.connect()
+        client.takesOneReadAtATime()
+        client.send("GET /huge HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        #expect(server.wait { !client.received.isEmpty })
+        server.server.drain()
+        let taking = server.loop.schedule(after: .zero, repeating: .milliseconds(1)) { client.stream.resumeReading() }
+        #expect(server.wait { client.isClosed })
+        #expect(client.received.count > 16_000_000)
+        taking.cancel()
+    }
+
     @Test func `a server that goes leaves exchanges that lead nowhere`() throws {
         let loop = try EventLoop()
         var held: [HTTPExchange] = []

@@ -169,6 +169,23 @@ struct HTTPServerTests {
         #expect(patient.wait { patient.server.connectionCount == 0 })
     }
 
+    /// Each takes 64 KiB in 30 ms at most: 16 MB, of which the kernel holds some 6, for more than three times `idleTimeout`.
+    @Test func `who takes a long answer steadily gets all of it`() throws {
+        let server = try ServerUnderTest { $0.idleTimeout = .seconds(2) }
+        let clients = try [Self.host, Self.close].map { fields in
+            let client = try server.connect()
+            client.takesOneReadAtATime()
+            client.send("GET /huge HTTP/1.1\r\n\(fields)\r\n")
+            return client
+        }
+        let taking = server.loop.schedule(after: .zero, repeating: .milliseconds(30)) {
+            for client in clients { client.stream.resumeReading() }
+        }
+        #expect(server.loop.run(until: { clients.allSatisfy(\.isClosed) }, within: .seconds(120)))
+        #expect(clients.allSatisfy { $0.received.count > 16_000_000 })
+        taking.cancel()
+    }
+
     @Test func `the cap is exact, and kept idle connections make way`() throws {
         let server = try ServerUnderTest { $0.maximumConnections = 50 }
         let clients = try (0..<70).map { _ in try server.connect() }

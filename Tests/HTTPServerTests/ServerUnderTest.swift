@@ -101,6 +101,16 @@ final class RawClient {
     }
 
     var text: String { String(decoding: received, as: UTF8.self) }
+
+    /// Reads no further by itself: somebody says `stream.resumeReading()`.
+    func takesOneReadAtATime() {
+        stream.onBytes = { [unowned self] bytes in
+            received += bytes
+            stream.pauseReading()
+            return bytes.count
+        }
+    }
+
     func send(_ text: String) { stream.write(Array(text.utf8)) }
 }
 

@@ -32,6 +32,8 @@ final class HTTPConnection {
     private var parser: HTTPRequestParser
     private var phase = Phase.idle
     private var timer: TimerWatch?
+    /// Of the last answers, while the timer measures how they are taken.
+    private var pace = AnswerPace(unsent: 0, within: .zero)
     private var breather: TimerWatch?
     /// The address whose share this connection counts against; nil for a balancer that has not said for whom it speaks yet.
     private(set) var countedAddress: IPAddress?
@@ -181,6 +183,12 @@ final class HTTPConnection {
     private func becameIdle() {
         (phase, request) = (.idle, nil)
         idleSince = server.loop.now
+        beginTaking()
+    }
+
+    /// The client has a while for what it has not taken yet.
+    private func beginTaking() {
+        pace = AnswerPace(unsent: stream.pendingWriteBytes, within: server.configuration.idleTimeout)
         timer?.rearm(after: server.configuration.idleTimeout)
     }
 
@@ -192,7 +200,7 @@ final class HTTPConnection {
         let isLast = isLast(request, response)
         stream.write(completed(response).serialized(answering: request.method, date: server.dateField, isLast: isLast))
         exchange = nil
-        if isLast { return finish(within: server.configuration.idleTimeout) }
+        if isLast { return finishAnswered() }
         becameIdle()
         goOn()
     }
@@ -218,12 +226,18 @@ final class HTTPConnection {
         finish()
     }
 
-    /// Lets go after the last answer.
-    /// - Parameter limit: how long the client may take what it has not taken of it yet.
-    func finish(within limit: Duration = TCPStream.maximumFlushTime) {
+    /// Lets go after last words.
+    func finish() {
         phase = .closing
         timer?.cancel()
-        stream.closeAfterFlush(within: limit)
+        stream.closeAfterFlush()
+    }
+
+    /// Lets go after the last answer, which the client takes as it takes others.
+    private func finishAnswered() {
+        phase = .closing
+        beginTaking()
+        stream.closeAfterFlush(within: pace.longestTime)  // it may outlive us, and our timer
     }
 
     /// Reads on after an answer, once the client has taken most of it.
@@ -250,6 +264,7 @@ final class HTTPConnection {
     // MARK: - What happens without the client asking
 
     private func deadlinePassed() {
+        if phase == .idle || phase == .closing, pace.isEnough(left: stream.pendingWriteBytes) { return beginTaking() }
         switch phase {
         case .reading where !parser.isIdle:
             server.count(\.timedOut)
@@ -267,22 +282,25 @@ final class HTTPConnection {
             // Who has been answered may rest until then: that is nobody's fault.
             if requestCount == 0 { server.count(\.timedOut) }
             close()
-        case .closing: break
+        case .closing:
+            if stream.pendingWriteBytes > 0 { close() }
         }
     }
 
     private func peerFinished() {
         hasPeerFinished = true
         guard phase != .answering, phase != .closing else { return }
-        finish(within: server.configuration.idleTimeout)  // what was answered is still sent
+        finishAnswered()  // what was answered is still sent
     }
 
     private func drained() {
         if phase == .idle || phase == .reading { stream.resumeReading() }
+        if isKeptIdle { becameIdle() }  // only now: until then it took its answer
     }
 
     func drain() {
         switch phase {
+        case .idle where stream.pendingWriteBytes > 0: finishAnswered()
         case .awaitingProxyHeader, .idle: close()
         case .streaming: eventStream?.end()
         case .reading, .answering, .closing: break

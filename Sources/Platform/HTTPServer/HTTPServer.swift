@@ -225,7 +225,7 @@ public struct HTTPServerConfiguration: Sendable {
     public var maximumBodyLength: @Sendable (HTTPRequest) -> Int
     /// From a connection's, then from a request's first byte to its last: absolute, so that dribbling wins nothing.
     public var requestTimeout: Duration
-    /// Between requests, and for a client to take an answer.
+    /// Between requests, and for a client to take an answer: as long again as often as it took enough of it (`AnswerPace`).
     public var idleTimeout: Duration
     /// From a request's last byte to the handler's answer; then the client gets 503.
     public var answerTimeout = Duration.seconds(30)
