@@ -137,6 +137,8 @@ struct TupleTableTests {
 final class StubEntry: TransportEntry {
     let transport: TransportState
     let purpose = TransportPurpose.publish
+    /// Set by the one thread of a test.
+    nonisolated(unsafe) var onFinish: () -> Void = {}
 
     init(on context: TransportContext) {
         let peer = PeerDescription(
@@ -147,5 +149,5 @@ final class StubEntry: TransportEntry {
 
     func reached(_ step: TransportStep, peer: SocketAddress) {}
     func checkRejected() {}
-    func finish(_ reason: SessionEnd) {}
+    func finish(_ reason: SessionEnd) { onFinish() }
 }

@@ -21,12 +21,15 @@ public final class UnclaimedSessions {
     }
 
     private func sweep() {
+        var overdue: [any TransportEntry] = []
         entries.removeAll { entry in
             guard entry.transport.current == .pending else { return true }
             guard loop.now - entry.transport.createdAt > patience else { return false }
-            if entry.transport.endIfPending() { entry.conclude(.connectionLost) }
+            overdue.append(entry)
             return true
         }
+        // Only now: who hears of an end may bring another session here.
+        for entry in overdue where entry.transport.endIfPending() { entry.conclude(.connectionLost) }
         if entries.isEmpty { sweeper = nil }
     }
 }
