@@ -128,6 +128,24 @@ struct MediaFeedTests {
         #expect(!feed.wants(.video) && feed.wants(top))
     }
 
+    /// As where a viewer's way is choked.
+    @Test func `of a layer that rests nothing is wanted`() {
+        let top = TrackID(.video, layer: 2)
+        func wanted(_ layers: LayerSwitch) -> [Bool] {
+            var set = LayerSet()
+            set.insert(layers)
+            return [TrackID.video, top].map { set.contains($0) }
+        }
+        var layers = LayerSwitch(top)
+        #expect(wanted(layers) == [false, true])
+        layers.aim(at: .video)
+        #expect(wanted(layers) == [true, true], "it goes on until the other begins")
+        layers.placeLost()
+        #expect(wanted(layers) == [true, false])
+        layers.aim(at: nil)
+        #expect(wanted(layers) == [false, false])
+    }
+
     @Test mutating func `after a lag each layer goes on at its own keyframe`() throws {
         let top = TrackID(.video, layer: 2)
         writer.fallBehind()

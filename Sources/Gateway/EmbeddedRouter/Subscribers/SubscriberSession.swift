@@ -107,10 +107,7 @@ final class SubscriberSession: TransportSession {
         return present.map { adaptation.isChoked(by: $0.bitsPerSecond, at: now) } ?? false
     }
 
-    func want(_ layers: inout LayerSet) {
-        if let current = self.layers.current, self.layers.target != nil { layers.insert(current) }
-        if let target = self.layers.target { layers.insert(target) }
-    }
+    func want(_ layers: inout LayerSet) { layers.insert(self.layers) }
 
     /// The publisher's numbers began anew, or a piece is missing: decoding goes on at the next keyframe.
     func placeLost() { layers.placeLost() }

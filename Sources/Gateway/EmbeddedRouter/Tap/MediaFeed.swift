@@ -61,6 +61,14 @@ struct LayerSet: Sendable, Equatable {
     mutating func insert(_ track: TrackID) { rawValue |= Self.bit(of: track) }
     mutating func remove(_ track: TrackID) { rawValue &= ~Self.bit(of: track) }
 
+    /// What a viewer gets and waits for.
+    mutating func insert(_ layers: LayerSwitch) {
+        guard let target = layers.target else { return }
+        insert(target)
+        // Of one that rests until the target begins nothing is sent.
+        if let flowing = layers.flowing { insert(flowing) }
+    }
+
     private static func bit(of track: TrackID) -> UInt8 { 1 << MediaBlock.place(of: track) }
 }
 
