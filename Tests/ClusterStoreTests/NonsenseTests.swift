@@ -16,7 +16,17 @@ private final class ObstinateServer: DatabaseServer {
     func settle(_ key: String) -> Bool { true }
 }
 
-@Suite("A server that answers nonsense never ends the process")
+/// One server whose every SCAN has a next page.
+private final class EndlessServer: DatabaseServer {
+    func ask(_ questions: [Question]) throws(StoreError) -> [RedisValue] {
+        guard questions.count == 1 else { throw .failed(reason: "This instance has cluster support disabled") }
+        return [.array([.string(Array("7".utf8)), .array([])])]
+    }
+
+    func settle(_ key: String) -> Bool { true }
+}
+
+@Suite("A server that answers nonsense never ends the process", .timeLimit(.minutes(10)))
 struct NonsenseTests {
     private let schema = KeySchema(prefix: "sd:")
 
@@ -41,6 +51,32 @@ struct NonsenseTests {
     func `to the rank of a session`(rank: Int64) throws {
         let history = ClusterHistory(server: ObstinateServer(.integer(rank)), schema: schema)
         #expect(try history.sessions(ofStage: "arn:stage/one", after: (ClusterBench.now, "st-1"), limit: 10).isEmpty)
+    }
+
+    @Test func `without an end to who follows the commits`() throws {
+        let fields = ChangeEntry(node: "b", commit: 1, phase: .mark, keys: []).fields
+        let entry = RedisValue.array([.string(Array("2-0".utf8)), .array(fields.map { .string($0.bytes) })])
+        let server = ObstinateServer(.array(Array(repeating: entry, count: Loader.page)))
+        let codec = RecordCodec(cipher: RecordCipher(ClusterBench.key))
+        let database = ClusterDatabase(server: server, schema: schema, codec: codec, node: "a")
+        #expect(try database.catchUp() == .lostTrack)
+    }
+
+    @Test func `without an end to who reads a recording's journal`() {
+        let line = RedisValue.string(Array("segment\na\n1".utf8))
+        let history = ClusterHistory(
+            server: ObstinateServer(.array(Array(repeating: line, count: ClusterHistory.linesAtATime))), schema: schema)
+        #expect(throws: StoreError.failed(reason: "a recording's journal does not end: it has 1049000 lines")) {
+            try history.journal(ofParticipant: "p", ofStage: "arn:stage/one", prefix: "day")
+        }
+    }
+
+    @Test func `without an end to who looks at all keys`() {
+        let codec = RecordCodec(cipher: RecordCipher(ClusterBench.key))
+        let database = ClusterDatabase(server: EndlessServer(), schema: schema, codec: codec, node: "a")
+        #expect(throws: StoreError.failed(reason: "SCAN does not end: it has answered 1048576 pages")) {
+            try database.repairIndexes()
+        }
     }
 
     @Test func `to what was counted`() {

@@ -99,16 +99,18 @@ struct ClusterHistory: HistoryReading {
     /// A day's recording has tens of thousands.
     private func lines(of journal: String) throws -> [String] {
         var lines: [String] = []
-        while true {
+        while lines.count < Self.maximumLines {
             let (first, last) = (Int64(lines.count), Int64(lines.count + Self.linesAtATime - 1))
             let command = RedisCommand("LRANGE", RedisArgument(journal), RedisArgument(first), RedisArgument(last))
             let found = try server.ask(command, key: journal).elements?.compactMap(\.text) ?? []
             lines += found
             if found.count < Self.linesAtATime { return lines }
         }
+        throw StoreError.failed(reason: "a recording's journal does not end: it has \(lines.count) lines")
     }
 
     static let linesAtATime = 1_000
+    private static let maximumLines = 1 << 20
 
     func undelivered(to target: String, after: Int64, limit: Int) throws -> [ParticipantEvent] { throw Self.undeliveredElsewhere }
 

@@ -8,6 +8,8 @@ import Wire
 final class ClusterDatabase {
     /// A transaction that finds newer records so many times is refused as overload.
     static let maximumAttempts = 10
+    /// Of the stream of commits, read one after the other: it never has as many.
+    static let maximumPages = 2 * Committer.maximumChanges / Loader.page
 
     /// Told of each new state, before whoever changed it is answered.
     var onChange: (StoreState) -> Void = { _ in }
@@ -86,24 +88,29 @@ final class ClusterDatabase {
 
     enum CaughtUp: Equatable {
         case followed(unreadable: [String])
-        /// The stream does not tell all that has happened since it was read last: everything is to be read.
+        /// The stream does not tell all that has happened since it was read last, or does not end: everything is to be read.
         case lostTrack
     }
 
     /// Reads what other nodes changed since the last time.
     func catchUp() throws(StoreError) -> CaughtUp {
-        while true {
+        for _ in 0..<Self.maximumPages {
             guard let entries = try loader.changes(after: follower.position, newest: newestEntry) else { return .lostTrack }
             // Should the next page or the records not come, these are read another time.
             let keys = follower.read(entries, at: monotonicNow())
             follower.doubtOwn(keys)
-            if entries.count < Loader.page { break }
+            if entries.count < Loader.page { return .followed(unreadable: try reloadDue()) }
         }
+        return .lostTrack
+    }
+
+    /// - Returns: records that cannot be understood.
+    private func reloadDue() throws(StoreError) -> [String] {
         let keys = follower.takeDue(at: monotonicNow())
-        guard !keys.isEmpty else { return .followed(unreadable: []) }
+        guard !keys.isEmpty else { return [] }
         do {
             defer { tell() }
-            return .followed(unreadable: try loader.reload(keys, into: &replica))
+            return try loader.reload(keys, into: &replica)
         } catch {
             follower.doubtOwn(keys)
             throw error
@@ -204,18 +211,23 @@ extension DatabaseServer {
     /// Every key that matches, of all primaries.
     fileprivate func walk(matching pattern: String) throws(StoreError) -> Set<String> {
         var keys: Set<String> = []
-        for place in try places() {
-            var cursor = "0"
-            repeat {
-                let command = RedisCommand("SCAN", RedisArgument(cursor), "MATCH", RedisArgument(pattern), "COUNT", "1000")
-                guard let page = try ask(command, key: place).elements, page.count == 2, let next = page[0].text else {
-                    throw .failed(reason: "SCAN answered something else")
-                }
-                keys.formUnion(page[1].elements?.compactMap(\.text) ?? [])
-                cursor = next
-            } while cursor != "0"
-        }
+        for place in try places() { try walk(matching: pattern, of: place, into: &keys) }
         return keys
+    }
+
+    private func walk(matching pattern: String, of place: String, into keys: inout Set<String>) throws(StoreError) {
+        var cursor = "0"
+        for _ in 0..<KeyWalk.maximumPages {
+            let command = RedisCommand(
+                "SCAN", RedisArgument(cursor), "MATCH", RedisArgument(pattern), "COUNT", RedisArgument(KeyWalk.page))
+            guard let page = try ask(command, key: place).elements, page.count == 2, let next = page[0].text else {
+                throw .failed(reason: "SCAN answered something else")
+            }
+            keys.formUnion(page[1].elements?.compactMap(\.text) ?? [])
+            if next == "0" { return }
+            cursor = next
+        }
+        throw .failed(reason: "SCAN does not end: it has answered \(KeyWalk.maximumPages) pages")
     }
 
     /// One key for each primary: so many keys fall on every node of a cluster, down to a hundredth of its slots.
@@ -231,4 +243,10 @@ extension DatabaseServer {
         for (key, owner) in zip(candidates, owners) { if let owner = owner.text { places[owner] = key } }
         return Array(places.values)
     }
+}
+
+/// What a walk over all keys of a primary may take: some thousand million of them.
+private enum KeyWalk {
+    static let page = 1_000
+    static let maximumPages = 1 << 20
 }
