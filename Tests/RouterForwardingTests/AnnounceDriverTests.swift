@@ -264,6 +264,29 @@ struct AnnounceDriverTests {
         #expect(http.requests.last?.method == "DELETE")
     }
 
+    @Test func `what an answer that is refused has made is ended, and may be announced again`() throws {
+        let http = RecordingHTTP()
+        http.videoLines = ["m=video 9 RTP/AVPF 96"]
+        let driver = Self.driver(http)
+        var announcement = Self.announcement()
+        var results: [Result<LegPlan, AnnounceFailure>] = []
+        driver.announce(announcement) { results.append($0) }
+        #expect(results == [.failure(.unacceptable("the answer has other m-lines than the offer"))])
+        #expect(http.requests.map(\.method) == ["POST", "DELETE"])
+        #expect(http.requests.last?.url == "http://127.0.0.1:1/v1/participants/p?generation=7&reason=refused")
+        #expect(driver.location(of: announcement.participant) == nil)
+
+        http.losesEnds = true
+        driver.announce(announcement) { results.append($0) }
+        driver.renewLease([]) { _ in }
+        #expect(http.requests.map(\.method).suffix(4) == ["POST", "DELETE", "PUT", "DELETE"], "told again behind the lease")
+        http.videoLines = []
+        announcement.generation = 8
+        driver.announce(announcement) { results.append($0) }
+        driver.renewLease([announcement]) { _ in }
+        #expect(http.requests.map(\.method).suffix(2) == ["POST", "PUT"], "the announce has replaced it")
+    }
+
     @Test func `an end that gets no answer is told again behind each lease, unless the participant is back`() throws {
         let http = RecordingHTTP()
         let driver = Self.driver(http)

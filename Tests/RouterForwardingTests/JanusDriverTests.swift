@@ -58,6 +58,37 @@ private final class Janus {
     }
 }
 
+/// Makes a mountpoint without ports, whoever asks for whatever.
+private final class PortlessJanus: RouterHTTP {
+    /// What the plugin was asked.
+    var asked: [JSONValue] = []
+
+    func send(_ request: RouterRequest, deadline: Duration, reply: @escaping (RouterResponse?) -> Void) {
+        if let body = (try? JSONValue(parsing: request.body))?["body"] { asked.append(body) }
+        let answer: JSONValue = [
+            "data": ["id": 1], "plugindata": ["data": ["stream": ["id": 77, "ports": []]]],
+        ]
+        reply(RouterResponse(status: 200, body: answer.serialized()))
+    }
+}
+
+@Suite("Janus Streaming's answers")
+struct JanusAnswerTests {
+    @Test func `a mountpoint that is refused is destroyed`() {
+        let http = PortlessJanus()
+        let driver = JanusDriver(
+            JanusDriver.Configuration(
+                name: "j", url: "http://127.0.0.1:1/janus", mediaAddress: .loopback, trust: RouterTrust(networks: []),
+                ownership: MountpointOwnership(key: Secret([UInt8](repeating: 7, count: 32)))),
+            http: http)
+        var failures = 0
+        driver.announce(.of("p", stage: "s", generation: 7)) { if case .failure(.unacceptable) = $0 { failures += 1 } }
+        #expect(failures == 1)
+        #expect(http.asked.map { $0["request"]?.string } == ["create", "destroy"])
+        #expect(http.asked.last?["id"]?.integer == 77)
+    }
+}
+
 @Suite(
     "Janus Streaming", .serialized, .timeLimit(.minutes(10)),
     .enabled(if: FileManager.default.fileExists(atPath: "/usr/bin/janus")))

@@ -114,6 +114,10 @@ public final class AnnounceDriver: RouterDriver {
     public func withdraw(_ announcement: Announcement, reason: String) {
         forgetChanges(of: announcement.participant)
         guard let (location, _) = announced.removeValue(forKey: announcement.participant) else { return }
+        end(announcement, at: location, reason)
+    }
+
+    private func end(_ announcement: Announcement, at location: String, _ reason: String) {
         end(announcement.participant, by: location + "?generation=\(announcement.generation)&reason=\(reason)")
     }
 
@@ -213,7 +217,25 @@ extension AnnounceDriver {
         guard let location = response.location.flatMap({ HTTPOrigin.resolve($0, from: url) }) else {
             throw .unacceptable("Location is missing or of another origin")
         }
-        guard let sdp = (try? JSONValue(parsing: response.body))?["sdp"]?.string else { throw .unacceptable("no SDP answer") }
+        do throws(AnnounceFailure) {
+            let plan = try plan(by: response.body, announcement, draft)
+            var offer = draft
+            offer.tracks.removeAll { track in !plan.tracks.contains { $0.track.kind == track.track.kind } }
+            announced[announcement.participant] = (location, offer)
+            // This announce has replaced what there was.
+            untoldEnds[announcement.participant] = nil
+            return plan
+        } catch {
+            // Our lease would keep there what we send nothing to.
+            end(announcement, at: location, "refused")
+            throw error
+        }
+    }
+
+    private func plan(
+        by body: [UInt8], _ announcement: Announcement, _ draft: LegPlan
+    ) throws(AnnounceFailure) -> LegPlan {
+        guard let sdp = (try? JSONValue(parsing: body))?["sdp"]?.string else { throw .unacceptable("no SDP answer") }
         let answer = try RouterAnswer(
             sdp, offered: announcement.kinds, layers: draft.tracks.compactMap(\.rid), isProtected: draft.keys != nil,
             trust: configuration.trust)
@@ -224,11 +246,6 @@ extension AnnounceDriver {
         }
         plan.isLayerless =
             !configuration.offersLayers || draft.tracks.contains(where: \.isLayer) && !plan.tracks.contains(where: \.isLayer)
-        var offer = draft
-        offer.tracks.removeAll { track in !plan.tracks.contains { $0.track.kind == track.track.kind } }
-        announced[announcement.participant] = (location, offer)
-        // This announce has replaced what there was.
-        untoldEnds[announcement.participant] = nil
         return plan
     }
 

@@ -70,6 +70,7 @@ public final class JanusDriver: RouterDriver {
             mountpoints[announcement.participant] = Mountpoint(id: id, secret: secret)
             if let former { destroy(former) }
             guard let plan = plan(for: announcement, stream["ports"]?.array ?? [], keys) else {
+                withdraw(announcement, reason: "refused")
                 return reply(.failure(.unacceptable("the mountpoint's ports are not the router's to name")))
             }
             reply(.success(plan))
