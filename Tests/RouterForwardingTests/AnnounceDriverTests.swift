@@ -20,6 +20,10 @@ private final class RecordingHTTP: RouterHTTP {
     var holdsChanges = false
     /// Whether ends get no answer.
     var losesEnds = false
+    /// Whether announces get none.
+    var losesAnnounces = false
+    /// Whom the answer to a lease lists; none: it lists nobody.
+    var listed: [String] = []
     private var held: [(RouterResponse?) -> Void] = []
 
     /// The oldest change that waits gets its answer, or none.
@@ -31,12 +35,14 @@ private final class RecordingHTTP: RouterHTTP {
         requests.append(request)
         if holdsChanges, request.method == "PATCH" { return held.append(reply) }
         if losesEnds, request.method == "DELETE" { return reply(nil) }
+        if losesAnnounces, request.method == "POST" { return reply(nil) }
         let session = ["v=0", "o=- 1 1 IN IP4 127.0.0.1", "s=-", "c=IN IP4 127.0.0.1", "t=0 0"]
         let lines = session + ["m=video 9 RTP/AVPF 96", "a=rtcp-mux"] + videoLines
         let sdp = lines.map { $0 + "\r\n" }.joined()
-        let body: JSONValue = ["sdp": .string(sdp)]
+        var body: JSONObject = ["sdp": .string(sdp)]
+        if !listed.isEmpty { body["participants"] = .array(listed.map { .string($0) }) }
         let status = request.method == "PUT" ? 200 : 201
-        reply(RouterResponse(status: status, location: "/v1/participants/p", body: body.serialized()))
+        reply(RouterResponse(status: status, location: "/v1/participants/p", body: JSONValue.object(body).serialized()))
     }
 
     /// The SDP of the request that came as the `index`-th.
@@ -262,6 +268,35 @@ struct AnnounceDriverTests {
         driver.withdraw(announcement, reason: "unpublished")
         http.answer(nil)
         #expect(http.requests.last?.method == "DELETE")
+    }
+
+    @Test func `what was made by an announce whose answer was lost is found behind the lease, and ended`() throws {
+        let http = RecordingHTTP()
+        let driver = Self.driver(http)
+        func announce(losing: Bool) {
+            http.losesAnnounces = losing
+            driver.announce(Self.announcement()) { _ in }
+            http.losesAnnounces = false
+        }
+        announce(losing: true)
+        http.listed = ["p"]
+        driver.renewLease([]) { _ in }
+        #expect(http.requests.map(\.method) == ["POST", "PUT", "POST", "DELETE"])
+        #expect(http.requests.last?.url == "http://127.0.0.1:1/v1/participants/p?generation=7&reason=moved")
+        #expect(driver.location(of: Self.announcement().participant) == nil)
+        driver.renewLease([]) { _ in }
+        #expect(http.requests.last?.method == "PUT", "once")
+
+        announce(losing: true)
+        http.listed = ["q"]
+        for _ in 0..<2 { driver.renewLease([]) { _ in } }
+        #expect(http.requests.map(\.method).suffix(3) == ["POST", "PUT", "PUT"], "the router never got it")
+
+        announce(losing: true)
+        announce(losing: false)
+        http.listed = ["p", "q"]
+        driver.renewLease([Self.announcement()]) { _ in }
+        #expect(http.requests.map(\.method).suffix(3) == ["POST", "POST", "PUT"], "it is announced again")
     }
 
     @Test func `what an answer that is refused has made is ended, and may be announced again`() throws {

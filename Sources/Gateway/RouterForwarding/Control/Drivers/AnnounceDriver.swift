@@ -44,6 +44,8 @@ public final class AnnounceDriver: RouterDriver {
     private var untold: [ParticipantKey: Announcement] = [:]
     /// The same of ends, by what is to be deleted: while our lease lives, the router would keep the participant for good.
     private var untoldEnds: [ParticipantKey: String] = [:]
+    /// The last announces of those that got no answer: the router may hold them, and has not said where.
+    private var unanswered: [ParticipantKey: Announcement] = [:]
     private var bootID: String?
 
     private struct Update {
@@ -52,6 +54,8 @@ public final class AnnounceDriver: RouterDriver {
         var next: Announcement?
     }
 
+    /// Beyond it nobody looks for what a lost answer has made.
+    static let maximumUnanswered = 1_024
     /// A change that gets no answer is told again so often at once. A router that is dead is found by its health.
     static let maximumRepetitions = 3
     static let answerDeadline = Duration.seconds(2)
@@ -64,15 +68,18 @@ public final class AnnounceDriver: RouterDriver {
 
     public func announce(_ announcement: Announcement, reply: @escaping (Result<LegPlan, AnnounceFailure>) -> Void) {
         forgetChanges(of: announcement.participant)
+        unanswered[announcement.participant] = nil
         let draft = draft(for: announcement)
-        var body = announcement.json(draft)
-        body["gatewayId"] = .string(gatewayID)
-        body["sdp"] = .string(description(of: announcement, draft).text)
-        let url = configuration.url + "/v1/participants"
-        http.send(request("POST", url, body), deadline: Self.answerDeadline) { [weak self] response in
+        let request = request(of: announcement, draft)
+        http.send(request, deadline: Self.answerDeadline) { [weak self] response in
             guard let self else { return }
-            reply(Result { () throws(AnnounceFailure) in try accept(response, from: url, announcement, draft) })
+            if response == nil { remember(unanswered: announcement) }
+            reply(Result { () throws(AnnounceFailure) in try accept(response, from: request.url, announcement, draft) })
         }
+    }
+
+    private func remember(unanswered announcement: Announcement) {
+        if unanswered.count < Self.maximumUnanswered { unanswered[announcement.participant] = announcement }
     }
 
     /// Where the participant's announce lives at the router.
@@ -139,6 +146,7 @@ public final class AnnounceDriver: RouterDriver {
             "participants": .integer(Int64(participants.count)), "hash": .string(Self.hash(participants)),
         ]
         let url = configuration.url + "/v1/gateways/\(gatewayID)"
+        let doubted = Array(unanswered.values)
         http.send(request("PUT", url, body), deadline: Self.answerDeadline) { [weak self] response in
             guard let self, let response, response.status == 200, let answer = try? JSONValue(parsing: response.body) else {
                 return reply([])
@@ -149,6 +157,25 @@ public final class AnnounceDriver: RouterDriver {
             let ends = untoldEnds
             untoldEnds = [:]
             for (participant, url) in ends { end(participant, by: url) }
+            let surplus = Self.surplus(answer["participants"]?.array ?? [], over: participants)
+            for announcement in doubted where unanswered[announcement.participant] == announcement {
+                unanswered[announcement.participant] = nil
+                if surplus[announcement.participantID, default: 0] > 0 { find(announcement) }
+            }
+        }
+    }
+
+    /// What the router holds by an announce without an answer is announced once more, which tells where it is, and ended. Where a later
+    /// announce stands meanwhile, its higher generation keeps it from both.
+    private func find(_ announcement: Announcement) {
+        guard announced[announcement.participant] == nil else { return }
+        let request = request(of: announcement, draft(for: announcement))
+        http.send(request, deadline: Self.answerDeadline) { [weak self] response in
+            guard let self else { return }
+            guard let response else { return remember(unanswered: announcement) }
+            guard response.status == 201, let location = response.location.flatMap({ HTTPOrigin.resolve($0, from: request.url) })
+            else { return }
+            end(announcement, at: location, "moved")
         }
     }
 
@@ -164,15 +191,29 @@ public final class AnnounceDriver: RouterDriver {
         defer { bootID = boot }
         if let bootID, boot != bootID { return participants.map(\.participant) }
         guard let known = answer["participants"]?.array else { return [] }
-        func counts(_ ids: [String]) -> [String: Int] { ids.reduce(into: [:]) { $0[$1, default: 0] += 1 } }
-        let (held, ours) = (counts(known.compactMap(\.string)), counts(participants.map(\.participantID)))
-        return participants.map(\.participant).filter { held[$0.participantID, default: 0] < ours[$0.participantID, default: 0] }
+        let surplus = Self.surplus(known, over: participants)
+        return participants.map(\.participant).filter { surplus[$0.participantID, default: 0] < 0 }
+    }
+
+    /// How many more of each id the router holds than are live there; negative where it has lost some.
+    private static func surplus(_ known: [JSONValue], over participants: [Announcement]) -> [String: Int] {
+        var surplus: [String: Int] = [:]
+        for id in known.compactMap(\.string) { surplus[id, default: 0] += 1 }
+        for announcement in participants { surplus[announcement.participantID, default: 0] -= 1 }
+        return surplus
     }
 }
 
 // MARK: - Messages
 
 extension AnnounceDriver {
+    private func request(of announcement: Announcement, _ draft: LegPlan) -> RouterRequest {
+        var body = announcement.json(draft)
+        body["gatewayId"] = .string(gatewayID)
+        body["sdp"] = .string(description(of: announcement, draft).text)
+        return request("POST", configuration.url + "/v1/participants", body)
+    }
+
     /// Fresh SSRCs and a fresh key; where media goes is for the answer to say.
     private func draft(for announcement: Announcement) -> LegPlan {
         let nowhere = SocketAddress(.anyV4, port: 0)
