@@ -8,7 +8,7 @@ public struct Allowance: Equatable, Sendable {
     /// What is earned and not taken, in the nanoseconds that it took to earn, and the most that is kept.
     private var credit: Int64
     private let maximumCredit: Int64
-    private var earnedAt: MonotonicTime?
+    private var earnedAt = MonotonicTime.zero
 
     /// - Parameters:
     ///   - burst: as many at once, at most; 1 and more.
@@ -38,8 +38,9 @@ public struct Allowance: Equatable, Sendable {
     public mutating func giveBack() { credit = min(maximumCredit, credit + interval) }
 
     private mutating func earn(by now: MonotonicTime) {
-        let earned = earnedAt.map { max(0, (now - $0).nanoseconds) } ?? 0
-        credit = earned < maximumCredit - credit ? credit + earned : maximumCredit
+        // In whole numbers of 64 bits: a `Duration` has 128, and packets are counted by this too.
+        let earned = max(0, now.nanoseconds.subtractingSaturating(earnedAt.nanoseconds))
+        credit = min(maximumCredit, credit.addingSaturating(earned))
         earnedAt = now
     }
 }
