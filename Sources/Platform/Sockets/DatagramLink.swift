@@ -34,8 +34,7 @@ public final class DatagramLink {
     private var waiting: [[UInt8]] = []
     private var readWatch: DescriptorWatch?
     private var writeWatch: DescriptorWatch?
-    private var second: Int64 = 0
-    private var sentThisSecond = 0
+    private var rate = Allowance(maximumPerSecond, then: .seconds(1) / maximumPerSecond)
 
     /// One end of a pair of sockets; the other process has the other.
     public init(loop: EventLoop, descriptor: OwnedDescriptor) {
@@ -57,7 +56,7 @@ public final class DatagramLink {
 
     /// Hands one datagram over, in order.
     public func send(_ payload: UnsafeRawBufferPointer, from source: SocketAddress, to local: IPAddress?) {
-        guard payload.count <= Self.maximumPayload, isWithinRate(), waiting.count < Self.maximumWaiting else {
+        guard payload.count <= Self.maximumPayload, rate.take(at: loop.now), waiting.count < Self.maximumWaiting else {
             dropped += 1
             return
         }
@@ -69,13 +68,6 @@ public final class DatagramLink {
         }
         waiting.append(unsafe withUnsafeBytes(of: &header.words) { unsafe Array($0) + Array(payload) })
         awaitWritable()
-    }
-
-    private func isWithinRate() -> Bool {
-        let now = loop.now.nanoseconds / 1_000_000_000
-        if now != second { (second, sentThisSecond) = (now, 0) }
-        sentThisSecond += 1
-        return sentThisSecond <= Self.maximumPerSecond
     }
 
     private func transmit(_ header: UnsafeRawBufferPointer, _ payload: UnsafeRawBufferPointer) -> Bool {
