@@ -1,11 +1,13 @@
 import Wire
 
 /// What one subscriber may ask for: its receiver is anybody's, and neither amplifies nor drives the encoder (docs/design.md 5.7).
+///
+/// What is sent again is no `Allowance`: packets that were sent earn it, not time.
 struct FeedbackBudget {
     private var windowStart = MonotonicTime.zero
     private var sent = 0
     private var retransmitted = 0
-    private var keyframeAsked: MonotonicTime?
+    private var keyframeRequests = Allowance(1, then: .milliseconds(500))
 
     mutating func sent(at now: MonotonicTime) {
         roll(now)
@@ -27,11 +29,7 @@ struct FeedbackBudget {
         retransmitted += 1
     }
 
-    mutating func admitsKeyframeRequest(at now: MonotonicTime) -> Bool {
-        if let keyframeAsked, now - keyframeAsked < Self.keyframeInterval { return false }
-        keyframeAsked = now
-        return true
-    }
+    mutating func admitsKeyframeRequest(at now: MonotonicTime) -> Bool { keyframeRequests.take(at: now) }
 
     private mutating func roll(_ now: MonotonicTime) {
         guard now - windowStart >= .seconds(1) else { return }
@@ -43,5 +41,4 @@ struct FeedbackBudget {
     private static let fewestRetransmissions = 4
     /// Of what the way carries: four full packets' bits.
     private static let bitsPerRetransmission = 4 * 1_200 * 8
-    private static let keyframeInterval: Duration = .milliseconds(500)
 }

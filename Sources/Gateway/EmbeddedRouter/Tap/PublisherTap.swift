@@ -19,7 +19,8 @@ final class PublisherTap: MediaSink {
     private var toldLayers: [VideoLayer] = []
     private var ratesRead = MonotonicTime.zero
     /// By layer.
-    private var keyframeAsked = [MonotonicTime?](repeating: nil, count: PublishCounters.maximumLayerCount)
+    private var keyframeRequests = [Allowance](
+        repeating: Allowance(1, then: .milliseconds(500)), count: PublishCounters.maximumLayerCount)
     private let context: EmbeddedRouterContext
     private let onEnded: (PublisherTap) -> Void
 
@@ -43,9 +44,7 @@ final class PublisherTap: MediaSink {
     /// A subscriber has to start, to switch, or lost its place. An RTMP encoder cannot be asked: its next keyframe comes by itself.
     func requestKeyframe(of layer: TrackID, at now: MonotonicTime) {
         guard let source = publication.source, source.canRequestKeyframe else { return }
-        let place = MediaBlock.place(of: layer)
-        if let asked = keyframeAsked[place], now - asked < Self.keyframeInterval { return }
-        keyframeAsked[place] = now
+        guard keyframeRequests[MediaBlock.place(of: layer)].take(at: now) else { return }
         context.metrics.keyframeRequests.increment()
         source.requestKeyframe(layer)
     }
@@ -151,7 +150,6 @@ final class PublisherTap: MediaSink {
     private static let unread = [MonotonicTime](repeating: .zero, count: PublishCounters.maximumLayerCount + 1)
     private static let clockInterval: Duration = .milliseconds(200)
     private static let ratesInterval: Duration = .seconds(5)
-    private static let keyframeInterval: Duration = .milliseconds(500)
 }
 
 /// Whom a subscriber watches.

@@ -16,7 +16,7 @@ final class RecordingTap: SourceAudioSink {
     private var hasLost = false
     /// When the clocks of video and audio were read last.
     private var clockRead: [MonotonicTime?] = [nil, nil]
-    private var keyframeAsked: MonotonicTime?
+    private var keyframeRequests = Allowance(1, then: .seconds(2))
 
     init(_ publication: Publication, takesVideo: Bool, takesAudio: Bool) {
         (self.publication, self.takesVideo, self.takesAudio) = (publication, takesVideo, takesAudio)
@@ -90,9 +90,7 @@ final class RecordingTap: SourceAudioSink {
     /// An RTMP encoder cannot be asked: its next keyframe comes by itself.
     private func askForKeyframe(at now: MonotonicTime) {
         guard let wanted = layers.wanted, let source = publication.source, source.canRequestKeyframe else { return }
-        if let keyframeAsked, now - keyframeAsked < Self.keyframeInterval { return }
-        keyframeAsked = now
-        source.requestKeyframe(wanted)
+        if keyframeRequests.take(at: now) { source.requestKeyframe(wanted) }
     }
 
     /// About once a second and track: the writer ties both tracks' times together by it.
@@ -153,5 +151,4 @@ final class RecordingTap: SourceAudioSink {
 
     private static let handOverInterval = Duration.milliseconds(200)
     private static let clockInterval = Duration.seconds(1)
-    private static let keyframeInterval = Duration.seconds(2)
 }

@@ -3,10 +3,8 @@ import Wire
 /// What one track's router may ask of us. Plain RTP can be forged: nothing that it asks may amplify traffic or starve the track.
 struct FeedbackBounds {
     static let keyframeInterval = Duration.milliseconds(500)
-    /// Keyframe requests that pass without a budget, at the start of a track.
-    static let freeKeyframeRequests = 3
-    /// A minute, beyond the free ones.
-    static let keyframeRequestsPerMinute = 10
+    /// As many at the start of a track, and then ten a minute.
+    static let keyframeRequestsAtFirst = 13
     static let minimumBitrate = 300_000
     static let bitrateLifetime = Duration.seconds(5)
     /// Retransmitted bytes of sent bytes: a fifth.
@@ -19,25 +17,16 @@ struct FeedbackBounds {
     /// About what a report with PAUSED takes.
     static let pausedByteCount = 100
 
-    private var lastKeyframeRequest: MonotonicTime?
+    private var keyframeSpacing = Allowance(1, then: keyframeInterval)
+    private var keyframeRequests = Allowance(keyframeRequestsAtFirst, then: .seconds(6))
     private var lastPaused: MonotonicTime?
-    private var keyframeRequests = 0
-    private var budgetStart: MonotonicTime?
-    private var budgetUsed = 0
     private var limit: (bitsPerSecond: Int, until: MonotonicTime)?
+    /// Bytes. No `Allowance`: what is sent earns them, not time.
     private var retransmissionCredit = retransmissionAllowance
 
     /// Whether a PLI or FIR may be passed on now.
     mutating func admitsKeyframeRequest(at now: MonotonicTime) -> Bool {
-        if let last = lastKeyframeRequest, now - last < Self.keyframeInterval { return false }
-        if keyframeRequests >= Self.freeKeyframeRequests {
-            if budgetStart.map({ now - $0 >= .seconds(60) }) ?? true { (budgetStart, budgetUsed) = (now, 0) }
-            guard budgetUsed < Self.keyframeRequestsPerMinute else { return false }
-            budgetUsed += 1
-        }
-        keyframeRequests += 1
-        lastKeyframeRequest = now
-        return true
+        keyframeSpacing.take(at: now) && keyframeRequests.take(at: now)
     }
 
     /// Keeps the router's REMB, never below the minimum.
