@@ -9,11 +9,10 @@ struct EncoderHistory {
     private(set) var lastMinute: EncoderFigures?
     /// One each ten seconds; the oldest is where the last minute begins.
     private var readings: [(at: MonotonicTime, figures: EncoderFigures)] = []
-    private var warnedAt: MonotonicTime?
+    private var warnings = Allowance(1, then: .seconds(60))
 
     private static let span = Duration.seconds(60)
     private static let step = Duration.seconds(10)
-    private static let warningInterval = Duration.seconds(60)
 
     /// Looks at what was told since the publish began.
     /// - Returns: what is wrong, once a minute at most.
@@ -23,9 +22,7 @@ struct EncoderHistory {
         while readings.count > 1, now - readings[0].at > Self.span { readings.removeFirst() }
         let latest = figures.since(readings[0].figures)
         lastMinute = latest
-        if latest.losses.isEmpty { return nil }
-        if let warnedAt, now - warnedAt < Self.warningInterval { return nil }
-        warnedAt = now
+        guard !latest.losses.isEmpty, warnings.take(at: now) else { return nil }
         return latest.verdict
     }
 }

@@ -22,7 +22,7 @@ final class LayerDesk: Sendable {
         var state: LayerState
         var listeners: [Int: MailboxSender<Notice>] = [:]
         var hasEnded = false
-        var lastRequest: MonotonicTime?
+        var requests = Allowance(1, then: LayerDesk.requestInterval)
 
         func tell(_ event: Event) {
             for (stream, sender) in listeners { sender.send(Notice(stream: stream, event: event)) }
@@ -45,11 +45,7 @@ final class LayerDesk: Sendable {
 
     /// Whether a request about the session comes no sooner behind such a one than those of a page do.
     func isUnhurried(at now: MonotonicTime) -> Bool {
-        content.withLock { content in
-            if let last = content.lastRequest, now - last < Self.requestInterval { return false }
-            content.lastRequest = now
-            return true
-        }
+        content.withLock { $0.requests.take(at: now) }
     }
 
     /// The session's news. Its listeners are told of what differs in more than figures that change all the time.

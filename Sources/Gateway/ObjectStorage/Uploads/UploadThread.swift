@@ -12,8 +12,8 @@ final class UploadThread {
     private var uploads: [UInt64: Upload] = [:]
     private var lastID: UInt64 = 0
     private var timer: TimerWatch?
-    /// When each bucket was last complained about: once a minute is enough.
-    private var complaints: [String: MonotonicTime] = [:]
+    /// By bucket: once a minute is enough.
+    private var complaints: [String: Allowance] = [:]
 
     /// Runs until the line is closed.
     static func run(_ line: UploadLine, _ metrics: UploadMetrics) {
@@ -101,8 +101,7 @@ final class UploadThread {
     }
 
     private func complain(_ item: UploadQueue.Item, _ fault: StorageFault) {
-        if let last = complaints[item.bucket], loop.now - last < .seconds(60) { return }
-        complaints[item.bucket] = loop.now
+        guard complaints[item.bucket, default: Allowance(1, then: .seconds(60))].take(at: loop.now) else { return }
         let isFinal = if case .final = fault { true } else { false }
         Log.event(
             isFinal ? .error : .warning, "upload_failed",
