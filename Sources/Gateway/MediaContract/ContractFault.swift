@@ -132,7 +132,7 @@ extension ContractFault {
     }
 
     /// What is allowed where this was found.
-    func allowed(under rules: ContractSettings) -> Allowance {
+    func allowed(under rules: ContractSettings) -> AllowedValues {
         switch self {
         case .videoCodec: .only("H.264")
         case .profile: .only(Self.admitted(rules))
@@ -175,7 +175,7 @@ extension ContractFault {
 }
 
 /// What a rule lets pass, for the sentence about a fault and for the table of rules alike.
-enum Allowance: Equatable {
+enum AllowedValues: Equatable {
     case only(String)
     /// Where the fault's own words stand before it, the unit goes without saying.
     case bound(String, unit: String = "")

@@ -16,6 +16,7 @@ public struct HandshakeLimits: Sendable {
     /// Addresses remembered.
     public static let maximumSources = 16_384
 
+    /// No `Allowance`: an address' rate changes with what is known of it.
     private struct Source {
         var tokens: Double
         var updated: MonotonicTime

@@ -2,6 +2,8 @@ import StageHub
 import Wire
 
 /// Which layers are within what a viewer may take, whatever its way would carry. A value without clock.
+///
+/// It uses nothing up, as an `Allowance` would: it compares what each layer takes by itself with what there is.
 struct ViewerCeiling {
     /// Bits a second of pictures and sound; nil before it is known.
     var bitsPerSecond: Int?
