@@ -182,11 +182,11 @@ final class JoinedParticipantTests {
     func `a lease that is taken over ends the publish, and is asked for again`() {
         let one = encoder(1)
         bring(.milliseconds(300), one)
-        let other = JoinedHolder { _ in }
+        let other = LocalHolder { _ in }
         leases.take(for: other)
         #expect(eventually { self.stage.ends == [.takenOver] })
         bring(.milliseconds(300), one)
-        other.finish()
+        other.ended()
         leases.take(for: nil)
         #expect(
             eventually {

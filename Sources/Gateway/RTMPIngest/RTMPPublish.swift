@@ -5,7 +5,6 @@ import Monitoring
 import Refusals
 import Settings
 import StageHub
-import Synchronization
 import Wire
 
 /// One publish on a connection, from the encoder's wish to its end: carries out what `PublishMachine` says (docs/design.md 7.3).
@@ -16,7 +15,7 @@ final class RTMPPublish {
     let number: UInt64
     private unowned let ingest: RTMPIngest
     private unowned let connection: RTMPConnection
-    private let holder: RTMPLeaseHolder
+    private let holder: LocalHolder
     private var request: PublishRequest
     private var machine: PublishMachine
     /// Its place among those who wait for the lease.
@@ -30,7 +29,7 @@ final class RTMPPublish {
     init(_ number: UInt64, on connection: RTMPConnection, keys: [String], _ request: PublishRequest) {
         (self.number, self.connection, ingest, self.request) = (number, connection, connection.ingest, request)
         let order = ingest.sender(for: connection.id, publish: number)
-        holder = RTMPLeaseHolder { order(.leaseEnded($0)) }
+        holder = LocalHolder { order(.leaseEnded($0)) }
         machine = PublishMachine(keys.map { Secret($0) }, contest: .outwaits(silence: ingest.settings.takeoverSilence))
     }
 
@@ -273,25 +272,4 @@ final class LivePublish {
         let counters = pipeline.publication.counters
         return counters.video.reduce(counters.audio.bytes.value) { $0 + $1.bytes.value }
     }
-}
-
-/// An RTMP publish as other threads see it, from its first claim on.
-private final class RTMPLeaseHolder: LeaseHolder {
-    private let progress = Atomic<Int64>(0)
-    private let isOver = Atomic<Bool>(false)
-    private let onEnd: @Sendable (LeaseEnd) -> Void
-
-    /// - Parameter onEnd: called on any thread; it sends the reason to the holder's worker.
-    init(onEnd: @escaping @Sendable (LeaseEnd) -> Void) { self.onEnd = onEnd }
-
-    var lastProgress: MonotonicTime { MonotonicTime(nanoseconds: progress.load(ordering: .relaxed)) }
-
-    var hasEnded: Bool { isOver.load(ordering: .acquiring) }
-    /// Called after the lease was given back.
-    func ended() { isOver.store(true, ordering: .releasing) }
-
-    /// A frame with advancing media time is complete.
-    func progressed(at now: MonotonicTime) { progress.store(now.nanoseconds, ordering: .relaxed) }
-
-    func end(_ reason: LeaseEnd) { onEnd(reason) }
 }

@@ -1,7 +1,6 @@
 import Admission
 import EventLoop
 import Refusals
-import Synchronization
 import Wire
 
 /// The lease of a participant that two encoders are: claimed when the first of them comes, kept until the last has gone. Confined.
@@ -32,7 +31,7 @@ final class JoinedClaim {
     private let ingestProtocol: IngestProtocol
     private let onEnd: @Sendable (_ claim: Int, LeaseEnd) -> Void
     /// Of the latest claim.
-    private var holder: JoinedHolder?
+    private var holder: LocalHolder?
     private var number = 0
     private var state = State.none(until: .zero)
 
@@ -75,7 +74,7 @@ final class JoinedClaim {
     private func ask(takeOver: Bool) {
         state = .asking
         number += 1
-        let holder = JoinedHolder { [onEnd, number] in onEnd(number, $0) }
+        let holder = LocalHolder { [onEnd, number] in onEnd(number, $0) }
         holder.progressed(at: environment.loop.now)
         self.holder = holder
         let (leases, grant, ingestProtocol) = (environment.leases, grant, ingestProtocol)
@@ -116,26 +115,8 @@ final class JoinedClaim {
     /// Nobody is there any more.
     func finish() {
         if let lease { environment.leases.release(lease) }
-        holder?.finish()
+        holder?.ended()
         holder = nil
         state = .over
     }
-}
-
-/// A joined participant's publish as other threads see it.
-final class JoinedHolder: LeaseHolder {
-    private let progress = Atomic<Int64>(0)
-    private let isOver = Atomic<Bool>(false)
-    private let onEnd: @Sendable (LeaseEnd) -> Void
-
-    /// - Parameter onEnd: called on any thread; it sends the reason to the participant's worker.
-    init(onEnd: @escaping @Sendable (LeaseEnd) -> Void) { self.onEnd = onEnd }
-
-    var lastProgress: MonotonicTime { MonotonicTime(nanoseconds: progress.load(ordering: .relaxed)) }
-    var hasEnded: Bool { isOver.load(ordering: .acquiring) }
-
-    func progressed(at now: MonotonicTime) { progress.store(now.nanoseconds, ordering: .relaxed) }
-    /// Called after the lease was given back.
-    func finish() { isOver.store(true, ordering: .releasing) }
-    func end(_ reason: LeaseEnd) { onEnd(reason) }
 }
