@@ -61,32 +61,31 @@ public struct AMF0Decoder {
         return .date(milliseconds: milliseconds)
     }
 
-    /// Members up to the object end marker. A name may be empty: only followed by that marker does it end the object.
+    /// Members up to the object end marker.
     private mutating func members(from reader: inout ByteReader, depth: Int) throws(AMF0Error) -> AMF0Object {
         var object = AMF0Object()
-        while true {
-            let name = try reader.nextText(count: Int(reader.next(UInt16.self)))
-            if name.isEmpty, reader.peek() == AMF0Marker.objectEnd {
-                _ = reader.skip(1)
-                return object
-            }
-            object.members.append(.init(name: name, value: try value(from: &reader, depth: depth + 1)))
-        }
+        while let member = try nextMember(from: &reader, depth: depth) { object.members.append(member) }
+        return object
     }
 
     /// The count is a hint that some encoders leave at 0, and some leave the end marker out when the message ends there.
     private mutating func ecmaArray(from reader: inout ByteReader, depth: Int) throws(AMF0Error) -> AMF0Object {
         let count = try reader.next(UInt32.self)
         var object = AMF0Object()
-        while !(reader.isAtEnd && object.members.count >= count) {
-            let name = try reader.nextText(count: Int(reader.next(UInt16.self)))
-            if name.isEmpty, reader.peek() == AMF0Marker.objectEnd {
-                _ = reader.skip(1)
-                return object
-            }
-            object.members.append(.init(name: name, value: try value(from: &reader, depth: depth + 1)))
+        while !(reader.isAtEnd && object.members.count >= count), let member = try nextMember(from: &reader, depth: depth) {
+            object.members.append(member)
         }
         return object
+    }
+
+    /// Nil at the object end marker. A name may be empty: only followed by that marker does it end the object.
+    private mutating func nextMember(from reader: inout ByteReader, depth: Int) throws(AMF0Error) -> AMF0Object.Member? {
+        let name = try reader.nextText(count: Int(reader.next(UInt16.self)))
+        if name.isEmpty, reader.peek() == AMF0Marker.objectEnd {
+            _ = reader.skip(1)
+            return nil
+        }
+        return AMF0Object.Member(name: name, value: try value(from: &reader, depth: depth + 1))
     }
 
     private mutating func elements(from reader: inout ByteReader, depth: Int) throws(AMF0Error) -> [AMF0Value] {
