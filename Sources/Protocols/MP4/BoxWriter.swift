@@ -1,3 +1,5 @@
+import Wire
+
 /// Writes boxes into one another (ISO/IEC 14496-12 §4.2): a size is filled in when what it counts has been written.
 ///
 ///     var writer = BoxWriter()
@@ -25,13 +27,7 @@ struct BoxWriter {
         }
     }
 
-    mutating func write<T: FixedWidthInteger>(_ value: T) {
-        var shift = T.bitWidth - 8
-        while shift >= 0 {
-            bytes.append(UInt8(truncatingIfNeeded: value >> T(shift)))
-            shift -= 8
-        }
-    }
+    mutating func write<T: FixedWidthInteger>(_ value: T) { bytes.append(bigEndian: value) }
 
     mutating func write(_ fourLetters: StaticString) {
         fourLetters.withUTF8Buffer { letters in unsafe bytes.append(contentsOf: letters) }

@@ -1,3 +1,5 @@
+import Wire
+
 /// Cuts messages into chunks (RTMP 1.0 §5.3). Every message has a full header: what a server says is short and rare.
 public struct ChunkWriter: Sendable {
     /// 128 until a Set Chunk Size has been sent.
@@ -12,30 +14,18 @@ public struct ChunkWriter: Sendable {
         into bytes: inout [UInt8]
     ) {
         ChunkBasicHeader(format: 0, chunkStreamID: chunkStreamID).write(into: &bytes)
-        let isExtended = timestamp >= 0xFF_FFFF
-        let length = UInt32(payload.count)
-        Self.write24(isExtended ? 0xFF_FFFF : timestamp, into: &bytes)
-        Self.write24(length, into: &bytes)
+        let isExtended = timestamp >= ExtendedTimestamp.mark
+        bytes.appendUInt24(isExtended ? ExtendedTimestamp.mark : timestamp)
+        bytes.appendUInt24(UInt32(payload.count))
         bytes.append(type)
-        Self.write32(streamID.byteSwapped, into: &bytes)
+        bytes.append(bigEndian: streamID.byteSwapped)
         var start = 0
         repeat {
             if start > 0 { ChunkBasicHeader(format: 3, chunkStreamID: chunkStreamID).write(into: &bytes) }
-            if isExtended { Self.write32(timestamp, into: &bytes) }
+            if isExtended { bytes.append(bigEndian: timestamp) }
             let end = min(payload.count, start + chunkSize)
             bytes.append(contentsOf: payload[start..<end])
             start = end
         } while start < payload.count
-    }
-
-    private static func write24(_ value: UInt32, into bytes: inout [UInt8]) {
-        bytes.append(UInt8(truncatingIfNeeded: value >> 16))
-        bytes.append(UInt8(truncatingIfNeeded: value >> 8))
-        bytes.append(UInt8(truncatingIfNeeded: value))
-    }
-
-    private static func write32(_ value: UInt32, into bytes: inout [UInt8]) {
-        bytes.append(UInt8(truncatingIfNeeded: value >> 24))
-        write24(value, into: &bytes)
     }
 }

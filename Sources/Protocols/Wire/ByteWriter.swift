@@ -13,22 +13,12 @@ public struct ByteWriter: Sendable {
     /// Bytes written.
     public var count: Int { storage.count }
 
-    /// Inlinable, because integers of unknown width cost a hundred times what appending their bytes does.
+    /// All bytes of `value`.
     @inlinable
-    public mutating func write<T: FixedWidthInteger>(_ value: T) {
-        var shift = T.bitWidth - 8
-        while shift >= 0 {
-            storage.append(UInt8(truncatingIfNeeded: value >> T(shift)))
-            shift -= 8
-        }
-    }
+    public mutating func write<T: FixedWidthInteger>(_ value: T) { storage.append(bigEndian: value) }
 
     /// The low 24 bits of `value`.
-    public mutating func writeUInt24(_ value: UInt32) {
-        storage.append(UInt8(truncatingIfNeeded: value >> 16))
-        storage.append(UInt8(truncatingIfNeeded: value >> 8))
-        storage.append(UInt8(truncatingIfNeeded: value))
-    }
+    public mutating func writeUInt24(_ value: UInt32) { storage.appendUInt24(value) }
 
     /// Appends bytes as they are.
     @inlinable
@@ -38,5 +28,25 @@ public struct ByteWriter: Sendable {
     public mutating func patch(_ value: UInt16, at offset: Int) {
         storage[offset] = UInt8(truncatingIfNeeded: value >> 8)
         storage[offset + 1] = UInt8(truncatingIfNeeded: value)
+    }
+}
+
+/// Integers in network byte order behind what is there already.
+extension [UInt8] {
+    /// Inlinable, because integers of unknown width cost a hundred times what appending their bytes does.
+    @inlinable
+    public mutating func append<T: FixedWidthInteger>(bigEndian value: T) {
+        var shift = T.bitWidth - 8
+        while shift >= 0 {
+            append(UInt8(truncatingIfNeeded: value >> T(shift)))
+            shift -= 8
+        }
+    }
+
+    /// The low 24 bits of `value`.
+    public mutating func appendUInt24(_ value: UInt32) {
+        append(UInt8(truncatingIfNeeded: value >> 16))
+        append(UInt8(truncatingIfNeeded: value >> 8))
+        append(UInt8(truncatingIfNeeded: value))
     }
 }

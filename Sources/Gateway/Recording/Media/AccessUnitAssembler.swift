@@ -1,4 +1,5 @@
 import H264
+import Wire
 
 /// Makes access units of RTP payloads in order (RFC 6184). A value: what is damaged by a loss is left out and counted.
 struct AccessUnitAssembler {
@@ -86,7 +87,7 @@ struct AccessUnitAssembler {
     }
 
     private mutating func begin(byteCount: Int) {
-        for shift in [24, 16, 8, 0] { bytes.append(UInt8(truncatingIfNeeded: byteCount >> shift)) }
+        bytes.append(bigEndian: UInt32(truncatingIfNeeded: byteCount))
     }
 
     /// A NAL unit is whole; parameter sets stand in the sample entry, not in samples (ISO/IEC 14496-15 §5.4.2). Those that it has
