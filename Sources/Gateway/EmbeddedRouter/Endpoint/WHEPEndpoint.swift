@@ -37,9 +37,8 @@ public final class WHEPEndpoint {
         switch (request.method, resource) {
         case (.options, _):
             answer(
-                CrossOrigin.preflight(
-                    request, allowed: resource.allowedMethods, isSession: resource.isSession,
-                    linkHeaders: context.transport.linkHeaders(for: nil)))
+                context.transport.optionsResponse(
+                    to: request, allowed: resource.allowedMethods, isSession: resource.isSession))
         case (.get, .participant), (.head, .participant), (.get, .session), (.head, .session): answer(HTTPResponse(.noContent))
         case (.post, .participant(let key)): post(request, key, answer)
         case (.patch, .session(let id)): answer(patch(request, id))

@@ -55,9 +55,8 @@ public final class WHIPEndpoint {
         switch (request.method, resource) {
         case (.options, _):
             answer(
-                CrossOrigin.preflight(
-                    request, allowed: resource.allowedMethods, isSession: resource.isSession,
-                    linkHeaders: context.transport.linkHeaders(for: nil)))
+                context.transport.optionsResponse(
+                    to: request, allowed: resource.allowedMethods, isSession: resource.isSession))
         case (.get, .publishPage), (.head, .publishPage): answer(PublishPage.response)
         case (.get, .session(let id)) where request.presentedToken != nil: answer(ending(request, id))
         case (.get, _), (.head, _): answer(HTTPResponse(.noContent))

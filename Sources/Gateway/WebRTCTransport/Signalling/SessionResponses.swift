@@ -9,7 +9,7 @@ import STUN
 import Settings
 public import Wire
 
-/// What WHIP and WHEP answer alike to the POST that makes a session (RFC 9725 §4.2).
+/// What WHIP and WHEP answer alike: to the POST that makes a session (RFC 9725 §4.2), and to OPTIONS.
 extension TransportContext {
     /// The answer to a POST that made `entry`.
     /// - Parameter answer: writes the SDP answer around our side of it.
@@ -28,9 +28,26 @@ extension TransportContext {
         return response
     }
 
+    /// The answer to OPTIONS: 200 with what is accepted; ICE servers only where it is no preflight (RFC 9725 §4.6).
+    public func optionsResponse(to request: HTTPRequest, allowed: String, isSession: Bool) -> HTTPResponse {
+        var response = HTTPResponse(.ok)
+        response.headers["Allow"] = allowed
+        response.headers["Access-Control-Allow-Methods"] = "OPTIONS, GET, POST, PATCH, DELETE"
+        response.headers["Access-Control-Allow-Headers"] = "Authorization, Content-Type, If-Match, Link"
+        response.headers["Access-Control-Max-Age"] = "86400"
+        if isSession {
+            response.headers["Accept-Patch"] = "application/trickle-ice-sdpfrag"
+        } else {
+            response.headers["Accept-Post"] = "application/sdp"
+        }
+        guard !request.headers.contains("Access-Control-Request-Method") else { return response }
+        for link in linkHeaders(for: nil) { response.headers.add("Link", link) }
+        return response
+    }
+
     /// One Link header per ICE server, TURN's with credentials made for the session.
     /// - Parameter entry: nil for whoever has shown no token, and gets no credentials.
-    public func linkHeaders(for entry: (any TransportEntry)?) -> [String] {
+    private func linkHeaders(for entry: (any TransportEntry)?) -> [String] {
         configuration.whip.iceServers.compactMap { url in
             guard url.hasPrefix("turn"), !configuration.whip.turnSecret.isEmpty else { return TURNCredentials.link(url) }
             return entry.map {
@@ -57,25 +74,6 @@ public enum CrossOrigin {
         response.headers["Access-Control-Allow-Origin"] = "*"
         response.headers["Access-Control-Expose-Headers"] =
             "Location, Link, ETag, Accept-Post, Accept-Patch, Retry-After, Stagedoor-Warning"
-        return response
-    }
-
-    /// OPTIONS: 200 with what is accepted; ICE servers only where it is no preflight (RFC 9725 §4.6).
-    public static func preflight(
-        _ request: HTTPRequest, allowed: String, isSession: Bool, linkHeaders: [String]
-    ) -> HTTPResponse {
-        var response = HTTPResponse(.ok)
-        response.headers["Allow"] = allowed
-        response.headers["Access-Control-Allow-Methods"] = "OPTIONS, GET, POST, PATCH, DELETE"
-        response.headers["Access-Control-Allow-Headers"] = "Authorization, Content-Type, If-Match, Link"
-        response.headers["Access-Control-Max-Age"] = "86400"
-        if isSession {
-            response.headers["Accept-Patch"] = "application/trickle-ice-sdpfrag"
-        } else {
-            response.headers["Accept-Post"] = "application/sdp"
-        }
-        guard !request.headers.contains("Access-Control-Request-Method") else { return response }
-        for link in linkHeaders { response.headers.add("Link", link) }
         return response
     }
 }
