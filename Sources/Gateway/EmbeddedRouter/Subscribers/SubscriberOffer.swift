@@ -56,7 +56,8 @@ struct SubscriberSection: Sendable, Equatable {
     var hasReducedSizeRTCP: Bool
 
     init(negotiating media: MediaDescription) throws(Refusal) {
-        try Self.checkTransport(of: media)
+        try Self.checkDirection(of: media)
+        try media.checkTransport()
         kind = media.media == "video" ? .video : .audio
         (mid, transportProtocol) = (media.mid ?? "", media.transportProtocol)
         hasReducedSizeRTCP = media.attributes.contains("rtcp-rsize")
@@ -83,16 +84,9 @@ struct SubscriberSection: Sendable, Equatable {
         if mid.utf8.count > Self.maximumMidByteCount { midExtension = nil }
     }
 
-    /// Whether it can be sent to at all, whatever the codec.
-    private static func checkTransport(of media: MediaDescription) throws(Refusal) {
+    private static func checkDirection(of media: MediaDescription) throws(Refusal) {
         guard media.port != 0 || media.isBundleOnly, media.direction == .recvonly || media.direction == .sendrecv else {
             throw Refusal(.nothingReceived)
-        }
-        guard ["UDP/TLS/RTP/SAVPF", "TCP/TLS/RTP/SAVPF", "UDP/TLS/RTP/SAVP"].contains(media.transportProtocol) else {
-            throw Refusal(.unsupportedTransport)
-        }
-        guard media.attributes.contains("rtcp-mux") || media.attributes.contains("rtcp-mux-only") else {
-            throw Refusal(.noRTCPMux)
         }
     }
 
@@ -133,24 +127,13 @@ extension SubscriberOffer {
 
 extension SubscriberSection {
     fileprivate func answer(at primary: Candidate?, _ sources: SubscriberSources, stream: String) -> MediaDescription {
-        let payloadType = map.payloadType
-        let types = [payloadType] + (retransmissionPayloadType.map { [$0] } ?? [])
         var media = MediaDescription(
-            media: kind == .video ? "video" : "audio", port: primary?.port ?? 9, transportProtocol: transportProtocol,
-            formats: types.map(String.init))
-        let address = primary?.connectionAddress ?? "0.0.0.0"
-        media.connection = ConnectionData(addressType: address.contains(":") ? "IP6" : "IP4", address: address)
-        media.attributes.append("mid", mid)
+            answering: kind == .video ? "video" : "audio", mid: mid, transportProtocol: transportProtocol,
+            payloadTypes: [map.payloadType] + (retransmissionPayloadType.map { [$0] } ?? []), at: primary)
         media.attributes.append("sendonly")
         media.attributes.append(MediaStreamIdentifier(stream: stream, track: kind == .video ? "video" : "audio"))
         for name in ["rtcp-mux"] + (hasReducedSizeRTCP ? ["rtcp-rsize"] : []) { media.attributes.append(name) }
-        media.attributes.append(map)
-        if let parameters { media.attributes.append(parameters) }
-        for name in feedback { media.attributes.append(RTCPFeedback(payloadType: payloadType, name)) }
-        if let retransmissionPayloadType {
-            media.attributes.append(RTPMap(payloadType: retransmissionPayloadType, encodingName: "rtx", clockRate: 90_000))
-            media.attributes.append(FormatParameters(payloadType: retransmissionPayloadType, [.init("apt", "\(payloadType)")]))
-        }
+        media.appendFormat(map, parameters, feedback: feedback, retransmission: retransmissionPayloadType)
         for (id, uri) in [(midExtension, HeaderExtensionMap.mid), (transportWideExtension, HeaderExtensionMap.transportWideCC)] {
             if let id { media.attributes.append(HeaderExtensionMap(identifier: UInt16(id), uri: uri)) }
         }

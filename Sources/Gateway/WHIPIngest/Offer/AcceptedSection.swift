@@ -39,7 +39,8 @@ struct AcceptedSection: Sendable, Equatable {
 
 extension AcceptedSection {
     init(negotiating media: MediaDescription, rules: OfferRules) throws(Refusal) {
-        try Self.checkTransport(of: media)
+        try Self.checkDirection(of: media)
+        try media.checkTransport()
         kind = media.media == "video" ? .video : .audio
         mid = media.mid ?? ""
         transportProtocol = media.transportProtocol
@@ -63,17 +64,10 @@ extension AcceptedSection {
         (ssrc, retransmissionSSRC) = Self.sources(of: media, isSimulcast: rids.count > 1)
     }
 
-    /// Whether its media can come at all, whatever the codec.
-    private static func checkTransport(of media: MediaDescription) throws(Refusal) {
+    private static func checkDirection(of media: MediaDescription) throws(Refusal) {
         // 0 without bundle-only is a section the client itself has switched off (RFC 9143 §7.1).
         guard media.port != 0 || media.isBundleOnly else { throw Refusal(.inactiveTrack) }
         guard media.direction == .sendonly || media.direction == .sendrecv else { throw Refusal(.inactiveTrack) }
-        guard ["UDP/TLS/RTP/SAVPF", "TCP/TLS/RTP/SAVPF", "UDP/TLS/RTP/SAVP"].contains(media.transportProtocol) else {
-            throw Refusal(.unsupportedTransport)
-        }
-        guard media.attributes.contains("rtcp-mux") || media.attributes.contains("rtcp-mux-only") else {
-            throw Refusal(.noRTCPMux)
-        }
     }
 
     /// The media source and that of its retransmissions; with simulcast the RID extension tells sources apart.

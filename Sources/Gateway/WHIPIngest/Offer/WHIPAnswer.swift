@@ -13,25 +13,15 @@ extension AcceptedOffer {
 
 extension AcceptedSection {
     func answer(at primary: Candidate?) -> MediaDescription {
-        let types = [payloadType] + (retransmissionPayloadType.map { [$0] } ?? [])
         var media = MediaDescription(
-            media: kind == .video ? "video" : "audio", port: primary?.port ?? 9, transportProtocol: transportProtocol,
-            formats: types.map(String.init))
-        let address = primary?.connectionAddress ?? "0.0.0.0"
-        media.connection = ConnectionData(addressType: address.contains(":") ? "IP6" : "IP4", address: address)
+            answering: kind == .video ? "video" : "audio", mid: mid, transportProtocol: transportProtocol,
+            payloadTypes: [payloadType] + (retransmissionPayloadType.map { [$0] } ?? []), at: primary)
         if kind == .video {
             media.bandwidths = [Bandwidth("TIAS", AcceptedOffer.maximumBitrate), Bandwidth("AS", Self.videoBandwidth)]
         }
-        media.attributes.append("mid", mid)
         media.attributes.append("recvonly")
         for name in ["rtcp-mux", "rtcp-mux-only"] + (hasReducedSizeRTCP ? ["rtcp-rsize"] : []) { media.attributes.append(name) }
-        media.attributes.append(map)
-        if let parameters { media.attributes.append(parameters) }
-        for name in feedback { media.attributes.append(RTCPFeedback(payloadType: payloadType, name)) }
-        if let retransmissionPayloadType {
-            media.attributes.append(RTPMap(payloadType: retransmissionPayloadType, encodingName: "rtx", clockRate: 90_000))
-            media.attributes.append(FormatParameters(payloadType: retransmissionPayloadType, [.init("apt", "\(payloadType)")]))
-        }
+        media.appendFormat(map, parameters, feedback: feedback, retransmission: retransmissionPayloadType)
         for map in extensions { media.attributes.append(map.answered) }
         for rid in rids { media.attributes.append(RestrictionIdentifier(rid, .recv)) }
         if !rids.isEmpty { media.attributes.append(Simulcast(receive: rids.map { Simulcast.Stream([.init($0)]) })) }
