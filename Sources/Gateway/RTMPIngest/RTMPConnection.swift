@@ -15,7 +15,7 @@ import Wire
 ///
 /// The protocol is `RTMPServerSession`'s, what becomes of a `publish` is `RTMPPublish`'s; here they meet time and transport.
 final class RTMPConnection {
-    private enum Stage {
+    private enum Phase {
         /// A trusted balancer must say first for whom it speaks.
         case awaitingPROXYHeader
         /// The first byte tells RTMP, TLS and strays apart.
@@ -49,7 +49,7 @@ final class RTMPConnection {
     private let loop: EventLoop
     private let receivedBytes: Counter
     private let accepted: MonotonicTime
-    private var stage: Stage
+    private var phase: Phase
     private var session: RTMPServerSession
     private var userAgent = ""
     private var publishCount: UInt64 = 0
@@ -65,7 +65,7 @@ final class RTMPConnection {
         source = transport.remoteAddress
         sessionID = String(hexadecimal: Random.bytes(count: 8))
         accepted = loop.now
-        stage = beginsWithProxyHeader ? .awaitingPROXYHeader : .sniffing
+        phase = beginsWithProxyHeader ? .awaitingPROXYHeader : .sniffing
         session = RTMPServerSession(crypto: .openSSL, pool: ingest.messageBuffers)
         setDeadline(after: ingest.settings.handshakeTimeout)
         note("accepted")
@@ -82,7 +82,7 @@ final class RTMPConnection {
     /// - Returns: how many were consumed; the rest is to be given again with what follows.
     func receive(_ bytes: UnsafeRawBufferPointer) -> Int {
         let count =
-            switch stage {
+            switch phase {
             case .awaitingPROXYHeader: unsafe readPROXYHeader(bytes)
             case .sniffing: unsafe sniff(bytes)
             case .session: unsafe readSession(bytes)
@@ -96,7 +96,7 @@ final class RTMPConnection {
         do throws(PROXYHeader.ParseError) {
             guard let header = try unsafe PROXYHeader.parse(bytes.bytes) else { return 0 }
             if let client = header.source { (source, transport.remoteAddress) = (client, client) }
-            stage = .sniffing
+            phase = .sniffing
             guard ingest.admit(self) else {
                 end(.connectionLost)
                 return bytes.count
@@ -113,7 +113,7 @@ final class RTMPConnection {
     private func sniff(_ bytes: UnsafeRawBufferPointer) -> Int {
         guard let first = unsafe bytes.first else { return 0 }
         guard first == Self.tlsHandshakeRecord, !transport.isTLS else {
-            stage = .session
+            phase = .session
             return unsafe readSession(bytes)
         }
         if transport.startTLS() { return 0 }
@@ -131,7 +131,7 @@ final class RTMPConnection {
             while let event = try unsafe session.nextEvent(in: bytes, at: &offset) {
                 handshakeCompleted()
                 handle(event)
-                guard case .session = stage else { return bytes.count }
+                guard case .session = phase else { return bytes.count }
             }
         } catch {
             failed(error)
@@ -145,7 +145,7 @@ final class RTMPConnection {
 
     /// Sends what the session has to say. A peer that asks and never reads is left alone.
     private func flush() {
-        if case .closed = stage { return }
+        if case .closed = phase { return }
         guard !session.output.isEmpty else { return }
         transport.write(session.takeOutput())
         guard transport.pendingWriteByteCount > Self.maximumPendingWriteByteCount else { return }
@@ -313,7 +313,7 @@ final class RTMPConnection {
     }
 
     private func deadlinePassed() {
-        guard case .session = stage, isHandshakeOver else {
+        guard case .session = phase, isHandshakeOver else {
             log(.info, "rtmp_handshake_timeout")
             return end(.connectionLost)
         }
@@ -344,16 +344,16 @@ final class RTMPConnection {
 
     /// Lets the last words reach the peer, or not.
     func close(lingering: Bool) {
-        if case .closed = stage { return }
+        if case .closed = phase { return }
         publish?.end(.connectionLost)
         deadline = nil
         guard lingering else {
-            stage = .closed
+            phase = .closed
             transport.close()
             return ingest.forget(self)
         }
-        if case .closing = stage { return }
-        stage = .closing
+        if case .closing = phase { return }
+        phase = .closing
         transport.resumeReading()
         transport.closeAfterFlush(lingering: settings.lingering)
     }
@@ -361,9 +361,9 @@ final class RTMPConnection {
     /// The transport has closed, whoever wanted it.
     func transportClosed() {
         publish?.peerLeft()
-        if case .closed = stage { return }
+        if case .closed = phase { return }
         deadline = nil
-        stage = .closed
+        phase = .closed
         ingest.forget(self)
     }
 
@@ -377,8 +377,9 @@ final class RTMPConnection {
 
     /// Lines of a connection that has shown no valid stream key are a stranger's, and limited.
     func log(_ level: LogLevel, _ event: StaticString, _ fields: @autoclosure () -> LogFields = [:]) {
-        let all = { LogFields(dictionaryLiteral: ("session", .string(self.sessionID)), ("source", .address(self.source))) }
-        guard isStranger else { return Log.event(level, event.description, all().adding(fields())) }
-        Log.strangerEvent(level, event, all().adding(fields()))
+        guard isStranger else { return Log.event(level, event.description, ownFields.adding(fields())) }
+        Log.strangerEvent(level, event, ownFields.adding(fields()))
     }
+
+    private var ownFields: LogFields { ["session": .string(sessionID), "source": .address(source)] }
 }
