@@ -37,8 +37,8 @@ final class RTMPConnection {
     private(set) var source: SocketAddress
     /// The latest publish; its answers may come when it is over.
     private(set) var publish: RTMPPublish?
-    /// It counts among the connections that have not published, under this address.
-    var admittedAddress: IPAddress?
+    /// Under which it counts among the connections that have not published; nil once it publishes.
+    var countedAddress: IPAddress?
     /// What the process's count knows of this connection's unfinished messages.
     var countedByteCount = 0
     /// Ends the connection when nothing better has replaced it by then.
@@ -138,7 +138,7 @@ final class RTMPConnection {
             return bytes.count
         }
         if !isHandshakeOver, session.isHandshakeComplete { handshakeCompleted() }
-        if admittedAddress != nil, session.partialByteCount != countedByteCount { ingest.countBytes(of: self) }
+        if countedAddress != nil, session.partialByteCount != countedByteCount { ingest.countBytes(of: self) }
         flush()
         return offset
     }

@@ -32,8 +32,8 @@ public final class RTMPIngest {
     private var orders: Mailbox<PublishOrder>?
     private var connections: [UInt64: RTMPConnection] = [:]
     private var nextID: UInt64 = 1
-    /// Ids of strangers' connections in the order of `admit`, to find the oldest; who publishes or has gone is skipped over.
-    private var waiting: ArraySlice<UInt64> = []
+    /// Ids of connections that have not published, in the order of `admit`, to find the oldest; others are skipped over.
+    private var unpublished: ArraySlice<UInt64> = []
 
     /// - Throws: when the kernel gives no more descriptors.
     public init(loop: EventLoop, environment: RTMPIngestEnvironment, transcoder: AudioTranscoder) throws(SystemError) {
@@ -68,8 +68,8 @@ public final class RTMPIngest {
 
     func isTrustedProxy(_ address: IPAddress) -> Bool { environment.trustedProxies.contains { $0.contains(address) } }
 
-    /// Takes a connection; nil when its address has too many, or no other one is a stranger's. A balancer's is that once it has
-    /// said for whom it speaks; until then only `rtmp.handshakeTimeout` ends it.
+    /// Takes a connection; nil when its address has too many, or no other one can make way. A balancer's counts under an address
+    /// once it has said for whom it speaks; until then only `rtmp.handshakeTimeout` ends it.
     func accept(_ transport: any ConnectionTransport, beginsWithProxyHeader: Bool) -> RTMPConnection? {
         loop.assertOnLoop()
         metrics.connections.increment()
@@ -90,9 +90,9 @@ public final class RTMPIngest {
         return connection
     }
 
-    /// Counts one more connection. Beyond `rtmp.maximumConnections` the oldest stranger of ours makes way.
+    /// Counts one more connection. Beyond `rtmp.maximumConnections` the oldest of ours that has not published makes way.
     private func makeRoom() -> Bool {
-        if environment.admission.opened() || endOldestUnauthenticated() { return true }
+        if environment.admission.opened() || endOldestUnpublished() { return true }
         environment.admission.closed()
         return false
     }
@@ -106,9 +106,9 @@ public final class RTMPIngest {
             return false
         }
         // Itself it cannot displace: it is not among them yet.
-        if answer == .admittedOverLimit { endOldestUnauthenticated() }
-        connection.admittedAddress = connection.source.ip
-        waiting.append(connection.id)
+        if answer == .admittedOverLimit { endOldestUnpublished() }
+        connection.countedAddress = connection.source.ip
+        unpublished.append(connection.id)
         return true
     }
 
@@ -116,14 +116,14 @@ public final class RTMPIngest {
     func countBytes(of connection: RTMPConnection) {
         let change = connection.partialByteCount - connection.countedByteCount
         connection.countedByteCount += change
-        if !environment.admission.keeps(change) { endOldestUnauthenticated() }
+        if !environment.admission.keeps(change) { endOldestUnpublished() }
     }
 
     /// - Returns: false when there is none.
     @discardableResult
-    private func endOldestUnauthenticated() -> Bool {
-        while let id = waiting.popFirst() {
-            guard let connection = connections[id], connection.admittedAddress != nil else { continue }
+    private func endOldestUnpublished() -> Bool {
+        while let id = unpublished.popFirst() {
+            guard let connection = connections[id], connection.countedAddress != nil else { continue }
             connection.log(.info, "rtmp_connection_displaced")
             connection.end(.connectionLost)
             return true
@@ -139,11 +139,11 @@ public final class RTMPIngest {
 
     /// A connection publishes, or is gone: it counts no longer among those that have not.
     func leaveAdmission(_ connection: RTMPConnection) {
-        guard let address = connection.admittedAddress else { return }
-        connection.admittedAddress = nil
+        guard let address = connection.countedAddress else { return }
+        connection.countedAddress = nil
         environment.admission.leave(address, kept: connection.countedByteCount)
         // Most connections come and go in order: keep the list as short as that allows.
-        while let first = waiting.first, connections[first]?.admittedAddress == nil { waiting.removeFirst() }
+        while let first = unpublished.first, connections[first]?.countedAddress == nil { unpublished.removeFirst() }
     }
 
     /// How other threads give orders to one publish of one connection.

@@ -19,7 +19,7 @@ final class RTMPPublish {
     private var request: PublishRequest
     private var machine: PublishMachine
     /// Its place among those who wait for the lease.
-    private var queue: (participant: ParticipantKey, number: Int)?
+    private var queuePlace: (participant: ParticipantKey, number: Int)?
     /// The next look at whoever has the lease.
     private var poll: TimerWatch?
     /// While media may flow.
@@ -132,7 +132,7 @@ final class RTMPPublish {
         guard let place = ingest.environment.heldAttempts.enter(participant, goOn: { order(.incumbentEnded) }) else {
             return perform(machine.admittedToQueue(Refusal(.streamKeyInUse)))
         }
-        queue = (participant, place)
+        queuePlace = (participant, place)
         connection.log(.info, "rtmp_publish_held", ["participant": .string(participant.participantID)])
         perform(machine.admittedToQueue(nil))
     }
@@ -144,9 +144,9 @@ final class RTMPPublish {
 
     private func leaveQueue() {
         poll?.cancel()
-        guard let place = queue else { return }
+        guard let place = queuePlace else { return }
         ingest.environment.heldAttempts.leave(place.participant, place.number)
-        queue = nil
+        queuePlace = nil
     }
 
     private func start(_ grant: PublishGrant, _ lease: PublishLease) {
