@@ -189,26 +189,26 @@ extension RTMPServerSession {
         if command.name == "connect" { return receivedConnect(command) }
         guard isConnected else { throw .commandBeforeConnect }
         switch command.name {
-        case "releaseStream", "_checkbw", "setPeerInfo": writeResult(of: command, .null, .undefined)
-        case "getStreamLength": writeResult(of: command, .null, .number(0))
+        case "releaseStream", "_checkbw", "setPeerInfo": writeResult(of: command)
+        case "getStreamLength": writeResult(of: command, .number(0))
         case "FCPublish": receivedFCPublish(command)
         case "createStream": receivedCreateStream(command)
         case "publish": return receivedPublish(command, streamID: streamID)
         case "FCUnpublish":
-            writeResult(of: command, .null, .undefined)
+            writeResult(of: command)
             return endPublish()
         case "closeStream": return endPublish()
         case "deleteStream": return receivedDeleteStream(command)
         case "_result", "_error", "onStatus", "receiveAudio", "receiveVideo", "pause": break
         case "play", "play2": writeStatus(.error, "NetStream.Play.Failed", "This server takes streams and plays none.", streamID)
-        default: writeError(of: command, code: "NetConnection.Call.Failed", "Unknown command.")
+        default: writeCallFailed(command, "Unknown command.")
         }
         return nil
     }
 
     private mutating func receivedConnect(_ command: RTMPCommand) -> RTMPEvent? {
         guard connect == nil else {
-            writeError(of: command, code: "NetConnection.Call.Failed", "Already connected.")
+            writeCallFailed(command, "Already connected.")
             return nil
         }
         let request = ConnectRequest(command)
@@ -218,7 +218,7 @@ extension RTMPServerSession {
 
     /// FMLE waits for onFCPublish, and some hardware refuses one without a transaction id.
     private mutating func receivedFCPublish(_ command: RTMPCommand) {
-        writeResult(of: command, .null, .undefined)
+        writeResult(of: command)
         let information: AMF0Object = ["code": "NetStream.Publish.Start", "description": "FCPublish"]
         write(RTMPCommand(name: "onFCPublish", arguments: [.object(information)]))
     }
@@ -226,11 +226,11 @@ extension RTMPServerSession {
     /// Ids count from 1: GStreamer takes 0 for an error.
     private mutating func receivedCreateStream(_ command: RTMPCommand) {
         guard streamCount < Self.maximumStreamCount else {
-            writeError(of: command, code: "NetConnection.Call.Failed", "Too many streams.")
+            writeCallFailed(command, "Too many streams.")
             return
         }
         streamCount += 1
-        writeResult(of: command, .null, .number(Double(streamCount)))
+        writeResult(of: command, .number(Double(streamCount)))
     }
 
     /// Some encoders publish on stream 0, or on one they never created: they are answered where they asked.
@@ -304,9 +304,7 @@ extension RTMPServerSession {
     public mutating func rejectConnect(description: String) {
         guard let connect else { return }
         let information = Self.status(.error, "NetConnection.Connect.Rejected", description)
-        write(
-            RTMPCommand(
-                name: "_error", transactionID: connect.transactionID, arguments: [.object(information)]))
+        write(RTMPCommand(name: "_error", transactionID: connect.transactionID, arguments: [.object(information)]))
     }
 
     /// `publish` is granted: media may come, and the larger limits hold.
@@ -357,17 +355,15 @@ extension RTMPServerSession {
         writeControl(RTMPMessageType.userControl, [UInt8(event >> 8), UInt8(truncatingIfNeeded: event)] + data)
     }
 
-    private mutating func writeResult(of command: RTMPCommand, _ object: AMF0Value, _ value: AMF0Value) {
+    private mutating func writeResult(of command: RTMPCommand, _ value: AMF0Value = .undefined) {
         guard command.transactionID != 0 else { return }
-        write(RTMPCommand(name: "_result", transactionID: command.transactionID, object: object, arguments: [value]))
+        write(RTMPCommand(name: "_result", transactionID: command.transactionID, arguments: [value]))
     }
 
-    private mutating func writeError(of command: RTMPCommand, code: String, _ description: String) {
+    private mutating func writeCallFailed(_ command: RTMPCommand, _ description: String) {
         guard command.transactionID != 0 else { return }
-        write(
-            RTMPCommand(
-                name: "_error", transactionID: command.transactionID,
-                arguments: [.object(Self.status(.error, code, description))]))
+        let information = Self.status(.error, "NetConnection.Call.Failed", description)
+        write(RTMPCommand(name: "_error", transactionID: command.transactionID, arguments: [.object(information)]))
     }
 
     private mutating func writeStatus(_ level: StatusLevel, _ code: String, _ description: String, _ streamID: UInt32) {
