@@ -5,7 +5,10 @@ public struct RTMPMetrics {
     let connections: Counter
     let protocolErrors: Counter
     let receivedBytes: Counter
-    private let dropped: [String: Counter]
+    private let malformed: Counter
+    private let unconfigured: Counter
+    private let unsupported: Counter
+    private let otherTracks: Counter
 
     public init(_ registry: MetricsRegistry) {
         connections = registry.counter("stagedoor_rtmp_connections_total", "RTMP connections accepted.").shard()
@@ -13,18 +16,20 @@ public struct RTMPMetrics {
             "stagedoor_rtmp_protocol_errors_total", "RTMP connections ended because of malformed input."
         ).shard()
         receivedBytes = registry.counter("stagedoor_rtmp_received_bytes_total", "Bytes read from RTMP connections.").shard()
-        dropped = ["malformed", "unconfigured", "unsupported", "other_track"].reduce(into: [:]) { counters, reason in
-            counters[reason] = registry.counter(
+        func dropped(_ reason: String) -> Counter {
+            registry.counter(
                 "stagedoor_rtmp_media_dropped_total", "Media messages or tracks that were not forwarded.", ["reason": reason]
             ).shard()
         }
+        (malformed, unconfigured) = (dropped("malformed"), dropped("unconfigured"))
+        (unsupported, otherTracks) = (dropped("unsupported"), dropped("other_track"))
     }
 
     /// What one publish has dropped, added up at its end.
     func count(_ counters: PipelineCounters) {
-        dropped["malformed"]?.increment(by: counters.malformed)
-        dropped["unconfigured"]?.increment(by: counters.unconfigured)
-        dropped["unsupported"]?.increment(by: counters.unsupported)
-        dropped["other_track"]?.increment(by: counters.otherTracks)
+        malformed.increment(by: counters.malformed)
+        unconfigured.increment(by: counters.unconfigured)
+        unsupported.increment(by: counters.unsupported)
+        otherTracks.increment(by: counters.otherTracks)
     }
 }

@@ -11,7 +11,7 @@ public import Wire
 /// connection's buffer. What the inspector refuses ends the publish.
 public final class RTMPPublishPipeline {
     public let publication: Publication
-    public var counters: PipelineCounters { counted }
+    public private(set) var counters = PipelineCounters()
     /// Called whenever a frame with advancing media time has come: proof that this publisher is alive (docs/design.md 7.3).
     var onProgress: ((MonotonicTime) -> Void)?
     /// Called once, when what the contract needs has been forwarded for long enough to call this a publish.
@@ -26,7 +26,6 @@ public final class RTMPPublishPipeline {
     private var furthestAudio: Duration?
     private var gate: PublishGate
     private var hasStarted = false
-    private var counted = PipelineCounters()
     private var metadata: StreamMetadata?
     private var passedOver = PassedOverTracks()
     private var toldPassedOver: MonotonicTime?
@@ -49,10 +48,10 @@ public final class RTMPPublishPipeline {
     /// - Returns: what ends the publish.
     public func receiveVideo(_ message: UnsafeRawBufferPointer, timestamp: Int64, arrival: MonotonicTime) -> Refusal? {
         // Counted beside the object: an access to it that lasts as long as the call would be checked.
-        var counters = counted
-        let refusal = unsafe video.receive(message, timestamp: timestamp, arrival: arrival, &counters)
-        let isFrame = counters.videoFrames > counted.videoFrames
-        counted = counters
+        var counted = counters
+        let refusal = unsafe video.receive(message, timestamp: timestamp, arrival: arrival, &counted)
+        let isFrame = counted.videoFrames > counters.videoFrames
+        counters = counted
         guard isFrame, let time = video.lastMediaTime else { return refusal }
         if !hasStarted {
             let ticks = time.timestamp(for: .video)
@@ -68,10 +67,10 @@ public final class RTMPPublishPipeline {
     /// - Parameter timestamp: unwrapped milliseconds.
     /// - Returns: what ends the publish.
     public func receiveAudio(_ message: UnsafeRawBufferPointer, timestamp: Int64, arrival: MonotonicTime) -> Refusal? {
-        var counters = counted
-        let refusal = unsafe audio.receive(message, timestamp: timestamp, arrival: arrival, &counters)
-        let isFrame = counters.audioFrames > counted.audioFrames
-        counted = counters
+        var counted = counters
+        let refusal = unsafe audio.receive(message, timestamp: timestamp, arrival: arrival, &counted)
+        let isFrame = counted.audioFrames > counters.audioFrames
+        counters = counted
         guard isFrame, let time = audio.lastMediaTime else { return refusal }
         if !hasStarted { startIf(gate.audioForwarded(mediaTime: time.timestamp(for: .audio)) != nil) }
         if furthestAudio.map({ time > $0 }) ?? true {
@@ -98,7 +97,7 @@ public final class RTMPPublishPipeline {
         let refusal = video.secondPassed(at: now)
         if toldPassedOver.map({ now - $0 >= Self.passedOverInterval }) ?? true { tellPassedOver(at: now) }
         guard refusal == nil, let inspector else { return refusal }
-        if counted.malformed + counted.unconfigured > 0 { inspector.unreadableMedia(arrival: now) }
+        if counters.malformed + counters.unconfigured > 0 { inspector.unreadableMedia(arrival: now) }
         let finding = inspector.timePassed(now)
         // It takes up new rules now.
         gate.needsBothTracks = inspector.needsBothTracks
