@@ -25,8 +25,8 @@ final class MediaReceiver {
     private let maximumBitrate: Int
     private let ssrc: UInt32
     private var lastReport: MonotonicTime = .zero
-    private var lastForwarded: [MonotonicTime] = [.zero, .zero]
-    private var isMuted = [false, false]
+    private var videoFlow = TrackFlow(at: .zero)
+    private var audioFlow = TrackFlow(at: .zero)
     /// Where media flows while the lease is ours.
     private var outlet: Outlet?
     private var gathered = GatheredRun()
@@ -51,7 +51,7 @@ final class MediaReceiver {
     /// The lease is ours: media flows into `publication` from now on.
     func begin(_ publication: Publication, inspector: (any PacketInspector)?, at now: MonotonicTime) {
         outlet = Outlet(publication, inspector)
-        lastForwarded = [now, now]
+        (videoFlow, audioFlow) = (TrackFlow(at: now), TrackFlow(at: now))
         wantKeyframes()
     }
 
@@ -150,11 +150,11 @@ final class MediaReceiver {
     }
 
     private func unmute(_ track: TrackID, startsKeyframe: Bool, at now: MonotonicTime) {
-        let slot = track.kind == .video ? 0 : 1
-        lastForwarded[slot] = now
-        guard isMuted[slot] else { return }
-        isMuted[slot] = false
-        guard track.kind == .video else { return tellSinks(.audio, isMuted: false) }
+        guard track.kind == .video else {
+            if audioFlow.forwarded(at: now) { tellSinks(.audio, isMuted: false) }
+            return
+        }
+        guard videoFlow.forwarded(at: now) else { return }
         for index in reception.layers.indices { reception.layers[index].keyframes.resume(wantsKeyframe: !startsKeyframe) }
         tellSinks(.video, isMuted: false)
     }
@@ -229,7 +229,7 @@ extension MediaReceiver {
     private func requestKeyframes(at now: MonotonicTime, into parts: inout ByteWriter) {
         guard canRequestKeyframe else { return }
         for layer in reception.layers.indices {
-            guard let media = video(layer: layer), reception.layers[layer].keyframes.isDue(at: now) else { continue }
+            guard let media = mediaSource(ofLayer: layer), reception.layers[layer].keyframes.isDue(at: now) else { continue }
             PictureLossIndication(senderSSRC: ssrc, mediaSSRC: reception.sources[media].ssrc).write(into: &parts)
             metrics.keyframeRequests.increment()
         }
@@ -251,7 +251,7 @@ extension MediaReceiver {
         ReceiverReport(ssrc: ssrc, reports: blocks).write(into: &writer)
         if isReportDue {
             SourceDescription(chunks: [.init(ssrc: ssrc, cname: "stagedoor")]).write(into: &writer)
-            let media = reception.layers.indices.compactMap { video(layer: $0) }
+            let media = reception.layers.indices.compactMap { mediaSource(ofLayer: $0) }
             if offer.video.hasFeedback("goog-remb"), !media.isEmpty {
                 ReceiverEstimatedMaximumBitrate(
                     senderSSRC: ssrc, bitsPerSecond: UInt64(bitrateLimit), ssrcs: media.map { reception.sources[$0].ssrc }
@@ -306,27 +306,24 @@ extension MediaReceiver {
         }
     }
 
-    /// The media source of a layer, once something came from it.
-    private func video(layer: Int) -> Int? {
+    /// The index of a layer's media source, once something came from it.
+    private func mediaSource(ofLayer layer: Int) -> Int? {
         reception.sources.indices.last {
             reception.sources[$0].track == TrackID(.video, layer: UInt8(layer)) && reception.sources[$0].role == .media
                 && reception.sources[$0].lastArrival != .zero
         }
     }
 
-    /// A track that was never begun or falls silent while the session lives is muted, not ended.
     private func noteSilence(at now: MonotonicTime) {
         guard let publication else { return }
         publication.tick(at: now)
         nameLayers(of: publication)
-        let offered: [TrackID] = offer.audio == nil ? [.video] : [.video, .audio]
-        for (slot, track) in offered.enumerated() where !isMuted[slot] && now - lastForwarded[slot] >= Self.muteSilence {
-            isMuted[slot] = true
-            if track.kind == .video { for index in reception.layers.indices { reception.layers[index].keyframes.pause() } }
-            tellSinks(track, isMuted: true)
+        if videoFlow.fellSilent(at: now) {
+            for index in reception.layers.indices { reception.layers[index].keyframes.pause() }
+            tellSinks(.video, isMuted: true)
         }
+        if offer.audio != nil, audioFlow.fellSilent(at: now) { tellSinks(.audio, isMuted: true) }
     }
 
     private static let reportPeriod: Duration = .seconds(1)
-    private static let muteSilence: Duration = .seconds(2)
 }
