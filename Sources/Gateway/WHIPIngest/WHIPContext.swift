@@ -45,7 +45,7 @@ public final class WHIPContext: Sendable {
             $0.ending = (reason, EventLoop.monotonicNow())
         }
         // Its story is asked for from here on, and has its verdict.
-        directory.remove(entry)
+        directory.finish(entry)
         transport.remove(entry)
         let actions = entry.publish.withLock { $0.ended(reason) }
         SessionLog.ended(entry)

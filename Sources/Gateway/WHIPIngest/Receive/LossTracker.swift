@@ -49,8 +49,8 @@ struct LossTracker {
     private(set) var roundTrip: Duration?
     /// Packets that have not come, or too late: given up, or left out by a jump.
     private(set) var lost = 0
-    /// How many of them have been taken.
-    private var taken = 0
+    /// How many of them `takeLost` has told.
+    private var toldLost = 0
     /// Packets that a NACK brought in time.
     private(set) var recovered = 0
 
@@ -141,8 +141,8 @@ struct LossTracker {
 
     /// How many were lost since the last call: beyond NACK there is only a keyframe.
     mutating func takeLost() -> Int {
-        defer { taken = lost }
-        return lost - taken
+        defer { toldLost = lost }
+        return lost - toldLost
     }
 
     /// The session is over: what is missing now never comes.

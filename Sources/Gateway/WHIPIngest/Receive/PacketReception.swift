@@ -81,12 +81,11 @@ struct PacketReception {
         at now: MonotonicTime
     ) -> ReceivedPacket? {
         let track = sources[index].track
-        guard let entry = sources[index].take(number, header.timestamp, isRetransmission: isRetransmission, at: now) else {
-            return nil
-        }
+        guard let unwrapped = sources[index].take(number, header.timestamp, isRetransmission: isRetransmission, at: now)
+        else { return nil }
         let packet = unsafe MediaPacket(
-            sequenceNumber: entry.sequenceNumber, timestamp: entry.timestamp, marker: header.marker, payload: payload)
-        var received = ReceivedPacket(packet: packet, track: track, arrival: entry.arrival)
+            sequenceNumber: unwrapped.sequenceNumber, timestamp: unwrapped.timestamp, marker: header.marker, payload: payload)
+        var received = ReceivedPacket(packet: packet, track: track, arrival: unwrapped.arrival)
         guard !received.isTooLate, unsafe !payload.isEmpty else { return received }
         if track.kind == .video {
             admitVideo(&received, from: index, at: now)

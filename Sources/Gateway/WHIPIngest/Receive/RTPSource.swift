@@ -11,8 +11,8 @@ struct RTPSource {
         case retransmission(of: Int)
     }
 
-    /// A packet of this source: its unwrapped number and time, and whether it was expected.
-    struct Entry {
+    /// A packet's number and time, which never wrap, and whether it was expected.
+    struct Unwrapped {
         let sequenceNumber: Int64
         let timestamp: Int64
         let arrival: LossTracker.Arrival
@@ -42,12 +42,12 @@ struct RTPSource {
 
     /// Takes a packet of this source, however it came.
     /// - Returns: nil for a duplicate, and for another layer's packet.
-    mutating func take(_ number: UInt16, _ rtpTime: UInt32, isRetransmission: Bool, at now: MonotonicTime) -> Entry? {
+    mutating func take(_ number: UInt16, _ rtpTime: UInt32, isRetransmission: Bool, at now: MonotonicTime) -> Unwrapped? {
         let sequenceNumber = isRetransmission ? numbers.extend(number) : numbers.unwrap(number)
         let arrival = losses.received(sequenceNumber, timestamp: rtpTime, at: now)
         if arrival == .duplicate || arrival == .foreign { return nil }
         statistics.received(sequenceNumber, timestamp: rtpTime, arrival: now, clockRate: clockRate)
-        return Entry(sequenceNumber: sequenceNumber, timestamp: timestamps.unwrap(rtpTime), arrival: arrival)
+        return Unwrapped(sequenceNumber: sequenceNumber, timestamp: timestamps.unwrap(rtpTime), arrival: arrival)
     }
 
     private static let maximumUnanswered = 256

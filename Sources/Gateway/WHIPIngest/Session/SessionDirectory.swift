@@ -39,14 +39,14 @@ public final class SessionDirectory: Sendable {
     /// A session was claimed: it counts as pending no longer.
     func noLongerPending(_ entry: SessionEntry) { pending.withLock { $0.remove(entry) } }
 
-    /// A session is found no longer.
+    /// A session is found no longer, and nothing of it is kept.
     func forget(_ entry: SessionEntry) {
         noLongerPending(entry)
         byID[entry.id] = nil
     }
 
     /// An ended session is found no longer; its story is kept for a while.
-    func remove(_ entry: SessionEntry) {
+    func finish(_ entry: SessionEntry) {
         forget(entry)
         finished.withLock { finished in
             if finished.count >= Self.maximumFinished { finished.removeFirst() }
@@ -71,7 +71,7 @@ struct PendingSessions: Sendable {
     var count: Int { byParticipant.count }
     var entries: [SessionEntry] { Array(byParticipant.values) }
 
-    mutating func add(_ entry: SessionEntry) -> (Bool, SessionEntry?) {
+    mutating func add(_ entry: SessionEntry) -> (isAdded: Bool, replaced: SessionEntry?) {
         let stage = entry.grant.stageID
         let replaced = byParticipant[entry.grant.participant]
         if replaced == nil, countByStage[stage, default: 0] >= Self.maximumPerStage { return (false, nil) }
