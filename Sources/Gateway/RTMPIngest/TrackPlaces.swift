@@ -81,7 +81,7 @@ struct TrackPlaces {
         return isContested ? false : decide()
     }
 
-    /// A new track's place in the list; nil when there are too many of them.
+    /// Where a track stands in the list, which a new one is put at the end of; nil when there are too many.
     private mutating func index(of id: UInt8) -> Int? {
         if let index = tracks.firstIndex(where: { $0.id == id }) { return index }
         guard tracks.count < Self.maximumTrackCount else { return nil }

@@ -18,7 +18,7 @@ public enum RTMPEvent {
 
 /// One media message. `payload` is valid until the session is asked for the next event.
 @safe public struct RTMPMedia {
-    /// Unwrapped milliseconds: never negative steps of 2^32.
+    /// Unwrapped milliseconds: they go on where the 32 bits of a message begin anew.
     public var timestamp: Int64
     /// The message's body, where it lies.
     public var payload: UnsafeRawBufferPointer

@@ -3,7 +3,7 @@ import FLV
 
 /// One message, put together from its chunks (RTMP 1.0 §6.1).
 ///
-/// `payload` lies in the input or in the reader's own buffer: it is valid until the reader is asked for the next message.
+/// `payload` lies in the input or in a buffer that the reader holds: it is valid until the reader is asked for the next message.
 @safe public struct RTMPMessage {
     /// One of `RTMPMessageType`, or any other number.
     public var type: UInt8
