@@ -9,12 +9,10 @@ import Wire
 /// The audio of one RTMP publish: AAC goes through the transcoder and comes back as Opus, Opus passes. Tracks beside track 0 are
 /// passed over. Confined.
 final class AudioTrackFeed {
-    /// Stamps are whole milliseconds, Opus frames need not be: a packet this near to the end of the last one begins there.
-    /// In ticks: 10 ms.
-    static let continuityTolerance: UInt64 = 480
-    static let transcodedPacketTicks: Int64 = 960
+    /// Of a packet of 20 ms, as the transcoder makes them.
+    private static let transcodedPacketTicks: Int64 = 960
     /// Raw AAC frames have at most 6,144 bits a channel.
-    static let maximumFrameByteCount = 8_192
+    private static let maximumFrameByteCount = 8_192
 
     private enum Configuration: Equatable {
         case aac(AudioSpecificConfig)
@@ -198,7 +196,8 @@ final class AudioTrackFeed {
             return
         }
         var start = mediaTime.timestamp(for: .audio)
-        if let end = opusEnd, (start &- end).magnitude <= Self.continuityTolerance { start = end }
+        // Stamps are whole milliseconds, Opus frames need not be: one this near to the end of the last begins there.
+        if let end = opusEnd, (start &- end).magnitude <= AudioFrameWriter.continuityTolerance { start = end }
         opusEnd = start &+ Int64(samples)
         unsafe writer.write(packet, at: start, tickCount: Int64(samples), arrival: arrival)
     }

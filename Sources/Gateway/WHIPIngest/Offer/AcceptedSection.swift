@@ -133,7 +133,6 @@ extension AcceptedSection {
     ) throws(Refusal) -> (RTPMap, FormatParameters?, String) {
         let candidates = formats.maps.filter { $0.isEncoding("H264", clockRate: 90_000) }
             .map { (map: $0, parameters: formats.parameters(of: $0.payloadType)) }
-        guard !candidates.isEmpty else { throw Refusal(.noH264) }
         let ranked = candidates.enumerated().map { (rank: rank($1.parameters), index: $0, candidate: $1) }
         guard let best = ranked.min(by: { ($0.rank, $0.index) < ($1.rank, $1.index) })?.candidate else { throw Refusal(.noH264) }
         let profile = profileLevelID(best.parameters)
