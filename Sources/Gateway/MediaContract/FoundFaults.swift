@@ -8,7 +8,7 @@ struct FoundFaults {
         var action: ContractAction
         var foundAt: MonotonicTime
         var count = 1
-        var warnedAt: MonotonicTime?
+        var warnings = Allowance(1, then: FoundFaults.warningInterval)
         /// Nobody has found it since it was judged anew.
         var isMended = false
 
@@ -49,10 +49,7 @@ struct FoundFaults {
             index = entries.count
             entries.append(Entry(finding: finding, action: action, foundAt: now))
         }
-        guard action == .warn else { return false }
-        if let last = entries[index].warnedAt, now - last < Self.warningInterval { return false }
-        entries[index].warnedAt = now
-        return true
+        return action == .warn && entries[index].warnings.take(at: now)
     }
 
     /// How often a fault was found since it was last told.
