@@ -27,6 +27,13 @@ public import Wire
 
     /// Bytes of RTP payload.
     @inlinable public var payloadByteCount: Int { unsafe Int(headCount) + payload.count }
+
+    /// Copies the RTP payload behind `bytes`.
+    @inlinable
+    public func appendPayload(to bytes: inout [UInt8]) {
+        for index in 0..<UInt32(headCount) { bytes.append(UInt8(truncatingIfNeeded: head >> (8 * index))) }
+        unsafe bytes.append(contentsOf: payload)
+    }
 }
 
 /// What a sink must know of the packets it is handed together: those of one access unit, audio frame or datagram.

@@ -35,8 +35,7 @@ final class MediaBlock: Sendable {
 
         mutating func append(_ packet: MediaPacket) {
             let start = bytes.count
-            for index in 0..<UInt32(packet.headCount) { bytes.append(UInt8(truncatingIfNeeded: packet.head >> (8 * index))) }
-            unsafe bytes.append(contentsOf: packet.payload)
+            packet.appendPayload(to: &bytes)
             packets.append(
                 Packet(
                     sequenceNumber: packet.sequenceNumber, timestamp: packet.timestamp, marker: packet.marker,

@@ -46,8 +46,7 @@ final class RecordingBlock: Sendable {
 
         private mutating func append(_ packet: MediaPacket, of kind: MediaKind) {
             let start = bytes.count
-            for index in 0..<UInt32(packet.headCount) { bytes.append(UInt8(truncatingIfNeeded: packet.head >> (8 * index))) }
-            unsafe bytes.append(contentsOf: packet.payload)
+            packet.appendPayload(to: &bytes)
             entries.append(
                 .packet(
                     kind, sequenceNumber: packet.sequenceNumber, timestamp: packet.timestamp, marker: packet.marker,
