@@ -1,7 +1,7 @@
 import Wire
 
 /// How many lines strangers may cause: ten a second of each kind. What is left out is counted, and one line gives
-/// the count when the second is over. Sans-IO.
+/// the count when the second is over: so it counts by seconds, not by an `Allowance`. Sans-IO.
 ///
 /// Kinds are literals of the program (`Log.strangerEvent` takes no other), so that there are few.
 struct StrangerLines {

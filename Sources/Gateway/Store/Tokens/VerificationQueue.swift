@@ -15,7 +15,7 @@ struct VerificationQueue<Job> {
     static var maximumWaiting: Int { 1_024 }
     /// Sources whose failures are counted, at most.
     static var maximumSources: Int { 20_000 }
-    /// How long failures are counted together, and a source is closed by them.
+    /// How long failures are counted together, and a source is closed by them: by an `Allowance` it would be open again for one.
     static var window: Duration { .seconds(60) }
 
     private var waiting: [Source: [Job]] = [:]
