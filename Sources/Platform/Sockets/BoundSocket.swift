@@ -20,7 +20,7 @@ public struct BoundSocket: Sendable {
 
     /// Adopts a descriptor that is bound already (socket activation, hand-over).
     public init(adopting descriptor: OwnedDescriptor, _ transport: Transport) throws(SystemError) {
-        guard let address = SocketAddress(shim_local_address(descriptor.number)) else { throw SystemError(call: "getsockname") }
+        guard let address = descriptor.localAddress else { throw SystemError(call: "getsockname") }
         (self.descriptor, self.transport, localAddress) = (descriptor, transport, address)
     }
 
@@ -93,24 +93,8 @@ public final class OwnedDescriptor: Sendable {
     /// (`TCPListener`). Whoever waits to be accepted is cut off; others may listen at its address meanwhile.
     public func refuseConnections() { _ = shutdown(number, CInt(SHUT_RDWR)) }
 
-    /// A TCP socket that has begun to connect.
-    convenience init(connectingTo address: SocketAddress) throws(SystemError) {
-        let family = address.ip.isV4 ? AF_INET : AF_INET6
-        let number = shim_socket(family, CInt(SOCK_STREAM.rawValue))
-        if number < 0 { throw SystemError(call: "socket") }
-        self.init(number)
-        var plain = address.shim
-        if unsafe shim_connect(number, family, &plain) < 0, errno != EINPROGRESS { throw SystemError(call: "connect \(address)") }
-    }
-
     deinit { close(number) }
 
-    /// The kernel's smoothed time to the peer of a TCP connection and back (TCP_INFO); nil when it does not know.
-    var roundTrip: Duration? {
-        var information = tcp_info()
-        var length = socklen_t(MemoryLayout<tcp_info>.size)
-        let status = unsafe getsockopt(number, CInt(IPPROTO_TCP), TCP_INFO, &information, &length)
-        guard status == 0, information.tcpi_rtt > 0 else { return nil }
-        return .microseconds(Int64(information.tcpi_rtt))
-    }
+    /// Ours, as the kernel says; nil for an unknown family.
+    var localAddress: SocketAddress? { SocketAddress(shim_local_address(number)) }
 }

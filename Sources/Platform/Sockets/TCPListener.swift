@@ -90,7 +90,7 @@ public final class TCPListener {
     }
 
     private func accepted(_ connection: OwnedDescriptor, from peer: shim_address) {
-        guard let remote = SocketAddress(peer), let local = SocketAddress(shim_local_address(connection.number)) else { return }
+        guard let remote = SocketAddress(peer), let local = connection.localAddress else { return }
         onAccept(AcceptedConnection(descriptor: connection, remoteAddress: remote, localAddress: local, tls: tls))
     }
 

@@ -1,6 +1,4 @@
-import CShim
 public import EventLoop
-import Glibc
 public import OpenSSL
 public import Wire
 
@@ -103,9 +101,8 @@ public final class TCPStream {
     ) throws(SystemError) {
         let connection = try OwnedDescriptor(connectingTo: address)
         (self.loop, descriptor, phase, remoteAddress) = (loop, connection, .connecting, address)
-        localAddress = SocketAddress(shim_local_address(connection.number)) ?? SocketAddress(.anyV4, port: 0)
+        localAddress = connection.localAddress ?? SocketAddress(.anyV4, port: 0)
         buffers = loop.resource { StreamBuffers() }
-        shim_tune_stream(connection.number, UInt32(Self.userTimeout.milliseconds))
         tlsOnceConnected = context.map { ($0, serverName ?? "\(address.ip)") }
         // It becomes writable when it has connected, or has not: then it has an error.
         writeWatch = loop.watch(descriptor: connection.number, for: .write) { [unowned self] in connected() }
@@ -149,8 +146,7 @@ public final class TCPStream {
 
     private func connected() {
         guard let descriptor else { return }
-        let code = shim_option(descriptor.number, SOL_SOCKET, SO_ERROR)
-        guard code == 0 else { return end(.connectFailed(code)) }
+        if let fault = descriptor.connectFault { return end(.connectFailed(fault)) }
         writeWatch = nil
         phase = .open
         watchReading()
@@ -193,15 +189,13 @@ public final class TCPStream {
     /// Reads once. Nil when there is nothing, or when the stream has come to an end, which is then dealt with.
     private func receive(into buffer: UnsafeMutableRawBufferPointer) -> Int? {
         guard let descriptor else { return nil }
-        let count = unsafe recv(descriptor.number, buffer.baseAddress, buffer.count, 0)
-        if count > 0 {
+        switch unsafe descriptor.receive(into: buffer) {
+        case .bytes(let count):
             if count == buffer.count { loop.leftMore() }
             return count
-        }
-        if count == 0 {
-            peerFinished()
-        } else if errno != EAGAIN && errno != EINTR {
-            end(.broken(errno))
+        case .nothing: break
+        case .finished: peerFinished()
+        case .broken(let fault): end(.broken(fault))
         }
         return nil
     }
@@ -384,10 +378,10 @@ public final class TCPStream {
     /// How many bytes the kernel took; nil when the stream is broken.
     private func transmit(_ bytes: UnsafeRawBufferPointer) -> Int? {
         guard let descriptor else { return nil }
-        let count = unsafe Glibc.send(descriptor.number, bytes.baseAddress, bytes.count, CInt(MSG_NOSIGNAL))
-        if count >= 0 { return count }
-        if errno == EAGAIN || errno == EINTR { return 0 }
-        sendingFailed(errno)
+        switch unsafe descriptor.send(bytes) {
+        case .taken(let count): return count
+        case .broken(let fault): sendingFailed(fault)
+        }
         return nil
     }
 
@@ -450,7 +444,7 @@ public final class TCPStream {
         guard phase == .flushing, let descriptor else { return }
         phase = .lingering
         writeWatch = nil
-        shutdown(descriptor.number, CInt(SHUT_WR))
+        descriptor.sayFIN()
         if hasPeerFinished { return endSoon(.flushed) }
         startTimer(Self.maximumLingerTime) { $0.end(.flushed) }
     }
