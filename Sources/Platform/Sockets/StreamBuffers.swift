@@ -1,5 +1,3 @@
-import EventLoop
-
 /// Where the streams of one loop are read into: one at a time, so one place is enough for all.
 ///
 /// This is why streams sit on their descriptors and not on libevent's bufferevents: a bufferevent keeps at least 4 kB of input
@@ -39,33 +37,5 @@ final class StreamBuffers {
         unsafe left.withUnsafeBytes { unsafe window.copyMemory(from: $0) }
         left = []
         return unsafe all
-    }
-}
-
-/// Bytes that the kernel did not take at once, in order.
-struct WriteQueue {
-    private var bytes: [UInt8] = []
-    private var head = 0
-
-    var count: Int { bytes.count - head }
-    var isEmpty: Bool { head == bytes.count }
-
-    mutating func append(_ more: UnsafeRawBufferPointer) {
-        // Moves what is left to the front only when that is less than what has gone: every byte moves once at most.
-        if head > bytes.count / 2 {
-            bytes.removeSubrange(..<head)
-            head = 0
-        }
-        unsafe bytes.append(contentsOf: more)
-    }
-
-    func withFirst<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result {
-        unsafe bytes.withUnsafeBytes { unsafe body(UnsafeRawBufferPointer(rebasing: $0[head...])) }
-    }
-
-    mutating func removeFirst(_ count: Int) {
-        head += count
-        // An idle stream keeps no memory.
-        if isEmpty { (bytes, head) = ([], 0) }
     }
 }

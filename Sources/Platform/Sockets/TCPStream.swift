@@ -67,9 +67,7 @@ public final class TCPStream {
     private var unconsumed: [UInt8] = []
     private var isReadingPaused = false
     private var hasPeerFinished = false
-    private var pending = WriteQueue()
-    /// Sending failed with this errno; what had come before is still being read.
-    private var writeFault: CInt?
+    private var sending = SendingSide()
     /// Written before the TLS handshake was done.
     private var plaintextInWaiting: [UInt8] = []
     private var tls: TLSConnection?
@@ -111,13 +109,13 @@ public final class TCPStream {
     deinit { release() }
 
     /// Bytes written that the kernel has not taken yet.
-    public var pendingWriteBytes: Int { pending.count + plaintextInWaiting.count }
+    public var pendingWriteBytes: Int { sending.waitingByteCount + plaintextInWaiting.count }
 
     /// Delivers nothing until `resumeReading`. What TCP has room for still arrives, and no more.
     public func pauseReading() {
         isReadingPaused = true
         readWatch?.suspend()
-        if let writeFault { endSoon(.broken(writeFault)) }
+        if let fault = sending.fault { endSoon(.broken(fault)) }
     }
 
     /// Goes on reading; what was left unconsumed is delivered again in the next turn.
@@ -150,7 +148,7 @@ public final class TCPStream {
         writeWatch = nil
         phase = .open
         watchReading()
-        if !pending.isEmpty { flush() }
+        if !sending.isEmpty { flush() }
         guard phase == .open else { return }
         guard let (context, serverName) = tlsOnceConnected else { return onOpen() }
         startTLS(context, serverName: serverName)
@@ -201,9 +199,9 @@ public final class TCPStream {
     }
 
     private func peerFinished() {
-        if let writeFault { return end(.broken(writeFault)) }
+        if let fault = sending.fault { return end(.broken(fault)) }
         // A peer that only listens any more still gets what was written for it.
-        guard phase == .open ? onPeerFinished != nil : phase == .flushing && !pending.isEmpty else { return end(.peerFinished) }
+        guard phase == .open ? onPeerFinished != nil : phase == .flushing && !sending.isEmpty else { return end(.peerFinished) }
         hasPeerFinished = true
         readWatch?.suspend()
         if phase == .open { onPeerFinished?() }
@@ -353,42 +351,30 @@ public final class TCPStream {
 
     /// Sends bytes as they are to appear on the wire.
     private func send(_ bytes: UnsafeRawBufferPointer) {
-        guard writeFault == nil else { return }
-        var rest = unsafe bytes
-        if pending.isEmpty, phase != .connecting {
-            guard let count = unsafe transmit(bytes) else { return }
-            unsafe rest = UnsafeRawBufferPointer(rebasing: bytes[count...])
-            if unsafe rest.isEmpty { return }
+        switch unsafe sending.send(bytes, over: phase == .connecting ? nil : descriptor) {
+        case .done: break
+        case .broken(let fault): sendingFailed(fault)
+        case .waiting where sending.waitingByteCount > maximumPendingWriteBytes: endSoon(.tooMuchUnsent)
+        case .waiting: if phase != .connecting { awaitWritable() }
         }
-        unsafe pending.append(rest)
-        if pending.count > maximumPendingWriteBytes { return endSoon(.tooMuchUnsent) }
-        if phase != .connecting { awaitWritable() }
     }
 
     /// Sends what waits. Called when the descriptor is writable.
     private func flush() {
-        guard let count = unsafe pending.withFirst({ unsafe transmit($0) }) else { return }
-        pending.removeFirst(count)
-        guard pending.isEmpty else { return awaitWritable() }
-        writeWatch?.suspend()
-        if phase == .flushing { return flushed() }
-        onDrained()
-    }
-
-    /// How many bytes the kernel took; nil when the stream is broken.
-    private func transmit(_ bytes: UnsafeRawBufferPointer) -> Int? {
-        guard let descriptor else { return nil }
-        switch unsafe descriptor.send(bytes) {
-        case .taken(let count): return count
+        guard let descriptor else { return }
+        switch sending.flush(over: descriptor) {
+        case .waiting: awaitWritable()
         case .broken(let fault): sendingFailed(fault)
+        case .done:
+            writeWatch?.suspend()
+            if phase == .flushing { flushed() } else { onDrained() }
         }
-        return nil
     }
 
     /// Nothing more can be sent. What the peer sent before its reset is still read: its goodbye may be among it.
     private func sendingFailed(_ fault: CInt) {
         guard phase == .open, !isReadingPaused, !hasPeerFinished else { return endSoon(.broken(fault)) }
-        (writeFault, pending) = (fault, WriteQueue())
+        sending.giveUp(after: fault)
         writeWatch?.suspend()
     }
 
@@ -419,7 +405,7 @@ public final class TCPStream {
         (handshake, redelivery, unconsumed) = (nil, nil, [])
         startTimer(limit) { $0.end(.flushed) }
         if hasPeerFinished { readWatch?.suspend() } else { readWatch?.resume() }
-        if pending.isEmpty { flushed() }
+        if sending.isEmpty { flushed() }
     }
 
     /// Everything is with the kernel: the pause begins.
@@ -437,7 +423,7 @@ public final class TCPStream {
             tls.close()
             sendOutgoing(of: tls)
         }
-        if pending.isEmpty { finish() }
+        if sending.isEmpty { finish() }
     }
 
     private func finish() {
@@ -477,7 +463,7 @@ public final class TCPStream {
     /// Gives up the connection so that another loop may go on with it; the stream is closed then. Not from inside `onBytes`.
     /// - Returns: nil when that cannot be: TLS, bytes that wait to be sent, or an end under way.
     public func detach() -> DetachedConnection? {
-        guard phase == .open, tls == nil, pending.isEmpty, !hasPeerFinished, let descriptor else { return nil }
+        guard phase == .open, tls == nil, sending.isEmpty, !hasPeerFinished, let descriptor else { return nil }
         let connection = AcceptedConnection(descriptor: descriptor, remoteAddress: remoteAddress, localAddress: localAddress)
         defer { close() }
         return DetachedConnection(connection: connection, unread: unconsumed)
