@@ -51,8 +51,8 @@ public final class TCPStream {
 
     private enum Phase: Equatable {
         case connecting, open
-        /// `closeAfterFlush`: nothing more is delivered or taken; before and after our FIN.
-        case flushing, lingering
+        /// `closeAfterFlush`: nothing more is delivered or taken; `farewell` says how far it is.
+        case closing
         case closed
     }
 
@@ -72,12 +72,11 @@ public final class TCPStream {
     private var plaintextInWaiting: [UInt8] = []
     private var tls: TLSConnection?
     private var handshake: TLSHandshakeProgress?
+    private var farewell: Farewell?
     /// One deadline at a time: of flushing, of waiting before FIN, of lingering after it, of reporting a failure.
     private var timer: TimerWatch?
     /// Delivers what was kept, after `resumeReading`.
     private var redelivery: TimerWatch?
-    private var pauseBeforeFIN = Duration.zero
-    private var isFINDue = false
     /// A closing stream lives on without its owner until it is done.
     private var keepAlive: TCPStream?
     private var tlsOnceConnected: (context: TLSContext, serverName: String)?
@@ -173,7 +172,7 @@ public final class TCPStream {
             if handshake == nil { return readTLS() }
             stepHandshake()
         // Read and forgotten, so that the peer's bytes do not turn our FIN into a reset that takes our last words with it.
-        case .flushing, .lingering: _ = unsafe receive(into: buffers.ciphertext)
+        case .closing: _ = unsafe receive(into: buffers.ciphertext)
         case .connecting, .closed: break
         }
     }
@@ -201,7 +200,7 @@ public final class TCPStream {
     private func peerFinished() {
         if let fault = sending.fault { return end(.broken(fault)) }
         // A peer that only listens any more still gets what was written for it.
-        guard phase == .open ? onPeerFinished != nil : phase == .flushing && !sending.isEmpty else { return end(.peerFinished) }
+        guard phase == .open ? onPeerFinished != nil : !sending.isEmpty else { return end(.peerFinished) }
         hasPeerFinished = true
         readWatch?.suspend()
         if phase == .open { onPeerFinished?() }
@@ -367,7 +366,7 @@ public final class TCPStream {
         case .broken(let fault): sendingFailed(fault)
         case .done:
             writeWatch?.suspend()
-            if phase == .flushing { flushed() } else { onDrained() }
+            if phase == .closing { perform(farewell?.flushed()) } else { onDrained() }
         }
     }
 
@@ -386,9 +385,8 @@ public final class TCPStream {
 
     // MARK: - Ending
 
-    /// For flushing where nobody says otherwise, besides the waiting that was asked for; and for the peer's FIN after ours.
+    /// For flushing where nobody says otherwise, besides the waiting that was asked for.
     public static let maximumFlushTime = Duration.seconds(5)
-    private static let maximumLingerTime = Duration.seconds(2)
 
     /// Sends what waits, within the limit, then pauses, says FIN and waits for the peer's; `onClosed(.flushed)` follows.
     ///
@@ -400,39 +398,31 @@ public final class TCPStream {
             if phase == .connecting { close() }
             return
         }
-        (phase, pauseBeforeFIN, keepAlive) = (.flushing, pause, self)
+        (phase, farewell, keepAlive) = (.closing, Farewell(pause: pause), self)
         handshake?.cancel()
         (handshake, redelivery, unconsumed) = (nil, nil, [])
         startTimer(limit) { $0.end(.flushed) }
         if hasPeerFinished { readWatch?.suspend() } else { readWatch?.resume() }
-        if sending.isEmpty { flushed() }
+        if sending.isEmpty { perform(farewell?.flushed()) }
     }
 
-    /// Everything is with the kernel: the pause begins.
-    private func flushed() {
-        guard !isFINDue else { return finish() }
-        isFINDue = true
-        if pauseBeforeFIN == .zero { return sayGoodbye() }
-        startTimer(pauseBeforeFIN) { $0.sayGoodbye() }
-    }
-
-    /// With TLS the last record says that nothing follows.
-    private func sayGoodbye() {
-        startTimer(Self.maximumFlushTime) { $0.end(.flushed) }
-        if let tls, tls.isHandshakeCompleted {
-            tls.close()
-            sendOutgoing(of: tls)
+    private func perform(_ step: Farewell.Step?) {
+        switch step {
+        case .pause(let time): startTimer(time) { $0.perform($0.farewell?.pauseEnded()) }
+        case .sayNothingFollows:
+            startTimer(Self.maximumFlushTime) { $0.end(.flushed) }
+            if let tls, tls.isHandshakeCompleted {
+                tls.close()
+                sendOutgoing(of: tls)
+            }
+            if sending.isEmpty { perform(farewell?.flushed()) }
+        case .sayFIN:
+            writeWatch = nil
+            descriptor?.sayFIN()
+            if hasPeerFinished { return endSoon(.flushed) }
+            startTimer(Farewell.maximumLingerTime) { $0.end(.flushed) }
+        case nil: break
         }
-        if sending.isEmpty { finish() }
-    }
-
-    private func finish() {
-        guard phase == .flushing, let descriptor else { return }
-        phase = .lingering
-        writeWatch = nil
-        descriptor.sayFIN()
-        if hasPeerFinished { return endSoon(.flushed) }
-        startTimer(Self.maximumLingerTime) { $0.end(.flushed) }
     }
 
     private func startTimer(_ delay: Duration, _ body: @escaping (TCPStream) -> Void) {
@@ -442,7 +432,7 @@ public final class TCPStream {
     /// Ends the stream and calls `onClosed`. Only from the loop's own callbacks.
     private func end(_ reason: StreamClosure) {
         guard phase != .closed else { return }
-        let isClosing = phase == .flushing || phase == .lingering
+        let isClosing = phase == .closing
         phase = .closed
         let alive = keepAlive
         release()
