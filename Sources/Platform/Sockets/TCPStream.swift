@@ -36,7 +36,7 @@ public final class TCPStream {
     /// Ours, as the kernel says.
     public let localAddress: SocketAddress
     /// Whether TLS was begun, its handshake done or not.
-    public var isTLS: Bool { tls != nil }
+    public var isTLS: Bool { tls != nil && phase != .connecting }
     /// What both sides agreed to speak inside TLS (ALPN); nil before its handshake, and where the client said nothing that we know.
     public var applicationProtocol: String? { tls?.applicationProtocol }
     /// Whether what is read now is media, for which a loop with very many streams may rest (`EventLoop.longestRest`).
@@ -68,10 +68,8 @@ public final class TCPStream {
     private var isReadingPaused = false
     private var hasPeerFinished = false
     private var sending = SendingSide()
-    /// Written before the TLS handshake was done.
-    private var plaintextInWaiting: [UInt8] = []
-    private var tls: TLSConnection?
-    private var handshake: TLSHandshakeProgress?
+    /// Made before a stream has connected; the handshake begins when it has.
+    private var tls: StreamTLS?
     private var farewell: Farewell?
     /// One deadline at a time: of flushing, of waiting before FIN, of lingering after it, of reporting a failure.
     private var timer: TimerWatch?
@@ -79,7 +77,6 @@ public final class TCPStream {
     private var redelivery: TimerWatch?
     /// A closing stream lives on without its owner until it is done.
     private var keepAlive: TCPStream?
-    private var tlsOnceConnected: (context: TLSContext, serverName: String)?
 
     /// Reads an accepted connection from the next turn on, with its listener's TLS and options.
     public init(loop: EventLoop, accepted: AcceptedConnection) {
@@ -100,15 +97,15 @@ public final class TCPStream {
         (self.loop, descriptor, phase, remoteAddress) = (loop, connection, .connecting, address)
         localAddress = connection.localAddress ?? SocketAddress(.anyV4, port: 0)
         buffers = loop.resource { StreamBuffers() }
-        tlsOnceConnected = context.map { ($0, serverName ?? "\(address.ip)") }
         // It becomes writable when it has connected, or has not: then it has an error.
         writeWatch = loop.watch(descriptor: connection.number, for: .write) { [unowned self] in connected() }
+        if let context { prepareTLS(context, serverName: serverName ?? "\(address.ip)") }
     }
 
     deinit { release() }
 
     /// Bytes written that the kernel has not taken yet.
-    public var pendingWriteBytes: Int { sending.waitingByteCount + plaintextInWaiting.count }
+    public var pendingWriteBytes: Int { sending.waitingByteCount + (tls?.waitingByteCount ?? 0) }
 
     /// Delivers nothing until `resumeReading`. What TCP has room for still arrives, and no more.
     public func pauseReading() {
@@ -137,8 +134,8 @@ public final class TCPStream {
     private func release() {
         for watch in [readWatch, writeWatch, timer, redelivery] { watch?.cancel() }
         (readWatch, writeWatch, timer, redelivery) = (nil, nil, nil, nil)
-        handshake?.cancel()
-        (handshake, descriptor, place, keepAlive) = (nil, nil, nil, nil)
+        tls?.endHandshake()
+        (descriptor, place, keepAlive) = (nil, nil, nil)
     }
 
     private func connected() {
@@ -147,10 +144,9 @@ public final class TCPStream {
         writeWatch = nil
         phase = .open
         watchReading()
+        if let tls { return beginHandshake(of: tls) }
         if !sending.isEmpty { flush() }
-        guard phase == .open else { return }
-        guard let (context, serverName) = tlsOnceConnected else { return onOpen() }
-        startTLS(context, serverName: serverName)
+        if phase == .open { onOpen() }
     }
 
     // MARK: - Reading
@@ -168,9 +164,8 @@ public final class TCPStream {
     private func becameReadable() {
         switch phase {
         case .open:
-            if tls == nil { return readPlain() }
-            if handshake == nil { return readTLS() }
-            stepHandshake()
+            guard let tls else { return readPlain() }
+            if tls.isEstablished { read(through: tls) } else { stepHandshake(of: tls) }
         // Read and forgotten, so that the peer's bytes do not turn our FIN into a reset that takes our last words with it.
         case .closing: _ = unsafe receive(into: buffers.ciphertext)
         case .connecting, .closed: break
@@ -209,13 +204,17 @@ public final class TCPStream {
     /// Gives bytes to the parser, again and again while it makes progress, and keeps what it leaves.
     private func deliver(_ bytes: UnsafeRawBufferPointer) {
         var rest = unsafe bytes
-        let wasTLS = isTLS
+        let wasPlain = tls == nil
         while unsafe !rest.isEmpty, !isReadingPaused {
             let consumed = unsafe onBytes(rest)
             precondition((0...rest.count).contains(consumed), "a parser consumed what it was not given")
             guard phase == .open else { return }
             unsafe rest = UnsafeRawBufferPointer(rebasing: rest[consumed...])
-            if isTLS != wasTLS { return unsafe decryptFirst(rest) }
+            if wasPlain, let tls {
+                // It may lie in the window, where the plaintext will go.
+                tls.keepFirst(unsafe [UInt8](rest))
+                return stepHandshake(of: tls)
+            }
             if consumed == 0 { break }
         }
         // Whoever calls has emptied it.
@@ -241,48 +240,45 @@ public final class TCPStream {
         loop.assertOnLoop()
         precondition(tls == nil, "TLS starts once")
         guard phase == .open else { return }
-        do {
-            let connection = try TLSConnection(context, serverName: serverName)
-            tls = connection
-            handshake = TLSHandshakeProgress(loop: loop, isServer: context.isServer, remote: remoteAddress.ip) {
-                [unowned self] in end(.tlsHandshakeTimedOut)
-            }
-            // Inside `onBytes` nothing is kept yet: `deliver` goes on with what is left.
-            let first = unconsumed
-            unconsumed = []
-            if !first.isEmpty || !context.isServer { unsafe first.withUnsafeBytes { unsafe decryptFirst($0) } }
-        } catch {
-            endSoon(.tlsFailed(error))
-        }
+        prepareTLS(context, serverName: serverName)
+        if let tls { beginHandshake(of: tls) }
     }
 
-    /// Bytes that were read before TLS began.
-    private func decryptFirst(_ ciphertext: UnsafeRawBufferPointer) {
-        // They may lie in the window, where the plaintext will go.
-        handshake?.firstBytes = unsafe [UInt8](ciphertext)
-        stepHandshake()
+    private func prepareTLS(_ context: TLSContext, serverName: String?) {
+        do { tls = try StreamTLS(context, serverName: serverName) } catch { endSoon(.tlsFailed(error)) }
+    }
+
+    private func beginHandshake(of tls: StreamTLS) {
+        tls.beginHandshake(on: loop, with: remoteAddress.ip) { [unowned self] in end(.tlsHandshakeTimedOut) }
+        // Inside `onBytes` nothing is kept yet: `deliver` goes on with what is left.
+        tls.keepFirst(unconsumed)
+        unconsumed = []
+        if tls.hasNextStep { stepHandshake(of: tls) }
     }
 
     /// Some of the handshake's bytes are here: use them when it is this handshake's turn, and leave them unread until then.
-    private func stepHandshake() {
-        guard let handshake else { return }
+    private func stepHandshake(of tls: StreamTLS) {
         readWatch?.suspend()
-        handshake.perform { [weak self] in self?.takeTurn(in: handshake) }
+        tls.performInTurn { [weak self] in self?.takeTurn() }
     }
 
-    private func takeTurn(in handshake: TLSHandshakeProgress) {
-        if let first = handshake.takeFirstBytes() { unsafe first.withUnsafeBytes { unsafe decrypt($0) } } else { readTLS() }
+    private func takeTurn() {
+        guard let tls else { return }
+        if let first = tls.takeFirst() {
+            unsafe first.withUnsafeBytes { unsafe decrypt($0, by: tls) }
+        } else {
+            read(through: tls)
+        }
         if phase == .open { resumeWatching() }
     }
 
-    private func readTLS() {
+    private func read(through tls: StreamTLS) {
         let free = unsafe UnsafeMutableRawBufferPointer(rebasing: buffers.ciphertext.prefix(StreamBuffers.readBytes))
         guard let count = unsafe receive(into: free) else { return }
-        unsafe decrypt(UnsafeRawBufferPointer(rebasing: free[..<count]))
+        unsafe decrypt(UnsafeRawBufferPointer(rebasing: free[..<count]), by: tls)
     }
 
-    private func decrypt(_ ciphertext: UnsafeRawBufferPointer) {
-        guard let tls else { return }
+    private func decrypt(_ ciphertext: UnsafeRawBufferPointer, by tls: StreamTLS) {
         unsafe tls.receive(ciphertext)
         do {
             while phase == .open {
@@ -291,7 +287,9 @@ public final class TCPStream {
                 sendOutgoing(of: tls)
                 switch event {
                 case .needsMore: return
-                case .handshakeCompleted: handshakeCompleted()
+                case .handshakeCompleted:
+                    write(tls.takeWaiting())
+                    onOpen()
                 case .plaintext(let count): unsafe take(UnsafeRawBufferPointer(rebasing: room[..<count]))
                 case .closedByPeer: return peerFinished()
                 }
@@ -308,19 +306,9 @@ public final class TCPStream {
         unsafe deliver(buffers.join(&unconsumed, with: plaintext.count))
     }
 
-    private func handshakeCompleted() {
-        handshake?.cancel()
-        handshake = nil
-        let waiting = plaintextInWaiting
-        plaintextInWaiting = []
-        write(waiting)
-        onOpen()
-    }
-
-    private func sendOutgoing(of tls: TLSConnection) {
-        guard tls.hasOutgoing, phase != .closed else { return }
-        handshake?.hasAnswered = true
-        unsafe tls.takeOutgoing().withUnsafeBytes { unsafe send($0) }
+    private func sendOutgoing(of tls: StreamTLS) {
+        guard phase != .closed, let bytes = tls.takeOutgoing() else { return }
+        unsafe bytes.withUnsafeBytes { unsafe send($0) }
     }
 
     // MARK: - Writing
@@ -331,17 +319,12 @@ public final class TCPStream {
     public func write(_ bytes: UnsafeRawBufferPointer) {
         loop.assertOnLoop()
         guard phase == .open || phase == .connecting, unsafe !bytes.isEmpty else { return }
-        if phase == .connecting, tlsOnceConnected != nil { return unsafe plaintextInWaiting.append(contentsOf: bytes) }
-        if let tls {
-            guard handshake == nil else { return unsafe plaintextInWaiting.append(contentsOf: bytes) }
-            do {
-                unsafe try tls.write(bytes)
-                sendOutgoing(of: tls)
-            } catch {
-                endSoon(.tlsFailed(error))
-            }
-        } else {
-            unsafe send(bytes)
+        guard let tls else { return unsafe send(bytes) }
+        do {
+            unsafe try tls.write(bytes)
+            sendOutgoing(of: tls)
+        } catch {
+            endSoon(.tlsFailed(error))
         }
     }
 
@@ -399,8 +382,8 @@ public final class TCPStream {
             return
         }
         (phase, farewell, keepAlive) = (.closing, Farewell(pause: pause), self)
-        handshake?.cancel()
-        (handshake, redelivery, unconsumed) = (nil, nil, [])
+        tls?.endHandshake()
+        (redelivery, unconsumed) = (nil, [])
         startTimer(limit) { $0.end(.flushed) }
         if hasPeerFinished { readWatch?.suspend() } else { readWatch?.resume() }
         if sending.isEmpty { perform(farewell?.flushed()) }
@@ -411,7 +394,7 @@ public final class TCPStream {
         case .pause(let time): startTimer(time) { $0.perform($0.farewell?.pauseEnded()) }
         case .sayNothingFollows:
             startTimer(Self.maximumFlushTime) { $0.end(.flushed) }
-            if let tls, tls.isHandshakeCompleted {
+            if let tls {
                 tls.close()
                 sendOutgoing(of: tls)
             }
