@@ -74,6 +74,7 @@ public enum ParticipantFilter: Sendable {
 
 /// One thing to append to the history, made under the lock under which the state changed, and so in its order.
 public enum HistoryWrite: Codable, Equatable, Sendable {
+    /// Told again, it goes on: in a cluster it has no end as long as it is the stage's running one.
     case sessionBegan(StageSession)
     case sessionEnded(stageARN: String, sessionID: String, at: WallTime)
     /// The participant as it is now; replaces what was written of it in this session.

@@ -92,7 +92,7 @@ struct HistoryForwarder {
             [
                 schema.forwarded(ofStage: stageID), schema.sessions(ofStage: stageID),
                 schema.session(session.sessionID, ofStage: stageID),
-                schema.participants(ofStage: stageID, session: session.sessionID),
+                schema.participants(ofStage: stageID, session: session.sessionID), schema.runningSession(ofStage: stageID),
             ],
             origin.arguments + [
                 RedisArgument(session.sessionID), RedisArgument(hasBegun ? "\(start / 1_000)" : ""),

@@ -121,6 +121,8 @@ struct KeySchema: Sendable {
     func events(ofStage id: String, session: String, participantID: String) -> String {
         ofStage(id, "session:\(session):events:\(participantID)")
     }
+    /// The one that runs, as the leases know it (Gateway/Cluster).
+    func runningSession(ofStage id: String) -> String { ofStage(id, "session") }
     /// The prefix of the participant's latest recording that another node may go on with.
     func latestRecording(ofStage id: String, participantID: String) -> String { ofStage(id, "recording:\(participantID)") }
     /// The journal of the recording with that prefix.

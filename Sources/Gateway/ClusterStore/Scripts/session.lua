@@ -1,8 +1,12 @@
--- A session begins, or its end is known.
+-- A session begins, or its end is known. One that others had ended may go on, as where its node was away: while it is the stage's
+-- running one it has no end, whichever of both is told last.
 --
--- KEYS: forwarded, sessions, session, participants. ARGV: queue, number, session, its place in the order
+-- KEYS: forwarded, sessions, session, participants, the stage's running session. ARGV: queue, number, session, its place in the order
 -- in µs (empty when it began before), start in ns, end in ns (empty while it goes on), lifetime in s, µs before which the
 -- stage's sessions have expired.
+local runs = redis.call('HGET', KEYS[5], 'id') == ARGV[3]
+if runs then redis.call('HDEL', KEYS[3], 'end') end
+if runs and ARGV[6] ~= '' then return done('', ARGV[7]) end
 if ARGV[4] ~= '' then
     redis.call('ZADD', KEYS[2], 'NX', ARGV[4], ARGV[3])
     redis.call('HSETNX', KEYS[3], 'start', ARGV[5])

@@ -245,7 +245,8 @@ extension LeaseTable {
         let (isPublishing, ended) = (entry.isPublishing, ending(entry, now: now))
         (entry.isAnnounced, entry.isPublishing, entry.revivedGeneration, entry.joinedAt) = (false, false, generation, now)
         held[key] = entry
-        return ended + (isPublishing ? started(lease, now: now) : [])
+        return ended + beginning(again: lease.stageSessionID, ofStage: entry.grant.stageARN)
+            + (isPublishing ? started(lease, now: now) : [])
     }
 }
 
@@ -334,7 +335,8 @@ extension LeaseTable {
         guard let session = sessions[arn] else { return [] }
         let publishers = held.filter { $0.value.isAnnounced }.mapValues { $0.revivedGeneration ?? $0.lease.generation }
         let generation = nextGeneration(now)
-        return record(sessionOf: arn)
+        let again = beginning(again: session.record.sessionID, ofStage: arn)
+        return (again.isEmpty ? record(sessionOf: arn) : again)
             + viewers.move(
                 ofStage: arn, to: session.record.sessionID, isPresent: { publishers[$0] != nil }, now: now,
                 generation: { publishers[$0] ?? generation })
@@ -393,6 +395,12 @@ extension LeaseTable {
         sessions[stageARN]?.isRecorded = true
         sessions[stageARN]?.mayBeForgotten = false
         return [.sessionBegan(session.record)]
+    }
+
+    /// The session as it was told already: another node may have told of its end since, while nobody here was heard of.
+    private func beginning(again sessionID: String, ofStage arn: String) -> [HistoryWrite] {
+        guard let session = recordedSession(ofStage: arn), session.sessionID == sessionID else { return [] }
+        return [.sessionBegan(session)]
     }
 
     private mutating func announce(_ key: Key) -> [HistoryWrite] {
