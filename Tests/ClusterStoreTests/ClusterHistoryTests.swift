@@ -186,28 +186,6 @@ struct ClusterHistoryTests {
         embedded.close()
     }
 
-    /// Of one that others had ended, each may be told last.
-    @Test
-    func `a session that goes on has no end, and one that is over keeps it`() async throws {
-        let bench = try ClusterBench()
-        let node = try bench.node("a")
-        func end(after write: HistoryWrite, _ mark: String) async throws -> WallTime? {
-            // What comes behind it says that it has come.
-            node.store.record([write, Self.began(mark)])
-            try await eventually { try await node.read { try $0.session(mark, ofStage: Self.arn) } != nil }
-            return try #require(try await node.read { try $0.session("st-1", ofStage: Self.arn) }).endTime
-        }
-        let (begins, ends) = (Self.began("st-1"), HistoryWrite.sessionEnded(stageARN: Self.arn, sessionID: "st-1", at: Self.now))
-        #expect(try await end(after: begins, "st-a") == nil)
-        #expect(try await end(after: ends, "st-b") == Self.now)
-        #expect(try await end(after: begins, "st-c") == Self.now)
-        _ = try bench.ask("HSET", "sd:{one}:session", "id", "st-1")
-        #expect(try await end(after: begins, "st-d") == nil)
-        #expect(try await end(after: ends, "st-e") == nil)
-        _ = try bench.ask("HSET", "sd:{one}:session", "id", "st-2")
-        #expect(try await end(after: ends, "st-f") == Self.now)
-    }
-
     @Test
     func `one node at a time has a recording, until it is closed`() async throws {
         let bench = try ClusterBench()
