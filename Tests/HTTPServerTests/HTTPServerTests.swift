@@ -212,6 +212,19 @@ struct HTTPServerTests {
         withExtendedLifetime(clients) {}
     }
 
+    @Test func `who still takes an answer does not make way, however long ago it was answered`() throws {
+        let server = try ServerUnderTest { $0.maximumConnections = 2 }
+        let taking = try server.connect()
+        taking.takesOneReadAtATime()
+        taking.send("GET /huge HTTP/1.1\r\n\(Self.host)\r\n")
+        try #require(server.wait { !taking.received.isEmpty })
+        let kept = try server.connect()
+        kept.send("GET /kept HTTP/1.1\r\n\(Self.host)\r\n")
+        try #require(server.wait { kept.text.hasSuffix("GET /kept 0\n") })
+        #expect(try server.exchange("GET /new HTTP/1.1\r\n\(Self.close)\r\n").hasPrefix("HTTP/1.1 200"))
+        #expect(server.wait { kept.isClosed } && !taking.isClosed)
+    }
+
     @Test func `servers of one configuration share its cap, and the end of one gives its part back`() throws {
         let site = try ServerUnderTest { ($0.maximumConnections, $0.requestTimeout) = (3, .seconds(60)) }
         let clients = try (0..<2).map { _ in try site.connect() }

@@ -68,8 +68,8 @@ final class HTTPConnection {
         stream.onPeerFinished = nil
     }
 
-    /// A kept connection between two requests.
-    var isKeptIdle: Bool { phase == .idle && requestCount > 0 && parser.isIdle }
+    /// A kept connection between two requests, its answer with the kernel.
+    var isKeptIdle: Bool { phase == .idle && requestCount > 0 && parser.isIdle && stream.pendingWriteBytes == 0 }
 
     /// Nothing whole has come yet.
     var isNewcomer: Bool { requestCount == 0 && phase != .closing }
