@@ -16,19 +16,19 @@ struct AnswerPaceTests {
             (whole, 0, false),  // all of it: the client is idle
             (100, 1, false), (0, 0, false), (0, 100, false),
         ])
-    func `who takes enough has another while`(_ unsent: Int, _ left: Int, _ isEnough: Bool) {
-        #expect(AnswerPace(unsent: unsent, within: .seconds(60)).isEnough(left: left) == isEnough)
+    func `who takes enough has another while`(_ untaken: Int, _ left: Int, _ isEnough: Bool) {
+        #expect(AnswerPace(untaken: untaken, within: .seconds(60)).isEnough(left: left) == isEnough)
     }
 
     @Test func `who takes nothing never has another while, however short it is`() {
-        #expect(!AnswerPace(unsent: 100, within: .zero).isEnough(left: 100))
+        #expect(!AnswerPace(untaken: 100, within: .zero).isEnough(left: 100))
     }
 
     @Test func `all of it is taken in bounded time`() {
         var (left, time) = (Self.whole, Duration.zero)
-        let longest = AnswerPace(unsent: left, within: .seconds(60)).longestTime
+        let longest = AnswerPace(untaken: left, within: .seconds(60)).longestTime
         while left > 0 {
-            let pace = AnswerPace(unsent: left, within: .seconds(60))
+            let pace = AnswerPace(untaken: left, within: .seconds(60))
             left = max(0, left - Self.least)
             time += .seconds(60)
             #expect(left == 0 || pace.isEnough(left: left))

@@ -46,6 +46,24 @@ struct TCPStreamLimitsTests {
         #expect(server.wait { drained == 1 })
     }
 
+    @Test func `what the peer has not acknowledged waits, also where the kernel has it`() throws {
+        let server = try Server(loop: try EventLoop())
+        server.prepare = { stream in
+            stream.maximumPendingWriteBytes = 32 << 20
+            stream.write([UInt8](repeating: 7, count: 20_000_000))
+        }
+        let client = try server.connect()
+        client.stream.pauseReading()
+        try #require(server.wait { !server.accepted.isEmpty })
+        let stream = server.accepted[0]
+        #expect(stream.pendingWriteBytes > 0 && stream.unacknowledgedBytes > stream.pendingWriteBytes)
+        client.stream.resumeReading()
+        // No event tells of the last acknowledgement.
+        let ticks = server.loop.schedule(after: .zero, repeating: .milliseconds(5)) {}
+        #expect(server.wait { client.received.count == 20_000_000 && stream.unacknowledgedBytes == 0 })
+        ticks.cancel()
+    }
+
     @Test func `a peer that has closed its sending end still gets its answer`() throws {
         let loop = try EventLoop()
         let server = try Server(loop: loop)

@@ -2,9 +2,11 @@
 #include "shim_streams.h"
 
 #include <errno.h>
+#include <linux/sockios.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 int shim_socket(int family, int type) { return socket(family, type | SOCK_NONBLOCK | SOCK_CLOEXEC, 0); }
@@ -64,6 +66,11 @@ void shim_tune_stream(int descriptor, unsigned user_timeout) {
     shim_set_option(descriptor, IPPROTO_TCP, TCP_KEEPINTVL, 10);
     shim_set_option(descriptor, IPPROTO_TCP, TCP_KEEPCNT, 3);
     shim_set_option(descriptor, IPPROTO_TCP, TCP_USER_TIMEOUT, (int)user_timeout);
+}
+
+int shim_unacknowledged(int descriptor) {
+    int count = 0;
+    return ioctl(descriptor, SIOCOUTQ, &count) == 0 ? count : 0;
 }
 
 union descriptor_control {

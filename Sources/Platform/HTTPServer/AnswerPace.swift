@@ -5,21 +5,21 @@ struct AnswerPace {
     /// Bytes a second below which it is cut off: nobody keeps a long answer in our memory for as long as it likes.
     static let slowestRate = 16 * 1024
 
-    /// What waited when the time began.
-    private let unsent: Int
+    /// What the client did not have when the time began.
+    private let untaken: Int
     private let period: Duration
 
     /// - Parameters:
-    ///   - unsent: bytes that wait to be taken.
+    ///   - untaken: bytes that the client does not have yet.
     ///   - period: the while that the client has.
-    init(unsent: Int, within period: Duration) { (self.unsent, self.period) = (unsent, period) }
+    init(untaken: Int, within period: Duration) { (self.untaken, self.period) = (untaken, period) }
 
     /// How long all of it may take a client that never is too slow.
-    var longestTime: Duration { period + .milliseconds(unsent * 1_000 / Self.slowestRate) }
+    var longestTime: Duration { period + .milliseconds(untaken * 1_000 / Self.slowestRate) }
 
     /// Whether a client that has not taken everything when the time is over gets as long again.
-    /// - Parameter left: bytes that still wait.
+    /// - Parameter left: bytes that it still does not have.
     func isEnough(left: Int) -> Bool {
-        left > 0 && unsent - left >= max(1, Int(period.milliseconds) * Self.slowestRate / 1_000)
+        left > 0 && untaken - left >= max(1, Int(period.milliseconds) * Self.slowestRate / 1_000)
     }
 }

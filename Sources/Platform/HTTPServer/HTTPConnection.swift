@@ -33,7 +33,7 @@ final class HTTPConnection {
     private var phase = Phase.idle
     private var timer: TimerWatch?
     /// Of the last answers, while the timer measures how they are taken.
-    private var pace = AnswerPace(unsent: 0, within: .zero)
+    private var pace = AnswerPace(untaken: 0, within: .zero)
     private var breather: TimerWatch?
     /// The address whose share this connection counts against; nil for a balancer that has not said for whom it speaks yet.
     private(set) var countedAddress: IPAddress?
@@ -188,9 +188,12 @@ final class HTTPConnection {
 
     /// The client has a while for what it has not taken yet.
     private func beginTaking() {
-        pace = AnswerPace(unsent: stream.pendingWriteBytes, within: server.configuration.idleTimeout)
+        pace = AnswerPace(untaken: untakenBytes, within: server.configuration.idleTimeout)
         timer?.rearm(after: server.configuration.idleTimeout)
     }
+
+    /// What the client has not taken of its answers; none once the kernel has all of them.
+    private var untakenBytes: Int { stream.pendingWriteBytes == 0 ? 0 : stream.unacknowledgedBytes }
 
     // MARK: - Answers
 
@@ -264,7 +267,7 @@ final class HTTPConnection {
     // MARK: - What happens without the client asking
 
     private func deadlinePassed() {
-        if phase == .idle || phase == .closing, pace.isEnough(left: stream.pendingWriteBytes) { return beginTaking() }
+        if phase == .idle || phase == .closing, pace.isEnough(left: untakenBytes) { return beginTaking() }
         switch phase {
         case .reading where !parser.isIdle:
             server.count(\.timedOut)

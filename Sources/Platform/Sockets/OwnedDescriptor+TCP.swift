@@ -54,6 +54,9 @@ extension OwnedDescriptor {
         return errno == EAGAIN || errno == EINTR ? .taken(0) : .broken(errno)
     }
 
+    /// Bytes that the kernel has taken and the peer's has not acknowledged.
+    var unacknowledgedByteCount: Int { Int(shim_unacknowledged(number)) }
+
     /// Nothing more will be sent; what the peer sends still comes.
     func sayFIN() { _ = shutdown(number, CInt(SHUT_WR)) }
 

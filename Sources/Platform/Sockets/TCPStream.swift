@@ -107,6 +107,10 @@ public final class TCPStream {
     /// Bytes written that the kernel has not taken yet.
     public var pendingWriteBytes: Int { sending.waitingByteCount + (tls?.waitingByteCount ?? 0) }
 
+    /// Bytes written that the peer's kernel does not have yet, wherever they wait: they go as the peer takes them, while ours takes
+    /// `pendingWriteBytes` by the megabyte.
+    public var unacknowledgedBytes: Int { pendingWriteBytes + (descriptor?.unacknowledgedByteCount ?? 0) }
+
     /// Delivers nothing until `resumeReading`. What TCP has room for still arrives, and no more.
     public func pauseReading() {
         isReadingPaused = true

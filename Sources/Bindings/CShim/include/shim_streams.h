@@ -29,6 +29,9 @@ int shim_socket_family(int descriptor);
 /// listener for all that it will accept.
 void shim_tune_stream(int descriptor, unsigned user_timeout);
 
+/// Bytes that were written to a connection and that the peer has not acknowledged (SIOCOUTQ); 0 when the kernel does not know.
+int shim_unacknowledged(int descriptor);
+
 /// Most descriptors one message carries.
 #define SHIM_MAXIMUM_DESCRIPTORS 64
 
