@@ -37,7 +37,7 @@ final class RTMPConnection {
     private(set) var source: SocketAddress
     /// The latest publish; its answers may come when it is over.
     private(set) var publish: RTMPPublish?
-    /// Under which it counts among the connections that have not published; nil once it publishes.
+    /// Under which it counts among the connections that have not published; nil until it does, and once it publishes.
     var countedAddress: IPAddress?
     /// What the process's count knows of this connection's unfinished messages.
     var countedByteCount = 0

@@ -7,7 +7,7 @@ public import Wire
 ///     let values = try AMF0Decoder.values(in: message.payload.bytes)
 ///     if values.first?.string == "onMetaData", let width = values.last?.members?["width"]?.number { … }
 public struct AMF0Decoder {
-    /// Encoders nest two or three deep; each level costs one stack frame here.
+    /// Encoders nest two or three deep; each level costs three stack frames here.
     public static let maximumDepth = 16
     /// onMetaData of the richest encoder seen has fewer than 60 values.
     public static let maximumValueCount = 4_096
