@@ -15,11 +15,11 @@ struct RecordingOutputTests {
         var keys: [String] = []
         while let object = output.nextObject() {
             keys.append(object.key)
-            #expect(!output.isFree)
+            #expect(output.step == .conclude(.over))
         }
-        #expect(keys == ["a", "b"] && !output.isFree)
+        #expect(keys == ["a", "b"] && output.step == .conclude(.over))
         let step = output.finish()
-        #expect(step == .conclude(.over) && output.isFree && output.step == nil)
+        #expect(step == .conclude(.over) && !output.isTargetLost && output.step == nil)
     }
 
     @Test
@@ -28,6 +28,6 @@ struct RecordingOutputTests {
         output.begin(.storeSegment(1), [Self.object("a")], storedCount: 0)
         output.loseTarget()
         let (object, step) = (output.nextObject(), output.finish())
-        #expect(object == nil && step == nil && !output.isFree)
+        #expect(object == nil && step == nil && output.step == nil && output.isTargetLost)
     }
 }

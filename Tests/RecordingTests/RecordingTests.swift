@@ -77,6 +77,9 @@ struct RecordingTests {
             reconnectWindowSeconds: window, began: began)
     }
 
+    /// Of `block`: parameter sets come before each keyframe.
+    private static let packetsPerSecond = Int64(SegmentScript.sets.sequence.count + SegmentScript.sets.picture.count + 30)
+
     /// Pictures of one encoder, as the hub's packets would bring them.
     static func block(seconds: Int, from start: Int64 = 0, firstNumber: Int64) -> RecordingBlock {
         let block = RecordingBlock()
@@ -235,18 +238,49 @@ struct RecordingTests {
         let recording = try Recording(header(), in: environment(spool, answers: answers))
         recording.begin(expectsVideo: true, tracksShareClock: true)
         recording.take(Self.block(seconds: 5, firstNumber: 0))
-        // All pages, and the rest of the journal's last one.
-        for file in ["/.ballast", "\(spool.folders[0].dropFirst(path.count))/journal"] {
-            let ballast = try #require(fopen(path + file, "a"))
-            setvbuf(ballast, nil, _IONBF, 0)
-            while fputc(0, ballast) != EOF {}
-            fclose(ballast)
-        }
+        try Self.fill(path, spool.folders[0] + "/journal")
         #expect(storeAll(recording, answers))
         #expect(recording.book.failure?.contains("No space left on device") == true)
         let keys = director.content.withLock { $0.keys }
         #expect(keys.filter { $0.hasSuffix(".mp4") } == ["init-0", "1", "2"].map { "media/hls/high/\($0).mp4" })
         #expect(keys.filter { $0.hasPrefix("events/") } == ["events/started", "events/ended"])
+        #expect(spool.byteCount == 0)
+    }
+
+    /// Takes all pages of a small disk, and the rest of the journal's last one.
+    static func fill(_ path: String, _ journal: String) throws {
+        for file in [path + "/.ballast", journal] {
+            let ballast = try #require(fopen(file, "a"))
+            setvbuf(ballast, nil, _IONBF, 0)
+            while fputc(0, ballast) != EOF {}
+            fclose(ballast)
+        }
+    }
+
+    /// - Parameter freePages: with one the segment's or the thumbnail's file has room, its line in the journal has none.
+    @Test(.enabled(if: geteuid() == 0, "mounts a file system, which needs root"), arguments: [0, 1], [false, true])
+    func `what a full disk refuses takes nothing of the spool`(freePages: Int, isThumbnail: Bool) throws {
+        let path = folder.path + "/spool"
+        let (spool, answers) = (try Spool(path: path, maximumByteCount: 1 << 20), Answers())
+        try #require(mount("tmpfs", path, "tmpfs", 0, "size=128k") == 0)
+        defer { umount2(path, CInt(MNT_DETACH)) }
+        var header = header()
+        header.thumbnails = .init(interval: 60, keepsAll: true, keepsLatest: false)
+        let recording = try Recording(header, in: environment(spool, answers: answers))
+        recording.begin(expectsVideo: true, tracksShareClock: true)
+        recording.take(Self.block(seconds: 5, firstNumber: 0))
+        try Self.fill(path, spool.folders[0] + "/journal")
+        let ballast = try #require(SpoolFile.byteCount(of: path + "/.ballast"))
+        try SpoolFile.shorten(path + "/.ballast", to: ballast - freePages * Int(getpagesize()))
+        if isThumbnail {
+            recording.pictured([1, 2, 3])
+        } else {
+            recording.take(Self.block(seconds: 9, from: 450_000, firstNumber: 5 * Self.packetsPerSecond))
+        }
+        #expect(spool.byteCount == recording.book.spooledByteCount)
+        recording.pause()
+        #expect(storeAll(recording, answers))
+        #expect(recording.book.failure?.contains("No space left on device") == true)
         #expect(spool.byteCount == 0)
     }
 
@@ -274,6 +308,27 @@ struct RecordingTests {
         let journal = try Journal(in: folder.path)
         for entry in [JournalEntry.started, .grown(byteCount: .max, nanoseconds: 1), .closed] { try journal.append(entry) }
         #expect(try journal.recover() == [.started, .closed])
+    }
+
+    @Test
+    func `what another node goes on with gives back its room once, whatever is under way`() throws {
+        let (spool, answers) = (try Spool(path: folder.path + "/spool", maximumByteCount: 1 << 20), Answers())
+        let recording = try Recording(header(window: 60), in: environment(spool, answers: answers))
+        recording.begin(expectsVideo: true, tracksShareClock: true)
+        recording.take(Self.block(seconds: 5, firstNumber: 0))
+        recording.pause()
+        let now = WallTime(secondsSince1970: 1_704_110_456)
+        // Its initialization, then a segment.
+        let isOver = recording.advance(at: now)
+        recording.answered(try #require(answers.take()))
+        let isOverNow = recording.advance(at: now)
+        #expect(!isOver && !isOverNow && spool.byteCount > 0)
+        for _ in 0..<2 { recording.leave() }
+        #expect(spool.byteCount == 0 && spool.folders.isEmpty)
+        let isOverThen = recording.advance(at: now)
+        recording.answered(try #require(answers.take()))
+        #expect(!isOverThen && spool.byteCount == 0)
+        #expect(recording.advance(at: now))
     }
 
     @Test

@@ -62,5 +62,16 @@ struct SegmentFilesTests {
         let isLate = try files.append(two, .seconds(2)) != nil
         #expect(!isLate)
         #expect(FileManager.default.contents(atPath: folder.segment(7)) == Data(first))
+        #expect(spool.byteCount == first.count)
+    }
+
+    @Test
+    func `a segment that nobody knows of leaves nothing behind`() throws {
+        let spool = try Spool(path: directory.path, maximumByteCount: 1 << 20)
+        var files = SegmentFiles(in: folder, spool)
+        try files.begin(Self.start)
+        _ = try files.append(Self.fragment([1, 2, 3]), .seconds(1))
+        try files.breakOff(nil)
+        #expect(spool.byteCount == 0 && !FileManager.default.fileExists(atPath: folder.segment(7)))
     }
 }

@@ -38,4 +38,13 @@ struct ThumbnailSeriesTests {
         let latest = thumbnails.takeLatest()
         #expect(latest == [3, 4] && !thumbnails.hasLatest)
     }
+
+    @Test
+    func `one of which nothing was noted leaves nothing behind`() throws {
+        let spool = try Spool(path: directory.path, maximumByteCount: 3)
+        var thumbnails = series(spool)
+        let kept = thumbnails.keep([1, 2], number: 1)
+        thumbnails.takeBack([1, 2], number: 1)
+        #expect(kept != nil && spool.byteCount == 0 && thumbnails.isLost(.init(number: 1, byteCount: 2)))
+    }
 }

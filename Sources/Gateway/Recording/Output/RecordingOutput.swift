@@ -9,9 +9,6 @@ struct RecordingOutput {
     /// It refused something for good: nothing more is given to it.
     private(set) var isTargetLost = false
 
-    /// Whether a step may begin.
-    var isFree: Bool { step == nil && !isTargetLost }
-
     /// As `OutputMachine` says it.
     func next(_ book: RecordingBook, hasLatest: Bool, isOver: Bool) -> OutputMachine.Step? {
         machine.next(book, hasLatest: hasLatest, isOver: isOver)
@@ -36,5 +33,11 @@ struct RecordingOutput {
         return step
     }
 
-    mutating func loseTarget() { (step, objects, isTargetLost) = (nil, [], true) }
+    /// What is stored is nobody's concern any more.
+    mutating func drop() { (step, objects) = (nil, []) }
+
+    mutating func loseTarget() {
+        drop()
+        isTargetLost = true
+    }
 }

@@ -3,11 +3,12 @@ import Wire
 
 /// The files of a recording's segments: one of them is open, and grows. What is written of it the caller notes in the journal.
 ///
-/// What is taken of the spool is given back by whoever stores the segment.
+/// What is taken of the spool is given back by whoever stores the segment, or here if nothing was noted of it.
 struct SegmentFiles {
     private struct Open {
         let start: SegmentStart
         let file: SpoolFile
+        /// Taken of the spool.
         var byteCount = 0
     }
 
@@ -46,9 +47,9 @@ struct SegmentFiles {
         guard spool.take(count) else {
             throw SpoolError("keep more than recording.spool allows in \(spool.path)", 28)  // ENOSPC
         }
-        for part in parts { try open.file.append(part) }
         let (byteCount, nanoseconds) = (open.byteCount + count, duration.nanoseconds)
         self.open?.byteCount = byteCount
+        for part in parts { try open.file.append(part) }
         let entry: JournalEntry =
             isFirst
             ? .segment(open.start, byteCount: byteCount, nanoseconds: nanoseconds)
@@ -63,8 +64,13 @@ struct SegmentFiles {
     }
 
     /// No more parts come.
-    /// - Parameter segment: one that has not ended, as the book has it: what stands behind its last part is cut off.
+    /// - Parameter segment: one that has not ended, as the book has it: what stands behind its last part is cut off. Nil where
+    ///   there is none, or nothing was noted of it.
     mutating func breakOff(_ segment: RecordingBook.Segment?) throws(SpoolError) {
+        if let open {
+            spool.release(open.byteCount - (segment?.byteCount ?? 0))
+            if segment == nil { SpoolFile.remove(folder.segment(open.start.number)) }
+        }
         open = nil
         guard let segment else { return }
         try SpoolFile.shorten(folder.segment(segment.start.number), to: segment.byteCount)

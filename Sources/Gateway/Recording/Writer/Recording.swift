@@ -156,7 +156,8 @@ final class Recording {
         thumbnails.answered()
         guard let jpeg, header.thumbnails != nil, book.failure == nil else { return }
         if isLive { environment.latest.set(jpeg, of: header.participant) }
-        if let entry = thumbnails.keep(jpeg, number: book.thumbnailCount + 1) { note(entry) }
+        let number = book.thumbnailCount + 1
+        if let entry = thumbnails.keep(jpeg, number: number), !note(entry) { thumbnails.takeBack(jpeg, number: number) }
     }
 
     // MARK: - What the disk refuses
@@ -211,8 +212,10 @@ extension Recording {
     /// Stores what can be stored now, if nothing is under way.
     /// - Returns: whether the recording is closed, and its folder gone.
     func advance(at now: WallTime) -> Bool {
-        guard output.isFree else { return false }
+        // The answer of a step finds its recording by where that lies in memory.
+        guard output.step == nil else { return false }
         if book.isClosed || isElsewhere { return true }
+        guard !output.isTargetLost else { return false }
         guard let step = output.next(book, hasLatest: thumbnails.hasLatest, isOver: isOver(at: now)) else {
             if media == nil { chronicle.shared?.rests(since: book.pausedSince) }
             return false
@@ -249,6 +252,7 @@ extension Recording {
     /// What was put last is stored, or never will be.
     func answered(_ result: Result<Void, RecordingTargetError>) {
         guard output.step != nil else { return }
+        if isElsewhere { return output.drop() }
         if case .failure(let error) = result { return lose(error) }
         storeNext()
     }
@@ -317,6 +321,7 @@ extension Recording {
 
     /// Another node goes on with it.
     func leave() {
+        guard !isElsewhere else { return }
         let left = book.spooledSegments.reduce(Duration.zero) { $0 + $1.duration }
         Log.event(
             .warning, "recording_taken_over",

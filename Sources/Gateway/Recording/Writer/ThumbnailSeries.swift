@@ -54,11 +54,16 @@ struct ThumbnailSeries {
         do throws(SpoolError) {
             try SpoolFile(creating: folder.thumbnail(number)).append(jpeg)
         } catch {
-            spool.release(jpeg.count)
-            SpoolFile.remove(folder.thumbnail(number))
+            takeBack(jpeg, number: number)
             return nil
         }
         return .thumbnail(number: number, byteCount: jpeg.count)
+    }
+
+    /// Its file is gone: nothing is noted of it.
+    func takeBack(_ jpeg: [UInt8], number: Int) {
+        spool.release(jpeg.count)
+        SpoolFile.remove(folder.thumbnail(number))
     }
 
     /// Whether its file is not what the journal says.
