@@ -22,9 +22,18 @@ private final class RecordingHTTP: RouterHTTP {
     var losesEnds = false
     /// Whether announces get none.
     var losesAnnounces = false
+    /// Whether answers to announces wait for `answerAnnounce`.
+    var holdsAnnounces = false
+    /// Of the answer to an announce.
+    var status = 201
+    var location = "/v1/participants/p"
     /// Whom the answer to a lease lists; none: it lists nobody.
     var listed: [String] = []
     private var held: [(RouterResponse?) -> Void] = []
+    private var heldAnnounces: [() -> Void] = []
+
+    /// The oldest announce that waits gets its answer.
+    func answerAnnounce() { heldAnnounces.removeFirst()() }
 
     /// The oldest change that waits gets its answer, or none.
     func answer(_ status: Int?) {
@@ -41,8 +50,10 @@ private final class RecordingHTTP: RouterHTTP {
         let sdp = lines.map { $0 + "\r\n" }.joined()
         var body: JSONObject = ["sdp": .string(sdp)]
         if !listed.isEmpty { body["participants"] = .array(listed.map { .string($0) }) }
-        let status = request.method == "PUT" ? 200 : 201
-        reply(RouterResponse(status: status, location: "/v1/participants/p", body: JSONValue.object(body).serialized()))
+        let status = request.method == "PUT" ? 200 : status
+        let response = RouterResponse(status: status, location: location, body: JSONValue.object(body).serialized())
+        if holdsAnnounces, request.method == "POST" { return heldAnnounces.append { reply(response) } }
+        reply(response)
     }
 
     /// The SDP of the request that came as the `index`-th.
@@ -297,6 +308,49 @@ struct AnnounceDriverTests {
         http.listed = ["p", "q"]
         driver.renewLease([Self.announcement()]) { _ in }
         #expect(http.requests.map(\.method).suffix(3) == ["POST", "POST", "PUT"], "it is announced again")
+    }
+
+    @Test(arguments: [false, true])
+    func `an answer that comes after a later announce's changes nothing`(isUnacceptable: Bool) throws {
+        let http = RecordingHTTP()
+        let driver = Self.driver(http)
+        let earlier = Self.announcement()
+        var later = earlier
+        later.generation = 8
+        http.holdsAnnounces = true
+        (http.location, http.videoLines) = ("/v1/participants/earlier", isUnacceptable ? ["m=video 9 RTP/AVPF 96"] : [])
+        var isAccepted: [Bool] = []
+        driver.announce(earlier) { isAccepted.append((try? $0.get()) != nil) }
+        http.holdsAnnounces = false
+        (http.location, http.videoLines) = ("/v1/participants/later", [])
+        driver.announce(later) { isAccepted.append((try? $0.get()) != nil) }
+        let offer = try http.description(1)
+        http.answerAnnounce()
+        #expect(isAccepted == [true, !isUnacceptable])
+        #expect(driver.location(of: later.participant) == "http://127.0.0.1:1/v1/participants/later")
+        #expect(http.requests.map(\.method) == ["POST", "POST"], "nothing of the later one is ended")
+        driver.update(later)
+        #expect(try http.description(2) == offer)
+    }
+
+    @Test func `a refusal leaves in doubt what a lost answer has made`() throws {
+        let http = RecordingHTTP()
+        let driver = Self.driver(http)
+        http.listed = ["p"]
+        func announce(_ status: Int?) {
+            (http.losesAnnounces, http.status) = (status == nil, status ?? 201)
+            driver.announce(Self.announcement()) { _ in }
+            (http.losesAnnounces, http.status) = (false, 201)
+        }
+        announce(nil)
+        announce(503)
+        driver.renewLease([]) { _ in }
+        #expect(http.requests.map(\.method) == ["POST", "POST", "PUT", "POST", "DELETE"])
+        announce(nil)
+        announce(201)
+        driver.withdraw(Self.announcement(), reason: "unpublished")
+        driver.renewLease([]) { _ in }
+        #expect(http.requests.map(\.method).suffix(4) == ["POST", "POST", "DELETE", "PUT"], "that one has replaced it")
     }
 
     @Test func `what an answer that is refused has made is ended, and may be announced again`() throws {

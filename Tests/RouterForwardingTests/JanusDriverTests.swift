@@ -58,34 +58,69 @@ private final class Janus {
     }
 }
 
-/// Makes a mountpoint without ports, whoever asks for whatever.
-private final class PortlessJanus: RouterHTTP {
+/// Makes a mountpoint whoever asks for whatever, the first one as 77.
+private final class WillingJanus: RouterHTTP {
     /// What the plugin was asked.
     var asked: [JSONValue] = []
+    /// Of its mountpoints.
+    var ports: JSONValue = []
+    /// Whether answers to creations wait for `answerCreation`.
+    var holdsCreations = false
+    private var lastID: Int64 = 76
+    private var held: [() -> Void] = []
+
+    /// The oldest creation that waits gets its answer.
+    func answerCreation() { held.removeFirst()() }
 
     func send(_ request: RouterRequest, deadline: Duration, reply: @escaping (RouterResponse?) -> Void) {
-        if let body = (try? JSONValue(parsing: request.body))?["body"] { asked.append(body) }
+        let body = (try? JSONValue(parsing: request.body))?["body"]
+        if let body { asked.append(body) }
+        let isCreation = body?["request"]?.string == "create"
+        if isCreation { lastID += 1 }
         let answer: JSONValue = [
-            "data": ["id": 1], "plugindata": ["data": ["stream": ["id": 77, "ports": []]]],
+            "data": ["id": 1], "plugindata": ["data": ["stream": ["id": .integer(lastID), "ports": ports]]],
         ]
-        reply(RouterResponse(status: 200, body: answer.serialized()))
+        let response = RouterResponse(status: 200, body: answer.serialized())
+        if isCreation, holdsCreations { return held.append { reply(response) } }
+        reply(response)
     }
 }
 
 @Suite("Janus Streaming's answers")
 struct JanusAnswerTests {
-    @Test func `a mountpoint that is refused is destroyed`() {
-        let http = PortlessJanus()
-        let driver = JanusDriver(
+    private static func driver(_ http: any RouterHTTP) -> JanusDriver {
+        JanusDriver(
             JanusDriver.Configuration(
-                name: "j", url: "http://127.0.0.1:1/janus", mediaAddress: .loopback, trust: RouterTrust(networks: []),
+                name: "j", url: "http://127.0.0.1:1/janus", mediaAddress: .loopback,
+                trust: RouterTrust(networks: [IPNetwork("127.0.0.1")!]),
                 ownership: MountpointOwnership(key: Secret([UInt8](repeating: 7, count: 32)))),
             http: http)
+    }
+
+    @Test func `a mountpoint that is refused is destroyed`() {
+        let http = WillingJanus()
         var failures = 0
-        driver.announce(.of("p", stage: "s", generation: 7)) { if case .failure(.unacceptable) = $0 { failures += 1 } }
+        Self.driver(http).announce(.of("p", stage: "s", generation: 7)) { if case .failure(.unacceptable) = $0 { failures += 1 } }
         #expect(failures == 1)
         #expect(http.asked.map { $0["request"]?.string } == ["create", "destroy"])
         #expect(http.asked.last?["id"]?.integer == 77)
+    }
+
+    @Test func `a mountpoint that comes after a later announce's is destroyed, not that one`() {
+        let http = WillingJanus()
+        http.ports = [["type": "video", "port": 5004, "rtcp_port": 5005]]
+        let driver = Self.driver(http)
+        var successes = 0
+        for generation: UInt64 in [7, 8] {
+            http.holdsCreations = generation == 7
+            driver.announce(.of("p", stage: "s", generation: generation)) { if case .success = $0 { successes += 1 } }
+        }
+        http.answerCreation()
+        #expect(successes == 2)
+        #expect(http.asked.map { $0["request"]?.string } == ["create", "create", "destroy"])
+        #expect(http.asked.last?["id"]?.integer == 77)
+        driver.withdraw(.of("p", stage: "s", generation: 8), reason: "unpublished")
+        #expect(http.asked.last?["id"]?.integer == 78)
     }
 }
 

@@ -36,7 +36,7 @@ public final class AnnounceDriver: RouterDriver {
     private let gatewayID: String
     private let http: any RouterHTTP
     /// Where each participant's announce lives at the router, and what of its offer was taken.
-    private var announced: [ParticipantKey: (location: String, offer: LegPlan)] = [:]
+    private var announced: [ParticipantKey: (location: String, offer: LegPlan, generation: UInt64)] = [:]
     /// Changes that have no answer yet: one for each participant, so that none overtakes another on its way.
     private var updates: [ParticipantKey: Update] = [:]
     private var updateCount = 0
@@ -68,12 +68,17 @@ public final class AnnounceDriver: RouterDriver {
 
     public func announce(_ announcement: Announcement, reply: @escaping (Result<LegPlan, AnnounceFailure>) -> Void) {
         forgetChanges(of: announcement.participant)
-        unanswered[announcement.participant] = nil
+        let doubted = unanswered.removeValue(forKey: announcement.participant)
         let draft = draft(for: announcement)
         let request = request(of: announcement, draft)
         http.send(request, deadline: Self.answerDeadline) { [weak self] response in
             guard let self else { return }
-            if response == nil { remember(unanswered: announcement) }
+            switch response?.status {
+            case nil: remember(unanswered: announcement)
+            // It has replaced what there was.
+            case 201: break
+            default: if let doubted { remember(unanswered: doubted) }
+            }
             reply(Result { () throws(AnnounceFailure) in try accept(response, from: request.url, announcement, draft) })
         }
     }
@@ -94,7 +99,7 @@ public final class AnnounceDriver: RouterDriver {
     }
 
     private func change(_ announcement: Announcement, repetitions: Int) {
-        guard let (location, offer) = announced[announcement.participant] else { return }
+        guard let (location, offer, _) = announced[announcement.participant] else { return }
         updateCount += 1
         let number = updateCount
         updates[announcement.participant] = Update(number: number)
@@ -120,8 +125,8 @@ public final class AnnounceDriver: RouterDriver {
 
     public func withdraw(_ announcement: Announcement, reason: String) {
         forgetChanges(of: announcement.participant)
-        guard let (location, _) = announced.removeValue(forKey: announcement.participant) else { return }
-        end(announcement, at: location, reason)
+        guard let standing = announced.removeValue(forKey: announcement.participant) else { return }
+        end(announcement, at: standing.location, reason)
     }
 
     private func end(_ announcement: Announcement, at location: String, _ reason: String) {
@@ -258,19 +263,25 @@ extension AnnounceDriver {
         guard let location = response.location.flatMap({ HTTPOrigin.resolve($0, from: url) }) else {
             throw .unacceptable("Location is missing or of another origin")
         }
+        // The answer to an earlier one may come late: the router has replaced what that made.
+        let isReplaced = announced[announcement.participant].map { $0.generation > announcement.generation } ?? false
         do throws(AnnounceFailure) {
             let plan = try plan(by: response.body, announcement, draft)
-            var offer = draft
-            offer.tracks.removeAll { track in !plan.tracks.contains { $0.track.kind == track.track.kind } }
-            announced[announcement.participant] = (location, offer)
-            // This announce has replaced what there was.
-            untoldEnds[announcement.participant] = nil
+            if !isReplaced { stands(announcement, at: location, draft, plan) }
             return plan
         } catch {
             // Our lease would keep there what we send nothing to.
-            end(announcement, at: location, "refused")
+            if !isReplaced { end(announcement, at: location, "refused") }
             throw error
         }
+    }
+
+    private func stands(_ announcement: Announcement, at location: String, _ draft: LegPlan, _ plan: LegPlan) {
+        var offer = draft
+        offer.tracks.removeAll { track in !plan.tracks.contains { $0.track.kind == track.track.kind } }
+        announced[announcement.participant] = (location, offer, announcement.generation)
+        // This announce has replaced what there was.
+        untoldEnds[announcement.participant] = nil
     }
 
     private func plan(

@@ -47,6 +47,8 @@ public final class JanusDriver: RouterDriver {
     private struct Mountpoint {
         var id: Int64
         var secret: Secret
+        /// Of the announce that it was made for; 0 of one that no participant has.
+        var generation: UInt64 = 0
     }
 
     public init(_ configuration: Configuration, http: any RouterHTTP) {
@@ -67,14 +69,21 @@ public final class JanusDriver: RouterDriver {
             guard let stream = data["stream"], let id = stream["id"]?.integer else {
                 return reply(.failure(.unacceptable(data["error"]?.string ?? "no mountpoint was made")))
             }
-            mountpoints[announcement.participant] = Mountpoint(id: id, secret: secret)
+            let mountpoint = Mountpoint(id: id, secret: secret, generation: announcement.generation)
             if let former { destroy(former) }
             guard let plan = plan(for: announcement, stream["ports"]?.array ?? [], keys) else {
-                withdraw(announcement, reason: "refused")
+                destroy(mountpoint)
                 return reply(.failure(.unacceptable("the mountpoint's ports are not the router's to name")))
             }
+            keep(mountpoint, of: announcement.participant)
             reply(.success(plan))
         }
+    }
+
+    /// The answer to an earlier announce may come behind a later one's: nobody sends to what it has made.
+    private func keep(_ mountpoint: Mountpoint, of participant: ParticipantKey) {
+        if let standing = mountpoints[participant], standing.generation > mountpoint.generation { return destroy(mountpoint) }
+        mountpoints[participant] = mountpoint
     }
 
     /// Nothing to do: mountpoints take formats in-band.
