@@ -131,6 +131,15 @@ struct ScriptModelTests {
         #expect(try ask(.renew(stage: "one", [held])) == .renewed([.revived(generation: UInt64(now))]))
         let view = ClusterAnswer.StageView(session: session, isRecorded: true, participants: ["p"])
         #expect(try ask(.look(stage: "one", number: 2)) == .looked(view))
+
+        // Whoever was told of its first end is told of this one too.
+        let revived = EndedLease(LeaseIdentity(key, generation: UInt64(now)), sessionID: session.id)
+        now += settings.cluster.leaseLifetime.milliseconds
+        let linger = settings.quotas.sessionLinger
+        #expect(try ask(.idle(stage: "one", told: session.id)) == .idle(.wait(linger)))
+        now += linger.milliseconds
+        #expect(try ask(.idle(stage: "one", told: session.id)) == .idle(.wait(.zero)))
+        #expect(try ask(.idle(stage: "one")) == .idle(.ended(sessionID: session.id, [revived])))
     }
 }
 

@@ -164,6 +164,7 @@ extension ModelServer.Stage {
             return .wait(.milliseconds(linger))
         }
         if idle + linger > now { return .wait(.milliseconds(idle + linger - now)) }
+        if session.shared.id == told { return .wait(.zero) }
         let dropped = leases.sorted { $0.key < $1.key }.map { EndedLease(stage, $0.key, $0.value) }
         former = (swept.merging(leases.mapValues(\.generation)) { $1 }, session.isRecorded ? session.shared.id : nil)
         (leases, self.session, swept) = ([:], nil, [:])

@@ -22,6 +22,8 @@ if not found[2] then
 end
 local left = tonumber(found[2]) + tonumber(ARGV[1]) - now
 if left > 0 then return { 'wait', text(left) } end
+-- It has gone on since its end was told, or the server forgot that it had ended: this end is told too, to who asks anew.
+if found[1] == ARGV[2] then return { 'wait', '0' } end
 local answers, former = { 'ended', found[1] }, {}
 local flat = redis.call('HGETALL', KEYS[2])
 for i = 1, #flat, 2 do
