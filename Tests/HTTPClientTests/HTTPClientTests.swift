@@ -113,6 +113,18 @@ struct HTTPClientTests {
         #expect(bench.client.requestCount == 0)
     }
 
+    /// Its deadline is an hour away.
+    @Test func `gives up what comes too slowly`() throws {
+        let bench = try Bench()
+        var request = bench.request("/silent")
+        request.deadline = .seconds(3_600)
+        request.pace = (bytesPerSecond: 16 * 1024, within: .seconds(1))
+        guard case .failure(.timedOut) = try #require(bench.send(request)) else {
+            Issue.record("an answer came")
+            return
+        }
+    }
+
     @Test func `bounds answers`() throws {
         let bench = try Bench()
         guard case .failure(.tooLong) = try #require(bench.send(bench.request("/long"))) else {

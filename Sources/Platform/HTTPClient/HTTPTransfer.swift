@@ -26,6 +26,7 @@ final class HTTPTransfer {
         unsafe body.initialize(repeating: 0)
         for (index, byte) in request.body.enumerated() { unsafe body[index] = CChar(bitPattern: byte) }
         setTarget()
+        setPace()
         try setBody()
         setTLS()
         setCallbacks()
@@ -54,6 +55,15 @@ final class HTTPTransfer {
             unsafe headerList = curl_slist_append(headerList, header)
         }
         unsafe ccurl_set_list(easy, CURLOPT_HTTPHEADER, headerList)
+    }
+
+    private func setPace() {
+        guard let pace = request.pace else { return }
+        let milliseconds = max(1_000, pace.within.milliseconds)
+        unsafe ccurl_set_long(easy, CURLOPT_CONNECTTIMEOUT_MS, Int(milliseconds))
+        // libcurl counts them in whole seconds.
+        unsafe ccurl_set_long(easy, CURLOPT_LOW_SPEED_TIME, Int(milliseconds / 1_000))
+        unsafe ccurl_set_long(easy, CURLOPT_LOW_SPEED_LIMIT, pace.bytesPerSecond)
     }
 
     /// libcurl reads a file by itself, and from its beginning again where a connection has to be made anew.

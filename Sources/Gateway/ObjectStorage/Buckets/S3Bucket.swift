@@ -9,7 +9,7 @@ import Wire
 struct S3Bucket {
     /// Beside what its length takes: names, TLS, and a store that thinks.
     private static let patience = Duration.seconds(30)
-    /// Bytes a second below which an upload is given up and tried again.
+    /// Bytes a second below which an object on its way is given up.
     private static let slowestRate = 16 * 1024
 
     private let address: S3Address
@@ -37,15 +37,20 @@ struct S3Bucket {
         case .bytes(let bytes): request.body = bytes
         case .file(let path): request.bodyFile = HTTPBodyFile(path: path, length: length)
         }
-        request.deadline = Self.patience + .milliseconds(1_000 * length / Self.slowestRate)
+        request.deadline = Self.deadline(ofLength: length)
         return request
     }
 
+    /// A store that is silent is not waited for as long as the longest object may take.
     func get(key: String, atMost length: Int, now: WallTime) -> HTTPClientRequest {
         var request = request("GET", key: key, payloadHash: Digest.sha256([]), now: now)
         request.maximumBodyLength = length
+        request.deadline = Self.deadline(ofLength: length)
+        request.pace = (bytesPerSecond: Self.slowestRate, within: Self.patience)
         return request
     }
+
+    private static func deadline(ofLength length: Int) -> Duration { patience + .milliseconds(1_000 * length / slowestRate) }
 
     func delete(key: String, now: WallTime) -> HTTPClientRequest {
         request("DELETE", key: key, payloadHash: Digest.sha256([]), now: now)

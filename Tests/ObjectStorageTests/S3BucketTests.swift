@@ -1,0 +1,20 @@
+import HTTPClient
+import Settings
+import Testing
+import Wire
+
+@testable import ObjectStorage
+
+@Suite("Requests to a bucket")
+struct S3BucketTests {
+    @Test func `an object of any length may come as slowly as it may go`() throws {
+        var settings = StorageSettings()
+        (settings.endpoint, settings.accessKey, settings.secretKey) = ("http://127.0.0.1:1", "A", Secret("s"))
+        let bucket = try S3Bucket(settings, name: "b")
+        let (now, length) = (WallTime(secondsSince1970: 1_704_110_455), 1 << 20)
+        let object = StoredObject(key: "k", contentType: "", content: .bytes([UInt8](repeating: 0, count: length)))
+        let (coming, going) = (bucket.get(key: "k", atMost: length, now: now), try bucket.put(object, hasACL: false, now: now))
+        #expect(coming.deadline == .seconds(94) && going.deadline == .seconds(94))
+        #expect(coming.pace?.bytesPerSecond == 16 * 1024 && coming.pace?.within == .seconds(30))
+    }
+}
