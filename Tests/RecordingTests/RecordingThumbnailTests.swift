@@ -134,4 +134,18 @@ struct RecordingThumbnailTests {
         #expect(storeAll(recording))
         #expect(states.last == .stopped && !keys.contains { $0.hasSuffix(".jpg") })
     }
+
+    /// It would come to whichever recording lies in its place in memory.
+    @Test
+    func `a recording waits for its picture, whatever has become of it`() throws {
+        let recording = try begun(header(), try spool())
+        #expect(keyframes.withLock { $0.count } == 1)
+        recording.pause()
+        recording.leave()
+        let now = WallTime(secondsSince1970: 1_704_110_500)
+        let isGone = recording.advance(at: now)
+        recording.pictured([1])
+        #expect(!isGone && recording.advance(at: now))
+        #expect(keys.isEmpty)
+    }
 }

@@ -212,9 +212,8 @@ extension Recording {
     /// Stores what can be stored now, if nothing is under way.
     /// - Returns: whether the recording is closed, and its folder gone.
     func advance(at now: WallTime) -> Bool {
-        // The answer of a step finds its recording by where that lies in memory.
         guard output.step == nil else { return false }
-        if book.isClosed || isElsewhere { return true }
+        if book.isClosed || isElsewhere { return isUnreferred }
         guard !output.isTargetLost else { return false }
         guard let step = output.next(book, hasLatest: thumbnails.hasLatest, isOver: isOver(at: now)) else {
             if media == nil { chronicle.shared?.rests(since: book.pausedSince) }
@@ -291,8 +290,11 @@ extension Recording {
     private func close() -> Bool {
         try? chronicle.note(.closed)
         environment.spool.remove(folder.path)
-        return true
+        return isUnreferred
     }
+
+    /// Answers find their recording by where it lies in memory: another one may lie there when it has gone.
+    private var isUnreferred: Bool { output.step == nil && !thumbnails.isPicturing }
 
     /// What is spooled stays where it is: a later start tries again.
     private func lose(_ error: RecordingTargetError) {
