@@ -29,5 +29,7 @@ struct RevivedHistoryTests {
         #expect(try await end(after: ends, "st-e") == nil)
         _ = try bench.ask("HSET", "sd:{one}:session", "id", "st-2")
         #expect(try await end(after: ends, "st-f") == Story.now)
+        let first = HistoryWrite.sessionEnded(stageARN: Story.arn, sessionID: "st-1", at: Story.now + .seconds(-9))
+        #expect(try await end(after: first, "st-g") == Story.now)
     }
 }

@@ -13,7 +13,8 @@ if ARGV[4] ~= '' then
 end
 redis.call('ZREMRANGEBYSCORE', KEYS[2], '-inf', '(' .. ARGV[8])
 if ARGV[6] ~= '' and redis.call('EXISTS', KEYS[3]) == 1 then
-    redis.call('HSET', KEYS[3], 'end', ARGV[6])
+    -- The first end of one that went on may come behind its second, as of a node that was down. All have 19 digits.
+    if ARGV[6] > (redis.call('HGET', KEYS[3], 'end') or '') then redis.call('HSET', KEYS[3], 'end', ARGV[6]) end
     local prefix = string.gsub(KEYS[4], ':participants$', ':events:')
     for _, participant in ipairs(redis.call('HKEYS', KEYS[4])) do
         redis.call('EXPIRE', prefix .. participant, ARGV[7])
