@@ -33,7 +33,7 @@ struct RecordingOutput {
         return step
     }
 
-    /// What is stored is nobody's concern any more.
+    /// Whether the step is stored is nobody's concern any more.
     mutating func drop() { (step, objects) = (nil, []) }
 
     mutating func loseTarget() {

@@ -60,7 +60,7 @@ struct ThumbnailSeries {
         return .thumbnail(number: number, byteCount: jpeg.count)
     }
 
-    /// Its file is gone: nothing is noted of it.
+    /// Takes one back that was kept: the journal has no room for it.
     func takeBack(_ jpeg: [UInt8], number: Int) {
         spool.release(jpeg.count)
         SpoolFile.remove(folder.thumbnail(number))
