@@ -8,18 +8,13 @@ public struct StoreState: Sendable {
         var participantID: String
     }
 
-    private struct ParticipantKey: Hashable, Sendable {
-        var stageARN: String
-        var participantID: String
-    }
-
     public private(set) var stages: RecordMap<String, Stage> = [:]
     public private(set) var publicKeys: RecordMap<String, PublicKey> = [:]
     public private(set) var ingestConfigurations: RecordMap<String, IngestConfiguration> = [:]
     public private(set) var storageConfigurations: RecordMap<String, StorageConfiguration> = [:]
     public private(set) var placements: RecordMap<Placement.Key, Placement> = [:]
     public private(set) var replications: RecordMap<Replication.Key, Replication> = [:]
-    private var revocations: RecordMap<ParticipantKey, Revocation> = [:]
+    private var revocations: RecordMap<StageParticipant, Revocation> = [:]
     private var settings: [String: Secret] = [:]
     /// By SHA-256 of the stream key, so that looking one up takes the same time however much of it is right.
     private var streamKeys: RecordMap<CredentialHash, StreamKeyOwner> = [:]
@@ -36,7 +31,7 @@ public struct StoreState: Sendable {
 
     /// Whether tokens of this participant are refused; entries past their time count as gone.
     public func isRevoked(participantID: String, stageARN: String, at now: WallTime) -> Bool {
-        guard let entry = revocations[ParticipantKey(stageARN: stageARN, participantID: participantID)] else { return false }
+        guard let entry = revocations[StageParticipant(participantID, of: stageARN)] else { return false }
         return now < entry.expiresAt
     }
 
@@ -61,8 +56,7 @@ extension StoreState {
         case .publicKey(let key): publicKeys[key.arn] = key
         case .ingestConfiguration(let configuration): put(configuration)
         case .storageConfiguration(let configuration): storageConfigurations[configuration.arn] = configuration
-        case .revocation(let entry):
-            revocations[ParticipantKey(stageARN: entry.stageARN, participantID: entry.participantID)] = entry
+        case .revocation(let entry): revocations[StageParticipant(entry.participantID, of: entry.stageARN)] = entry
         case .placement(let placement): placements[placement.key] = placement
         case .replication(let replication): replications[replication.key] = replication
         case .setting(let setting): settings[setting.name] = setting.value
@@ -75,8 +69,7 @@ extension StoreState {
         case .publicKey(let arn): publicKeys[arn] = nil
         case .ingestConfiguration(let arn): removeIngestConfiguration(arn)
         case .storageConfiguration(let arn): storageConfigurations[arn] = nil
-        case .revocation(let arn, let participantID):
-            revocations[ParticipantKey(stageARN: arn, participantID: participantID)] = nil
+        case .revocation(let arn, let participantID): revocations[StageParticipant(participantID, of: arn)] = nil
         case .placement(let key): placements[key] = nil
         case .replication(let key): replications[key] = nil
         case .setting(let name): settings[name] = nil
@@ -90,7 +83,7 @@ extension StoreState {
         case .ingestConfiguration(let arn): ingestConfigurations[arn].map(Record.ingestConfiguration)
         case .storageConfiguration(let arn): storageConfigurations[arn].map(Record.storageConfiguration)
         case .revocation(let arn, let participantID):
-            revocations[ParticipantKey(stageARN: arn, participantID: participantID)].map(Record.revocation)
+            revocations[StageParticipant(participantID, of: arn)].map(Record.revocation)
         case .placement(let key): placements[key].map(Record.placement)
         case .replication(let key): replications[key].map(Record.replication)
         case .setting(let name): settings[name].map { .setting(Setting(name: name, value: $0)) }

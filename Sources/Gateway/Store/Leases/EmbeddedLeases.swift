@@ -103,15 +103,15 @@ extension EmbeddedLeases: LeaseControl {
     public func live(
         among participants: Set<StageParticipant>, reply: @escaping @Sendable (Result<Set<StageParticipant>, StoreError>) -> Void
     ) {
-        reply(.success(table.withLock { table in participants.filter { table.held[LeaseTable.Key($0)] != nil } }))
+        reply(.success(table.withLock { table in participants.filter { table.held[$0.key] != nil } }))
     }
 
     public func isHeldHere(_ participant: StageParticipant) -> Bool {
-        table.withLock { $0.held[LeaseTable.Key(participant)] != nil }
+        table.withLock { $0.held[participant.key] != nil }
     }
 
     public func end(_ participant: StageParticipant, _ refusal: Refusal) {
-        table.withLock { $0.held[LeaseTable.Key(participant)]?.holder }?.end(.disconnected(refusal))
+        table.withLock { $0.held[participant.key]?.holder }?.end(.disconnected(refusal))
     }
 
     public func endAll(ofStage arn: String, _ refusal: Refusal) {
@@ -197,7 +197,7 @@ extension EmbeddedLeases {
 
     private func holder(of lease: PublishLease) -> (any LeaseHolder)? {
         table.withLock { table in
-            guard let entry = table.held[LeaseTable.Key(lease)], entry.lease == lease else { return nil }
+            guard let entry = table.held[lease.participant], entry.lease == lease else { return nil }
             return entry.holder
         }
     }

@@ -5,20 +5,6 @@ import Wire
 
 /// Who publishes where, and the sessions that follow from it. Pure: the clock and the lock are its owner's.
 struct LeaseTable {
-    struct Key: Hashable {
-        var stageID: String
-        var participantID: String
-
-        init(stageID: String, participantID: String) { (self.stageID, self.participantID) = (stageID, participantID) }
-
-        init(_ lease: PublishLease) { self.init(stageID: lease.stageID, participantID: lease.participantID) }
-
-        init(_ participant: StageParticipant) {
-            self.init(
-                stageID: ResourceName.identifier(inARN: participant.stageARN), participantID: participant.participantID)
-        }
-    }
-
     struct Held {
         var lease: PublishLease
         var grant: PublishGrant
@@ -64,7 +50,7 @@ struct LeaseTable {
 
     private static let full = "This gateway is at its limit of publishers: end one of them, or raise quotas.publishers."
 
-    private(set) var held: [Key: Held] = [:]
+    private(set) var held: [ParticipantKey: Held] = [:]
     /// By stage ARN.
     private(set) var sessions: [String: Session] = [:]
     private(set) var viewers: ViewerTable
@@ -84,7 +70,7 @@ struct LeaseTable {
     mutating func claim(
         _ grant: PublishGrant, _ ingestProtocol: IngestProtocol, _ holder: any LeaseHolder, takeOver: Bool, now: WallTime
     ) -> Outcome {
-        let key = Key(stageID: grant.stageID, participantID: grant.participantID)
+        let key = grant.participant
         if var incumbent = held[key] {
             guard takeOver else { return Outcome(answer: .held(by: incumbent.holder)) }
             let displaced = incumbent.holder
@@ -122,7 +108,7 @@ struct LeaseTable {
         guard entry.isAnnounced else { return [] }
         let stopped = entry.isPublishing ? [event(.publishStopped, entry, now)] : []
         // Who also watches stays.
-        if viewers[Key(entry.lease)] != nil { return stopped }
+        if viewers[entry.lease.participant] != nil { return stopped }
         let left = stopped + [event(.left, entry, now), participant(entry, isConnected: false)]
         guard entry.wasTest else { return left }
         return left + [
@@ -167,7 +153,7 @@ struct LeaseTable {
             return .event(event)
         }
         var writes = record(sessionOf: grant.stageARN)
-        if held[Key(stageID: grant.stageID, participantID: grant.participantID)] == nil {
+        if held[grant.participant] == nil {
             var participant = Participant(grant, ingestProtocol, sessionID: sessionID, firstJoinTime: now)
             participant.isConnected = false
             writes.append(.participant(participant))
@@ -200,7 +186,7 @@ struct LeaseTable {
 extension LeaseTable {
     /// What becomes of the participant's present lease, if it belongs to another stage session than the one to come.
     mutating func makeRoom(for lease: PublishLease, now: WallTime) -> [HistoryWrite] {
-        let key = Key(lease)
+        let key = lease.participant
         guard let old = held[key], old.lease.stageSessionID != lease.stageSessionID else { return [] }
         return release(old.lease, now: now)
     }
@@ -209,7 +195,7 @@ extension LeaseTable {
         _ entry: LocalLeases.Entry, _ ingestProtocol: IngestProtocol, session: StageSession, now: WallTime
     ) -> (any LeaseHolder)? {
         begin(session, now: now)
-        let key = Key(entry.lease)
+        let key = entry.lease.participant
         if var incumbent = held[key] {
             let displaced = incumbent.holder
             (incumbent.lease, incumbent.grant, incumbent.holder) = (entry.lease, entry.grant, entry.holder)
@@ -265,7 +251,7 @@ extension LeaseTable {
 
     /// Takes a lease of the other process over, or what has changed about it; one that was claimed anew here stays.
     mutating func adopt(_ handed: HandedLease, holder: any LeaseHolder) {
-        let key = Key(handed.lease)
+        let key = handed.lease.participant
         let known = held[key]
         guard known == nil || known?.lease == handed.lease else { return }
         let arn = handed.grant.stageARN
@@ -299,11 +285,11 @@ extension LeaseTable {
 /// Those who watch: they open and keep a stage's session as publishers do.
 extension LeaseTable {
     mutating func watchStarted(_ watching: Watching, now: WallTime) -> [HistoryWrite] {
-        let (key, arn) = (Key(watching.grant), watching.grant.stageARN)
+        let (key, arn) = (watching.grant.participant, watching.grant.stageARN)
         let sessionID = session(of: arn, now)
         if viewers[key] == nil { sessions[arn]?.present += 1 }
         let writes = record(sessionOf: arn)
-        let watched = Key(stageID: watching.grant.stageID, participantID: watching.participantID)
+        let watched = ParticipantKey(watching.participantID, onStage: watching.grant.stageID)
         return writes
             + viewers.start(
                 watching, isReplica: held[watched]?.grant.replica != nil, sessionID: sessionID,
@@ -311,7 +297,7 @@ extension LeaseTable {
     }
 
     mutating func watchStopped(_ watching: Watching, now: WallTime) -> [HistoryWrite] {
-        let (key, arn) = (Key(watching.grant), watching.grant.stageARN)
+        let (key, arn) = (watching.grant.participant, watching.grant.stageARN)
         let wasThere = viewers[key] != nil
         let writes = viewers.stop(watching, isPresent: isAnnounced(key), now: now)
         if wasThere, viewers[key] == nil {
@@ -323,7 +309,7 @@ extension LeaseTable {
 
     /// An error goes into the running session; where there is none, nobody looks for it.
     mutating func watchRefused(_ watching: Watching, errorCode: String, now: WallTime) -> [HistoryWrite] {
-        let key = Key(watching.grant)
+        let key = watching.grant.participant
         guard let session = recordedSession(ofStage: watching.grant.stageARN) else { return [] }
         return viewers.refused(
             watching, sessionID: session.sessionID, generation: viewerGeneration(key, now), errorCode: errorCode,
@@ -342,10 +328,10 @@ extension LeaseTable {
                 generation: { publishers[$0] ?? generation })
     }
 
-    private func isAnnounced(_ key: Key) -> Bool { held[key]?.isAnnounced ?? false }
+    private func isAnnounced(_ key: ParticipantKey) -> Bool { held[key]?.isAnnounced ?? false }
 
     /// One participant has one generation at a time: that of its publish, where it has one.
-    private mutating func viewerGeneration(_ key: Key, _ now: WallTime) -> UInt64 {
+    private mutating func viewerGeneration(_ key: ParticipantKey, _ now: WallTime) -> UInt64 {
         if let publish = held[key], publish.isAnnounced { return publish.revivedGeneration ?? publish.lease.generation }
         return viewers[key]?.generation ?? nextGeneration(now)
     }
@@ -355,13 +341,13 @@ extension LeaseTable {
 
 extension LeaseTable {
     /// The entry of exactly this lease: a lease of an older generation is nobody's any more.
-    private func find(_ lease: PublishLease) -> (Key, Held)? {
-        let key = Key(lease)
+    private func find(_ lease: PublishLease) -> (ParticipantKey, Held)? {
+        let key = lease.participant
         guard let entry = held[key], entry.lease == lease else { return nil }
         return (key, entry)
     }
 
-    private mutating func remove(_ entry: Held, at key: Key, _ now: WallTime) {
+    private mutating func remove(_ entry: Held, at key: ParticipantKey, _ now: WallTime) {
         held[key] = nil
         sessions[entry.grant.stageARN]?.present -= 1
         sessions[entry.grant.stageARN]?.idleSince = now
@@ -403,7 +389,7 @@ extension LeaseTable {
         return [.sessionBegan(session)]
     }
 
-    private mutating func announce(_ key: Key) -> [HistoryWrite] {
+    private mutating func announce(_ key: ParticipantKey) -> [HistoryWrite] {
         guard let entry = held[key], !entry.isAnnounced else { return [] }
         held[key]?.isAnnounced = true
         let isWatching = viewers[key] != nil
@@ -429,7 +415,7 @@ extension LeaseTable {
             entry.grant, entry.ingestProtocol, sessionID: entry.lease.stageSessionID, firstJoinTime: entry.joinedAt)
         (participant.isConnected, participant.published) = (isConnected, entry.isPublishing)
         participant.generation = entry.revivedGeneration ?? entry.lease.generation
-        if viewers[Key(entry.lease)] != nil { participant.node = viewers.node }
+        if viewers[entry.lease.participant] != nil { participant.node = viewers.node }
         return .participant(participant)
     }
 }

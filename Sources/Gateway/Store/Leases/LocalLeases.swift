@@ -39,13 +39,13 @@ package final class LocalLeases: Sendable {
 
     /// Who of this node holds the participant's lease.
     package func holder(ofParticipant id: String, stageID: String) -> (any LeaseHolder)? {
-        table.withLock { $0.held[LeaseTable.Key(stageID: stageID, participantID: id)]?.holder }
+        table.withLock { $0.held[ParticipantKey(id, onStage: stageID)]?.holder }
     }
 
     /// Who holds exactly this lease.
     package func holder(ofParticipant id: String, stageID: String, generation: UInt64) -> (any LeaseHolder)? {
         table.withLock { table in
-            let entry = table.held[LeaseTable.Key(stageID: stageID, participantID: id)]
+            let entry = table.held[ParticipantKey(id, onStage: stageID)]
             return entry?.lease.generation == generation ? entry?.holder : nil
         }
     }

@@ -3,8 +3,6 @@ import Wire
 
 /// Who watches whom, and what follows from it for the history. Pure: sessions and the clock are `LeaseTable`'s, which holds it.
 struct ViewerTable {
-    typealias Key = LeaseTable.Key
-
     struct Viewer {
         var grant: SubscribeGrant
         var sessionID: String
@@ -23,19 +21,19 @@ struct ViewerTable {
 
     /// Which error of which viewer.
     private struct ErrorKey: Hashable {
-        var viewer: Key
+        var viewer: ParticipantKey
         var watched: String
         var code: String
     }
 
-    private(set) var viewers: [Key: Viewer] = [:]
+    private(set) var viewers: [ParticipantKey: Viewer] = [:]
     private var errors: [ErrorKey: WallTime] = [:]
     /// Through which node of a cluster they watch; nil without one.
     let node: String?
 
     init(node: String?) { self.node = node }
 
-    subscript(_ key: Key) -> Viewer? { viewers[key] }
+    subscript(_ key: ParticipantKey) -> Viewer? { viewers[key] }
 
     /// - Parameters:
     ///   - isReplica: whom it watches publishes on another stage.
@@ -43,7 +41,7 @@ struct ViewerTable {
     mutating func start(
         _ watching: Watching, isReplica: Bool, sessionID: String, generation: UInt64, isPresent: Bool, now: WallTime
     ) -> [HistoryWrite] {
-        let key = Key(watching.grant)
+        let key = watching.grant.participant
         let isNew = viewers[key] == nil
         var viewer =
             viewers[key] ?? Viewer(grant: watching.grant, sessionID: sessionID, generation: generation, joinedAt: now)
@@ -57,7 +55,7 @@ struct ViewerTable {
 
     /// - Parameter isPresent: it publishes, so that it stays.
     mutating func stop(_ watching: Watching, isPresent: Bool, now: WallTime) -> [HistoryWrite] {
-        let key = Key(watching.grant)
+        let key = watching.grant.participant
         guard var viewer = viewers[key], let sessions = viewer.watched[watching.participantID] else { return [] }
         viewer.watched[watching.participantID] = sessions > 1 ? sessions - 1 : nil
         viewers[key] = viewer.watched.isEmpty ? nil : viewer
@@ -70,7 +68,7 @@ struct ViewerTable {
     mutating func refused(
         _ watching: Watching, sessionID: String, generation: UInt64, errorCode: String, isPresent: Bool, now: WallTime
     ) -> [HistoryWrite] {
-        let key = Key(watching.grant)
+        let key = watching.grant.participant
         let error = ErrorKey(viewer: key, watched: watching.participantID, code: errorCode)
         errors = errors.filter { now - $0.value < Self.errorInterval }
         guard errors[error] == nil, errors.count < Self.maximumErrors else { return [] }
@@ -83,13 +81,14 @@ struct ViewerTable {
     }
 
     /// The participant publishes as well from now on: what follows is of that generation.
-    mutating func adopt(_ generation: UInt64, _ key: Key) { viewers[key]?.generation = generation }
+    mutating func adopt(_ generation: UInt64, _ key: ParticipantKey) { viewers[key]?.generation = generation }
 
     /// Ends the viewers of a stage in the history and begins them again, in a session of their own or after they were taken for
     /// gone.
     /// - Parameter generation: the new one of each.
     mutating func move(
-        ofStage arn: String, to sessionID: String, isPresent: (Key) -> Bool, now: WallTime, generation: (Key) -> UInt64
+        ofStage arn: String, to sessionID: String, isPresent: (ParticipantKey) -> Bool, now: WallTime,
+        generation: (ParticipantKey) -> UInt64
     ) -> [HistoryWrite] {
         var writes: [HistoryWrite] = []
         for (key, old) in viewers.sorted(by: { $0.key.participantID < $1.key.participantID }) where old.grant.stageARN == arn {
@@ -137,6 +136,6 @@ struct ViewerTable {
     }
 }
 
-extension LeaseTable.Key {
-    init(_ grant: SubscribeGrant) { self.init(stageID: grant.stageID, participantID: grant.participantID) }
+extension SubscribeGrant {
+    var participant: ParticipantKey { ParticipantKey(participantID, onStage: stageID) }
 }
