@@ -95,7 +95,7 @@ extension EmbeddedLeases: LeaseControl {
         ofStages arns: [String], reply: @escaping @Sendable (Result<[String: StageSession], StoreError>) -> Void
     ) {
         let found = table.withLock { table in
-            arns.reduce(into: [String: StageSession]()) { $0[$1] = table.recordedSession(ofStage: $1) }
+            arns.reduce(into: [String: StageSession]()) { $0[$1] = table.sessions.recorded(ofStage: $1) }
         }
         reply(.success(found))
     }

@@ -30,18 +30,6 @@ struct LeaseTable {
     /// There are no more rules than this, and each warns once before a publish starts.
     private static let maximumEarlyWarnings = 16
 
-    struct Session {
-        var record: StageSession
-        /// Whether the history knows it; until a participant is announced it does not.
-        var isRecorded = false
-        /// A network test was in it: if it was alone, the history has forgotten the session with it.
-        var mayBeForgotten = false
-        /// Who publishes or watches; who does both counts twice.
-        var present = 0
-        /// When the last of them left, or the beginning.
-        var idleSince: WallTime
-    }
-
     struct Outcome: Sendable {
         var answer: ClaimAnswer
         /// Has to be told that its lease is gone.
@@ -51,8 +39,7 @@ struct LeaseTable {
     private static let full = "This gateway is at its limit of publishers: end one of them, or raise quotas.publishers."
 
     private(set) var held: [ParticipantKey: Held] = [:]
-    /// By stage ARN.
-    private(set) var sessions: [String: Session] = [:]
+    private(set) var sessions: StageSessionTable
     private(set) var viewers: ViewerTable
     private let quotas: QuotaSettings
     private var lastGeneration: UInt64
@@ -62,9 +49,7 @@ struct LeaseTable {
         quotas: QuotaSettings, sessions: [StageSession], lastGeneration: UInt64, node: String? = nil, now: WallTime
     ) {
         (self.quotas, self.lastGeneration, viewers) = (quotas, lastGeneration, ViewerTable(node: node))
-        for session in sessions {
-            self.sessions[session.stageARN] = Session(record: session, isRecorded: true, idleSince: now)
-        }
+        self.sessions = StageSessionTable(recorded: sessions, now: now)
     }
 
     mutating func claim(
@@ -84,9 +69,9 @@ struct LeaseTable {
         }
         guard hasRoom(for: grant) else { return Outcome(answer: .refused(Refusal(.stageFull))) }
         let lease = PublishLease(
-            participantID: grant.participantID, stageID: grant.stageID, stageSessionID: session(of: grant.stageARN, now),
-            generation: nextGeneration(now))
-        sessions[grant.stageARN]?.present += 1
+            participantID: grant.participantID, stageID: grant.stageID,
+            stageSessionID: sessions.id(ofStage: grant.stageARN, now: now), generation: nextGeneration(now))
+        sessions.enter(grant.stageARN)
         held[key] = Held(lease: lease, grant: grant, ingestProtocol: ingestProtocol, holder: holder, joinedAt: now)
         return Outcome(answer: .granted(lease))
     }
@@ -94,7 +79,7 @@ struct LeaseTable {
     mutating func release(_ lease: PublishLease, now: WallTime) -> [HistoryWrite] {
         guard let (key, entry) = find(lease) else { return [] }
         remove(entry, at: key, now)
-        if entry.wasTest { sessions[entry.grant.stageARN]?.mayBeForgotten = true }
+        if entry.wasTest { sessions.noteTest(onStage: entry.grant.stageARN) }
         return ending(entry, now: now)
     }
 
@@ -144,7 +129,7 @@ struct LeaseTable {
     mutating func refused(
         _ grant: PublishGrant, _ ingestProtocol: IngestProtocol, errorCode: String, now: WallTime
     ) -> [HistoryWrite] {
-        let sessionID = session(of: grant.stageARN, now)
+        let sessionID = sessions.id(ofStage: grant.stageARN, now: now)
         func error(_ name: ParticipantEvent.Name) -> HistoryWrite {
             var event = ParticipantEvent(
                 name: name, time: now, stageARN: grant.stageARN, sessionID: sessionID,
@@ -152,7 +137,7 @@ struct LeaseTable {
             event.isReplica = grant.replica != nil
             return .event(event)
         }
-        var writes = record(sessionOf: grant.stageARN)
+        var writes = sessions.record(ofStage: grant.stageARN)
         if held[grant.participant] == nil {
             var participant = Participant(grant, ingestProtocol, sessionID: sessionID, firstJoinTime: now)
             participant.isConnected = false
@@ -168,18 +153,7 @@ struct LeaseTable {
         "REUSE_OF_STREAM_KEY",
     ]
 
-    /// The running session of a stage, if any of its participants was ever announced.
-    func recordedSession(ofStage arn: String) -> StageSession? { sessions[arn].flatMap { $0.isRecorded ? $0.record : nil } }
-
-    mutating func endIdleSessions(now: WallTime) -> [HistoryWrite] {
-        var writes: [HistoryWrite] = []
-        for (arn, session) in sessions where session.present == 0 && now - session.idleSince >= quotas.sessionLinger {
-            sessions[arn] = nil
-            guard session.isRecorded else { continue }
-            writes.append(.sessionEnded(stageARN: arn, sessionID: session.record.sessionID, at: now))
-        }
-        return writes
-    }
+    mutating func endIdleSessions(now: WallTime) -> [HistoryWrite] { sessions.endIdle(after: quotas.sessionLinger, now: now) }
 }
 
 /// Leases and sessions that were decided about elsewhere.
@@ -203,7 +177,7 @@ extension LeaseTable {
             held[key] = incumbent
             return displaced
         }
-        sessions[entry.grant.stageARN]?.present += 1
+        sessions.enter(entry.grant.stageARN)
         held[key] = Held(
             lease: entry.lease, grant: entry.grant, ingestProtocol: ingestProtocol, holder: entry.holder, joinedAt: now)
         return nil
@@ -212,17 +186,14 @@ extension LeaseTable {
     /// The stage's running session is this one.
     /// - Parameter isRecorded: the history knows it.
     mutating func begin(_ session: StageSession, isRecorded: Bool = false, now: WallTime) {
-        guard sessions[session.stageARN]?.record.sessionID != session.sessionID else { return }
+        guard sessions[session.stageARN]?.sessionID != session.sessionID else { return }
         let publishers = held.values.count { $0.grant.stageARN == session.stageARN }
         let watching = viewers.viewers.values.count { $0.grant.stageARN == session.stageARN }
-        sessions[session.stageARN] = Session(
-            record: session, isRecorded: isRecorded, present: publishers + watching, idleSince: now)
+        sessions.replace(with: session, isRecorded: isRecorded, present: publishers + watching, idleSince: now)
     }
 
     /// A session's end is for all nodes to see: here it is known as long as somebody publishes or watches.
-    mutating func forgetDesertedSessions() {
-        sessions = sessions.filter { $0.value.present > 0 }
-    }
+    mutating func forgetDesertedSessions() { sessions.forgetDeserted() }
 
     /// Ends the publish in the history, which was told so already, and begins it again.
     mutating func revive(_ lease: PublishLease, generation: UInt64, now: WallTime) -> [HistoryWrite] {
@@ -231,7 +202,7 @@ extension LeaseTable {
         let (isPublishing, ended) = (entry.isPublishing, ending(entry, now: now))
         (entry.isAnnounced, entry.isPublishing, entry.revivedGeneration, entry.joinedAt) = (false, false, generation, now)
         held[key] = entry
-        return ended + beginning(again: lease.stageSessionID, ofStage: entry.grant.stageARN)
+        return ended + sessions.beginning(again: lease.stageSessionID, ofStage: entry.grant.stageARN)
             + (isPublishing ? started(lease, now: now) : [])
     }
 }
@@ -242,8 +213,8 @@ extension LeaseTable {
         guard let session = sessions[entry.grant.stageARN] else { return nil }
         return HandedLease(
             lease: entry.lease, grant: entry.grant, ingestProtocol: entry.ingestProtocol, joinedAt: entry.joinedAt,
-            isAnnounced: entry.isAnnounced, isPublishing: entry.isPublishing, session: session.record,
-            isSessionRecorded: session.isRecorded)
+            isAnnounced: entry.isAnnounced, isPublishing: entry.isPublishing, session: session,
+            isSessionRecorded: sessions.recorded(ofStage: entry.grant.stageARN) != nil)
     }
 
     /// The entry of exactly this lease, as it is told.
@@ -255,11 +226,11 @@ extension LeaseTable {
         let known = held[key]
         guard known == nil || known?.lease == handed.lease else { return }
         let arn = handed.grant.stageARN
-        if sessions[arn]?.record.sessionID != handed.session.sessionID {
-            sessions[arn] = Session(record: handed.session, idleSince: handed.joinedAt)
+        if sessions[arn]?.sessionID != handed.session.sessionID {
+            sessions.replace(with: handed.session, isRecorded: false, idleSince: handed.joinedAt)
         }
-        if handed.isSessionRecorded { sessions[arn]?.isRecorded = true }
-        if known == nil { sessions[arn]?.present += 1 }
+        if handed.isSessionRecorded { sessions.noteRecorded(ofStage: arn) }
+        if known == nil { sessions.enter(arn) }
         held[key] = Held(
             lease: handed.lease, grant: handed.grant, ingestProtocol: handed.ingestProtocol, holder: known?.holder ?? holder,
             joinedAt: handed.joinedAt, isAnnounced: handed.isAnnounced, isPublishing: handed.isPublishing)
@@ -276,9 +247,7 @@ extension LeaseTable {
     mutating func takeBack(_ recovered: EmbeddedStore.Recovered, now: WallTime) {
         for entry in held.values where entry.holder.hasEnded { forget(entry.lease, now: now) }
         lastGeneration = max(lastGeneration, recovered.highestGeneration)
-        for session in recovered.activeSessions where sessions[session.stageARN] == nil {
-            sessions[session.stageARN] = Session(record: session, isRecorded: true, idleSince: now)
-        }
+        sessions.takeUp(recovered.activeSessions, now: now)
     }
 }
 
@@ -286,9 +255,9 @@ extension LeaseTable {
 extension LeaseTable {
     mutating func watchStarted(_ watching: Watching, now: WallTime) -> [HistoryWrite] {
         let (key, arn) = (watching.grant.participant, watching.grant.stageARN)
-        let sessionID = session(of: arn, now)
-        if viewers[key] == nil { sessions[arn]?.present += 1 }
-        let writes = record(sessionOf: arn)
+        let sessionID = sessions.id(ofStage: arn, now: now)
+        if viewers[key] == nil { sessions.enter(arn) }
+        let writes = sessions.record(ofStage: arn)
         let watched = ParticipantKey(watching.participantID, onStage: watching.grant.stageID)
         return writes
             + viewers.start(
@@ -300,17 +269,14 @@ extension LeaseTable {
         let (key, arn) = (watching.grant.participant, watching.grant.stageARN)
         let wasThere = viewers[key] != nil
         let writes = viewers.stop(watching, isPresent: isAnnounced(key), now: now)
-        if wasThere, viewers[key] == nil {
-            sessions[arn]?.present -= 1
-            sessions[arn]?.idleSince = now
-        }
+        if wasThere, viewers[key] == nil { sessions.leave(arn, now: now) }
         return writes
     }
 
     /// An error goes into the running session; where there is none, nobody looks for it.
     mutating func watchRefused(_ watching: Watching, errorCode: String, now: WallTime) -> [HistoryWrite] {
         let key = watching.grant.participant
-        guard let session = recordedSession(ofStage: watching.grant.stageARN) else { return [] }
+        guard let session = sessions.recorded(ofStage: watching.grant.stageARN) else { return [] }
         return viewers.refused(
             watching, sessionID: session.sessionID, generation: viewerGeneration(key, now), errorCode: errorCode,
             isPresent: isAnnounced(key), now: now)
@@ -321,10 +287,10 @@ extension LeaseTable {
         guard let session = sessions[arn] else { return [] }
         let publishers = held.filter { $0.value.isAnnounced }.mapValues { $0.revivedGeneration ?? $0.lease.generation }
         let generation = nextGeneration(now)
-        let again = beginning(again: session.record.sessionID, ofStage: arn)
-        return (again.isEmpty ? record(sessionOf: arn) : again)
+        let again = sessions.beginning(again: session.sessionID, ofStage: arn)
+        return (again.isEmpty ? sessions.record(ofStage: arn) : again)
             + viewers.move(
-                ofStage: arn, to: session.record.sessionID, isPresent: { publishers[$0] != nil }, now: now,
+                ofStage: arn, to: session.sessionID, isPresent: { publishers[$0] != nil }, now: now,
                 generation: { publishers[$0] ?? generation })
     }
 
@@ -349,8 +315,7 @@ extension LeaseTable {
 
     private mutating func remove(_ entry: Held, at key: ParticipantKey, _ now: WallTime) {
         held[key] = nil
-        sessions[entry.grant.stageARN]?.present -= 1
-        sessions[entry.grant.stageARN]?.idleSince = now
+        sessions.leave(entry.grant.stageARN, now: now)
     }
 
     /// A redundant pair of encoders is one publisher.
@@ -368,33 +333,12 @@ extension LeaseTable {
         return lastGeneration
     }
 
-    /// The id of the stage's running session, which begins if there is none.
-    private mutating func session(of stageARN: String, _ now: WallTime) -> String {
-        if let session = sessions[stageARN] { return session.record.sessionID }
-        let record = StageSession(stageARN: stageARN, sessionID: Identifier.stageSession(), startTime: now)
-        sessions[stageARN] = Session(record: record, idleSince: now)
-        return record.sessionID
-    }
-
-    private mutating func record(sessionOf stageARN: String) -> [HistoryWrite] {
-        guard let session = sessions[stageARN], !session.isRecorded || session.mayBeForgotten else { return [] }
-        sessions[stageARN]?.isRecorded = true
-        sessions[stageARN]?.mayBeForgotten = false
-        return [.sessionBegan(session.record)]
-    }
-
-    /// The session as it was told already: another node may have told of its end since, while nobody here was heard of.
-    private func beginning(again sessionID: String, ofStage arn: String) -> [HistoryWrite] {
-        guard let session = recordedSession(ofStage: arn), session.sessionID == sessionID else { return [] }
-        return [.sessionBegan(session)]
-    }
-
     private mutating func announce(_ key: ParticipantKey) -> [HistoryWrite] {
         guard let entry = held[key], !entry.isAnnounced else { return [] }
         held[key]?.isAnnounced = true
         let isWatching = viewers[key] != nil
         viewers.adopt(entry.revivedGeneration ?? entry.lease.generation, key)
-        return record(sessionOf: entry.grant.stageARN) + [participant(entry, isConnected: true)]
+        return sessions.record(ofStage: entry.grant.stageARN) + [participant(entry, isConnected: true)]
             + (isWatching ? [] : [event(.joined, entry, entry.joinedAt)])
     }
 

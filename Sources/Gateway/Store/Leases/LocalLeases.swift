@@ -120,7 +120,7 @@ package final class LocalLeases: Sendable {
     }
 
     private func move(_ table: inout LeaseTable, to session: StageSession, now: WallTime) -> [HistoryWrite] {
-        let known = table.sessions[session.stageARN]?.record.sessionID
+        let known = table.sessions[session.stageARN]?.sessionID
         table.begin(session, now: now)
         return known == nil || known == session.sessionID ? [] : table.moveViewers(ofStage: session.stageARN, now: now)
     }
