@@ -70,7 +70,7 @@ extension EmbeddedLeases: PublishReports {
     }
 
     public func publishWarned(_ lease: PublishLease, rule: String, sentence: String) {
-        change { $0.warned(lease, LeaseTable.Warning(rule: rule, sentence: sentence), now: $1) }
+        change { $0.warned(lease, HeldPublish.Warning(rule: rule, sentence: sentence), now: $1) }
     }
 
     public func publishRefused(_ grant: PublishGrant, protocol ingestProtocol: IngestProtocol, _ refusal: Refusal) {

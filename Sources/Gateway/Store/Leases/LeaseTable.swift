@@ -3,33 +3,9 @@ import Refusals
 import Settings
 import Wire
 
-/// Who publishes where, and the sessions that follow from it. Pure: the clock and the lock are its owner's.
+/// Who publishes and who watches where, and what follows from it for the stages' sessions and for the history. Pure: the clock and the
+/// lock are its owner's.
 struct LeaseTable {
-    struct Held {
-        var lease: PublishLease
-        var grant: PublishGrant
-        var ingestProtocol: IngestProtocol
-        var holder: any LeaseHolder
-        var joinedAt: WallTime
-        /// Whether JOINED has been recorded.
-        var isAnnounced = false
-        var isPublishing = false
-        /// It was a network test, and is about to end.
-        var wasTest = false
-        /// Under which the history knows it, where that is not the lease's own (`revive`).
-        var revivedGeneration: UInt64?
-        /// What is told once the publish has started; if it never does, they leave no trace.
-        var earlyWarnings: [Warning] = []
-    }
-
-    struct Warning {
-        var rule: String
-        var sentence: String
-    }
-
-    /// There are no more rules than this, and each warns once before a publish starts.
-    private static let maximumEarlyWarnings = 16
-
     struct Outcome: Sendable {
         var answer: ClaimAnswer
         /// Has to be told that its lease is gone.
@@ -38,7 +14,8 @@ struct LeaseTable {
 
     private static let full = "This gateway is at its limit of publishers: end one of them, or raise quotas.publishers."
 
-    private(set) var held: [ParticipantKey: Held] = [:]
+    /// By the lease's participant.
+    private(set) var held: [ParticipantKey: HeldPublish] = [:]
     private(set) var sessions: StageSessionTable
     private(set) var viewers: ViewerTable
     private let quotas: QuotaSettings
@@ -56,13 +33,11 @@ struct LeaseTable {
         _ grant: PublishGrant, _ ingestProtocol: IngestProtocol, _ holder: any LeaseHolder, takeOver: Bool, now: WallTime
     ) -> Outcome {
         let key = grant.participant
-        if var incumbent = held[key] {
+        if let incumbent = held[key] {
             guard takeOver else { return Outcome(answer: .held(by: incumbent.holder)) }
-            let displaced = incumbent.holder
-            incumbent.lease.generation = nextGeneration(now)
-            (incumbent.holder, incumbent.grant, incumbent.ingestProtocol) = (holder, grant, ingestProtocol)
-            held[key] = incumbent
-            return Outcome(answer: .granted(incumbent.lease), displaced: displaced)
+            var lease = incumbent.lease
+            lease.generation = nextGeneration(now)
+            return Outcome(answer: .granted(lease), displaced: held[key]?.pass(to: holder, lease, grant, ingestProtocol))
         }
         guard held.count < quotas.publishers else {
             return Outcome(answer: .refused(Refusal(.overloaded, sentence: Self.full)))
@@ -72,86 +47,46 @@ struct LeaseTable {
             participantID: grant.participantID, stageID: grant.stageID,
             stageSessionID: sessions.id(ofStage: grant.stageARN, now: now), generation: nextGeneration(now))
         sessions.enter(grant.stageARN)
-        held[key] = Held(lease: lease, grant: grant, ingestProtocol: ingestProtocol, holder: holder, joinedAt: now)
+        held[key] = HeldPublish(lease, grant, ingestProtocol, holder: holder, joinedAt: now)
         return Outcome(answer: .granted(lease))
     }
 
     mutating func release(_ lease: PublishLease, now: WallTime) -> [HistoryWrite] {
-        guard let (key, entry) = find(lease) else { return [] }
-        remove(entry, at: key, now)
-        if entry.wasTest { sessions.noteTest(onStage: entry.grant.stageARN) }
-        return ending(entry, now: now)
+        guard let publish = remove(lease, now: now) else { return [] }
+        if publish.wasTest { sessions.noteTest(onStage: publish.grant.stageARN) }
+        return publish.ending(isWatching: viewers[lease.participant] != nil, now: now)
     }
 
     mutating func wasTest(_ lease: PublishLease, now: WallTime) -> [HistoryWrite] {
-        if let (key, _) = find(lease) { held[key]?.wasTest = true }
+        if find(lease) != nil { held[lease.participant]?.noteTest() }
         return []
-    }
-
-    /// What the history is told of a publish that ends.
-    private func ending(_ entry: Held, now: WallTime) -> [HistoryWrite] {
-        guard entry.isAnnounced else { return [] }
-        let stopped = entry.isPublishing ? [event(.publishStopped, entry, now)] : []
-        // Who also watches stays.
-        if viewers[entry.lease.participant] != nil { return stopped }
-        let left = stopped + [event(.left, entry, now), participant(entry, isConnected: false)]
-        guard entry.wasTest else { return left }
-        return left + [
-            .wasTest(
-                stageARN: entry.grant.stageARN, sessionID: entry.lease.stageSessionID, participantID: entry.lease.participantID,
-                generation: entry.revivedGeneration ?? entry.lease.generation)
-        ]
     }
 
     mutating func started(_ lease: PublishLease, now: WallTime) -> [HistoryWrite] {
-        guard let (key, entry) = find(lease), !entry.isPublishing else { return [] }
-        let joined = announce(key)
-        held[key]?.isPublishing = true
-        guard let entry = held[key] else { return joined }
-        held[key]?.earlyWarnings = []
-        let warnings = entry.earlyWarnings.map { event(.publishWarning, entry, now, warning: $0) }
-        return joined + [event(.publishStarted, entry, now), participant(entry, isConnected: true)] + warnings
+        guard let publish = find(lease), !publish.isPublishing else { return [] }
+        let (joined, node) = (announce(lease), viewers.node(of: lease.participant))
+        return joined + (held[lease.participant]?.start(node: node, now: now) ?? [])
     }
 
-    mutating func warned(_ lease: PublishLease, _ warning: Warning, now: WallTime) -> [HistoryWrite] {
-        guard let (key, entry) = find(lease) else { return [] }
-        if entry.isPublishing { return [event(.publishWarning, entry, now, warning: warning)] }
-        if entry.earlyWarnings.count < Self.maximumEarlyWarnings { held[key]?.earlyWarnings.append(warning) }
-        return []
+    mutating func warned(_ lease: PublishLease, _ warning: HeldPublish.Warning, now: WallTime) -> [HistoryWrite] {
+        guard find(lease) != nil else { return [] }
+        return held[lease.participant]?.warned(warning, now: now) ?? []
     }
 
     mutating func failed(_ lease: PublishLease, errorCode: String, now: WallTime) -> [HistoryWrite] {
-        guard let (key, entry) = find(lease) else { return [] }
-        return announce(key) + [event(.publishError, entry, now, errorCode: errorCode)]
+        guard let publish = find(lease) else { return [] }
+        return announce(lease) + [publish.failed(errorCode: errorCode, now: now)]
     }
 
     /// An error of a participant that holds no lease goes into the running session, or begins one.
     mutating func refused(
         _ grant: PublishGrant, _ ingestProtocol: IngestProtocol, errorCode: String, now: WallTime
     ) -> [HistoryWrite] {
-        let sessionID = sessions.id(ofStage: grant.stageARN, now: now)
-        func error(_ name: ParticipantEvent.Name) -> HistoryWrite {
-            var event = ParticipantEvent(
-                name: name, time: now, stageARN: grant.stageARN, sessionID: sessionID,
-                participantID: grant.participantID, userID: grant.userID, errorCode: errorCode)
-            event.isReplica = grant.replica != nil
-            return .event(event)
-        }
-        var writes = sessions.record(ofStage: grant.stageARN)
-        if held[grant.participant] == nil {
-            var participant = Participant(grant, ingestProtocol, sessionID: sessionID, firstJoinTime: now)
-            participant.isConnected = false
-            writes.append(.participant(participant))
-            if Self.joinErrorCodes.contains(errorCode) { writes.append(error(.joinError)) }
-        }
-        return writes + [error(.publishError)]
+        let publish = RefusedPublish(
+            grant: grant, ingestProtocol: ingestProtocol, sessionID: sessions.id(ofStage: grant.stageARN, now: now),
+            errorCode: errorCode, time: now)
+        return sessions.record(ofStage: grant.stageARN) + publish.writes(isPresent: held[grant.participant] != nil)
     }
-
-    /// Of `EventErrorCode`, what keeps a participant out whatever it would publish.
-    private static let joinErrorCodes: Set = [
-        "INSUFFICIENT_CAPABILITIES", "INTERNAL_SERVER_EXCEPTION", "INVALID_PROTOCOL", "INVALID_STREAM_KEY", "QUOTA_EXCEEDED",
-        "REUSE_OF_STREAM_KEY",
-    ]
 
     mutating func endIdleSessions(now: WallTime) -> [HistoryWrite] { sessions.endIdle(after: quotas.sessionLinger, now: now) }
 }
@@ -160,8 +95,7 @@ struct LeaseTable {
 extension LeaseTable {
     /// What becomes of the participant's present lease, if it belongs to another stage session than the one to come.
     mutating func makeRoom(for lease: PublishLease, now: WallTime) -> [HistoryWrite] {
-        let key = lease.participant
-        guard let old = held[key], old.lease.stageSessionID != lease.stageSessionID else { return [] }
+        guard let old = held[lease.participant], old.lease.stageSessionID != lease.stageSessionID else { return [] }
         return release(old.lease, now: now)
     }
 
@@ -170,16 +104,9 @@ extension LeaseTable {
     ) -> (any LeaseHolder)? {
         begin(session, now: now)
         let key = entry.lease.participant
-        if var incumbent = held[key] {
-            let displaced = incumbent.holder
-            (incumbent.lease, incumbent.grant, incumbent.holder) = (entry.lease, entry.grant, entry.holder)
-            (incumbent.ingestProtocol, incumbent.revivedGeneration) = (ingestProtocol, nil)
-            held[key] = incumbent
-            return displaced
-        }
+        if let displaced = held[key]?.pass(to: entry.holder, entry.lease, entry.grant, ingestProtocol) { return displaced }
         sessions.enter(entry.grant.stageARN)
-        held[key] = Held(
-            lease: entry.lease, grant: entry.grant, ingestProtocol: ingestProtocol, holder: entry.holder, joinedAt: now)
+        held[key] = HeldPublish(entry.lease, entry.grant, ingestProtocol, holder: entry.holder, joinedAt: now)
         return nil
     }
 
@@ -197,28 +124,23 @@ extension LeaseTable {
 
     /// Ends the publish in the history, which was told so already, and begins it again.
     mutating func revive(_ lease: PublishLease, generation: UInt64, now: WallTime) -> [HistoryWrite] {
-        guard let (key, found) = find(lease) else { return [] }
-        var entry = found
-        let (isPublishing, ended) = (entry.isPublishing, ending(entry, now: now))
-        (entry.isAnnounced, entry.isPublishing, entry.revivedGeneration, entry.joinedAt) = (false, false, generation, now)
-        held[key] = entry
-        return ended + sessions.beginning(again: lease.stageSessionID, ofStage: entry.grant.stageARN)
-            + (isPublishing ? started(lease, now: now) : [])
+        guard let former = find(lease) else { return [] }
+        held[lease.participant]?.revive(generation: generation, now: now)
+        return former.ending(isWatching: viewers[lease.participant] != nil, now: now)
+            + sessions.beginning(again: lease.stageSessionID, ofStage: former.grant.stageARN)
+            + (former.isPublishing ? started(lease, now: now) : [])
     }
 }
 
 /// The table leaves for another process, or comes from one (docs/design.md 4.6: one of them admits at a time).
 extension LeaseTable {
-    func handed(_ entry: Held) -> HandedLease? {
-        guard let session = sessions[entry.grant.stageARN] else { return nil }
-        return HandedLease(
-            lease: entry.lease, grant: entry.grant, ingestProtocol: entry.ingestProtocol, joinedAt: entry.joinedAt,
-            isAnnounced: entry.isAnnounced, isPublishing: entry.isPublishing, session: session,
-            isSessionRecorded: sessions.recorded(ofStage: entry.grant.stageARN) != nil)
+    func handed(_ publish: HeldPublish) -> HandedLease? {
+        let arn = publish.grant.stageARN
+        return sessions[arn].map { publish.handed(in: $0, isSessionRecorded: sessions.recorded(ofStage: arn) != nil) }
     }
 
     /// The entry of exactly this lease, as it is told.
-    func handed(_ lease: PublishLease) -> HandedLease? { find(lease).flatMap { handed($0.1) } }
+    func handed(_ lease: PublishLease) -> HandedLease? { find(lease).flatMap { handed($0) } }
 
     /// Takes a lease of the other process over, or what has changed about it; one that was claimed anew here stays.
     mutating func adopt(_ handed: HandedLease, holder: any LeaseHolder) {
@@ -231,16 +153,13 @@ extension LeaseTable {
         }
         if handed.isSessionRecorded { sessions.noteRecorded(ofStage: arn) }
         if known == nil { sessions.enter(arn) }
-        held[key] = Held(
-            lease: handed.lease, grant: handed.grant, ingestProtocol: handed.ingestProtocol, holder: known?.holder ?? holder,
-            joinedAt: handed.joinedAt, isAnnounced: handed.isAnnounced, isPublishing: handed.isPublishing)
+        held[key] = HeldPublish(handed, holder: known?.holder ?? holder)
         lastGeneration = max(lastGeneration, handed.lease.generation)
     }
 
     /// The other process gave this lease back and wrote so.
     mutating func forget(_ lease: PublishLease, now: WallTime) {
-        guard let (key, entry) = find(lease) else { return }
-        remove(entry, at: key, now)
+        _ = remove(lease, now: now)
     }
 
     /// The other process has died: what it took over from us is over, sessions that it began go on here.
@@ -285,7 +204,7 @@ extension LeaseTable {
     /// The viewers of a stage come again: the history was told that they left, or their session is another one now.
     mutating func moveViewers(ofStage arn: String, now: WallTime) -> [HistoryWrite] {
         guard let session = sessions[arn] else { return [] }
-        let publishers = held.filter { $0.value.isAnnounced }.mapValues { $0.revivedGeneration ?? $0.lease.generation }
+        let publishers = held.filter { $0.value.isAnnounced }.mapValues(\.generation)
         let generation = nextGeneration(now)
         let again = sessions.beginning(again: session.sessionID, ofStage: arn)
         return (again.isEmpty ? sessions.record(ofStage: arn) : again)
@@ -298,7 +217,7 @@ extension LeaseTable {
 
     /// One participant has one generation at a time: that of its publish, where it has one.
     private mutating func viewerGeneration(_ key: ParticipantKey, _ now: WallTime) -> UInt64 {
-        if let publish = held[key], publish.isAnnounced { return publish.revivedGeneration ?? publish.lease.generation }
+        if let publish = held[key], publish.isAnnounced { return publish.generation }
         return viewers[key]?.generation ?? nextGeneration(now)
     }
 }
@@ -306,16 +225,16 @@ extension LeaseTable {
 // MARK: - Parts
 
 extension LeaseTable {
-    /// The entry of exactly this lease: a lease of an older generation is nobody's any more.
-    private func find(_ lease: PublishLease) -> (ParticipantKey, Held)? {
-        let key = lease.participant
-        guard let entry = held[key], entry.lease == lease else { return nil }
-        return (key, entry)
+    /// The publish of exactly this lease: a lease of an older generation is nobody's any more.
+    private func find(_ lease: PublishLease) -> HeldPublish? {
+        held[lease.participant].flatMap { $0.lease == lease ? $0 : nil }
     }
 
-    private mutating func remove(_ entry: Held, at key: ParticipantKey, _ now: WallTime) {
-        held[key] = nil
-        sessions.leave(entry.grant.stageARN, now: now)
+    private mutating func remove(_ lease: PublishLease, now: WallTime) -> HeldPublish? {
+        guard let publish = find(lease) else { return nil }
+        held[lease.participant] = nil
+        sessions.leave(publish.grant.stageARN, now: now)
+        return publish
     }
 
     /// A redundant pair of encoders is one publisher.
@@ -333,45 +252,13 @@ extension LeaseTable {
         return lastGeneration
     }
 
-    private mutating func announce(_ key: ParticipantKey) -> [HistoryWrite] {
-        guard let entry = held[key], !entry.isAnnounced else { return [] }
-        held[key]?.isAnnounced = true
-        let isWatching = viewers[key] != nil
-        viewers.adopt(entry.revivedGeneration ?? entry.lease.generation, key)
-        return sessions.record(ofStage: entry.grant.stageARN) + [participant(entry, isConnected: true)]
-            + (isWatching ? [] : [event(.joined, entry, entry.joinedAt)])
-    }
-
-    private func event(
-        _ name: ParticipantEvent.Name, _ entry: Held, _ time: WallTime, errorCode: String = "", warning: Warning? = nil
-    ) -> HistoryWrite {
-        var event = ParticipantEvent(
-            name: name, time: time, stageARN: entry.grant.stageARN, sessionID: entry.lease.stageSessionID,
-            participantID: entry.grant.participantID, userID: entry.grant.userID, errorCode: errorCode,
-            generation: entry.revivedGeneration ?? entry.lease.generation)
-        (event.rule, event.sentence) = (warning?.rule ?? "", warning?.sentence ?? "")
-        event.isReplica = entry.grant.replica != nil
-        return .event(event)
-    }
-
-    private func participant(_ entry: Held, isConnected: Bool) -> HistoryWrite {
-        var participant = Participant(
-            entry.grant, entry.ingestProtocol, sessionID: entry.lease.stageSessionID, firstJoinTime: entry.joinedAt)
-        (participant.isConnected, participant.published) = (isConnected, entry.isPublishing)
-        participant.generation = entry.revivedGeneration ?? entry.lease.generation
-        if viewers[entry.lease.participant] != nil { participant.node = viewers.node }
-        return .participant(participant)
-    }
-}
-
-extension Participant {
-    fileprivate init(
-        _ grant: PublishGrant, _ ingestProtocol: IngestProtocol, sessionID: String, firstJoinTime: WallTime
-    ) {
-        self.init(
-            stageARN: grant.stageARN, sessionID: sessionID, participantID: grant.participantID, userID: grant.userID,
-            attributes: grant.attributes, firstJoinTime: firstJoinTime, ingestProtocol: ingestProtocol.rawValue,
-            ingestConfigurationARN: grant.ingestConfigurationARN ?? "",
-            client: ClientAttributes(userAgent: grant.userAgent))
+    /// Tells the history of a publish's participant, unless it was told.
+    private mutating func announce(_ lease: PublishLease) -> [HistoryWrite] {
+        let key = lease.participant
+        guard var publish = held[key], !publish.isAnnounced else { return [] }
+        let joined = publish.announce(isWatching: viewers[key] != nil, node: viewers.node(of: key))
+        held[key] = publish
+        viewers.adopt(publish.generation, key)
+        return sessions.record(ofStage: publish.grant.stageARN) + joined
     }
 }

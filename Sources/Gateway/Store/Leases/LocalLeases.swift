@@ -73,7 +73,7 @@ package final class LocalLeases: Sendable {
     }
 
     package func warned(_ lease: PublishLease, rule: String, sentence: String) {
-        change { $0.warned(lease, LeaseTable.Warning(rule: rule, sentence: sentence), now: $1) }
+        change { $0.warned(lease, HeldPublish.Warning(rule: rule, sentence: sentence), now: $1) }
     }
 
     /// A participant without a lease failed.

@@ -29,11 +29,14 @@ struct ViewerTable {
     private(set) var viewers: [ParticipantKey: Viewer] = [:]
     private var errors: [ErrorKey: WallTime] = [:]
     /// Through which node of a cluster they watch; nil without one.
-    let node: String?
+    private let node: String?
 
     init(node: String?) { self.node = node }
 
     subscript(_ key: ParticipantKey) -> Viewer? { viewers[key] }
+
+    /// Through which node of a cluster the participant watches, if it does.
+    func node(of key: ParticipantKey) -> String? { viewers[key] == nil ? nil : node }
 
     /// - Parameters:
     ///   - isReplica: whom it watches publishes on another stage.

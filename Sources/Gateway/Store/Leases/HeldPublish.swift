@@ -1,0 +1,136 @@
+import Admission
+import Wire
+
+/// A publish that holds its participant's lease: how far it has come, and what the history is told of it.
+///
+/// Who also watches is one participant with its viewer's part: it joins once, and leaves with the last of both.
+struct HeldPublish {
+    struct Warning {
+        var rule: String
+        var sentence: String
+    }
+
+    /// There are no more rules than this, and each warns once before a publish starts.
+    private static let maximumEarlyWarnings = 16
+
+    private(set) var lease: PublishLease
+    private(set) var grant: PublishGrant
+    private(set) var holder: any LeaseHolder
+    private var ingestProtocol: IngestProtocol
+    private var joinedAt: WallTime
+    /// Whether JOINED has been recorded.
+    private(set) var isAnnounced = false
+    private(set) var isPublishing = false
+    /// It was a network test, and is about to end.
+    private(set) var wasTest = false
+    /// Under which the history knows it, where that is not the lease's own (`revive`).
+    private var revivedGeneration: UInt64?
+    /// What is told once the publish has started; if it never does, they leave no trace.
+    private var earlyWarnings: [Warning] = []
+
+    init(
+        _ lease: PublishLease, _ grant: PublishGrant, _ ingestProtocol: IngestProtocol, holder: any LeaseHolder,
+        joinedAt: WallTime
+    ) {
+        (self.lease, self.grant, self.ingestProtocol) = (lease, grant, ingestProtocol)
+        (self.holder, self.joinedAt) = (holder, joinedAt)
+    }
+
+    /// Under which the history knows it.
+    var generation: UInt64 { revivedGeneration ?? lease.generation }
+
+    /// Another session goes on with the publish.
+    /// - Returns: who held it.
+    mutating func pass(
+        to newHolder: any LeaseHolder, _ newLease: PublishLease, _ newGrant: PublishGrant, _ newProtocol: IngestProtocol
+    ) -> any LeaseHolder {
+        let former = holder
+        (holder, lease, grant, ingestProtocol) = (newHolder, newLease, newGrant, newProtocol)
+        revivedGeneration = nil
+        return former
+    }
+
+    mutating func noteTest() { wasTest = true }
+}
+
+// MARK: - What the history is told
+
+extension HeldPublish {
+    /// Its participant is there.
+    /// - Parameters:
+    ///   - isWatching: it has joined already.
+    ///   - node: through which it watches, in a cluster.
+    mutating func announce(isWatching: Bool, node: String?) -> [HistoryWrite] {
+        isAnnounced = true
+        return [participant(isConnected: true, node: node)] + (isWatching ? [] : [event(.joined, joinedAt)])
+    }
+
+    /// - Parameter node: through which its participant watches too, in a cluster.
+    mutating func start(node: String?, now: WallTime) -> [HistoryWrite] {
+        isPublishing = true
+        let warnings = earlyWarnings.map { event(.publishWarning, now, warning: $0) }
+        earlyWarnings = []
+        return [event(.publishStarted, now), participant(isConnected: true, node: node)] + warnings
+    }
+
+    mutating func warned(_ warning: Warning, now: WallTime) -> [HistoryWrite] {
+        if isPublishing { return [event(.publishWarning, now, warning: warning)] }
+        if earlyWarnings.count < Self.maximumEarlyWarnings { earlyWarnings.append(warning) }
+        return []
+    }
+
+    func failed(errorCode: String, now: WallTime) -> HistoryWrite { event(.publishError, now, errorCode: errorCode) }
+
+    /// The publish is over.
+    /// - Parameter isWatching: its participant stays.
+    func ending(isWatching: Bool, now: WallTime) -> [HistoryWrite] {
+        guard isAnnounced else { return [] }
+        let stopped = isPublishing ? [event(.publishStopped, now)] : []
+        if isWatching { return stopped }
+        let left = stopped + [event(.left, now), participant(isConnected: false, node: nil)]
+        guard wasTest else { return left }
+        return left + [
+            .wasTest(
+                stageARN: grant.stageARN, sessionID: lease.stageSessionID, participantID: lease.participantID,
+                generation: generation)
+        ]
+    }
+
+    /// The history took it for gone: it comes again, as if it had never been announced.
+    mutating func revive(generation: UInt64, now: WallTime) {
+        (isAnnounced, isPublishing, revivedGeneration, joinedAt) = (false, false, generation, now)
+    }
+
+    private func event(
+        _ name: ParticipantEvent.Name, _ time: WallTime, errorCode: String = "", warning: Warning? = nil
+    ) -> HistoryWrite {
+        var event = ParticipantEvent(
+            name: name, time: time, stageARN: grant.stageARN, sessionID: lease.stageSessionID,
+            participantID: grant.participantID, userID: grant.userID, errorCode: errorCode, generation: generation)
+        (event.rule, event.sentence) = (warning?.rule ?? "", warning?.sentence ?? "")
+        event.isReplica = grant.replica != nil
+        return .event(event)
+    }
+
+    private func participant(isConnected: Bool, node: String?) -> HistoryWrite {
+        var participant = Participant(grant, ingestProtocol, sessionID: lease.stageSessionID, firstJoinTime: joinedAt)
+        (participant.isConnected, participant.published) = (isConnected, isPublishing)
+        (participant.generation, participant.node) = (generation, node)
+        return .participant(participant)
+    }
+}
+
+// MARK: - From one process to another
+
+extension HeldPublish {
+    init(_ handed: HandedLease, holder: any LeaseHolder) {
+        self.init(handed.lease, handed.grant, handed.ingestProtocol, holder: holder, joinedAt: handed.joinedAt)
+        (isAnnounced, isPublishing) = (handed.isAnnounced, handed.isPublishing)
+    }
+
+    func handed(in session: StageSession, isSessionRecorded: Bool) -> HandedLease {
+        HandedLease(
+            lease: lease, grant: grant, ingestProtocol: ingestProtocol, joinedAt: joinedAt, isAnnounced: isAnnounced,
+            isPublishing: isPublishing, session: session, isSessionRecorded: isSessionRecorded)
+    }
+}
