@@ -38,6 +38,13 @@ extension StoredRecord {
     static func all(_ database: Database) throws -> [Self] {
         try Row.fetchAll(database, sql: "SELECT * FROM \(table)").map(Self.init(row:))
     }
+
+    static func fetch(
+        _ database: Database, where condition: String, _ arguments: [any DatabaseValueConvertible & Sendable]
+    ) throws -> [Self] {
+        let statement = try database.cachedStatement(sql: "SELECT * FROM \(table) WHERE \(condition)")
+        return try Row.fetchAll(statement, arguments: StatementArguments(arguments.map(\.databaseValue))).map(Self.init(row:))
+    }
 }
 
 /// Attributes and tags as one column: a JSON object with sorted keys.
