@@ -59,7 +59,7 @@ final class StoreWriter {
             try configuration.commit(transaction.changes)
             adopt(transaction.state)
         }
-        forget { try history.removeEvents(before: now + (.zero - retention)) }
+        forget { try history.removeHistory(before: now + (.zero - retention)) }
         forget { try history.removeMetrics(before: MetricPoint.minute(of: now) - MetricRetention.minutes) }
     }
 

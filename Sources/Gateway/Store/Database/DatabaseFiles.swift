@@ -47,7 +47,7 @@ package struct EmbeddedFiles {
     package func eachWrite(at now: WallTime, _ body: ([HistoryWrite]) throws(StoreError) -> Void) throws(StoreError) {
         do {
             try history.endAbandoned(at: now)
-            for part in HistoryDatabase.Part.allCases {
+            for part in HistoryPart.allCases {
                 var offset = 0
                 while true {
                     let writes = try history.writes(part, offset: offset, limit: Self.page)

@@ -68,7 +68,7 @@ extension HistoryDatabase {
             }
             try database.execute(sql: "ALTER TABLE event ADD COLUMN isReplica INTEGER NOT NULL DEFAULT 0")
         }
-        migrator.registerMigration("7 metrics") { try createMetrics($0) }
+        migrator.registerMigration("7 metrics") { try MetricTables($0).create() }
         migrator.registerMigration("8 recordings before their participants") { database in
             try database.execute(
                 sql: """

@@ -2,8 +2,12 @@ import GRDB
 import StageMetrics
 
 /// The metrics' points beside the history: bounded in time, in series and in points.
-extension HistoryDatabase {
-    static func createMetrics(_ database: Database) throws {
+struct MetricTables {
+    private let database: Database
+
+    init(_ database: Database) { self.database = database }
+
+    func create() throws {
         try database.execute(
             sql: """
                 CREATE TABLE metricSeries (
@@ -17,16 +21,16 @@ extension HistoryDatabase {
                 """)
     }
 
-    static func append(_ samples: [MetricSample], _ database: Database) throws {
+    func append(_ samples: [MetricSample]) throws {
         for sample in samples {
-            let id = try countPoint(of: sample.series, at: sample.point.minute, database)
-            try put(sample.point, ofID: id, "INSERT OR IGNORE", database)
-            if database.changesCount == 0 { try merge(sample.point, ofID: id, isCount: sample.series.metric.isCount, database) }
+            let id = try countPoint(of: sample.series, at: sample.point.minute)
+            try put(sample.point, ofID: id, "INSERT OR IGNORE")
+            if database.changesCount == 0 { try merge(sample.point, ofID: id, isCount: sample.series.metric.isCount) }
         }
     }
 
     /// One point more; makes the series where it is new.
-    private static func countPoint(of series: MetricSeries, at minute: Int32, _ database: Database) throws -> Int64 {
+    private func countPoint(of series: MetricSeries, at minute: Int32) throws -> Int64 {
         let statement = try database.cachedStatement(
             sql: """
                 INSERT INTO metricSeries (stage, path, lastMinute, points) VALUES (?, ?, ?, 1) ON CONFLICT (path) DO UPDATE
@@ -38,32 +42,30 @@ extension HistoryDatabase {
         return id
     }
 
-    private static func put(_ point: MetricPoint, ofID id: Int64, _ verb: String, _ database: Database) throws {
+    private func put(_ point: MetricPoint, ofID id: Int64, _ verb: String) throws {
         try database.cachedStatement(sql: "\(verb) INTO metricPoint VALUES (?, ?, ?, ?, ?, ?)").execute(
             arguments: [id, point.minute, point.count, point.sum, point.minimum, point.maximum])
     }
 
     /// Adds to a point that is there already, and was counted then.
-    private static func merge(_ point: MetricPoint, ofID id: Int64, isCount: Bool, _ database: Database) throws {
+    private func merge(_ point: MetricPoint, ofID id: Int64, isCount: Bool) throws {
         let minutes = point.minute..<point.minute + 1
         guard var former = try EmbeddedHistory(database).metricPoints(ofID: id, in: minutes).first else { return }
         former.merge(point, isCount: isCount)
-        try put(former, ofID: id, "REPLACE", database)
+        try put(former, ofID: id, "REPLACE")
         try database.cachedStatement(sql: "UPDATE metricSeries SET points = points - 1 WHERE id = ?").execute(arguments: [id])
     }
 
     /// Forgets points that are too old or too many, and series without any.
-    func removeMetrics(before minute: Int32, maximumPoints: Int = MetricRetention.maximumPoints) throws {
-        try queue.write { database in
-            for age in 0..<MetricRetention.days {
-                try Self.removePoints(before: minute + age * 24 * 60, database)
-                let count = try Int.fetchOne(database, sql: "SELECT sum(points) FROM metricSeries") ?? 0
-                if count <= maximumPoints { break }
-            }
+    func remove(before minute: Int32, maximumPoints: Int) throws {
+        for age in 0..<MetricRetention.days {
+            try removePoints(before: minute + age * 24 * 60)
+            let count = try Int.fetchOne(database, sql: "SELECT sum(points) FROM metricSeries") ?? 0
+            if count <= maximumPoints { break }
         }
     }
 
-    private static func removePoints(before minute: Int32, _ database: Database) throws {
+    private func removePoints(before minute: Int32) throws {
         let superfluous = """
             (SELECT id FROM metricSeries ORDER BY lastMinute DESC LIMIT -1 OFFSET \(MetricRetention.maximumSeries))
             """

@@ -1,0 +1,116 @@
+import GRDB
+import TestSupport
+import Testing
+import Wire
+
+@testable import Store
+
+@Suite("The tables of the history's file")
+struct HistoryTablesTests {
+    private let directory: TemporaryDirectory
+    private let history: HistoryDatabase
+    private let participant = SessionParticipant("p", ofStage: "arn:stage/one", sessionID: "st-1")
+
+    init() throws {
+        directory = try TemporaryDirectory()
+        history = try HistoryDatabase(directory: directory.path)
+    }
+
+    private func waiting(for target: String, _ database: Database) throws -> [Int64] {
+        try Int64.fetchAll(
+            database, sql: "SELECT sequence FROM outbox WHERE target = ? ORDER BY sequence", arguments: [target])
+    }
+
+    private func rows(of tables: [String]) throws -> [Int] {
+        try history.queue.read { database in
+            try tables.map { try Int.fetchOne(database, sql: "SELECT count(*) FROM \($0)") ?? 0 }
+        }
+    }
+
+    @Test func `an event waits for each receiver until it has taken it, and for nobody who is no receiver any more`() throws {
+        defer { history.close() }
+        try history.queue.write { database in
+            let outbox = Outbox(database)
+            try outbox.setTargets(["a", "b"])
+            for sequence: Int64 in 1...3 { try outbox.add(sequence) }
+            try outbox.remove([1, 3], of: "a")
+            #expect(try waiting(for: "a", database) == [2])
+            #expect(try waiting(for: "b", database) == [1, 2, 3])
+            try outbox.setTargets(["b", "c"])
+            #expect(try waiting(for: "a", database) == [])
+            try outbox.add(4)
+            #expect(try waiting(for: "b", database) == [1, 2, 3, 4])
+            #expect(try waiting(for: "c", database) == [4])
+        }
+    }
+
+    @Test func `what is of a closed generation is known by its number, also where it was closed twice`() throws {
+        defer { history.close() }
+        _ = try history.append([HistoryDatabaseTests.participant(5)])
+        try history.queue.write { database in
+            let closed = ClosedPublishes(database)
+            let generations: [UInt64] = [0, 4, 5, 6]
+            let before = try generations.map { try closed.contains($0, of: participant) }
+            #expect(before == [false, false, false, false])
+            try closed.add(5, of: participant)
+            try closed.add(4, of: participant)
+            let after = try generations.map { try closed.contains($0, of: participant) }
+            #expect(after == [false, true, true, false], "what has no generation is nobody's publish")
+        }
+    }
+
+    @Test func `what the cluster says waits for nobody`() throws {
+        defer { history.close() }
+        try history.queue.write { database in
+            let queue = ForwardingQueue(database)
+            for write in [HistoryDatabaseTests.closed(1), .forwarded(through: 1, closing: []), HistoryDatabaseTests.closed(2)] {
+                try queue.add(write)
+            }
+            #expect(try queue.beginning(limit: 9).writes.map(\.write) == [1, 2].map(HistoryDatabaseTests.closed))
+            #expect(try queue.beginning(limit: 1).writes.map(\.sequence) == [1])
+            try queue.remove(through: 1)
+            #expect(try queue.beginning(limit: 9).writes.map(\.sequence) == [2])
+        }
+    }
+
+    @Test func `its parts make it again elsewhere`() throws {
+        defer { history.close() }
+        let now = HistoryDatabaseTests.now
+        let session = StageSession(stageARN: "arn:stage/one", sessionID: "st-1", startTime: now)
+        let recording = HistoryWrite.recording(
+            ParticipantRecording(.stopped, bucketName: "b", prefix: "x"), stageARN: "arn:stage/one", sessionID: "st-1",
+            participantID: "p")
+        let story = [
+            HistoryWrite.sessionBegan(session), HistoryDatabaseTests.participant(5), recording,
+            HistoryDatabaseTests.event(.joined, 5),
+            .sessionEnded(stageARN: "arn:stage/one", sessionID: "st-1", at: now + .seconds(9)),
+        ]
+        _ = try history.append(story)
+        let other = try TemporaryDirectory()
+        let again = try HistoryDatabase(directory: other.path)
+        defer { again.close() }
+        for part in HistoryPart.allCases { _ = try again.append(history.writes(part, offset: 0, limit: 9)) }
+        for part in HistoryPart.allCases {
+            let writes = try history.writes(part, offset: 0, limit: 9)
+            #expect(try again.writes(part, offset: 0, limit: 9) == writes)
+            #expect(try history.writes(part, offset: 1, limit: 9) == [])
+        }
+    }
+
+    @Test func `what is older than it is kept for goes with all that belongs to it`() throws {
+        defer { history.close() }
+        let now = HistoryDatabaseTests.now
+        let session = StageSession(stageARN: "arn:stage/one", sessionID: "st-1", startTime: now)
+        let running = StageSession(stageARN: "arn:stage/two", sessionID: "st-2", startTime: now)
+        try history.queue.write { try Outbox($0).setTargets(["a"]) }
+        _ = try history.append([
+            .sessionBegan(session), .sessionBegan(running), HistoryDatabaseTests.participant(5),
+            HistoryDatabaseTests.event(.joined, 5), .sessionEnded(stageARN: "arn:stage/one", sessionID: "st-1", at: now),
+        ])
+        let tables = ["stageSession", "participant", "event", "outbox"]
+        try history.removeHistory(before: now)
+        #expect(try rows(of: tables) == [2, 1, 1, 1])
+        try history.removeHistory(before: now + .nanoseconds(1))
+        #expect(try rows(of: tables) == [1, 0, 0, 0])
+    }
+}
