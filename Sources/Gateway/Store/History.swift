@@ -97,7 +97,7 @@ public enum HistoryWrite: Codable, Equatable, Sendable {
     case metrics([MetricSample])
     /// The cluster has taken this node's queue up to here; `closing` it derived, for this node's receivers to be told.
     case forwarded(through: Int64, closing: [ParticipantEvent])
-    /// The receiver has taken the events up to here for this participant.
+    /// The receiver has taken the events of these numbers.
     case delivered(target: String, sequences: [Int64])
 }
 

@@ -30,9 +30,9 @@ public struct Quickstart: Sendable {
         }
         ingestConfiguration =
             transaction.state.ingestConfigurations[arn] ?? Self.ingestConfiguration(arn, of: stage, names: names, now: now)
-        // A disconnected demo participant would otherwise stay locked out of the demo stage for ever.
         ingestConfiguration.stageARN = stageARN
         transaction.put(ingestConfiguration)
+        // A disconnected demo participant would otherwise stay locked out of the demo stage for ever.
         transaction.removeRevocation(participantID: tokenParticipantID, stageARN: stageARN)
     }
 

@@ -2,7 +2,7 @@ public import Admission
 public import Refusals
 public import Wire
 
-/// The authorizer of a gateway with its own store: stream keys are answered at once, tokens once they are verified.
+/// The authorizer of a gateway, by what its store holds: stream keys are answered at once, tokens once they are verified.
 public final class StoreAuthorizer: Authorizer {
     /// Answers for the tokens of WHIP.
     public typealias TokenAuthorizer =

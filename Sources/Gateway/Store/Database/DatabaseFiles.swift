@@ -4,7 +4,7 @@ package import Wire
 
 /// The two files of a gateway that is not running, for moving what they hold.
 package struct EmbeddedFiles {
-    /// Writes handed over at once.
+    /// Rows whose writes are handed over at once.
     static let page = 500
 
     private let configuration: ConfigurationDatabase

@@ -139,7 +139,7 @@ extension EmbeddedLeases {
             let publishing = table.held.values.filter(\.isAnnounced).map {
                 LivingParticipant(sessionID: $0.lease.stageSessionID, participantID: $0.grant.participantID)
             }
-            let watching = table.viewers.viewers.values.map {
+            let watching = table.viewers.values.map {
                 LivingParticipant(sessionID: $0.sessionID, participantID: $0.grant.participantID)
             }
             return Set(publishing + watching)

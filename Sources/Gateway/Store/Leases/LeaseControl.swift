@@ -30,7 +30,7 @@ public protocol LeaseControl: PublishLeases, PublishReports, ViewerReports {
     func endAll(ofStage arn: String, _ refusal: Refusal)
     /// Ends the publishes whose credential was taken away.
     func endRevoked()
-    /// Ends the sessions whose last publisher left long enough ago. Called about once a second.
+    /// Ends the stage sessions whose last publisher or viewer left long enough ago. Called about once a second.
     func endIdleSessions()
 }
 

@@ -115,7 +115,7 @@ extension LeaseTable {
     mutating func begin(_ session: StageSession, isRecorded: Bool = false, now: WallTime) {
         guard sessions[session.stageARN]?.sessionID != session.sessionID else { return }
         let publishers = held.values.count { $0.grant.stageARN == session.stageARN }
-        let watching = viewers.viewers.values.count { $0.grant.stageARN == session.stageARN }
+        let watching = viewers.values.count { $0.grant.stageARN == session.stageARN }
         sessions.replace(with: session, isRecorded: isRecorded, present: publishers + watching, idleSince: now)
     }
 

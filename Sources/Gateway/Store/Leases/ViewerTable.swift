@@ -26,12 +26,14 @@ struct ViewerTable {
         var code: String
     }
 
-    private(set) var viewers: [ParticipantKey: Viewer] = [:]
+    private var viewers: [ParticipantKey: Viewer] = [:]
     private var errors: [ErrorKey: WallTime] = [:]
     /// Through which node of a cluster they watch; nil without one.
     private let node: String?
 
     init(node: String?) { self.node = node }
+
+    var values: Dictionary<ParticipantKey, Viewer>.Values { viewers.values }
 
     subscript(_ key: ParticipantKey) -> Viewer? { viewers[key] }
 
