@@ -175,7 +175,7 @@ extension ClusterLeases: LeaseControl {
 
     public func endRevoked() { stateChanged() }
 
-    /// The node looks after them itself (`NodeMachine.idle`).
+    /// The node looks after them itself (`OwnStages`).
     public func endIdleSessions() {}
 
     private func look<Value: Sendable>(

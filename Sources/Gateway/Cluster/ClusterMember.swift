@@ -130,7 +130,7 @@ extension ClusterMember {
             let channel = ClusterKeys(prefix: leases.settings.cluster.keyPrefix).channel(ofNode: node)
             client.send(RedisCommand("PUBLISH", RedisArgument(channel), RedisArgument(message.serialized()))) { _ in }
         case .nodesChanged:
-            leases.keepRenewals { self.machine.held[$0] != nil }
+            leases.keepRenewals { self.machine.holds(stage: $0) }
             leases.updateNodes(machine.nodes.map { NodeRecord(id: $0.key, parsing: $0.value) }.sorted { $0.id < $1.id })
         default: follow(action)
         }

@@ -94,7 +94,7 @@ extension ClusterCall {
             return script(
                 .heartbeat, keys.nodes,
                 settings.nodeID, record ?? "", settings.cluster.heartbeatLifetime.text, buries ? "1" : "0",
-                NodeMachine.burialPatience.text)
+                Burials.patience.text)
         case .bury(let node): return script(.bury, keys.nodes, node)
         case .heard(let node, _): return script(.heard, keys.nodes, node, settings.cluster.heartbeatLifetime.text)
         case .nodes: return script(.nodes, keys.nodes)
@@ -181,7 +181,7 @@ package enum ClusterScript: CaseIterable, Sendable {
     }
 }
 
-/// The names of what the nodes share (docs/scaling.md). Braces choose the slot of a Redis Cluster.
+/// The names of what the nodes share (docs/cluster-schema.md). Braces choose the slot of a Redis Cluster.
 package struct ClusterKeys: Sendable {
     let prefix: String
 
@@ -198,7 +198,6 @@ package struct ClusterKeys: Sendable {
     /// The stages on which a node publishes, or whose end it waits for.
     func stages(ofNode id: String) -> String { "\(prefix){node:\(id)}:stages" }
 
-    /// What is said to one node, and to all.
+    /// What is said to one node.
     func channel(ofNode id: String) -> String { "\(prefix)node:\(id)" }
-    var everybody: String { "\(prefix)nodes" }
 }

@@ -9,9 +9,7 @@ extension NodeMachine {
     package mutating func claim(_ claim: NodeClaim, _ now: MonotonicTime) -> [ClusterAction] {
         var claim = claim
         claim.patienceEnds = now + settings.cluster.claimPatience
-        claims[claim.number] = claim
-        queues[claim.key, default: []].append(claim.number)
-        return queues[claim.key]?.count == 1 ? begin(claim.number, now) : []
+        return claims.add(claim) ? begin(claim.number, now) : []
     }
 
     private mutating func begin(_ number: Int, _ now: MonotonicTime) -> [ClusterAction] {
@@ -22,9 +20,10 @@ extension NodeMachine {
     /// What a claim whose turn it is is told without the server; nil when that has to be asked.
     private mutating func answerAtOnce(_ number: Int) -> [ClusterAction]? {
         guard let claim = claims[number] else { return [] }
-        if !claim.takesOver, held[claim.key.stageID]?[claim.key.participantID] != nil { return [.heldHere(claim: number)] }
+        if !claim.takesOver, held[claim.key] != nil { return [.heldHere(claim: number)] }
         if outage.isAway { return away(number) }
-        claims[number]?.expected = claim.takesOver ? lastSeen[claim.key] ?? 0 : 0
+        let expected = claim.takesOver ? claims.lastSeen(by: claim.key) ?? 0 : 0
+        claims[number]?.expected = expected
         return nil
     }
 
@@ -35,7 +34,7 @@ extension NodeMachine {
     ) -> [ClusterAction] {
         guard let claim = claims[number] else { return [] }
         let stage = claim.key.stageID
-        guard marked.contains(stage) else {
+        guard stages.contains(stage) else {
             claims[number]?.phase = .marking
             return [.call(.mark(stages: [stage]))]
         }
@@ -46,7 +45,7 @@ extension NodeMachine {
                     number: number,
                     ClusterCall.ClaimArguments(
                         key: claim.key, set: claim.set, credential: claim.credential, takesOver: claim.expected,
-                        sessionID: sources.makeSessionID(), lowestGeneration: highestGeneration + 1,
+                        sessionID: sources.makeSessionID(), lowestGeneration: held.highestGeneration + 1,
                         grace: outage.grace(at: now), isOwnerSilent: claim.isOwnerSilent, ofDeadOwner: generation)))
         ]
     }
@@ -57,12 +56,9 @@ extension NodeMachine {
         return inquire(number, now)
     }
 
-    mutating func marked(_ stages: [String], _ isDone: Bool, _ now: MonotonicTime) -> [ClusterAction] {
-        if isDone { marked.formUnion(stages) }
-        let waiting = claims.values.filter { $0.phase == .marking && stages.contains($0.key.stageID) }
-        return waiting.sorted { $0.number < $1.number }.flatMap {
-            isDone ? attempt($0.number, now) : finish($0.number, away($0.number), now)
-        }
+    mutating func marked(_ names: [String], _ isDone: Bool, _ now: MonotonicTime) -> [ClusterAction] {
+        if isDone { stages.add(names) }
+        return claims.marking(names).flatMap { isDone ? attempt($0, now) : finish($0, away($0), now) }
     }
 
     mutating func claimed(
@@ -73,7 +69,7 @@ extension NodeMachine {
             return granted(number, arguments, generation, session, displaced, now)
         case .full: return finish(number, [.refused(claim: number, .full)], now)
         case .wait: return wait(number, Self.retryInterval, now)
-        case .held(let remote, let remaining): return held(number, remote, remaining, now)
+        case .held(let remote, let remaining): return heldByAnother(number, remote, remaining, now)
         }
     }
 
@@ -82,35 +78,33 @@ extension NodeMachine {
         _ displaced: ClusterAnswer.Displaced?, _ now: MonotonicTime
     ) -> [ClusterAction] {
         let lease = LeaseIdentity(arguments.key, generation: generation)
-        let actions = displaced.map { tell($0, of: lease, now) } ?? []
-        keep(lease.key, arguments.set, arguments.credential, session, generation)
+        let actions = displaced.map { follow($0, by: lease, now) } ?? []
+        keep(lease, arguments.set, arguments.credential, session)
         return finish(number, actions + [.granted(claim: number, lease, session)], now)
     }
 
     /// What follows for whose lease was there, before the history hears of the new one. Whom that one had displaced itself is closed
     /// with it: where the answer to its claim was lost, nobody knows of that.
-    private mutating func tell(
-        _ displaced: ClusterAnswer.Displaced, of lease: LeaseIdentity, _ now: MonotonicTime
+    private mutating func follow(
+        _ displaced: ClusterAnswer.Displaced, by lease: LeaseIdentity, _ now: MonotonicTime
     ) -> [ClusterAction] {
         let closed = ClusterAction.closed(stage: lease.key.stageID, [displaced.lease])
         if displaced.node == settings.nodeID {
             // A publish that is known here goes on under the new lease, and who watches was displaced by nobody.
-            let isKnown = held[lease.key.stageID]?[lease.key.participantID] != nil
-            return isKnown || lease.key.isAudience ? [] : [closed]
+            return held[lease.key] != nil || lease.key.isAudience ? [] : [closed]
         }
         let takenOver = ClusterAction.send(.takenOver(lease), to: displaced.node)
-        // Its node tells the history itself, unless it is dead: then nobody else knows any more what it held. Where it should be there
-        // it is told for it later, so that receivers of events do not hear it from both.
-        guard let time = heard[displaced.node], now - time < Self.hearing else { return [closed, takenOver] }
-        displacements.append(Displacement(lease: displaced.lease, toldAt: now + settings.cluster.renewalInterval + Self.reading))
+        // A node that is there tells the history itself: receivers of events are not to hear it from both.
+        guard owners.hasJustAnswered(displaced.node, now) else { return [closed, takenOver] }
+        displacements.add(displaced.lease, now)
         return [takenOver]
     }
 
-    private mutating func held(
+    private mutating func heldByAnother(
         _ number: Int, _ remote: RemoteLease, _ remaining: Duration, _ now: MonotonicTime
     ) -> [ClusterAction] {
         guard let claim = claims[number] else { return [] }
-        lastSeen[claim.key] = remote.lease.generation
+        claims.saw(remote.lease.generation, by: claim.key)
         // Whoever wants to take over has seen another one: the caller looks at this one before it asks again.
         if claim.takesOver { return heldElsewhere(number, remote, progress: now, now) }
         if claim.isOwnerSilent, claim.incumbent == remote {
@@ -121,7 +115,7 @@ extension NodeMachine {
         claims[number]?.incumbent = remote
         claims[number]?.isOwnerSilent = false
         claims[number]?.inquiresAt = nil
-        let question = ask(remote, claim: number, watch: nil, now)
+        let question = owners.ask(remote, for: .claim(number), now)
         claims[number]?.phase = .asking(question: question.number)
         return [.send(.ask(question), to: remote.node)]
     }
@@ -129,7 +123,7 @@ extension NodeMachine {
     private mutating func wait(_ number: Int, _ pause: Duration, _ now: MonotonicTime) -> [ClusterAction] {
         guard let claim = claims[number] else { return [] }
         guard now < claim.patienceEnds else {
-            return finish(number, [.refused(claim: number, lastSeen[claim.key] == nil ? .away : .inUse)], now)
+            return finish(number, [.refused(claim: number, claims.lastSeen(by: claim.key) == nil ? .away : .inUse)], now)
         }
         // One millisecond more: the server's clock ticks in them.
         claims[number]?.phase = .waiting(until: now + max(pause, .milliseconds(5)) + .milliseconds(1))
@@ -139,27 +133,31 @@ extension NodeMachine {
     /// What becomes of a claim while the server is away: refused, or admitted on its own proof.
     mutating func away(_ number: Int) -> [ClusterAction] {
         guard let claim = claims[number] else { return [] }
-        let sets = Set(held[claim.key.stageID, default: [:]].values.map(\.set)).union([claim.set]).subtracting([""])
+        let sets = held.sets(ofStage: claim.key.stageID).union([claim.set]).subtracting([""])
         guard settings.cluster.degraded == .admit, claim.isToken, sets.count <= settings.quotas.publishersPerStage else {
             return [.refused(claim: number, .away)]
         }
-        highestGeneration = max(highestGeneration + 1, UInt64(max(0, sources.wallNow().millisecondsSince1970)))
-        let known = held[claim.key.stageID]?.values.first?.session
+        let moment = sources.wallNow().millisecondsSince1970
+        let lease = LeaseIdentity(claim.key, generation: held.makeGeneration(notBelow: UInt64(max(0, moment))))
         let session =
-            known ?? SharedSession(id: sources.makeSessionID(), start: sources.wallNow().millisecondsSince1970)
-        marked.insert(claim.key.stageID)
-        keep(claim.key, claim.set, claim.credential, session, highestGeneration)
-        return [.granted(claim: number, LeaseIdentity(claim.key, generation: highestGeneration), session)]
+            held.session(ofStage: claim.key.stageID) ?? SharedSession(id: sources.makeSessionID(), start: moment)
+        stages.add([claim.key.stageID])
+        keep(lease, claim.set, claim.credential, session)
+        return [.granted(claim: number, lease, session)]
+    }
+
+    private mutating func keep(_ lease: LeaseIdentity, _ set: String, _ credential: String, _ session: SharedSession) {
+        held.keep(lease, set: set, credential: credential, in: session)
+        stages.publishBegan(on: lease.key.stageID)
+        claims.forgetSeen(by: lease.key)
     }
 
     /// The claim is answered: the next one of its participant has its turn. A loop, as all of a long queue may be told at once.
     mutating func finish(_ number: Int, _ actions: [ClusterAction], _ now: MonotonicTime) -> [ClusterAction] {
         var (number, actions) = (number, actions)
-        while let claim = claims.removeValue(forKey: number) {
-            // Marked for nothing, or for a lease and a session that only the server knows of.
-            let stage = claim.key.stageID
-            if marked.contains(stage) { outwaitClaim(on: stage, now) }
-            guard let next = leaveQueue(number, of: claim.key) else { break }
+        while let claim = claims.remove(number) {
+            outwait(claim, now)
+            guard let next = claims.first(of: claim.key) else { break }
             guard let answer = answerAtOnce(next) else { return actions + attempt(next, now) }
             actions += answer
             number = next
@@ -167,50 +165,9 @@ extension NodeMachine {
         return actions
     }
 
-    /// Answers the first of those that stay.
-    private mutating func leaveQueue(_ number: Int, of key: LeaseKey) -> Int? {
-        if let place = queues[key]?.firstIndex(of: number) { queues[key]?.remove(at: place) }
-        guard let next = queues[key]?.first else {
-            queues[key] = nil
-            return nil
-        }
-        return next
-    }
-}
-
-/// A publish that asks for its lease.
-package struct NodeClaim: Sendable {
-    package var number: Int
-    package var key: LeaseKey
-    /// Empty for those who watch, who are no publisher.
-    package var set: String
-    package var credential: String
-    /// The caller has seen the incumbent and may take its place (docs/design.md 7.3).
-    package var takesOver: Bool
-    /// Its credential is proof enough without the cluster (`ClusterSettings.degraded`).
-    package var isToken: Bool
-
-    var phase = Phase.new
-    var patienceEnds = MonotonicTime.zero
-    /// The generation that the claim may take over.
-    var expected: UInt64 = 0
-    /// Who holds it, as the server said last.
-    var incumbent: RemoteLease?
-    var isOwnerSilent = false
-    /// When an owner that is silent may be dead at the earliest; nil before the server said when it was heard of.
-    var inquiresAt: MonotonicTime?
-
-    enum Phase: Equatable {
-        case new
-        case marking
-        case claiming
-        case asking(question: Int)
-        case inquiring
-        case waiting(until: MonotonicTime)
-    }
-
-    package init(number: Int, key: LeaseKey, set: String, credential: String, takesOver: Bool, isToken: Bool) {
-        (self.number, self.key, self.set, self.credential) = (number, key, set, credential)
-        (self.takesOver, self.isToken) = (takesOver, isToken)
+    /// Its stage is marked for nothing, or for a lease and a session that only the server knows of.
+    private mutating func outwait(_ claim: NodeClaim, _ now: MonotonicTime) {
+        let stage = claim.key.stageID
+        if stages.contains(stage), !held.contains(stage: stage) { stages.outwaitClaim(on: stage, now) }
     }
 }

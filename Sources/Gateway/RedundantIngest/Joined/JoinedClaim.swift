@@ -37,7 +37,7 @@ final class JoinedClaim {
 
     /// Whoever joins it elsewhere has brought nothing for so long: it is ours. Its node is asked four times a second.
     static let silence = Duration.seconds(1)
-    /// Less than nodes look at another one's lease for those that wait (`NodeMachine.watchLifetime`).
+    /// Less than nodes look at another one's lease for those that wait (`LeaseOwners.watchLifetime`).
     static let waitingTime = Duration.seconds(20)
     /// Between questions that were answered by a refusal.
     static let retryInterval = Duration.seconds(1)

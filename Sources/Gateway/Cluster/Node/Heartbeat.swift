@@ -1,0 +1,62 @@
+import Settings
+import Wire
+
+/// That this node lives, as it tells the server, and which nodes do, as it reads there.
+struct Heartbeat: Sendable {
+    /// What this node tells others of itself; JSON.
+    var record = "{}"
+    /// Nodes that count as alive, and their records.
+    private(set) var nodes: [String: String] = [:]
+    private(set) var dueAt: MonotonicTime
+
+    private let nodeID: String
+    private let interval: Duration
+    private let lifetime: Duration
+    private var nodesAt: MonotonicTime
+    /// The record that the server has.
+    private var toldRecord: String?
+    /// When the heartbeat was sent that the server took last.
+    private var writtenAt: MonotonicTime?
+    /// The server heard nothing for longer than heartbeats live: others may have deleted this node's stages.
+    private var mayBeBuried = false
+
+    init(of settings: NodeSettings, now: MonotonicTime) {
+        (nodeID, interval) = (settings.nodeID, settings.cluster.heartbeatInterval)
+        (lifetime, dueAt, nodesAt) = (settings.cluster.heartbeatLifetime, now, now)
+    }
+
+    /// The more nodes there are, the older the list of them may be: reading it costs all of them alike.
+    private var nodesInterval: Duration { max(.seconds(3), .milliseconds(Int64(nodes.count) * 50)) }
+
+    /// This one's time has come, whether it can be sent or not.
+    mutating func scheduleNext(_ now: MonotonicTime) { dueAt = now + interval }
+
+    /// - Parameter buries: whether this node may get dead ones to bury.
+    mutating func beat(buries: Bool, _ now: MonotonicTime) -> [ClusterAction] {
+        let beat = ClusterAction.call(.heartbeat(record: record == toldRecord ? nil : record, buries: buries))
+        guard now >= nodesAt else { return [beat] }
+        nodesAt = now + nodesInterval
+        return [beat, .call(.nodes)]
+    }
+
+    /// The server took one.
+    /// - Parameter record: nil where it brought none.
+    mutating func written(_ record: String?, sentAt: MonotonicTime, _ now: MonotonicTime) {
+        if let last = writtenAt, now - last > lifetime { mayBeBuried = true }
+        writtenAt = sentAt
+        toldRecord = record ?? toldRecord
+    }
+
+    /// The server may have forgotten the record.
+    mutating func forgetTold() { toldRecord = nil }
+
+    /// The list of nodes came.
+    /// - Returns: whether this node has to tell everything again, as it may have been buried: it has no record, or was silent for so
+    ///   long. A record alone says nothing, as the first heartbeat after that brings one.
+    mutating func see(_ nodes: [String: String]) -> Bool {
+        self.nodes = nodes
+        guard mayBeBuried || nodes[nodeID, default: ""].isEmpty else { return false }
+        (mayBeBuried, toldRecord) = (false, nil)
+        return true
+    }
+}

@@ -1,0 +1,124 @@
+import Wire
+
+/// The leases that this node holds, by stage, and those that it gave back without the server's answer.
+///
+/// One that was revived has two generations: its session knows the first, the server and the other nodes know the present one.
+struct HeldLeases: Sendable {
+    struct Lease: Sendable {
+        let set: String
+        let credential: String
+        let session: SharedSession
+        /// As its session was granted it.
+        let granted: UInt64
+        /// As the server knows it.
+        fileprivate(set) var generation: UInt64
+    }
+
+    /// By stage, then by participant.
+    private var stages: [String: [String: Lease]] = [:]
+    /// When a stage's renewal was answered last.
+    private var renewedAt: [String: MonotonicTime] = [:]
+    /// As the server knows them.
+    private var unreleased: Set<LeaseIdentity> = []
+    /// Of all that this node was granted, or read of its own ones: what it is granted next is higher.
+    private(set) var highestGeneration: UInt64 = 0
+
+    func contains(stage: String) -> Bool { stages[stage] != nil }
+
+    subscript(_ key: LeaseKey) -> Lease? { stages[key.stageID]?[key.participantID] }
+
+    func sets(ofStage stage: String) -> Set<String> { Set(stages[stage, default: [:]].values.map(\.set)) }
+
+    func session(ofStage stage: String) -> SharedSession? { stages[stage]?.inOrder.first?.value.session }
+
+    /// The lease that others know by that generation, as its session here knows it.
+    func asGranted(_ lease: LeaseIdentity) -> LeaseIdentity? {
+        guard let entry = self[lease.key], entry.generation == lease.generation else { return nil }
+        return LeaseIdentity(lease.key, generation: entry.granted)
+    }
+
+    /// A participant's, or all of a stage, in order and as their sessions here know them.
+    func asGranted(ofStage stage: String, participant: String?) -> [LeaseIdentity] {
+        stages[stage, default: [:]].filter { participant == nil || $0.key == participant }.inOrder.map { name, lease in
+            LeaseIdentity(LeaseKey(stageID: stage, participantID: name), generation: lease.granted)
+        }
+    }
+
+    /// A generation that no server has given.
+    mutating func makeGeneration(notBelow lowest: UInt64) -> UInt64 {
+        highestGeneration = max(highestGeneration + 1, lowest)
+        return highestGeneration
+    }
+
+    mutating func keep(_ lease: LeaseIdentity, set: String, credential: String, in session: SharedSession) {
+        highestGeneration = max(highestGeneration, lease.generation)
+        stages[lease.key.stageID, default: [:]][lease.key.participantID] = Lease(
+            set: set, credential: credential, session: session, granted: lease.generation, generation: lease.generation)
+    }
+
+    /// The lease goes on under a higher generation; its session need not know.
+    mutating func revive(_ key: LeaseKey, as generation: UInt64) {
+        highestGeneration = max(highestGeneration, generation)
+        stages[key.stageID]?[key.participantID]?.generation = generation
+    }
+
+    /// Another one has the lease now.
+    mutating func lose(_ key: LeaseKey, to generation: UInt64) {
+        highestGeneration = max(highestGeneration, generation)
+        drop(key)
+    }
+
+    private mutating func drop(_ key: LeaseKey) {
+        stages[key.stageID]?[key.participantID] = nil
+        guard stages[key.stageID]?.isEmpty == true else { return }
+        stages[key.stageID] = nil
+        renewedAt[key.stageID] = nil
+    }
+}
+
+// MARK: - Giving back
+
+extension HeldLeases {
+    /// - Parameter lease: as its session knows it; another one of the same participant stays.
+    /// - Returns: it as the server knows it.
+    mutating func release(_ lease: LeaseIdentity) -> LeaseIdentity? {
+        guard let entry = self[lease.key], entry.granted == lease.generation else { return nil }
+        drop(lease.key)
+        return LeaseIdentity(lease.key, generation: entry.generation)
+    }
+
+    /// The server may not have heard that a lease was given back: it is told with the next renewals.
+    mutating func releaseLater(_ lease: LeaseIdentity) { unreleased.insert(lease) }
+
+    /// Takes what the server may not have heard of, in an order that does not depend on chance.
+    mutating func takeUnreleased() -> [LeaseIdentity] {
+        defer { unreleased = [] }
+        return unreleased.sorted {
+            ($0.generation, $0.key.stageID, $0.key.participantID) < ($1.generation, $1.key.stageID, $1.key.participantID)
+        }
+    }
+}
+
+// MARK: - Renewing
+
+extension HeldLeases {
+    /// All that is held, one call for each stage.
+    var renewals: [ClusterCall] {
+        stages.inOrder.map { stage, leases in
+            ClusterCall.renew(
+                stage: stage,
+                leases.inOrder.map { participant, lease in
+                    ClusterCall.RenewedLease(
+                        participantID: participant, generation: lease.generation, set: lease.set,
+                        credential: lease.credential, session: lease.session)
+                })
+        }
+    }
+
+    /// A stage's renewal was answered.
+    /// - Returns: how long after the one before; nil where there was none since the stage is held.
+    mutating func renewed(stage: String, at now: MonotonicTime) -> Duration? {
+        defer { renewedAt[stage] = now }
+        return renewedAt[stage].map { now - $0 }
+    }
+}
