@@ -85,6 +85,23 @@ public final class ClusterLeases: Sendable {
         renewals.withLock { renewals in renewals = renewals.filter { isHeld($0.key) } }
     }
 
+    /// The history is told of publishes whose nodes cannot tell.
+    func closed(_ ended: [EndedLease], ofStage stage: String) {
+        let (arn, now) = (environment.stageARN(stage), environment.wallNow())
+        environment.record(
+            ended.map { entry in
+                .closed(
+                    stageARN: arn, sessionID: entry.sessionID, participantID: entry.lease.key.participantID,
+                    generation: entry.lease.generation, at: now)
+            })
+    }
+
+    func sessionEnded(_ session: String, ofStage stage: String) {
+        environment.record([
+            .sessionEnded(stageARN: environment.stageARN(stage), sessionID: session, at: environment.wallNow())
+        ])
+    }
+
     func updateNodes(_ records: [NodeRecord]) {
         known.withLock { $0 = records }
         let others = records.reduce(0) { $0 + ($1.id == settings.nodeID ? 0 : max(0, $1.publishers)) }

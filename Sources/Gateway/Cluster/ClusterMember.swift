@@ -16,12 +16,7 @@ public final class ClusterMember {
     public private(set) var isListening = false
     /// What this node tells others of itself, with its next heartbeat.
     public var record: NodeRecord { didSet { machine.record = record.text } }
-    public var state: RedisState { client.state }
-
-    /// A remote holder lives as long as a claim looks at it.
-    private struct WeakHolder {
-        weak var holder: RemoteHolder?
-    }
+    public var state: RedisState { connection.state }
 
     /// Who waits for a lease.
     private enum Claimant {
@@ -34,16 +29,13 @@ public final class ClusterMember {
 
     private let loop: EventLoop
     private let leases: ClusterLeases
+    private let connection: ClusterConnection
     private var machine: NodeMachine
-    private var claims = ReplyTable<Claimant>(maximumCount: maximumWaiting)
+    private let publishers: LocalPublishers
     private var desk = AudienceDesk()
+    private var claims = ReplyTable<Claimant>(maximumCount: maximumWaiting)
     private var looks = ReplyTable<(ClusterAnswer.StageView?) -> Void>(maximumCount: maximumWaiting)
-    /// By the number of their watch.
-    private var remoteHolders: [Int: WeakHolder] = [:]
-    private let client: RedisClient
-    private let scripts = Dictionary(uniqueKeysWithValues: ClusterScript.allCases.map { ($0, RedisScript($0.source)) })
     private var mailbox: Mailbox<ClusterOrder>?
-    private var subscription: RedisSubscription?
     private var timer: TimerWatch?
     private var validation: TimerWatch?
     /// As `onWritesChange` was told; a server that comes back has to take a heartbeat first.
@@ -59,34 +51,29 @@ public final class ClusterMember {
             sources: NodeMachine.Sources(makeSessionID: Identifier.stageSession, wallNow: leases.environment.wallNow),
             now: loop.now)
         machine.record = record.text
-        client = try RedisClient(loop: loop, settings: redis)
+        publishers = LocalPublishers(leases)
+        connection = try ClusterConnection(loop: loop, settings: leases.settings, redis: redis)
         mailbox = try Mailbox(loop: loop) { [unowned self] in take($0) }
-        client.onStateChange = { [unowned self] in changed($0) }
+        connection.onStateChange = { [unowned self] in changed($0) }
     }
 
     /// Serves claims from now on; they are refused until the server is there.
     public func start() {
         leases.control.withLock { $0 = mailbox?.sender }
-        client.start()
-        let keys = ClusterKeys(prefix: leases.settings.cluster.keyPrefix)
-        subscription = client.subscribe(
-            to: [keys.channel(ofNode: leases.settings.nodeID)],
-            onChange: { [unowned self] change in heard(change) },
-            onMessage: { [unowned self] _, payload in
-                if let message = NodeMessage(parsing: payload) { perform(machine.received(message, clock)) }
-            })
+        connection.start(
+            onListening: { [unowned self] in listeningChanged(to: $0) },
+            onMessage: { [unowned self] in perform(machine.received($0, clock)) })
         rearm()
     }
 
     /// Ends the connections. What is held stays held until it expires; nothing more is answered.
     public func close() {
         leases.control.withLock { $0 = nil }
-        (client.onStateChange, timer, validation) = ({ _ in }, nil, nil)
-        subscription?.close()
-        client.close()
+        (timer, validation) = (nil, nil)
+        connection.close()
         for claimant in claims.removeAll() { refuse(claimant, Refusal(.platformAway)) }
         for look in looks.removeAll() { look(nil) }
-        remoteHolders = [:]
+        publishers.close()
     }
 
     private func changed(_ state: RedisState) {
@@ -98,8 +85,8 @@ public final class ClusterMember {
         onStateChange(state)
     }
 
-    private func heard(_ change: RedisSubscription.Change) {
-        isListening = change == .listening
+    private func listeningChanged(to isListening: Bool) {
+        self.isListening = isListening
         // What was said while nobody listened stands in the records of what is held.
         if isListening { perform(machine.renewNow(clock)) }
     }
@@ -126,43 +113,50 @@ extension ClusterMember {
     private func perform(_ action: ClusterAction) {
         switch action {
         case .call(let call): run(call)
-        case .send(let message, let node):
-            let channel = ClusterKeys(prefix: leases.settings.cluster.keyPrefix).channel(ofNode: node)
-            client.send(RedisCommand("PUBLISH", RedisArgument(channel), RedisArgument(message.serialized()))) { _ in }
-        case .nodesChanged:
-            leases.keepRenewals { self.machine.holds(stage: $0) }
-            leases.updateNodes(machine.nodes.map { NodeRecord(id: $0.key, parsing: $0.value) }.sorted { $0.id < $1.id })
-        default: follow(action)
+        case .send(let message, let node): connection.send(message, to: node)
+        case .granted(let number, let lease, let session): granted(number, lease, session)
+        case .heldHere(let number): heldHere(number)
+        case .heldElsewhere(let number, let watch, let progress): heldElsewhere(number, watch, progress)
+        case .refused(let number, let reason): if let claimant = claims.remove(number) { refuse(claimant, reason.refusal) }
+        case .progressed(let watch, let time): publishers.progressed(watch: watch, at: time)
+        case .gone(let watch): publishers.gone(watch: watch)
+        case .end(let lease, let end): self.end(lease, end)
+        case .revive(let lease, let generation): revive(lease, generation)
+        case .inspect(let question):
+            perform(machine.inspected(question, publishers.holding(of: question.lease, clock)))
+        case .closed(let stage, let ended): leases.closed(ended, ofStage: stage)
+        case .sessionEnded(let stage, let session): leases.sessionEnded(session, ofStage: stage)
+        case .looked(let number, let view): looks.remove(number)?(view)
+        case .nodesChanged: nodesChanged()
         }
+    }
+
+    private func nodesChanged() {
+        leases.keepRenewals { self.machine.holds(stage: $0) }
+        leases.updateNodes(machine.nodes.map { NodeRecord(id: $0.key, parsing: $0.value) }.sorted { $0.id < $1.id })
     }
 
     private func run(_ call: ClusterCall) {
-        let command = call.command(leases.settings)
         let sentAt = clock
-        let reply: (RedisReply) -> Void = { [weak self] reply in
-            guard let self else { return }
-            let answer = (try? reply.get()).flatMap { ClusterAnswer($0, to: call) }
-            perform(machine.answered(call, answer, sentAt: sentAt, clock))
-            if case .heartbeat = call { noteHeartbeat(isWritten: answer != nil, reply) }
-            if case .renew(let stage, _) = call, case .renewed(let results) = answer, !results.contains(where: \.isLost) {
-                leases.renewed(stageID: stage, sentAt: sentAt)
-            }
-        }
-        let (keys, arguments) = (command.keys.map { RedisArgument($0) }, command.arguments.map { RedisArgument($0) })
-        switch command.body {
-        case .plain(let name): client.send(RedisCommand([RedisArgument(name)] + keys + arguments), key: keys.first, reply: reply)
-        case .script(let name):
-            guard let script = scripts[name] else { return }
-            client.evaluate(script, keys: keys, arguments: arguments, reply: reply)
+        connection.run(call) { [weak self] answer in self?.answered(call, answer, sentAt: sentAt) }
+    }
+
+    private func answered(_ call: ClusterCall, _ result: Result<ClusterAnswer, RedisError>, sentAt: MonotonicTime) {
+        let answer = try? result.get()
+        perform(machine.answered(call, answer, sentAt: sentAt, clock))
+        if case .heartbeat = call { noteHeartbeat(result) }
+        if case .renew(let stage, _) = call, case .renewed(let results) = answer, !results.contains(where: \.isLost) {
+            leases.renewed(stageID: stage, sentAt: sentAt)
         }
     }
 
-    private func noteHeartbeat(isWritten: Bool, _ reply: RedisReply) {
-        let isRefused = !isWritten && (isRefusing || machine.outage.isRefusing(at: clock))
+    private func noteHeartbeat(_ result: Result<ClusterAnswer, RedisError>) {
+        var error: RedisError?
+        if case .failure(let failure) = result { error = failure }
+        let isRefused = error != nil && (isRefusing || machine.outage.isRefusing(at: clock))
         guard isRefused != isRefusing else { return }
         isRefusing = isRefused
-        guard isRefused else { return onWritesChange(nil) }
-        if case .failure(let error) = reply { onWritesChange(error) } else { onWritesChange(.unexpected) }
+        onWritesChange(isRefused ? error : nil)
     }
 
     private func take(_ order: ClusterOrder) {
@@ -182,7 +176,7 @@ extension ClusterMember {
         case .watchRefused(let watching, let code): refused(watching, code)
         case .look(let stages, let reply): look(at: stages, reply)
         case .watchEnded(let watch):
-            remoteHolders[watch] = nil
+            publishers.watchEnded(watch)
             machine.watchEnded(watch)
         case .stateChanged: validateSoon()
         }
@@ -193,36 +187,13 @@ extension ClusterMember {
         guard validation == nil else { return }
         validation = loop.schedule(after: .milliseconds(10)) { [unowned self] in
             validation = nil
-            for entry in leases.local.entries {
-                if let refusal = leases.refusal(of: entry.grant) { entry.holder.end(.disconnected(refusal)) }
-            }
+            publishers.endRefused()
         }
     }
 }
 
 /// Claims and leases: between the machine's numbers and who waits behind them.
 extension ClusterMember {
-    private func follow(_ action: ClusterAction) {
-        switch action {
-        case .granted(let number, let lease, let session): granted(number, lease, session)
-        case .heldHere(let number): heldHere(number)
-        case .heldElsewhere(let number, let watch, let progress): heldElsewhere(number, watch, progress)
-        case .refused(let number, let reason): if let claimant = claims.remove(number) { refuse(claimant, reason.refusal) }
-        case .progressed(let watch, let time): remoteHolders[watch]?.holder?.progressed(at: time)
-        case .gone(let watch): remoteHolders[watch]?.holder?.ended()
-        case .end(let lease, let end): self.end(lease, end)
-        case .revive(let lease, _) where lease.key.isAudience: perform(desk.revived(stageID: lease.key.stageID))
-        case .revive(let lease, let generation): revive(lease, generation)
-        case .inspect(let question): inspect(question)
-        case .closed(let stage, let ended): close(ended, ofStage: stage)
-        case .sessionEnded(let stage, let session):
-            let arn = leases.environment.stageARN(stage)
-            leases.environment.record([.sessionEnded(stageARN: arn, sessionID: session, at: leases.environment.wallNow())])
-        case .looked(let number, let view): looks.remove(number)?(view)
-        case .call, .send, .nodesChanged: break
-        }
-    }
-
     private func claim(_ claim: ClusterOrder.Claim) {
         guard let number = claims.insert(.publisher(claim)) else { return claim.reply(.refused(Refusal(.overloaded))) }
         perform(machine.claim(NodeClaim(claim, number: number), clock))
@@ -235,32 +206,10 @@ extension ClusterMember {
         }
     }
 
-    private func end(_ lease: LeaseIdentity, _ end: LeaseEnd) {
-        guard lease.key.isAudience else {
-            holder(of: lease)?.end(end)
-            return
-        }
-        // Whose token was taken away is ended by itself; another of our name may have the lease.
-        if end == .takenOver { desk.lost(stageID: lease.key.stageID, clock) }
-    }
-
-    private func granted(_ number: Int, _ identity: LeaseIdentity, _ session: SharedSession) {
+    private func granted(_ number: Int, _ lease: LeaseIdentity, _ session: SharedSession) {
         guard let claimant = claims.remove(number) else { return }
-        guard case .publisher(let claim) = claimant else { return perform(desk.granted(identity, session)) }
-        let lease = PublishLease(
-            participantID: identity.key.participantID, stageID: identity.key.stageID, stageSessionID: session.id,
-            generation: identity.generation)
-        let entry = LocalLeases.Entry(lease: lease, grant: claim.grant, holder: claim.holder)
-        let displaced = leases.local.insert(
-            entry, claim.ingestProtocol, session: StageSession(stageARN: claim.grant.stageARN, session))
-        displaced?.end(.takenOver)
-        // Looked at when the lease stands: what is committed from now on ends it.
-        if let refusal = leases.refusal(of: claim.grant) {
-            leases.local.release(lease)
-            claim.reply(.refused(refusal))
-            return perform(machine.release(identity, clock))
-        }
-        claim.reply(.granted(lease))
+        guard case .publisher(let claim) = claimant else { return perform(desk.granted(lease, session)) }
+        if !publishers.granted(claim, lease, session) { perform(machine.release(lease, clock)) }
     }
 
     private func heldHere(_ number: Int) {
@@ -280,43 +229,18 @@ extension ClusterMember {
             machine.watchEnded(watch)
             return refuse(claimant, Refusal(.streamKeyInUse))
         }
-        let sender = leases.control.withLock { $0 }
-        let participant = StageParticipant(claim.grant.participantID, of: claim.grant.stageARN)
-        let holder = RemoteHolder(progress: progress) { reason in
-            // Taking over is claimed, not said.
-            if case .disconnected(let refusal) = reason { _ = sender?.send(.end(participant, refusal)) }
-        } onForgotten: {
-            _ = sender?.send(.watchEnded(watch))
-        }
-        remoteHolders[watch] = WeakHolder(holder: holder)
-        claim.reply(.held(by: holder))
+        publishers.heldElsewhere(claim, watch: watch, progress)
     }
 
-    private func holder(of lease: LeaseIdentity) -> (any LeaseHolder)? {
-        leases.local.holder(
-            ofParticipant: lease.key.participantID, stageID: lease.key.stageID, generation: lease.generation)
+    private func end(_ lease: LeaseIdentity, _ end: LeaseEnd) {
+        guard lease.key.isAudience else { return publishers.end(lease, end) }
+        // Whose token was taken away is ended by itself; another of our name may have the lease.
+        if end == .takenOver { desk.lost(stageID: lease.key.stageID, clock) }
     }
 
     private func revive(_ lease: LeaseIdentity, _ generation: UInt64) {
-        let entry = leases.local.entries.first { LeaseIdentity($0.lease) == lease }
-        if let entry { leases.local.revive(entry.lease, generation: generation) }
-    }
-
-    private func inspect(_ question: NodeMessage.Question) {
-        let holder = holder(of: question.lease)
-        let isLive = holder.map { !$0.hasEnded } ?? false
-        let age = holder.map { max(.zero, clock - $0.lastProgress) } ?? .zero
-        perform(machine.inspected(question, isLive ? .live(age: age) : .gone))
-    }
-
-    private func close(_ ended: [EndedLease], ofStage stage: String) {
-        let (arn, now) = (leases.environment.stageARN(stage), leases.environment.wallNow())
-        leases.environment.record(
-            ended.map { entry in
-                .closed(
-                    stageARN: arn, sessionID: entry.sessionID, participantID: entry.lease.key.participantID,
-                    generation: entry.lease.generation, at: now)
-            })
+        guard lease.key.isAudience else { return publishers.revive(lease, generation: generation) }
+        perform(desk.revived(stageID: lease.key.stageID))
     }
 
     // MARK: - Those who watch
@@ -362,7 +286,7 @@ extension ClusterMember {
     // MARK: - What is asked about stages
 
     private func look(at arns: Set<String>, _ reply: @escaping @Sendable ([String: ClusterAnswer.StageView]?) -> Void) {
-        let gathering = Gathering(count: arns.count, reply)
+        let gathering = StageViewGathering(count: arns.count, reply)
         for arn in arns {
             look(at: ResourceName.identifier(inARN: arn), begins: false) { gathering.add($0, of: arn) }
         }
@@ -386,26 +310,6 @@ extension ClusterMember {
 
 // MARK: - Words
 
-extension LeaseIdentity {
-    fileprivate init(_ lease: PublishLease) {
-        self.init(LeaseKey(stageID: lease.stageID, participantID: lease.participantID), generation: lease.generation)
-    }
-}
-
-extension LeaseEnding {
-    fileprivate init(_ refusal: Refusal) { self.init(code: refusal.code.number, words: refusal.sentence) }
-}
-
-extension LeaseEnd {
-    /// Without words it is the surplus that a renewal found.
-    private static let surplus =
-        "The stage has more publishers than it may have, which came to light after a failover: the newest had to go."
-
-    init(_ ending: LeaseEnding) {
-        self = .disconnected(number: ending.code, sentence: ending.words.isEmpty ? Self.surplus : ending.words)
-    }
-}
-
 extension ClusterAction.Refused {
     fileprivate var refusal: Refusal {
         switch self {
@@ -423,25 +327,5 @@ extension NodeClaim {
             number: number, key: LeaseKey(stageID: grant.stageID, participantID: grant.participantID),
             set: grant.ingestConfigurationARN ?? grant.participantID, credential: grant.credentialHash,
             takesOver: claim.takesOver, isToken: grant.ingestConfigurationARN == nil)
-    }
-}
-
-/// Answers about several stages, told together; without one of them nothing is known.
-private final class Gathering {
-    private var views: [String: ClusterAnswer.StageView] = [:]
-    private var missing: Int
-    private let reply: ([String: ClusterAnswer.StageView]?) -> Void
-    private var isIncomplete = false
-
-    init(count: Int, _ reply: @escaping ([String: ClusterAnswer.StageView]?) -> Void) {
-        (missing, self.reply) = (count, reply)
-        if count == 0 { reply([:]) }
-    }
-
-    func add(_ view: ClusterAnswer.StageView?, of arn: String) {
-        views[arn] = view
-        isIncomplete = isIncomplete || view == nil
-        missing -= 1
-        if missing == 0 { reply(isIncomplete ? nil : views) }
     }
 }

@@ -40,11 +40,3 @@ package struct EndedLease: Hashable, Sendable {
 
     package init(_ lease: LeaseIdentity, sessionID: String) { (self.lease, self.sessionID) = (lease, sessionID) }
 }
-
-/// Why a lease has to end, as it travels: the number of a refusal and its words.
-package struct LeaseEnding: Hashable, Sendable {
-    package var code: Int
-    package var words: String
-
-    package init(code: Int, words: String) { (self.code, self.words) = (code, words) }
-}
