@@ -1,7 +1,7 @@
 public import Admission
 import EventLoop
 public import Refusals
-public import Settings
+import Settings
 public import Store
 import Synchronization
 public import Wire
@@ -212,44 +212,5 @@ extension StageSession {
         self.init(
             stageARN: stageARN, sessionID: session.id,
             startTime: WallTime(nanosecondsSince1970: session.start.multipliedReportingOverflow(by: 1_000_000).partialValue))
-    }
-}
-
-/// What other threads ask of the node's part in the platform.
-enum ClusterOrder: Sendable {
-    case claim(Claim)
-    case release(PublishLease)
-    case end(StageParticipant, Refusal)
-    case endAll(stageARN: String, Refusal)
-    /// The history knows the stage's session now.
-    case announced(stageID: String, sessionID: String)
-    case refused(PublishGrant, IngestProtocol, errorCode: String)
-    case watchStarted(Watching)
-    case watchStopped(Watching)
-    case watchRefused(Watching, errorCode: String)
-    case look(stageARNs: Set<String>, @Sendable ([String: ClusterAnswer.StageView]?) -> Void)
-    case watchEnded(Int)
-    case stateChanged
-
-    struct Claim: Sendable {
-        var grant: PublishGrant
-        var ingestProtocol: IngestProtocol
-        var holder: any LeaseHolder
-        var takesOver: Bool
-        var reply: @Sendable (Admission.ClaimAnswer) -> Void
-    }
-}
-
-/// One node's part in the platform.
-public struct NodeSettings: Sendable {
-    /// The name of this node; no other node of the cluster has it.
-    public var nodeID: String
-    public var cluster: ClusterSettings
-    public var quotas: QuotaSettings
-
-    public init(
-        nodeID: String, cluster: ClusterSettings = ClusterSettings(), quotas: QuotaSettings = QuotaSettings()
-    ) {
-        (self.nodeID, self.cluster, self.quotas) = (nodeID, cluster, quotas)
     }
 }

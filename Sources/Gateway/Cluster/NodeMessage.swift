@@ -29,7 +29,7 @@ extension NodeMessage {
     /// Messages are short; whoever sends longer ones is none of us.
     static let limits = JSONLimits(maximumLength: 8 * 1024, maximumDepth: 4, maximumValues: 64)
 
-    /// Milliseconds. Nobody waits for a lease longer than it holds.
+    /// Milliseconds, a day. A longer silence counts as a day.
     static let possibleAges: ClosedRange<Int64> = 0...86_400_000
 
     /// As it travels: one JSON object.

@@ -44,9 +44,13 @@ package enum ClusterAnswer: Equatable, Sendable {
     }
 
     package enum Idleness: Equatable, Sendable {
+        /// Somebody publishes there.
         case live
+        /// No session runs.
         case none
+        /// It may be over after that time.
         case wait(Duration)
+        /// With the leases that had expired by then and that nobody had swept.
         case ended(sessionID: String, [EndedLease])
     }
 

@@ -24,7 +24,9 @@ package enum ClusterCall: Hashable, Sendable {
     case unmark(stage: String)
     case stages(ofNode: String)
     case forgetStages(ofNode: String)
-    /// - Parameter record: nil when it is unchanged.
+    /// - Parameters:
+    ///   - record: nil when it is unchanged.
+    ///   - buries: whether the server may answer dead nodes for this one to bury.
     case heartbeat(record: String?, buries: Bool)
     case bury(node: String)
     /// When a node was last heard of.
@@ -195,7 +197,7 @@ package struct ClusterKeys: Sendable {
     /// Until when each node counts as alive, the nodes' records, who buries whom.
     var nodes: [String] { ["alive", "records", "burials"].map { "\(prefix){nodes}:\($0)" } }
 
-    /// The stages on which a node publishes, or whose end it waits for.
+    /// The stages on which a node publishes, or waits for the end of the session.
     func stages(ofNode id: String) -> String { "\(prefix){node:\(id)}:stages" }
 
     /// What is said to one node.

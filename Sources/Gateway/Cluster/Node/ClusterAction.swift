@@ -11,7 +11,7 @@ package enum ClusterAction: Equatable, Sendable {
     case granted(claim: Int, LeaseIdentity, SharedSession)
     /// A session of this node holds it.
     case heldHere(claim: Int)
-    /// - Parameter watch: progress of the holder is told under this number, until `watchEnded`.
+    /// - Parameter watch: progress of the holder is told under this number until `watchEnded`, for `LeaseOwners.watchLifetime` at most.
     case heldElsewhere(claim: Int, watch: Int, progress: MonotonicTime)
     case refused(claim: Int, Refused)
 
@@ -30,7 +30,7 @@ package enum ClusterAction: Equatable, Sendable {
     case closed(stage: String, [EndedLease])
     case sessionEnded(stage: String, sessionID: String)
 
-    /// The answer to `look` and `begin`; nil when it cannot be known.
+    /// What is known of a stage that `NodeMachine.look` asked about; nil when it cannot be known.
     case looked(number: Int, ClusterAnswer.StageView?)
     case nodesChanged
 

@@ -3,7 +3,7 @@ import Wire
 
 /// The nodes that own leases which somebody here waits for: what each was asked, and when it last answered.
 struct LeaseOwners: Sendable {
-    enum Asker: Sendable {
+    enum Asker: Equatable, Sendable {
         case claim(Int)
         case watch(Int)
     }

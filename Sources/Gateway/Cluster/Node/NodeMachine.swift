@@ -107,7 +107,6 @@ package struct NodeMachine: Sendable {
         to call: ClusterCall, isThere: Bool, sentAt: MonotonicTime, _ now: MonotonicTime
     ) -> Bool {
         switch call {
-        // How soon they are answered says whether the server has before it what others told it.
         case .heartbeat, .heard: outage.heartbeatAnswered(sentAt: isThere ? sentAt : nil, at: now)
         default: break
         }

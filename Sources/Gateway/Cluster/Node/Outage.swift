@@ -79,6 +79,7 @@ package struct Outage: Sendable {
         graceEnd = now + grace
     }
 
+    /// A heartbeat, or a question after another node's: the same server has both.
     /// - Parameter sentAt: when it was sent; nil when there is no answer.
     package mutating func heartbeatAnswered(sentAt: MonotonicTime?, at now: MonotonicTime) {
         defer { lastBeat = now }
