@@ -60,3 +60,9 @@ struct PublishTargetTests {
         #expect(PublishTarget(app: app, tcURL: "", publishName: "KEY").asksForPasswordScheme)
     }
 }
+
+extension PublishTarget {
+    fileprivate init(app: String, tcURL: String, publishName: String) {
+        self.init(ConnectTarget(app: app, tcURL: tcURL), publishName: publishName)
+    }
+}

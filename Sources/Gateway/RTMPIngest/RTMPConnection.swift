@@ -146,7 +146,7 @@ final class RTMPConnection {
     /// Sends what the session has to say. A peer that asks and never reads is left alone.
     private func flush() {
         if case .closed = phase { return }
-        guard !session.output.isEmpty else { return }
+        guard session.hasOutput else { return }
         transport.write(session.takeOutput())
         guard transport.pendingWriteByteCount > Self.maximumPendingWriteByteCount else { return }
         log(.info, "rtmp_peer_does_not_read")
@@ -201,10 +201,9 @@ final class RTMPConnection {
     private func connectRequested(_ request: ConnectRequest) {
         note("connected")
         userAgent = String(decoding: request.flashVersion.utf8.prefix(Self.maximumUserAgentByteCount), as: UTF8.self)
-        let target = PublishTarget(connect: request, publishName: "")
-        if target.asksForPasswordScheme {
+        if request.target.asksForPasswordScheme {
             rejectConnect(Refusal(.unsupportedAuthentication))
-        } else if target.application != Self.applicationName {
+        } else if request.target.application != Self.applicationName {
             rejectConnect(Refusal(.unknownApplication))
         } else {
             session.acceptConnect()

@@ -11,68 +11,92 @@ public struct PublishTarget: Equatable, Sendable {
     /// Everything that stood behind a `?`, joined by `&`.
     public var query: String
 
-    /// Longer names are cut: no key comes near it.
-    static let maximumTextLength = 2_048
-
     /// - Parameter publishName: the first argument of `publish`.
-    public init(connect: ConnectRequest, publishName: String) {
-        self.init(app: connect.app, tcURL: connect.tcURL, publishName: publishName)
-    }
-
-    init(app: String, tcURL: String, publishName: String) {
-        let (appPath, appQuery) = Self.split(app[...])
-        let (urlPath, urlQuery) = Self.split(Self.path(ofURL: tcURL))
-        let isURL = Self.isURL(publishName)
-        let (name, nameQuery) = Self.split(isURL ? Self.path(ofURL: publishName) : publishName[...])
-        let (urlSegments, appSegments) = (Self.segments(urlPath), Self.segments(appPath))
-        let segments = appSegments.isEmpty ? urlSegments : appSegments
-        application = String(segments.first ?? "")
-
-        let key = isURL ? Self.behindFirst(of: Self.segments(name)) : String(Self.trim(name))
-        let instance = Self.behindFirst(of: segments)
+    init(_ connect: ConnectTarget, publishName: String) {
+        application = connect.application
+        let isURL = publishName.isRTMPURL
+        let (name, nameQuery) = (isURL ? publishName.pathOfURL : publishName[...]).pathAndQuery
+        let key = isURL ? name.pathSegments.joinedBehindFirst : String(name.withoutOuterSlashes)
+        let instance = connect.segments.joinedBehindFirst
         var keys: [String] = []
         func add(_ key: String) { if !key.isEmpty, !keys.contains(key) { keys.append(key) } }
         add(key)
         add(instance.isEmpty || key.isEmpty ? instance : instance + "/" + key)
-        if key.isEmpty { add(Self.behindFirst(of: urlSegments)) }
-        add(String(Self.segments(key[...]).last ?? ""))
+        if key.isEmpty { add(connect.urlSegments.joinedBehindFirst) }
+        add(String(key[...].pathSegments.last ?? ""))
         self.keys = keys.isEmpty ? [""] : keys
-        query = [nameQuery, appQuery, appQuery == urlQuery ? "" : urlQuery].filter { !$0.isEmpty }.joined(separator: "&")
+        query = [String(nameQuery), connect.query].filter { !$0.isEmpty }.joined(separator: "&")
     }
 
-    /// A user and password scheme that we do not have (`authmod=adobe`, `authmod=llnw`).
-    public var asksForPasswordScheme: Bool { !query.isEmpty && query.contains("authmod=") }
+    /// A user and password scheme that we do not have.
+    public var asksForPasswordScheme: Bool { query.asksForPasswordScheme }
+}
 
-    private static func split(_ text: Substring) -> (path: Substring, query: Substring) {
-        let text = text.utf8.count > maximumTextLength ? text.prefix(maximumTextLength) : text
+/// What `app` and URL of a `connect` say: the application, and what may be a key or a part of one.
+///
+/// Read once: the owner asks for it at `connect`, a `PublishTarget` with every `publish`.
+public struct ConnectTarget: Equatable, Sendable {
+    /// Of the app's path; of the URL's where that is empty. The first one is the application.
+    fileprivate let segments: [Substring]
+    fileprivate let urlSegments: [Substring]
+    /// Everything that stood behind a `?`, joined by `&`.
+    fileprivate let query: String
+
+    init(app: String, tcURL: String) {
+        let (appPath, appQuery) = app[...].pathAndQuery
+        let (urlPath, urlQuery) = tcURL.pathOfURL.pathAndQuery
+        let appSegments = appPath.pathSegments
+        urlSegments = urlPath.pathSegments
+        segments = appSegments.isEmpty ? urlSegments : appSegments
+        query = [appQuery, appQuery == urlQuery ? "" : urlQuery].filter { !$0.isEmpty }.joined(separator: "&")
+    }
+
+    /// The first path segment.
+    public var application: String { String(segments.first ?? "") }
+
+    /// A user and password scheme that we do not have.
+    public var asksForPasswordScheme: Bool { query.asksForPasswordScheme }
+}
+
+private let slash = UInt8(ascii: "/")
+/// Longer names are cut: no key comes near it.
+private let maximumTextLength = 2_048
+
+extension String {
+    fileprivate var isRTMPURL: Bool { hasPrefix("rtmp://") || hasPrefix("rtmps://") }
+
+    /// What follows the host; everything, when it is no URL.
+    fileprivate var pathOfURL: Substring {
+        guard let colon = utf8.firstIndex(of: UInt8(ascii: ":")), utf8[colon...].starts(with: "://".utf8) else {
+            return self[...]
+        }
+        let rest = utf8[colon...].dropFirst(3)
+        return rest.firstIndex(of: slash).map { Substring(rest[$0...]) } ?? ""
+    }
+
+    /// A query with `authmod=adobe` or `authmod=llnw`.
+    fileprivate var asksForPasswordScheme: Bool { !isEmpty && contains("authmod=") }
+}
+
+extension Substring {
+    /// What stands before the first `?`, and behind it.
+    fileprivate var pathAndQuery: (path: Substring, query: Substring) {
+        let text = utf8.count > maximumTextLength ? prefix(maximumTextLength) : self
         guard let mark = text.utf8.firstIndex(of: UInt8(ascii: "?")) else { return (text, "") }
         return (text[..<mark], text[text.utf8.index(after: mark)...])
     }
 
-    private static func isURL(_ text: String) -> Bool { text.hasPrefix("rtmp://") || text.hasPrefix("rtmps://") }
+    fileprivate var pathSegments: [Substring] { utf8.split(separator: slash).map(Substring.init) }
 
-    /// What follows the host; everything, when it is no URL.
-    private static func path(ofURL url: String) -> Substring {
-        let bytes = url.utf8
-        guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")), bytes[colon...].starts(with: "://".utf8) else {
-            return url[...]
-        }
-        let rest = bytes[colon...].dropFirst(3)
-        return rest.firstIndex(of: slash).map { Substring(rest[$0...]) } ?? ""
-    }
-
-    private static func segments(_ path: Substring) -> [Substring] {
-        path.utf8.split(separator: slash).map(Substring.init)
-    }
-
-    private static func behindFirst(of segments: [Substring]) -> String { segments.dropFirst().joined(separator: "/") }
-
-    private static func trim(_ text: Substring) -> Substring {
-        var rest = text.utf8
+    fileprivate var withoutOuterSlashes: Substring {
+        var rest = utf8
         while rest.first == slash { rest.removeFirst() }
         while rest.last == slash { rest.removeLast() }
         return Substring(rest)
     }
+}
 
-    private static let slash = UInt8(ascii: "/")
+extension [Substring] {
+    /// What follows the application.
+    fileprivate var joinedBehindFirst: String { dropFirst().joined(separator: "/") }
 }

@@ -34,9 +34,11 @@ public enum RTMPEvent {
 /// Text is the peer's: it may hold the stream key, and is never to be logged as it is.
 public struct ConnectRequest: Equatable, Sendable {
     /// The application, as sent.
-    public var app: String
+    public let app: String
     /// Without the quotes that some encoders put around it.
-    public var tcURL: String
+    public let tcURL: String
+    /// Where both lead.
+    public let target: ConnectTarget
     /// What the encoder calls itself: `FMLE/3.0 …`.
     public var flashVersion: String
     /// What the peer can do of Enhanced RTMP v2; nil when it names nothing of it.
@@ -54,6 +56,7 @@ public struct ConnectRequest: Equatable, Sendable {
         func text(_ name: String) -> String { object.value(ignoringCaseOf: name)?.string ?? "" }
         app = text("app")
         tcURL = Self.unquoted(text("tcUrl"))
+        target = ConnectTarget(app: app, tcURL: tcURL)
         flashVersion = text("flashVer")
         (enhancedCapabilities, tellsCapabilities) = (EnhancedCapabilities(object), object["capsEx"] != nil)
         objectEncoding = object["objectEncoding"]?.number == 3 ? 3 : 0
@@ -62,6 +65,7 @@ public struct ConnectRequest: Equatable, Sendable {
 
     private static func unquoted(_ text: String) -> String {
         let quote = UInt8(ascii: "'")
+        guard text.utf8.contains(quote) else { return text }
         return String(Substring(text.utf8.drop { $0 == quote }.prefix { $0 != quote }))
     }
 }

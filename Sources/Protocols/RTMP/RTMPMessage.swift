@@ -1,5 +1,6 @@
 import AMF0
 import FLV
+import Wire
 
 /// One message, put together from its chunks (RTMP 1.0 §6.1).
 ///
@@ -50,6 +51,13 @@ public enum RTMPMessageType {
     public static let aggregate: UInt8 = 22
 }
 
+/// User control event types (RTMP 1.0 §7.1.7).
+enum UserControlEvent {
+    static let streamBegin: UInt16 = 0
+    static let pingRequest: UInt16 = 6
+    static let pingResponse: UInt16 = 7
+}
+
 /// Walks the FLV tags of an aggregate message (RTMP 1.0 §7.1.6); their stamps count from the message's own.
 @safe struct AggregateCursor {
     private let payload: UnsafeRawBufferPointer
@@ -78,10 +86,11 @@ struct RTMPCommand {
     /// 0 when no answer is wanted.
     var transactionID: Double
     var object: AMF0Value
-    var arguments: [AMF0Value]
+    /// A slice, because what was read is not copied.
+    var arguments: ArraySlice<AMF0Value>
 
     init(name: String, transactionID: Double = 0, object: AMF0Value = .null, arguments: [AMF0Value] = []) {
-        (self.name, self.transactionID, self.object, self.arguments) = (name, transactionID, object, arguments)
+        (self.name, self.transactionID, self.object, self.arguments) = (name, transactionID, object, arguments[...])
     }
 
     /// From the body of a message of type 20, or of type 17: there one byte 0 stands before the same AMF 0.
@@ -97,8 +106,16 @@ struct RTMPCommand {
         self.name = name
         transactionID = values.count > 1 ? values[1].number ?? 0 : 0
         object = values.count > 2 ? values[2] : .null
-        arguments = Array(values.dropFirst(3))
+        arguments = values.dropFirst(3)
     }
 
-    var bytes: [UInt8] { ([.string(name), .number(transactionID), object] + arguments).amf0Bytes }
+    /// The body of a message of type 20.
+    var bytes: [UInt8] {
+        var writer = ByteWriter(reserving: 256)
+        AMF0Value.string(name).write(into: &writer)
+        AMF0Value.number(transactionID).write(into: &writer)
+        object.write(into: &writer)
+        for argument in arguments { argument.write(into: &writer) }
+        return writer.bytes
+    }
 }

@@ -1,0 +1,181 @@
+import AMF0
+
+/// The commands of one connection, from `connect` to the end of its stream: what the encoder asks, and what its owner decides
+/// (RTMP 1.0 §7.2, and what Flash Media Live Encoder has made everybody send beside it).
+///
+/// Commands and decisions come in; answers go into the output, and what the owner has to decide or to know comes back.
+struct CommandDialogue {
+    private enum Publishing: Equatable {
+        case idle
+        case asked(streamID: UInt32)
+        case live(streamID: UInt32)
+    }
+
+    /// More than one stream per connection is never used; some encoders create a few in a row.
+    private static let maximumStreamCount = 16
+    /// Ours, in both directions.
+    private static let windowSize: UInt32 = 2_500_000
+    private static let outgoingChunkSize = 65_536
+
+    private var connect: ConnectRequest?
+    /// `connect` has been accepted.
+    private(set) var isConnected = false
+    private var publishing = Publishing.idle
+    private var streamCount = 0
+
+    /// An event waits for its answer.
+    var awaitsAnswer: Bool {
+        if case .asked = publishing { return true }
+        return !isConnected && connect != nil
+    }
+
+    /// `publish` has been accepted: media may come.
+    var isLive: Bool { if case .live = publishing { true } else { false } }
+
+    // MARK: - What the encoder says
+
+    mutating func received(
+        _ command: RTMPCommand, streamID: UInt32, into output: inout ServerOutput
+    ) throws(RTMPError) -> RTMPEvent? {
+        if command.name == "connect" { return receivedConnect(command, into: &output) }
+        guard isConnected else { throw .commandBeforeConnect }
+        switch command.name {
+        case "FCPublish": receivedFCPublish(command, into: &output)
+        case "createStream": receivedCreateStream(command, into: &output)
+        case "publish": return receivedPublish(command, streamID: streamID, into: &output)
+        case "FCUnpublish":
+            output.writeResult(of: command)
+            return endPublish(into: &output)
+        case "deleteStream": return receivedDeleteStream(command, into: &output)
+        case "closeStream": return endPublish(into: &output)
+        case "releaseStream", "_checkbw", "setPeerInfo": output.writeResult(of: command)
+        case "getStreamLength": output.writeResult(of: command, .number(0))
+        case "_result", "_error", "onStatus", "receiveAudio", "receiveVideo", "pause": break
+        case "play", "play2":
+            output.writeStatus(.error, "NetStream.Play.Failed", "This server takes streams and plays none.", streamID)
+        default: output.writeCallFailed(command, "Unknown command.")
+        }
+        return nil
+    }
+
+    private mutating func receivedConnect(_ command: RTMPCommand, into output: inout ServerOutput) -> RTMPEvent? {
+        guard connect == nil else {
+            output.writeCallFailed(command, "Already connected.")
+            return nil
+        }
+        let request = ConnectRequest(command)
+        connect = request
+        return .connect(request)
+    }
+
+    /// FMLE waits for onFCPublish, and some hardware refuses one without a transaction id.
+    private func receivedFCPublish(_ command: RTMPCommand, into output: inout ServerOutput) {
+        output.writeResult(of: command)
+        let information: AMF0Object = ["code": "NetStream.Publish.Start", "description": "FCPublish"]
+        output.write(RTMPCommand(name: "onFCPublish", arguments: [.object(information)]))
+    }
+
+    /// Ids count from 1: GStreamer takes 0 for an error.
+    private mutating func receivedCreateStream(_ command: RTMPCommand, into output: inout ServerOutput) {
+        guard streamCount < Self.maximumStreamCount else {
+            output.writeCallFailed(command, "Too many streams.")
+            return
+        }
+        streamCount += 1
+        output.writeResult(of: command, .number(Double(streamCount)))
+    }
+
+    /// Some encoders publish on stream 0, or on one they never created: they are answered where they asked.
+    private mutating func receivedPublish(
+        _ command: RTMPCommand, streamID: UInt32, into output: inout ServerOutput
+    ) -> RTMPEvent? {
+        guard let connect, publishing == .idle else {
+            output.writeStatus(.error, "NetStream.Publish.BadName", "This connection publishes already.", streamID)
+            return nil
+        }
+        publishing = .asked(streamID: streamID)
+        return .publish(PublishTarget(connect.target, publishName: command.arguments.first?.string ?? ""))
+    }
+
+    private mutating func receivedDeleteStream(_ command: RTMPCommand, into output: inout ServerOutput) -> RTMPEvent? {
+        guard case .live(let streamID) = publishing else { return nil }
+        let deleted = command.arguments.first?.number.flatMap(UInt32.init(exactly:))
+        return deleted == nil || deleted == streamID || streamID == 0 ? endPublish(into: &output) : nil
+    }
+
+    private mutating func endPublish(into output: inout ServerOutput) -> RTMPEvent? {
+        guard case .live(let streamID) = publishing else { return nil }
+        publishing = .idle
+        output.writeStatus(.status, "NetStream.Unpublish.Success", "The stream has ended.", streamID)
+        return .unpublished
+    }
+
+    // MARK: - What the owner decides
+
+    /// Answers `connect` in the order that encoders expect: windows, chunk size, result.
+    mutating func acceptConnect(into output: inout ServerOutput) {
+        precondition(connect != nil && !isConnected, "acceptConnect answers a connect event")
+        guard let connect else { return }
+        isConnected = true
+        output.writeControl(RTMPMessageType.windowAcknowledgementSize, Self.windowSize)
+        output.writePeerBandwidth(Self.windowSize)
+        output.writeChunkSize(Self.outgoingChunkSize)
+        let properties: AMF0Object = ["fmsVer": "FMS/3,5,7,7009", "capabilities": 31.0, "mode": 1.0]
+        let result = RTMPCommand(
+            name: "_result", transactionID: connect.transactionID, object: .object(properties),
+            arguments: [.object(Self.information(for: connect))])
+        output.write(result)
+    }
+
+    private static func information(for connect: ConnectRequest) -> AMF0Object {
+        var information: AMF0Object = [
+            "level": "status", "code": "NetConnection.Connect.Success", "description": "Connection succeeded.",
+            "objectEncoding": .number(connect.objectEncoding),
+        ]
+        guard connect.enhancedCapabilities != nil else { return information }
+        // Several tracks are offered to who says what it can; others send them unasked, as OBS does.
+        let capabilities = connect.tellsCapabilities ? EnhancedCapabilities.ours : .ours.subtracting(.multitrack)
+        // CanDecode is 1, CanForward 4.
+        let enhanced: AMF0Object = [
+            "fourCcList": .strictArray(["avc1", "mp4a", "Opus"]),
+            "videoFourCcInfoMap": .object(["avc1": 4.0]),
+            "audioFourCcInfoMap": .object(["mp4a": 1.0, "Opus": 4.0]),
+            "capsEx": .number(Double(capabilities.rawValue)),
+        ]
+        information.members += enhanced.members
+        return information
+    }
+
+    func rejectConnect(description: String, into output: inout ServerOutput) {
+        guard let connect else { return }
+        let information = AMF0Object(level: .error, code: "NetConnection.Connect.Rejected", description: description)
+        output.write(RTMPCommand(name: "_error", transactionID: connect.transactionID, arguments: [.object(information)]))
+    }
+
+    mutating func acceptPublish(into output: inout ServerOutput) {
+        guard case .asked(let streamID) = publishing else { return }
+        publishing = .live(streamID: streamID)
+        output.writeUserControl(UserControlEvent.streamBegin, streamID)
+        output.writeStatus(.status, "NetStream.Publish.Start", "Publishing.", streamID)
+    }
+
+    mutating func rejectPublish(code: String, description: String, into output: inout ServerOutput) {
+        switch publishing {
+        case .idle:
+            if isConnected { output.writeStatus(.error, code, description, 0) }
+        case .asked(let streamID), .live(let streamID):
+            publishing = .idle
+            output.writeStatus(.error, code, description, streamID)
+        }
+    }
+
+    /// - Returns: false, with nothing said, when the encoder did not say that it can.
+    func requestReconnect(tcURL: String?, description: String, into output: inout ServerOutput) -> Bool {
+        guard isConnected, connect?.enhancedCapabilities?.contains(.reconnect) == true else { return false }
+        var information = AMF0Object(
+            level: .status, code: "NetConnection.Connect.ReconnectRequest", description: description)
+        if let tcURL { information.members.append(.init(name: "tcUrl", value: .string(tcURL))) }
+        output.write(RTMPCommand(name: "onStatus", arguments: [.object(information)]))
+        return true
+    }
+}
