@@ -11,6 +11,8 @@ public struct AMF0Decoder {
     public static let maximumDepth = 16
     /// onMetaData of the richest encoder seen has fewer than 60 values.
     public static let maximumValueCount = 4_096
+    /// Of a body: a command's name, number, object and one argument.
+    private static let usualValueCount = 4
 
     private var valueCount = 0
 
@@ -22,6 +24,7 @@ public struct AMF0Decoder {
         var decoder = AMF0Decoder()
         var reader = ByteReader(body)
         var values: [AMF0Value] = []
+        values.reserveCapacity(usualValueCount)
         while !reader.isAtEnd { values.append(try decoder.value(from: &reader)) }
         return values
     }
