@@ -4,7 +4,6 @@ import GatewayLogging
 import GatewayMetrics
 import HTTP
 import Monitoring
-import OpenSSL
 import RTMP
 import Refusals
 import Settings
@@ -28,13 +27,12 @@ final class RTMPConnection {
 
     /// More unread answers than this are not gathered for a peer that floods us with questions.
     private static let maximumPendingWriteByteCount = 64 << 10
-    private static let maximumUserAgentByteCount = 256
 
     let id: UInt64
     unowned let ingest: RTMPIngest
     let transport: any ConnectionTransport
-    /// The encoder, or what a balancer said of it.
-    private(set) var source: SocketAddress
+    /// What logs, the API and the console tell of it.
+    private(set) var story: ConnectionStory
     /// The latest publish; its answers may come when it is over.
     private(set) var publish: RTMPPublish?
     /// Under which it counts among the connections that have not published; nil until it does, and once it publishes.
@@ -43,34 +41,27 @@ final class RTMPConnection {
     var countedByteCount = 0
     /// Ends the connection when nothing better has replaced it by then.
     private var deadline: TimerWatch?
-    /// Tells this connection from all others in logs, in the API and on the console.
-    private let sessionID: String
     /// The ingest's, at hand for every read and message.
     private let loop: EventLoop
     private let receivedBytes: Counter
     private let accepted: MonotonicTime
     private var phase: Phase
     private var session: RTMPServerSession
-    private var userAgent = ""
     private var publishCount: UInt64 = 0
-    /// Nobody has shown a valid stream key here yet.
-    private var isStranger = true
     private var isHandshakeOver = false
-    /// What happened so far, until a publish is granted.
-    private var steps: [PublishStep] = []
 
     init(id: UInt64, ingest: RTMPIngest, transport: any ConnectionTransport, beginsWithProxyHeader: Bool) {
         (self.id, self.ingest, self.transport) = (id, ingest, transport)
         (loop, receivedBytes) = (ingest.loop, ingest.metrics.receivedBytes)
-        source = transport.remoteAddress
-        sessionID = String(hexadecimal: Random.bytes(count: 8))
+        story = ConnectionStory(of: transport.remoteAddress)
         accepted = loop.now
         phase = beginsWithProxyHeader ? .awaitingPROXYHeader : .sniffing
         session = RTMPServerSession(crypto: .openSSL, pool: ingest.messageBuffers)
         setDeadline(after: ingest.settings.handshakeTimeout)
-        note("accepted")
     }
 
+    /// The encoder, or what a balancer said of it.
+    var source: SocketAddress { story.source }
     var isLive: Bool { publish?.live != nil }
     /// What its unfinished messages make us keep.
     var partialByteCount: Int { session.partialByteCount }
@@ -95,7 +86,7 @@ final class RTMPConnection {
     private func readPROXYHeader(_ bytes: UnsafeRawBufferPointer) -> Int {
         do throws(PROXYHeader.ParseError) {
             guard let header = try unsafe PROXYHeader.parse(bytes.bytes) else { return 0 }
-            if let client = header.source { (source, transport.remoteAddress) = (client, client) }
+            if let client = header.source { (story.source, transport.remoteAddress) = (client, client) }
             phase = .sniffing
             guard ingest.admit(self) else {
                 end(.connectionLost)
@@ -104,7 +95,7 @@ final class RTMPConnection {
             let rest = unsafe UnsafeRawBufferPointer(rebasing: bytes.dropFirst(header.byteCount))
             return unsafe header.byteCount + (rest.isEmpty ? 0 : sniff(rest))
         } catch {
-            log(.warning, "rtmp_proxy_header_missing", ["reason": .error(error)])
+            story.log(.warning, "rtmp_proxy_header_missing", ["reason": .error(error)])
             end(.connectionLost)
             return bytes.count
         }
@@ -117,7 +108,7 @@ final class RTMPConnection {
             return unsafe readSession(bytes)
         }
         if transport.startTLS() { return 0 }
-        log(.info, "rtmp_tls_not_configured")
+        story.log(.info, "rtmp_tls_not_configured")
         end(.connectionLost)
         return bytes.count
     }
@@ -149,13 +140,13 @@ final class RTMPConnection {
         guard session.hasOutput else { return }
         transport.write(session.takeOutput())
         guard transport.pendingWriteByteCount > Self.maximumPendingWriteByteCount else { return }
-        log(.info, "rtmp_peer_does_not_read")
+        story.log(.info, "rtmp_peer_does_not_read")
         end(.connectionLost)
     }
 
     private func failed(_ error: RTMPError) {
         ingest.metrics.protocolErrors.increment()
-        log(.info, "rtmp_protocol_error", ["reason": .string(error.explanation)])
+        story.log(.info, "rtmp_protocol_error", ["reason": .string(error.explanation)])
         if error == .httpRequest {
             transport.write(Self.httpAnswer)
             close(lingering: true)
@@ -199,8 +190,7 @@ final class RTMPConnection {
     }
 
     private func connectRequested(_ request: ConnectRequest) {
-        note("connected")
-        userAgent = String(decoding: request.flashVersion.utf8.prefix(Self.maximumUserAgentByteCount), as: UTF8.self)
+        story.connected(by: request.flashVersion)
         if request.target.asksForPasswordScheme {
             rejectConnect(Refusal(.unsupportedAuthentication))
         } else if request.target.application != Self.applicationName {
@@ -213,7 +203,7 @@ final class RTMPConnection {
     private static let applicationName = "app"
 
     private func rejectConnect(_ refusal: Refusal) {
-        log(.info, "rtmp_connect_refused", ["code": .string(refusal.code.identifier), "agent": .string(userAgent)])
+        story.log(.info, "rtmp_connect_refused", ["code": .string(refusal.code.identifier), "agent": .string(story.userAgent)])
         noteRefusal(refusal, of: nil)
         session.rejectConnect(description: refusal.text)
         flush()
@@ -222,11 +212,11 @@ final class RTMPConnection {
 
     /// Deciding takes its time, which is not the encoder's.
     private func publishRequested(_ target: PublishTarget) {
-        note("publishRequested")
+        story.note(.publishRequested)
         publishCount += 1
         let request = PublishRequest(
             credential: .streamKey(Secret(target.keys[0])), ingestProtocol: transport.isTLS ? .rtmps : .rtmp, source: source,
-            userAgent: userAgent)
+            userAgent: story.userAgent)
         let publish = RTMPPublish(publishCount, on: self, keys: target.keys, request)
         self.publish = publish
         deadline = loop.schedule(after: settings.decisionTimeout) { [unowned publish] in
@@ -240,21 +230,12 @@ final class RTMPConnection {
     // MARK: - What its publish has to say
 
     /// The stream key is good.
-    func authorized() {
-        isStranger = false
-        note("authorized")
-    }
-
-    /// Where a publish comes from; the second one of a connection is another session.
-    func origin(ofPublish number: UInt64) -> PublishOrigin {
-        PublishOrigin(
-            sessionID: number == 1 ? sessionID : "\(sessionID)-\(number)", source: source, userAgent: userAgent, steps: steps)
-    }
+    func authorized() { story.authorized() }
 
     /// The publish is live: media may come.
     func acceptPublish(of participantID: String) {
         deadline = nil
-        log(.info, "rtmp_publish_granted", ["participant": .string(participantID), "agent": .string(userAgent)])
+        story.log(.info, "rtmp_publish_granted", ["participant": .string(participantID), "agent": .string(story.userAgent)])
         session.acceptPublish()
         flush()
         transport.resumeReading()
@@ -265,10 +246,11 @@ final class RTMPConnection {
     ///   - grant: whose credential it was, when that is known.
     ///   - session: the publish that was live until now.
     func turnAway(_ refusal: Refusal, of grant: PublishGrant?, session: String? = nil) {
-        log(
+        story.log(
             .info, "rtmp_publish_refused",
             [
-                "code": .string(refusal.code.identifier), "sentence": .string(refusal.sentence), "agent": .string(userAgent),
+                "code": .string(refusal.code.identifier), "sentence": .string(refusal.sentence),
+                "agent": .string(story.userAgent),
             ])
         noteRefusal(refusal, of: grant, session: session)
         reject(refusal)
@@ -284,7 +266,7 @@ final class RTMPConnection {
     private func noteRefusal(_ refusal: Refusal, of grant: PublishGrant?, session: String? = nil) {
         ingest.environment.board?.note(
             RefusedAttempt(
-                refusal, of: grant, by: transport.isTLS ? .rtmps : .rtmp, from: source, userAgent: userAgent,
+                refusal, of: grant, by: transport.isTLS ? .rtmps : .rtmp, from: source, userAgent: story.userAgent,
                 wasLive: session != nil, sessionID: session))
     }
 
@@ -313,12 +295,12 @@ final class RTMPConnection {
 
     private func deadlinePassed() {
         guard case .session = phase, isHandshakeOver else {
-            log(.info, "rtmp_handshake_timeout")
+            story.log(.info, "rtmp_handshake_timeout")
             return end(.connectionLost)
         }
         // Who has not even said `connect` would not understand.
         guard session.isConnected else {
-            log(.info, "rtmp_publish_timeout")
+            story.log(.info, "rtmp_publish_timeout")
             return end(.connectionLost)
         }
         turnAway(Refusal(.publishTimeout), of: nil)
@@ -329,7 +311,7 @@ final class RTMPConnection {
     private func handshakeCompleted() {
         guard !isHandshakeOver else { return }
         isHandshakeOver = true
-        note("handshakeDone")
+        story.note(.handshakeDone)
         setDeadline(after: max(.zero, settings.publishTimeout - (loop.now - accepted)))
     }
 
@@ -365,20 +347,4 @@ final class RTMPConnection {
         phase = .closed
         ingest.forget(self)
     }
-
-    // MARK: - Story
-
-    /// Notes a step of the session's story; a second publish of one connection begins where the first one did.
-    private func note(_ step: String) {
-        steps.removeAll { $0.name == step }
-        steps.append(PublishStep(step, at: EventLoop.wallNow()))
-    }
-
-    /// Lines of a connection that has shown no valid stream key are a stranger's, and limited.
-    func log(_ level: LogLevel, _ event: StaticString, _ fields: @autoclosure () -> LogFields = [:]) {
-        guard isStranger else { return Log.event(level, event.description, ownFields.adding(fields())) }
-        Log.strangerEvent(level, event, ownFields.adding(fields()))
-    }
-
-    private var ownFields: LogFields { ["session": .string(sessionID), "source": .address(source)] }
 }

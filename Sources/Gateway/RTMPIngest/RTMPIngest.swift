@@ -102,7 +102,7 @@ public final class RTMPIngest {
     func admit(_ connection: RTMPConnection) -> Bool {
         let answer = environment.admission.admit(connection.source.ip)
         guard answer != .tooManyFromAddress else {
-            connection.log(.info, "rtmp_too_many_from_address")
+            connection.story.log(.info, "rtmp_too_many_from_address")
             return false
         }
         // Itself it cannot displace: it is not among them yet.
@@ -124,7 +124,7 @@ public final class RTMPIngest {
     private func endOldestUnpublished() -> Bool {
         while let id = unpublished.popFirst() {
             guard let connection = connections[id], connection.countedAddress != nil else { continue }
-            connection.log(.info, "rtmp_connection_displaced")
+            connection.story.log(.info, "rtmp_connection_displaced")
             connection.end(.connectionLost)
             return true
         }

@@ -50,7 +50,7 @@ final class RTMPPublish {
     func peerLeft() {
         if let live, live.wasNetworkTest {
             let lease = live.pipeline.publication.lease
-            connection.log(.info, "rtmp_network_test", ["participant": .string(lease.participantID)])
+            connection.story.log(.info, "rtmp_network_test", ["participant": .string(lease.participantID)])
             ingest.environment.reports?.publishWasTest(lease)
         }
         end(.connectionLost)
@@ -133,7 +133,7 @@ final class RTMPPublish {
             return perform(machine.admittedToQueue(Refusal(.streamKeyInUse)))
         }
         queuePlace = (participant, place)
-        connection.log(.info, "rtmp_publish_held", ["participant": .string(participant.participantID)])
+        connection.story.log(.info, "rtmp_publish_held", ["participant": .string(participant.participantID)])
         perform(machine.admittedToQueue(nil))
     }
 
@@ -151,8 +151,8 @@ final class RTMPPublish {
 
     private func start(_ grant: PublishGrant, _ lease: PublishLease) {
         let publication = Publication(
-            grant: grant, lease: lease, ingestProtocol: request.ingestProtocol, origin: connection.origin(ofPublish: number),
-            timeline: Timeline())
+            grant: grant, lease: lease, ingestProtocol: request.ingestProtocol,
+            origin: connection.story.origin(ofPublish: number), timeline: Timeline())
         let (loop, holder) = (ingest.loop, holder)
         let inspector = ingest.host?.makeInspector(for: grant, lease, request)
         let pipeline = RTMPPublishPipeline(
@@ -176,7 +176,7 @@ final class RTMPPublish {
 
     /// The session's story tells which of the encoder's tracks nobody gets.
     private func note(_ lease: PublishLease, passedOver sentence: String) {
-        connection.log(.info, "rtmp_tracks_passed_over", ["sentence": .string(sentence)])
+        connection.story.log(.info, "rtmp_tracks_passed_over", ["sentence": .string(sentence)])
         ingest.environment.board?.note(lease, warnedBy: "multitrack", sentence)
     }
 
@@ -184,19 +184,9 @@ final class RTMPPublish {
         guard let ended = live else { return }
         live = nil
         connection.transport.carriesMedia = false
-        ended.silence.cancel()
-        ended.tick.cancel()
-        ended.pipeline.end(reason)
-        let counters = ended.pipeline.counters
-        ingest.metrics.count(counters)
-        connection.log(
-            .info, "rtmp_publish_ended",
-            [
-                "reason": .string(reason.name), "video_frames": .integer(counters.videoFrames),
-                "audio_frames": .integer(counters.audioFrames), "malformed": .integer(counters.malformed),
-                "unconfigured": .integer(counters.unconfigured), "unsupported": .integer(counters.unsupported),
-                "layers": .string(ended.pipeline.publication.layersInWords), "other_tracks": .integer(counters.otherTracks),
-            ])
+        ended.end(reason)
+        ingest.metrics.count(ended.pipeline.counters)
+        connection.story.log(.info, "rtmp_publish_ended", ended.figures(because: reason))
     }
 
     /// Also of a publish whose connection has gone.
@@ -215,7 +205,7 @@ final class RTMPPublish {
     }
 
     private func giveWay() {
-        connection.log(.info, "rtmp_publish_taken_over")
+        connection.story.log(.info, "rtmp_publish_taken_over")
         connection.reject(Refusal(.streamKeyInUse, sentence: "Another encoder has taken over this stream key."))
     }
 
@@ -234,42 +224,7 @@ final class RTMPPublish {
         guard let live else { return }
         let patience = ingest.settings.idleTimeout - (ingest.loop.now - live.lastMedia)
         if patience > .zero { return live.silence.rearm(after: patience) }
-        connection.log(.info, "rtmp_publish_silent")
+        connection.story.log(.info, "rtmp_publish_silent")
         connection.end(.connectionLost)
-    }
-}
-
-extension Publication {
-    /// Best first, each with the encoder's number of it: `0: 1280x720, 300 frames; 1: 640x360, 300 frames`.
-    fileprivate var layersInWords: String {
-        layers.map { "\($0.rid): \($0.width)x\($0.height), \(counters[$0.track].frames.value) frames" }.joined(separator: "; ")
-    }
-}
-
-/// The media of a live publish, and the timers that watch it.
-///
-/// A class, because every message asks for it: a struct's copy is as many references counted up and down as it has.
-final class LivePublish {
-    let pipeline: RTMPPublishPipeline
-    /// Ends the publish when no media has come for long: it looks at `lastMedia` when its time has come.
-    let silence: TimerWatch
-    /// Once a second.
-    let tick: TimerWatch
-    /// When a message came last: a store a message, in place of a timer that is set anew.
-    var lastMedia: MonotonicTime
-    private var networkTest = NetworkTest()
-
-    init(pipeline: RTMPPublishPipeline, silence: TimerWatch, tick: TimerWatch, began: MonotonicTime) {
-        (self.pipeline, self.silence, self.tick, lastMedia) = (pipeline, silence, tick, began)
-    }
-
-    func secondPassed() { networkTest.secondPassed(byteCount: byteCount) }
-
-    /// Of one that has ended without a goodbye.
-    var wasNetworkTest: Bool { networkTest.isLikely(byteCount: byteCount) }
-
-    private var byteCount: Int {
-        let counters = pipeline.publication.counters
-        return counters.video.reduce(counters.audio.bytes.value) { $0 + $1.bytes.value }
     }
 }
