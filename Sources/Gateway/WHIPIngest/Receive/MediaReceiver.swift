@@ -18,13 +18,9 @@ final class MediaReceiver {
         case refused(Refusal)
     }
 
-    private let offer: AcceptedOffer
     let metrics: WHIPMetrics
     var reception: PacketReception
-    private var bitrateLimit: Int
-    private let maximumBitrate: Int
-    private let ssrc: UInt32
-    private var lastReport: MonotonicTime = .zero
+    private var feedbackWriter: FeedbackWriter
     private var videoFlow = TrackFlow(at: .zero)
     private var audioFlow = TrackFlow(at: .zero)
     /// Where media flows while the lease is ours.
@@ -42,17 +38,16 @@ final class MediaReceiver {
     }
 
     init(offer: AcceptedOffer, maximumBitrate: Int, metrics: WHIPMetrics) {
-        (self.offer, self.metrics, self.maximumBitrate) = (offer, metrics, maximumBitrate)
-        bitrateLimit = maximumBitrate
+        self.metrics = metrics
         reception = PacketReception(offer: offer)
-        ssrc = UInt32.random(in: 1...UInt32.max)
+        feedbackWriter = FeedbackWriter(maximumBitrate: maximumBitrate, metrics: metrics)
     }
 
     /// The lease is ours: media flows into `publication` from now on.
     func begin(_ publication: Publication, inspector: (any PacketInspector)?, at now: MonotonicTime) {
         outlet = Outlet(publication, inspector)
         (videoFlow, audioFlow) = (TrackFlow(at: now), TrackFlow(at: now))
-        wantKeyframes()
+        reception.wantKeyframes()
     }
 
     func stop() {
@@ -64,20 +59,10 @@ final class MediaReceiver {
     var hasRTP: Bool { reception.hasRTP }
     var hasNews: Bool { reception.hasNews }
     var isMissingPackets: Bool { reception.sources.contains { $0.losses.missingCount > 0 } }
-    var canRequestKeyframe: Bool { offer.video.hasFeedback("nack pli") && !reception.layers.allSatisfy(\.keyframes.isDeaf) }
-    /// Its keyframes come in its own time alone.
-    var ignoresKeyframeRequests: Bool {
-        let layers = reception.layers.filter(\.isDecodable)
-        return !offer.video.hasFeedback("nack pli") || !layers.isEmpty && layers.allSatisfy(\.keyframes.ignoresRequests)
-    }
-    func wantKeyframe(of track: TrackID) {
-        guard reception.layers.indices.contains(Int(track.layer)) else { return }
-        reception.layers[Int(track.layer)].keyframes.want()
-    }
-    private func wantKeyframes() {
-        for index in reception.layers.indices { reception.layers[index].keyframes.want() }
-    }
-    func limitBitrate(_ bitsPerSecond: Int?) { bitrateLimit = min(maximumBitrate, bitsPerSecond ?? maximumBitrate) }
+    var canRequestKeyframe: Bool { reception.canRequestKeyframe }
+    var ignoresKeyframeRequests: Bool { reception.ignoresKeyframeRequests }
+    func wantKeyframe(of track: TrackID) { reception.wantKeyframe(of: track) }
+    func limitBitrate(_ bitsPerSecond: Int?) { feedbackWriter.limitBitrate(bitsPerSecond) }
     func takeNews() -> PacketNews { reception.takeNews() }
 
     // MARK: - Packets
@@ -149,20 +134,6 @@ final class MediaReceiver {
         for sink in publication.sinks { sink.restarted() }
     }
 
-    private func unmute(_ track: TrackID, startsKeyframe: Bool, at now: MonotonicTime) {
-        guard track.kind == .video else {
-            if audioFlow.forwarded(at: now) { tellSinks(.audio, isMuted: false) }
-            return
-        }
-        guard videoFlow.forwarded(at: now) else { return }
-        for index in reception.layers.indices { reception.layers[index].keyframes.resume(wantsKeyframe: !startsKeyframe) }
-        tellSinks(.video, isMuted: false)
-    }
-
-    private func tellSinks(_ track: TrackID, isMuted: Bool) {
-        for sink in publication?.sinks ?? [] { sink.muteChanged(track, isMuted: isMuted) }
-    }
-
     // MARK: - Runs
 
     private func gather(_ received: ReceivedPacket, at now: MonotonicTime) -> Outcome {
@@ -189,10 +160,33 @@ final class MediaReceiver {
         }
         gathered.removeAll()
     }
-}
 
-/// What we tell the publisher (RFC 4585, docs/design.md 5.6), and what its reports tell us.
-extension MediaReceiver {
+    // MARK: - Mutes
+
+    private func unmute(_ track: TrackID, startsKeyframe: Bool, at now: MonotonicTime) {
+        guard track.kind == .video else {
+            if audioFlow.forwarded(at: now) { tellSinks(.audio, isMuted: false) }
+            return
+        }
+        guard videoFlow.forwarded(at: now) else { return }
+        reception.resumeKeyframes(wantsKeyframe: !startsKeyframe)
+        tellSinks(.video, isMuted: false)
+    }
+
+    private func tellSinks(_ track: TrackID, isMuted: Bool) {
+        for sink in publication?.sinks ?? [] { sink.muteChanged(track, isMuted: isMuted) }
+    }
+
+    private func noteSilence(at now: MonotonicTime) {
+        if videoFlow.fellSilent(at: now) {
+            reception.pauseKeyframes()
+            tellSinks(.video, isMuted: true)
+        }
+        if reception.offer.audio != nil, audioFlow.fellSilent(at: now) { tellSinks(.audio, isMuted: true) }
+    }
+
+    // MARK: - Feedback
+
     /// Sender reports feed the timeline and our report blocks. Feedback about us does not exist: we send no media.
     func receiveControl(_ compound: UnsafeRawBufferPointer, at now: MonotonicTime) {
         guard let packets = try? unsafe RTCPCompound.parse(compound.bytes) else { return }
@@ -206,124 +200,29 @@ extension MediaReceiver {
         }
     }
 
-    /// The datagrams that are due now: requests for lost packets at once, transport feedback every 50 to 100 ms, reports each
-    /// second.
-    ///
-    /// Where reduced-size RTCP was agreed (RFC 5506) requests for lost packets go alone: ffmpeg reads no others. A report stands
-    /// before everything else (RFC 3550 §6.1).
+    /// The datagrams that are due now; to be asked for every 50 ms at least.
     func feedback(at now: MonotonicTime) -> [[UInt8]] {
-        var (datagrams, parts) = lossRequests(at: now)
-        if reception.transportID != nil, let media = reception.sources.first,
-            let feedback = reception.transport.feedback(at: now, senderSSRC: ssrc, mediaSSRC: media.ssrc)
-        {
-            feedback.write(into: &parts)
-        }
-        requestKeyframes(at: now, into: &parts)
-        let isReportDue = now - lastReport >= Self.reportPeriod
-        guard isReportDue || parts.count > 0 else { return datagrams }
-        if isReportDue { noteSilence(at: now) }
-        datagrams.append(compound(parts.bytes, isReportDue: isReportDue, at: now))
-        return datagrams
+        let requests = feedbackWriter.requests(about: &reception, publication?.counters, at: now)
+        let isReportDue = feedbackWriter.isReportDue(at: now)
+        guard isReportDue || requests.parts.count > 0 else { return requests.alone }
+        if isReportDue { secondPassed(at: now) }
+        let compound = feedbackWriter.compound(
+            requests.parts.bytes, isReportDue: isReportDue, about: &reception, publication?.counters, at: now)
+        return requests.alone + [compound]
     }
 
-    private func requestKeyframes(at now: MonotonicTime, into parts: inout ByteWriter) {
-        guard canRequestKeyframe else { return }
-        for layer in reception.layers.indices {
-            guard let media = mediaSource(ofLayer: layer), reception.layers[layer].keyframes.isDue(at: now) else { continue }
-            PictureLossIndication(senderSSRC: ssrc, mediaSSRC: reception.sources[media].ssrc).write(into: &parts)
-            metrics.keyframeRequests.increment()
-        }
-    }
-
-    private func compound(_ parts: [UInt8], isReportDue: Bool, at now: MonotonicTime) -> [UInt8] {
-        var writer = ByteWriter(reserving: 256 + parts.count)
-        var blocks: [ReportBlock] = []
-        if isReportDue {
-            lastReport = now
-            for index in reception.sources.indices where reception.sources[index].statistics.received > 0 {
-                blocks.append(reception.sources[index].statistics.report(of: reception.sources[index].ssrc, at: now))
-                // Retransmissions tell how long the way is; before any, the handshake did.
-                if let roundTrip = reception.sources[index].losses.roundTrip {
-                    publication?.counters.measured(roundTrip: roundTrip)
-                }
-            }
-        }
-        ReceiverReport(ssrc: ssrc, reports: blocks).write(into: &writer)
-        if isReportDue {
-            SourceDescription(chunks: [.init(ssrc: ssrc, cname: "stagedoor")]).write(into: &writer)
-            let media = reception.layers.indices.compactMap { mediaSource(ofLayer: $0) }
-            if offer.video.hasFeedback("goog-remb"), !media.isEmpty {
-                ReceiverEstimatedMaximumBitrate(
-                    senderSSRC: ssrc, bitsPerSecond: UInt64(bitrateLimit), ssrcs: media.map { reception.sources[$0].ssrc }
-                ).write(into: &writer)
-            }
-        }
-        writer.write(contentsOf: parts)
-        return writer.bytes
-    }
-
-    /// NACK for every source but those that do not answer: whole datagrams, and parts of a compound.
-    private func lossRequests(at now: MonotonicTime) -> (alone: [[UInt8]], parts: ByteWriter) {
-        var (alone, parts) = ([[UInt8]](), ByteWriter())
-        for index in reception.sources.indices where reception.sources[index].role == .media {
-            let track = reception.sources[index].track
-            var numbers: [UInt16] = []
-            let section = track.kind == .video ? offer.video : offer.audio
-            if section?.hasFeedback("nack") == true {
-                reception.sources[index].losses.due(at: now, into: &numbers)
-            } else {
-                // Nobody is asked (Opus of most encoders): what was only reordered still comes.
-                reception.sources[index].losses.expire(at: now)
-            }
-            if countLost(of: index) > 0, track.kind == .video { wantKeyframe(of: track) }
-            guard !numbers.isEmpty, reception.sources[index].isAnswering else { continue }
-            reception.sources[index].unansweredRequests += numbers.count
-            metrics.nacks.increment(by: numbers.count)
-            let request = GenericNACK(senderSSRC: ssrc, mediaSSRC: reception.sources[index].ssrc, sequenceNumbers: numbers)
-            guard section?.hasReducedSizeRTCP == true else {
-                request.write(into: &parts)
-                continue
-            }
-            var datagram = ByteWriter(reserving: 64)
-            request.write(into: &datagram)
-            alone.append(datagram.bytes)
-        }
-        return (alone, parts)
-    }
-
-    /// Counts what a source has lost since it was last asked.
-    private func countLost(of index: Int) -> Int {
-        let lost = reception.sources[index].losses.takeLost()
-        if lost > 0 { publication?.counters.lost.add(lost) }
-        return lost
+    private func secondPassed(at now: MonotonicTime) {
+        guard let publication else { return }
+        publication.tick(at: now)
+        nameLayers(of: publication)
+        noteSilence(at: now)
     }
 
     /// The publish is over: what is still missing has never come.
     func conclude() {
         for index in reception.sources.indices where reception.sources[index].role == .media {
             reception.sources[index].losses.giveUp()
-            _ = countLost(of: index)
+            publication?.counters.lost.add(reception.sources[index].losses.takeLost())
         }
     }
-
-    /// The index of a layer's media source, once something came from it.
-    private func mediaSource(ofLayer layer: Int) -> Int? {
-        reception.sources.indices.last {
-            reception.sources[$0].track == TrackID(.video, layer: UInt8(layer)) && reception.sources[$0].role == .media
-                && reception.sources[$0].lastArrival != .zero
-        }
-    }
-
-    private func noteSilence(at now: MonotonicTime) {
-        guard let publication else { return }
-        publication.tick(at: now)
-        nameLayers(of: publication)
-        if videoFlow.fellSilent(at: now) {
-            for index in reception.layers.indices { reception.layers[index].keyframes.pause() }
-            tellSinks(.video, isMuted: true)
-        }
-        if offer.audio != nil, audioFlow.fellSilent(at: now) { tellSinks(.audio, isMuted: true) }
-    }
-
-    private static let reportPeriod: Duration = .seconds(1)
 }

@@ -143,6 +143,45 @@ struct PacketReception {
     }
 }
 
+/// When keyframes are asked for.
+extension PacketReception {
+    /// Requests were agreed, and not every layer is deaf to them.
+    var canRequestKeyframe: Bool { offer.video.hasFeedback("nack pli") && !layers.allSatisfy(\.keyframes.isDeaf) }
+
+    /// Keyframes come in the encoder's own time alone.
+    var ignoresKeyframeRequests: Bool {
+        let layers = layers.filter(\.isDecodable)
+        return !offer.video.hasFeedback("nack pli") || !layers.isEmpty && layers.allSatisfy(\.keyframes.ignoresRequests)
+    }
+
+    mutating func wantKeyframe(of track: TrackID) {
+        guard layers.indices.contains(Int(track.layer)) else { return }
+        layers[Int(track.layer)].keyframes.want()
+    }
+
+    mutating func wantKeyframes() {
+        for index in layers.indices { layers[index].keyframes.want() }
+    }
+
+    /// Video is muted.
+    mutating func pauseKeyframes() {
+        for index in layers.indices { layers[index].keyframes.pause() }
+    }
+
+    /// Video goes on.
+    mutating func resumeKeyframes(wantsKeyframe: Bool) {
+        for index in layers.indices { layers[index].keyframes.resume(wantsKeyframe: wantsKeyframe) }
+    }
+
+    /// The index of a layer's media source, once something came from it.
+    func mediaSource(ofLayer layer: Int) -> Int? {
+        sources.indices.last {
+            sources[$0].track == TrackID(.video, layer: UInt8(layer)) && sources[$0].role == .media
+                && sources[$0].lastArrival != .zero
+        }
+    }
+}
+
 /// Which source is which track (RFC 8843 §9.2, RFC 8852): by the offer, else by RID, MID or payload type.
 extension PacketReception {
     /// The sources that the offer names.
