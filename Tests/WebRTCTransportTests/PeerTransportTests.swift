@@ -44,7 +44,7 @@ struct PeerTransportTests {
         for _ in 0..<100 {
             hello.withUnsafeBytes { session.receiveDTLS($0, on: session.path) }
         }
-        #expect(scheduler.counters.delayed - before == PeerTransport.maximumWaitingSteps)
+        #expect(scheduler.counters.delayed - before == PeerHandshake.maximumWaitingSteps)
         var isAnswered = false
         peer.onDatagrams = { _ in isAnswered = true }
         #expect(port.loop.run(until: { isAnswered }, within: .seconds(20)))
