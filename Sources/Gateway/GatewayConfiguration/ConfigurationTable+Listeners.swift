@@ -2,7 +2,9 @@ import Settings
 
 extension ConfigurationTable {
     static let listeners: [Section] = [
-        Section("http", "Public HTTP: WHIP, and the test publisher where it is on.", httpKeys("http", \.http)),
+        Section(
+            "http", "Public HTTP: WHIP, WHEP, the watch page, what sets up OBS; the test publisher where it is on.",
+            httpKeys("http", \.http)),
         Section("https", "The same over TLS.", httpKeys("https", \.https)),
         Section(
             "rtmp", "RTMP and RTMPS on one port, told apart by their first byte.",
@@ -64,7 +66,7 @@ extension ConfigurationTable {
                 Key("watch.publishPage", \.watch.publishPage, .restart, "Serves the test publisher at /publish.")
             ]),
         Section(
-            "admin", "The control API, /v1/, /metrics, /livez and /readyz.",
+            "admin", "The control API, CloudWatch's for its metrics, the console, /v1/, /metrics, /livez and /readyz.",
             [
                 Key("admin.listen", \.admin.listen, .restart, "Where to listen. Keep it off the Internet."),
                 Key("admin.auth", \.admin.auth, .restart, "How requests are authenticated; none is for loopback only."),

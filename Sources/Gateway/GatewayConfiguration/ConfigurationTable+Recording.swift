@@ -6,7 +6,7 @@ extension ConfigurationTable {
         [
             Key(
                 "recording.directory", \.recording.directory, .restart,
-                "Folder that every participant is recorded into; empty: nobody is."),
+                "Folder that participants are recorded into whose stage says nothing else; empty: they are not."),
             Key(
                 "recording.spool", \.recording.spool, .restart, in: .mebibytes(64) ... .mebibytes(64 << 20),
                 "What segments may take in the data directory until they are stored; beyond it a recording ends, never a stream."),

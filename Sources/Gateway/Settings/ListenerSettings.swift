@@ -1,6 +1,6 @@
 public import Wire
 
-/// A public HTTP or HTTPS listener: WHIP, and the test publisher where it is on.
+/// A public HTTP or HTTPS listener: WHIP, WHEP, the watch page, what sets up OBS; the test publisher where it is on.
 public struct HTTPSettings: Equatable, Sendable {
     /// Where to listen.
     public var listen: ListenAddress

@@ -8,7 +8,7 @@ public struct RecordingSettings: Equatable, Sendable {
         case aac
     }
 
-    /// Where everybody is recorded who publishes; empty: nobody is.
+    /// Where everybody is recorded whose stage says nothing else; empty: nobody is.
     public var directory = ""
     /// What segments may take of the data directory's disk until they are stored.
     public var spool = ByteSize.mebibytes(8 << 10)
