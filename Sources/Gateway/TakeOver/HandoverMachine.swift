@@ -1,6 +1,4 @@
-public import Admission
 public import Store
-public import TakeOverCodec
 
 /// The predecessor's side of a take-over: gives this process's place to a successor, step by step, and takes it back when that
 /// one ends too early (docs/design.md 4.6). `Succession` is the other side.
@@ -9,74 +7,6 @@ public import TakeOverCodec
 /// is missing here but the store's files and the admin listener, which wait. After that our sessions go on to their end with what
 /// the successor passes on.
 public struct HandoverMachine: Sendable {
-    public enum Action: Equatable, Sendable {
-        // What the other process hears
-        /// Takes the connection that has just been made; its messages and its end are inputs.
-        case accept
-        /// Says why not once it has said something, and forgets the connection: one that is closed before that loses the words.
-        case refuse(String)
-        case send(HandoverMessage)
-        /// Sends `offer` and every descriptor that a successor gets.
-        case offer(to: Int32)
-        case tellLiving
-        case tellReservations
-        /// How many processes before this one have sessions.
-        case tellPredecessors
-        /// `progress` and `sessions` are told again and again from now on.
-        case tellProgress
-        /// Ends the connection; `closed` comes of it.
-        case close
-
-        // What of this node goes, and comes back
-        case suspendAdministration
-        case resumeAdministration
-        /// `storeSuspended` follows once another process may open the files.
-        case suspendStore
-        /// `storeResumed` follows.
-        case resumeStore
-        /// What the successor's process has added to the history counts for our leases, and they are ours to give again.
-        case takeBack(EmbeddedStore.Recovered)
-        case admit(Bool)
-        /// `workerDone(step)` follows, once for each worker.
-        case suspendAccepting(step: Int)
-        /// History, leases and remembered refusals are told from now on, beginning with what there is.
-        case relay
-        /// `workerDone(step)` follows, once for each worker.
-        case suspendReading(step: Int)
-        case resumeWorkers
-        /// Waits for a successor at the path of the data directory, or leaves the path to this one.
-        case listen(Bool)
-        /// The service manager hears which process is the node, and the data directory's lock says so.
-        case passName(to: Int32)
-        case takeBackName
-        /// The process before us hears whether we have a successor.
-        case tellPredecessor(isSucceeded: Bool)
-
-        // What becomes of this process's own end (`DrainMachine`)
-        case outlive
-        case comeBack
-        case terminate
-        case abandon
-
-        // What the successor wants done with our sessions
-        case end(PublishLease, LeaseEnd)
-        case answer(number: Int, HandedRequest)
-
-        /// `timePassed` follows so much later, in place of what was asked for before; nil: it does not.
-        case wake(after: Duration?)
-        /// Everything that was made for this successor but the connection goes.
-        case clear
-        case forgetConnection
-        case log(Event)
-    }
-
-    public enum Event: Equatable, Sendable {
-        case began(process: Int32)
-        case handedOver
-        case rolledBack
-        case storeNotResumed(StoreError)
-    }
-
     private enum State {
         case alone
         /// Somebody is connected and has not said yet what it speaks.
@@ -88,9 +18,9 @@ public struct HandoverMachine: Sendable {
         /// The files are the successor's, which starts.
         case suspended(Int32)
         /// Our workers stop accepting.
-        case closing(Int32, WorkerStep)
+        case closing(Int32)
         /// Our leases are being told, and our workers stop reading.
-        case leaving(Int32, WorkerStep)
+        case leaving(Int32)
         case succeeded(Aftermath)
         /// The connection is over, and the successor may still live: what it has is still its own.
         case parting
@@ -98,12 +28,6 @@ public struct HandoverMachine: Sendable {
         case returning
         /// This process ends, whatever becomes of the successor.
         case ending
-    }
-
-    /// What every worker is asked to do.
-    private struct WorkerStep {
-        let number: Int
-        var awaited: Int
     }
 
     private struct Aftermath {
@@ -120,13 +44,11 @@ public struct HandoverMachine: Sendable {
     /// The successor's last moments may hold a lock: the store is asked again.
     static let pause: Duration = .seconds(1)
 
-    private let workers: Int
     private var state = State.alone
-    /// Tells what workers did in this step from what they did in one that was given up.
-    private var lastStep = 0
+    private var steps: WorkerSteps
 
     /// - Parameter workers: how many there are.
-    public init(workers: Int) { self.workers = workers }
+    public init(workers: Int) { steps = WorkerSteps(workers: workers) }
 
     /// Why nobody can take our place now, as far as this machine knows; nil when somebody can.
     public var obstacle: String? {
@@ -155,9 +77,8 @@ public struct HandoverMachine: Sendable {
             state = .suspending(process)
             return [.suspendAdministration, .suspendStore]
         case (.suspended(let process), .ready):
-            let step = nextStep()
-            state = .closing(process, step)
-            return [.admit(false), .suspendAccepting(step: step.number)]
+            state = .closing(process)
+            return [.admit(false), .suspendAccepting(step: steps.begin())]
         case (.succeeded(let aftermath), _): return received(message, aftermath)
         default: return [.close]
         }
@@ -229,15 +150,10 @@ public struct HandoverMachine: Sendable {
 
     /// A worker has done what this step asks.
     public mutating func workerDone(step: Int) -> [Action] {
+        guard steps.countDone(step) else { return [] }
         switch state {
-        case .closing(let process, var current) where current.number == step:
-            current.awaited -= 1
-            state = .closing(process, current)
-            return current.awaited == 0 ? leave(to: process) : []
-        case .leaving(let process, var current) where current.number == step:
-            current.awaited -= 1
-            state = .leaving(process, current)
-            return current.awaited == 0 ? handedOver(to: process) : []
+        case .closing(let process): return leave(to: process)
+        case .leaving(let process): return handedOver(to: process)
         default: return []
         }
     }
@@ -269,16 +185,10 @@ public struct HandoverMachine: Sendable {
 
     // MARK: - Steps
 
-    private mutating func nextStep() -> WorkerStep {
-        lastStep += 1
-        return WorkerStep(number: lastStep, awaited: workers)
-    }
-
     /// Nobody is accepted any more: the leases are told, then nothing is read.
     private mutating func leave(to process: Int32) -> [Action] {
-        let step = nextStep()
-        state = .leaving(process, step)
-        return [.relay, .suspendReading(step: step.number)]
+        state = .leaving(process)
+        return [.relay, .suspendReading(step: steps.begin())]
     }
 
     private mutating func handedOver(to process: Int32) -> [Action] {
