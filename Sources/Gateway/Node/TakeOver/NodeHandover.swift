@@ -1,6 +1,5 @@
 import Admission
 import EventLoop
-import Foundation
 import GatewayLogging
 import HTTP
 import JSON
@@ -57,34 +56,29 @@ final class NodeHandover {
     var obstacle: () -> String? = { nil }
 
     private let loop: EventLoop
-    private let directory: String
     private let environment: Environment
     private var machine: HandoverMachine
     /// The input that is dealt with, and those that came of it.
     private var inputs: [(inout HandoverMachine) -> [HandoverMachine.Action]] = []
     private var mailbox: Mailbox<News>?
-    private var listener: OwnedDescriptor?
-    private var listenerWatch: DescriptorWatch?
+    private let door: SuccessorDoor
+    /// Whom SIGUSR2 starts.
+    private let successor: SuccessorProcess
     /// Just connected, until the machine says what becomes of it.
     private var newcomer: HandoverChannel?
-    private var refused: [ObjectIdentifier: HandoverChannel] = [:]
     private var channel: HandoverChannel?
     /// Our ends of the pairs for datagrams, one for each worker.
     private var links: [OwnedDescriptor] = []
+    private var progress: ProgressFeed?
     private var alarm: TimerWatch?
-    private var progress: TimerWatch?
-    /// When the sessions were told last.
-    private var toldSessions = MonotonicTime.zero
-    /// Whom SIGUSR2 started.
-    private var successor: pid_t?
-    private var children: Watch?
 
     init(loop: EventLoop, directory: String, environment: Environment) throws {
-        (self.loop, self.directory, self.environment) = (loop, directory, environment)
+        (self.loop, self.environment) = (loop, environment)
         machine = HandoverMachine(workers: environment.workers.count)
+        (door, successor) = (SuccessorDoor(loop: loop, directory: directory), SuccessorProcess(loop: loop))
         mailbox = try Mailbox(loop: loop) { [unowned self] in receive($0) }
-        children = loop.watchSignal(SIGCHLD) { [unowned self] in if let successor { SuccessorProcess.reap(successor) } }
-        try listen()
+        door.onConnection = { [unowned self] in connected($0) }
+        try door.open()
     }
 
     /// SIGUSR2: has the program that is now on disk take our place.
@@ -92,11 +86,11 @@ final class NodeHandover {
         if let reason = machine.obstacle ?? obstacle() {
             return Log.event(.warning, "handover_refused", ["because": .string(reason)])
         }
-        switch SuccessorProcess.start() {
-        case .success(let process):
-            successor = process
+        do throws(StartupError) {
+            let process = try successor.start()
             Log.event(.info, "successor_started", ["process": .integer(Int(process))])
-        case .failure(let error): Log.event(.error, "successor_not_started", ["because": .string("\(error)")])
+        } catch {
+            Log.event(.error, "successor_not_started", ["because": .string("\(error)")])
         }
     }
 
@@ -118,19 +112,11 @@ final class NodeHandover {
         }
     }
 
-    private func listen() throws {
-        let listener = try MessageSocket.listen(at: Succession.path(in: directory))
-        self.listener = listener
-        listenerWatch = loop.watch(descriptor: listener.number, for: .read) { [unowned self] in acceptWaiting() }
-    }
-
-    private func acceptWaiting() {
-        guard let listener, let connection = MessageSocket.accept(from: listener) else { return }
-        guard DescriptorMessage.peerUser(of: connection) == getuid() else { return }
-        newcomer = HandoverChannel(loop: loop, descriptor: connection)
+    private func connected(_ newcomer: HandoverChannel) {
+        self.newcomer = newcomer
         let obstacle = obstacle()
         put { $0.connected(obstacle: obstacle) }
-        newcomer = nil
+        self.newcomer = nil
     }
 
     private func receive(_ news: News) {
@@ -180,7 +166,10 @@ final class NodeHandover {
         case .tellLiving: channel?.send(Array(environment.embedded.leases.living)) { .living($0) }
         case .tellReservations: tellReservations()
         case .tellPredecessors: channel?.send(.predecessors(environment.predecessor()?.count ?? 0))
-        case .tellProgress: tellProgress(every: Self.progressInterval)
+        case .tellProgress:
+            progress = channel.map {
+                ProgressFeed(loop: loop, channel: $0, leases: environment.embedded.leases, sessions: environment.sessions)
+            }
         case .close: channel?.close()
         default: break
         }
@@ -223,10 +212,8 @@ final class NodeHandover {
     /// By which successors and the service manager know the node.
     private func handName(_ action: HandoverMachine.Action) {
         switch action {
-        case .listen(true): if (try? listen()) == nil { Log.event(.error, "handover_not_offered") }
-        case .listen(false):
-            listenerWatch?.cancel()
-            (listenerWatch, listener) = (nil, nil)
+        case .listen(true): if (try? door.open()) == nil { Log.event(.error, "handover_not_offered") }
+        case .listen(false): door.close()
         case .passName(let process): environment.notifier?.passOn(to: process)
         case .takeBackName:
             environment.tellHolder()
@@ -247,35 +234,22 @@ final class NodeHandover {
 
     private func refuse(because reason: String) {
         Log.event(.warning, "handover_refused", ["because": .string(reason)])
-        guard refused.count < Self.maximumRefused, let channel = newcomer else { return }
-        let id = ObjectIdentifier(channel)
-        refused[id] = channel
-        channel.onMessage = { [unowned channel] _, _ in channel.send(.refused(reason)) }
-        channel.onClosed = { [unowned self] in refused[id] = nil }
+        if let newcomer { door.refuse(newcomer, because: reason) }
     }
 
     private func offer() {
-        var sockets = environment.sockets()
-        links = []
-        for worker in 0..<environment.workers.count {
-            guard let (ours, theirs) = try? DescriptorMessage.makePair() else { return channel?.close() ?? () }
-            links.append(ours)
-            sockets.append((SocketRole(.datagrams, worker: worker), theirs))
-        }
-        guard let (ours, theirs) = try? DescriptorMessage.makePair() else { return channel?.close() ?? () }
-        channel?.follow(ours)
-        for (number, line) in ([theirs] + (environment.predecessor()?.lifeLines ?? [])).enumerated() {
-            sockets.append((SocketRole(.life, worker: number), line))
-        }
-        channel?.send(
+        guard let channel else { return }
+        let (own, workers) = (environment.sockets(), environment.workers.count)
+        let older = environment.predecessor()?.lifeLines ?? []
+        guard let sockets = try? OfferedSockets(own, workers: workers, older: older) else { return channel.close() }
+        links = sockets.links
+        channel.follow(sockets.lifeLine)
+        channel.send(
             .offer(
                 HandoverOffer(
-                    generation: environment.generation, workers: environment.workers.count, descriptors: sockets.count,
+                    generation: environment.generation, workers: workers, descriptors: sockets.count,
                     sessionKey: environment.sessionKey.reveal(), activated: environment.activated)))
-        for start in stride(from: 0, to: sockets.count, by: DescriptorMessage.maximumDescriptors) {
-            let part = sockets[start...].prefix(DescriptorMessage.maximumDescriptors)
-            channel?.send(.sockets(part.map(\.0)), part.map(\.1))
-        }
+        sockets.send(over: channel)
     }
 
     private func tellReservations() {
@@ -310,30 +284,6 @@ final class NodeHandover {
         environment.workers.tell(.answer(request) { _ = sender?.send(.answered(number, HandedResponse($0))) }, worker: 0)
     }
 
-    // MARK: - What is told again and again
-
-    private func tellProgress(every interval: Duration) {
-        progress = loop.schedule(after: interval, repeating: interval) { [unowned self] in tellProgress() }
-    }
-
-    /// Waits for nobody: what is behind hears the next one.
-    private func tellProgress() {
-        guard let channel, !channel.isBehind else { return }
-        let entries = environment.embedded.leases.progress.map {
-            HolderProgress(lease: $0.lease, nanoseconds: $0.at.nanoseconds)
-        }
-        channel.send(entries) { .progress($0) }
-        if loop.now - toldSessions >= Self.sessionsInterval { tellSessions(over: channel) }
-    }
-
-    /// Sessions as text, because each process knows members of its own. One too long to be told is left out.
-    private func tellSessions(over channel: HandoverChannel) {
-        toldSessions = loop.now
-        let texts = environment.sessions().map { PeerBytes($0.serialized()) }
-        channel.send(texts.filter { $0.bytes.count <= Self.maximumSessionLength }) { .sessions($0, isLast: false) }
-        channel.send(.sessions([], isLast: true))
-    }
-
     private func log(_ event: HandoverMachine.Event) {
         let live = LogValue.integer(environment.services.gate.livePublishes)
         switch event {
@@ -343,13 +293,6 @@ final class NodeHandover {
         case .storeNotResumed(let error): Log.event(.error, "store_not_resumed", ["because": .string("\(error)")])
         }
     }
-
-    /// Would-be successors that are being refused at one time; further ones are only cut off.
-    private static let maximumRefused = 8
-    private static let progressInterval: Duration = .milliseconds(250)
-    private static let sessionsInterval: Duration = .seconds(1)
-    /// Bytes of one session's JSON.
-    private static let maximumSessionLength = 16 * 1024
 }
 
 /// The parts of the node that both processes of a take-over keep each other informed of.

@@ -1,14 +1,23 @@
+import EventLoop
 import Foundation
 
-/// Starts the program that is now where ours was started from, to take our place (SIGUSR2).
-enum SuccessorProcess {
+/// The program that is now where ours was started from, started to take our place (SIGUSR2). On the control loop.
+final class SuccessorProcess {
+    /// The latest that was started.
+    private var number: pid_t?
+    private var children: Watch?
+
+    init(loop: EventLoop) {
+        children = loop.watchSignal(SIGCHLD) { [unowned self] in reap() }
+    }
+
     /// Our own arguments, which a successor is started with.
-    static var arguments: [String] {
+    private static var arguments: [String] {
         CommandLine.arguments.contains("--take-over") ? CommandLine.arguments : CommandLine.arguments + ["--take-over"]
     }
 
-    /// - Returns: its process id, or why there is none.
-    static func start() -> Result<pid_t, StartupError> {
+    /// - Returns: its process id.
+    func start() throws(StartupError) -> pid_t {
         var attributes = posix_spawnattr_t()
         unsafe posix_spawnattr_init(&attributes)
         defer { unsafe posix_spawnattr_destroy(&attributes) }
@@ -20,17 +29,23 @@ enum SuccessorProcess {
         unsafe posix_spawnattr_setsigdefault(&attributes, &all)
         unsafe posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF))
         let environment = ProcessInfo.processInfo.environment.map { "\($0.key)=\($0.value)" }
+        let arguments = Self.arguments
         let words = unsafe (arguments.map { unsafe strdup($0) } + [nil], environment.map { unsafe strdup($0) } + [nil])
         defer { unsafe (words.0 + words.1).forEach { unsafe free($0) } }
         var process: pid_t = 0
         let fault = unsafe posix_spawnp(&process, arguments[0], nil, &attributes, words.0, words.1)
-        guard fault == 0 else { return unsafe .failure(.successor(String(cString: strerror(fault)))) }
-        return .success(process)
+        guard fault == 0 else {
+            let reason = unsafe String(cString: strerror(fault))
+            throw .successor(reason)
+        }
+        number = process
+        return process
     }
 
     /// Lets the kernel forget a successor that ended.
-    static func reap(_ process: pid_t) {
+    private func reap() {
+        guard let number else { return }
         var status: CInt = 0
-        unsafe waitpid(process, &status, WNOHANG)
+        unsafe waitpid(number, &status, WNOHANG)
     }
 }
