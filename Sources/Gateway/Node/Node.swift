@@ -37,8 +37,8 @@ public final class Node {
     private var drain: NodeDrain?
     private var reload: NodeReload?
     private var hook: AuthorizeHook?
-    private var predecessor: Predecessor?
-    private var handover: NodeHandover?
+    /// Nil for a node of a cluster.
+    private var chain: ProcessChain?
     private var notifier: ServiceNotifier?
     private var replications: ReplicationKeeper?
     private let freedMemory: FreedMemory
@@ -106,11 +106,12 @@ public final class Node {
             // Another authority is asked, where one is configured: on this loop, which turns from now on.
             hook = try makeHook()
             // The process whose place we take lets go of it: everything is there to serve with.
-            try takePlace(workers, drain)
+            chain = makeChain(workers, drain)
+            if let inheritance { try chain?.takePlace(inheritance) }
             // The service manager hears last that we are there, and first that we go.
             if let notifier = ServiceNotifier(loop: loop) { self.notifier = services.add(notifier) }
             // And somebody may take our place.
-            try offerPlace(workers, drain, admin, events, report)
+            try chain?.offerPlace(admin, events, notifier) { report.sessions }
         }
     }
 
@@ -135,10 +136,9 @@ public final class Node {
 
     // MARK: - What signals ask for
 
-    /// Drains, then returns from `serve`; asked again, returns at once. A take-over under way is given up, or its process would
-    /// serve on.
+    /// Drains, then returns from `serve`; asked again, returns at once.
     public func terminate() {
-        handover?.terminate()
+        chain?.terminate()
         drain?.terminate()
     }
 
@@ -147,10 +147,10 @@ public final class Node {
 
     /// Has the program that is now on disk take our place.
     public func startSuccessor() {
-        guard let handover else {
+        guard let chain else {
             return Log.event(.warning, "handover_refused", ["because": "a node of a cluster is drained: SIGTERM"])
         }
-        handover.startSuccessor()
+        chain.startSuccessor()
     }
 }
 
@@ -227,7 +227,7 @@ extension Node {
                 routers: { routers?.control.status ?? [] },
                 urls: PublicURLs(store.endpoints, configuration, hasMedia: !listeners.media.isEmpty),
                 redundant: { [redundancy = shared.redundancy] in redundancy.statuses },
-                older: { [unowned self] in predecessor?.sessions ?? [] }))
+                older: { [unowned self] in chain?.olderSessions ?? [] }))
     }
 
     private func makeAdmin(
@@ -295,6 +295,16 @@ extension Node {
         }
     }
 
+    private func makeChain(_ workers: WorkerGroup, _ drain: NodeDrain) -> ProcessChain? {
+        guard case .alone(let embedded) = store.membership else { return nil }
+        return ProcessChain(
+            loop: loop,
+            ProcessChain.Environment(
+                embedded: embedded, shared: shared, listeners: listeners, workers: workers, drain: drain,
+                directory: directory.path, duplicateLock: { [unowned self] in directory.duplicateLock() },
+                tellHolder: { [unowned self] in try directory.tellHolder() }))
+    }
+
     private func writeQuickstart() throws {
         guard let seed = store.quickstart else { return }
         let file = QuickstartFile(
@@ -303,55 +313,5 @@ extension Node {
         try directory.write(file.json, to: "quickstart.json")
         print(file.guide)
         fflush(nil)
-    }
-}
-
-// MARK: - The process before us, and the one after us
-
-extension Node {
-    private func takePlace(_ workers: WorkerGroup, _ drain: NodeDrain) throws {
-        guard let inheritance, case .alone(let embedded) = store.membership else { return }
-        let predecessor = try Predecessor(
-            loop: loop, channel: inheritance.succession.channel(on: loop), services: HandoverServices(shared), embedded: embedded)
-        try inheritance.succession.takePlace { predecessor.receive($0) }
-        inheritance.leave(listeners.unused(of: inheritance.succession.sockets))
-        for worker in 0..<workers.count { workers.tell(.passForeign(inheritance.datagrams(worker: worker)), worker: worker) }
-        workers.tell(.resume)
-        try directory.tellHolder()
-        drain.terminatePredecessor = { predecessor.terminate() }
-        predecessor.onCount = { [unowned self] in handover?.predecessorsChanged() }
-        predecessor.onEnded = { [unowned self] in
-            workers.tell(.passForeign(nil))
-            drain.terminatePredecessor = nil
-            self.predecessor = nil
-            handover?.predecessorsChanged()
-        }
-        self.predecessor = predecessor
-        Log.event(.info, "took_over", ["live": .integer(shared.admission.gate.foreignPublishes)])
-    }
-
-    private func offerPlace(
-        _ workers: WorkerGroup, _ drain: NodeDrain, _ admin: AdminSite, _ events: EventService, _ report: OverviewReport
-    ) throws {
-        guard case .alone(let embedded) = store.membership else { return }
-        let handover = try NodeHandover(
-            loop: loop, directory: directory.path,
-            environment: NodeHandover.Environment(
-                services: HandoverServices(shared), embedded: embedded, workers: workers, drain: drain, admin: admin,
-                events: events, notifier: notifier, generation: shared.generation, sessionKey: shared.sessionKey,
-                activated: listeners.activated,
-                sockets: { [unowned self] in
-                    let lock = directory.duplicateLock()
-                    return listeners.handedOver + (lock < 0 ? [] : [(SocketRole(.lock), OwnedDescriptor(lock))])
-                },
-                tellHolder: { [unowned self] in try? directory.tellHolder() },
-                sessions: { report.sessions }, predecessor: { [unowned self] in predecessor }))
-        handover.obstacle = { [unowned self] in
-            if let predecessor, predecessor.count >= NodeHandover.maximumPredecessors {
-                return "\(predecessor.count) processes before this one still have streams"
-            }
-            return shared.admission.gate.isLeaving ? "it is draining" : nil
-        }
-        self.handover = handover
     }
 }

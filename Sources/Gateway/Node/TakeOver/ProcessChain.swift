@@ -1,0 +1,94 @@
+import Admission
+import EventLoop
+import GatewayLogging
+import JSON
+import Sockets
+import TakeOver
+
+/// The node's processes before and after this one: whose place it has, as long as that one has sessions, and who takes its own. Of a
+/// node that is alone. On the control loop.
+final class ProcessChain {
+    /// What of the node takes part on both sides.
+    struct Environment {
+        var embedded: EmbeddedContext
+        var shared: SharedParts
+        var listeners: Listeners
+        var workers: WorkerGroup
+        var drain: NodeDrain
+        var directory: String
+        /// A further descriptor of the data directory's lock; negative where the system gives none.
+        var duplicateLock: () -> CInt
+        /// Has the data directory's lock say that this process holds it.
+        var tellHolder: () throws -> Void
+    }
+
+    private let loop: EventLoop
+    private let environment: Environment
+    private var predecessor: Predecessor?
+    private var handover: NodeHandover?
+
+    init(loop: EventLoop, _ environment: Environment) { (self.loop, self.environment) = (loop, environment) }
+
+    /// Live sessions of the processes before this one.
+    var olderSessions: [JSONValue] { predecessor?.sessions ?? [] }
+
+    /// Takes the place of the running process: everything is there to serve with.
+    func takePlace(_ inheritance: Inheritance) throws {
+        let (shared, workers, drain) = (environment.shared, environment.workers, environment.drain)
+        let predecessor = try Predecessor(
+            loop: loop, channel: inheritance.succession.channel(on: loop), services: HandoverServices(shared),
+            embedded: environment.embedded)
+        try inheritance.succession.takePlace { predecessor.receive($0) }
+        inheritance.leave(environment.listeners.unused(of: inheritance.succession.sockets))
+        for worker in 0..<workers.count { workers.tell(.passForeign(inheritance.datagrams(worker: worker)), worker: worker) }
+        workers.tell(.resume)
+        try environment.tellHolder()
+        drain.terminatePredecessor = { predecessor.terminate() }
+        predecessor.onCount = { [unowned self] in handover?.predecessorsChanged() }
+        predecessor.onEnded = { [unowned self] in predecessorEnded() }
+        self.predecessor = predecessor
+        Log.event(.info, "took_over", ["live": .integer(shared.admission.gate.foreignPublishes)])
+    }
+
+    private func predecessorEnded() {
+        environment.workers.tell(.passForeign(nil))
+        environment.drain.terminatePredecessor = nil
+        predecessor = nil
+        handover?.predecessorsChanged()
+    }
+
+    /// Lets another process take this one's place from now on.
+    func offerPlace(
+        _ admin: AdminSite, _ events: EventService, _ notifier: ServiceNotifier?, sessions: @escaping () -> [JSONValue]
+    ) throws {
+        let (shared, listeners) = (environment.shared, environment.listeners)
+        let (duplicateLock, tellHolder) = (environment.duplicateLock, environment.tellHolder)
+        let handover = try NodeHandover(
+            loop: loop, directory: environment.directory,
+            environment: NodeHandover.Environment(
+                services: HandoverServices(shared), embedded: environment.embedded, workers: environment.workers,
+                drain: environment.drain, admin: admin, events: events, notifier: notifier, generation: shared.generation,
+                sessionKey: shared.sessionKey, activated: listeners.activated,
+                sockets: {
+                    let lock = duplicateLock()
+                    return listeners.handedOver + (lock < 0 ? [] : [(SocketRole(.lock), OwnedDescriptor(lock))])
+                },
+                tellHolder: { try? tellHolder() }, sessions: sessions, predecessor: { [unowned self] in predecessor }))
+        handover.obstacle = { [unowned self] in obstacle }
+        self.handover = handover
+    }
+
+    /// Why nobody can take our place now; nil when somebody can.
+    private var obstacle: String? {
+        if let predecessor, predecessor.count >= NodeHandover.maximumPredecessors {
+            return "\(predecessor.count) processes before this one still have streams"
+        }
+        return environment.shared.admission.gate.isLeaving ? "it is draining" : nil
+    }
+
+    /// Has the program that is now on disk take our place.
+    func startSuccessor() { handover?.startSuccessor() }
+
+    /// A signal ends this node: a take-over under way is given up, or its process would serve on.
+    func terminate() { handover?.terminate() }
+}
