@@ -18,7 +18,7 @@ public final class ControlPlane {
     private var context: OperationContext
     private var operations: ControlOperations
     private var access: AdminAccess
-    private var sessions = ConsoleSessions()
+    private var console = ConsoleSignIn()
     private var limiter: RateLimiter
     let wallNow: @Sendable () -> WallTime
     private let replies: ReplyBox
@@ -69,7 +69,7 @@ public final class ControlPlane {
     /// - Returns: the refusal to answer with, or nil.
     public func refusal(of request: HTTPRequest, for action: AccessAction?, on stage: () -> String? = { nil }) -> HTTPResponse? {
         do throws(APIError) {
-            try access.check(request, for: action, sessions, now: wallNow()) { [stage() ?? AccessPolicy.noStage] }
+            try access.check(request, for: action, console.sessions, now: wallNow()) { [stage() ?? AccessPolicy.noStage] }
             return nil
         } catch {
             return error.response
@@ -81,12 +81,12 @@ public final class ControlPlane {
     ///   the console, whether that goes on.
     public func standing(of request: HTTPRequest, for action: AccessAction) -> () -> Bool {
         guard access.demandsSignature else { return { true } }
-        let caller = try? access.check(request, for: action, sessions, now: wallNow()) { [AccessPolicy.noStage] }
+        let caller = try? access.check(request, for: action, console.sessions, now: wallNow()) { [AccessPolicy.noStage] }
         guard let key = caller.flatMap({ access.accessKey($0) }) else { return { false } }
         let isSigned = request.headers["Authorization"] != nil
         return { [weak self] in
             guard let self, self.access.admits(key, for: action) else { return false }
-            return isSigned || self.sessions.session(of: request, now: self.wallNow()) != nil
+            return isSigned || self.console.sessions.session(of: request, now: self.wallNow()) != nil
         }
     }
 
@@ -94,7 +94,7 @@ public final class ControlPlane {
     /// - Parameter stages: ARNs of those that it is about; one of them is empty where it is about more.
     public func metricsRefusal(of request: HTTPRequest, for action: AccessAction, on stages: [String]) -> AccessRefusal? {
         do throws(APIError) {
-            let caller = try access.check(request, for: action, sessions, now: wallNow()) { stages }
+            let caller = try access.check(request, for: action, console.sessions, now: wallNow()) { stages }
             guard limiter.admitMetrics(action, of: caller, at: loop.now) else { throw .throttled }
             return nil
         } catch {
@@ -113,12 +113,17 @@ public final class ControlPlane {
         }
     }
 
+    /// Answers whoever signs in at the console, or out; nil for other paths.
+    public func consoleSession(_ request: HTTPRequest) -> HTTPResponse? {
+        request.path == ConsoleSignIn.path ? console.answer(request, access, now: wallNow()) : nil
+    }
+
     /// Answers one request on the loop, at once or later.
     public func handle(_ request: HTTPRequest, respond: @escaping (HTTPResponse) -> Void) {
         loop.assertOnLoop()
         do throws(APIError) {
             let call = try OperationCall(request)
-            let caller = try access.check(request, for: AccessAction(call.operation), sessions, now: wallNow()) {
+            let caller = try access.check(request, for: AccessAction(call.operation), console.sessions, now: wallNow()) {
                 () throws(APIError) in try call.stages(of: request, in: context.store.state)
             }
             guard limiter.admit(call.operation, of: caller, at: loop.now) else { throw .throttled }
@@ -133,80 +138,5 @@ public final class ControlPlane {
         } catch {
             respond(error.response)
         }
-    }
-}
-
-// MARK: - Signing in at the console
-
-extension ControlPlane {
-    /// Once by signature, which the page makes without sending the secret, then by cookie.
-    ///
-    /// `/v1/console/session`: GET answers who is signed in, POST signs in, DELETE signs out; nil for other paths.
-    public func consoleSession(_ request: HTTPRequest) -> HTTPResponse? {
-        guard request.path == "/v1/console/session" else { return nil }
-        do throws(APIError) {
-            switch request.method {
-            case .get: return try currentSession(request)
-            case .post: return try signIn(request)
-            case .delete: return try signOut(request)
-            default:
-                return ProblemDocument(.methodNotAllowed).response(headers: ["Allow": "GET, POST, DELETE"])
-            }
-        } catch {
-            return error.response
-        }
-    }
-
-    private func currentSession(_ request: HTTPRequest) throws(APIError) -> HTTPResponse {
-        try access.checkOrigin(of: request)
-        let session = sessions.session(of: request, now: wallNow())
-        let isKnown = session.map(access.knows) ?? false
-        var object: JSONObject = [
-            "needsSignIn": .bool(access.demandsSignature && !isKnown), "region": .string(access.region),
-            "authentication": .bool(access.demandsSignature),
-        ]
-        if let session, isKnown {
-            object["accessKeyId"] = .string(session.accessKeyID)
-            object["csrfToken"] = .string(session.csrfToken)
-            object["actions"] = actions(of: session.accessKeyID)
-        } else if !access.demandsSignature {
-            object["actions"] = .array(AccessAction.all.map { .string($0.name) })
-        }
-        return HTTPResponse(.ok, json: .object(object), headers: ["Cache-Control": "no-store"])
-    }
-
-    private func signIn(_ request: HTTPRequest) throws(APIError) -> HTTPResponse {
-        try access.checkOrigin(of: request)
-        let key = try access.signer(of: request, now: wallNow())
-        let (cookie, session) = sessions.begin(for: key, now: wallNow())
-        let isSecure = request.headers["Origin"]?.hasPrefix("https://") == true
-        return HTTPResponse(
-            .ok,
-            json: [
-                "accessKeyId": .string(key.id), "csrfToken": .string(session.csrfToken), "actions": actions(of: key.id),
-            ],
-            headers: [
-                "Cache-Control": "no-store",
-                "Set-Cookie": Self.cookie(cookie, lifetime: ConsoleSessions.lifetime, isSecure: isSecure),
-            ])
-    }
-
-    /// What the key may do on every stage: what the page offers.
-    private func actions(of accessKeyID: String) -> JSONValue {
-        let policy = access.policy(of: accessKeyID)
-        let allowed = AccessAction.all.filter { action in
-            policy.map { $0.denial(of: action) { [AccessPolicy.noStage] } == nil } ?? false
-        }
-        return .array(allowed.map { .string($0.name) })
-    }
-
-    private func signOut(_ request: HTTPRequest) throws(APIError) -> HTTPResponse {
-        try access.checkOrigin(of: request)
-        sessions.end(request)
-        return HTTPResponse(.noContent, headers: ["Set-Cookie": Self.cookie("", lifetime: .zero, isSecure: false)])
-    }
-
-    private static func cookie(_ value: String, lifetime: Duration, isSecure: Bool) -> String {
-        Cookie(name: ConsoleSessions.cookieName, value: value, maximumAge: lifetime, isSecure: isSecure).fieldValue
     }
 }

@@ -29,6 +29,9 @@ struct AccessPolicy: Sendable {
         return !stages.isEmpty && stages.allSatisfy(covers) ? nil : .otherStage
     }
 
+    /// Whether it may be done on every stage.
+    func allowsEverywhere(_ action: AccessAction) -> Bool { denial(of: action) { [Self.noStage] } == nil }
+
     private func covers(_ stageARN: String) -> Bool { key.resources.contains { $0.matches(stageARN) } }
 }
 

@@ -21,13 +21,16 @@ struct AdminAccess {
 
     func accessKey(_ id: String) -> AccessKeySettings? { settings.accessKeys.first { $0.id == id } }
 
-    /// What may be asked by that key.
-    func policy(of accessKeyID: String) -> AccessPolicy? { accessKey(accessKeyID).map(AccessPolicy.init) }
+    /// What the key may do on every stage.
+    func actions(of accessKeyID: String) -> [AccessAction] {
+        guard let policy = accessKey(accessKeyID).map(AccessPolicy.init) else { return [] }
+        return AccessAction.all.filter(policy.allowsEverywhere)
+    }
 
     /// Whether a key has the secret that it had, and may still do this on every stage.
     func admits(_ key: AccessKeySettings, for action: AccessAction) -> Bool {
         guard let known = accessKey(key.id), known.secret == key.secret else { return false }
-        return AccessPolicy(known).denial(of: action) { [AccessPolicy.noStage] } == nil
+        return AccessPolicy(known).allowsEverywhere(action)
     }
 
     /// - Parameters:
@@ -42,8 +45,8 @@ struct AdminAccess {
         try checkOrigin(of: request)
         guard settings.admin.demandsSignature else { return "" }
         let id = try caller(of: request, for: action, sessions, now: now)
-        guard let policy = policy(of: id) else { throw SignatureV4Error.unknownAccessKey.apiError }
-        guard let action, let denial = try policy.denial(of: action, on: stages) else { return id }
+        guard let key = accessKey(id) else { throw SignatureV4Error.unknownAccessKey.apiError }
+        guard let action, let denial = try AccessPolicy(key).denial(of: action, on: stages) else { return id }
         throw .denied(action, denial)
     }
 
@@ -93,10 +96,9 @@ struct AdminAccess {
     /// The access key that signed the request.
     func signer(of request: HTTPRequest, for action: AccessAction? = nil, now: WallTime) throws(APIError) -> AccessKeySettings {
         let verifier = SignatureV4Verifier(region: region, services: [action?.signingName ?? "ivs"])
-        func key(_ id: String) -> AccessKeySettings? { settings.accessKeys.first { $0.id == id } }
         do throws(SignatureV4Error) {
-            let id = try verifier.verify(request, now: now) { id in key(id)?.secret }
-            guard let key = key(id) else { throw SignatureV4Error.unknownAccessKey }
+            let id = try verifier.verify(request, now: now) { accessKey($0)?.secret }
+            guard let key = accessKey(id) else { throw SignatureV4Error.unknownAccessKey }
             return key
         } catch {
             throw error.apiError
