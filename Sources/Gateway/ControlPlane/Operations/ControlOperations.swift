@@ -29,14 +29,14 @@ struct ControlOperations: Sendable {
                 let keys = request.queryItems.items.filter { $0.name == "tagKeys" }.map(\.value)
                 try tags.untagResource(call.resource, keys: keys, reply)
             case .listTagsForResource: try tags.listTags(call.resource, reply)
-            default: try start(call.operation, try Input(body: request.body), reply)
+            default: try perform(call.operation, try Input(body: request.body), reply)
             }
         } catch {
             reply(.failure(error))
         }
     }
 
-    private func start(_ operation: Operation, _ input: Input, _ reply: @escaping OperationReply) throws(APIError) {
+    private func perform(_ operation: Operation, _ input: Input, _ reply: @escaping OperationReply) throws(APIError) {
         switch operation {
         case .createStage: try stages.createStage(input, reply)
         case .getStage: try stages.getStage(input, reply)
@@ -49,13 +49,6 @@ struct ControlOperations: Sendable {
         case .getPublicKey: try publicKeys.getPublicKey(input, reply)
         case .listPublicKeys: try publicKeys.listPublicKeys(input, reply)
         case .deletePublicKey: try publicKeys.deletePublicKey(input, reply)
-        default: try configure(operation, input, reply)
-        }
-    }
-
-    /// What publishes and recordings are set up with.
-    private func configure(_ operation: Operation, _ input: Input, _ reply: @escaping OperationReply) throws(APIError) {
-        switch operation {
         case .createIngestConfiguration: try ingestConfigurations.createIngestConfiguration(input, reply)
         case .getIngestConfiguration: try ingestConfigurations.getIngestConfiguration(input, reply)
         case .updateIngestConfiguration: try ingestConfigurations.updateIngestConfiguration(input, reply)
@@ -65,13 +58,6 @@ struct ControlOperations: Sendable {
         case .getStorageConfiguration: try storageConfigurations.getStorageConfiguration(input, reply)
         case .listStorageConfigurations: try storageConfigurations.listStorageConfigurations(input, reply)
         case .deleteStorageConfiguration: try storageConfigurations.deleteStorageConfiguration(input, reply)
-        default: try tell(operation, input, reply)
-        }
-    }
-
-    /// What was and is on the stages.
-    private func tell(_ operation: Operation, _ input: Input, _ reply: @escaping OperationReply) throws(APIError) {
-        switch operation {
         case .listStageSessions: try sessions.listStageSessions(input, reply)
         case .getStageSession: try sessions.getStageSession(input, reply)
         case .listParticipants: try sessions.listParticipants(input, reply)

@@ -9,21 +9,7 @@ struct IngestConfigurationOperations: Sendable {
     let context: OperationContext
 
     func createIngestConfiguration(_ input: Input, _ reply: @escaping OperationReply) throws(APIError) {
-        let transport = try input.text("ingestProtocol", .oneOf("RTMP", "RTMPS"))
-        let isInsecure = try input.optionalFlag("insecureIngest") ?? false
-        guard transport == "RTMPS" || isInsecure else {
-            throw .validation("ingestProtocol RTMP needs insecureIngest to be true.")
-        }
-        let identifier = Identifier.resource()
-        var made = IngestConfiguration(
-            arn: context.settings.names.arn(.ingestConfiguration, identifier), name: try input.optionalText("name", .name) ?? "",
-            stageARN: try input.optionalText("stageArn", .stageARNOrEmpty) ?? "", participantID: Identifier.resource(),
-            streamKey: streamKey(identifier), transport: transport == "RTMP" ? .rtmp : .rtmps, insecureIngest: isInsecure,
-            createdAt: context.wallNow())
-        made.userID = try input.optionalText("userId", .userID) ?? ""
-        (made.attributes, made.tags) = (try input.attributes() ?? [:], try input.tags() ?? [:])
-        setRedundancy(try input.optionalFlag("redundantIngest") ?? false, of: &made)
-        let configuration = made
+        let configuration = try newConfiguration(input)
         let maximum = context.settings.quotas.ingestConfigurations
         context.write(reply) { transaction throws(APIError) in
             // This operation has no ResourceNotFoundException in the model.
@@ -37,6 +23,24 @@ struct IngestConfigurationOperations: Sendable {
         } then: { _ in
             Self.encoded(configuration, isActive: false)
         }
+    }
+
+    private func newConfiguration(_ input: Input) throws(APIError) -> IngestConfiguration {
+        let transport = try input.text("ingestProtocol", .oneOf("RTMP", "RTMPS"))
+        let isInsecure = try input.optionalFlag("insecureIngest") ?? false
+        guard transport == "RTMPS" || isInsecure else {
+            throw .validation("ingestProtocol RTMP needs insecureIngest to be true.")
+        }
+        let identifier = Identifier.resource()
+        var configuration = IngestConfiguration(
+            arn: context.settings.names.arn(.ingestConfiguration, identifier), name: try input.optionalText("name", .name) ?? "",
+            stageARN: try input.optionalText("stageArn", .stageARNOrEmpty) ?? "", participantID: Identifier.resource(),
+            streamKey: streamKey(identifier), transport: transport == "RTMP" ? .rtmp : .rtmps, insecureIngest: isInsecure,
+            createdAt: context.wallNow())
+        configuration.userID = try input.optionalText("userId", .userID) ?? ""
+        (configuration.attributes, configuration.tags) = (try input.attributes() ?? [:], try input.tags() ?? [:])
+        setRedundancy(try input.optionalFlag("redundantIngest") ?? false, of: &configuration)
+        return configuration
     }
 
     func getIngestConfiguration(_ input: Input, _ reply: @escaping OperationReply) throws(APIError) {

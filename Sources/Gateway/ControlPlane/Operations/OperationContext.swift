@@ -43,10 +43,7 @@ struct OperationContext: Sendable {
         store.write { transaction in
             try body(&transaction)
         } reply: { result in
-            switch result {
-            case .success(let value): finish(value)
-            case .failure(let error): reply(.failure(APIError(error)))
-            }
+            result.pass(to: finish, or: reply)
         }
     }
 
@@ -55,12 +52,7 @@ struct OperationContext: Sendable {
         among participants: Set<StageParticipant>, _ reply: @escaping OperationReply,
         finish: @escaping @Sendable (Set<StageParticipant>) -> Void
     ) {
-        leases.live(among: participants) { result in
-            switch result {
-            case .success(let live): finish(live)
-            case .failure(let error): reply(.failure(APIError(error)))
-            }
-        }
+        leases.live(among: participants) { $0.pass(to: finish, or: reply) }
     }
 
     /// Asks whether a recording of one of the stages' participants begins or goes on, at any node; `finish` replies.
@@ -70,20 +62,31 @@ struct OperationContext: Sendable {
         guard !arns.isEmpty else { return finish(false) }
         leases.activeSessions(ofStages: arns) { result in
             guard case .success(let sessions) = result else { return reply(.failure(.unavailable)) }
-            store.read { history in
-                try sessions.values.contains { try $0.isRecorded(history) }
-            } reply: { result in
-                switch result {
-                case .success(let isRecording): finish(isRecording)
-                case .failure(let error): reply(.failure(APIError(error)))
-                }
-            }
+            read(reply, { history in try sessions.values.contains { try $0.isRecorded(history) } }, finish: finish)
         }
     }
 
-    /// Asks the history, then encodes what it found.
+    /// Asks the history for the output.
     func read(_ reply: @escaping OperationReply, _ body: @escaping @Sendable (any HistoryReading) throws -> JSONObject) {
-        store.read(body) { result in reply(result.mapError { APIError($0) }) }
+        read(reply, body) { reply(.success($0)) }
+    }
+
+    /// Asks the history, then hands what it found to `finish`, which replies.
+    func read<Value: Sendable>(
+        _ reply: @escaping OperationReply, _ body: @escaping @Sendable (any HistoryReading) throws -> Value,
+        finish: @escaping @Sendable (Value) -> Void
+    ) {
+        store.read(body) { $0.pass(to: finish, or: reply) }
+    }
+}
+
+extension Result {
+    /// Hands a success to `finish`, which replies; a failure is the reply.
+    fileprivate func pass(to finish: (Success) -> Void, or reply: OperationReply) {
+        switch self {
+        case .success(let value): finish(value)
+        case .failure(let error): reply(.failure(APIError(error)))
+        }
     }
 }
 

@@ -8,24 +8,13 @@ struct StageOperations: Sendable {
     let context: OperationContext
 
     func createStage(_ input: Input, _ reply: @escaping OperationReply) throws(APIError) {
-        let recording = try input.recording() ?? RecordingConfiguration()
-        let name = try input.optionalText("name", .name) ?? ""
-        let tags = try input.tags() ?? [:]
-        var requests: [TokenRequest] = []
-        for configuration in try input.optionalStructures("participantTokenConfigurations", maximumCount: 12) ?? [] {
-            requests.append(try TokenRequest(configuration))
-        }
-        var made = Stage(
-            arn: context.settings.names.arn(.stage, Identifier.resource()), name: name, tags: tags, createdAt: context.wallNow())
-        made.recording = recording
-        let stage = made
+        let stage = try newStage(input)
+        let tokens = try newTokens(input, for: stage)
         let maximum = context.settings.quotas.stages
-        let issuer = TokenOperations(context: context)
-        let tokens = try requests.map { request throws(APIError) in try issuer.mint(request, stageARN: stage.arn) }
         context.write(reply) { transaction throws(APIError) in
             guard transaction.state.stages.count < maximum else { throw .quota("There are \(maximum) stages already.") }
             // This operation has no ResourceNotFoundException in the model.
-            guard transaction.state.knows(storageOf: recording) else {
+            guard transaction.state.knows(storageOf: stage.recording) else {
                 throw .validation("storageConfigurationArn names no storage configuration.")
             }
             transaction.put(stage)
@@ -33,6 +22,23 @@ struct StageOperations: Sendable {
             var output: JSONObject = ["stage": Output.stage(stage, endpoints: context.settings.endpoints, activeSessionID: nil)]
             if !tokens.isEmpty { output["participantTokens"] = .array(tokens) }
             return output
+        }
+    }
+
+    private func newStage(_ input: Input) throws(APIError) -> Stage {
+        let recording = try input.recording() ?? RecordingConfiguration()
+        var stage = Stage(
+            arn: context.settings.names.arn(.stage, Identifier.resource()), name: try input.optionalText("name", .name) ?? "",
+            tags: try input.tags() ?? [:], createdAt: context.wallNow())
+        stage.recording = recording
+        return stage
+    }
+
+    private func newTokens(_ input: Input, for stage: Stage) throws(APIError) -> [JSONValue] {
+        let issuer = TokenOperations(context: context)
+        let configurations = try input.optionalStructures("participantTokenConfigurations", maximumCount: 12) ?? []
+        return try configurations.map { configuration throws(APIError) in
+            try issuer.mint(try TokenRequest(configuration), stageARN: stage.arn)
         }
     }
 

@@ -59,12 +59,11 @@ struct TokenOperations: Sendable {
     /// refused until they expired. Who watches, or has not published yet, is ended by that too (`TokenStanding`).
     func disconnectParticipant(_ input: Input, _ reply: @escaping OperationReply) throws(APIError) {
         let stageARN = try context.stage(try input.text("stageArn", .arn(.stage))).arn
-        let participantID = try input.text("participantId", .participantID)
-        let participant = StageParticipant(participantID, of: stageARN)
+        let participant = StageParticipant(try input.text("participantId", .participantID), of: stageARN)
         let reason = try input.optionalText("reason", .reason) ?? ""
         let words = reason.isEmpty ? RefusalCode.participantDisconnected.sentence : "Disconnected by the operator: \(reason)"
         let refusal = Refusal(.participantDisconnected, sentence: words)
-        let disconnect: @Sendable (Bool) -> Void = { [self] isKnown in
+        isKnown(participant, reply) { [self] isKnown in
             context.write(reply) { [self] transaction throws(APIError) in
                 try cutOff(participant, isKnown: isKnown, in: &transaction)
             } then: { [self] disconnected in
@@ -73,16 +72,16 @@ struct TokenOperations: Sendable {
                 return [:]
             }
         }
-        context.whoIsLive(among: [participant], reply) { [self] live in
-            guard live.isEmpty, !context.isWatching(participant) else { return disconnect(true) }
-            context.store.read {
-                try $0.knows(participant: participantID, ofStage: stageARN)
-            } reply: { result in
-                switch result {
-                case .success(let isKnown): disconnect(isKnown)
-                case .failure(let error): reply(.failure(APIError(error)))
-                }
-            }
+    }
+
+    /// Asks whether the participant publishes, watches, or ever was on its stage; `finish` replies.
+    private func isKnown(
+        _ participant: StageParticipant, _ reply: @escaping OperationReply, finish: @escaping @Sendable (Bool) -> Void
+    ) {
+        context.whoIsLive(among: [participant], reply) { [context] live in
+            guard live.isEmpty, !context.isWatching(participant) else { return finish(true) }
+            context.read(
+                reply, { try $0.knows(participant: participant.participantID, ofStage: participant.stageARN) }, finish: finish)
         }
     }
 
