@@ -102,7 +102,9 @@ public final class Node {
             // Says that we are ready, which is true since the workers are.
             let admin = services.add(try makeAdmin(events, report, sampler, drain, storage, recorder))
             // Puts a changed file into force, in everything above.
-            reload = makeReload { [unowned self] in apply($0, workers, load, drain, admin, storage) }
+            reload = makeReload(
+                ReloadedParts(
+                    shared: shared, store: store, workers: workers, load: load, drain: drain, admin: admin, storage: storage))
             // Another authority is asked, where one is configured: on this loop, which turns from now on.
             hook = try makeHook()
             // The process whose place we take lets go of it: everything is there to serve with.
@@ -267,26 +269,10 @@ extension Node {
                 }))
     }
 
-    private func makeReload(_ apply: @escaping (NodeReload.Change) -> Void) -> NodeReload {
+    private func makeReload(_ parts: ReloadedParts) -> NodeReload {
         NodeReload(
             loop: loop, source: source, running: configuration, certificates: certificates,
-            metrics: shared.instruments.metrics, apply: apply)
-    }
-
-    private func apply(
-        _ change: NodeReload.Change, _ workers: WorkerGroup, _ load: LoadGuard, _ drain: NodeDrain, _ admin: AdminSite,
-        _ storage: StorageService
-    ) {
-        if let tls = change.tls { workers.tell(.replaceTLS(tls)) }
-        let configuration = change.configuration
-        Log.setLevel(LogLevel(name: configuration.logging.level.rawValue) ?? .info)
-        shared.contract.context.apply(configuration.contract)
-        load.apply(configuration.overload)
-        shared.admission.gate.requireTLS(configuration.rtmp.requiresTLS)
-        shared.admission.tokens.apply(configuration.tokens)
-        drain.apply(configuration.drain)
-        storage.apply(configuration)
-        admin.apply(ControlPlaneSettings(configuration, store: store))
+            metrics: shared.instruments.metrics, apply: parts.take)
     }
 
     private func makeHook() throws -> AuthorizeHook? {
