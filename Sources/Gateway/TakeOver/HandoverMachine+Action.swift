@@ -65,6 +65,7 @@ extension HandoverMachine {
         case log(Event)
     }
 
+    /// What the log is told.
     public enum Event: Equatable, Sendable {
         case began(process: Int32)
         case handedOver

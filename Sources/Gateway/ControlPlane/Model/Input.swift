@@ -30,7 +30,7 @@ struct Input: Sendable {
 
     func optionalText(_ name: String, _ rule: TextRule) throws(APIError) -> String? {
         guard let value = member(name) else { return nil }
-        guard let text = value.string.map(rule.spelled), rule.accepts(text) else { throw Self.invalid(name) }
+        guard let text = value.string.map(rule.spelled), rule.accepts(text) else { throw .malformed(name) }
         return text
     }
 
@@ -44,13 +44,13 @@ struct Input: Sendable {
 
     func optionalFlag(_ name: String) throws(APIError) -> Bool? {
         guard let value = member(name) else { return nil }
-        guard let flag = value.bool else { throw Self.invalid(name) }
+        guard let flag = value.bool else { throw .malformed(name) }
         return flag
     }
 
     func optionalStructure(_ name: String) throws(APIError) -> Input? {
         guard let value = member(name) else { return nil }
-        guard let object = value.object else { throw Self.invalid(name) }
+        guard let object = value.object else { throw .malformed(name) }
         return Input(object)
     }
 
@@ -58,7 +58,7 @@ struct Input: Sendable {
         guard let values = try optionalList(name, maximumCount: maximumCount) else { return nil }
         var inputs: [Input] = []
         for value in values {
-            guard let object = value.object else { throw Self.invalid(name) }
+            guard let object = value.object else { throw .malformed(name) }
             inputs.append(Input(object))
         }
         return inputs
@@ -68,7 +68,7 @@ struct Input: Sendable {
         guard let values = try optionalList(name, maximumCount: maximumCount) else { return nil }
         var texts: [String] = []
         for value in values {
-            guard let text = value.string.map(rule.spelled), rule.accepts(text) else { throw Self.invalid(name) }
+            guard let text = value.string.map(rule.spelled), rule.accepts(text) else { throw .malformed(name) }
             texts.append(text)
         }
         return texts
@@ -77,10 +77,10 @@ struct Input: Sendable {
     /// A map of strings, names and values within their rules.
     private func optionalMap(_ name: String, key: TextRule, value rule: TextRule) throws(APIError) -> [String: String]? {
         guard let value = member(name) else { return nil }
-        guard let members = value.object else { throw Self.invalid(name) }
+        guard let members = value.object else { throw .malformed(name) }
         var map: [String: String] = [:]
         for (memberName, value) in members.members {
-            guard let text = value.string, key.accepts(memberName), rule.accepts(text) else { throw Self.invalid(name) }
+            guard let text = value.string, key.accepts(memberName), rule.accepts(text) else { throw .malformed(name) }
             map[memberName] = text
         }
         return map
@@ -97,13 +97,13 @@ struct Input: Sendable {
 
     func tags() throws(APIError) -> [String: String]? {
         guard let tags = try optionalMap("tags", key: .tagKey, value: .tagValue) else { return nil }
-        guard tags.count <= Self.maximumTags else { throw .validation("There may be at most \(Self.maximumTags) tags.") }
+        guard tags.count <= Self.maximumTags else { throw .tooManyTags(Self.maximumTags) }
         return tags
     }
 
     private func optionalList(_ name: String, maximumCount: Int) throws(APIError) -> [JSONValue]? {
         guard let value = member(name) else { return nil }
-        guard let values = value.array, values.count <= maximumCount else { throw Self.invalid(name) }
+        guard let values = value.array, values.count <= maximumCount else { throw .malformed(name) }
         return values
     }
 
@@ -111,10 +111,6 @@ struct Input: Sendable {
     private func member(_ name: String) -> JSONValue? {
         guard let value = object[name], !value.isNull else { return nil }
         return value
-    }
-
-    private static func invalid(_ name: String) -> APIError {
-        .validation("\(name) does not have the form that the API model prescribes.")
     }
 }
 

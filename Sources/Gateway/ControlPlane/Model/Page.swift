@@ -18,7 +18,7 @@ struct Page: Sendable {
         self.list = list
         count = try input.optionalInteger("maxResults", 1...maximum) ?? Self.defaultCount
         guard let token = try input.optionalText("nextToken", .pageToken), !token.isEmpty else { return }
-        guard let key = Self.key(token, list: list) else { throw .validation("nextToken is none that this list gave.") }
+        guard let key = Self.key(token, list: list) else { throw .foreignPage }
         after = key
     }
 

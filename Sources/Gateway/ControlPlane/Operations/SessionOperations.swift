@@ -78,7 +78,7 @@ struct SessionOperations: Sendable {
 
     private static func sessionKey(_ key: String) throws(APIError) -> (startTime: WallTime, sessionID: String) {
         let words = key.split(separator: " ")
-        guard words.count == 2, let time = Int64(words[0]) else { throw .validation("nextToken is none that this list gave.") }
+        guard words.count == 2, let time = Int64(words[0]) else { throw .foreignPage }
         return (WallTime(nanosecondsSince1970: time), String(words[1]))
     }
 

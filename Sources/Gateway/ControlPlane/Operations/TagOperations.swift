@@ -14,7 +14,7 @@ struct TagOperations: Sendable {
     func untagResource(_ arn: String, keys: [String], _ reply: @escaping OperationReply) throws(APIError) {
         guard !keys.isEmpty else { throw .validation("tagKeys is required.") }
         guard keys.count <= Input.maximumTags, keys.allSatisfy(TextRule.tagKey.accepts) else {
-            throw .validation("tagKeys does not have the form that the API model prescribes.")
+            throw .malformed("tagKeys")
         }
         changeTags(try Self.checked(arn), reply) { tags in tags.filter { !keys.contains($0.key) } }
     }
@@ -34,7 +34,7 @@ struct TagOperations: Sendable {
     ) {
         context.write(reply) { transaction throws(APIError) in
             guard let tags = transaction.state.tags(of: arn).map(change) else { throw .noResource }
-            guard tags.count <= Input.maximumTags else { throw .validation("There may be at most \(Input.maximumTags) tags.") }
+            guard tags.count <= Input.maximumTags else { throw .tooManyTags(Input.maximumTags) }
             transaction.setTags(tags, of: arn)
         } then: { _ in
             [:]
