@@ -3,16 +3,18 @@ import Foundation
 
 /// The program that is now where ours was started from, started to take our place (SIGUSR2). On the control loop.
 final class SuccessorProcess {
-    /// The latest that was started.
-    private var number: pid_t?
+    private let arguments: [String]
+    /// Those that were started and have not ended.
+    private var numbers: Set<pid_t> = []
     private var children: Watch?
 
-    init(loop: EventLoop) {
+    /// - Parameter arguments: what a successor is started with.
+    init(loop: EventLoop, arguments: [String] = SuccessorProcess.ownArguments) {
+        self.arguments = arguments
         children = loop.watchSignal(SIGCHLD) { [unowned self] in reap() }
     }
 
-    /// Our own arguments, which a successor is started with.
-    private static var arguments: [String] {
+    static var ownArguments: [String] {
         CommandLine.arguments.contains("--take-over") ? CommandLine.arguments : CommandLine.arguments + ["--take-over"]
     }
 
@@ -29,7 +31,6 @@ final class SuccessorProcess {
         unsafe posix_spawnattr_setsigdefault(&attributes, &all)
         unsafe posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF))
         let environment = ProcessInfo.processInfo.environment.map { "\($0.key)=\($0.value)" }
-        let arguments = Self.arguments
         let words = unsafe (arguments.map { unsafe strdup($0) } + [nil], environment.map { unsafe strdup($0) } + [nil])
         defer { unsafe (words.0 + words.1).forEach { unsafe free($0) } }
         var process: pid_t = 0
@@ -38,14 +39,15 @@ final class SuccessorProcess {
             let reason = unsafe String(cString: strerror(fault))
             throw .successor(reason)
         }
-        number = process
+        numbers.insert(process)
         return process
     }
 
-    /// Lets the kernel forget a successor that ended.
+    /// Lets the kernel forget successors that ended; one signal may tell of several.
     private func reap() {
-        guard let number else { return }
-        var status: CInt = 0
-        unsafe waitpid(number, &status, WNOHANG)
+        numbers = numbers.filter { number in
+            var status: CInt = 0
+            return unsafe waitpid(number, &status, WNOHANG) == 0
+        }
     }
 }
