@@ -206,6 +206,10 @@ def record_stage(console):
     browser.wait('recorded', '[...document.querySelectorAll(".stage .recorded")].some(chip => chip.textContent.includes("recordings"))')
     console.press('Record', console.stage('my-show') + ' header')
     browser.wait('question', 'document.querySelector("#ask-storage")')
+    expect(
+        browser.run('return document.querySelector("#ask-storage").value').startswith('arn')
+        and browser.run('return document.querySelector("#ask-storage").options[0].value') == '',
+        'the question stands as the stage is recorded')
     browser.run('document.querySelector("#ask-storage").value = ""')
     browser.click('#ask-yes')
     browser.wait('not recorded', '[...document.querySelectorAll(".stage .recorded")].every(chip => chip.hidden)')

@@ -19,7 +19,8 @@ const controls = {
   text: field => make('input', { type: 'text', autocomplete: 'off', spellcheck: 'false', value: field.value ?? '' }),
   number: field => make('input', { type: 'number', value: field.value }),
   area: () => make('textarea', { rows: '4', spellcheck: 'false', autocomplete: 'off' }),
-  choice: field => make('select', {}, ...field.choices.map(([value, words]) => make('option', { value }, words))),
+  choice: field => make('select', {}, ...field.choices.map(([value, words]) =>
+    make('option', { value, ...(value === field.value ? { selected: '' } : {}) }, words))),
   check: field => make('input', { type: 'checkbox', ...(field.value ? { checked: '' } : {}) }),
 };
 

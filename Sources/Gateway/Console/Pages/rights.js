@@ -9,9 +9,11 @@ const offers = {
   'ivs:UpdateIngestConfiguration': 'attach and detach stream keys', 'ivs:DeleteIngestConfiguration': 'delete stream keys',
   'ivs:ListIngestConfigurations': 'list stream keys', 'ivs:CreateParticipantToken': 'make tokens',
   'ivs:DisconnectParticipant': 'disconnect', 'ivs:ListPublicKeys': 'list public keys', 'ivs:ImportPublicKey': 'import public keys',
-  'ivs:DeletePublicKey': 'delete public keys', 'stagedoor:GetThumbnail': 'see thumbnails', 'stagedoor:GetRecording': 'play recordings', 'stagedoor:GetSession': 'see how sessions stand with the rules',
+  'ivs:DeletePublicKey': 'delete public keys', 'stagedoor:GetThumbnail': 'see thumbnails', 'stagedoor:GetRecording': 'play recordings',
+  'ivs:ListStageSessions': 'play recordings', 'ivs:ListParticipants': 'play recordings', 'stagedoor:GetSession': 'see how sessions stand with the rules',
   'ivs:CreateStorageConfiguration': 'add storage', 'ivs:DeleteStorageConfiguration': 'delete storage',
-  'ivs:ListStorageConfigurations': 'list storage', 'ivs:UpdateStage': 'have stages recorded', 'stagedoor:StartDrain': 'drain', 'stagedoor:StopDrain': 'stop draining',
+  'ivs:ListStorageConfigurations': 'list storage', 'ivs:GetStage': 'have stages recorded', 'ivs:UpdateStage': 'have stages recorded',
+  'stagedoor:StartDrain': 'drain', 'stagedoor:StopDrain': 'stop draining',
   'stagedoor:SwitchSource': 'switch between encoders',
 };
 let actions = new Set();

@@ -4,6 +4,7 @@ import { operation } from './api.js';
 import { ask } from './dialogs.js';
 import { $, keyed, make } from './dom.js';
 import { perform } from './notices.js';
+import { may } from './rights.js';
 
 const media = [['AUDIO_VIDEO', 'Sound and pictures'], ['AUDIO_ONLY', 'Sound alone'], ['NONE', 'Thumbnails alone']];
 let storages = [];
@@ -20,7 +21,8 @@ const nameOf = storage => storage.name || storage.arn.split('/')[1];
 export function recordedInto(arn) {
   if (!arn) return '';
   const storage = storages.find(each => each.arn === arn);
-  return storage ? `recorded into ${storage.s3.bucketName}` : 'its storage is gone';
+  if (storage) return `recorded into ${storage.s3.bucketName}`;
+  return may('ivs:ListStorageConfigurations') ? 'its storage is gone' : 'recorded';
 }
 
 function makeStorage(storage) {
@@ -49,15 +51,17 @@ export async function record(stage) {
   if (!answer) return;
   const now = answer.stage.autoParticipantRecordingConfiguration;
   const pictures = now.thumbnailConfiguration;
-  const choices = [['', 'Nowhere: nothing is recorded'], ...storages.map(each => [each.arn, `${nameOf(each)} (${each.s3.bucketName})`])];
+  const into = now.storageConfigurationArn;
+  const choices = [['', 'Nowhere, or where recording.directory says'], ...storages.map(each => [each.arn, `${nameOf(each)} (${each.s3.bucketName})`])];
+  if (!choices.some(([arn]) => arn === into)) choices.push([into, `As it is: ${recordedInto(into)}`]);
   await ask({
     title: `Record ${stage.name || stage.id}`, verb: 'Save', done: 'From the next publish on.',
     fields: [
-      { name: 'storage', label: 'Into', kind: 'choice', choices: choices.sort(([arn]) => arn === now.storageConfigurationArn ? -1 : 0) },
+      { name: 'storage', label: 'Into', kind: 'choice', choices, value: into },
       { name: 'window', label: 'Who comes back within so many seconds goes on in the same recording', kind: 'number',
         value: now.recordingReconnectWindowSeconds, hint: '0 to 300.' },
       { name: 'segment', label: 'Seconds of a segment', kind: 'number', value: now.hlsConfiguration.targetSegmentDurationSeconds, hint: '2 to 10.' },
-      { name: 'media', label: 'What', kind: 'choice', choices: media.toSorted(([kind]) => kind === now.mediaTypes[0] ? -1 : 0) },
+      { name: 'media', label: 'What', kind: 'choice', choices: media, value: now.mediaTypes[0] },
       { name: 'pictures', label: 'Seconds from one thumbnail to the next', kind: 'number',
         value: pictures.recordingMode === 'INTERVAL' ? pictures.targetIntervalSeconds : 0, hint: '1 to 86,400; 0: none are made.' },
     ],
