@@ -82,7 +82,13 @@ const drain = () => ask({
   text: 'It stops being ready, then refuses new publishes. Live ones go on until drain.timeout; you can stop draining at any time.',
 }, api.beginDrain);
 
-$('drain').addEventListener('click', () => isDraining ? perform(api.cancelDrain) : drain());
+/** The gateway answers how it stands then. */
+async function stopDraining() {
+  const { phase } = await api.cancelDrain();
+  if (phase !== 'serving') throw new Error('A signal began this drain: the process ends after it, and it is not taken back.');
+}
+
+$('drain').addEventListener('click', () => isDraining ? perform(stopDraining) : drain());
 $('create-stage').addEventListener('click', createStage);
 $('create-storage').addEventListener('click', createStorage);
 $('import-key').addEventListener('click', importKey);

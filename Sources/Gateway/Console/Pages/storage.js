@@ -69,8 +69,8 @@ export async function record(stage) {
     arn: stage.arn,
     autoParticipantRecordingConfiguration: {
       ...now, storageConfigurationArn: storage, recordingReconnectWindowSeconds: window, hlsConfiguration: { targetSegmentDurationSeconds: segment },
-      mediaTypes: [media], thumbnailConfiguration: seconds === 0 ? { ...pictures, recordingMode: 'DISABLED' }
-        : { storage: pictures.storage, recordingMode: 'INTERVAL', targetIntervalSeconds: seconds },
+      mediaTypes: [media], thumbnailConfiguration: seconds ? { storage: pictures.storage, recordingMode: 'INTERVAL', targetIntervalSeconds: seconds }
+        : { ...pictures, recordingMode: 'DISABLED' },
     },
   }));
 }
