@@ -66,6 +66,16 @@ struct HeldLeasesTests {
         #expect(pause == nil)
     }
 
+    @Test func `an answer that finds nothing held on its stage any more is not remembered`() {
+        let lease = Self.lease("p", 5)
+        var held = Self.holding(lease)
+        _ = held.release(lease)
+        let late = held.renewed(stage: "one", at: Self.moment(1))
+        held.keep(Self.lease("p", 7), set: "p", credential: "c", in: Self.session)
+        let first = held.renewed(stage: "one", at: Self.moment(60))
+        #expect(late == nil && first == nil)
+    }
+
     @Test func `a generation that no server has given is above all that were read`() {
         var held = Self.holding(Self.lease("p", 5))
         held.lose(Self.lease("p", 5).key, to: 12)

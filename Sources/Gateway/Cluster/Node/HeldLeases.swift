@@ -116,8 +116,9 @@ extension HeldLeases {
     }
 
     /// A stage's renewal was answered.
-    /// - Returns: how long after the one before; nil where there was none since the stage is held.
+    /// - Returns: how long after the one before; nil where there was none since the stage is held, or nothing is held there any more.
     mutating func renewed(stage: String, at now: MonotonicTime) -> Duration? {
+        guard contains(stage: stage) else { return nil }
         defer { renewedAt[stage] = now }
         return renewedAt[stage].map { now - $0 }
     }
