@@ -29,6 +29,20 @@ struct NodeClaimsTests {
         #expect(claims[1]?.number == nil)
     }
 
+    @Test func `the lease that a claim was told of is forgotten when nobody asks any more, or too many were told`() {
+        var claims = NodeClaims()
+        let (first, last) = (Self.key("0"), Self.key("\(NodeClaims.maximumSeen)"))
+        claims.saw(7, by: first, Self.moment(0))
+        let (asked, later) = (claims.lastSeen(by: first, Self.moment(59)), claims.lastSeen(by: first, Self.moment(300)))
+        #expect(asked == 7 && later == nil)
+        for number in 0...NodeClaims.maximumSeen { claims.saw(8, by: Self.key("\(number)"), Self.moment(300)) }
+        let seen = [first, last].map { claims.lastSeen(by: $0, Self.moment(300)) }
+        #expect(seen == [nil, 8])
+        claims.forgetSeen(by: last, Self.moment(300))
+        let forgotten = claims.lastSeen(by: last, Self.moment(300))
+        #expect(forgotten == nil)
+    }
+
     @Test func `whoever has waited is due in the order in which they came`() {
         var claims = NodeClaims()
         for (number, seconds) in [(3, 1), (1, 1), (2, 5), (4, 0)] {

@@ -2,11 +2,16 @@ import Wire
 
 /// The claims under way. Those of one participant take turns: only the first of them is in work.
 struct NodeClaims: Sendable {
+    /// Participants whose last remote lease is remembered; as many claims may be under way.
+    static let maximumSeen = 65_536
+    /// Twice as long as whoever was told of a lease looks at it (`LeaseOwners.watchLifetime`).
+    static let seenLifetime = Duration.seconds(60)
+
     private var claims: [Int: NodeClaim] = [:]
     /// The first number is of the claim in work.
     private var queues: [LeaseKey: [Int]] = [:]
     /// Which remote lease each participant's last claim was told of.
-    private var lastSeen: [LeaseKey: UInt64] = [:]
+    private var seen = FadingTable<LeaseKey, UInt64>(maximumCount: maximumSeen, lifetime: seenLifetime)
 
     /// Nil for a claim that has been answered; then nothing is set.
     subscript(_ number: Int) -> NodeClaim? {
@@ -51,10 +56,10 @@ struct NodeClaims: Sendable {
 
     // MARK: - What they were told of
 
-    func lastSeen(by key: LeaseKey) -> UInt64? { lastSeen[key] }
+    mutating func lastSeen(by key: LeaseKey, _ now: MonotonicTime) -> UInt64? { seen.value(of: key, at: now) }
 
-    mutating func saw(_ generation: UInt64, by key: LeaseKey) { lastSeen[key] = generation }
+    mutating func saw(_ generation: UInt64, by key: LeaseKey, _ now: MonotonicTime) { seen.set(generation, for: key, at: now) }
 
     /// The participant has the lease itself.
-    mutating func forgetSeen(by key: LeaseKey) { lastSeen[key] = nil }
+    mutating func forgetSeen(by key: LeaseKey, _ now: MonotonicTime) { seen.set(nil, for: key, at: now) }
 }

@@ -13,16 +13,16 @@ extension NodeMachine {
     }
 
     private mutating func begin(_ number: Int, _ now: MonotonicTime) -> [ClusterAction] {
-        guard let answer = answerAtOnce(number) else { return attempt(number, now) }
+        guard let answer = answerAtOnce(number, now) else { return attempt(number, now) }
         return finish(number, answer, now)
     }
 
     /// What a claim whose turn it is is told without the server; nil when that has to be asked.
-    private mutating func answerAtOnce(_ number: Int) -> [ClusterAction]? {
+    private mutating func answerAtOnce(_ number: Int, _ now: MonotonicTime) -> [ClusterAction]? {
         guard let claim = claims[number] else { return [] }
         if !claim.takesOver, held[claim.key] != nil { return [.heldHere(claim: number)] }
-        if outage.isAway { return away(number) }
-        let expected = claim.takesOver ? claims.lastSeen(by: claim.key) ?? 0 : 0
+        if outage.isAway { return away(number, now) }
+        let expected = claim.takesOver ? claims.lastSeen(by: claim.key, now) ?? 0 : 0
         claims[number]?.expected = expected
         return nil
     }
@@ -58,7 +58,7 @@ extension NodeMachine {
 
     mutating func marked(_ names: [String], _ isDone: Bool, _ now: MonotonicTime) -> [ClusterAction] {
         if isDone { stages.add(names) }
-        return claims.marking(names).flatMap { isDone ? attempt($0, now) : finish($0, away($0), now) }
+        return claims.marking(names).flatMap { isDone ? attempt($0, now) : finish($0, away($0, now), now) }
     }
 
     mutating func claimed(
@@ -79,7 +79,7 @@ extension NodeMachine {
     ) -> [ClusterAction] {
         let lease = LeaseIdentity(arguments.key, generation: generation)
         let actions = displaced.map { follow($0, by: lease, now) } ?? []
-        keep(lease, arguments.set, arguments.credential, session)
+        keep(lease, arguments.set, arguments.credential, session, now)
         return finish(number, actions + [.granted(claim: number, lease, session)], now)
     }
 
@@ -104,7 +104,7 @@ extension NodeMachine {
         _ number: Int, _ remote: RemoteLease, _ remaining: Duration, _ now: MonotonicTime
     ) -> [ClusterAction] {
         guard let claim = claims[number] else { return [] }
-        claims.saw(remote.lease.generation, by: claim.key)
+        claims.saw(remote.lease.generation, by: claim.key, now)
         // Whoever wants to take over has seen another one: the caller looks at this one before it asks again.
         if claim.takesOver { return heldElsewhere(number, remote, progress: now, now) }
         if claim.isOwnerSilent, claim.incumbent == remote {
@@ -123,7 +123,8 @@ extension NodeMachine {
     private mutating func wait(_ number: Int, _ pause: Duration, _ now: MonotonicTime) -> [ClusterAction] {
         guard let claim = claims[number] else { return [] }
         guard now < claim.patienceEnds else {
-            return finish(number, [.refused(claim: number, claims.lastSeen(by: claim.key) == nil ? .away : .inUse)], now)
+            let isSeen = claims.lastSeen(by: claim.key, now) != nil
+            return finish(number, [.refused(claim: number, isSeen ? .inUse : .away)], now)
         }
         // One millisecond more: the server's clock ticks in them.
         claims[number]?.phase = .waiting(until: now + max(pause, .milliseconds(5)) + .milliseconds(1))
@@ -131,7 +132,7 @@ extension NodeMachine {
     }
 
     /// What becomes of a claim while the server is away: refused, or admitted on its own proof.
-    mutating func away(_ number: Int) -> [ClusterAction] {
+    mutating func away(_ number: Int, _ now: MonotonicTime) -> [ClusterAction] {
         guard let claim = claims[number] else { return [] }
         let sets = held.sets(ofStage: claim.key.stageID).union([claim.set]).subtracting([""])
         guard settings.cluster.degraded == .admit, claim.isToken, sets.count <= settings.quotas.publishersPerStage else {
@@ -142,14 +143,16 @@ extension NodeMachine {
         let session =
             held.session(ofStage: claim.key.stageID) ?? SharedSession(id: sources.makeSessionID(), start: moment)
         stages.add([claim.key.stageID])
-        keep(lease, claim.set, claim.credential, session)
+        keep(lease, claim.set, claim.credential, session, now)
         return [.granted(claim: number, lease, session)]
     }
 
-    private mutating func keep(_ lease: LeaseIdentity, _ set: String, _ credential: String, _ session: SharedSession) {
+    private mutating func keep(
+        _ lease: LeaseIdentity, _ set: String, _ credential: String, _ session: SharedSession, _ now: MonotonicTime
+    ) {
         held.keep(lease, set: set, credential: credential, in: session)
         stages.publishBegan(on: lease.key.stageID)
-        claims.forgetSeen(by: lease.key)
+        claims.forgetSeen(by: lease.key, now)
     }
 
     /// The claim is answered: the next one of its participant has its turn. A loop, as all of a long queue may be told at once.
@@ -158,7 +161,7 @@ extension NodeMachine {
         while let claim = claims.remove(number) {
             outwait(claim, now)
             guard let next = claims.first(of: claim.key) else { break }
-            guard let answer = answerAtOnce(next) else { return actions + attempt(next, now) }
+            guard let answer = answerAtOnce(next, now) else { return actions + attempt(next, now) }
             actions += answer
             number = next
         }

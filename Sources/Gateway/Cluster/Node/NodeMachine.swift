@@ -120,7 +120,7 @@ package struct NodeMachine: Sendable {
         switch (call, answer) {
         case (.claim(let number, let arguments), .claimed(let result)): return claimed(number, arguments, result, now)
         case (.heard(_, let number), .heard(let age)): return heardOfOwner(number, age, now)
-        case (.claim(let number, _), _), (.heard(_, let number), _): return finish(number, away(number), now)
+        case (.claim(let number, _), _), (.heard(_, let number), _): return finish(number, away(number, now), now)
         case (.mark(let stages), _): return marked(stages, answer != nil, now)
         case (.renew(let stage, let leases), .renewed(let results)): return renewed(stage, leases, results, now)
         case (.release(let lease), .none): held.releaseLater(lease)
