@@ -36,6 +36,12 @@ struct LeaseOwnersTests {
         #expect(over.isEmpty && word.isEmpty)
     }
 
+    @Test mutating func `of more nodes than there can be the last that answered are remembered`() {
+        for number in 0...LeaseOwners.maximumPresent { owners.noteAnswer(of: "\(number)", moment(1_000)) }
+        #expect(!owners.hasJustAnswered("0", moment(1_000)))
+        #expect(owners.hasJustAnswered("\(LeaseOwners.maximumPresent)", moment(1_000)))
+    }
+
     @Test mutating func `what its owner says of a watched lease shows that the owner is there`() {
         let watch = owners.watch(Self.remote, moment(0))
         let live = owners.answered(.live(age: .milliseconds(40)), ofWatch: watch, askedAt: moment(300), moment(310))

@@ -27,13 +27,16 @@ struct LeaseOwners: Sendable {
     /// A node that answered so lately is there to say what it has lost. Less than the silence after which the other half of a pair
     /// takes over, whose node may be dead; what both say counts once.
     static let presence = Duration.milliseconds(750)
+    /// Nodes whose last answers are remembered.
+    static let maximumPresent = 4_096
 
     private let nodeID: String
     /// How long an owner may take to answer.
     private let patience: Duration
     private var questions: [Int: Question] = [:]
     private var watches: [Int: Watch] = [:]
-    private var answeredAt: [String: MonotonicTime] = [:]
+    /// When each node last answered.
+    private var answeredAt = FadingTable<String, MonotonicTime>(maximumCount: maximumPresent, lifetime: presence)
     /// Questions and watches are numbered together.
     private var lastNumber = 0
 
@@ -49,10 +52,10 @@ struct LeaseOwners: Sendable {
     }
 
     func hasJustAnswered(_ node: String, _ now: MonotonicTime) -> Bool {
-        answeredAt[node].map { now - $0 < Self.presence } ?? false
+        answeredAt.glimpse(of: node).map { now - $0 < Self.presence } ?? false
     }
 
-    mutating func noteAnswer(of node: String, _ now: MonotonicTime) { answeredAt[node] = now }
+    mutating func noteAnswer(of node: String, _ now: MonotonicTime) { answeredAt.set(now, for: node, at: now) }
 
     // MARK: - Questions
 
