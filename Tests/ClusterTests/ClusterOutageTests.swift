@@ -66,6 +66,32 @@ struct ClusterOutageTests {
         #expect(waitUntil { TestClaim("p", at: node).settled().lease != nil })
     }
 
+    @Test func `a node that ends while the server is silent sends nothing more, and tells nothing`() throws {
+        let (server, loop) = (try RedisServer(), try EventLoop())
+        var settings = NodeSettings(nodeID: "a")
+        Self.quick(&settings)
+        settings.cluster.silence = .milliseconds(200)
+        let leases = ClusterLeases(
+            settings: settings,
+            environment: ClusterLeases.Environment(
+                state: { StoreState() }, record: { _ in }, stageARN: { Stage.named($0).arn }))
+        var redis = RedisSettings(.standalone([RedisEndpoint(host: "127.0.0.1", port: server.port)]))
+        redis.limits = .ofBusyMachine
+        let member = try ClusterMember(loop: loop, leases: leases, redis: redis)
+        defer { withExtendedLifetime((server, member)) {} }
+        var told = 0
+        member.onWritesChange = { _ in told += 1 }
+        member.start()
+        try #require(loop.run(until: { member.state.isConnected }, within: .seconds(60)))
+        server.pause()
+        // By then heartbeats are under way.
+        _ = loop.run(until: { false }, within: .milliseconds(500))
+        member.close()
+        // More of them, to a server that is given up, would be called a refusal to write.
+        _ = loop.run(until: { told > 0 }, within: .seconds(2))
+        #expect(told == 0)
+    }
+
     @Test func `a server that comes back empty learns from the holders what they hold, and lets nobody in before`() throws {
         let server = try RedisServer()
         let nodes = try ["a", "b"].map { name in

@@ -40,6 +40,8 @@ public final class ClusterMember {
     private var validation: TimerWatch?
     /// As `onWritesChange` was told; a server that comes back has to take a heartbeat first.
     private var isRefusing = false
+    /// No time passes for it any more: what the loop still brings finds the server away.
+    private var isClosed = false
     private var clock: MonotonicTime { loop.now }
 
     /// - Throws: when the kernel gives no more descriptors.
@@ -66,8 +68,9 @@ public final class ClusterMember {
         rearm()
     }
 
-    /// Ends the connections. What is held stays held until it expires; nothing more is answered.
+    /// Ends the connections. What is held stays held until it expires; what waits is refused.
     public func close() {
+        isClosed = true
         leases.control.withLock { $0 = nil }
         (timer, validation) = (nil, nil)
         connection.close()
@@ -92,6 +95,7 @@ public final class ClusterMember {
     }
 
     private func rearm() {
+        guard !isClosed else { return }
         let deadline = desk.deadline.map { min($0, machine.deadline) } ?? machine.deadline
         let rest = max(.zero, deadline - clock)
         if let timer { return timer.rearm(after: rest) }
