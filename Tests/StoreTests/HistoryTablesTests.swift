@@ -97,6 +97,22 @@ struct HistoryTablesTests {
         }
     }
 
+    @Test func `a part that cannot be read is not taken for an empty one`() throws {
+        _ = try history.append([.sessionBegan(StageSession(stageARN: "a", sessionID: "s", startTime: HistoryDatabaseTests.now))])
+        try history.queue.write { try $0.execute(sql: "DROP TABLE event") }
+        #expect(throws: DatabaseError.self) { try history.writes(.events, offset: 0, limit: 9) }
+        history.close()
+        let files = try EmbeddedFiles(directory: directory.path)
+        defer { files.close() }
+        var (count, words) = (0, "")
+        do throws(StoreError) {
+            try files.eachWrite(at: HistoryDatabaseTests.now) { count += $0.count }
+        } catch {
+            words = "\(error)"
+        }
+        #expect(count == 1 && words.contains("the history cannot be read whole") && words.contains("event"), "\(words)")
+    }
+
     @Test func `what is older than it is kept for goes with all that belongs to it`() throws {
         defer { history.close() }
         let now = HistoryDatabaseTests.now

@@ -44,6 +44,7 @@ package struct EmbeddedFiles {
     }
 
     /// Ends what a process that died left open, then gives the whole history as the writes that make it again.
+    /// - Throws: what `body` does; `.failed` when a part of it cannot be read, which is not the end of it.
     package func eachWrite(at now: WallTime, _ body: ([HistoryWrite]) throws(StoreError) -> Void) throws(StoreError) {
         do {
             try history.endAbandoned(at: now)
@@ -57,7 +58,7 @@ package struct EmbeddedFiles {
                 }
             }
         } catch {
-            throw error as? StoreError ?? .failed(reason: String(describing: error))
+            throw error as? StoreError ?? .failed(reason: "the history cannot be read whole: \(error)")
         }
     }
 }

@@ -46,11 +46,7 @@ struct HistoryDatabase: Sendable {
     }
 
     func writes(_ part: HistoryPart, offset: Int, limit: Int) throws -> [HistoryWrite] {
-        var writes: [HistoryWrite] = []
-        try read { history in
-            writes = (try? part.writes(in: history.database, offset: offset, limit: limit)) ?? []
-        }
-        return writes
+        try queue.read { try part.writes(in: $0, offset: offset, limit: limit) }
     }
 }
 
