@@ -129,4 +129,33 @@ struct HistoryTablesTests {
         try history.removeHistory(before: now + .nanoseconds(1))
         #expect(try rows(of: tables) == [1, 0, 0, 0])
     }
+
+    /// `one` has somebody connected, `two` nobody; `three` was heard of later.
+    private func left(by history: HistoryDatabase) throws -> [String] {
+        let now = HistoryDatabaseTests.now
+        func event(_ time: WallTime, _ stage: String) -> HistoryWrite {
+            .event(
+                ParticipantEvent(
+                    name: .left, time: time, stageARN: "arn:stage/\(stage)", sessionID: "st-1", participantID: "p", userID: ""))
+        }
+        let began = ["one", "two", "three"].map { stage in
+            HistoryWrite.sessionBegan(StageSession(stageARN: "arn:stage/\(stage)", sessionID: "st-1", startTime: now))
+        }
+        _ = try history.append(began + [HistoryDatabaseTests.participant(5)])
+        _ = try history.append([event(now, "one"), event(now, "two"), event(now + .seconds(9), "three")])
+        try history.removeHistory(before: now + .seconds(1))
+        return try history.queue.read { try StageSession.all($0).map(\.stageARN).sorted() }
+    }
+
+    @Test func `a node of a cluster keeps no session for ever whose end another node told`() throws {
+        defer { history.close() }
+        #expect(try left(by: history) == ["arn:stage/one", "arn:stage/three", "arn:stage/two"])
+        let other = try TemporaryDirectory()
+        let node = try HistoryDatabase(directory: other.path, isQueueing: true)
+        defer { node.close() }
+        #expect(try left(by: node) == ["arn:stage/one", "arn:stage/three"])
+        _ = try node.append([HistoryDatabaseTests.participant(5, isConnected: false)])
+        try node.removeHistory(before: HistoryDatabaseTests.now + .seconds(1))
+        #expect(try node.queue.read { try StageSession.all($0).map(\.stageARN) } == ["arn:stage/three"])
+    }
 }

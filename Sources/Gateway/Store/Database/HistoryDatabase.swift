@@ -64,19 +64,31 @@ extension HistoryDatabase {
     /// The bounds of a session are looked after once in so many events. A prime: no pattern of events escapes it.
     static let boundingInterval: Int64 = 251
 
-    /// Forgets events that are older, sessions that ended before, and what belongs to them.
+    /// Forgets events that are older, sessions that ended before or were heard of last, and what belongs to them.
     func removeHistory(before time: WallTime) throws {
         try queue.write { database in
             let limit = StatementArguments([time.nanosecondsSince1970])
             try database.execute(sql: "DELETE FROM event WHERE time < ?", arguments: limit)
             try database.execute(sql: "DELETE FROM outbox WHERE sequence NOT IN (SELECT sequence FROM event)")
             try database.execute(sql: "DELETE FROM stageSession WHERE endTime < ?", arguments: limit)
+            if isQueueing { try database.execute(sql: Self.endedElsewhere, arguments: limit) }
             for table in ["participant", "earlyRecording"] {
                 try database.execute(
                     sql: "DELETE FROM \(table) WHERE (stageARN, sessionID) NOT IN (SELECT stageARN, sessionID FROM stageSession)")
             }
         }
     }
+
+    /// Sessions that began before, of which a node of a cluster has neither events any more nor anybody connected. Which node tells of
+    /// a session's end is for chance to say: the others never know it.
+    private static let endedElsewhere = """
+        DELETE FROM stageSession WHERE endTime IS NULL AND startTime < ?
+            AND NOT EXISTS (SELECT 1 FROM event
+                WHERE event.stageARN = stageSession.stageARN AND event.sessionID = stageSession.sessionID)
+            AND NOT EXISTS (SELECT 1 FROM participant
+                WHERE participant.stageARN = stageSession.stageARN AND participant.sessionID = stageSession.sessionID
+                    AND isConnected)
+        """
 
     /// Forgets points of metrics that are older, and the oldest beyond so many.
     func removeMetrics(before minute: Int32, maximumPoints: Int = MetricRetention.maximumPoints) throws {
