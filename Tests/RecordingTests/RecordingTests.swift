@@ -19,6 +19,9 @@ final class MemoryDirector: RecordingDirector, RecordingTarget {
     }
 
     let content = Lock(Content())
+    let register: (any RecordingRegister)?
+
+    init(register: (any RecordingRegister)? = nil) { self.register = register }
 
     func plan(for participant: RecordedParticipant, isReplica: Bool) -> RecordingPlan? { RecordingPlan(bucket: "b") }
     func target(of bucket: String) -> (any RecordingTarget)? { bucket == "b" ? self : nil }
@@ -47,6 +50,15 @@ final class MemoryDirector: RecordingDirector, RecordingTarget {
     }
 }
 
+/// One that is silent: the test answers in its place.
+private struct SilentRegister: RecordingRegister {
+    let node = "a"
+    func write(_ line: RegisterLine) {}
+    func read(
+        _: RecordedParticipant, prefix: String?, then: @escaping @Sendable (Result<RegisterPage?, any Error>) -> Void
+    ) {}
+}
+
 @Suite("Recordings")
 struct RecordingTests {
     private let folder: TemporaryDirectory
@@ -55,9 +67,11 @@ struct RecordingTests {
 
     init() throws { folder = try TemporaryDirectory() }
 
-    private func environment(_ spool: Spool, answers: Answers = Answers()) -> Recording.Environment {
+    private func environment(
+        _ spool: Spool, answers: Answers = Answers(), director: MemoryDirector? = nil
+    ) -> Recording.Environment {
         Recording.Environment(
-            spool: spool, director: director, metrics: RecordingMetrics(MetricsRegistry()),
+            spool: spool, director: director ?? self.director, metrics: RecordingMetrics(MetricsRegistry()),
             clocks: { (MonotonicTime(nanoseconds: 1), WallTime(secondsSince1970: 1_704_110_455)) },
             makeAnswer: { _ in { result in answers.results.withLock { $0.append(result) } } },
             makePicture: { _, _ in false }, latest: LatestThumbnails())
@@ -329,6 +343,30 @@ struct RecordingTests {
         recording.answered(try #require(answers.take()))
         #expect(!isOverThen && spool.byteCount == 0)
         #expect(recording.advance(at: now))
+    }
+
+    @Test
+    func `whose it is is asked again after a publish that went on meanwhile, and it stays until it is answered`() throws {
+        let spool = try Spool(path: folder.path + "/spool", maximumByteCount: 1 << 20)
+        var environment = environment(spool, director: MemoryDirector(register: SilentRegister()))
+        var asked = 0
+        environment.askRegister = { _ in asked += 1 }
+        let recording = try Recording(header(window: 60), in: environment)
+        let (now, page) = (WallTime(secondsSince1970: 1_704_110_456), RegisterPage(node: "a", isClosed: false, texts: []))
+        func advances() -> Bool { recording.advance(at: now) }
+        recording.begin(expectsVideo: true, tracksShareClock: true)
+        recording.take(Self.block(seconds: 5, firstNumber: 0))
+        recording.pause()
+        #expect(!advances() && asked == 1)
+        recording.begin(expectsVideo: true, tracksShareClock: true)
+        recording.registerRead(.success(page))
+        recording.pause()
+        #expect(!advances() && asked == 2)
+        // What comes now is for this recording, not for the next one at its place in memory.
+        recording.leave()
+        #expect(!advances() && recording.isIdle)
+        recording.registerRead(.success(page))
+        #expect(advances() && recording.isElsewhere)
     }
 
     @Test

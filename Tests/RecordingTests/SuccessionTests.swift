@@ -159,6 +159,17 @@ struct SharedJournalTests {
     }
 
     @Test
+    func `is asked for again where a page came that says nothing`() throws {
+        let journal = Asked(try #require(makeJournal()))
+        #expect(!journal.permits() && journal.journal.isAsked)
+        journal.journal.passOver()
+        #expect(!journal.journal.isAsked && !journal.permits() && journal.count == 2)
+        #expect(journal.reads(Self.page("a")))
+        journal.journal.passOver()
+        #expect(journal.permits(), "what is known stays so")
+    }
+
+    @Test
     func `is closed before it is ended, which one node alone can do`() throws {
         let journal = Asked(try #require(makeJournal()))
         #expect(!journal.permits(isOver: true))

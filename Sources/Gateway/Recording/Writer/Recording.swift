@@ -67,7 +67,7 @@ final class Recording {
     var header: RecordingHeader { chronicle.book.header }
     var isLive: Bool { media != nil }
     /// Nothing is on its way, and nothing could be.
-    var isIdle: Bool { output.step == nil && (output.isTargetLost || !book.isWaiting) }
+    var isIdle: Bool { output.step == nil && (output.isTargetLost || isElsewhere || !book.isWaiting) }
 
     /// Nobody is recorded, and nobody comes back any more.
     func isOver(at now: WallTime) -> Bool {
@@ -294,7 +294,7 @@ extension Recording {
     }
 
     /// Answers find their recording by where it lies in memory: another one may lie there when it has gone.
-    private var isUnreferred: Bool { output.step == nil && !thumbnails.isPicturing }
+    private var isUnreferred: Bool { output.step == nil && !thumbnails.isPicturing && chronicle.shared?.isAsked != true }
 
     /// What is spooled stays where it is: a later start tries again.
     private func lose(_ error: RecordingTargetError) {
@@ -317,7 +317,10 @@ extension Recording {
 
     /// The register says whose it is.
     func registerRead(_ page: Result<RegisterPage?, any Error>) {
-        guard media == nil else { return }
+        guard media == nil, !isElsewhere else {
+            chronicle.shared?.passOver()
+            return
+        }
         if chronicle.shared?.read(page) == false { leave() } else { tell(.stopping) }
     }
 

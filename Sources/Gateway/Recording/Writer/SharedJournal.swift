@@ -80,6 +80,12 @@ struct SharedJournal {
         }
     }
 
+    /// A page is on its way.
+    var isAsked: Bool { standing == .asked }
+
+    /// A page came that says nothing: meanwhile the participant came back, or the recording has gone.
+    mutating func passOver() { if isAsked { standing = .unknown } }
+
     /// - Returns: false when it is another node's.
     mutating func read(_ page: Result<RegisterPage?, any Error>) -> Bool {
         standing = .unanswered
