@@ -73,6 +73,18 @@ struct HistoryTablesTests {
         }
     }
 
+    @Test func `what another version wrote does not stand in the way of what can be read`() throws {
+        defer { history.close() }
+        try history.queue.write { database in
+            let queue = ForwardingQueue(database)
+            for _ in 0..<3 { try database.execute(sql: "INSERT INTO platformQueue (entry) VALUES ('{\"later\": {}}')") }
+            #expect(try queue.beginning(limit: 2).writes.isEmpty)
+            for generation: UInt64 in 1...3 { try queue.add(HistoryDatabaseTests.closed(generation)) }
+            #expect(try queue.beginning(limit: 2).writes.map(\.sequence) == [4, 5])
+            #expect(try queue.beginning(limit: 0).writes.isEmpty)
+        }
+    }
+
     @Test func `its parts make it again elsewhere`() throws {
         defer { history.close() }
         let now = HistoryDatabaseTests.now

@@ -29,13 +29,12 @@ struct ForwardingQueue {
     /// The first writes, at most so many.
     func beginning(limit: Int) throws -> HistoryQueue {
         let name = try String.fetchOne(database, sql: "SELECT name FROM platformQueueName") ?? ""
-        let rows = try Row.fetchAll(
-            database, sql: "SELECT sequence, entry FROM platformQueue ORDER BY sequence LIMIT ?", arguments: [limit])
-        // What another version of this program wrote and this one cannot read goes with the next that it can.
-        let writes = rows.compactMap { row in
-            (try? JSONDecoder().decode(HistoryWrite.self, from: Data(row.text("entry").utf8))).map {
-                QueuedWrite(sequence: row["sequence"], write: $0)
-            }
+        let rows = try Row.fetchCursor(database, sql: "SELECT sequence, entry FROM platformQueue ORDER BY sequence")
+        var writes: [QueuedWrite] = []
+        while writes.count < limit, let row = try rows.next() {
+            // What another version of this program wrote and this one cannot read goes with the next that it can, however much it is.
+            guard let write = try? JSONDecoder().decode(HistoryWrite.self, from: Data(row.text("entry").utf8)) else { continue }
+            writes.append(QueuedWrite(sequence: row["sequence"], write: write))
         }
         return HistoryQueue(name: name, writes: writes)
     }
