@@ -33,6 +33,7 @@ struct PublishTargetTests {
         Case("app", url + "/KEY", "", ["KEY"]),
         Case("", url + "/KEY", "", ["KEY"]),
         Case("", url, "KEY", ["KEY"]),
+        Case("", url + "/inst?x=1", "KEY", ["KEY", "inst/KEY"], query: "x=1"),
         Case("app", url, "", [""]),
         Case("app", url, "a/b", ["a/b", "b"]),
         Case("app/a", url + "/a", "b", ["b", "a/b"]),

@@ -17,12 +17,12 @@ public struct PublishTarget: Equatable, Sendable {
         let isURL = publishName.isRTMPURL
         let (name, nameQuery) = (isURL ? publishName.pathOfURL : publishName[...]).pathAndQuery
         let key = isURL ? name.pathSegments.joinedBehindFirst : String(name.withoutOuterSlashes)
-        let instance = connect.segments.joinedBehindFirst
+        let instance = connect.instance
         var keys: [String] = []
         func add(_ key: String) { if !key.isEmpty, !keys.contains(key) { keys.append(key) } }
         add(key)
         add(instance.isEmpty || key.isEmpty ? instance : instance + "/" + key)
-        if key.isEmpty { add(connect.urlSegments.joinedBehindFirst) }
+        if key.isEmpty { add(connect.urlInstance) }
         add(String(key[...].pathSegments.last ?? ""))
         self.keys = keys.isEmpty ? [""] : keys
         query = [String(nameQuery), connect.query].filter { !$0.isEmpty }.joined(separator: "&")
@@ -36,23 +36,25 @@ public struct PublishTarget: Equatable, Sendable {
 ///
 /// Read once: the owner asks for it at `connect`, a `PublishTarget` with every `publish`.
 public struct ConnectTarget: Equatable, Sendable {
-    /// Of the app's path; of the URL's where that is empty. The first one is the application.
-    fileprivate let segments: [Substring]
-    fileprivate let urlSegments: [Substring]
+    /// The first segment of the app's path; of the URL's where that is empty.
+    public let application: String
+    /// What follows it there.
+    fileprivate let instance: String
+    /// What follows the URL's first segment.
+    fileprivate let urlInstance: String
     /// Everything that stood behind a `?`, joined by `&`.
     fileprivate let query: String
 
+    /// The segments are not kept: where app and URL are full of slashes they take 64 KB of a stranger's connection.
     init(app: String, tcURL: String) {
         let (appPath, appQuery) = app[...].pathAndQuery
         let (urlPath, urlQuery) = tcURL.pathOfURL.pathAndQuery
-        let appSegments = appPath.pathSegments
-        urlSegments = urlPath.pathSegments
-        segments = appSegments.isEmpty ? urlSegments : appSegments
+        let (appSegments, urlSegments) = (appPath.pathSegments, urlPath.pathSegments)
+        let segments = appSegments.isEmpty ? urlSegments : appSegments
+        application = String(segments.first ?? "")
+        (instance, urlInstance) = (segments.joinedBehindFirst, urlSegments.joinedBehindFirst)
         query = [appQuery, appQuery == urlQuery ? "" : urlQuery].filter { !$0.isEmpty }.joined(separator: "&")
     }
-
-    /// The first path segment.
-    public var application: String { String(segments.first ?? "") }
 
     /// A user and password scheme that we do not have.
     public var asksForPasswordScheme: Bool { query.asksForPasswordScheme }
