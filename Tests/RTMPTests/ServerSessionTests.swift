@@ -158,6 +158,20 @@ struct ServerSessionTests {
         #expect(driver.happenings.suffix(3) == [.unpublished, .publish(application: "app", key: "KEY2"), .video(0, [0x17])])
     }
 
+    @Test func `ends a stream once, however often that is asked, and not with another one`() throws {
+        var encoder = EncoderBytes.published()
+        encoder.command(RTMPCommand(name: "deleteStream", transactionID: 6, arguments: [.number(2)]), streamID: 2)
+        encoder.message(type: 9, [0x27])
+        encoder.command(RTMPCommand(name: "FCUnpublish", transactionID: 7, arguments: ["KEY"]))
+        for _ in 0..<2 { encoder.command(RTMPCommand(name: "deleteStream", transactionID: 8, arguments: [.number(1)])) }
+        encoder.command(RTMPCommand(name: "closeStream"), streamID: 1)
+        let driver = SessionDriver()
+        driver.feed(encoder.bytes)
+        #expect(driver.happenings.suffix(2) == [.video(0, [0x27]), .unpublished])
+        let names = ["onStatus NetStream.Publish.Start", "_result", "onStatus NetStream.Unpublish.Success"]
+        #expect(try Array(driver.answerNames.suffix(3)) == names)
+    }
+
     @Test func `acknowledges windows, the handshake counted`() {
         var encoder = EncoderBytes()
         encoder.bytes += [2, 0, 0, 0, 0, 0, 4, 5, 0, 0, 0, 0, 0, 0, 0x20, 0]  // window of 8,192 bytes

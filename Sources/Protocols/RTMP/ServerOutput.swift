@@ -6,7 +6,7 @@ struct ServerOutput {
     /// Those of all servers.
     private static let controlChunkStreamID: UInt32 = 2
     private static let commandChunkStreamID: UInt32 = 3
-    /// The longest that is said in one go, windows and result of `connect`, is shorter.
+    /// Windows and result of `connect` take 415; only a refusal that names many reasons is longer.
     private static let usualByteCount = 512
 
     /// What has not been taken yet.
