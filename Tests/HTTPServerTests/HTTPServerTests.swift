@@ -117,6 +117,19 @@ struct HTTPServerTests {
         #expect(server.server.counters.timedOut.value == 2, "an answered one may rest so long")
     }
 
+    @Test func `an answer that takes its time is waited for`() throws {
+        let server = try ServerUnderTest { $0.answerTimeout = .milliseconds(100) }
+        let (slow, held) = (try server.connect(), try server.connect())
+        slow.send("GET /slow HTTP/1.1\r\n\(Self.close)\r\n")
+        try #require(server.wait { server.held.count == 1 })
+        // Who has asked later has waited for as long as it may.
+        held.send("GET /held HTTP/1.1\r\n\(Self.close)\r\n")
+        try #require(server.wait { held.isClosed })
+        server.held[0].respond(HTTPResponse(.ok))
+        #expect(server.wait { slow.isClosed })
+        #expect(slow.text.hasPrefix("HTTP/1.1 200 ") && held.text.hasPrefix("HTTP/1.1 503 "))
+    }
+
     @Test func `a client that leaves takes its exchange along`() throws {
         let server = try ServerUnderTest()
         let client = try server.connect()

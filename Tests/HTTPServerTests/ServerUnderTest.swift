@@ -38,12 +38,16 @@ final class ServerUnderTest {
 
     deinit { loop.letGo() }
 
-    /// `/held` waits, `/drop` is forgotten, `/events` streams, `/big` is 2 MB, `/huge` 16 MB; the rest is echoed.
+    /// `/held` waits, `/slow` for a minute if need be, `/drop` is forgotten, `/events` streams, `/big` is 2 MB, `/huge` 16 MB;
+    /// the rest is echoed.
     private static func handle(_ request: HTTPRequest, _ exchange: HTTPExchange, _ inbox: Inbox) {
         inbox.seen.append(request)
         switch request.path {
         case "/held":
             exchange.onCancelled = { inbox.cancelled += 1 }
+            inbox.held.append(exchange)
+        case "/slow":
+            exchange.waits(for: .seconds(60))
             inbox.held.append(exchange)
         case "/drop": break
         case "/events": exchange.startEventStream().map { inbox.streams.append($0) }

@@ -197,6 +197,11 @@ final class HTTPConnection {
 
     // MARK: - Answers
 
+    /// The handler knows how long its answer may take.
+    func awaitAnswer(for time: Duration) {
+        if phase == .answering { timer?.rearm(after: time) }
+    }
+
     /// Answers the request that is with the handler.
     func answer(_ response: HTTPResponse) {
         guard phase == .answering, let request else { return }

@@ -18,6 +18,9 @@ public final class HTTPExchange {
     /// Whether an answer would still be sent.
     public var isOpen: Bool { connection != nil }
 
+    /// Waits so long from now, in the place of `answerTimeout`: the answer comes from somebody who may take that long.
+    public func waits(for time: Duration) { connection?.awaitAnswer(for: time) }
+
     /// Sends the answer. A second one, or one that nobody waits for, is ignored.
     public func respond(_ response: HTTPResponse) {
         connection.take()?.answer(response)

@@ -227,7 +227,7 @@ public struct HTTPServerConfiguration: Sendable {
     public var requestTimeout: Duration
     /// Between requests, and for a client to take an answer: as long again as often as it took enough of it (`AnswerPace`).
     public var idleTimeout: Duration
-    /// From a request's last byte to the handler's answer; then the client gets 503.
+    /// From a request's last byte to the handler's answer, where that does not say how long it takes; then the client gets 503.
     public var answerTimeout = Duration.seconds(30)
     /// Open at once, of all servers that are made from this configuration and its copies: the workers' of one listener. Beyond it
     /// a connection without a request makes way for a newcomer.

@@ -66,6 +66,7 @@ final class RecordedFiles {
         let source =
             recording.bucketName == StageDirector.bucketOfEverybody
             ? ObjectSource.folder(everybody) : .bucket(recording.bucketName)
+        exchange.waits(for: Uploads.longestRead)
         replies.ask { [uploads] reply in
             uploads.read("\(recording.prefix)/\(file)", from: source) { reply($0) }
         } then: { (result: Result<[UInt8], StorageFault>?) in

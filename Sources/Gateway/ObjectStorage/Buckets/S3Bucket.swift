@@ -50,7 +50,7 @@ struct S3Bucket {
         return request
     }
 
-    private static func deadline(ofLength length: Int) -> Duration { patience + .milliseconds(1_000 * length / slowestRate) }
+    static func deadline(ofLength length: Int) -> Duration { patience + .milliseconds(1_000 * length / slowestRate) }
 
     func delete(key: String, now: WallTime) -> HTTPClientRequest {
         request("DELETE", key: key, payloadHash: Digest.sha256([]), now: now)

@@ -3,6 +3,9 @@ public import Settings
 
 /// The thread that brings objects into their buckets. Whoever hands one over never waits.
 public final class Uploads: Sendable {
+    /// What a read may take: the longest object, from the slowest store.
+    public static let longestRead = S3Bucket.deadline(ofLength: BucketClient.maximumReadLength)
+
     private let line: UploadLine
     private let thread: WorkerThread
 
