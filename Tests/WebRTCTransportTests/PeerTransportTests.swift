@@ -52,6 +52,20 @@ struct PeerTransportTests {
         port.stop()
     }
 
+    @Test func `one that has ended is gone once what waits has had its turn`() {
+        weak var ended: PeerTransport?
+        do {
+            let session = PeerTransport(
+                entry: StubEntry(on: port.context), port: port, path: MediaPath(remote: peer.localAddress), now: port.loop.now)
+            session.startHandshake()
+            session.end(.shutdown)
+            ended = session
+        }
+        #expect(port.loop.run(until: { ended == nil }, within: .seconds(20)))
+        session.end(.shutdown)
+        port.stop()
+    }
+
     @Test func `a ClientHello that is refused its turn is sent when there is room again`() throws {
         while scheduler.perform(.anonymous, from: .loopback, {}) {}
         session.startHandshake()
