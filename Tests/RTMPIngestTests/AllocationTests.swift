@@ -98,4 +98,45 @@ struct AllocationTests {
             #expect(count == 0, "in pieces of \(size)")
         }
     }
+
+    /// A session that was granted its publish.
+    @Test
+    func `a live session tells of its messages without an allocation`() throws {
+        var session = RTMPServerSession(
+            crypto: HandshakeCrypto(
+                hmacSHA256: { _, _ in [UInt8](repeating: 0, count: 32) },
+                randomBytes: [UInt8](repeating: 1, count: HandshakeCrypto.randomByteCount)))
+        let writer = ChunkWriter()
+        var opening = [3] + [UInt8](repeating: 0, count: 3_072)
+        let commands: [[AMF0Value]] = [["connect", 1.0, .object(["app": "app"])], ["publish", 2.0, .null, "KEY"]]
+        for command in commands {
+            writer.write(type: 20, streamID: 1, chunkStreamID: 3, payload: command.amf0Bytes, into: &opening)
+        }
+        var second: [UInt8] = []
+        for index in 0..<30 {
+            let payload = Self.frame(byteCount: 10_000, isKeyframe: index == 0)
+            writer.write(
+                type: 9, timestamp: UInt32(index * 33), streamID: 1, chunkStreamID: 6, payload: payload, into: &second)
+        }
+        func read(_ bytes: [UInt8]) throws -> Int {
+            var (messages, offset) = (0, 0)
+            try bytes.withUnsafeBytes { input in
+                while let event = try session.nextEvent(in: input, at: &offset) {
+                    switch event {
+                    case .connect: session.acceptConnect()
+                    case .publish: session.acceptPublish()
+                    case .video: messages += 1
+                    case .audio, .data, .unpublished: break
+                    }
+                }
+            }
+            return messages
+        }
+        #expect(try read(opening) == 0)
+        #expect(try read(second) == 30)
+        var messages = 0
+        let count = try AllocationCounter.count { messages = try read(second) }
+        #expect(messages == 30)
+        #expect(count == 0)
+    }
 }
