@@ -29,3 +29,14 @@ struct LayerReception {
         received.startsKeyframe = unsafe inspection.sequenceSet != nil || follows
     }
 }
+
+extension [LayerReception] {
+    /// Not every one is deaf to requests for keyframes.
+    var hearRequests: Bool { !allSatisfy(\.keyframes.isDeaf) }
+
+    /// Their keyframes come in the encoder's own time alone.
+    var ignoreRequests: Bool {
+        let decodable = filter(\.isDecodable)
+        return !decodable.isEmpty && decodable.allSatisfy(\.keyframes.ignoresRequests)
+    }
+}

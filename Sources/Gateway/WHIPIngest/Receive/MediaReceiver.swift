@@ -59,8 +59,9 @@ final class MediaReceiver {
     var hasRTP: Bool { reception.hasRTP }
     var hasNews: Bool { reception.hasNews }
     var isMissingPackets: Bool { reception.sources.contains { $0.losses.missingCount > 0 } }
-    var canRequestKeyframe: Bool { reception.canRequestKeyframe }
-    var ignoresKeyframeRequests: Bool { reception.ignoresKeyframeRequests }
+    // Asked ten times a second, of its parts: a getter of `reception` itself is given a copy of all of it.
+    var canRequestKeyframe: Bool { reception.hasKeyframeRequests && reception.layers.hearRequests }
+    var ignoresKeyframeRequests: Bool { !reception.hasKeyframeRequests || reception.layers.ignoreRequests }
     func wantKeyframe(of track: TrackID) { reception.wantKeyframe(of: track) }
     func limitBitrate(_ bitsPerSecond: Int?) { feedbackWriter.limitBitrate(bitsPerSecond) }
     func takeNews() -> PacketNews { reception.takeNews() }

@@ -17,6 +17,8 @@ struct PacketReception {
     var transport = TransportArrivals()
     /// The header extension of transport-wide numbers; nil when the offer has none.
     let transportID: UInt8?
+    /// Requests for keyframes were agreed.
+    let hasKeyframeRequests: Bool
     private(set) var hasRTP = false
     /// Asked for with every batch, `takeNews` a few times in a session.
     private(set) var hasNews = false
@@ -33,6 +35,7 @@ struct PacketReception {
         transportID =
             offer.video.identifier(of: HeaderExtensionMap.transportWideCC)
             ?? offer.audio?.identifier(of: HeaderExtensionMap.transportWideCC)
+        hasKeyframeRequests = offer.video.hasFeedback("nack pli")
         announceSources()
     }
 
@@ -145,15 +148,6 @@ struct PacketReception {
 
 /// When keyframes are asked for.
 extension PacketReception {
-    /// Requests were agreed, and not every layer is deaf to them.
-    var canRequestKeyframe: Bool { offer.video.hasFeedback("nack pli") && !layers.allSatisfy(\.keyframes.isDeaf) }
-
-    /// Keyframes come in the encoder's own time alone.
-    var ignoresKeyframeRequests: Bool {
-        let layers = layers.filter(\.isDecodable)
-        return !offer.video.hasFeedback("nack pli") || !layers.isEmpty && layers.allSatisfy(\.keyframes.ignoresRequests)
-    }
-
     mutating func wantKeyframe(of track: TrackID) {
         guard layers.indices.contains(Int(track.layer)) else { return }
         layers[Int(track.layer)].keyframes.want()
