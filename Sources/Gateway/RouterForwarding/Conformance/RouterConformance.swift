@@ -199,7 +199,7 @@ extension RouterConformance {
             let response = ask("PUT", "/v1/gateways/\(gatewayID)", ["participants": 1, "hash": .string(hash)])
             return (response, response.flatMap { try? JSONValue(parsing: $0.body) })
         }
-        let (response, answer) = renew(AnnounceDriver.hash([announcement]))
+        let (response, answer) = renew(AnnounceMessages.hash([announcement]))
         let boot = answer?["bootId"]?.string
         note(4, "PUT of the lease answers 200 with a bootId", response?.status == 200 && boot != nil, response)
         note(4, "a matching hash is answered without participants", answer != nil && answer?["participants"] == nil, response)
