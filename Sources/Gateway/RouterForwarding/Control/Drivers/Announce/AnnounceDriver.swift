@@ -98,7 +98,7 @@ public final class AnnounceDriver: RouterDriver {
         let change = changes.begin(announcement, repetitions: repetitions)
         let request = messages.change(announcement, announced.offer, at: announced.location)
         http.send(request, deadline: Self.answerDeadline) { [weak self] response in
-            guard let self, let next = changes.end(change, isAnswered: response != nil) else { return }
+            guard let self, let next = changes.answered(change, isInTime: response != nil) else { return }
             tell(next.announcement, repetitions: next.repetitions)
         }
     }

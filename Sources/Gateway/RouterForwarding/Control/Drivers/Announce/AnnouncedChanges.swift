@@ -10,7 +10,7 @@ struct AnnouncedChanges: Sendable {
         let announcement: Announcement
         /// How often it was told before.
         let repetitions: Int
-        /// Tells its answer from that of one that is forgotten.
+        /// Tells its answer from that to one that is forgotten.
         fileprivate let number: Int
     }
 
@@ -48,11 +48,11 @@ struct AnnouncedChanges: Sendable {
 
     /// The router has answered, or has not in time.
     /// - Returns: what is to be told now, and how often it was told before.
-    mutating func end(_ change: Change, isAnswered: Bool) -> (announcement: Announcement, repetitions: Int)? {
+    mutating func answered(_ change: Change, isInTime: Bool) -> (announcement: Announcement, repetitions: Int)? {
         let participant = change.announcement.participant
         guard pending[participant]?.number == change.number else { return nil }
         if let next = pending.removeValue(forKey: participant)?.next { return (next, 0) }
-        if isAnswered { return nil }
+        if isInTime { return nil }
         if change.repetitions < maximumRepetitions { return (change.announcement, change.repetitions + 1) }
         untoldChanges[participant] = change.announcement
         return nil
