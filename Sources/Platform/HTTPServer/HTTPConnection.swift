@@ -6,19 +6,6 @@ import Wire
 
 /// One connection of a server: bytes to requests, answers to bytes, and one deadline at a time.
 final class HTTPConnection {
-    private enum Phase {
-        /// Whatever comes first from a balancer may be a PROXY header.
-        case awaitingProxyHeader
-        case idle
-        case reading
-        /// A request is with the handler.
-        case answering
-        case streaming
-        case closing
-    }
-
-    /// Requests taken from one connection in one turn: pipelining shall not hold up the loop.
-    static let maximumRequestsPerTurn = 16
     /// Bytes that may wait behind a request; then the kernel keeps them.
     static let maximumWaitingBytes = 16 * 1024
     /// Answers that wait to be taken; then no further request is read.
@@ -29,11 +16,8 @@ final class HTTPConnection {
     let number: UInt64
     let stream: TCPStream
     private let tls: TLSContext?
-    private var parser: HTTPRequestParser
-    private var phase = Phase.idle
-    private var timer: TimerWatch?
-    /// Of the last answers, while the timer measures how they are taken.
-    private var pace = AnswerPace(untaken: 0, within: .zero)
+    private var requests: RequestIntake
+    private var deadline: ConnectionDeadline
     private var breather: TimerWatch?
     /// The address whose share this connection counts against; nil for a balancer that has not said for whom it speaks yet.
     private(set) var countedAddress: IPAddress?
@@ -42,8 +26,6 @@ final class HTTPConnection {
     private(set) weak var exchange: HTTPExchange?
     private(set) weak var eventStream: HTTPEventStream?
     private var hasPeerFinished = false
-    private var requestCount = 0
-    private var turn = (moment: MonotonicTime.zero, requests: 0)
     /// Whether the stream holds bytes that it must be asked to deliver again.
     private var hasWaitingBytes = false
     private var isParsing = false
@@ -53,10 +35,9 @@ final class HTTPConnection {
         beginsWithProxyHeader: Bool
     ) {
         (self.server, self.number, self.stream, self.tls) = (server, number, stream, tls)
-        let configuration = server.configuration
-        parser = HTTPRequestParser(limits: configuration.limits, maximumBodyLength: configuration.maximumBodyLength)
+        requests = RequestIntake(server.configuration)
         self.countedAddress = countedAddress
-        if beginsWithProxyHeader { phase = .awaitingProxyHeader }
+        deadline = ConnectionDeadline(beginsWithProxyHeader ? .awaitingProxyHeader : .idle)
         idleSince = server.loop.now
     }
 
@@ -68,11 +49,13 @@ final class HTTPConnection {
         stream.onPeerFinished = nil
     }
 
+    private var phase: ConnectionDeadline.Phase { deadline.phase }
+
     /// A kept connection between two requests, its answer with the kernel.
-    var isKeptIdle: Bool { phase == .idle && requestCount > 0 && parser.isIdle && stream.pendingWriteBytes == 0 }
+    var isKeptIdle: Bool { phase == .idle && requests.count > 0 && !requests.hasBegun && stream.pendingWriteBytes == 0 }
 
     /// Nothing whole has come yet.
-    var isNewcomer: Bool { requestCount == 0 && phase != .closing }
+    var isNewcomer: Bool { requests.count == 0 && phase != .closing }
 
     func start() {
         // This class bounds what waits: one answer, however long, behind `maximumUnsentBytes` of earlier ones, or what
@@ -82,7 +65,8 @@ final class HTTPConnection {
         stream.onClosed = { [unowned self] _ in closed() }
         stream.onPeerFinished = { [unowned self] in peerFinished() }
         stream.onDrained = { [unowned self] in drained() }
-        timer = server.loop.schedule(after: server.configuration.requestTimeout) { [unowned self] in deadlinePassed() }
+        deadline.start(
+            server.loop.schedule(after: server.configuration.requestTimeout) { [unowned self] in deadlinePassed() })
         if phase == .idle, let tls { stream.startTLS(tls) }
     }
 
@@ -105,13 +89,15 @@ final class HTTPConnection {
             if bytes.count > Self.maximumWaitingBytes { stream.pauseReading() }
             return 0
         case .idle:
-            guard takeTurn() else { return 0 }
-            phase = .reading
-            if requestCount > 0 { timer?.rearm(after: server.configuration.requestTimeout) }
+            guard requests.admits(at: server.loop.now) else {
+                pauseForTurn()
+                return 0
+            }
+            deadline.enter(.reading, for: requests.count > 0 ? server.configuration.requestTimeout : nil)
         case .reading: break
         }
         do {
-            let (count, event) = unsafe try parser.receive(bytes.bytes)
+            let (count, event) = unsafe try requests.take(bytes.bytes)
             if let event { take(event) }
             return count
         } catch {
@@ -121,15 +107,11 @@ final class HTTPConnection {
         }
     }
 
-    /// Whether another request may begin in this turn; if not, the stream is asked to come back in the next.
-    private func takeTurn() -> Bool {
-        if turn.moment != server.loop.now { turn = (server.loop.now, 0) }
-        turn.requests += 1
-        guard turn.requests > Self.maximumRequestsPerTurn else { return true }
+    /// Takes nothing more in this turn, and asks the stream to come back in the next.
+    private func pauseForTurn() {
         stream.pauseReading()
         // Later than now: what is due at once is still served in this turn.
         breather = server.loop.schedule(after: .microseconds(100)) { [unowned self] in stream.resumeReading() }
-        return false
     }
 
     /// Takes a PROXY header off: its length, 0 when there is none, nil while it is not complete.
@@ -142,7 +124,7 @@ final class HTTPConnection {
                 stream.remoteAddress = source
                 guard server.admit(source.ip) else {
                     server.count(\.refused)
-                    phase = .closing
+                    deadline.enter(.closing)
                     stream.closeAfterFlush()
                     return bytes.count
                 }
@@ -156,7 +138,7 @@ final class HTTPConnection {
                 return bytes.count
             }
         }
-        phase = .idle
+        deadline.enter(.idle)
         if let tls { stream.startTLS(tls) }
         return count
     }
@@ -166,13 +148,11 @@ final class HTTPConnection {
         case .continueExpected: stream.write(HTTPResponse.continueBytes)
         case .request(var request):
             server.count(\.requests)
-            requestCount += 1
             let forwarded = ForwardedSource(
                 peer: stream.remoteAddress, isSecure: stream.isTLS, headers: request.headers,
                 trusted: server.configuration.trustedProxies)
             (request.source, request.isSecure) = (forwarded.source, forwarded.isSecure)
-            phase = .answering
-            timer?.rearm(after: server.configuration.answerTimeout)
+            deadline.enter(.answering, for: server.configuration.answerTimeout)
             self.request = request
             let exchange = HTTPExchange(connection: self)
             self.exchange = exchange
@@ -181,15 +161,14 @@ final class HTTPConnection {
     }
 
     private func becameIdle() {
-        (phase, request) = (.idle, nil)
+        request = nil
         idleSince = server.loop.now
-        beginTaking()
+        beginTaking(in: .idle)
     }
 
     /// The client has a while for what it has not taken yet.
-    private func beginTaking() {
-        pace = AnswerPace(untaken: untakenBytes, within: server.configuration.idleTimeout)
-        timer?.rearm(after: server.configuration.idleTimeout)
+    private func beginTaking(in phase: ConnectionDeadline.Phase) {
+        deadline.enter(phase, taking: untakenBytes, within: server.configuration.idleTimeout)
     }
 
     /// What the client has not taken of its answers; none once the kernel has all of them.
@@ -206,7 +185,9 @@ final class HTTPConnection {
     func answer(_ response: HTTPResponse) {
         guard phase == .answering, let request else { return }
         let isLast = isLast(request, response)
-        stream.write(completed(response).serialized(answering: request.method, date: server.dateField, isLast: isLast))
+        stream.write(
+            server.configuration.completed(response)
+                .serialized(answering: request.method, date: server.dateField, isLast: isLast))
         exchange = nil
         if isLast { return finishAnswered() }
         becameIdle()
@@ -216,13 +197,10 @@ final class HTTPConnection {
     /// Begins an event stream as the answer.
     func startEventStream(headers: HTTPHeaders) -> HTTPEventStream? {
         guard phase == .answering, let request else { return nil }
-        var response = HTTPResponse(.ok, headers: headers)
-        response.headers["Content-Type"] = "text/event-stream"
-        response.headers["Cache-Control"] = "no-store"
-        stream.write(completed(response).serializedStreamHead(to: request.version, date: server.dateField))
+        let response = server.configuration.completed(HTTPEventStream.head(headers))
+        stream.write(response.serializedStreamHead(to: request.version, date: server.dateField))
         exchange = nil
-        phase = .streaming
-        timer?.rearm(after: HTTPEventStream.keepAliveInterval)
+        deadline.enter(.streaming, for: HTTPEventStream.keepAliveInterval)
         let events = HTTPEventStream(connection: self, isChunked: request.version != .http10)
         eventStream = events
         return events
@@ -230,22 +208,22 @@ final class HTTPConnection {
 
     /// Refuses what is no request, or comes too late, and closes.
     private func refuse(_ problem: ProblemDocument) {
-        stream.write(completed(problem.response()).serialized(answering: .get, date: server.dateField, isLast: true))
+        stream.write(
+            server.configuration.completed(problem.response())
+                .serialized(answering: .get, date: server.dateField, isLast: true))
         finish()
     }
 
     /// Lets go after last words.
     func finish() {
-        phase = .closing
-        timer?.cancel()
+        deadline.end()
         stream.closeAfterFlush()
     }
 
     /// Lets go after the last answer, which the client takes as it takes others.
     private func finishAnswered() {
-        phase = .closing
-        beginTaking()
-        stream.closeAfterFlush(within: pace.longestTime)  // it may outlive us, and our timer
+        beginTaking(in: .closing)
+        stream.closeAfterFlush(within: deadline.longestTime)  // it may outlive us, and our timer
     }
 
     /// Reads on after an answer, once the client has taken most of it.
@@ -260,39 +238,32 @@ final class HTTPConnection {
         !request.keepsConnection || response.closesConnection || server.isDraining || hasPeerFinished
     }
 
-    /// With the fields that every answer of the server has.
-    private func completed(_ response: HTTPResponse) -> HTTPResponse {
-        var response = response
-        for field in server.configuration.headers.fields where !response.headers.contains(field.name) {
-            response.headers.add(field.name, field.value)
-        }
-        return response
-    }
-
     // MARK: - What happens without the client asking
 
     private func deadlinePassed() {
-        if phase == .idle || phase == .closing, pace.isEnough(left: untakenBytes) { return beginTaking() }
-        switch phase {
-        case .reading where !parser.isIdle:
+        switch deadline.passed(untaken: untakenBytes, hasBegun: requests.hasBegun) {
+        case .goesOn: beginTaking(in: phase)
+        case .requestIsLate:
             server.count(\.timedOut)
             refuse(ProblemDocument(.requestTimeout, detail: "The request did not arrive whole in time."))
-        case .answering:
-            server.count(\.timedOut)
-            let exchange = exchange
-            answer(
-                ProblemDocument(.serviceUnavailable, detail: "The answer took too long.").response(headers: ["Retry-After": "5"]))
-            exchange?.cancel()
-        case .streaming:
+        case .answerIsLate: answerTooLate()
+        case .keepsAlive:
             eventStream?.keepAlive()
-            timer?.rearm(after: HTTPEventStream.keepAliveInterval)
-        case .awaitingProxyHeader, .idle, .reading:
+            deadline.rearm(after: HTTPEventStream.keepAliveInterval)
+        case .isSilent:
             // Who has been answered may rest until then: that is nobody's fault.
-            if requestCount == 0 { server.count(\.timedOut) }
+            if requests.count == 0 { server.count(\.timedOut) }
             close()
-        case .closing:
-            if stream.pendingWriteBytes > 0 { close() }
+        case .isCutOff: close()
+        case .rests: break
         }
+    }
+
+    private func answerTooLate() {
+        server.count(\.timedOut)
+        let exchange = exchange
+        answer(ProblemDocument(.serviceUnavailable, detail: "The answer took too long.").response(headers: ["Retry-After": "5"]))
+        exchange?.cancel()
     }
 
     private func peerFinished() {
@@ -323,8 +294,7 @@ final class HTTPConnection {
 
     private func closed() {
         let (exchange, events) = (exchange, eventStream)
-        phase = .closing
-        timer?.cancel()
+        deadline.end()
         server.remove(self)
         exchange?.cancel()
         events?.cancel()

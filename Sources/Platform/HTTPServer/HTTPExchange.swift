@@ -60,6 +60,14 @@ public final class HTTPEventStream {
 
     deinit { close() }
 
+    /// What comes before its events.
+    static func head(_ headers: HTTPHeaders) -> HTTPResponse {
+        var response = HTTPResponse(.ok, headers: headers)
+        response.headers["Content-Type"] = "text/event-stream"
+        response.headers["Cache-Control"] = "no-store"
+        return response
+    }
+
     /// Whether the client is still there.
     public var isOpen: Bool { connection != nil }
 
