@@ -1,5 +1,4 @@
 import EventLoop
-import Wire
 
 /// What a connection is doing, how long it may, and what follows when that time is over.
 ///

@@ -26,9 +26,6 @@ final class HTTPConnection {
     private(set) weak var exchange: HTTPExchange?
     private(set) weak var eventStream: HTTPEventStream?
     private var hasPeerFinished = false
-    /// Whether the stream holds bytes that it must be asked to deliver again.
-    private var hasWaitingBytes = false
-    private var isParsing = false
 
     init(
         server: HTTPServer, number: UInt64, stream: TCPStream, tls: TLSContext?, countedAddress: IPAddress?,
@@ -75,10 +72,9 @@ final class HTTPConnection {
             guard let count = unsafe takeProxyHeader(bytes) else { return 0 }
             if count > 0 || stream.isTLS || phase == .closing { return count }
         }
-        isParsing = true
-        defer { isParsing = false }
+        requests.deliveryBegins()
         let count = unsafe receiveRequest(bytes)
-        hasWaitingBytes = count < bytes.count
+        requests.deliveryEnds(leaving: bytes.count - count)
         return count
     }
 
@@ -229,7 +225,7 @@ final class HTTPConnection {
     /// Reads on after an answer, once the client has taken most of it.
     private func goOn() {
         guard stream.pendingWriteBytes <= Self.maximumUnsentBytes else { return stream.pauseReading() }
-        guard !isParsing, hasWaitingBytes else { return }
+        guard requests.mustBeAskedFor else { return }
         stream.pauseReading()  // what is kept comes again only after a pause
         stream.resumeReading()
     }

@@ -12,7 +12,7 @@ struct SubscriberLayers {
         case rests
     }
 
-    /// Of the way and of what it carries.
+    /// What the way carries, and which layer that allows.
     var adaptation: ViewerAdaptation
     /// Whose pictures go on, and whose are waited for.
     private var pictures = LayerSwitch()
