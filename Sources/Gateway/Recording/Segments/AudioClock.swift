@@ -13,6 +13,13 @@ struct AudioClock: Equatable {
 
     init(timescale: Int64) { self.timescale = timescale }
 
+    func samples(in ticks: Int64) -> Int64 { ticks &* timescale / 90_000 }
+    /// Of 90 kHz.
+    func ticks(in samples: Int64) -> Int64 { samples &* 90_000 / timescale }
+
+    /// Where the last frame ends, in whole ticks of 90 kHz.
+    var end: Int64? { next.map { ($0 * 90_000 + timescale - 1) / timescale } }
+
     /// - Parameters:
     ///   - stamp: of the frame's first sample.
     ///   - duration: of the frame, in samples.

@@ -55,7 +55,7 @@ struct PendingMedia {
         times[0] = max(times[0], videoEnd)
         for index in times.indices.dropFirst() where times[index] <= times[index - 1] { times[index] = times[index - 1] + 1 }
         let media = takePictures(taken.reduce(0) { $0 + $1.byteCount })
-        var run = Fragment.Run(trackID: SegmentMachine.videoTrackID, decodeTime: UInt64(max(0, times[0])), media: media)
+        var run = Fragment.Run(trackID: TrackDescriptions.videoTrackID, decodeTime: UInt64(max(0, times[0])), media: media)
         for (index, sample) in taken.enumerated() {
             let next = index + 1 < times.count ? times[index + 1] : max(end, times[index] + 1)
             run.samples.append(
@@ -90,7 +90,7 @@ struct PendingMedia {
         for frame in audio[..<count] {
             byteCount -= frame.bytes.count
             guard let time = clock.place(frame.timestamp, duration: frame.duration) else { continue }
-            if run == nil { run = Fragment.Run(trackID: SegmentMachine.audioTrackID, decodeTime: UInt64(max(0, time))) }
+            if run == nil { run = Fragment.Run(trackID: TrackDescriptions.audioTrackID, decodeTime: UInt64(max(0, time))) }
             let duration = UInt32(clamping: (clock.next ?? time) - time)
             // A gap before this frame belongs to the one before it.
             if let index = run?.samples.indices.last, let end = runEnd, time > end {
