@@ -16,15 +16,20 @@ final class Journal {
 
     /// Appends a line, or nothing: lines behind half a line would be lost with it.
     func append(_ entry: JournalEntry) throws(SpoolError) {
-        // Texts and numbers always encode.
-        guard let line = try? encoder.encode(entry) else { return }
+        guard let bytes = line(of: entry) else { return }
         do throws(SpoolError) {
-            try file.append(Array(line) + [UInt8(ascii: "\n")])
-            byteCount += line.count + 1
+            try file.append(bytes)
+            byteCount += bytes.count
         } catch {
             try? SpoolFile.shorten(file.path, to: byteCount)
             throw error
         }
+    }
+
+    /// Texts and numbers always encode.
+    private func line(of entry: JournalEntry) -> [UInt8]? {
+        let text = entry.plainText.map { Array($0.utf8) } ?? (try? encoder.encode(entry)).map { Array($0) }
+        return text.map { $0 + [UInt8(ascii: "\n")] }
     }
 
     /// What has been written is on disk.
