@@ -25,6 +25,8 @@ import Glibc
         switch object.content {
         case .bytes(let bytes): try write(bytes, to: draft, isForced: !object.isProvisional)
         case .file(let source, _):
+            if unsafe link(source, draft) == 0 { break }
+            // A crash left one.
             SpoolFile.remove(draft)
             if unsafe link(source, draft) != 0 { try copy(source, to: draft) }
         }
@@ -37,12 +39,18 @@ import Glibc
         guard parts.allSatisfy({ !$0.isEmpty && $0 != "." && $0 != ".." && !$0.utf8.contains(0) }) else {
             throw RecordingTargetError("\(key) is no path below a folder")
         }
-        var folder = path
-        for part in [""] + parts.dropLast() {
-            folder += part.isEmpty ? "" : "/\(part)"
+        let names = [path] + parts.dropLast().map(String.init)
+        // But for the first object in a folder it is there.
+        if unsafe access(names.joined(separator: "/"), F_OK) != 0 { try makeFolders(names) }
+        return "\(path)/\(key)"
+    }
+
+    /// - Parameter names: each of a folder in the one before it.
+    private func makeFolders(_ names: [String]) throws(RecordingTargetError) {
+        for count in 1...names.count {
+            let folder = names.prefix(count).joined(separator: "/")
             guard unsafe mkdir(folder, 0o755) == 0 || errno == EEXIST else { throw failure("create \(folder)") }
         }
-        return "\(path)/\(key)"
     }
 
     private func write(_ bytes: [UInt8], to path: String, isForced: Bool) throws(RecordingTargetError) {
