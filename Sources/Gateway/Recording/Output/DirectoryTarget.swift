@@ -26,7 +26,7 @@ import Glibc
         case .bytes(let bytes): try write(bytes, to: draft, isForced: !object.isProvisional)
         case .file(let source, _):
             if unsafe link(source, draft) == 0 { break }
-            // A crash left one.
+            // A crash may have left a draft: what is written into that is written into the spool.
             SpoolFile.remove(draft)
             if unsafe link(source, draft) != 0 { try copy(source, to: draft) }
         }
@@ -40,7 +40,7 @@ import Glibc
             throw RecordingTargetError("\(key) is no path below a folder")
         }
         let names = [path] + parts.dropLast().map(String.init)
-        // But for the first object in a folder it is there.
+        // But for a folder's first object all of them are there.
         if unsafe access(names.joined(separator: "/"), F_OK) != 0 { try makeFolders(names) }
         return "\(path)/\(key)"
     }
