@@ -59,9 +59,9 @@ public final class Recordings: Sendable {
             stageID: lease.stageID, stageSessionID: lease.stageSessionID, participantID: lease.participantID)
         guard let plan = director.plan(for: participant, isReplica: publication.grant.replica != nil) else { return }
         let tap = RecordingTap(publication, takesVideo: plan.media != .audioOnly, takesAudio: plan.media != .thumbnailsAlone)
-        let isBegun = sender.send(
-            .began(participant, plan, tap.feed, tracksShareClock: publication.ingestProtocol != .whip))
-        if isBegun { publication.add(tap) }
+        let publish = RecordedPublish(
+            participant: participant, plan: plan, feed: tap.feed, tracksShareClock: publication.ingestProtocol != .whip)
+        if sender.send(.began(publish)) { publication.add(tap) }
     }
 
     /// Ends all recordings, waits a little while for what is on its way, and returns when the thread has ended.

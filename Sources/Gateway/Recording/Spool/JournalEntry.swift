@@ -79,6 +79,15 @@ extension JournalEntry {
 }
 
 extension RecordingHeader {
+    /// Of a publish that begins a recording.
+    init(_ participant: RecordedParticipant, _ plan: RecordingPlan, began: WallTime) {
+        self.init(
+            participant: participant, bucket: plan.bucket,
+            prefix: "\(participant.stageID)/\(participant.stageSessionID)/\(participant.participantID)/\(began.pathText)",
+            segmentDuration: plan.segmentDuration, reconnectWindowSeconds: Int(plan.reconnectWindow.inSeconds), began: began,
+            media: plan.media, thumbnails: plan.thumbnails)
+    }
+
     fileprivate var isPlausible: Bool {
         began.isPlausible && Self.seconds.contains(segmentDuration) && Self.seconds.contains(reconnectWindowSeconds)
             && Self.seconds.contains(thumbnails?.interval ?? 0)

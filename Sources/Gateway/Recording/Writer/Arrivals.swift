@@ -1,0 +1,73 @@
+import EventLoop
+import Wire
+
+/// Publishes that begin, and may go on with what another node has recorded: their feeds fill until the register says what that is.
+/// Confined to the writer's thread.
+final class Arrivals {
+    private struct Arrival {
+        let publish: RecordedPublish
+        let succession: Succession
+        let register: any RecordingRegister
+        /// Of the writer's thread: what the register says comes to `decide` by it.
+        let sender: MailboxSender<RecordingMessage>?
+        let since: MonotonicTime
+        /// What the register said when this node wrote that it takes the recording over.
+        var taken: [JournalEntry]?
+        /// Until the register is asked again.
+        var pause: TimerWatch?
+    }
+
+    private let loop: EventLoop
+    private var arrivals: [ObjectIdentifier: Arrival] = [:]
+
+    init(loop: EventLoop) { self.loop = loop }
+
+    func add(_ publish: RecordedPublish, _ register: any RecordingRegister, _ sender: MailboxSender<RecordingMessage>?) {
+        let id = ObjectIdentifier(publish.feed)
+        arrivals[id] = Arrival(
+            publish: publish, succession: Succession(participant: publish.participant, plan: publish.plan, node: register.node),
+            register: register, sender: sender, since: EventLoop.monotonicNow())
+        ask(for: id)
+    }
+
+    private func ask(for id: ObjectIdentifier) {
+        guard let arrival = arrivals[id] else { return }
+        arrival.register.read(arrival.publish.participant, prefix: nil) { [sender = arrival.sender] in
+            sender?.send(.succession(of: id, $0))
+        }
+    }
+
+    /// The register has answered.
+    /// - Parameter leave: called with a recording that becomes this node's, which may have had it before the other one.
+    /// - Returns: a publish that waits no longer, and what another node has stored of its recording.
+    func decide(
+        _ id: ObjectIdentifier, _ page: Result<RegisterPage?, any Error>, leave: (RecordingHeader) -> Void
+    ) -> (publish: RecordedPublish, former: [JournalEntry])? {
+        guard let arrival = arrivals[id] else { return nil }
+        let waited = EventLoop.monotonicNow() - arrival.since
+        let page = try? page.get()
+        switch arrival.succession.step(page, taken: arrival.taken, waited: waited, now: EventLoop.wallNow()) {
+        case .beginAnew: return arrived(id, [])
+        case .goOn(let entries): return arrived(id, entries)
+        case .takeOver:
+            arrivals[id]?.taken = page?.entries
+            if case .began(let header)? = page?.entries.first {
+                leave(header)
+                arrival.register.write(RegisterLine(.takesOver, of: header, [.takenOver]))
+            }
+        case .askAgain: break
+        }
+        arrivals[id]?.pause = loop.schedule(after: Self.pause) { [unowned self] in ask(for: id) }
+        return nil
+    }
+
+    private func arrived(_ id: ObjectIdentifier, _ former: [JournalEntry]) -> (publish: RecordedPublish, former: [JournalEntry])?
+    {
+        arrivals.removeValue(forKey: id).map { (publish: $0.publish, former: former) }
+    }
+
+    /// Nobody is recorded any more.
+    func removeAll() { arrivals = [:] }
+
+    private static let pause = Duration.milliseconds(100)
+}

@@ -1,0 +1,42 @@
+import EventLoop
+import Wire
+
+/// The recordings that are not closed, by where they lie in memory: what they have asked of others comes back with that. Confined
+/// to the writer's thread.
+final class RecordingTable {
+    private var recordings: [ObjectIdentifier: Recording] = [:]
+
+    var isEmpty: Bool { recordings.isEmpty }
+    /// Nothing is on its way, and nothing could be.
+    var isIdle: Bool { recordings.values.allSatisfy(\.isIdle) }
+
+    func add(_ recording: Recording) { recordings[ObjectIdentifier(recording)] = recording }
+
+    /// The participant's recording that waits for it, or that its former connection still feeds.
+    func former(of publish: RecordedPublish) -> Recording? {
+        let now = EventLoop.wallNow()
+        return recordings.values.first { recording in
+            recording.header.fits(publish.participant, publish.plan) && recording.book.failure == nil
+                && !recording.isOver(at: now) && !recording.isElsewhere
+        }
+    }
+
+    /// What a recording asked has been answered: it goes on.
+    func tell(_ id: ObjectIdentifier, _ answer: (Recording) -> Void) {
+        guard let recording = recordings[id] else { return }
+        answer(recording)
+        if recording.advance(at: EventLoop.wallNow()) { recordings[id] = nil }
+    }
+
+    func advance() {
+        let now = EventLoop.wallNow()
+        for (id, recording) in recordings where recording.advance(at: now) { recordings[id] = nil }
+    }
+
+    func pause() { for recording in recordings.values { recording.pause() } }
+
+    /// Another node has had it since this one had it last.
+    func leave(_ header: RecordingHeader) {
+        for recording in recordings.values where recording.header.prefix == header.prefix { recording.leave() }
+    }
+}
