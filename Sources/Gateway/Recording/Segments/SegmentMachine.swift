@@ -47,10 +47,9 @@ struct SegmentMachine {
     ///   - expectsVideo: false where sound alone is recorded.
     ///   - former: the recording that this one goes on with, if any.
     init(target: Duration, expectsVideo: Bool, continuing former: Position = Position()) {
-        self.expectsVideo = expectsVideo
+        (self.expectsVideo, end) = (expectsVideo, former.duration.nanoseconds * 9 / 100_000)
         bounds = SegmentBounds(target: target.nanoseconds * 9 / 100_000)
         sequence = SegmentSequence(continuing: former)
-        end = former.duration.nanoseconds * 9 / 100_000
     }
 
     // MARK: - Inputs

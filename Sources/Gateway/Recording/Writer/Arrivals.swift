@@ -47,8 +47,12 @@ final class Arrivals {
         let waited = EventLoop.monotonicNow() - arrival.since
         let page = try? page.get()
         switch arrival.succession.step(page, taken: arrival.taken, waited: waited, now: EventLoop.wallNow()) {
-        case .beginAnew: return arrived(id, [])
-        case .goOn(let entries): return arrived(id, entries)
+        case .beginAnew:
+            arrivals[id] = nil
+            return (arrival.publish, [])
+        case .goOn(let entries):
+            arrivals[id] = nil
+            return (arrival.publish, entries)
         case .takeOver:
             arrivals[id]?.taken = page?.entries
             if case .began(let header)? = page?.entries.first {
@@ -59,11 +63,6 @@ final class Arrivals {
         }
         arrivals[id]?.pause = loop.schedule(after: Self.pause) { [unowned self] in ask(for: id) }
         return nil
-    }
-
-    private func arrived(_ id: ObjectIdentifier, _ former: [JournalEntry]) -> (publish: RecordedPublish, former: [JournalEntry])?
-    {
-        arrivals.removeValue(forKey: id).map { (publish: $0.publish, former: former) }
     }
 
     /// Nobody is recorded any more.
