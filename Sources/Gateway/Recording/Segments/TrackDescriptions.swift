@@ -1,7 +1,6 @@
 import AAC
 import H264
 import MP4
-import Wire
 
 /// How both tracks are to be decoded, and the initialization segment that says so. A value.
 struct TrackDescriptions {
