@@ -174,7 +174,7 @@ final class HTTPConnection {
 
     /// The handler knows how long its answer may take.
     func awaitAnswer(for time: Duration) {
-        if phase == .answering { timer?.rearm(after: time) }
+        if phase == .answering { deadline.rearm(after: time) }
     }
 
     /// Answers the request that is with the handler.
