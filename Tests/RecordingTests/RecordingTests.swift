@@ -370,6 +370,32 @@ struct RecordingTests {
     }
 
     @Test
+    func `a page that comes when the recording is closed changes nothing that was told`() throws {
+        let whole = try Spool(path: folder.path + "/whole", maximumByteCount: 1 << 20)
+        let former = try Recording(header(), in: environment(whole))
+        former.begin(expectsVideo: true, tracksShareClock: true)
+        former.take(Self.block(seconds: 5, firstNumber: 0))
+        former.pause()
+        // There is room for one such publish.
+        let spool = try Spool(path: folder.path + "/spool", maximumByteCount: whole.byteCount)
+        let (answers, director) = (Answers(), MemoryDirector(register: SilentRegister()))
+        let recording = try Recording(header(window: 60), in: environment(spool, answers: answers, director: director))
+        recording.begin(expectsVideo: true, tracksShareClock: true)
+        recording.take(Self.block(seconds: 5, firstNumber: 0))
+        recording.pause()
+        #expect(!storeAll(recording, answers, at: 1_704_110_456), "it is asked whose it is")
+        recording.begin(expectsVideo: true, tracksShareClock: true)
+        recording.take(Self.block(seconds: 5, from: 77, firstNumber: 5_000))
+        #expect(recording.book.failure != nil)
+        #expect(!storeAll(recording, answers, at: 1_704_110_456) && recording.book.isClosed, "the page is on its way")
+        recording.pause()
+        let told = director.content.withLock { $0.states }
+        recording.registerRead(.success(RegisterPage(node: "a", isClosed: false, texts: [])))
+        #expect(storeAll(recording, answers, at: 1_704_110_456))
+        #expect(director.content.withLock { $0.states } == told)
+    }
+
+    @Test
     func `what a target refuses for good stays in the spool`() throws {
         let (spool, answers) = (try Spool(path: folder.path + "/spool", maximumByteCount: 1 << 20), Answers())
         var recording: Recording? = try Recording(header(), in: environment(spool, answers: answers))

@@ -170,6 +170,16 @@ struct SharedJournalTests {
     }
 
     @Test
+    func `is awaited until every page has come, also the one that closing overtook`() throws {
+        let journal = Asked(try #require(makeJournal()))
+        #expect(!journal.permits() && !journal.permits(isOver: true) && journal.count == 2)
+        #expect(!journal.reads(Self.page("b")))
+        #expect(journal.journal.isAsked)
+        journal.journal.passOver()
+        #expect(!journal.journal.isAsked)
+    }
+
+    @Test
     func `is closed before it is ended, which one node alone can do`() throws {
         let journal = Asked(try #require(makeJournal()))
         #expect(!journal.permits(isOver: true))

@@ -317,7 +317,7 @@ extension Recording {
 
     /// The register says whose it is.
     func registerRead(_ page: Result<RegisterPage?, any Error>) {
-        guard media == nil, !isElsewhere else {
+        guard media == nil, !isElsewhere, !book.isClosed else {
             chronicle.shared?.passOver()
             return
         }

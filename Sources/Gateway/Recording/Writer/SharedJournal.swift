@@ -12,6 +12,8 @@ struct SharedJournal {
     private let header: RecordingHeader
     private var standing = Standing.unknown
     private var askedAt = MonotonicTime.zero
+    /// Pages on their way: one that closes is asked about anew, whatever comes of the page before.
+    private var awaitedCount = 0
     private var hasClosed = false
     /// What the register says; nil when nobody knows.
     private var saysRest: Bool?
@@ -75,19 +77,24 @@ struct SharedJournal {
         case .unanswered where now - askedAt < Self.pause: return false
         case .unknown, .unanswered:
             (standing, askedAt) = (.asked, now)
+            awaitedCount += 1
             ask()
             return false
         }
     }
 
     /// A page is on its way.
-    var isAsked: Bool { standing == .asked }
+    var isAsked: Bool { awaitedCount > 0 }
 
     /// A page came that says nothing: meanwhile the participant came back, or the recording has gone.
-    mutating func passOver() { if isAsked { standing = .unknown } }
+    mutating func passOver() {
+        awaitedCount = max(0, awaitedCount - 1)
+        if standing == .asked, !isAsked { standing = .unknown }
+    }
 
     /// - Returns: false when it is another node's.
     mutating func read(_ page: Result<RegisterPage?, any Error>) -> Bool {
+        awaitedCount = max(0, awaitedCount - 1)
         standing = .unanswered
         guard case .success(let page) = page else { return true }
         if let page, page.node != register.node { return false }
