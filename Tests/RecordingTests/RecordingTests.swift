@@ -396,6 +396,24 @@ struct RecordingTests {
     }
 
     @Test
+    func `a failure stays the last that is told where the publish ends while that is stored`() throws {
+        let spool = try Spool(path: folder.path + "/spool", maximumByteCount: 1)
+        let (answers, director) = (Answers(), MemoryDirector(register: SilentRegister()))
+        let recording = try Recording(header(window: 60), in: environment(spool, answers: answers, director: director))
+        recording.begin(expectsVideo: true, tracksShareClock: true)
+        recording.take(Self.block(seconds: 5, firstNumber: 0))
+        let isOver = recording.advance(at: WallTime(secondsSince1970: 1_704_110_456))
+        recording.pause()
+        #expect(!isOver && director.content.withLock { $0.keys } == ["events/ended"])
+        #expect(!storeAll(recording, answers, at: 1_704_110_456), "it is asked whose it is")
+        let told = director.content.withLock { $0.states }
+        guard case .failed? = told.last else { return #expect(Bool(false), "\(told)") }
+        recording.registerRead(.success(RegisterPage(node: "a", isClosed: true, texts: [])))
+        #expect(director.content.withLock { $0.states } == told)
+        #expect(storeAll(recording, answers, at: 1_704_110_456))
+    }
+
+    @Test
     func `what a target refuses for good stays in the spool`() throws {
         let (spool, answers) = (try Spool(path: folder.path + "/spool", maximumByteCount: 1 << 20), Answers())
         var recording: Recording? = try Recording(header(), in: environment(spool, answers: answers))

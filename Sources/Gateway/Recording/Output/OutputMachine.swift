@@ -26,7 +26,7 @@ struct OutputMachine {
     private var hasMultivariant = false
     private var hasFinalPlaylist = false
     private var hasFinalMultivariant = false
-    private var hasConcluded = false
+    private(set) var hasConcluded = false
 
     /// After a restart nobody knows what playlists are stored: they are stored again.
     init() {}

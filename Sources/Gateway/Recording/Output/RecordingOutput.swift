@@ -9,6 +9,9 @@ struct RecordingOutput {
     /// It refused something for good: nothing more is given to it.
     private(set) var isTargetLost = false
 
+    /// The last that others hear of the recording is said.
+    var isConcluded: Bool { isTargetLost || machine.hasConcluded }
+
     /// As `OutputMachine` says it.
     func next(_ book: RecordingBook, hasLatest: Bool, isOver: Bool) -> OutputMachine.Step? {
         machine.next(book, hasLatest: hasLatest, isOver: isOver)

@@ -71,7 +71,7 @@ final class Recording {
 
     /// Nobody is recorded, and nobody comes back any more.
     func isOver(at now: WallTime) -> Bool {
-        if book.failure != nil { return true }
+        if book.failure != nil || book.isClosed { return true }
         guard media == nil, !thumbnails.isPicturing, let since = book.pausedSince else { return false }
         return now - since >= .seconds(header.reconnectWindowSeconds)
     }
@@ -321,7 +321,8 @@ extension Recording {
             chronicle.shared?.passOver()
             return
         }
-        if chronicle.shared?.read(page) == false { leave() } else { tell(.stopping) }
+        if chronicle.shared?.read(page) == false { return leave() }
+        if !output.isConcluded { tell(.stopping) }
     }
 
     /// Another node goes on with it.
