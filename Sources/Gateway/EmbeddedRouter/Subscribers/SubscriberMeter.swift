@@ -5,7 +5,7 @@ import Wire
 
 /// What one subscriber was sent, and what its reports say came: its statistics, anew for each second.
 ///
-/// Media counts here; everything else is worked out once a second.
+/// Media only counts here; rates are worked out once a second, loss and round trip with each report.
 struct SubscriberMeter {
     private(set) var statistics: SubscriberStatistics
     /// All bytes since the second began.
