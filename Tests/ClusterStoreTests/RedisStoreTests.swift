@@ -111,7 +111,7 @@ struct RedisStoreTests {
                 acknowledged.withLock { $0.append(stage.arn) }
             }
         }
-        try await eventually { acknowledged.withLock { $0.count } > 20 }
+        try await eventually { acknowledged.withLock { $0.count } > 20 && !second.state.stages.isEmpty }
         bench.server.withLock { $0.kill() }
         try await eventually { first.store.statistics.isAway && second.store.statistics.isAway }
         let count = acknowledged.withLock { $0.count }
