@@ -26,12 +26,13 @@ public final class RouterLeg: MediaSink {
     /// Held until the leg is gone; the publication lets go of its sinks when it ends.
     private let publication: Publication
     private let gate: StartGate
-    private let reports: LegReports
     private var tracks: [RouterTrack] = []
     private(set) var protection: LegProtection?
     private var traffic: RouterTraffic?
     private var reporter: TimerWatch?
     private var runCount: UInt32 = 0
+    /// Wall clock less monotonic clock, fixed for the leg: a step of the system's clock is no business of receivers.
+    private let wallOffset: Duration
 
     /// Something went out before the leg was closed: what is not in the gate begins with a keyframe at the next router.
     private var hasMoved = false
@@ -45,7 +46,7 @@ public final class RouterLeg: MediaSink {
     public init(publication: Publication, socket: RouterSocket) {
         (self.publication, self.socket) = (publication, socket)
         gate = StartGate(pool: socket.pool)
-        reports = LegReports(publication.timeline, through: socket)
+        wallOffset = .nanoseconds(EventLoop.wallNow().nanosecondsSince1970 - EventLoop.monotonicNow().nanoseconds)
     }
 
     /// Begins to forward: what the gate kept first, paced. A leg that was open says BYE first, and continues with the new SSRCs.
@@ -158,8 +159,19 @@ public final class RouterLeg: MediaSink {
         return socket.protectedBatch
     }
 
+    /// SR and CNAME (RFC 3550 §6.1), and what follows them. All tracks' reports come from one timeline, whatever the moment each is made.
     private func sendReport(of track: RouterTrack, and more: RTCPPacket? = nil) {
-        if let plan { reports.send(of: track, cname: plan.cname, under: protection, and: more) }
+        guard let plan, track.packetCount > 0, let layer = track.layer else { return }
+        let now = socket.loop.now
+        guard let timestamp = publication.timeline.timestamp(of: layer, at: now) else { return }
+        track.hasReported = true
+        let wall = WallTime(nanosecondsSince1970: now.nanoseconds) + wallOffset
+        var writer = ByteWriter(reserving: 128)
+        track.senderReport(ntp: wall.ntp, timestamp: timestamp).write(into: &writer)
+        SourceDescription(chunks: [.init(ssrc: track.plan.ssrc, cname: plan.cname)]).write(into: &writer)
+        more?.write(into: &writer)
+        guard let protection else { return socket.sendReport(writer.bytes, to: track.plan.rtcp) }
+        if let bytes = protection.protect(control: writer.bytes) { socket.sendReport(bytes, to: track.plan.rtcp) }
     }
 }
 
