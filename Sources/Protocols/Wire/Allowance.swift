@@ -2,15 +2,13 @@
 ///
 ///     var allowance = Allowance(200, then: .milliseconds(20))  // 200 in a burst, 50 a second
 ///     guard allowance.take(at: loop.now) else { return refuse() }
-///
-/// Inlinable: a call into another module would have every use of what holds it checked for exclusive access.
 public struct Allowance: Equatable, Sendable {
     /// Nanoseconds in which one more is earned.
-    @usableFromInline let interval: Int64
+    private let interval: Int64
     /// What is earned and not taken, in the nanoseconds that it took to earn, and the most that is kept.
-    @usableFromInline var credit: Int64
-    @usableFromInline let maximumCredit: Int64
-    @usableFromInline var earnedAt = MonotonicTime.zero
+    private var credit: Int64
+    private let maximumCredit: Int64
+    private var earnedAt = MonotonicTime.zero
 
     /// - Parameters:
     ///   - burst: as many at once, at most; 1 and more.
@@ -23,7 +21,6 @@ public struct Allowance: Equatable, Sendable {
 
     /// Takes one, or several together.
     /// - Returns: false, with nothing taken, where fewer are left.
-    @inlinable
     public mutating func take(_ count: Int = 1, at now: MonotonicTime) -> Bool {
         earn(by: now)
         guard credit >= Int64(count) * interval else { return false }
@@ -32,18 +29,15 @@ public struct Allowance: Equatable, Sendable {
     }
 
     /// Takes what is left, `count` at most.
-    @inlinable
     public mutating func spend(_ count: Int, at now: MonotonicTime) {
         earn(by: now)
         credit = max(0, credit - Int64(count) * interval)
     }
 
     /// What was taken last did not happen.
-    @inlinable
     public mutating func giveBack() { credit = min(maximumCredit, credit + interval) }
 
-    @inlinable
-    mutating func earn(by now: MonotonicTime) {
+    private mutating func earn(by now: MonotonicTime) {
         // In whole numbers of 64 bits: a `Duration` has 128, and packets are counted by this too.
         let earned = max(0, now.nanoseconds.subtractingSaturating(earnedAt.nanoseconds))
         credit = min(maximumCredit, credit.addingSaturating(earned))
