@@ -84,6 +84,18 @@ final class JoinedParticipantTests {
         #expect(stage.formats.last == .audio && shown.first?.layers.count == 3)
     }
 
+    /// What is replicated stands on other stages from then on.
+    @Test(.timeLimit(.minutes(5)))
+    func `sinks hear once that the publish is real, whoever is the source`() {
+        let (one, two) = (encoder(1), encoder(2))
+        for _ in 0..<60 where stage.starts == 0 { bring(.milliseconds(500), one, two) }
+        #expect(stage.starts == 1)
+        one.end(.connectionLost)
+        #expect(eventually { self.source == 2 })
+        bring(.milliseconds(1_500), two)
+        #expect(stage.starts == 1)
+    }
+
     @Test(.timeLimit(.minutes(5)))
     func `a source that stands still is left, an operator may choose`() {
         let (one, two) = (encoder(1), encoder(2))
@@ -265,6 +277,7 @@ private final class TestEncoder {
 /// What the stage gets.
 private final class StageSink: MediaSink {
     private(set) var ends: [SessionEnd] = []
+    private(set) var starts = 0
     /// Packets.
     private(set) var count = 0
     /// Tracks in the order in which their formats became known.
@@ -290,6 +303,7 @@ private final class StageSink: MediaSink {
     func muteChanged(_ track: TrackID, isMuted: Bool) {}
     func restarted() { isContinuous = false }
     func ended(_ reason: SessionEnd) { ends.append(reason) }
+    func publishStarted() { starts += 1 }
 }
 
 /// The lease of one participant.

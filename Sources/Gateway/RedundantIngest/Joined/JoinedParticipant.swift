@@ -180,7 +180,10 @@ final class JoinedParticipant {
         let publication = Publication(
             grant: grant, lease: lease, ingestProtocol: first.ingestProtocol, origin: origin, timeline: Timeline())
         let output = JoinedOutput(publication)
-        output.onStart = { [reports = worker.desk.reports] in reports?.publishStarted(lease) }
+        output.onStart = { [reports = worker.desk.reports] in
+            reports?.publishStarted(lease)
+            publication.started()
+        }
         self.output = output
         worker.show(publication)
         decide()
