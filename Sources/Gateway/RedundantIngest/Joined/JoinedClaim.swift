@@ -8,7 +8,8 @@ final class JoinedClaim {
     private enum State {
         /// Not asked for before this.
         case none(until: MonotonicTime)
-        case asking
+        /// - Parameter end: of the lease that the answer brings, where that is known before it: each comes on a way of its own.
+        case asking(end: LeaseEnd?)
         /// Somebody else of the gateway or the cluster joins this participant; asked again then, so that it is looked at.
         case waiting(any LeaseHolder, until: MonotonicTime)
         case held(PublishLease)
@@ -72,7 +73,7 @@ final class JoinedClaim {
     }
 
     private func ask(takeOver: Bool) {
-        state = .asking
+        state = .asking(end: nil)
         number += 1
         let holder = LocalHolder { [onEnd, number] in onEnd(number, $0) }
         holder.progressed(at: environment.loop.now)
@@ -88,14 +89,14 @@ final class JoinedClaim {
     }
 
     private func answered(_ answer: ClaimAnswer) {
-        guard case .asking = state else {
+        guard case .asking(let end) = state else {
             if case .granted(let lease) = answer { environment.leases.release(lease) }
             return
         }
         switch answer {
         case .granted(let lease):
             state = .held(lease)
-            onGranted(lease)
+            if let end { _ = lost(number, end) } else { onGranted(lease) }
         case .held(let incumbent): state = .waiting(incumbent, until: environment.loop.now + Self.waitingTime)
         case .refused(let refusal):
             state = .none(until: environment.loop.now + Self.retryInterval)
@@ -106,7 +107,9 @@ final class JoinedClaim {
     /// It was taken away.
     /// - Returns: whether it was held until now.
     func lost(_ number: Int, _ reason: LeaseEnd) -> Bool {
-        guard lease != nil, number == self.number else { return false }
+        guard number == self.number else { return false }
+        if case .asking = state { state = .asking(end: reason) }
+        guard lease != nil else { return false }
         finish()
         if case .takenOver = reason { state = .none(until: environment.loop.now + Self.retryInterval) }
         return true

@@ -1,0 +1,49 @@
+import Admission
+import EventLoop
+import Refusals
+import Testing
+
+@testable import RedundantIngest
+
+@Suite("The lease of a participant that two encoders are")
+struct JoinedClaimTests {
+    /// A node's control loop answers and takes away in one turn; the worker reads its mailboxes in an order of their own.
+    @Test(arguments: [LeaseEnd.takenOver, .disconnected(Refusal(.participantDisconnected))])
+    func `a lease whose end is heard before its grant is given back, and nothing begins`(end: LeaseEnd) throws {
+        let loop = try EventLoop()
+        let leases = LateLease()
+        let grant = PublishGrant(participantID: "both", stageARN: "arn:s", stageID: "s", credentialHash: "h")
+        let environment = JoinedClaim.Environment(leases: leases, replies: try ReplyBox(loop: loop), loop: loop)
+        let claim = JoinedClaim(grant, .rtmp, environment) { _, _ in }
+        var begun = 0
+        claim.onGranted = { _ in begun += 1 }
+        claim.look(at: loop.now)
+        #expect(!claim.lost(1, end))
+        let lease = PublishLease(participantID: "both", stageID: "s", stageSessionID: "st", generation: 7)
+        leases.answer(.granted(lease))
+        #expect(loop.run(until: { leases.released == [lease] }, within: .seconds(60)))
+        #expect(begun == 0 && claim.lease == nil && claim.isOver == (end != .takenOver))
+    }
+}
+
+/// Answers when it is told to.
+private final class LateLease: PublishLeases {
+    private let replies = Lock<[@Sendable (ClaimAnswer) -> Void]>([])
+    private let returned = Lock<[PublishLease]>([])
+
+    var released: [PublishLease] { returned.withLock { $0 } }
+
+    func claimPublish(
+        _ grant: PublishGrant, protocol: IngestProtocol, holder: any LeaseHolder, takeOver: Bool,
+        reply: @escaping @Sendable (ClaimAnswer) -> Void
+    ) {
+        replies.withLock { $0.append(reply) }
+    }
+
+    func answer(_ answer: ClaimAnswer) {
+        for reply in replies.withLock({ $0 }) { reply(answer) }
+        replies.withLock { $0 = [] }
+    }
+
+    func release(_ lease: PublishLease) { returned.withLock { $0.append(lease) } }
+}
