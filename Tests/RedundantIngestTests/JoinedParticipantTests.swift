@@ -206,6 +206,21 @@ final class JoinedParticipantTests {
                 return self.shown.count == 2
             })
     }
+
+    @Test(.timeLimit(.minutes(5)))
+    func `who brings nothing takes the lease of nobody, not even of who brings nothing either`() {
+        let other = LocalHolder { _ in }
+        other.progressed(at: loop.now)
+        leases.take(for: other)
+        let one = encoder(1)
+        bring(.milliseconds(2_000))
+        #expect(leases.claims == 0 && shown.isEmpty)
+        #expect(
+            eventually {
+                one.bring()
+                return self.shown.count == 1
+            })
+    }
 }
 
 /// Writes a picture of four packets every 40 ms, a keyframe every 400, and sound.

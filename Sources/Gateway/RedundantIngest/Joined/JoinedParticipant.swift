@@ -225,7 +225,8 @@ final class JoinedParticipant {
     private func look() {
         let now = worker.loop.now
         if let desertedAt, now - desertedAt >= Self.absence { return finish(.connectionLost) }
-        if !sources.isEmpty { claim.look(at: now) }
+        // Two nodes that both have nothing would take it from each other for as long as that.
+        if sources.contains(where: { $0.health.level(at: now) > .still }) { claim.look(at: now) }
         decide()
         if !isAlive(at: now) { claim.yield() }
         guard now - tickedAt >= .seconds(1) else { return }
