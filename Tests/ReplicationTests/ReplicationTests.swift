@@ -133,6 +133,19 @@ struct ReplicationTests {
         #expect(look(30) == [.forget(record)])
     }
 
+    @Test func `whoever comes back for less than a look and is lost again has its whole window`() {
+        var machine = WindowMachine()
+        var record = Replication(Self.key, number: "n", reconnectWindow: 30, startedAt: .init(secondsSince1970: 0))
+        (record.state, record.sourceGeneration) = (.active, 1)
+        func look(_ seconds: Int64) -> [WindowMachine.Action] {
+            machine.look(at: [record], live: [], sessions: [:], .zero + .seconds(seconds))
+        }
+        #expect(look(0) == [] && look(25) == [])
+        record.sourceGeneration = 2
+        #expect(look(27) == [] && look(56) == [])
+        #expect(look(57) == [.stop(record)])
+    }
+
     @Test func `a deleted destination ends it, and a deleted source takes all with it`() throws {
         let (gateway, publish) = try replicated(window: 60)
         gateway.start(SmallGateway.key("p", "A", "C"), window: 60)

@@ -13,8 +13,16 @@ struct WindowMachine: Sendable {
     /// One that nobody acts on by then has no publisher that could; longer than whoever asked for it waits.
     static let startPatience = Duration.seconds(30)
 
+    /// One publish of a source that was lost: whoever comes back and is lost again, maybe between two looks, has a window of its own.
+    private struct Loss: Hashable {
+        var key: Replication.Key
+        var generation: UInt64
+
+        init(_ replication: Replication) { (key, generation) = (replication.key, replication.sourceGeneration) }
+    }
+
     /// Since when sources are missed.
-    private var absent: [Replication.Key: MonotonicTime] = [:]
+    private var absent: [Loss: MonotonicTime] = [:]
     /// Since when starts, and refusals nobody took away, are known, by their numbers.
     private var unanswered: [String: MonotonicTime] = [:]
 
@@ -24,8 +32,8 @@ struct WindowMachine: Sendable {
     mutating func look(
         at replications: [Replication], live: Set<StageParticipant>, sessions: [String: String], _ now: MonotonicTime
     ) -> [Action] {
-        let keys = Set(replications.map(\.key))
-        absent = absent.filter { keys.contains($0.key) }
+        let losses = Set(replications.map { Loss($0) })
+        absent = absent.filter { losses.contains($0.key) }
         let numbers = Set(replications.filter { $0.state == .starting || $0.state == .refused }.map(\.number))
         unanswered = unanswered.filter { numbers.contains($0.key) }
         return replications.compactMap { replication in
@@ -43,12 +51,13 @@ struct WindowMachine: Sendable {
     }
 
     private mutating func look(at replication: Replication, isLive: Bool, _ now: MonotonicTime) -> Action? {
+        let loss = Loss(replication)
         if isLive {
-            absent[replication.key] = nil
+            absent[loss] = nil
             return nil
         }
-        let since = absent[replication.key] ?? now
-        absent[replication.key] = since
+        let since = absent[loss] ?? now
+        absent[loss] = since
         return now - since >= .seconds(Int64(replication.reconnectWindow)) ? .stop(replication) : nil
     }
 }
