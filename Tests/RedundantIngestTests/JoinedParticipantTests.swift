@@ -155,6 +155,7 @@ final class JoinedParticipantTests {
         bring(.milliseconds(500), back)
         #expect(eventually { self.source == 2 })
         #expect(shown.count == 1 && stage.ends.isEmpty && stage.isContinuous)
+        #expect(!metrics.contains("stagedoor_redundant_switches_total{reason=\"end\"} 2"), "it was the last one before")
         back.end(.closed)
         #expect(eventually { self.stage.ends == [.closed] })
         #expect(desk.status(ofParticipant: "both") == nil && leases.holder == nil)
@@ -205,6 +206,8 @@ final class JoinedParticipantTests {
                 one.bring()
                 return self.shown.count == 2
             })
+        bring(.milliseconds(1_500), one)
+        #expect(desk.status(ofParticipant: "both")?.switchCount == 0, "there is no other encoder")
     }
 
     @Test(.timeLimit(.minutes(5)))

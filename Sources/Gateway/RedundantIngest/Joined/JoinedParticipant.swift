@@ -124,7 +124,8 @@ final class JoinedParticipant {
         to source: EncoderSource, _ reason: SourceChoice.Reason, _ output: JoinedOutput, _ now: MonotonicTime
     ) {
         finishCatchUp(at: now)
-        let (former, progress, pictured) = (choice.current ?? lastSwitch?.to, output.progress, output.pictured)
+        let (progress, pictured) = (output.progress, output.pictured)
+        let former = choice.current ?? (progress == nil ? nil : lastSwitch?.to)
         choice.current.flatMap(self.source)?.letGo()
         choice.switched(to: source.encoder, at: now)
         output.begin(source)
@@ -156,7 +157,8 @@ final class JoinedParticipant {
 
     private func note(_ switched: SourceSwitch, _ reason: SourceChoice.Reason) {
         lastSwitch = switched
-        if reason != .begin {
+        // Who was lost and comes back itself goes on, with a gap to be told of.
+        if reason != .begin, switched.from != switched.to {
             switchCount += 1
             worker.desk.metrics.switched(reason)
         }
@@ -205,7 +207,8 @@ final class JoinedParticipant {
 
     private func stop(_ reason: SessionEnd) {
         finishCatchUp(at: worker.loop.now)
-        if let current = choice.current { choice.gone(current, because: .end) }
+        // Another publish begins with a first source of its own.
+        choice = SourceChoice()
         for source in sources { source.letGo() }
         output?.end(reason)
         output = nil
