@@ -49,6 +49,13 @@ struct HTTPResponseTests {
         #expect(String(decoding: event.serialized(), as: UTF8.self) == "event: active x\nid: 7\ndata: a\ndata: b\ndata: c\n\n")
     }
 
+    /// JSON has them as they are in its strings, and clients would put a line feed in their place.
+    @Test(arguments: ["\u{0B}", "\u{0C}", "\u{85}", "\u{2028}", "\u{2029}"])
+    func `what no client of events takes for a line's end stays in its line`(_ text: String) {
+        let event = ServerSentEvent(data: "a\(text)b\rc")
+        #expect(String(decoding: event.serialized(), as: UTF8.self) == "data: a\(text)b\ndata: c\n\n")
+    }
+
     @Test func `problem documents`() throws {
         let problem = ProblemDocument(
             .forbidden, type: "/errors#SD-1001", title: "Denied", detail: "no", extensions: ["code": "SD-1001"])
