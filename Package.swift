@@ -182,7 +182,7 @@ let modules: [Module] = [
         ], strict: true),
     gateway(
         "Events", ["Wire", "Settings", "JSON", "HTTP", "EventLoop", "Store", "HTTPClient", "OpenSSL", "Signatures"],
-        testUses: ["Admission", "Refusals"]),
+        testUses: ["Admission", "Refusals", "HTTPServer"]),
     gateway(
         "Console", ["HTTP"],
         embedded: [

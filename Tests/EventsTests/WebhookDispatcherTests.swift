@@ -1,4 +1,6 @@
 import EventLoop
+import HTTP
+import HTTPServer
 import JSON
 import OpenSSL
 import Settings
@@ -107,6 +109,28 @@ struct WebhookDispatcherTests {
         }
         #expect(bench.wait { taken == 1 })
         withExtendedLifetime(dispatcher) {}
+    }
+
+    /// Receivers that answer with a page of theirs.
+    @Test(arguments: [HTTPStatus.ok, .internalServerError])
+    func `an answer of any length counts by its status`(_ status: HTTPStatus) throws {
+        let loop = try EventLoop()
+        let configuration = HTTPServerConfiguration(
+            requestTimeout: .seconds(60), idleTimeout: .seconds(60), maximumBodyLength: 64 << 10, maximumConnections: 10,
+            maximumConnectionsPerAddress: 10)
+        let server = HTTPServer(loop: loop, configuration: configuration) { _, exchange in
+            exchange.respond(HTTPResponse(status, body: [UInt8](repeating: 65, count: 100_000)))
+        }
+        let address = try server.listen(on: SocketAddress(.loopback, port: 0))
+        var settings = WebhookSettings()
+        settings.url = "http://\(address)/"
+        settings.timeout = .seconds(60)
+        let send = WebhookDispatcher.sender(to: settings, loop: loop)
+        var answers: [Int?] = []
+        send([], Array("{}".utf8)) { answers.append($0) }
+        #expect(loop.run(until: { !answers.isEmpty }, within: .seconds(60)))
+        #expect(answers == [status.code])
+        withExtendedLifetime(server) {}
     }
 }
 

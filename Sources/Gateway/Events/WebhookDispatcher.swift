@@ -176,7 +176,18 @@ extension WebhookDispatcher {
             request.deadline = settings.timeout
             request.maximumBodyLength = 16 * 1024
             request.tls.certificateAuthority = settings.certificateAuthority
-            client.send(request) { result in done(try? result.get().status) }
+            client.send(request) { done($0.status) }
+        }
+    }
+}
+
+extension Result<HTTPClientResponse, HTTPClientError> {
+    /// The answer's, however long its body, into which nobody looks; nil when there was none.
+    fileprivate var status: Int? {
+        switch self {
+        case .success(let response): response.status
+        case .failure(.tooLong(let status)): status
+        case .failure: nil
         }
     }
 }

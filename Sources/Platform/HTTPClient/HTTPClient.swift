@@ -213,8 +213,8 @@ public enum HTTPClientError: Error, Equatable, Sendable {
     case invalidRequest(String)
     /// The deadline passed.
     case timedOut
-    /// The answer's body is longer than `maximumBodyLength`.
-    case tooLong
+    /// The answer's body is longer than `maximumBodyLength`; the status came before it.
+    case tooLong(status: Int)
     /// The peer's certificate is not trusted.
     case untrusted(String)
     /// Anything else, in libcurl's words: nobody listens, no such name, the connection broke.

@@ -128,11 +128,10 @@ final class HTTPTransfer {
     }
 
     func finish(_ result: CURLcode) {
-        if isTooLong { return reply(.failure(.tooLong)) }
+        response.status = unsafe Int(ccurl_status(easy))
+        if isTooLong { return reply(.failure(.tooLong(status: response.status))) }
         switch result {
-        case CURLE_OK:
-            response.status = unsafe Int(ccurl_status(easy))
-            reply(.success(response))
+        case CURLE_OK: reply(.success(response))
         case CURLE_OPERATION_TIMEDOUT: reply(.failure(.timedOut))
         case CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_CACERT_BADFILE, CURLE_SSL_ISSUER_ERROR:
             reply(.failure(.untrusted(Self.words(result))))
