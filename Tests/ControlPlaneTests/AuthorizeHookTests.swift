@@ -70,6 +70,36 @@ struct AuthorizeHookTests {
         withExtendedLifetime(hook) {}
     }
 
+    /// As when all encoders of a node come back at once: that the service cannot be asked about all of them is not its failure.
+    @Test
+    func `more questions than are asked at once wait their turn`() throws {
+        let loop = try EventLoop()
+        let authorizer = HookedAuthorizer(behind: Everybody())
+        var open: [(AuthorizeHook.Answer?) -> Void] = []
+        let hook = try AuthorizeHook(loop: loop, settings: settings, answering: authorizer) { _, done in open.append(done) }
+        let request = PublishRequest(
+            credential: .streamKey(Secret("k")), ingestProtocol: .rtmps, source: SocketAddress(.loopback, port: 1), userAgent: "")
+        let (count, granted) = (AuthorizeHook.maximumAsked + 10, Lock(0))
+        for _ in 0..<count {
+            authorizer.authorize(request) { result in
+                if case .success = result { granted.withLock { $0 += 1 } }
+            }
+        }
+        #expect(loop.run(until: { open.count >= AuthorizeHook.maximumAsked }, within: .seconds(20)))
+        var most = 0
+        let areAllGranted = loop.run(
+            until: {
+                while let done = open.popLast() {
+                    most = max(most, open.count + 1)
+                    done(AuthorizeHook.Answer(status: 204, body: []))
+                }
+                return granted.withLock { $0 } == count
+            }, within: .seconds(60))
+        #expect(areAllGranted)
+        #expect(most == AuthorizeHook.maximumAsked)
+        withExtendedLifetime(hook) {}
+    }
+
     @Test
     func `a verdict is kept as long as it may`() throws {
         let loop = try EventLoop()

@@ -21,6 +21,10 @@ public final class AuthorizeHook {
     }
 
     static let maximumKept = 10_000
+    /// Questions under way at once, half of what our client takes: it would refuse further ones, which is no failure of the service's.
+    static let maximumAsked = HTTPClient.maximumRequests / 2
+    /// Further ones that wait their turn; beyond it encoders are refused.
+    static let maximumWaiting = 10_000
 
     private struct Verdict {
         var refusal: Refusal?
@@ -33,6 +37,8 @@ public final class AuthorizeHook {
     private var breaker = CircuitBreaker()
     private var kept: FadingTable<String, Verdict>?
     private var mailbox: Mailbox<HookedAuthorizer.Question>?
+    private var asked = 0
+    private var waiting: [HookedAuthorizer.Question] = []
 
     /// - Throws: when the system gives no more descriptors.
     public convenience init(loop: EventLoop, settings: AuthorizeSettings, answering authorizer: HookedAuthorizer)
@@ -57,17 +63,30 @@ public final class AuthorizeHook {
     private func decide(_ question: HookedAuthorizer.Question) {
         let key = "\(question.request.ingestProtocol.rawValue) \(question.grant.credentialHash) \(question.grant.stageID)"
         if let verdict = kept?.glimpse(of: key), loop.now < verdict.until { return answer(question, verdict.refusal) }
+        guard asked < Self.maximumAsked else { return putOff(question) }
         guard breaker.admits(at: loop.now) else { return answerFailure(question) }
+        asked += 1
         ask(request(for: question)) { [weak self] response in
             guard let self else { return question.reply(.failure(Refusal(.draining))) }
-            guard let response, let decision = Self.decision(response) else {
-                breaker.failed(at: loop.now)
-                return answerFailure(question)
-            }
-            breaker.succeeded()
-            keep(decision.refusal, for: key)
-            answer(question, decision.refusal)
+            asked -= 1
+            conclude(question, response, key)
+            while asked < Self.maximumAsked, !waiting.isEmpty { decide(waiting.removeFirst()) }
         }
+    }
+
+    private func putOff(_ question: HookedAuthorizer.Question) {
+        guard waiting.count < Self.maximumWaiting else { return question.reply(.failure(Refusal(.overloaded))) }
+        waiting.append(question)
+    }
+
+    private func conclude(_ question: HookedAuthorizer.Question, _ response: Answer?, _ key: String) {
+        guard let response, let decision = Self.decision(response) else {
+            breaker.failed(at: loop.now)
+            return answerFailure(question)
+        }
+        breaker.succeeded()
+        keep(decision.refusal, for: key)
+        answer(question, decision.refusal)
     }
 
     private func answer(_ question: HookedAuthorizer.Question, _ refusal: Refusal?) {
