@@ -105,12 +105,15 @@ struct AdminAccess {
         }
     }
 
-    /// Loopback, whatever its spelling, and the configured names: a page that rebinds its own name to us has another one.
+    /// Loopback and the configured names, whatever their spelling: a page that rebinds its own name to us has another one.
     private func isOurs(_ authority: String) -> Bool {
-        if let address = Self.address(in: authority) { return address.isLoopback || settings.admin.hosts.contains("\(address)") }
+        let hosts = settings.admin.hosts
+        if let address = Self.address(in: authority) {
+            return address.isLoopback || hosts.contains { Self.address(in: $0) == address }
+        }
         var host = authority.lowercased()
         if let colon = host.lastIndex(of: ":") { host = String(host[..<colon]) }
-        return host == "localhost" || settings.admin.hosts.contains(host)
+        return host == "localhost" || hosts.contains { $0.lowercased() == host }
     }
 
     /// The host of an authority that is an address, with or without a port; nil when it is a name.
