@@ -11,6 +11,8 @@ public final class EventStreamHub {
 
     private final class Subscriber {
         var sequence: Int64
+        /// Whether its place is one of this history: that of another one may lie ahead of all that will happen here.
+        var isPlaced = false
         var isReading = false
         /// Whether something happened while a read was under way.
         var hasNews = false
@@ -37,7 +39,7 @@ public final class EventStreamHub {
 
     /// Begins with the event after `lastEventID`, or with the next one that happens.
     ///
-    /// - Parameter lastEventID: the `Last-Event-ID` that the reader sent, if any; what is no number counts as none.
+    /// - Parameter lastEventID: the `Last-Event-ID` that the reader sent, if any; what no event here can have had counts as none.
     /// - Returns: nil when there are too many readers.
     public func subscribe(lastEventID: String?, send: @escaping (ServerSentEvent) -> Void) -> Subscription? {
         guard subscribers.count < Self.maximumSubscribers else { return nil }
@@ -58,13 +60,15 @@ public final class EventStreamHub {
         guard subscribers[ObjectIdentifier(subscriber)] != nil else { return }
         guard !subscriber.isReading else { return subscriber.hasNews = true }
         (subscriber.isReading, subscriber.hasNews) = (true, false)
-        let after = subscriber.sequence
+        let (after, isPlaced) = (subscriber.sequence, subscriber.isPlaced)
         client.read { reader -> [ParticipantEvent]? in
-            after < 0 ? nil : try reader.events(after: after, limit: Self.pageLength)
-        } then: { [weak self] events in
-            guard let self else { return }
+            guard after >= 0, try isPlaced || after <= reader.lastSequence() else { return nil }
+            return try reader.events(after: after, limit: Self.pageLength)
+        } then: { [weak self] answer in
             subscriber.isReading = false
-            guard let events = events ?? nil else { return after < 0 ? startAtEnd(subscriber) : () }
+            guard let self, let found = answer else { return }
+            guard let events = found else { return startAtEnd(subscriber) }
+            subscriber.isPlaced = true
             deliver(events, to: subscriber)
         }
     }
