@@ -332,6 +332,22 @@ struct ClusterHistoryTests {
     }
 
     @Test
+    func `a user id with line breaks tells of nobody else's end`() async throws {
+        let bench = try ClusterBench()
+        let told = Lock<[ParticipantEvent]>([])
+        var observers = RedisStore.Observers()
+        observers.onLocalEvents = { events in told.withLock { $0 += events } }
+        let node = try bench.node("a", observers: observers)
+        guard case .participant(var participant) = Self.participant(7) else { return }
+        participant.userID = "\u{301}a \"b\"\nq LEFT c\r"
+        node.store.record([Self.began("st-1"), .participant(participant), Self.event(.joined, 7), Self.closed(7)])
+        try await eventually { told.withLock { $0.contains { $0.name == .left } } }
+        let left = told.withLock { $0.filter { $0.name == .left } }
+        #expect(left.map(\.participantID) == ["p"])
+        #expect(left.map(\.userID) == [participant.userID])
+    }
+
+    @Test
     func `a node that restarts ends what its last process held, and its receivers hear of it`() async throws {
         let bench = try ClusterBench()
         let directory = try TemporaryDirectory()

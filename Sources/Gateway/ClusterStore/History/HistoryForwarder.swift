@@ -1,3 +1,4 @@
+import JSON
 import Redis
 import StageMetrics
 import Store
@@ -154,15 +155,17 @@ struct HistoryForwarder {
         return events
     }
 
-    /// - Parameter line: participant, names of events with whom it watched behind a colon, user.
+    /// - Parameter line: participant, names of events with whom it watched behind a colon, user as JSON; of an outcome that an older
+    ///   version left, the user as it is.
     private static func events(ofLine line: Substring, like event: ParticipantEvent) -> [ParticipantEvent] {
         let parts = line.split(separator: " ", maxSplits: 2, omittingEmptySubsequences: false)
         guard parts.count == 3 else { return [] }
+        let user = (try? JSONValue(parsing: parts[2]))?.string ?? String(parts[2])
         return parts[1].split(separator: ",").compactMap { word in
             let words = word.split(separator: ":", maxSplits: 1)
             guard let name = words.first.flatMap({ ParticipantEvent.Name(rawValue: String($0)) }) else { return nil }
             var event = event
-            (event.name, event.participantID, event.userID) = (name, String(parts[0]), String(parts[2]))
+            (event.name, event.participantID, event.userID) = (name, String(parts[0]), user)
             event.remoteParticipantID = words.count > 1 ? String(words[1]) : ""
             return event
         }

@@ -1,10 +1,10 @@
 -- A publish is over whoever held it, or all watching through a node: participant is then > and the node. Answers a line for each
--- participant that left: id, the names of the events that follow, the user, separated by blanks.
+-- participant that left: id, the names of the events that follow, the user as JSON, which has no line breaks; separated by blanks.
 --
 -- KEYS: forwarded, participants, events. ARGV: queue, number, participant, lifetime in s, generation, time in ns.
 local lines = {}
 local function add(participant, names, record)
-    lines[#lines + 1] = participant .. ' ' .. table.concat(names, ',') .. ' ' .. record.about.userId
+    lines[#lines + 1] = participant .. ' ' .. table.concat(names, ',') .. ' ' .. cjson.encode(record.about.userId)
 end
 
 if string.sub(ARGV[3], 1, 1) == '>' then
