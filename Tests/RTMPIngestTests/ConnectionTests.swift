@@ -78,14 +78,19 @@ struct ConnectionTests {
         #expect(bench.authorizer.asked.withLock { $0 } == ["KEY", "inst/KEY"])
     }
 
-    @Test(arguments: [("live", "SD-1020"), ("app?authmod=adobe&user=u", "SD-1021")])
-    func `refuses at connect`(_ app: String, _ code: String) throws {
+    /// OBS writes what a publish is told to its log, and of a refused connect nothing.
+    @Test(arguments: [
+        ("live", "NetStream.Publish.Rejected", "SD-1020"), ("", "NetStream.Publish.Rejected", "SD-1020"),
+        ("app?authmod=adobe&user=u", "NetStream.Publish.Denied", "SD-1021"),
+    ])
+    func `refuses what connect asked for where OBS shows it, at publish`(_ app: String, _ status: String, _ code: String) throws {
         let bench = try IngestBench()
         let encoder = bench.connect()
         encoder.connectAndPublish(app: app)
         #expect(encoder.isClosing)
-        #expect(encoder.words.contains("NetConnection.Connect.Rejected"))
-        #expect(encoder.words.contains(code))
+        #expect(encoder.words.contains("NetConnection.Connect.Success"))
+        #expect(encoder.words.contains(status) && encoder.words.contains(code))
+        #expect(bench.authorizer.asked.withLock { $0 }.isEmpty, "no credential is tried")
     }
 
     @Test func `says once more what an encoder has still to hear`() throws {

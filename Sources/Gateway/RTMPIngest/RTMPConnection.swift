@@ -167,7 +167,10 @@ final class RTMPConnection {
 
     private func handle(_ event: RTMPEvent) {
         switch event {
-        case .connect(let request): connectRequested(request)
+        case .connect(let request):
+            // What speaks against it is said to its publish: OBS shows nobody why a connect is refused.
+            story.connected(by: request.flashVersion)
+            session.acceptConnect()
         case .publish(let target): publishRequested(target)
         case .video(let media): received(media, isVideo: true)
         case .audio(let media): received(media, isVideo: false)
@@ -189,27 +192,6 @@ final class RTMPConnection {
         if let refusal { publish.refuse(refusal) }
     }
 
-    private func connectRequested(_ request: ConnectRequest) {
-        story.connected(by: request.flashVersion)
-        if request.target.asksForPasswordScheme {
-            rejectConnect(Refusal(.unsupportedAuthentication))
-        } else if request.target.application != Self.applicationName {
-            rejectConnect(Refusal(.unknownApplication))
-        } else {
-            session.acceptConnect()
-        }
-    }
-
-    private static let applicationName = "app"
-
-    private func rejectConnect(_ refusal: Refusal) {
-        story.log(.info, "rtmp_connect_refused", ["code": .string(refusal.code.identifier), "agent": .string(story.userAgent)])
-        noteRefusal(refusal, of: nil)
-        session.rejectConnect(description: refusal.text)
-        flush()
-        close(lingering: true)
-    }
-
     /// Deciding takes its time, which is not the encoder's.
     private func publishRequested(_ target: PublishTarget) {
         story.note(.publishRequested)
@@ -223,9 +205,12 @@ final class RTMPConnection {
             publish.refuse(Refusal(.authorityUnavailable))
         }
         if target.asksForPasswordScheme { return publish.refuse(Refusal(.unsupportedAuthentication)) }
+        if target.application != Self.applicationName { return publish.refuse(Refusal(.unknownApplication)) }
         publish.begin()
         if publish.isPending { transport.pauseReading() }
     }
+
+    private static let applicationName = "app"
 
     // MARK: - What its publish has to say
 

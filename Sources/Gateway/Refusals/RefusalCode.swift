@@ -89,12 +89,11 @@ public enum RefusalCode: Int, Sendable, CaseIterable {
     case unknownLayer = 1143
     case watchedTooLong = 1144
 
-    /// The `code` of the `onStatus` or `_error` that an RTMP encoder gets.
+    /// The `code` of the `onStatus` that an RTMP encoder gets.
     public enum RTMPStatus: String, Sendable {
         case denied = "NetStream.Publish.Denied"
         case badName = "NetStream.Publish.BadName"
         case rejected = "NetStream.Publish.Rejected"
-        case connectRejected = "NetConnection.Connect.Rejected"
     }
 }
 

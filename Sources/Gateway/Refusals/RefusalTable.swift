@@ -35,8 +35,8 @@ extension RefusalCode {
         case .redundantStreamKey: RefusalRow("redundant_stream_key", .denied, 403, event: "INVALID_STREAM_KEY")
 
         // How encoders speak RTMP
-        case .unknownApplication: RefusalRow("unknown_application", .connectRejected, 404)
-        case .unsupportedAuthentication: RefusalRow("unsupported_authentication", .connectRejected, 401)
+        case .unknownApplication: RefusalRow("unknown_application", .rejected, 404)
+        case .unsupportedAuthentication: RefusalRow("unsupported_authentication", .denied, 401)
         case .malformedRTMP: RefusalRow("malformed_rtmp", .rejected, 400, event: "INVALID_INPUT")
         case .publishTimeout: RefusalRow("publish_timeout", .rejected, 408)
 

@@ -146,12 +146,6 @@ struct CommandDialogue {
         return information
     }
 
-    func rejectConnect(description: String, into output: inout ServerOutput) {
-        guard let connect else { return }
-        let information = AMF0Object(level: .error, code: "NetConnection.Connect.Rejected", description: description)
-        output.write(RTMPCommand(name: "_error", transactionID: connect.transactionID, arguments: [.object(information)]))
-    }
-
     mutating func acceptPublish(into output: inout ServerOutput) {
         guard case .asked(let streamID) = publishing else { return }
         publishing = .live(streamID: streamID)

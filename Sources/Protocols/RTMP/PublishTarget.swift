@@ -34,7 +34,7 @@ public struct PublishTarget: Equatable, Sendable {
 
 /// What `app` and URL of a `connect` say: the application, and what may be a key or a part of one.
 ///
-/// Read once: the owner asks for it at `connect`, a `PublishTarget` with every `publish`.
+/// Read once, at `connect`; every `publish` makes a `PublishTarget` of it.
 public struct ConnectTarget: Equatable, Sendable {
     /// The first segment of the app's path; of the URL's where that is empty.
     public let application: String
@@ -55,9 +55,6 @@ public struct ConnectTarget: Equatable, Sendable {
         (instance, urlInstance) = (segments.joinedBehindFirst, urlSegments.joinedBehindFirst)
         query = [appQuery, appQuery == urlQuery ? "" : urlQuery].filter { !$0.isEmpty }.joined(separator: "&")
     }
-
-    /// A user and password scheme that we do not have.
-    public var asksForPasswordScheme: Bool { query.asksForPasswordScheme }
 }
 
 private let slash = UInt8(ascii: "/")

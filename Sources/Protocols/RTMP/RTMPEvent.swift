@@ -2,7 +2,7 @@ import AMF0
 
 /// What a session tells its owner. What comes once a publish is boxed, so that media, which comes always, is moved in registers.
 public enum RTMPEvent {
-    /// To be answered with `acceptConnect` or `rejectConnect`; nothing more is read until then.
+    /// To be answered with `acceptConnect`; nothing more is read until then.
     indirect case connect(ConnectRequest)
     /// To be answered with `acceptPublish` or `rejectPublish`; nothing more is read until then, be it seconds.
     indirect case publish(PublishTarget)

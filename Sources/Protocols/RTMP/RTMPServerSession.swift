@@ -160,11 +160,8 @@ extension RTMPServerSession {
 
 /// What the owner decides, and what a session says of itself.
 extension RTMPServerSession {
-    /// `connect` is granted.
+    /// `connect` is granted, always: librtmp shows nobody why one is refused, and waits for ever. A publish is refused in words.
     public mutating func acceptConnect() { dialogue.acceptConnect(into: &output) }
-
-    /// The owner closes the connection after this: librtmp would wait for ever.
-    public mutating func rejectConnect(description: String) { dialogue.rejectConnect(description: description, into: &output) }
 
     /// `publish` is granted: media may come, and the larger limits hold.
     public mutating func acceptPublish() {
