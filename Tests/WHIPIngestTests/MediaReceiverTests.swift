@@ -90,6 +90,18 @@ struct MediaReceiverTests {
         #expect(receiver.metrics.malformed.value == (item.isMalformed ? 1 : 0))
     }
 
+    @Test func `a packet of two channels makes the track stereo for good, whatever the offer said`() throws {
+        let (receiver, _) = try receiver("gst-whipclientsink-0.15.3-gst1.28.8")
+        let publication = try #require(receiver.publication)
+        publication.setFormat(.opus(isStereo: false), of: .audio)
+        // One channel, two, and one again: hybrid frames of 20 ms.
+        for (number, toc) in ([0x78, 0x7C, 0x78] as [UInt8]).enumerated() {
+            let audio = packet(97, ssrc: 7, number: UInt16(number), timestamp: UInt32(number) * 960, [toc, 1])
+            feed(receiver, audio, at: Int64(number) * 20)
+            #expect(publication.formats[.audio] == .opus(isStereo: number > 0))
+        }
+    }
+
     @Test func `a retransmission by RTX fills its gap with the original number`() throws {
         let (receiver, output) = try receiver("ffmpeg-9.0.2")
         feed(receiver, packet(106, ssrc: 1_769_242_988, number: 10, timestamp: 0, [0x65, 1]), at: 0)

@@ -111,6 +111,15 @@ struct OfferTests {
         #expect(answer.media[1].bandwidths == [Bandwidth("TIAS", 8_000_000), Bandwidth("AS", 8_200)])
     }
 
+    /// What routers and recordings are told: of the two encoders that say nothing of their Opus, what they send.
+    @Test(arguments: [
+        ("ffmpeg-9.0.2", true), ("aiortc-1.16.0", true), ("obs-32.2.2-ldc0.21.0", true), ("chromium-156.0.8078.79", false),
+        ("gst-whipclientsink-0.15.3-gst1.28.8", false),
+    ])
+    func `knows who sends stereo`(_ offer: String, _ isStereo: Bool) throws {
+        #expect(try Self.accepted(offer).audio?.isStereo == isStereo)
+    }
+
     /// Edits of OBS's offer, and the refusal each earns.
     static let edits: [(String, String, RefusalCode)] = [
         ("a=sendonly", "a=recvonly", .inactiveTrack), ("a=sendonly", "a=inactive", .inactiveTrack),

@@ -18,7 +18,7 @@ struct AcceptedSection: Sendable, Equatable {
     var parameters: FormatParameters?
     /// As offered, six hex digits; empty for audio.
     var profileLevelID = ""
-    /// The offer says `stereo=1` or `sprop-stereo=1`.
+    /// The offer says `stereo=1` or `sprop-stereo=1`, or nothing at all; packets may still show it.
     var isStereo = false
     var retransmissionPayloadType: UInt8?
     /// The media source, where the offer names one without simulcast.
@@ -183,10 +183,11 @@ extension AcceptedSection {
             throw Refusal(.noOpus)
         }
         let offered = formats.parameters(of: map.payloadType)
-        let isStereo = offered?["stereo"] == "1" || offered?["sprop-stereo"] == "1"
+        let saysStereo = offered?["stereo"] == "1" || offered?["sprop-stereo"] == "1"
         var list = (offered?.parameters ?? []).filter { receiverParameters.contains($0.name) && $0.name != "stereo" }
-        if isStereo { list.append(.init("stereo", "1")) }
-        return (map, list.isEmpty ? nil : FormatParameters(payloadType: map.payloadType, list), isStereo)
+        if saysStereo { list.append(.init("stereo", "1")) }
+        // ffmpeg and aiortc say nothing of their Opus, and send both channels.
+        return (map, list.isEmpty ? nil : FormatParameters(payloadType: map.payloadType, list), saysStereo || offered == nil)
     }
 
     /// Parameters that tell what a receiver takes; the `sprop-` ones are a sender's.

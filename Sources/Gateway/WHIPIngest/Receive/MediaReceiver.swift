@@ -1,5 +1,6 @@
 import GatewayMetrics
 import H264
+import Opus
 import RTCP
 import RTP
 import Refusals
@@ -31,9 +32,11 @@ final class MediaReceiver {
     private final class Outlet {
         let publication: Publication
         let inspector: (any PacketInspector)?
+        /// Its audio is described as stereo.
+        var isStereo: Bool
 
-        init(_ publication: Publication, _ inspector: (any PacketInspector)?) {
-            (self.publication, self.inspector) = (publication, inspector)
+        init(_ publication: Publication, _ inspector: (any PacketInspector)?, isStereo: Bool) {
+            (self.publication, self.inspector, self.isStereo) = (publication, inspector, isStereo)
         }
     }
 
@@ -45,7 +48,7 @@ final class MediaReceiver {
 
     /// The lease is ours: media flows into `publication` from now on.
     func begin(_ publication: Publication, inspector: (any PacketInspector)?, at now: MonotonicTime) {
-        outlet = Outlet(publication, inspector)
+        outlet = Outlet(publication, inspector, isStereo: reception.offer.audio?.isStereo ?? true)
         (videoFlow, audioFlow) = (TrackFlow(at: now), TrackFlow(at: now))
         reception.wantKeyframes()
     }
@@ -138,6 +141,7 @@ final class MediaReceiver {
     // MARK: - Runs
 
     private func gather(_ received: ReceivedPacket, at now: MonotonicTime) -> Outcome {
+        noteChannels(of: received)
         var placement = gathered.append(received, at: now)
         if placement == .mustWait {
             handOver()
@@ -145,6 +149,16 @@ final class MediaReceiver {
         }
         if placement == .first { unmute(received.track, startsKeyframe: received.startsKeyframe, at: now) }
         return .gathered(isFirst: placement == .first)
+    }
+
+    /// Offers may leave out that Opus is stereo (RFC 7587 §6.1), and who took it for mono would mix it down. A packet of one
+    /// channel proves nothing: encoders send some when both are the same.
+    private func noteChannels(of received: ReceivedPacket) {
+        guard received.track.kind == .audio, let outlet, !outlet.isStereo, let first = unsafe received.packet.payload.first,
+            TOC(first).isStereo
+        else { return }
+        outlet.isStereo = true
+        outlet.publication.setFormat(.opus(isStereo: true), of: .audio)
     }
 
     func flush(for entry: SessionEntry) {
