@@ -40,6 +40,12 @@ struct EncoderAdviceTests {
             testDescription: "Larix", product: "Larix Broadcaster/1.3", isX264: false, place: "in Larix (Settings > Video) set",
             settings: ["B-frames to 0", "AVC profile = baseline", "Keyframe frequency = 2"]),
         Row(
+            testDescription: "Wirecast", product: "Wirecast/FM 1.0 (compatible; FMSc/1.0)", isX264: true, place: ": set ",
+            settings: ["B-frames to 0 and look-ahead to off", "the H.264 profile to baseline", "the keyframe interval to 2 s"]),
+        Row(
+            testDescription: "a library for phones", product: "FME/3.0 (compatible; FMSc/1.0)", isX264: false, place: ": set ",
+            settings: ["B-frames to 0 and look-ahead to off", "the H.264 profile to baseline", "the keyframe interval to 2 s"]),
+        Row(
             testDescription: "the IVS SDK of iOS", product: "aws-ivs-broadcast-ios/1.20.0", isX264: false, place: "set ",
             settings: ["usesBFrames = false", "the H.264 profile to baseline", "the keyframe interval to 2 s"]),
         Row(

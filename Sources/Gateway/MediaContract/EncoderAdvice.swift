@@ -123,10 +123,11 @@ public enum EncoderFamily: String, Sendable, CaseIterable {
         text.indices.contains { text[$0...].starts(with: mark) }
     }
 
-    /// In this order: OBS and browsers both say Mozilla, ffmpeg and OBS both say FMLE/3.0.
+    /// In this order: OBS and browsers both say Mozilla, ffmpeg and OBS both say FMLE/3.0. By RTMP OBS says no more than
+    /// Flash Media Live Encoder did; what Wirecast and phones say of FMSc is not that.
     private static let marks: [(String, EncoderFamily)] = [
-        ("obs-studio", .obs), ("fmsc/1.0", .obs), ("lavf", .ffmpeg), ("ffmpeg", .ffmpeg), ("vmix", .vMix), ("larix", .larix),
-        ("softvelum", .larix), ("ivs", .ivsSDK), ("gstreamer", .gStreamer), ("wirecast", .wirecast),
+        ("obs-studio", .obs), ("fmle/3.0 (compatible; fmsc/1.0)", .obs), ("lavf", .ffmpeg), ("ffmpeg", .ffmpeg), ("vmix", .vMix),
+        ("larix", .larix), ("softvelum", .larix), ("ivs", .ivsSDK), ("gstreamer", .gStreamer), ("wirecast", .wirecast),
         ("mozilla/", .browser),
     ]
 }
