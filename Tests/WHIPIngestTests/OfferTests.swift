@@ -111,6 +111,12 @@ struct OfferTests {
         #expect(answer.media[1].bandwidths == [Bandwidth("TIAS", 8_000_000), Bandwidth("AS", 8_200)])
     }
 
+    /// The browser's own page of settings has no codecs: what is missing is a plugin.
+    @Test func `Firefox without H.264 is told which plugin it lacks`() {
+        let refusal = #expect(throws: Refusal.self) { try Self.accepted("firefox-153.7.0esr-noh264") }
+        #expect(refusal?.sentence.contains("OpenH264") == true)
+    }
+
     /// What routers and recordings are told: of the two encoders that say nothing of their Opus, what they send.
     @Test(arguments: [
         ("ffmpeg-9.0.2", true), ("aiortc-1.16.0", true), ("obs-32.2.2-ldc0.21.0", true), ("chromium-156.0.8078.79", false),

@@ -163,7 +163,7 @@ extension RefusalCode {
         // What a WHIP offer must be
         case .malformedOffer: "The SDP offer is malformed."
         case .noH264:
-            "The offer has no H.264 video track: enable H.264 in the encoder, and send video even where only audio matters."
+            "The offer has no H.264 video track: enable H.264 in the encoder (Firefox: its OpenH264 plugin), and send video even where only audio matters."
         case .wrongProfileOffered: "The offer has H.264 in a profile that is not accepted: set the encoder's profile to baseline."
         case .noOpus: "The offer has an audio track without Opus: set the encoder's audio codec to Opus."
         case .tooManyTracks: "The offer has more than one audio or video track: send one of each."
