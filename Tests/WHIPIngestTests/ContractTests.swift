@@ -60,6 +60,23 @@ struct ContractTests {
         #expect(eventually { gateway.leases.liveCount == 0 })
     }
 
+    @Test func `a stream without parameter sets is told which settings bring them`() throws {
+        let gateway = try TestGateway()
+        defer { gateway.stop() }
+        let client = try #require(try TestClient.connected("alice", to: gateway))
+        let isEnded = eventually {
+            client.timestamp &+= 3_000
+            client.send(payload: SliceBuilder(isIDR: true, type: 7, byteCount: 200).bytes, marker: true)
+            client.pump()
+            return gateway.output["alice"]?.ended != nil
+        }
+        guard isEnded, case .refused(let refusal)? = gateway.output["alice"]?.ended else {
+            Issue.record("\(String(describing: gateway.output["alice"]?.ended))")
+            return
+        }
+        #expect(refusal.code == .videoCodec && refusal.sentence.contains("h264parse config-interval=-1"))
+    }
+
     @Test func `what comes late is judged too`() throws {
         let gateway = try TestGateway()
         defer { gateway.stop() }

@@ -102,6 +102,24 @@ struct MediaReceiverTests {
         }
     }
 
+    @Test func `three keyframes without parameter sets show that there are none, until some come`() throws {
+        let (receiver, _) = try receiver("gst-whipsink-0.15.3-gst1.28.8")
+        var shown: [Bool] = []
+        for number in UInt16(1)...3 {
+            // Two slices are one keyframe.
+            for offset in UInt16(0)...1 {
+                let slice = packet(96, ssrc: 7, number: 2 * number + offset, timestamp: UInt32(number) * 90_000, [0x65, 1])
+                feed(receiver, slice, at: Int64(number) * 1_000)
+            }
+            shown.append(receiver.lacksParameterSets)
+        }
+        #expect(shown == [false, false, true])
+        var sets: [UInt8] = [24]
+        for set in [TestClient.sequenceSet, TestClient.pictureSet] { sets += [0, UInt8(set.count)] + set }
+        feed(receiver, packet(96, ssrc: 7, number: 8, timestamp: 360_000, sets), at: 4_000)
+        #expect(!receiver.lacksParameterSets)
+    }
+
     @Test func `a retransmission by RTX fills its gap with the original number`() throws {
         let (receiver, output) = try receiver("ffmpeg-9.0.2")
         feed(receiver, packet(106, ssrc: 1_769_242_988, number: 10, timestamp: 0, [0x65, 1]), at: 0)

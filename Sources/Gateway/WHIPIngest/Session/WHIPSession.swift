@@ -146,6 +146,7 @@ final class WHIPSession: TransportSession {
     func tick(at now: MonotonicTime, isSlow: Bool) {
         guard publication != nil else { return }
         if isSlow, let refusal = inspector?.timePassed(now) { return end(.refused(refusal)) }
+        if isSlow, receiver.lacksParameterSets { return end(.refused(Self.missingParameterSets)) }
         if isSlow, now - lastFigures >= .seconds(1) {
             lastFigures = now
             noteFigures()
@@ -153,6 +154,13 @@ final class WHIPSession: TransportSession {
         if isSlow { tellOfKeyframes() }
         for datagram in receiver.feedback(at: now) { transport.sendControl(datagram) }
     }
+
+    /// What the offer alone tells (sprop-parameter-sets) reaches nobody who comes to watch, and no contract judges it.
+    private static let missingParameterSets = Refusal(
+        .videoCodec,
+        sentence: "Three keyframes came without parameter sets (SPS, PPS), so that nobody can decode them: have these repeated"
+            + " before each keyframe (GStreamer: h264parse config-interval=-1, x264: repeat-headers=1, ffmpeg: -bsf:v dump_extra)."
+    )
 
     /// The contract wants regular keyframes of an encoder that sends none when asked.
     private func tellOfKeyframes() {
