@@ -91,7 +91,11 @@ final class MediaFeedWriter {
         return isLookingFor
     }
 
-    enum Outcome { case handedOver, skipped, fellBehind }
+    enum Outcome {
+        case handedOver, skipped, fellBehind
+        /// Left out because its layer goes on at a keyframe alone.
+        case awaitsKeyframe
+    }
 
     /// Hands a lent block over.
     /// - Returns: `.fellBehind` when the reader begins to lag with this block; unless handed over, the caller gives it back.
@@ -103,7 +107,7 @@ final class MediaFeedWriter {
         }
         if block.track.kind == .video, awaitsKeyframe.contains(block.track) {
             // Counted when it fell behind: who gets another layer meanwhile loses nothing.
-            guard block.isKeyframe else { return .skipped }
+            guard block.isKeyframe else { return .awaitsKeyframe }
             awaitsKeyframe.remove(block.track)
         }
         let isLate = oldest.map { block.arrival - arrivals[$0] > Self.maximumLag } ?? false

@@ -102,6 +102,10 @@ final class PublisherTap: MediaSink {
                 block.giveBack()
                 context.metrics.laggingFeeds.increment()
                 requestKeyframe(of: block.run)
+            case .awaitsKeyframe:
+                // The one asked for may have come while the reader lagged, and viewers whom an older one has shown all miss none.
+                block.giveBack()
+                requestKeyframe(of: block.run)
             }
         }
     }
