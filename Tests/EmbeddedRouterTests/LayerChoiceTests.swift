@@ -96,6 +96,26 @@ struct LayerChoiceTests {
         #expect(site.entry.desk.wish == .automatic, "without a name it is automatic again")
     }
 
+    /// As OBS' are, 8.3 s apart; meanwhile feedback about sound tells what the way carries at least.
+    @Test func `a viewer waits for its first keyframe, and only what has begun gives way to sound alone`() {
+        var layers = SubscriberLayers(of: site.entry)
+        let clock = FakeClock()
+        layers.offer([LayerChooserTests.layer(.video, .noRID, 720, 2_500_000)])
+        func look(for duration: Duration) {
+            let end = clock.now + duration
+            while clock.now < end {
+                layers.adaptation.limited(to: 300_000, at: clock.now)
+                _ = layers.aim(at: clock.advance(by: .milliseconds(100)))
+            }
+        }
+        look(for: .seconds(10))
+        #expect(layers.wanted == TrackID.video)
+        _ = layers.passage(of: MediaRun(track: .video, isKeyframe: true, arrival: clock.now))
+        #expect(layers.flowing == TrackID.video)
+        look(for: .seconds(4))
+        #expect(layers.isSoundAlone)
+    }
+
     @Test(arguments: [
         ("POST", "/layer", #"{"encodingId": "r9"}"#, "good", 422), ("POST", "/layer", #"{"encodingId": 3}"#, "good", 422),
         ("POST", "/layer", #"{"mediaId": "7", "encodingId": "hi"}"#, "good", 422), ("POST", "/layer", "[]", "good", 422),

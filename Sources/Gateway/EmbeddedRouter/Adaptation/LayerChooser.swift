@@ -7,6 +7,8 @@ import Wire
 struct LayerChooser {
     private(set) var choice: LayerChoice?
     var wish = LayerWish.automatic
+    /// No pictures flow: the choice's keyframe is waited for.
+    var isAwaited = false
     private let initial: InitialLayer
     private var patience = RisePatience()
     /// Since when a better layer is carried, and since when the present one is not.
@@ -51,7 +53,8 @@ struct LayerChooser {
 
     private mutating func isStarved(_ present: VideoLayer, isLowest: Bool, _ estimate: Int, at now: MonotonicTime) -> Bool {
         let share = Double(estimate) / Double(max(1, Self.need(present)))
-        guard share < (isLowest ? Self.soundAloneShare : Self.keepShare) else {
+        // Where no pictures are sent nothing shows that the way does not carry them: encoders' keyframes may be far apart.
+        guard share < (isLowest ? Self.soundAloneShare : Self.keepShare), !(isLowest && isAwaited) else {
             starvedSince = nil
             return false
         }

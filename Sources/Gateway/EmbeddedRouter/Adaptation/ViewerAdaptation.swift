@@ -29,6 +29,12 @@ struct ViewerAdaptation {
 
     var choice: LayerChoice? { chooser.choice }
 
+    /// Whether no pictures flow, and the choice's keyframe is waited for.
+    var isAwaited: Bool {
+        get { chooser.isAwaited }
+        set { chooser.isAwaited = newValue }
+    }
+
     /// The layer to send; nil for none. Before layers are known there is one.
     var target: TrackID? { ceiling.barsAll ? nil : chooser.choice.map(\.track) ?? .video }
 

@@ -40,6 +40,7 @@ struct SubscriberLayers {
 
     /// Takes what is chosen now for what is sent: at the next keyframe of that layer.
     mutating func aim(at now: MonotonicTime) -> Change {
+        adaptation.isAwaited = pictures.flowing == nil
         adaptation.update(at: now)
         let target = hasVideo ? adaptation.target : nil
         guard target != pictures.target else { return .none }
