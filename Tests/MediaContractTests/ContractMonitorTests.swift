@@ -147,6 +147,19 @@ struct ContractMonitorVideoTests {
         #expect(feeder.news == [])
     }
 
+    /// An encoder that began anew: every packet stood behind the last of the source before, so that nothing followed on anything.
+    @Test(arguments: [Form.singleUnits, .fragmented])
+    func `a source whose numbers begin lower is judged like the one before`(_ form: Form) {
+        var stream = SyntheticStream()
+        var feeder = StreamFeeder(form)
+        for number in 0..<60 { feeder.feed(stream.accessUnit(number)) }
+        #expect(feeder.news == [])
+        feeder.lose(-60_000)
+        stream.firstMacroblocks = [0, 1_800, 900, 2_700]
+        for number in 60..<240 { feeder.feed(stream.accessUnit(number)) }
+        #expect(feeder.faults == [.arbitrarySliceOrder])
+    }
+
     @Test
     func `packets late by a picture are no arbitrary order`() {
         var feeder = StreamFeeder(.singleUnits)

@@ -13,7 +13,8 @@ struct PictureOrder {
     /// A packet came, before its slices; false when it does not follow the last one: the picture at hand says nothing then.
     mutating func packetCame(_ sequenceNumber: Int64) -> Bool {
         let isNext = lastSequenceNumber.map { sequenceNumber == $0 + 1 } ?? false
-        lastSequenceNumber = max(lastSequenceNumber ?? sequenceNumber, sequenceNumber)
+        let last = lastSequenceNumber ?? sequenceNumber
+        lastSequenceNumber = last &- sequenceNumber > Self.maximumStepBack ? sequenceNumber : max(last, sequenceNumber)
         if !isNext { (isIntact, hasGap) = (false, true) }
         return isNext
     }
@@ -41,4 +42,6 @@ struct PictureOrder {
 
     /// Slices this much older than the newest picture are late; older ones a jump of the media time.
     static let maximumLateness: Int64 = 90_000
+    /// Packets this much further back are not late: an encoder that began anew has another source, whose numbers begin anywhere.
+    static let maximumStepBack: Int64 = 3_000
 }
