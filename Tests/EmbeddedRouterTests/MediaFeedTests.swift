@@ -107,6 +107,19 @@ struct MediaFeedTests {
         #expect(store.find(999, of: .video) == nil)
     }
 
+    /// As when the last viewer of a worker comes to sound alone.
+    @Test mutating func `where nobody gets pictures none are kept to be sent again`() throws {
+        let key = WatchedKey(stageID: "s", participantID: "alice")
+        let participant = WatchedParticipant(key: key, now: .zero)
+        participant.follow(LiveTap(number: 1, key: key, worker: 0), by: feed)
+        let kept = try block(1, isKeyframe: true)
+        #expect(writer.push(kept) == .handedOver)
+        participant.drain(at: .zero)
+        #expect(!kept.isFree)
+        participant.want()
+        #expect(kept.isFree && participant.store.find(1, of: .video) == nil)
+    }
+
     @Test mutating func `layers whose numbers overlap are told apart`() throws {
         var store = RetransmissionStore()
         let top = TrackID(.video, layer: 2)

@@ -36,6 +36,8 @@ final class WatchedParticipant {
         var wanted = LayerSet()
         for session in sessions { session.want(&wanted) }
         feed?.want(wanted)
+        // Only further pictures push old ones out, and what many workers hold for nobody is missing from the publication's pool.
+        if wanted.isEmpty { store.removeAll() }
     }
 
     func layersChanged(_ layers: [VideoLayer]?) {

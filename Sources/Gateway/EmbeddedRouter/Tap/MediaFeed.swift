@@ -55,6 +55,8 @@ struct LayerSet: Sendable, Equatable {
     init() {}
     init(rawValue: UInt8) { self.rawValue = rawValue }
 
+    var isEmpty: Bool { rawValue == 0 }
+
     static let all = LayerSet(rawValue: 1 << PublishCounters.maximumLayerCount - 1)
 
     func contains(_ track: TrackID) -> Bool { rawValue & Self.bit(of: track) != 0 }
