@@ -114,6 +114,24 @@ struct ViewerAdaptationTests {
         #expect(link.track == .video, "\(link.changes)")
     }
 
+    @Test func `reports while video is muted take nothing away`() {
+        let clock = FakeClock()
+        var adaptation = ViewerAdaptation()
+        (adaptation.layers, adaptation.soundBitsPerSecond) = (Layers.three, 64_000)
+        func report(seconds: Int) {
+            for _ in 0..<seconds { adaptation.reported(fractionLost: 0, at: clock.advance(by: .seconds(1))) }
+        }
+        report(seconds: 60)
+        #expect(adaptation.target == Layers.hi)
+        for index in adaptation.layers.indices {
+            (adaptation.layers[index].isActive, adaptation.layers[index].bitsPerSecond) = (false, 0)
+        }
+        report(seconds: 8)
+        adaptation.layers = Layers.three
+        adaptation.update(at: clock.advance(by: .milliseconds(100)))
+        #expect(adaptation.target == Layers.hi)
+    }
+
     @Test func `reports of loss alone are followed where there is no feedback`() {
         let clock = FakeClock()
         var adaptation = ViewerAdaptation()

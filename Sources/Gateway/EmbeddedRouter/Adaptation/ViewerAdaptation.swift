@@ -62,9 +62,11 @@ struct ViewerAdaptation {
     }
 
     mutating func reported(fractionLost: UInt8, at now: MonotonicTime) {
+        let present = layers.first { $0.track == target }
+        // While video is muted the little that is sent says nothing of what the way carries.
+        guard present?.bitsPerSecond != 0 else { return update(at: now) }
         // Of sound alone the lowest layer is the next step, and to be tried.
-        let present = layers.first { $0.track == target } ?? layers.last { $0.isActive }
-        let video = present?.bitsPerSecond ?? 0
+        let video = (present ?? layers.last { $0.isActive })?.bitsPerSecond ?? 0
         estimate.reported(fractionLost: fractionLost, sending: video + soundBitsPerSecond, at: now)
         update(at: now)
     }
