@@ -134,7 +134,7 @@ struct OfferTests {
         ("a=setup:actpass", "a=setup:holdconn", .unsupportedSetup), ("H264", "VP8", .noH264), ("opus", "G722", .noOpus),
         ("m=video", "m=audio", .tooManyTracks), ("m=audio", "m=application", .unsupportedSection),
         ("a=msid:gt2CsJdc9xI6ZIgU gt2CsJdc9xI6ZIgU-audio", "a=msid:other track", .tooManyStreams),
-        ("UDP/TLS/RTP/SAVPF", "RTP/AVP", .unsupportedTransport), ("a=mid:1", "a=mid:0", .malformedOffer),
+        ("UDP/TLS/RTP/SAVPF", "UDP/TLS/UDPTL", .unsupportedTransport), ("a=mid:1", "a=mid:0", .malformedOffer),
         ("a=ice-pwd:5c9KRvHSgR5Ts0kGos2q4k", "a=ice-pwd:short", .malformedOffer), ("sha-256", "sha-1", .malformedOffer),
         ("a=fingerprint:sha-256 11:", "a=fingerprint:sha-256 ", .malformedOffer), ("m=video 9", "m=video 0", .inactiveTrack),
         ("profile-level-id=42e01f", "profile-level-id=64001f", .wrongProfileOffered),
@@ -166,6 +166,16 @@ struct OfferTests {
         let edited = original.replacing(text, with: replacement)
         #expect(edited != original)
         _ = try AcceptedOffer(negotiating: SessionDescription(parsing: Array(edited.utf8)))
+    }
+
+    @Test(arguments: [
+        "UDP/TLS/RTP/SAVP", "TCP/DTLS/RTP/SAVPF", "TCP/DTLS/RTP/SAVP", "RTP/SAVPF", "RTP/SAVP", "RTP/AVPF", "RTP/AVP",
+    ])
+    func `each profile that is to be taken for DTLS-SRTP is repeated in the answer`(_ profile: String) throws {
+        let original = String(decoding: OfferFixture.named("obs-32.2.2-ldc0.21.0").body, as: UTF8.self)
+        let offer = try SessionDescription(parsing: Array(original.replacing("UDP/TLS/RTP/SAVPF", with: profile).utf8))
+        let answer = try AcceptedOffer(negotiating: offer).answer(Self.local)
+        #expect(answer.media.map(\.transportProtocol) == [profile, profile])
     }
 
     static func accepted(_ name: String) throws -> AcceptedOffer {

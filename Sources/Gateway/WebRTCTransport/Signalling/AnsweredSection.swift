@@ -5,9 +5,7 @@ public import SDP
 extension MediaDescription {
     /// Whether its media can come over our one port, whatever the codec.
     public func checkTransport() throws(Refusal) {
-        guard ["UDP/TLS/RTP/SAVPF", "TCP/TLS/RTP/SAVPF", "UDP/TLS/RTP/SAVP"].contains(transportProtocol) else {
-            throw Refusal(.unsupportedTransport)
-        }
+        guard Self.transportProtocols.contains(transportProtocol) else { throw Refusal(.unsupportedTransport) }
         guard attributes.contains("rtcp-mux") || attributes.contains("rtcp-mux-only") else { throw Refusal(.noRTCPMux) }
     }
 
@@ -35,4 +33,11 @@ extension MediaDescription {
         attributes.append(RTPMap(payloadType: retransmission, encodingName: "rtx", clockRate: 90_000))
         attributes.append(FormatParameters(payloadType: retransmission, [.init("apt", "\(map.payloadType)")]))
     }
+
+    /// What must be taken for DTLS-SRTP, whatever a client writes for it (RFC 8829 §5.1.2), and an old name of libwebrtc's. A
+    /// section without fingerprint is refused for that.
+    private static let transportProtocols: Set<String> = [
+        "UDP/TLS/RTP/SAVPF", "UDP/TLS/RTP/SAVP", "TCP/DTLS/RTP/SAVPF", "TCP/DTLS/RTP/SAVP", "RTP/SAVPF", "RTP/SAVP", "RTP/AVPF",
+        "RTP/AVP", "TCP/TLS/RTP/SAVPF",
+    ]
 }
