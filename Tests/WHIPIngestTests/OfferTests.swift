@@ -178,6 +178,21 @@ struct OfferTests {
         #expect(answer.media.map(\.transportProtocol) == [profile, profile])
     }
 
+    @Test func `of a bundle the section that its group names first tells of ICE and DTLS`() throws {
+        let text = String(decoding: OfferFixture.named("obs-32.2.2-ldc0.21.0").body, as: UTF8.self)
+        let start = try #require(text.firstRange(of: "a=setup:")).lowerBound
+        let end = try #require(text.firstRange(of: "m=audio")).lowerBound
+        let edited = String(text[..<start] + text[end...]).replacing("BUNDLE 0 1", with: "BUNDLE 1 0")
+            .replacing("m=audio 9", with: "m=audio 0").replacing("a=mid:0\r\n", with: "a=mid:0\r\na=bundle-only\r\n")
+            .replacing("a=mid:1\r\n", with: "a=mid:1\r\n\(text[start..<end])")
+        let accepted = try AcceptedOffer(negotiating: SessionDescription(parsing: Array(edited.utf8)))
+        let plain = try Self.accepted("obs-32.2.2-ldc0.21.0")
+        #expect(accepted.peer.ufrag == plain.peer.ufrag && accepted.peer.fingerprints == plain.peer.fingerprints)
+        #expect(accepted.peer.iceOptions == plain.peer.iceOptions)
+        let answer = accepted.answer(Self.local)
+        #expect(answer.media.map { !$0.attributes.all(Candidate.self).isEmpty } == [false, true])
+    }
+
     static func accepted(_ name: String) throws -> AcceptedOffer {
         try AcceptedOffer(negotiating: SessionDescription(parsing: OfferFixture.named(name).body))
     }

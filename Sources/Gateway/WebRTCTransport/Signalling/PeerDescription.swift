@@ -9,11 +9,11 @@ public struct PeerDescription: Sendable, Equatable {
     public var fingerprints: [CertificateFingerprint]
     /// `ice2`, `trickle`: the offered options, which the answer repeats.
     public var iceOptions: [String]
-    /// The session-level or first `a=ice-ufrag`; a PATCH with another one is a restart.
+    /// The tagged section's `a=ice-ufrag`, or the session's; a PATCH with another one is a restart.
     public var ufrag: String
     /// The mids of the BUNDLE group; empty for a single section without one.
     public var bundleMids: [String]
-    /// Of the section in which candidates stand.
+    /// Of the section in which candidates stand: the first of the group.
     public var taggedMid: String
     public var allowsMixedExtensions: Bool
 }
@@ -24,10 +24,11 @@ extension PeerDescription {
     public init(negotiating offer: SessionDescription, bundleMids: [String]) throws(Refusal) {
         self.bundleMids = bundleMids
         taggedMid = bundleMids.first ?? offer.media[0].mid ?? ""
-        isDTLSClient = try Self.isDTLSClient(offer)
-        fingerprints = try Self.fingerprints(of: offer)
-        ufrag = try Self.ufrag(of: offer)
-        iceOptions = Self.iceOptions(of: offer)
+        let tagged = Self.section(taggedMid, of: offer)
+        isDTLSClient = try Self.isDTLSClient(offer, tagged)
+        fingerprints = try Self.fingerprints(of: offer, tagged)
+        ufrag = try Self.ufrag(of: offer, tagged)
+        iceOptions = Self.iceOptions(of: offer, tagged)
         allowsMixedExtensions =
             offer.attributes.contains("extmap-allow-mixed")
             || offer.media.allSatisfy { $0.attributes.contains("extmap-allow-mixed") }
@@ -50,21 +51,26 @@ extension PeerDescription {
         return group.mids
     }
 
+    /// The tagged section speaks for the whole bundle; bundle-only ones say nothing of ICE and DTLS (RFC 9143 §7.1.3).
+    private static func section(_ taggedMid: String, of offer: SessionDescription) -> MediaDescription {
+        offer.media.first { $0.mid == taggedMid } ?? offer.media[0]
+    }
+
     /// RFC 8842 §5.2. `actpass` and `active` make us server, `passive`, which RFC 9725 does not expect, client.
-    private static func isDTLSClient(_ offer: SessionDescription) throws(Refusal) -> Bool {
-        switch (offer.media[0].attributes.value(of: "setup") ?? offer.attributes.value(of: "setup")).map(
-            SetupRole.init(rawValue:))
-        {
+    private static func isDTLSClient(_ offer: SessionDescription, _ tagged: MediaDescription) throws(Refusal) -> Bool {
+        switch (tagged.attributes.value(of: "setup") ?? offer.attributes.value(of: "setup")).map(SetupRole.init(rawValue:)) {
         case .actpass, .active, .none: return false
         case .passive: return true
         case .holdconn, .some(nil): throw Refusal(.unsupportedSetup)
         }
     }
 
-    private static func fingerprints(of offer: SessionDescription) throws(Refusal) -> [CertificateFingerprint] {
+    private static func fingerprints(
+        of offer: SessionDescription, _ tagged: MediaDescription
+    ) throws(Refusal) -> [CertificateFingerprint] {
         var found: [Fingerprint]
         do throws(SDPError) {
-            found = try offer.media[0].attributes.strictly(Fingerprint.self)
+            found = try tagged.attributes.strictly(Fingerprint.self)
             if found.isEmpty { found = try offer.attributes.strictly(Fingerprint.self) }
         } catch { throw malformed("An a=fingerprint of the offer is malformed.") }
         let usable = found.filter { CertificateFingerprint.byteCounts[$0.hashFunction] == $0.bytes.count }
@@ -72,17 +78,17 @@ extension PeerDescription {
         return usable.prefix(maximumFingerprints).map { CertificateFingerprint(hash: $0.hashFunction, bytes: $0.bytes) }
     }
 
-    private static func ufrag(of offer: SessionDescription) throws(Refusal) -> String {
-        guard let ufrag = offer.media[0].attributes.value(of: "ice-ufrag") ?? offer.attributes.value(of: "ice-ufrag"),
-            let password = offer.media[0].attributes.value(of: "ice-pwd") ?? offer.attributes.value(of: "ice-pwd"),
+    private static func ufrag(of offer: SessionDescription, _ tagged: MediaDescription) throws(Refusal) -> String {
+        guard let ufrag = tagged.attributes.value(of: "ice-ufrag") ?? offer.attributes.value(of: "ice-ufrag"),
+            let password = tagged.attributes.value(of: "ice-pwd") ?? offer.attributes.value(of: "ice-pwd"),
             (4...256).contains(ufrag.utf8.count), (22...256).contains(password.utf8.count)
         else { throw malformed("The offer has no a=ice-ufrag (4 to 256 characters) or a=ice-pwd (22 to 256 characters).") }
         return ufrag
     }
 
     /// libdatachannel writes `ice2,trickle`, all others separate them by spaces.
-    private static func iceOptions(of offer: SessionDescription) -> [String] {
-        let text = offer.attributes.value(of: "ice-options") ?? offer.media[0].attributes.value(of: "ice-options") ?? ""
+    private static func iceOptions(of offer: SessionDescription, _ tagged: MediaDescription) -> [String] {
+        let text = offer.attributes.value(of: "ice-options") ?? tagged.attributes.value(of: "ice-options") ?? ""
         let offered = text.split(whereSeparator: { $0 == " " || $0 == "," })
         return ["ice2", "trickle"].filter { offered.contains(Substring($0)) }
     }
