@@ -69,9 +69,20 @@ struct ReportTimelineTests {
 
     @Test func `a publisher whose wall clock jumps moves nothing at once`() throws {
         run(seconds: 60, firstReport: 1)
-        timeline.publisherReported(ntp: 0, timestamp: 60_000 * 48 + 123_456, of: .audio)
+        timeline.publisherReported(ntp: 1 << 32, timestamp: 60_000 * 48 + 123_456, of: .audio)
         timeline.observe(60_000 * 48 + 123_456, of: .audio, arrival: start + .milliseconds(60_010))
         #expect(try abs(skew(at: 60).milliseconds) < 2)
+    }
+
+    @Test func `reports of a publisher without a wall clock are none`() throws {
+        let silent = Timeline()
+        for second in 0..<60 as Range<Int64> {
+            let (audio, arrival) = (second * 48_000, start + .seconds(second))
+            for each in [timeline, silent] { each.observe(audio, of: .audio, arrival: arrival) }
+            timeline.publisherReported(ntp: 0, timestamp: audio, of: .audio)
+        }
+        let told = try #require(timeline.timestamp(of: .audio, at: start + .seconds(60)))
+        #expect(told == silent.timestamp(of: .audio, at: start + .seconds(60)))
     }
 
     @Test func `timestamps and reports of any size never trap`() {

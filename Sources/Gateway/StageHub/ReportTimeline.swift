@@ -41,8 +41,10 @@ struct ReportTimeline {
         }
     }
 
-    /// The publisher's sender report: `ntp` is the wall clock of its unwrapped RTP `timestamp`.
+    /// The publisher's sender report: `ntp` is the wall clock of its unwrapped RTP `timestamp`, or 0 where it has none (RFC 3550
+    /// §6.4.1): such a clock would stand still.
     mutating func publisherReported(ntp: UInt64, timestamp: Int64, of track: TrackID) {
+        guard ntp != 0 else { return }
         let fraction = Int64((ntp & 0xFFFF_FFFF) * 1_000_000_000 >> 32)
         let wall = Int64(ntp >> 32) * 1_000_000_000 + fraction
         tracks[index(of: track)].translation = wall &- track.nanoseconds(ofTimestamp: timestamp)
