@@ -16,6 +16,16 @@ struct HTTPResponseTests {
         #expect(text(response, isLast: true) == head + "Connection: close\r\n\r\nv=0")
     }
 
+    @Test func `tell a client of HTTP/1.0 that its connection is kept`() {
+        func fields(_ version: HTTPVersion, isLast: Bool) -> String {
+            let bytes = HTTPResponse(.ok).serialized(answering: .get, to: version, date: nil, isLast: isLast)
+            return String(decoding: bytes, as: UTF8.self).replacing("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n", with: "")
+        }
+        #expect(fields(.http10, isLast: false) == "Connection: keep-alive\r\n\r\n")
+        #expect(fields(.http10, isLast: true) == "Connection: close\r\n\r\n")
+        #expect(fields(.http11, isLast: false) == "\r\n")
+    }
+
     @Test func `say a reason of their own in place of the status's, on one line`() {
         var response = HTTPResponse(.unauthorized)
         response.reason = "SD-1010: The token\r\nhas expired"

@@ -183,7 +183,7 @@ final class HTTPConnection {
         let isLast = isLast(request, response)
         stream.write(
             server.configuration.completed(response)
-                .serialized(answering: request.method, date: server.dateField, isLast: isLast))
+                .serialized(answering: request.method, to: request.version, date: server.dateField, isLast: isLast))
         exchange = nil
         if isLast { return finishAnswered() }
         becameIdle()

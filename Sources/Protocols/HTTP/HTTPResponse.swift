@@ -33,10 +33,14 @@ extension HTTPResponse {
     /// The bytes to send: no body for HEAD, neither body nor Content-Length for 1xx, 204 and 304 (RFC 9110 §8.6).
     /// - Parameters:
     ///   - method: of the request that is answered.
+    ///   - version: of that request. A client of HTTP/1.0 takes a connection for kept only where it is told so (RFC 9112 §C.2.2).
     ///   - date: the `Date` field, `CivilTime.httpDate`.
     ///   - isLast: announces `Connection: close`.
-    public func serialized(answering method: HTTPMethod, date: String?, isLast: Bool) -> [UInt8] {
-        var bytes = head(framing: .whole, date: date, isLast: isLast)
+    public func serialized(
+        answering method: HTTPMethod, to version: HTTPVersion = .http11, date: String?, isLast: Bool
+    ) -> [UInt8] {
+        let connection: String? = isLast ? "close" : version == .http10 ? "keep-alive" : nil
+        var bytes = head(framing: .whole, date: date, connection: connection)
         if method != .head, !status.forbidsBody { bytes += body }
         return bytes
     }
@@ -44,13 +48,13 @@ extension HTTPResponse {
     /// The head of a response whose body follows as it comes: in chunks (`ChunkedBody`), or as it is up to the end of the
     /// connection to clients of HTTP/1.0, which has no chunks (RFC 9112 §6.1).
     public func serializedStreamHead(to version: HTTPVersion, date: String?) -> [UInt8] {
-        head(framing: version == .http10 ? .untilClose : .chunked, date: date, isLast: true)
+        head(framing: version == .http10 ? .untilClose : .chunked, date: date, connection: "close")
     }
 
     /// The interim response that lets a client send its body (RFC 9110 §15.2.1).
     public static let continueBytes = Array("HTTP/1.1 100 Continue\r\n\r\n".utf8)
 
-    private func head(framing: Framing, date: String?, isLast: Bool) -> [UInt8] {
+    private func head(framing: Framing, date: String?, connection: String?) -> [UInt8] {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(256 + body.count)
         bytes += Array("HTTP/1.1 \(status.code) ".utf8)
@@ -63,7 +67,7 @@ extension HTTPResponse {
         case .whole: if !status.forbidsBody { Self.write("Content-Length", String(body.count), into: &bytes) }
         case .untilClose: break
         }
-        if isLast { Self.write("Connection", "close", into: &bytes) }
+        if let connection { Self.write("Connection", connection, into: &bytes) }
         bytes += [0x0D, 0x0A]
         return bytes
     }
