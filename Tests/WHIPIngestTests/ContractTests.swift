@@ -67,7 +67,7 @@ struct ContractTests {
         let isEnded = eventually {
             client.timestamp &+= 3_000
             client.send(payload: SliceBuilder(isIDR: true, type: 7, byteCount: 200).bytes, marker: true)
-            client.pump()
+            client.pump(within: 33)
             return gateway.output["alice"]?.ended != nil
         }
         guard isEnded, case .refused(let refusal)? = gateway.output["alice"]?.ended else {

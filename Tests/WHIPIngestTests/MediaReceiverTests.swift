@@ -111,13 +111,15 @@ struct MediaReceiverTests {
                 let slice = packet(96, ssrc: 7, number: 2 * number + offset, timestamp: UInt32(number) * 90_000, [0x65, 1])
                 feed(receiver, slice, at: Int64(number) * 1_000)
             }
-            shown.append(receiver.lacksParameterSets)
+            shown.append(receiver.lacksParameterSets(at: Self.time(9_000)))
         }
         #expect(shown == [false, false, true])
+        #expect(!receiver.lacksParameterSets(at: Self.time(5_900)), "they may come every few seconds")
+        #expect(receiver.lacksParameterSets(at: Self.time(6_000)))
         var sets: [UInt8] = [24]
         for set in [TestClient.sequenceSet, TestClient.pictureSet] { sets += [0, UInt8(set.count)] + set }
         feed(receiver, packet(96, ssrc: 7, number: 8, timestamp: 360_000, sets), at: 4_000)
-        #expect(!receiver.lacksParameterSets)
+        #expect(!receiver.lacksParameterSets(at: Self.time(9_000)))
     }
 
     @Test func `a retransmission by RTX fills its gap with the original number`() throws {

@@ -7,15 +7,22 @@ struct LayerReception {
     var keyframes = KeyframeRequests()
     private var parameterSets = ParameterSetKeeper()
     private var keyframeTimestamp: Int64?
-    /// Keyframes whose parameter sets nobody knows.
+    /// Keyframes whose parameter sets nobody knows, and when the first of them came.
     private var undecodableKeyframes = 0
+    private var undecodableSince = MonotonicTime.zero
 
     /// The format that the latest parameter sets describe; nil while one of them is missing.
     var format: TrackFormat? { parameterSets.format }
     /// A decoder can start at an IDR picture.
     var isDecodable: Bool { parameterSets.isComplete }
-    /// One or two may have lost theirs on the way.
-    var lacksParameterSets: Bool { undecodableKeyframes > 2 && !isDecodable }
+
+    /// One or two keyframes may have lost theirs on the way, more of them where they follow each other at once.
+    func lacksParameterSets(at now: MonotonicTime) -> Bool {
+        undecodableKeyframes > 2 && !isDecodable && now - undecodableSince >= Self.parameterSetPatience
+    }
+
+    /// Two of the contract's keyframe intervals and more; some encoders send their sets every few seconds, whatever their keyframes.
+    private static let parameterSetPatience = Duration.seconds(5)
 
     /// Finds the first packet of an IDR access unit; keeps its parameter sets.
     /// - Parameter follows: whether the packet before this one has come, which may hold the unit's parameter sets.
@@ -29,9 +36,14 @@ struct LayerReception {
         }
         guard inspection.startsKeyframe, keyframeTimestamp != received.packet.timestamp else { return }
         keyframeTimestamp = received.packet.timestamp
-        if !isDecodable { undecodableKeyframes += 1 }
+        if !isDecodable { noteUndecodable(at: now) }
         // Whoever begins here without the sets decodes nothing until the next one.
         received.startsKeyframe = unsafe inspection.sequenceSet != nil || follows
+    }
+
+    private mutating func noteUndecodable(at now: MonotonicTime) {
+        if undecodableKeyframes == 0 { undecodableSince = now }
+        undecodableKeyframes += 1
     }
 }
 
@@ -40,7 +52,9 @@ extension [LayerReception] {
     var hearRequests: Bool { !allSatisfy(\.keyframes.isDeaf) }
 
     /// Nobody can decode any, and no contract has judged it.
-    var lackParameterSets: Bool { contains(where: \.lacksParameterSets) && !contains(where: \.isDecodable) }
+    func lackParameterSets(at now: MonotonicTime) -> Bool {
+        contains { $0.lacksParameterSets(at: now) } && !contains(where: \.isDecodable)
+    }
 
     /// Their keyframes come in the encoder's own time alone.
     var ignoreRequests: Bool {

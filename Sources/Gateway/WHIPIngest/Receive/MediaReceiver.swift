@@ -65,7 +65,7 @@ final class MediaReceiver {
     // Asked ten times a second, of its parts: a getter of `reception` itself is given a copy of all of it.
     var canRequestKeyframe: Bool { reception.hasKeyframeRequests && reception.layers.hearRequests }
     var ignoresKeyframeRequests: Bool { !reception.hasKeyframeRequests || reception.layers.ignoreRequests }
-    var lacksParameterSets: Bool { reception.layers.lackParameterSets }
+    func lacksParameterSets(at now: MonotonicTime) -> Bool { reception.layers.lackParameterSets(at: now) }
     func wantKeyframe(of track: TrackID) { reception.wantKeyframe(of: track) }
     func limitBitrate(_ bitsPerSecond: Int?) { feedbackWriter.limitBitrate(bitsPerSecond) }
     func takeNews() -> PacketNews { reception.takeNews() }

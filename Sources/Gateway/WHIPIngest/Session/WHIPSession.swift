@@ -146,7 +146,7 @@ final class WHIPSession: TransportSession {
     func tick(at now: MonotonicTime, isSlow: Bool) {
         guard publication != nil else { return }
         if isSlow, let refusal = inspector?.timePassed(now) { return end(.refused(refusal)) }
-        if isSlow, receiver.lacksParameterSets { return end(.refused(Self.missingParameterSets)) }
+        if isSlow, receiver.lacksParameterSets(at: now) { return end(.refused(Self.missingParameterSets)) }
         if isSlow, now - lastFigures >= .seconds(1) {
             lastFigures = now
             noteFigures()
