@@ -61,28 +61,19 @@ public final class EventStreamHub {
         guard !subscriber.isReading else { return subscriber.hasNews = true }
         (subscriber.isReading, subscriber.hasNews) = (true, false)
         let (after, isPlaced) = (subscriber.sequence, subscriber.isPlaced)
-        client.read { reader -> [ParticipantEvent]? in
-            guard after >= 0, try isPlaced || after <= reader.lastSequence() else { return nil }
-            return try reader.events(after: after, limit: Self.pageLength)
-        } then: { [weak self] answer in
-            subscriber.isReading = false
-            guard let self, let found = answer else { return }
-            guard let events = found else { return startAtEnd(subscriber) }
-            subscriber.isPlaced = true
-            deliver(events, to: subscriber)
-        }
-    }
-
-    private func startAtEnd(_ subscriber: Subscriber) {
-        subscriber.isReading = true
-        client.read {
-            try $0.lastSequence()
-        } then: { [weak self] last in
+        // One read: what happens between two would be behind a place that the second finds.
+        client.read { reader -> (place: Int64, events: [ParticipantEvent]) in
+            if !isPlaced {
+                let last = try reader.lastSequence()
+                guard after >= 0, after <= last else { return (last, []) }
+            }
+            return (after, try reader.events(after: after, limit: Self.pageLength))
+        } then: { [weak self] found in
             subscriber.isReading = false
             // While the store is away the next event asks again: who began at 0 would be told all that ever happened.
-            guard let self, let last else { return }
-            subscriber.sequence = last
-            advance(subscriber)
+            guard let self, let found else { return }
+            (subscriber.sequence, subscriber.isPlaced) = (found.place, true)
+            deliver(found.events, to: subscriber)
         }
     }
 
