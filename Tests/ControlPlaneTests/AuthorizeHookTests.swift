@@ -74,6 +74,8 @@ struct AuthorizeHookTests {
     @Test
     func `more questions than are asked at once wait their turn`() throws {
         let loop = try EventLoop()
+        var settings = settings
+        settings.timeout = .seconds(60)
         let authorizer = HookedAuthorizer(behind: Everybody())
         var open: [(AuthorizeHook.Answer?) -> Void] = []
         let hook = try AuthorizeHook(loop: loop, settings: settings, answering: authorizer) { _, done in open.append(done) }
@@ -97,6 +99,31 @@ struct AuthorizeHookTests {
             }, within: .seconds(60))
         #expect(areAllGranted)
         #expect(most == AuthorizeHook.maximumAsked)
+        withExtendedLifetime(hook) {}
+    }
+
+    /// Else a slow service is asked about those alone that have given up, and nobody comes in any more.
+    @Test
+    func `who waits for longer than encoders do is not asked about`() throws {
+        let loop = try EventLoop()
+        let authorizer = HookedAuthorizer(behind: Everybody())
+        var settings = settings
+        settings.timeout = .milliseconds(20)
+        var open: [(AuthorizeHook.Answer?) -> Void] = []
+        let hook = try AuthorizeHook(loop: loop, settings: settings, answering: authorizer) { _, done in open.append(done) }
+        let request = PublishRequest(
+            credential: .streamKey(Secret("k")), ingestProtocol: .rtmps, source: SocketAddress(.loopback, port: 1), userAgent: "")
+        let refusals = Lock<[RefusalCode]>([])
+        for _ in 0...AuthorizeHook.maximumAsked {
+            authorizer.authorize(request) { result in
+                if case .failure(let refusal) = result { refusals.withLock { $0.append(refusal.code) } }
+            }
+        }
+        #expect(loop.run(until: { open.count == AuthorizeHook.maximumAsked }, within: .seconds(20)))
+        _ = loop.run(until: { false }, within: .milliseconds(100))
+        open.removeFirst()(AuthorizeHook.Answer(status: 204, body: []))
+        #expect(refusals.withLock { $0 } == [.overloaded])
+        #expect(open.count == AuthorizeHook.maximumAsked - 1)
         withExtendedLifetime(hook) {}
     }
 

@@ -23,7 +23,7 @@ public final class AuthorizeHook {
     static let maximumKept = 10_000
     /// Questions under way at once, half of what our client takes: it would refuse further ones, which is no failure of the service's.
     static let maximumAsked = HTTPClient.maximumRequests / 2
-    /// Further ones that wait their turn; beyond it encoders are refused.
+    /// Further ones that wait their turn, for twice the service's time; beyond it encoders are refused.
     static let maximumWaiting = 10_000
 
     private struct Verdict {
@@ -38,7 +38,8 @@ public final class AuthorizeHook {
     private var kept: FadingTable<String, Verdict>?
     private var mailbox: Mailbox<HookedAuthorizer.Question>?
     private var asked = 0
-    private var waiting: [HookedAuthorizer.Question] = []
+    /// The oldest first.
+    private var waiting: ArraySlice<(question: HookedAuthorizer.Question, since: MonotonicTime)> = []
 
     /// - Throws: when the system gives no more descriptors.
     public convenience init(loop: EventLoop, settings: AuthorizeSettings, answering authorizer: HookedAuthorizer)
@@ -70,14 +71,26 @@ public final class AuthorizeHook {
             guard let self else { return question.reply(.failure(Refusal(.draining))) }
             asked -= 1
             conclude(question, response, key)
-            while asked < Self.maximumAsked, !waiting.isEmpty { decide(waiting.removeFirst()) }
+            goOn()
         }
     }
 
     private func putOff(_ question: HookedAuthorizer.Question) {
-        guard waiting.count < Self.maximumWaiting else { return question.reply(.failure(Refusal(.overloaded))) }
-        waiting.append(question)
+        guard waiting.count < Self.maximumWaiting else { return turnAway(question) }
+        waiting.append((question, loop.now))
     }
+
+    /// Who has waited for long is not asked about: its encoder gives up and comes anew, and a service that is slower than they
+    /// come would be asked about those alone that have left.
+    private func goOn() {
+        let longestWait = settings.timeout + settings.timeout
+        while asked < Self.maximumAsked, let next = waiting.popFirst() {
+            if loop.now - next.since < longestWait { decide(next.question) } else { turnAway(next.question) }
+        }
+        if waiting.isEmpty { waiting = [] }  // a slice keeps what was taken from it
+    }
+
+    private func turnAway(_ question: HookedAuthorizer.Question) { question.reply(.failure(Refusal(.overloaded))) }
 
     private func conclude(_ question: HookedAuthorizer.Question, _ response: Answer?, _ key: String) {
         guard let response, let decision = Self.decision(response) else {
