@@ -35,19 +35,9 @@ struct MediaFeedTests {
         return block
     }
 
-    /// The numbers of what waits; the blocks are given back.
-    func drained() -> [Int64] {
-        var numbers: [Int64] = []
-        feed.drain {
-            numbers += $0.packets.map(\.sequenceNumber)
-            $0.giveBack()
-        }
-        return numbers
-    }
-
     @Test mutating func `blocks come out in order and go back to the pool`() throws {
         for number in 0..<5 { #expect(writer.push(try block(Int64(number))) == .handedOver) }
-        #expect(drained() == [0, 1, 2, 3, 4])
+        #expect(feed.drained() == [0, 1, 2, 3, 4])
         let again = pool.take()
         #expect(again?.isFree == true)
     }
@@ -60,13 +50,13 @@ struct MediaFeedTests {
         #expect(writer.push(try block(1, at: start + .milliseconds(400))) == .handedOver)
         #expect(writer.push(try block(2, at: start + .milliseconds(501))) == .fellBehind)
         #expect(writer.push(try block(3, isKeyframe: true, at: start + .milliseconds(510))) == .skipped, "it has not caught up")
-        #expect(drained() == [0, 1])
+        #expect(feed.drained() == [0, 1])
         #expect(writer.push(try block(4, at: start + .milliseconds(520))) == .awaitsKeyframe)
         #expect(
             writer.push(try block(70, of: .audio, at: start + .milliseconds(525))) == .handedOver, "who sends no video is heard")
         #expect(writer.push(try block(5, isKeyframe: true, at: start + .milliseconds(530))) == .handedOver)
         #expect(writer.push(try block(6, at: start + .milliseconds(540))) == .handedOver)
-        #expect(drained() == [70, 5, 6])
+        #expect(feed.drained() == [70, 5, 6])
         #expect(feed.skippedCount == 2)
     }
 
@@ -76,7 +66,7 @@ struct MediaFeedTests {
         let further = pool.take()
         #expect(further == nil, "the pool is as large as the feed")
         writer.fallBehind()
-        #expect(drained().count == MediaFeed.capacity)
+        #expect(feed.drained().count == MediaFeed.capacity)
         #expect(writer.push(try block(1)) == .awaitsKeyframe)
         #expect(writer.push(try block(2, isKeyframe: true)) == .handedOver)
     }
@@ -166,7 +156,7 @@ struct MediaFeedTests {
         #expect(writer.push(try block(1, of: top, isKeyframe: true)) == .handedOver)
         #expect(writer.push(try block(2)) == .awaitsKeyframe)
         #expect(writer.push(try block(3, of: top)) == .handedOver)
-        #expect(drained() == [1, 3] && feed.skippedCount == 1, "whoever gets the top layer goes on")
+        #expect(feed.drained() == [1, 3] && feed.skippedCount == 1, "whoever gets the top layer goes on")
     }
 
     /// As a store of before 2026-11 found them, whose every miss looked at all it had.
@@ -221,5 +211,17 @@ struct MediaFeedTests {
             for _ in 0..<100 { budget.sent(at: clock.now) }
             #expect(Self.sentAgain(of: 200, &budget, carried: carried, at: clock.now) == most)
         }
+    }
+}
+
+extension MediaFeed {
+    /// The numbers of what waits; the blocks are given back.
+    func drained() -> [Int64] {
+        var numbers: [Int64] = []
+        drain {
+            numbers += $0.packets.map(\.sequenceNumber)
+            $0.giveBack()
+        }
+        return numbers
     }
 }

@@ -182,26 +182,18 @@ struct PublisherTapTests {
     /// Its viewers begin with the keyframe that waited for them, and do not hear that what came behind it was left out.
     @Test func `for a reader that lagged past a keyframe another one is asked for`() {
         let feed = feed(.video)
-        func drained() -> [Int64] {
-            var numbers: [Int64] = []
-            feed.drain {
-                numbers += $0.packets.map(\.sequenceNumber)
-                $0.giveBack()
-            }
-            return numbers
-        }
         forward(1)
         forward(1, isKeyframe: true, from: 1)
         clock.advance(by: .milliseconds(501))
         forward(1, from: 2)
         #expect(source.requests == [.video])
         forward(1, isKeyframe: true, from: 3)
-        #expect(drained() == [0, 1], "the keyframe came while it lagged")
+        #expect(feed.drained() == [0, 1], "the keyframe came while it lagged")
         clock.advance(by: .milliseconds(501))
         forward(1, from: 4)
         #expect(source.requests == [.video, .video])
         forward(1, isKeyframe: true, from: 5)
-        #expect(drained() == [5])
+        #expect(feed.drained() == [5])
     }
 
     @Test func `a publication that ended is found no longer, unless another took its place`() {
