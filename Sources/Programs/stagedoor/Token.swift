@@ -57,8 +57,12 @@ extension Token {
                 request.attributes[parts[0]] = parts[1]
             }
             let endpoints = StageEndpoints(events: eventsURL, whip: whipURL, rtmp: "", rtmps: "")
-            let minted = try authority.mint(request, stageARN: stage, endpoints: endpoints, now: EventLoop.wallNow())
-            print(minted.token.revealText())
+            let now = EventLoop.wallNow()
+            let token = try authority.mint(request, stageARN: stage, endpoints: endpoints, now: now).token
+            // A token that every gateway refuses is refused here, in the words of a gateway.
+            let faults = TokenInspection(token, now: now).faults
+            guard faults.isEmpty else { throw ValidationError(faults.joined(separator: " ")) }
+            print(token.revealText())
         }
     }
 

@@ -134,7 +134,7 @@ struct TextRule: Sendable {
     static let any = TextRule(length: 0...Int.max)
 
     static func arn(_ kind: ResourceName.Kind) -> TextRule {
-        TextRule(length: 1...128) { isARN($0) { $0 == kind.rawValue } }
+        TextRule(length: 1...128) { ResourceName.kind(ofARN: $0).map { $0 == kind.rawValue } ?? false }
     }
     /// `""` or a stage's ARN.
     static let stageARNOrEmpty = TextRule(length: 0...128) { $0.isEmpty || arn(.stage).matches($0) }
@@ -146,7 +146,8 @@ struct TextRule: Sendable {
     }
     /// The model's own pattern allows one letter before the slash, which no ARN has.
     static let resourceARN = TextRule(length: 1...128) { text in
-        isARN(text) { kind in !kind.isEmpty && kind.utf8.allSatisfy { isLower($0) || $0 == 0x2D } }
+        guard let kind = ResourceName.kind(ofARN: text) else { return false }
+        return !kind.isEmpty && kind.utf8.allSatisfy { isLower($0) || $0 == 0x2D }
     }
 
     /// One of an enumeration's values, sent in any case, as IVS takes them.
@@ -157,17 +158,6 @@ struct TextRule: Sendable {
     }
 
     func accepts(_ text: String) -> Bool { length.contains(text.unicodeScalars.count) && matches(text) }
-
-    /// `arn:aws:ivs:[a-z0-9-]+:[0-9]+:<kind>/[a-zA-Z0-9-]+`
-    private static func isARN(_ text: String, _ isKind: (Substring) -> Bool) -> Bool {
-        let parts = text.split(separator: ":", omittingEmptySubsequences: false)
-        guard parts.count == 6, parts[0] == "arn", parts[1] == "aws", parts[2] == "ivs" else { return false }
-        let resource = parts[5].split(separator: "/", omittingEmptySubsequences: false)
-        guard resource.count == 2, isKind(resource[0]) else { return false }
-        return !parts[3].isEmpty && parts[3].utf8.allSatisfy { isLower($0) || isDigit($0) || $0 == 0x2D }
-            && !parts[4].isEmpty && parts[4].utf8.allSatisfy(isDigit)
-            && !resource[1].isEmpty && resource[1].utf8.allSatisfy { isAlphanumeric($0) || $0 == 0x2D }
-    }
 
     private static func isDigit(_ byte: UInt8) -> Bool { (0x30...0x39).contains(byte) }
     private static func isLower(_ byte: UInt8) -> Bool { (0x61...0x7A).contains(byte) }

@@ -54,6 +54,22 @@ public struct ResourceName: Equatable, Sendable {
     public static func identifier(inARN arn: String) -> String {
         arn.lastIndex(of: "/").map { String(arn[arn.index(after: $0)...]) } ?? arn
     }
+
+    /// The kind in `arn:aws:ivs:[a-z0-9-]+:[0-9]+:<kind>/[a-zA-Z0-9-]+`; nil when a text has not that form.
+    public static func kind(ofARN arn: String) -> Substring? {
+        let parts = arn.split(separator: ":", omittingEmptySubsequences: false)
+        guard parts.count == 6, parts[0] == "arn", parts[1] == "aws", parts[2] == "ivs" else { return nil }
+        let resource = parts[5].split(separator: "/", omittingEmptySubsequences: false)
+        guard resource.count == 2, !parts[3].isEmpty, !parts[4].isEmpty, !resource[1].isEmpty else { return nil }
+        let isNamed =
+            parts[3].utf8.allSatisfy { isLower($0) || isDigit($0) || $0 == 0x2D } && parts[4].utf8.allSatisfy(isDigit)
+            && resource[1].utf8.allSatisfy { isLower($0) || isUpper($0) || isDigit($0) || $0 == 0x2D }
+        return isNamed ? resource[0] : nil
+    }
+
+    private static func isDigit(_ byte: UInt8) -> Bool { (0x30...0x39).contains(byte) }
+    private static func isLower(_ byte: UInt8) -> Bool { (0x61...0x7A).contains(byte) }
+    private static func isUpper(_ byte: UInt8) -> Bool { (0x41...0x5A).contains(byte) }
 }
 
 /// SHA-256 of a stream key or token: what tables, caches and logs hold in place of the credential.

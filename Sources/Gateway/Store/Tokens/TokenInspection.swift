@@ -3,9 +3,9 @@ import OpenSSL
 import Refusals
 public import Wire
 
-/// What a token says and what is wrong with it, found offline: for `stagedoor token inspect`.
+/// What a token says and what is wrong with it, found offline: for `stagedoor token`.
 public struct TokenInspection: Sendable {
-    /// One line for each fact, as `name: value`.
+    /// One line for each fact, as `name: value`. What a terminal would not show as it stands is escaped: the token is a stranger's.
     public private(set) var lines: [String] = []
     /// In words; empty when a gateway that knows the key would take the token.
     public private(set) var faults: [String] = []
@@ -15,11 +15,18 @@ public struct TokenInspection: Sendable {
         do {
             let compact = try CompactToken(parsing: token.reveal())
             lines.append("kid: \(compact.keyID)")
+            // What a gateway looks up by these names it can only have under a name of this form.
+            if !Self.names(.publicKey, compact.keyID) { faults.append(TokenRules.unknownKey.sentence) }
             if let publicKey { verify(compact, publicKey) }
             describe(try ParticipantClaims(parsing: compact.payload), now: now)
         } catch {
             faults.append(error.refusal.sentence)
         }
+        lines = lines.map(\.visible)
+    }
+
+    private static func names(_ kind: ResourceName.Kind, _ arn: String) -> Bool {
+        ResourceName.kind(ofARN: arn).map { $0 == kind.rawValue } ?? false
     }
 
     private mutating func verify(_ token: CompactToken, _ pem: [UInt8]) {
@@ -39,6 +46,7 @@ public struct TokenInspection: Sendable {
         ]
         if !claims.userID.isEmpty { lines.append("user: \(claims.userID)") }
         lines += claims.attributes.sorted { $0.key < $1.key }.map { "attribute \($0.key): \($0.value)" }
+        if !Self.names(.stage, claims.stageARN) { faults.append(RefusalCode.stageDeleted.sentence) }
         switch claims.validity(at: now.secondsSince1970) {
         case .valid: break
         case .expired: faults.append("The token has expired.")
@@ -47,4 +55,17 @@ public struct TokenInspection: Sendable {
     }
 
     private static func time(_ seconds: Int64) -> String { CivilTime(WallTime(secondsSince1970: seconds)).rfc3339 }
+}
+
+extension String {
+    /// Control characters move a terminal's cursor and colour its text, format characters turn the direction of a line.
+    fileprivate var visible: String {
+        unicodeScalars.reduce(into: "") { text, scalar in
+            switch scalar.properties.generalCategory {
+            case .control, .format, .lineSeparator, .paragraphSeparator:
+                text += "\\u{\(String(scalar.value, radix: 16, uppercase: true))}"
+            default: text.unicodeScalars.append(scalar)
+            }
+        }
+    }
 }

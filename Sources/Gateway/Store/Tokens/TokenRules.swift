@@ -14,12 +14,12 @@ public struct TokenRules: Sendable {
         (self.endpoints, self.settings, authorityKeyID) = (endpoints, settings, authority.keyID)
     }
 
+    static let unknownKey = Refusal(
+        .tokenRejected, sentence: "The token's key (kid) is unknown here: import its public key, or mint again.")
+
     /// What is asked before the signature is looked at, and again at every later use.
     func check(_ claims: ParticipantClaims, keyID: String, in state: StoreState, at now: WallTime) -> Refusal? {
-        guard keyID == authorityKeyID || state.publicKeys[keyID] != nil else {
-            return Refusal(
-                .tokenRejected, sentence: "The token's key (kid) is unknown here: import its public key, or mint again.")
-        }
+        guard keyID == authorityKeyID || state.publicKeys[keyID] != nil else { return Self.unknownKey }
         guard state.stages[claims.stageARN] != nil else { return Refusal(.stageDeleted) }
         switch claims.validity(at: now.secondsSince1970) {
         case .valid: break
