@@ -35,9 +35,10 @@ private final class Site {
             watched: WatchedKey(stageID: "s", participantID: "alice"), offer: offer, sources: SubscriberOfferTests.sources,
             layer: .init(), context: context)
         context.entries[entry.transport.id] = entry
-        let configuration = HTTPServerConfiguration(
+        var configuration = HTTPServerConfiguration(
             requestTimeout: .seconds(10), idleTimeout: .seconds(60), maximumBodyLength: 64 << 10, maximumConnections: 100,
             maximumConnectionsPerAddress: 100)
+        configuration.trustedProxies = [IPNetwork("127.0.0.0/8")!]
         for _ in 0..<2 {
             let endpoint = try WHEPEndpoint(loop: loop, context: context)
             let server = HTTPServer(loop: loop, configuration: configuration) { request, exchange in
@@ -52,10 +53,11 @@ private final class Site {
     deinit { loop.letGo() }
 
     func ask(
-        _ method: String, _ path: String, body: String = "", token: String? = "good", worker: Int = 0
+        _ method: String, _ path: String, body: String = "", token: String? = "good", fields: String = "", worker: Int = 0
     ) throws -> HTTPTestClient {
         try HTTPTestClient(
-            loop: loop, to: addresses[worker], "\(method) /whep/sessions/\(entry.transport.id)\(path)", token: token, body: body)
+            loop: loop, to: addresses[worker], "\(method) /whep/sessions/\(entry.transport.id)\(path)", token: token,
+            fields: fields, body: body)
     }
 
     func answer(_ method: String, _ path: String, body: String = "", token: String? = "good") throws -> String {
@@ -141,6 +143,14 @@ struct LayerChoiceTests {
         #expect(media["layers"]?.array?.first?["bitrate"]?.integer == 1_700_000)
         #expect(media["current"]?.string == "low" && media["chosen"]?.string == "low" && media["reason"]?.string == "initial")
         #expect(media["wish"]?.string == "automatic")
+    }
+
+    @Test func `paths that are answered have what a proxy took off`() throws {
+        let made = try site.ask("POST", "/events", body: #"["layers"]"#, fields: "X-Forwarded-Prefix: /ingest\r\n")
+        #expect(site.wait { made.isClosed })
+        let location = "/ingest/whep/sessions/\(site.entry.transport.id)"
+        #expect(made.text.contains("Location: \(location)/events/layers\r\n"))
+        #expect(WHEPResource.links(ofSession: location).allSatisfy { $0.hasPrefix("<\(location)/") })
     }
 
     @Test func `a stream tells what it was asked for, at once and when it changes, and ends with the session`() throws {

@@ -67,7 +67,10 @@ final class HTTPTestClient {
     private(set) var text = ""
     private(set) var isClosed = false
 
-    init(loop: EventLoop, to address: SocketAddress, _ line: String, token: String? = nil, body: String = "") throws {
+    /// - Parameter fields: further header lines, each with its end.
+    init(
+        loop: EventLoop, to address: SocketAddress, _ line: String, token: String? = nil, fields: String = "", body: String = ""
+    ) throws {
         stream = try TCPStream(loop: loop, connectingTo: address)
         let authorization = token.map { "Authorization: Bearer \($0)\r\n" } ?? ""
         let length = body.isEmpty ? "" : "Content-Length: \(body.utf8.count)\r\n"
@@ -76,7 +79,8 @@ final class HTTPTestClient {
             return bytes.count
         }
         stream.onClosed = { [unowned self] _ in isClosed = true }
-        stream.write(Array("\(line) HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\(authorization)\(length)\r\n\(body)".utf8))
+        stream.write(
+            Array("\(line) HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\(authorization)\(fields)\(length)\r\n\(body)".utf8))
     }
 
     func close() { stream.close() }
@@ -107,6 +111,13 @@ struct WatchEndpointTests {
         let answer = try answer("GET /watch/s")
         #expect(answer.contains("default-src 'none'") && !answer.contains("unsafe"))
         #expect(!answer.contains("http://") && !answer.contains("https://") && !answer.contains("style="))
+    }
+
+    /// A proxy may have put a path before ours.
+    @Test(arguments: ["GET /watch/s", "GET /watch/assets/watch.js", "GET /watch/assets/viewer.js"])
+    func `the page asks for nothing by a path from the root`(_ line: String) throws {
+        let answer = try answer(line)
+        #expect(!answer.contains(/["'`]\/(watch|whep)/))
     }
 
     @Test(arguments: [

@@ -40,15 +40,19 @@ struct HTTPServerFeatureTests {
     }
 
     @Test func `X-Forwarded-For does so too, and only from trusted networks`() throws {
-        let forwarded = "GET / HTTP/1.1\r\nX-Forwarded-For: 1.1.1.1, 203.0.113.9\r\nX-Forwarded-Proto: https\r\n\(Self.close)\r\n"
+        let forwarded =
+            "GET / HTTP/1.1\r\nX-Forwarded-For: 1.1.1.1, 203.0.113.9\r\nX-Forwarded-Proto: https\r\n"
+            + "X-Forwarded-Prefix: /ingest\r\n\(Self.close)\r\n"
         let trusting = try proxied()
         #expect(try trusting.exchange(forwarded).hasPrefix("HTTP/1.1 200"))
         #expect(trusting.requests.first?.source.ip == IPAddress("203.0.113.9"))
         #expect(trusting.requests.first?.isSecure == true)
+        #expect(trusting.requests.first?.pathPrefix == "/ingest")
         let other = try ServerUnderTest()
         _ = try other.exchange(forwarded)
         #expect(other.requests.first?.source.ip == .loopback)
         #expect(other.requests.first?.isSecure == false)
+        #expect(other.requests.first?.pathPrefix.isEmpty == true)
     }
 
     @Test func `the real address's share counts behind a balancer`() throws {

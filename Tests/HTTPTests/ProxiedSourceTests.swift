@@ -76,4 +76,25 @@ struct ForwardedSourceTests {
         #expect(ForwardedSource(peer: inside, isSecure: false, headers: headers, trusted: Self.trusted).isSecure)
         #expect(!ForwardedSource(peer: outside, isSecure: false, headers: headers, trusted: Self.trusted).isSecure)
     }
+
+    private static let longest = "/" + String(repeating: "a", count: 255)
+
+    /// The fields of the proxies, and what stands before every path that an answer names.
+    static let prefixes: [([String], String)] = [
+        ([], ""), (["/ingest"], "/ingest"), (["/a/b-c_d.e~1/"], "/a/b-c_d.e~1"), (["/outer", "/inner"], "/outer/inner"),
+        (["/outer, /inner"], "/outer/inner"), (["/"], ""), ([longest], longest),
+        ([longest + "a"], ""), (["ingest"], ""), (["/a", "b"], ""), (["//evil.example"], ""),
+        (["/a//b"], ""), (["/a/../b"], ""), (["/."], ""), (["/a b"], ""), (["/a%2e"], ""), (["/a\\b"], ""), (["/a?b"], ""),
+        (["/ä"], ""), (["https://evil.example"], ""), (["/a>; rel=\"x\""], ""),
+    ]
+
+    @Test(arguments: prefixes)
+    func `a prefix of the path is believed when it is a path`(_ fields: [String], _ prefix: String) {
+        var headers = HTTPHeaders()
+        for field in fields { headers.add("X-Forwarded-Prefix", field) }
+        let (inside, outside) = (SocketAddress(.v4(0x0A00_0001), port: 1), SocketAddress(.v4(0xCB00_7101), port: 1))
+        let trusting = ForwardedSource(peer: inside, isSecure: false, headers: headers, trusted: Self.trusted)
+        #expect(trusting.pathPrefix == prefix)
+        #expect(ForwardedSource(peer: outside, isSecure: false, headers: headers, trusted: Self.trusted).pathPrefix.isEmpty)
+    }
 }

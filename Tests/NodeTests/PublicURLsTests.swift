@@ -30,6 +30,15 @@ struct PublicURLsTests {
         #expect(urls["events"] == nil, "nothing is served there")
     }
 
+    @Test(arguments: [
+        ("https://h/ingest/whip", "https://h/ingest/publish"), ("https://h/a/b/whip", "https://h/a/b/publish"),
+        ("https://h/", "https://h/publish"), ("https://h", "https://h/publish"), ("https://h/own-name", "https://h/publish"),
+    ])
+    func `with the path that a proxy puts before it`(_ whip: String, _ publish: String) {
+        let endpoints = StageEndpoints(events: "", whip: whip, rtmp: "", rtmps: "")
+        #expect(PublicURLs(endpoints, Self.configuration, hasMedia: true).json["publish"]?.string == publish)
+    }
+
     @Test
     func `what is off is absent`() {
         let none = PublicURLs(Self.endpoints, Self.configuration, hasMedia: false).json

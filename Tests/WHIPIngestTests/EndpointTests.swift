@@ -30,6 +30,17 @@ struct EndpointTests {
         #expect(try SessionDescription(parsing: response.body, endings: .crlf).media.count == 2)
     }
 
+    @Test func `Location has what a proxy took off the path`() throws {
+        let gateway = try TestGateway()
+        defer { gateway.stop() }
+        let headers: HTTPHeaders = ["Content-Type": "application/sdp", "Authorization": "Bearer alice"]
+        let created = gateway.request(.post, "/whip", headers: headers, body: Array(Self.offer.utf8), behind: "/ingest")
+        let location = try #require(created.headers["Location"])
+        #expect(location.hasPrefix("/ingest/whip/sessions/n1-0-"))
+        let path = String(location.dropFirst("/ingest".count))
+        #expect(gateway.request(.delete, path, headers: ["Authorization": "Bearer alice"], behind: "/ingest").status == .ok)
+    }
+
     @Test func `POST to the root is the same endpoint`() throws {
         let gateway = try TestGateway()
         defer { gateway.stop() }

@@ -148,6 +148,7 @@ final class HTTPConnection {
                 peer: stream.remoteAddress, isSecure: stream.isTLS, headers: request.headers,
                 trusted: server.configuration.trustedProxies)
             (request.source, request.isSecure) = (forwarded.source, forwarded.isSecure)
+            request.pathPrefix = forwarded.pathPrefix
             deadline.enter(.answering, for: server.configuration.answerTimeout)
             self.request = request
             let exchange = HTTPExchange(connection: self)

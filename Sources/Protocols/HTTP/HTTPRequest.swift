@@ -22,6 +22,8 @@ public struct HTTPRequest: Equatable, Sendable {
     public var source: SocketAddress
     /// Whether the client spoke TLS, to us or to a trusted proxy.
     public var isSecure = false
+    /// What trusted proxies took off the path; stands before every path that an answer names. Empty, or as `/ingest`.
+    public var pathPrefix = ""
 
     /// A request as the parser makes it; `authority` is the target's, or else the Host field's.
     public init(

@@ -84,6 +84,11 @@ public struct ForwardedSource: Equatable, Sendable {
     public var source: SocketAddress
     /// The client spoke TLS, to us or to the proxy.
     public var isSecure: Bool
+    /// What proxies took off the path that the client asked for, from X-Forwarded-Prefix: `/ingest`; empty where nothing.
+    public var pathPrefix = ""
+
+    /// Bytes of a prefix that is believed, at most.
+    static let maximumPrefixLength = 256
 
     /// Reads X-Forwarded-For from its right end: each trusted proxy wrote the address it saw, so the first address that is no trusted
     /// proxy is the client. What stands left of it, or is malformed, anybody may have invented.
@@ -96,6 +101,24 @@ public struct ForwardedSource: Equatable, Sendable {
             if !trusted.contains(where: { $0.contains(address.ip) }) { break }
         }
         if let scheme = headers.list(of: "X-Forwarded-Proto").last { self.isSecure = HTTPHeaders.areEqual(scheme, "https") }
+        pathPrefix = Self.prefix(of: headers.list(of: "X-Forwarded-Prefix"))
+    }
+
+    /// Each proxy adds what it took off, the outermost first. Nothing of it is believed where a part is no path: `//HOST` would
+    /// send clients to another host.
+    private static func prefix(of parts: [String]) -> String {
+        let paths = parts.map { $0.hasSuffix("/") ? $0.dropLast() : $0[...] }
+        let prefix: String = paths.joined()
+        return prefix.utf8.count <= maximumPrefixLength && paths.allSatisfy(isPath) ? prefix : ""
+    }
+
+    /// Empty, or segments that mean themselves: no `.` and `..`, and nothing that would have to be escaped.
+    private static func isPath(_ text: Substring) -> Bool {
+        guard !text.isEmpty else { return true }
+        guard text.hasPrefix("/") else { return false }
+        return text.dropFirst().split(separator: "/", omittingEmptySubsequences: false).allSatisfy { segment in
+            !segment.isEmpty && segment != "." && segment != ".." && segment.utf8.allSatisfy(\.isUnreserved)
+        }
     }
 
     /// Proxies write the bare address, some with a port, some IPv6 in brackets.

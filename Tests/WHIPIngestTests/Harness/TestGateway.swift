@@ -107,12 +107,12 @@ final class TestGateway: Sendable {
     /// Sends a request to a worker's endpoint and waits for its answer.
     func request(
         _ method: HTTPMethod, _ path: String, headers: HTTPHeaders = [:], body: [UInt8] = [],
-        from source: String = "192.0.2.1:1000",
-        worker: Int = 0
+        from source: String = "192.0.2.1:1000", behind prefix: String = "", worker: Int = 0
     ) -> HTTPResponse {
         guard let target = HTTPRequestTarget(path) else { preconditionFailure("a test's path") }
-        let request = HTTPRequest(
+        var request = HTTPRequest(
             method: method, target: target, rawTarget: path, headers: headers, body: body, source: SocketAddress(source)!)
+        request.pathPrefix = prefix
         let answer = Lock<HTTPResponse?>(nil)
         let semaphore = DispatchSemaphore(value: 0)
         doors[worker].withLock { $0 }?.send(

@@ -110,7 +110,7 @@ public final class WHEPEndpoint {
             throw Refusal(.tooManySubscribers)
         }
         unclaimed.add(entry)
-        let location = "/whep/sessions/\(entry.transport.id)"
+        let location = WHEPResource.location(ofSession: entry.transport.id, behind: post.pathPrefix)
         var response = context.transport.created(entry, location: location) { offer.answer($0, sources, watched: key) }
         for link in WHEPResource.links(ofSession: location) { response.headers.add("Link", link) }
         return response
@@ -161,7 +161,8 @@ public final class WHEPEndpoint {
             _ = try find(request, id)
             let names = try LayerEvents.kinds(request.body).map(\.rawValue).joined(separator: ",")
             guard !names.isEmpty else { throw Refusal(.unknownLayer, sentence: "None of these events are told here.") }
-            return HTTPResponse(.created, headers: ["Location": "/whep/sessions/\(id)/events/\(names)"])
+            let location = WHEPResource.location(ofSession: id, behind: request.pathPrefix)
+            return HTTPResponse(.created, headers: ["Location": "\(location)/events/\(names)"])
         } catch { return Problem.response(error) }
     }
 

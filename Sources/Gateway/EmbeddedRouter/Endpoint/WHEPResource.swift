@@ -40,6 +40,9 @@ enum WHEPResource: Equatable {
         }
     }
 
+    /// A session's path as its client has to ask for it.
+    static func location(ofSession id: String, behind prefix: String) -> String { "\(prefix)/whep/sessions/\(id)" }
+
     /// The extensions of a session's own, as its 201 names them.
     static func links(ofSession location: String) -> [String] {
         let events = LayerEvents.Kind.allCases.map(\.rawValue).joined(separator: ",")

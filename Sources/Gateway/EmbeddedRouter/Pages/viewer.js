@@ -54,7 +54,7 @@ export class Viewer {
     peer.addTransceiver("audio", { direction: "recvonly" });
     await peer.setLocalDescription(await peer.createOffer());
     const wish = this.quality.value ? `?layer=${this.quality.value}` : "";
-    const path = `/whep/${encodeURIComponent(this.stageId)}/${encodeURIComponent(this.participant.participantId)}${wish}`;
+    const path = `../whep/${encodeURIComponent(this.stageId)}/${encodeURIComponent(this.participant.participantId)}${wish}`;
     const response = await fetch(path, {
       method: "POST", body: peer.localDescription.sdp, headers: { ...this.headers, "Content-Type": "application/sdp" },
     });

@@ -1,8 +1,9 @@
 // The watch page: server-sent events say who is live on the stage, a Viewer brings each one's picture and sound.
 // The token stands in the URL's fragment, which no server and no log ever sees; it is sent as Bearer alone.
-import { Viewer } from "/watch/assets/viewer.js";
+// Nothing is asked for by a path from the root: a proxy may have put one of its own before the page's.
+import { Viewer } from "./viewer.js";
 
-const stageId = decodeURIComponent(location.pathname.split("/")[2] ?? "");
+const stageId = decodeURIComponent(location.pathname.split("/").at(-1));
 const token = new URLSearchParams(location.hash.slice(1)).get("token");
 const headers = { Authorization: `Bearer ${token}` };
 const element = id => document.getElementById(id);
@@ -49,7 +50,7 @@ const events = {
 
 /// Reads one stream of events to its end. EventSource cannot send a token; fetch can.
 async function listen() {
-  const response = await fetch(`/watch/${encodeURIComponent(stageId)}/events`, { headers });
+  const response = await fetch(`${encodeURIComponent(stageId)}/events`, { headers });
   if (!response.ok) throw new Error((await response.json().catch(() => ({}))).detail ?? `The gateway said ${response.status}.`);
   const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
   let text = "";

@@ -54,7 +54,7 @@ struct PublicURLs {
 
     init(_ endpoints: StageEndpoints, _ configuration: StagedoorConfiguration, hasMedia: Bool) {
         // The pages stand beside the WHIP endpoint, whatever the name that a proxy gives it.
-        let pages = hasMedia ? Self.origin(of: endpoints.whip) : ""
+        let pages = hasMedia ? Self.base(of: endpoints.whip) : ""
         let hasWatchPage = configuration.routers.values.contains { $0.driver == .embedded }
         let all = [
             ("whip", hasMedia ? endpoints.whip : ""), ("rtmp", endpoints.rtmp), ("rtmps", endpoints.rtmps),
@@ -66,10 +66,12 @@ struct PublicURLs {
 
     var json: JSONValue { .object(JSONObject(members.map { ($0.name, .string($0.url)) })) }
 
-    /// Scheme, host and port of a URL; empty when it has none.
-    private static func origin(of url: String) -> String {
+    /// Scheme, host and port of a URL, and what a proxy put before `/whip`; empty when it has none.
+    private static func base(of url: String) -> String {
         let parts = url.split(separator: "/", maxSplits: 3, omittingEmptySubsequences: false)
         guard parts.count >= 3, parts[0].hasSuffix(":"), parts[1].isEmpty, !parts[2].isEmpty else { return "" }
-        return "\(parts[0])//\(parts[2])"
+        let origin = "\(parts[0])//\(parts[2])"
+        guard parts.count == 4, parts[3].hasSuffix("/whip") else { return origin }
+        return "\(origin)/\(parts[3].dropLast("/whip".count))"
     }
 }

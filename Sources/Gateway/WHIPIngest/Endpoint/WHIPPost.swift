@@ -121,7 +121,7 @@ final class WHIPPost {
         endpoint.awaitClaim(of: entry)
         entry.note(.posted)
         SessionLog.posted(entry)
-        let location = WHIPResource.sessionPrefix + entry.id
+        let location = offer.pathPrefix + WHIPResource.sessionPrefix + entry.id
         var response = context.transport.created(entry, location: location) { entry.offer.answer($0) }
         response.headers[Self.warningHeader] = endpoint.host?.rememberedWarning(for: entry.grant, request)
         self.respond = nil

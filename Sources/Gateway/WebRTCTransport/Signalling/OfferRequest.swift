@@ -8,6 +8,8 @@ public struct OfferRequest: Sendable {
     public let token: Secret
     public let body: [UInt8]
     public let source: SocketAddress
+    /// What stands before the path of the session that it makes.
+    public let pathPrefix: String
 
     /// - Throws: what a request is refused for before anybody looks at its token and offer.
     public init(_ request: HTTPRequest, _ rates: inout RequestRates, now: MonotonicTime) throws(Refusal) {
@@ -15,7 +17,7 @@ public struct OfferRequest: Sendable {
         guard request.contentType?.matches("application/sdp") == true else { throw Refusal(.unsupportedContentType) }
         guard request.body.count <= SessionDescription.maximumByteCount else { throw Refusal(.bodyTooLarge) }
         guard let token = request.presentedToken else { throw Refusal(.missingToken) }
-        (self.token, body, source) = (token, request.body, request.source)
+        (self.token, body, source, pathPrefix) = (token, request.body, request.source, request.pathPrefix)
     }
 
     /// The offer, whose lines end as the RFC wants it.
