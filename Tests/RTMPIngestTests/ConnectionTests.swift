@@ -161,7 +161,48 @@ struct ConnectionTests {
         #expect(bench.run(until: { encoder.hasStarted }))
         encoder.send([4, 0, 0, 0, 0xFF, 0xFF, 0xFF, 9, 1, 0, 0, 0])
         #expect(encoder.isClosing)
-        #expect(encoder.words.contains("SD-1022: The RTMP stream is malformed: a message of 16777215 bytes"))
+        #expect(encoder.words.contains("SD-1025: The RTMP stream takes more than is allowed: a message of 16777215 bytes"))
+    }
+
+    /// What comes behind the handshake, or behind `connect`; words that the encoder is told, and the label of the metric.
+    static let nonsense: [(bytes: [UInt8], isConnected: Bool, words: [String], label: String)] = [
+        (
+            chunkSize0, false, ["_error", "NetConnection.Connect.Rejected", "SD-1022: The RTMP stream is malformed"],
+            "malformed_rtmp"
+        ),
+        (chunkSize0, true, ["NetStream.Publish.Rejected", "SD-1022: The RTMP stream is malformed"], "malformed_rtmp"),
+        (longMessage, false, ["_error", "SD-1025: "], "excessive_rtmp"),
+        (longMessage, true, ["NetStream.Publish.Rejected", "SD-1025: "], "excessive_rtmp"),
+        (unreadable, false, ["_error", "SD-1026: "], "malformed_command"),
+        (unreadable, true, ["NetStream.Publish.Rejected", "SD-1026: "], "malformed_command"),
+        (
+            createStream, false, ["_error", "SD-1027: The encoder spoke out of turn: a command came before connect."],
+            "out_of_turn"
+        ),
+        (video, true, ["NetStream.Publish.Rejected", "SD-1027: "], "out_of_turn"),
+    ]
+
+    private static let chunkSize0: [UInt8] = [2, 0, 0, 0, 0, 0, 4, 1, 0, 0, 0, 0, 0, 0, 0, 0]
+    private static let longMessage: [UInt8] = [5, 0, 0, 0, 0xFF, 0xFF, 0xFF, 20, 0, 0, 0, 0]
+    /// A command whose name is longer than its message.
+    private static let unreadable: [UInt8] = [5, 0, 0, 0, 0, 0, 4, 20, 0, 0, 0, 0, 2, 0, 9, 0x61]
+    private static let createStream: [UInt8] =
+        [5, 0, 0, 0, 0, 0, 24, 20, 0, 0, 0, 0] + [AMF0Value.string("createStream"), 2.0].amf0Bytes
+    private static let video: [UInt8] = [5, 0, 0, 0, 0, 0, 1, 9, 1, 0, 0, 0, 0x17]
+
+    @Test(arguments: nonsense.indices)
+    func `says what was wrong before anything was published`(_ row: Int) throws {
+        let (bytes, isConnected, words, label) = Self.nonsense[row]
+        let bench = try IngestBench()
+        let encoder = bench.connect()
+        encoder.handshake()
+        if isConnected { encoder.command("connect", 1, .object(["app": "app"])) }
+        encoder.send(bytes)
+        #expect(encoder.isClosing)
+        for word in words { #expect(encoder.words.contains(word), "\(encoder.words)") }
+        let metrics = String(decoding: bench.ingest.environment.metrics.exposition(), as: UTF8.self)
+        #expect(metrics.contains("stagedoor_rtmp_protocol_errors_total{reason=\"\(label)\"} 1\n"))
+        #expect(bench.authorizer.asked.withLock { $0 }.isEmpty)
     }
 
     @Test func `leaves a peer alone that asks and never reads`() throws {

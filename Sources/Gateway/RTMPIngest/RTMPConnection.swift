@@ -145,15 +145,22 @@ final class RTMPConnection {
     }
 
     private func failed(_ error: RTMPError) {
-        ingest.metrics.protocolErrors.increment()
-        story.log(.info, "rtmp_protocol_error", ["reason": .string(error.explanation)])
+        let refusal = error.refusal
+        ingest.metrics.count(refusal)
+        story.log(
+            .info, "rtmp_protocol_error",
+            ["code": .string(refusal.code.identifier), "reason": .string(error.explanation)])
         if error == .httpRequest {
             transport.write(Self.httpAnswer)
             close(lingering: true)
-        } else if let publish, isLive {
-            publish.refuse(Refusal(.malformedRTMP, sentence: "The RTMP stream is malformed: \(error.explanation)."))
-        } else {
+        } else if !session.isHandshakeComplete {
             end(.connectionLost)
+        } else if let publish, isLive {
+            publish.refuse(refusal)
+        } else {
+            // Who has not even said `connect` is no encoder that anybody would look for among those turned away.
+            if session.isConnected { turnAway(refusal, of: nil) } else { reject(refusal) }
+            close(lingering: true)
         }
     }
 
@@ -241,7 +248,7 @@ final class RTMPConnection {
         reject(refusal)
     }
 
-    /// Words that the encoder's user will see.
+    /// Words that the encoder's user will see; before `connect`, its log.
     func reject(_ refusal: Refusal) {
         session.rejectPublish(code: refusal.code.rtmp.rawValue, description: refusal.text)
         flush()

@@ -1,10 +1,11 @@
 public import GatewayMetrics
+import Refusals
 
 /// What one worker counts about RTMP. Labels come from fixed sets.
 public struct RTMPMetrics {
     let connections: Counter
-    let protocolErrors: Counter
     let receivedBytes: Counter
+    private let protocolErrors: [RefusalCode: Counter]
     private let malformed: Counter
     private let unconfigured: Counter
     private let unsupported: Counter
@@ -12,9 +13,12 @@ public struct RTMPMetrics {
 
     public init(_ registry: MetricsRegistry) {
         connections = registry.counter("stagedoor_rtmp_connections_total", "RTMP connections accepted.").shard()
-        protocolErrors = registry.counter(
-            "stagedoor_rtmp_protocol_errors_total", "RTMP connections ended because of malformed input."
-        ).shard()
+        protocolErrors = RefusalCode.ofRTMPErrors.reduce(into: [:]) { counters, code in
+            counters[code] = registry.counter(
+                "stagedoor_rtmp_protocol_errors_total", "RTMP connections ended because of malformed input.",
+                ["reason": code.name]
+            ).shard()
+        }
         receivedBytes = registry.counter("stagedoor_rtmp_received_bytes_total", "Bytes read from RTMP connections.").shard()
         func dropped(_ reason: String) -> Counter {
             registry.counter(
@@ -24,6 +28,9 @@ public struct RTMPMetrics {
         (malformed, unconfigured) = (dropped("malformed"), dropped("unconfigured"))
         (unsupported, otherTracks) = (dropped("unsupported"), dropped("other_track"))
     }
+
+    /// A connection that could not go on.
+    func count(_ refusal: Refusal) { protocolErrors[refusal.code]?.increment() }
 
     /// What one publish has dropped, added up at its end.
     func count(_ counters: PipelineCounters) {

@@ -28,6 +28,10 @@ public enum RefusalCode: Int, Sendable, CaseIterable {
     case unsupportedAuthentication = 1021
     case malformedRTMP = 1022
     case publishTimeout = 1023
+    case notRTMP = 1024
+    case excessiveRTMP = 1025
+    case malformedCommand = 1026
+    case outOfTurn = 1027
 
     // What a stream must be to get onto a stage (docs/design.md 8): 1040 to 1069
     case videoCodec = 1040

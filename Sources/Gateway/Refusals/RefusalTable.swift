@@ -39,6 +39,10 @@ extension RefusalCode {
         case .unsupportedAuthentication: RefusalRow("unsupported_authentication", .denied, 401)
         case .malformedRTMP: RefusalRow("malformed_rtmp", .rejected, 400, event: "INVALID_INPUT")
         case .publishTimeout: RefusalRow("publish_timeout", .rejected, 408)
+        case .notRTMP: RefusalRow("not_rtmp", .rejected, 400)
+        case .excessiveRTMP: RefusalRow("excessive_rtmp", .rejected, 413, event: "INVALID_INPUT")
+        case .malformedCommand: RefusalRow("malformed_command", .rejected, 400, event: "INVALID_INPUT")
+        case .outOfTurn: RefusalRow("out_of_turn", .rejected, 400)
 
         // What a stream must be to get onto a stage
         case .videoCodec: RefusalRow("video_codec", .rejected, 422, event: "INVALID_VIDEO_CODEC")
@@ -137,6 +141,10 @@ extension RefusalCode {
             "User and password schemes (authmod adobe, llnw) are not supported: remove them and use the stream key alone."
         case .malformedRTMP: "The RTMP stream is malformed."
         case .publishTimeout: "The encoder connected but did not publish in time."
+        case .notRTMP: "What came to the RTMP port is no RTMP: use rtmp:// or rtmps:// there."
+        case .excessiveRTMP: "An RTMP message is longer than allowed, or too many are under way: lower the video bitrate."
+        case .malformedCommand: "An RTMP command cannot be read: use another encoder, or a newer version of it."
+        case .outOfTurn: "The encoder spoke out of turn: connect comes first, then publish, then media."
 
         // What a stream must be to get onto a stage
         case .videoCodec: "The video must be H.264: choose an H.264 (AVC) encoder."

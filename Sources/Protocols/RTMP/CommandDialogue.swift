@@ -155,8 +155,8 @@ struct CommandDialogue {
 
     mutating func rejectPublish(code: String, description: String, into output: inout ServerOutput) {
         switch publishing {
-        case .idle:
-            if isConnected { output.writeStatus(.error, code, description, 0) }
+        case .idle where isConnected: output.writeStatus(.error, code, description, 0)
+        case .idle: output.writeConnectRejected(description)
         case .asked(let streamID), .live(let streamID):
             publishing = .idle
             output.writeStatus(.error, code, description, streamID)

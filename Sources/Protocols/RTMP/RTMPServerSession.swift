@@ -169,10 +169,11 @@ extension RTMPServerSession {
         if dialogue.isLive { chunks.limits = .publishing }
     }
 
-    /// Turns the encoder away, or ends what it publishes, in words; one that asked for nothing yet is told on the control stream.
-    /// The owner closes the connection a moment later.
+    /// Turns the encoder away, or ends what it publishes, in words; one that asked for nothing yet is told on the control stream,
+    /// and before `connect` by its `_error`. The owner closes the connection a moment later.
     /// - Parameter code: one that encoders show to their user: `NetStream.Publish.BadName`, `.Denied` or `.Rejected`.
     public mutating func rejectPublish(code: String, description: String) {
+        precondition(isHandshakeComplete, "messages follow the handshake")
         dialogue.rejectPublish(code: code, description: description, into: &output)
     }
 

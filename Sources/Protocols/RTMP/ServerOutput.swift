@@ -66,6 +66,12 @@ struct ServerOutput {
         write(RTMPCommand(name: "_error", transactionID: command.transactionID, arguments: [.object(information)]))
     }
 
+    /// To who has not got through `connect`, whose transaction id is always 1 (RTMP 1.0 §7.2.1.1).
+    mutating func writeConnectRejected(_ description: String) {
+        let information = AMF0Object(level: .error, code: "NetConnection.Connect.Rejected", description: description)
+        write(RTMPCommand(name: "_error", transactionID: 1, arguments: [.object(information)]))
+    }
+
     mutating func writeStatus(_ level: StatusLevel, _ code: String, _ description: String, _ streamID: UInt32) {
         let information = AMF0Object(level: level, code: code, description: description)
         write(RTMPCommand(name: "onStatus", arguments: [.object(information)]), streamID: streamID)
