@@ -68,6 +68,8 @@ class Janus:
             "janus.jcfg": f"""
 general: {{ plugins_folder = "{library}/plugins"; transports_folder = "{library}/transports"; events_folder = "{library}/events";
             loggers_folder = "{library}/loggers"; debug_level = 2; session_timeout = 0 }}
+# It makes html/recordings in the working directory, which is ours.
+plugins: {{ disable = "libjanus_voicemail.so" }}
 media: {{ ipv6 = false }}
 """,
             "janus.transport.http.jcfg":

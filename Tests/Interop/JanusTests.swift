@@ -32,6 +32,16 @@ extension Interop {
             gateway.stop()
         }
 
+        @Test(.timeLimit(.minutes(10)))
+        func `Janus leaves nothing where the tests run`() throws {
+            let files = FileManager.default
+            let before = try Set(files.contentsOfDirectory(atPath: files.currentDirectoryPath))
+            let janus = try JanusServer()
+            #expect(try janus.mountpoints().isEmpty)
+            let after = try Set(files.contentsOfDirectory(atPath: files.currentDirectoryPath))
+            #expect(!after.subtracting(before).contains("html"), "its voicemail plugin's folder")
+        }
+
         /// A gateway that was killed left its mountpoint behind.
         @Test(.timeLimit(.minutes(10)))
         func `a restart destroys what the killed process left at Janus`() throws {

@@ -17,7 +17,11 @@ final class JanusServer {
         let library = "/usr/lib/\(Self.machine)-linux-gnu/janus"
         let folders = ["plugins", "transports", "events", "loggers"].map { "\($0)_folder = \"\(library)/\($0)\"" }
         let files = [
-            "janus.jcfg": "general: { \(folders.joined(separator: "; ")); debug_level = 3 }",
+            // The voicemail plugin makes html/recordings in the working directory, which is the tests'.
+            "janus.jcfg": """
+            general: { \(folders.joined(separator: "; ")); debug_level = 3 }
+            plugins: { disable = "libjanus_voicemail.so" }
+            """,
             "janus.transport.http.jcfg":
                 "general: { http = true; port = \(port); ip = \"127.0.0.1\"; https = false }\nadmin: { admin_http = false }",
             "janus.plugin.streaming.jcfg": "general: { rtp_port_range = \"\(ports.lowerBound)-\(ports.upperBound)\" }",
