@@ -18,9 +18,31 @@ struct DoctorChecksTests {
         }
         (configuration.tls.certificate, configuration.tls.privateKey) = ("/nothing/a.pem", "/nothing/a.key")
         let findings = DoctorChecks.all.flatMap { $0(configuration) }
-        #expect(findings.contains { $0.level == .failure && $0.text.hasPrefix("tls.certificate: ") })
-        #expect(findings.contains { $0.level == .fine && $0.text == "http.listen is off" })
+        #expect(
+            findings.contains { $0.level == .failure && $0.text == "tls.certificate: /nothing/a.pem: No such file or directory" })
+        #expect(findings.contains { $0.level == .fine && $0.text == "http.listen (tcp) is off" })
+        #expect(findings.contains { $0.text == "media.listen (udp) is off" })
+        #expect(findings.contains { $0.text == "media.listen (tcp) is off" })
         #expect(Finding.failure("x").mark == "FAIL")
+    }
+
+    /// The gateway would not start.
+    @Test
+    func `a name that leads nowhere fails`() throws {
+        var configuration = StagedoorConfiguration()
+        configuration.advertise.addresses = [.name("nothing.invalid")]
+        let findings = DoctorChecks.advertisedAddresses(configuration)
+        #expect(findings.map(\.level) == [.failure] && findings[0].text.contains("nothing.invalid"))
+    }
+
+    @Test
+    func `the media port is looked at for TCP too`() {
+        var configuration = StagedoorConfiguration()
+        configuration.media.listen = ListenAddress(SocketAddress(.loopback, port: 0))
+        let tcp = DoctorChecks.listeners(configuration).filter { $0.text.hasPrefix("media.listen") && $0.text.contains("tcp") }
+        #expect(tcp.count == 1)
+        configuration.media.tcp = false
+        #expect(DoctorChecks.listeners(configuration).contains { $0.text == "media.listen (tcp) is off" })
     }
 
     @Test(arguments: [(-60, Finding.Level.failure), (3_600, .warning)])

@@ -17,14 +17,16 @@ public enum DoctorChecks {
     ]
 
     /// A port that cannot be bound is held by somebody: by a running Stagedoor, perhaps, which is named.
-    private static func listeners(_ configuration: StagedoorConfiguration) -> [Finding] {
+    static func listeners(_ configuration: StagedoorConfiguration) -> [Finding] {
+        let media = configuration.media
         let wanted: [(String, ListenAddress, BoundSocket.Transport)] = [
             ("http.listen", configuration.http.listen, .tcp), ("https.listen", configuration.https.listen, .tcp),
             ("rtmp.listen", configuration.rtmp.listen, .tcp), ("listen.shared", configuration.listen.shared, .tcp),
-            ("media.listen", configuration.media.listen, .udp), ("admin.listen", configuration.admin.listen, .tcp),
+            ("media.listen", media.listen, .udp), ("media.listen", media.tcp ? media.listen : .off, .tcp),
+            ("admin.listen", configuration.admin.listen, .tcp),
         ]
         return wanted.map { key, listen, transport in
-            guard let address = listen.address else { return .fine("\(key) is off") }
+            guard let address = listen.address else { return .fine("\(key) (\(transport)) is off") }
             do throws(SystemError) {
                 _ = try BoundSocket.group(transport, address, count: 1)
                 return .fine("\(key): \(address) (\(transport)) is free")
@@ -46,12 +48,12 @@ public enum DoctorChecks {
         }
     }
 
-    private static func advertisedAddresses(_ configuration: StagedoorConfiguration) -> [Finding] {
+    static func advertisedAddresses(_ configuration: StagedoorConfiguration) -> [Finding] {
         let bound = configuration.media.listen.address?.ip ?? .anyV6
         let addresses: [IPAddress]
         do {
             addresses = try AdvertisedAddresses.list(configuration.advertise.addresses, bound: bound).filter { !$0.isLoopback }
-        } catch { return [.warning("\(error)")] }
+        } catch { return [.failure("\(error)")] }  // the gateway would not start
         let list = addresses.map(\.description).joined(separator: ", ")
         if addresses.isEmpty {
             return [.warning("no address but loopback: WHIP works from this machine only; set advertise.addresses")]
@@ -77,9 +79,8 @@ public enum DoctorChecks {
 
     private static func certificate(_ name: String, _ certificate: String, _ privateKey: String) -> Finding {
         do {
-            let chain = try [UInt8](Data(contentsOf: URL(fileURLWithPath: certificate)))
-            let key = try Secret([UInt8](Data(contentsOf: URL(fileURLWithPath: privateKey))))
-            let identity = try Identity(chainPEM: chain, keyPEM: key)
+            let identity = try Identity(
+                chainPEM: NamedFile.read(certificate), keyPEM: Secret(NamedFile.read(privateKey)))
             _ = try TLSContext(server: identity)
             let (now, end) = (EventLoop.wallNow(), identity.certificate.notAfter)
             if end <= now { return .failure("\(name) expired at \(CivilTime(end).rfc3339)") }

@@ -3,7 +3,10 @@ import Node
 
 /// Looks at the machine as a support engineer would, before or beside a running gateway.
 struct Doctor: ParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "Checks addresses, ports, certificates, buffers, clock and limits.")
+    static let configuration = CommandConfiguration(
+        abstract: "Checks addresses, ports, certificates, buffers, clock, limits, and a cluster's servers.",
+        discussion:
+            "Fails when a line begins with FAIL: a gateway would not start, or serve nobody. Those with `look` fail nothing.")
 
     @Option(name: .long, help: "The configuration file; embedded defaults without it.")
     var config: String?

@@ -2,6 +2,7 @@ import ArgumentParser
 import EventLoop
 import Foundation
 import JWT
+import Node
 import Store
 import Wire
 
@@ -14,7 +15,12 @@ struct Token: ParsableCommand {
 extension Token {
     /// Signs with a private key whose public half was imported (ImportPublicKey).
     struct Mint: ParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Signs a token with a private key of yours.")
+        static let configuration = CommandConfiguration(
+            abstract: "Signs a token with a private key of yours.",
+            discussion: """
+                Refuses, in the words of a gateway, what no gateway would take. What only a gateway knows is left to it: whether \
+                it has the stage and the key, and which URLs are its own. A value that begins with - stands behind =: --user=-a.
+                """)
 
         @Option(name: .long, help: "PEM file of the private key, EC P-384; its public half was given to ImportPublicKey.")
         var key: String
@@ -30,7 +36,7 @@ extension Token {
         var participant: String?
         @Option(name: .long, help: "A name of yours for the participant, at most 128 characters.")
         var user = ""
-        @Option(name: .long, help: "name=value, shown to other participants; may be repeated.")
+        @Option(name: .long, help: "name=value, shown to other participants; may be repeated, 1 KB in all.")
         var attribute: [String] = []
         @Option(name: .long, help: "Minutes for which it is good, 1 to 20160.")
         var minutes = 720
@@ -47,8 +53,10 @@ extension Token {
         }
 
         func run() throws {
-            let pem = try Secret([UInt8](Data(contentsOf: URL(fileURLWithPath: key))))
-            let authority = try TokenAuthority(keyID: keyId, privateKey: pem)
+            let pem = try Secret(NamedFile.read(key))
+            guard let authority = try? TokenAuthority(keyID: keyId, privateKey: pem) else {
+                throw ValidationError("--key: \(key) is no private key of EC P-384 in PEM")
+            }
             var request = TokenAuthority.Request()
             if let participant { request.participantID = participant }
             (request.userID, request.minutes, request.allowsPublish) = (user, minutes, !subscribeOnly)
@@ -69,14 +77,15 @@ extension Token {
     /// Prints what a token says and what is wrong with it; fails when a gateway would not take it.
     struct Inspect: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Prints what a token says; reads it from standard input, so that no shell keeps it.")
+            abstract: "Prints what a token says; reads it from standard input, so that no shell keeps it.",
+            discussion: "Prints what is wrong with it, too, and fails then.")
 
         @Option(name: .long, help: "PEM file of the public key: the signature is verified too.")
         var key: String?
 
         func run() throws {
             let token = Secret((readLine() ?? "").trimmingCharacters(in: .whitespaces))
-            let publicKey = try key.map { try [UInt8](Data(contentsOf: URL(fileURLWithPath: $0))) }
+            let publicKey = try key.map { try NamedFile.read($0) }
             let inspection = TokenInspection(token, publicKey: publicKey, now: EventLoop.wallNow())
             for line in inspection.lines + inspection.faults { print(line) }
             if !inspection.faults.isEmpty { throw ExitCode.failure }

@@ -1,4 +1,3 @@
-import Foundation
 import OpenSSL
 import Redis
 import Settings
@@ -31,13 +30,13 @@ private struct RedisCertificates {
         let authority = settings.redisCertificateAuthority
         authorities =
             authority.isEmpty
-            ? nil : try Self.named("cluster.redisCertificateAuthority") { try Certificate.chain(pem: Self.read(authority)) }
+            ? nil : try Self.named("cluster.redisCertificateAuthority") { try Certificate.chain(pem: NamedFile.read(authority)) }
         identity =
             settings.redisCertificate.isEmpty
             ? nil
             : try Self.named("cluster.redisCertificate") {
                 try Identity(
-                    chainPEM: Self.read(settings.redisCertificate), keyPEM: Secret(Self.read(settings.redisPrivateKey)))
+                    chainPEM: NamedFile.read(settings.redisCertificate), keyPEM: Secret(NamedFile.read(settings.redisPrivateKey)))
             }
     }
 
@@ -50,6 +49,4 @@ private struct RedisCertificates {
     private static func named<Value>(_ key: String, _ body: () throws -> Value) throws -> Value {
         do { return try body() } catch { throw StartupError.cluster("\(key): \(error)") }
     }
-
-    private static func read(_ path: String) throws -> [UInt8] { try [UInt8](Data(contentsOf: URL(fileURLWithPath: path))) }
 }

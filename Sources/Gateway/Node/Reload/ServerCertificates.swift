@@ -90,20 +90,18 @@ struct ServerCertificates {
 
     private static func pair(_ certificate: String, _ privateKey: String, key: String) throws -> Identity {
         do {
-            return try Identity(chainPEM: read(certificate), keyPEM: Secret(read(privateKey)))
+            return try Identity(chainPEM: NamedFile.read(certificate), keyPEM: Secret(NamedFile.read(privateKey)))
         } catch {
             throw StartupError.certificate("\(key): \(error)")
         }
     }
-
-    private static func read(_ path: String) throws -> [UInt8] { try [UInt8](Data(contentsOf: URL(fileURLWithPath: path))) }
 
     private static func absolute(_ path: String) -> String { URL(fileURLWithPath: path).standardizedFileURL.path }
 
     /// Kept over restarts: clients that were set up to trust it keep working.
     private static func authority(in directory: borrowing DataDirectory) throws -> Identity {
         let path = directory.path + "/tls/"
-        if let chain = try? read(path + "ca.pem"), let key = try? read(path + "ca.key") {
+        if let chain = try? NamedFile.read(path + "ca.pem"), let key = try? NamedFile.read(path + "ca.key") {
             return try Identity(chainPEM: chain, keyPEM: Secret(key))
         }
         let made = try Identity.makeAuthority(
