@@ -19,9 +19,9 @@ extension Interop {
             (mint(key: "/dev/null", "--minutes", "0"), 64, "--minutes goes from 1 to 20160"),
         ]
 
-        private static let stage = "arn:aws:ivs:us-east-1:000000000000:stage/abcdABCD1234"
+        private static let stageARN = "arn:aws:ivs:us-east-1:000000000000:stage/abcdABCD1234"
 
-        private static func mint(key: String, stage: String = stage, _ more: String...) -> [String] {
+        private static func mint(key: String, stage: String = stageARN, _ more: String...) -> [String] {
             let arn = "arn:aws:ivs:us-east-1:000000000000:public-key/a1"
             return [
                 "token", "mint", "--key", key, "--key-id", arn, "--stage", stage, "--events-url", "wss://e", "--whip-url", "w",

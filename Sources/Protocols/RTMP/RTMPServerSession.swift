@@ -173,7 +173,7 @@ extension RTMPServerSession {
     /// and before `connect` by its `_error`. The owner closes the connection a moment later.
     /// - Parameter code: one that encoders show to their user: `NetStream.Publish.BadName`, `.Denied` or `.Rejected`.
     public mutating func rejectPublish(code: String, description: String) {
-        precondition(isHandshakeComplete, "messages follow the handshake")
+        guard isHandshakeComplete else { return }  // nobody reads messages yet
         dialogue.rejectPublish(code: code, description: description, into: &output)
     }
 
