@@ -46,7 +46,7 @@ extension ConfigurationTable {
             [
                 Key(
                     "trustedProxies", \.trustedProxies, .restart,
-                    "Networks of balancers whose PROXY protocol v2 header and X-Forwarded-For are believed; RTMP from them must have it."
+                    "Networks of balancers whose PROXY protocol v2 header and X-Forwarded-* are believed; RTMP from them must have it."
                 )
             ]),
     ]

@@ -20,7 +20,7 @@ public struct StagedoorConfiguration: Equatable, Sendable {
     public var tls = TLSSettings()
     /// Further certificates, chosen by the names they carry (SNI).
     public var certificates: [String: CertificateSettings] = [:]
-    /// Networks of balancers whose PROXY header and X-Forwarded-For are believed.
+    /// Networks of balancers whose PROXY header and X-Forwarded-* are believed.
     public var trustedProxies: [IPNetwork] = []
     public var contract = ContractSettings()
     /// Stage routers by name.

@@ -25,7 +25,7 @@ public struct HTTPServerConfiguration: Sendable {
     public var trust: AddressTrust?
     /// Loopback is a proxy in front of us, or ourselves: its connections are not counted by address unless a test says so.
     public var countsLoopback = false
-    /// Networks whose PROXY header and X-Forwarded-For are believed.
+    /// Networks whose PROXY header and X-Forwarded-* are believed.
     public var trustedProxies: [IPNetwork] = []
     /// Put on every answer that does not have them: no page of ours is shown in another one's frame.
     public var headers: HTTPHeaders = ["X-Content-Type-Options": "nosniff", "X-Frame-Options": "DENY"]
