@@ -85,6 +85,22 @@ struct ReplicationTests {
         #expect(try start(destinations[0]) == nil)
     }
 
+    @Test func `one that waits for its destination is not told to be active`() throws {
+        _ = publish("p", on: source)
+        answer()
+        #expect(try start(destinations[0]) == nil)
+        let record = try #require(bench.store.state.replications.values.first)
+        bench.store.write { transaction in
+            _ = transaction.wait(record.key, number: record.number, refusedBy: RefusalCode.stageFull.number)
+        } reply: { _ in
+        }
+        // The store writes one after the other.
+        _ = try bench.makeStage()
+        #expect(try states() == ["STOPPED"])
+        #expect(try start(destinations[0]) == "ConflictException")
+        #expect(try call("StopParticipantReplication", to: destinations[0]) == nil)
+    }
+
     @Test func `five at a time, and pages of the list`() throws {
         _ = publish("p", on: source)
         answer()

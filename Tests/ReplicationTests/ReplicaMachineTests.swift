@@ -77,10 +77,40 @@ struct ReplicaMachineTests {
         #expect(machine.leaseEnded(end) == [])
     }
 
+    @Test(arguments: [RefusalCode.stageFull, .overloaded, .platformAway, .draining])
+    func `one that was active asks again, ever more seldom, while the destination cannot take it`(_ code: RefusalCode) {
+        var machine = ReplicaMachine(isReturning: true)
+        _ = machine.start()
+        for seconds in [1, 2, 4, 8, 16, 30, 30] {
+            let refused = machine.claimed(.refused(Refusal(code)), isOurs: false)
+            #expect(refused == [.wait(.seconds(seconds), Refusal(code))])
+            #expect(machine.leaseEnded(.takenOver) == [])
+            #expect(machine.waited() == [.claim(takeOver: false)])
+        }
+        #expect(machine.claimed(.granted(Self.lease()), isOurs: false) == [.begin(Self.lease())])
+    }
+
+    @Test func `a wait ends with its source, and by what does not pass`() {
+        var left = ReplicaMachine(isReturning: true)
+        _ = left.start()
+        _ = left.claimed(.refused(Refusal(.stageFull)), isOurs: false)
+        #expect(left.sourceEnded(.connectionLost) == [])
+        #expect(left.isOver && left.waited() == [])
+        var deleted = ReplicaMachine(isReturning: true)
+        _ = deleted.start()
+        #expect(deleted.claimed(.refused(Refusal(.stageDeleted)), isOurs: false) == [.refuse(Refusal(.stageDeleted))])
+    }
+
+    @Test func `who asked for it hears of a first refusal at once`() {
+        var machine = ReplicaMachine()
+        _ = machine.start()
+        #expect(machine.claimed(.refused(Refusal(.stageFull)), isOurs: false) == [.refuse(Refusal(.stageFull))])
+    }
+
     /// Whatever comes in whatever order: what begins ends, what is granted is released, once each.
     @Test(arguments: 0..<200) func `no order of inputs leaves a lease`(_ seed: UInt64) {
         var random = SplitMix(seed)
-        var machine = ReplicaMachine()
+        var machine = ReplicaMachine(isReturning: random.next(2) == 0)
         var (granted, released, begun, ended, questions, generation) = (0, 0, 0, 0, 0, UInt64(0))
         func carryOut(_ actions: [Action]) {
             for action in actions {
@@ -89,7 +119,7 @@ struct ReplicaMachineTests {
                 case .begin: begun += 1
                 case .end: ended += 1
                 case .release: released += 1
-                case .linger, .refuse, .stop, .suspect: break
+                case .linger, .refuse, .wait, .stop, .suspect: break
                 }
             }
         }
@@ -104,12 +134,13 @@ struct ReplicaMachineTests {
             }
         }
         for _ in 0..<12 {
-            switch random.next(7) {
+            switch random.next(8) {
             case 0: carryOut(machine.start())
             case 1, 2: if questions > 0 { answer() }
             case 3: carryOut(machine.sourceEnded(random.next(2) == 0 ? .takenOver : .connectionLost))
             case 4: carryOut(machine.leaseEnded(random.next(2) == 0 ? .takenOver : .disconnected(Refusal(.stageDeleted))))
             case 5: carryOut(machine.lingered())
+            case 6: carryOut(machine.waited())
             default: if random.next(3) == 0 { carryOut(machine.unwanted(.closed)) }
             }
         }

@@ -85,6 +85,25 @@ struct ReplicationTests {
         #expect(told.count { $0 == "REPLICATION_STARTED" } == 1 && !told.contains("REPLICATION_STOPPED"), "\(told)")
     }
 
+    @Test func `a source that comes back while its destination is full waits for a place there`() throws {
+        let (gateway, publish) = try replicated(window: 60)
+        gateway.end(publish)
+        gateway.until("the replica is gone") { gateway.replicas.isEmpty && gateway.live([Self.key.destination]).isEmpty }
+        let others = (0..<12).compactMap { gateway.publish("b\($0)", on: "B") }
+        _ = try #require(gateway.publish("p", on: "A"))
+        gateway.until("it waits") { gateway.record(Self.key)?.refusedBy == RefusalCode.stageFull.number }
+        let waiting = try #require(gateway.record(Self.key))
+        #expect(waiting.state == .active && !waiting.isTaken && gateway.replicas.isEmpty)
+        gateway.until("the history says so") {
+            gateway.participant("p", "B", waiting.destinationSessionID)?.replication?.isActive == false
+                && names(gateway, on: "B").contains("PUBLISH_ERROR")
+        }
+        gateway.end(try #require(others.first))
+        gateway.until("it has its place") { gateway.replicas.count == 1 && gateway.record(Self.key)?.isTaken == true }
+        let told = names(gateway, on: "A")
+        #expect(told.count { $0 == "REPLICATION_STARTED" } == 1 && !told.contains("REPLICATION_STOPPED"), "\(told)")
+    }
+
     @Test(arguments: [0, 1]) func `a source that stays away for longer ends it`(_ window: Int) throws {
         let (gateway, publish) = try replicated(window: window)
         gateway.end(publish)

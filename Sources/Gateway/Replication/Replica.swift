@@ -14,10 +14,12 @@ final class Replica {
     private unowned let replicator: Replicator
     /// Nil once the source's publish has ended.
     private weak var publish: ReplicatedPublish?
-    private var machine = ReplicaMachine()
+    private var machine: ReplicaMachine
     private var feed: ReplicaFeed?
     private var timer: TimerWatch?
     private var isSuspecting = false
+    /// What the destination's history was last told.
+    private var toldRefusal: RefusalCode?
 
     init(
         _ id: Int, _ record: Replication, _ grant: PublishGrant, holder: ReplicaHolder, of publish: ReplicatedPublish,
@@ -25,6 +27,7 @@ final class Replica {
     ) {
         (self.id, self.record, self.grant, self.holder) = (id, record, grant, holder)
         (self.publish, self.replicator) = (publish, replicator)
+        machine = ReplicaMachine(isReturning: record.state == .active)
     }
 
     func start() { perform(machine.start()) }
@@ -44,6 +47,7 @@ final class Replica {
                     perform(machine.lingered())
                 }
             case .refuse(let refusal): refuse(refusal)
+            case .wait(let pause, let refusal): wait(pause, refusal)
             case .stop: replicator.book.stop(record)
             case .suspect: suspect()
             }
@@ -94,11 +98,21 @@ final class Replica {
 
     private func refuse(_ refusal: Refusal) {
         holder.ended()
-        // Whoever asked for it hears the refusal; of one that comes back, the destination's history tells.
-        if record.state == .active {
-            replicator.book.leases.publishRefused(grant, protocol: publish?.ingestProtocol ?? .whip, refusal)
-        }
+        tellHistory(refusal)
         replicator.book.refused(record, refusal)
+    }
+
+    /// Whoever asked for it hears the refusal; of one that comes back, the destination's history tells, once of each reason.
+    private func tellHistory(_ refusal: Refusal) {
+        guard record.state == .active, toldRefusal != refusal.code else { return }
+        toldRefusal = refusal.code
+        replicator.book.leases.publishRefused(grant, protocol: publish?.ingestProtocol ?? .whip, refusal)
+    }
+
+    private func wait(_ pause: Duration, _ refusal: Refusal) {
+        tellHistory(refusal)
+        replicator.book.waits(record, refusal)
+        timer = replicator.loop.schedule(after: pause) { [unowned self] in perform(machine.waited()) }
     }
 
     /// Two publishes of one source, one taking over from the other, are told that in no order.

@@ -6,8 +6,8 @@ import Refusals
 /// A value without clock, thread or I/O: every input returns what is to be done, in that order. Whatever happens, a lease that was
 /// granted is released once.
 ///
-///     claiming ─► live ─► lingering (the source is being taken over) ─► over
-///         └─────────┴───────────────────────────────────────────────────► over
+///     waiting ◄─► claiming ─► live ─► lingering (the source is being taken over) ─► over
+///        └────────────┴─────────┴───────────────────────────────────────────────────► over
 struct ReplicaMachine: Sendable {
     enum Action: Equatable, Sendable {
         /// Ask for the destination's lease. The answer is `claimed`.
@@ -21,6 +21,8 @@ struct ReplicaMachine: Sendable {
         case linger
         /// The destination does not take it.
         case refuse(Refusal)
+        /// The destination does not take it now; call `waited` after so long.
+        case wait(Duration, Refusal)
         /// Somebody has ended it on the destination: the replication is over.
         case stop
         /// Another publish has the lease: the replication is over unless the source is being taken over, which shows in a while.
@@ -30,19 +32,28 @@ struct ReplicaMachine: Sendable {
     private enum State: Sendable {
         case new
         case claiming(takesOver: Bool, end: LeaseEnd?)
+        case waiting
         case live(PublishLease)
         case lingering(PublishLease)
         case over
     }
 
+    private static let firstPause = Duration.seconds(1)
+    private static let longestPause = Duration.seconds(30)
+
+    /// It was active before: what passes does not end it. Of a first start whoever asked for it hears at once.
+    private let isReturning: Bool
     private var state = State.new
+    private var pause = firstPause
+
+    init(isReturning: Bool = false) { self.isReturning = isReturning }
 
     var isOver: Bool { if case .over = state { true } else { false } }
 
     var lease: PublishLease? {
         switch state {
         case .live(let lease), .lingering(let lease): lease
-        case .new, .claiming, .over: nil
+        case .new, .claiming, .waiting, .over: nil
         }
     }
 
@@ -68,8 +79,20 @@ struct ReplicaMachine: Sendable {
             return [.begin(lease)] + (end.map { leaseEnded($0) } ?? [])
         case .held where isOurs && !takesOver: return claim(takesOver: true)
         case .held: return refuse(Refusal(.streamKeyInUse))
+        case .refused(let refusal) where isReturning && refusal.isPassing: return wait(refusal)
         case .refused(let refusal): return refuse(refusal)
         }
+    }
+
+    private mutating func wait(_ refusal: Refusal) -> [Action] {
+        state = .waiting
+        defer { pause = min(pause * 2, Self.longestPause) }
+        return [.wait(pause, refusal)]
+    }
+
+    mutating func waited() -> [Action] {
+        guard case .waiting = state else { return [] }
+        return claim(takesOver: false)
     }
 
     private mutating func refuse(_ refusal: Refusal) -> [Action] {
@@ -103,7 +126,7 @@ struct ReplicaMachine: Sendable {
         case (.live, .takenOver): return finish(.takenOver) + [.suspect]
         case (.live, .disconnected), (.lingering, .disconnected): return finish(.closed) + [.stop]
         case (.lingering, .takenOver): return finish(.takenOver)
-        case (.new, _), (.over, _): return []
+        case (.new, _), (.waiting, _), (.over, _): return []
         }
     }
 
@@ -112,7 +135,12 @@ struct ReplicaMachine: Sendable {
         switch state {
         case .live(let lease): return [.end(reason), .release(lease)]
         case .lingering(let lease): return [.release(lease)]
-        case .new, .claiming, .over: return []
+        case .new, .claiming, .waiting, .over: return []
         }
     }
+}
+
+extension Refusal {
+    /// It is about this moment: the same claim may be granted in the next one.
+    fileprivate var isPassing: Bool { code.httpStatus == 503 || code == .internalError }
 }

@@ -61,6 +61,17 @@ public final class ReplicationBook: Sendable {
         }
     }
 
+    /// The destination does not take it now; it is asked again.
+    func waits(_ replication: Replication, _ refusal: Refusal) {
+        store.write { transaction in
+            transaction.wait(replication.key, number: replication.number, refusedBy: refusal.code.number)
+        } reply: { [store] result in
+            guard case .success(let waiting?) = result else { return }
+            store.recordWaiting(waiting)
+            Self.log("replication_waits", waiting, refusal)
+        }
+    }
+
     func stop(_ replication: Replication) {
         let now = wallNow()
         store.write { transaction in
@@ -82,13 +93,13 @@ public final class ReplicationBook: Sendable {
         }
     }
 
-    private static func log(_ name: String, _ replication: Replication) {
-        Log.event(
-            .info, name,
-            [
-                "participant": .string(replication.key.participantID), "source": .string(replication.key.sourceStageARN),
-                "destination": .string(replication.key.destinationStageARN),
-            ])
+    private static func log(_ name: String, _ replication: Replication, _ refusal: Refusal? = nil) {
+        let fields: LogFields = [
+            "participant": .string(replication.key.participantID), "source": .string(replication.key.sourceStageARN),
+            "destination": .string(replication.key.destinationStageARN),
+        ]
+        guard let refusal else { return Log.event(.info, name, fields) }
+        Log.event(.warning, name, fields.adding(["refusal": .string(refusal.code.identifier)]))
     }
 }
 

@@ -126,7 +126,7 @@ enum Output {
             "sourceSessionId": .string(replication.sourceSessionID),
             "destinationStageArn": .string(replication.key.destinationStageARN),
             "destinationSessionId": .string(replication.destinationSessionID),
-            "replicationState": .string(replication.state == .active ? "ACTIVE" : "STOPPED"),
+            "replicationState": .string(replication.isTaken ? "ACTIVE" : "STOPPED"),
         ]
     }
 

@@ -30,7 +30,7 @@ struct ReplicationOperations: Sendable {
             return .validation("The participant is a replica there: replicate it from the stage where it publishes.")
         }
         if !live.contains(key.source) { return .notFound("The participant does not publish on the source stage.") }
-        if let running = state.replications[key], running.isRunning { return Self.alreadyReplicated }
+        if let running = state.replications[key], running.isRunning { return Self.conflict(with: running) }
         if live.contains(key.destination) {
             return .conflict("A participant of the same id publishes on the destination stage.")
         }
@@ -42,7 +42,7 @@ struct ReplicationOperations: Sendable {
         context.write(reply) { transaction throws(APIError) in
             try Self.check(stagesOf: key, in: transaction.state)
             let running = transaction.state.replications(of: key.source).filter(\.isRunning)
-            guard !running.contains(where: { $0.key == key }) else { throw Self.alreadyReplicated }
+            if let same = running.first(where: { $0.key == key }) { throw Self.conflict(with: same) }
             guard running.count < Replication.maximumPerParticipant else {
                 throw .quota("The participant is replicated to \(running.count) stages already.")
             }
@@ -119,7 +119,14 @@ struct ReplicationOperations: Sendable {
         }
     }
 
-    private static let alreadyReplicated = APIError.conflict("The participant is replicated to this stage already.")
+    private static func conflict(with running: Replication) -> APIError {
+        guard let refusal = RefusalCode(rawValue: running.refusedBy) else {
+            return .conflict("The participant is replicated to this stage already.")
+        }
+        return .conflict(
+            "The participant is replicated to this stage already, which does not take it now (\(refusal.identifier)) and is asked again."
+        )
+    }
 }
 
 extension OperationContext {

@@ -30,6 +30,10 @@ extension Replication {
         (isFirst ? [event(.replicationStarted, at: now)] : []) + standing(isSourceActive: true, isActive: true)
     }
 
+    /// The destination does not take it for now.
+    /// - Parameter others: whether the source has other ones.
+    public func waitingWrites(others: Bool) -> [HistoryWrite] { standing(isSourceActive: others, isActive: false) }
+
     /// It is over.
     /// - Parameter others: whether the source has other ones.
     public func stoppedWrites(others: Bool, at now: WallTime) -> [HistoryWrite] {
@@ -62,10 +66,17 @@ extension Replication {
 extension GatewayStore {
     /// Tells the history of replications that a transaction has stopped.
     public func recordStopped(_ stopped: [Replication], at now: WallTime) {
-        let state = state
         for replication in stopped {
-            let others = state.replications(of: replication.key.source).contains { $0.state == .active }
-            record(replication.stoppedWrites(others: others, at: now))
+            record(replication.stoppedWrites(others: hasTakenReplicas(replication.key.source), at: now))
         }
+    }
+
+    /// Tells the history of one that waits for its destination.
+    public func recordWaiting(_ waiting: Replication) {
+        record(waiting.waitingWrites(others: hasTakenReplicas(waiting.key.source)))
+    }
+
+    private func hasTakenReplicas(_ source: StageParticipant) -> Bool {
+        state.replications(of: source).contains(where: \.isTaken)
     }
 }

@@ -22,6 +22,7 @@ public struct Replication: Equatable, Sendable {
     public enum State: String, Sendable {
         /// Asked for; nobody has answered yet.
         case starting
+        /// It goes on: on the destination, unless its source is away for a while or `refusedBy` says why it waits.
         case active
         /// The destination did not take it: `refusedBy` says why. Whoever asked for it takes the record away.
         case refused
@@ -57,6 +58,8 @@ public struct Replication: Equatable, Sendable {
 
     /// Somebody acts on it, or shall.
     public var isRunning: Bool { state == .starting || state == .active }
+    /// Nothing keeps it from the destination while its source is there.
+    public var isTaken: Bool { state == .active && refusedBy == 0 }
 }
 
 extension StoreState {
@@ -83,7 +86,7 @@ extension StateTransaction {
     ) -> (before: Replication, after: Replication)? {
         guard let before = state.replications[key], before.number == number, before.isRunning else { return nil }
         var after = before
-        after.state = .active
+        (after.state, after.refusedBy) = (.active, 0)
         (after.sourceSessionID, after.destinationSessionID) = (sourceSessionID, destinationSessionID)
         after.sourceGeneration = generation
         if after != before { put(after) }
@@ -97,6 +100,18 @@ extension StateTransaction {
         }
         (replication.state, replication.refusedBy) = (.refused, refusedBy)
         put(replication)
+    }
+
+    /// The destination does not take one that was active, and is asked again.
+    /// - Parameter refusedBy: the number of a `RefusalCode`.
+    /// - Returns: the record; nil when it says so already, or this start has stopped meanwhile.
+    public mutating func wait(_ key: Replication.Key, number: String, refusedBy: Int) -> Replication? {
+        guard var replication = state.replications[key], replication.number == number, replication.state == .active,
+            replication.refusedBy != refusedBy
+        else { return nil }
+        replication.refusedBy = refusedBy
+        put(replication)
+        return replication
     }
 
     /// Ends it, unless that has happened.
