@@ -1,6 +1,7 @@
 import EventLoop
 import HTTP
 import Store
+import Synchronization
 import Testing
 import Wire
 
@@ -24,6 +25,21 @@ struct EventStreamHubTests {
         withExtendedLifetime(first) {}
     }
 
+    @Test func `a reader is told what happened while the store was away, though nothing more happens`() throws {
+        let bench = try EventsBench()
+        let store = AwayStore(bench.store)
+        let hub = try EventStreamHub(loop: bench.loop, store: store, names: ResourceName())
+        for participant in ["a", "b"] { bench.record(.publishStarted, of: participant) }
+        var seen: [ServerSentEvent] = []
+        let subscriptions = (0..<2).map { _ in hub.subscribe(lastEventID: "1") { seen.append($0) } }
+        #expect(bench.wait { store.reads.load(ordering: .relaxed) >= 4 })
+        #expect(seen.isEmpty)
+        store.isAway.store(false, ordering: .relaxed)
+        #expect(bench.wait { seen.count == 2 })
+        #expect(seen.map(\.id) == ["2", "2"])
+        withExtendedLifetime(subscriptions) {}
+    }
+
     /// Without a last event, or with one of another history: as after a migration from a cluster, whose numbers are larger by far,
     /// or when the data directory was restored.
     @Test(arguments: [nil, "1887436800000000000"])
@@ -39,5 +55,33 @@ struct EventStreamHubTests {
         #expect(bench.wait { seen.count == 1 })
         #expect(seen.first?.id == "2")
         withExtendedLifetime(subscription) {}
+    }
+}
+
+/// A store whose history cannot be read for a while.
+private final class AwayStore: GatewayStore {
+    let isAway = Atomic<Bool>(true)
+    let reads = Atomic<Int>(0)
+    private let store: EmbeddedStore
+
+    init(_ store: EmbeddedStore) { self.store = store }
+
+    var state: StoreState { store.state }
+    func record(_ writes: [HistoryWrite]) { store.record(writes) }
+
+    func write<Value: Sendable>(
+        _ body: @escaping @Sendable (inout StateTransaction) throws -> Value,
+        reply: @escaping @Sendable (Result<Value, any Error>) -> Void
+    ) {
+        store.write(body, reply: reply)
+    }
+
+    func read<Value: Sendable>(
+        _ body: @escaping @Sendable (any HistoryReading) throws -> Value,
+        reply: @escaping @Sendable (Result<Value, any Error>) -> Void
+    ) {
+        reads.add(1, ordering: .relaxed)
+        if isAway.load(ordering: .relaxed) { return reply(.failure(StoreError.away)) }
+        store.read(body, reply: reply)
     }
 }

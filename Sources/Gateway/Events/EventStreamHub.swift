@@ -8,6 +8,8 @@ import Wire
 public final class EventStreamHub {
     public static let maximumSubscribers = 64
     static let pageLength = 500
+    private static let firstPause = Duration.seconds(1)
+    private static let longestPause = Duration.seconds(8)
 
     private final class Subscriber {
         var sequence: Int64
@@ -28,12 +30,17 @@ public final class EventStreamHub {
         deinit { cancel() }
     }
 
+    private let loop: EventLoop
     private let client: StoreClient
     private let encoder: EventBridgeEncoder
     private var subscribers: [ObjectIdentifier: Subscriber] = [:]
+    /// Asks again for all while the store is away: the next event may be hours off.
+    private var retry: TimerWatch?
+    private var pause = firstPause
 
     /// - Throws: when the system gives no more descriptors.
     public init(loop: EventLoop, store: any GatewayStore, names: ResourceName) throws(SystemError) {
+        self.loop = loop
         (client, encoder) = (try StoreClient(loop: loop, store: store), EventBridgeEncoder(names: names))
     }
 
@@ -70,11 +77,22 @@ public final class EventStreamHub {
             return (after, try reader.events(after: after, limit: Self.pageLength))
         } then: { [weak self] found in
             subscriber.isReading = false
-            // While the store is away the next event asks again: who began at 0 would be told all that ever happened.
-            guard let self, let found else { return }
+            guard let self else { return }
+            // While the store is away nobody has a place: who began at 0 would be told all that ever happened.
+            guard let found else { return retryLater() }
+            pause = Self.firstPause
             (subscriber.sequence, subscriber.isPlaced) = (found.place, true)
             deliver(found.events, to: subscriber)
         }
+    }
+
+    private func retryLater() {
+        guard retry == nil else { return }
+        retry = loop.schedule(after: pause) { [unowned self] in
+            retry = nil
+            wake()
+        }
+        pause = min(pause * 2, Self.longestPause)
     }
 
     private func deliver(_ events: [ParticipantEvent], to subscriber: Subscriber) {

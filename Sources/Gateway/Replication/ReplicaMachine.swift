@@ -44,7 +44,7 @@ struct ReplicaMachine: Sendable {
     /// It was active before: what passes does not end it. Of a first start whoever asked for it hears at once.
     private let isReturning: Bool
     private var state = State.new
-    private var pause = firstPause
+    private var pause = Self.firstPause
 
     init(isReturning: Bool = false) { self.isReturning = isReturning }
 
