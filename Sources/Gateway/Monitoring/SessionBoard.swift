@@ -16,8 +16,8 @@ public final class SessionBoard: Sendable {
     private struct Content {
         var live: [String: SessionRecord] = [:]
         var ended: [SessionRecord] = []
-        /// All that ever ended.
-        var endedCount = 0
+        /// What those that ended had brought, however many.
+        var received: [IngestProtocol: ReceivedTotals] = [:]
         var refused: [RefusedAttempt] = []
     }
 
@@ -75,7 +75,7 @@ public final class SessionBoard: Sendable {
             content.live[record.id] = nil
             if content.ended.count >= Self.maximumEnded { content.ended.removeFirst() }
             content.ended.append(record)
-            content.endedCount += 1
+            content.received.add(record)
         }
         if record.isConnection { metrics.ended(record) }
         SessionSummary(record).log()
@@ -85,9 +85,11 @@ public final class SessionBoard: Sendable {
     public var live: [SessionRecord] { content.withLock { Array($0.live.values) } }
     /// Oldest first.
     public var ended: [SessionRecord] { content.withLock { $0.ended } }
-    /// Those that ended after the first `count`, as far as they are kept, and how many ever did.
-    func ended(after count: Int) -> (records: ArraySlice<SessionRecord>, count: Int) {
-        content.withLock { ($0.ended.suffix($0.endedCount - count), $0.endedCount) }
+    /// What connections have brought until now.
+    var received: [IngestProtocol: ReceivedTotals] {
+        // Of one moment: each is among those that live or among those that ended.
+        let (ended, live) = content.withLock { ($0.received, Array($0.live.values)) }
+        return live.reduce(into: ended) { $0.add($1) }
     }
     /// Oldest first.
     public var refused: [RefusedAttempt] { content.withLock { $0.refused } }

@@ -43,12 +43,20 @@ public struct SessionSample: Sendable, Equatable {
 /// A publish's counters at one moment; two of them make a sample.
 struct CounterReading: Equatable {
     struct Track: Equatable {
-        var bytes: Int
-        var packets: Int
-        var frames: Int
+        var bytes = 0
+        var packets = 0
+        var frames = 0
+
+        init() {}
 
         init(_ counters: TrackCounters) {
             (bytes, packets, frames) = (counters.bytes.value, counters.packets.value, counters.frames.value)
+        }
+
+        mutating func add(_ other: Track) {
+            bytes += other.bytes
+            packets += other.packets
+            frames += other.frames
         }
     }
 

@@ -26,10 +26,8 @@ public final class SessionSampler {
     private let board: SessionBoard
     private let received: ReceivedMetrics
     private var followed: [String: Followed] = [:]
-    /// What the metrics have of each live publish.
-    private var counted: [String: CounterReading] = [:]
-    /// Of how many ended publishes they have everything.
-    private var endedCount = 0
+    /// What the metrics have.
+    private var counted: [IngestProtocol: ReceivedTotals] = [:]
     private var timer: TimerWatch?
     private let wallNow: @Sendable () -> WallTime
     /// Beside the contract's rules, among a session's warnings.
@@ -52,19 +50,9 @@ public final class SessionSampler {
 
     /// Brings the metrics of what came in up to date: every second, and before each scrape.
     public func count() {
-        var next: [String: CounterReading] = [:]
-        for record in board.live where record.isConnection {
-            let reading = CounterReading(record)
-            received.count(from: counted[record.id], to: reading, of: record.ingestProtocol)
-            next[record.id] = reading
-        }
-        // Asked for after the live ones: what ended in between is among both.
-        let ended = board.ended(after: endedCount)
-        for record in ended.records where record.isConnection {
-            let last = next.removeValue(forKey: record.id) ?? counted[record.id]
-            received.count(from: last, to: CounterReading(record), of: record.ingestProtocol)
-        }
-        (counted, endedCount) = (next, ended.count)
+        let totals = board.received
+        for (ingest, now) in totals { received.count(from: counted[ingest] ?? ReceivedTotals(), to: now, of: ingest) }
+        counted = totals
     }
 
     /// Gives away what the minute had so far: nobody samples any more.
@@ -116,17 +104,17 @@ private struct ReceivedMetrics {
             frames = registry.counter("stagedoor_rx_frames_total", "Access units and audio frames received.", labels)
         }
 
-        func count(from then: CounterReading.Track?, to now: CounterReading.Track) {
-            bytes.increment(by: now.bytes - (then?.bytes ?? 0))
-            packets.increment(by: now.packets - (then?.packets ?? 0))
-            frames.increment(by: now.frames - (then?.frames ?? 0))
+        func count(from then: CounterReading.Track, to now: CounterReading.Track) {
+            bytes.increment(by: now.bytes - then.bytes)
+            packets.increment(by: now.packets - then.packets)
+            frames.increment(by: now.frames - then.frames)
         }
     }
 
     private struct Ingest {
         let video: Series
         let audio: Series
-        /// Frames as encoders count them, in the order of `EncoderFigures.counts`.
+        /// In the order of `ReceivedTotals.encoder`.
         let encoder: [Counter]
 
         init(_ registry: MetricsRegistry, _ ingest: IngestProtocol) {
@@ -138,11 +126,6 @@ private struct ReceivedMetrics {
                     "Frames as encoders count them (Broadcast Performance Metrics), by what became of them.",
                     ["protocol": ingest.label, "state": name])
             }
-        }
-
-        func count(from then: EncoderFigures, to now: EncoderFigures) {
-            guard then != now else { return }
-            for (counter, new) in zip(encoder, now.since(then).counts) { counter.increment(by: new.value) }
         }
     }
 
@@ -160,12 +143,12 @@ private struct ReceivedMetrics {
         reordered = registry.counter("stagedoor_rx_reordered_packets_total", "RTP packets that came after later ones.", labels)
     }
 
-    func count(from then: CounterReading?, to now: CounterReading, of ingest: IngestProtocol) {
+    func count(from then: ReceivedTotals, to now: ReceivedTotals, of ingest: IngestProtocol) {
         guard let series = ingests[ingest] else { return }
-        for (index, track) in now.video.enumerated() { series.video.count(from: then?.video[index], to: track) }
-        series.audio.count(from: then?.audio, to: now.audio)
-        series.count(from: then?.encoder ?? EncoderFigures(), to: now.encoder)
-        lost.increment(by: now.lost - (then?.lost ?? 0))
-        reordered.increment(by: now.reordered - (then?.reordered ?? 0))
+        series.video.count(from: then.video, to: now.video)
+        series.audio.count(from: then.audio, to: now.audio)
+        for (index, counter) in series.encoder.enumerated() { counter.increment(by: now.encoder[index] - then.encoder[index]) }
+        lost.increment(by: now.lost - then.lost)
+        reordered.increment(by: now.reordered - then.reordered)
     }
 }
