@@ -42,6 +42,28 @@ struct DescriptorMessageTests {
         withExtendedLifetime(sender) {}
     }
 
+    /// poll(2) is not begun again for anybody: a signal to the thread that takes a process's place looked like a silence of 10 s.
+    @Test func `a signal does not end the wait for a message`() throws {
+        let (near, far) = try DescriptorMessage.makePair()
+        // A real-time signal that nothing else here uses, with a handler: what is ignored interrupts nobody.
+        let number: CInt = 45
+        signal(number) { _ in }
+        let (waiting, answer) = (Lock<pthread_t?>(nil), Lock<Bool?>(nil))
+        let thread = try WorkerThread.start(name: "waits") {
+            waiting.withLock { $0 = pthread_self() }
+            let isThere = MessageSocket.waitForMessage(on: far, within: .seconds(60))
+            answer.withLock { $0 = isThere }
+        }
+        for _ in 0..<50 {
+            if let waiting = waiting.withLock({ $0 }), answer.withLock({ $0 }) == nil { pthread_kill(waiting, number) }
+            usleep(2_000)
+        }
+        #expect(answer.withLock { $0 } == nil)
+        try DescriptorMessage(bytes: [1]).send(over: near)
+        thread.join()
+        #expect(answer.withLock { $0 } == true)
+    }
+
     @Test func `sixty-four descriptors travel in one message, and none is lost`() throws {
         let (near, far) = try DescriptorMessage.makePair()
         let all = try (0..<DescriptorMessage.maximumDescriptors).map { _ in try near.duplicate() }

@@ -1,6 +1,7 @@
 import CShim
 public import EventLoop
 import Glibc
+import Wire
 
 /// UNIX sockets with a name in the file system that keep message boundaries (SOCK_SEQPACKET), for `DescriptorMessage`s
 /// between processes of one machine. Not waited for.
@@ -34,10 +35,15 @@ public enum MessageSocket {
         return descriptor
     }
 
-    /// Waits until there is something to read; false when `limit` passed first.
+    /// Waits until there is something to read, whatever signals come meanwhile; false when `limit` passed first.
     public static func waitForMessage(on socket: OwnedDescriptor, within limit: Duration) -> Bool {
+        let end = EventLoop.monotonicNow() + limit
         var entry = pollfd(fd: socket.number, events: Int16(POLLIN), revents: 0)
-        return unsafe poll(&entry, 1, CInt(clamping: limit.components.seconds * 1_000)) > 0
+        while true {
+            let rest = max(0, (end - EventLoop.monotonicNow()).milliseconds)
+            let count = unsafe poll(&entry, 1, CInt(clamping: rest))
+            if count >= 0 || errno != EINTR { return count > 0 }
+        }
     }
 
     /// Ends the connection for both sides at once, whoever has duplicates of the descriptor; what was sent before is still read.
