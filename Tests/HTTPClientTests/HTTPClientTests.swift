@@ -125,6 +125,23 @@ struct HTTPClientTests {
         }
     }
 
+    /// As a segment to a store that stands still: the kernel takes some of it, and then nobody takes anything.
+    @Test func `gives up what is taken too slowly`() throws {
+        let bench = try Bench()
+        var unread: [AcceptedConnection] = []
+        let deaf = try TCPListener(loop: bench.loop, address: SocketAddress(.loopback, port: 0)) { unread.append($0) }
+        var request = HTTPClientRequest(
+            method: "PUT", url: "http://\(deaf.localAddress)/", body: [UInt8](repeating: 0, count: 8 << 20))
+        request.deadline = .seconds(3_600)
+        request.pace = (bytesPerSecond: 16 * 1024, within: .seconds(1))
+        guard case .failure(.timedOut) = try #require(bench.send(request)) else {
+            Issue.record("an answer came")
+            return
+        }
+        #expect(unread.count == 1)
+        withExtendedLifetime(deaf) {}
+    }
+
     @Test func `bounds answers`() throws {
         let bench = try Bench()
         guard case .failure(.tooLong(status: 200)) = try #require(bench.send(bench.request("/long"))) else {

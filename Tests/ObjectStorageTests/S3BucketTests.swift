@@ -7,7 +7,7 @@ import Wire
 
 @Suite("Requests to a bucket")
 struct S3BucketTests {
-    @Test func `an object of any length may come as slowly as it may go`() throws {
+    @Test func `an object of any length may come as slowly as it may go, and neither way stands still`() throws {
         var settings = StorageSettings()
         (settings.endpoint, settings.accessKey, settings.secretKey) = ("http://127.0.0.1:1", "A", Secret("s"))
         let bucket = try S3Bucket(settings, name: "b")
@@ -16,5 +16,6 @@ struct S3BucketTests {
         let (coming, going) = (bucket.get(key: "k", atMost: length, now: now), try bucket.put(object, hasACL: false, now: now))
         #expect(coming.deadline == .seconds(94) && going.deadline == .seconds(94))
         #expect(coming.pace?.bytesPerSecond == 16 * 1024 && coming.pace?.within == .seconds(30))
+        #expect(going.pace?.bytesPerSecond == 16 * 1024 && going.pace?.within == .seconds(60))
     }
 }

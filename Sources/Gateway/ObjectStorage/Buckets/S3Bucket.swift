@@ -11,6 +11,8 @@ struct S3Bucket {
     private static let patience = Duration.seconds(30)
     /// Bytes a second below which an object on its way is given up.
     private static let slowestRate = 16 * 1024
+    /// A store that takes nothing any more is waited for so long: what the kernel still has for it, and its thinking, look the same.
+    private static let stall = Duration.seconds(60)
 
     private let address: S3Address
     private let signer: SignatureV4Signer
@@ -38,6 +40,7 @@ struct S3Bucket {
         case .file(let path): request.bodyFile = HTTPBodyFile(path: path, length: length)
         }
         request.deadline = Self.deadline(ofLength: length)
+        request.pace = (bytesPerSecond: Self.slowestRate, within: Self.stall)
         return request
     }
 
