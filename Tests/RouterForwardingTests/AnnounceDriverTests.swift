@@ -26,7 +26,7 @@ private final class RecordingHTTP: RouterHTTP {
     var holdsAnnounces = false
     /// Of the answer to an announce.
     var status = 201
-    var location = "/v1/participants/p"
+    var location: String? = "/v1/participants/p"
     /// Whom the answer to a lease lists; none: it lists nobody.
     var listed: [String] = []
     private var held: [(RouterResponse?) -> Void] = []
@@ -374,6 +374,35 @@ struct AnnounceDriverTests {
         driver.announce(announcement) { results.append($0) }
         driver.renewLease([announcement]) { _ in }
         #expect(http.requests.map(\.method).suffix(2) == ["POST", "PUT"], "the announce has replaced it")
+    }
+
+    @Test func `what an answer without a Location has made is found behind the lease, and ended`() throws {
+        let http = RecordingHTTP()
+        let driver = Self.driver(http)
+        http.location = nil
+        var results: [Result<LegPlan, AnnounceFailure>] = []
+        driver.announce(Self.announcement()) { results.append($0) }
+        #expect(results == [.failure(.unacceptable("Location is missing or of another origin"))])
+        (http.location, http.listed) = ("/v1/participants/p", ["p"])
+        driver.renewLease([]) { _ in }
+        #expect(http.requests.map(\.method) == ["POST", "PUT", "POST", "DELETE"])
+        #expect(http.requests.last?.url == "http://127.0.0.1:1/v1/participants/p?generation=7&reason=moved")
+    }
+
+    @Test func `what a Location of another origin names is ended at its path here, and looked for once more`() throws {
+        let http = RecordingHTTP()
+        let driver = Self.driver(http)
+        http.location = "http://192.0.2.9:8080/v1/participants/p"
+        let end = "http://127.0.0.1:1/v1/participants/p?generation=7&reason=refused"
+        driver.announce(Self.announcement()) { _ in }
+        #expect(http.requests.map(\.method) == ["POST", "DELETE"])
+        #expect(http.requests.last?.url == end)
+        http.listed = ["p"]
+        driver.renewLease([]) { _ in }
+        #expect(http.requests.map(\.method).suffix(3) == ["PUT", "POST", "DELETE"])
+        #expect(http.requests.last?.url == end)
+        driver.renewLease([]) { _ in }
+        #expect(http.requests.last?.method == "PUT", "the operator is told, and nothing is sent for good")
     }
 
     @Test func `an end that gets no answer is told again behind each lease, unless the participant is back`() throws {

@@ -69,6 +69,13 @@ struct HTTPOrigin: Equatable {
         }
         return HTTPOrigin(location) == origin ? location : nil
     }
+
+    /// The URL at the router that has the path of a `Location` of another origin; nil for what is none of an origin at all.
+    static func path(of location: String, at url: String) -> String? {
+        guard HTTPOrigin(location) != nil, let separator = location.range(of: "://") else { return nil }
+        let place = location[separator.upperBound...]
+        return place.firstIndex(of: "/").flatMap { resolve(String(place[$0...]), from: url) }
+    }
 }
 
 extension StringProtocol {

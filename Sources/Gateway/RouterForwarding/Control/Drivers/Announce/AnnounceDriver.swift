@@ -1,4 +1,5 @@
 public import Admission
+import GatewayLogging
 public import SRTP
 public import Wire
 
@@ -71,7 +72,8 @@ public final class AnnounceDriver: RouterDriver {
         if response.status == 409 { throw .staleGeneration }
         guard response.status == 201 else { throw .refused(status: response.status) }
         guard let location = response.locationURL(from: request) else {
-            throw .unacceptable("Location is missing or of another origin")
+            if !standing.haveReplaced(announcement) { forsake(announcement, response, request) }
+            throw .unacceptable(Self.noLocation)
         }
         // The answer to an earlier one may come late: the router has replaced what that made.
         let isReplaced = standing.haveReplaced(announcement)
@@ -85,6 +87,20 @@ public final class AnnounceDriver: RouterDriver {
             throw error
         }
     }
+
+    /// The router holds what we cannot name: it is looked for behind the lease, if it is not where it was only called otherwise, as
+    /// a proxy does.
+    private func forsake(_ announcement: Announcement, _ response: RouterResponse, _ request: RouterRequest) {
+        doubted.add(announcement)
+        endNearby(announcement, response, request)
+    }
+
+    private func endNearby(_ announcement: Announcement, _ response: RouterResponse, _ request: RouterRequest) {
+        guard let nearby = response.location.flatMap({ HTTPOrigin.path(of: $0, at: request.url) }) else { return }
+        end(announcement, at: nearby, "refused")
+    }
+
+    private static let noLocation = "Location is missing or of another origin"
 
     /// Where the participant's announce lives at the router.
     func location(of participant: ParticipantKey) -> String? { standing[participant]?.location }
@@ -148,9 +164,22 @@ public final class AnnounceDriver: RouterDriver {
         http.send(request, deadline: Self.answerDeadline) { [weak self] response in
             guard let self else { return }
             guard let response else { return doubted.add(announcement) }
-            guard response.status == 201, let location = response.locationURL(from: request) else { return }
+            guard response.status == 201 else { return }
+            guard let location = response.locationURL(from: request) else {
+                return giveUp(announcement, response, request)
+            }
             end(announcement, at: location, "moved")
         }
+    }
+
+    /// It says so again: only an operator can help.
+    private func giveUp(_ announcement: Announcement, _ response: RouterResponse, _ request: RouterRequest) {
+        endNearby(announcement, response, request)
+        Log.event(
+            .error, "router_keeps_participant",
+            [
+                "router": .string(name), "participant": .string(announcement.participantID), "reason": .string(Self.noLocation),
+            ])
     }
 }
 

@@ -1,6 +1,6 @@
 import Admission
 
-/// Announces that got no answer: the router may hold them, and has not said where.
+/// Announces that got no answer, or one that does not say where: the router may hold them.
 struct DoubtedAnnounces: Sendable {
     /// Beyond it nobody looks for what a lost answer has made.
     static let maximumCount = 1_024
