@@ -50,6 +50,33 @@ struct AdmissionGateTests {
         #expect(answer() == nil)
     }
 
+    /// Answers after something else has happened.
+    private final class Slow: Authorizer {
+        nonisolated(unsafe) var meanwhile: () -> Void = {}
+
+        func authorize(_ request: PublishRequest, reply: @escaping @Sendable (Result<PublishGrant, Refusal>) -> Void) {
+            meanwhile()
+            Everybody().authorize(request, reply: reply)
+        }
+    }
+
+    @Test func `looks again when an answer comes that took its time`() {
+        #expect(answer { _ in } == nil)
+        #expect(answer { $0.publishBegan() } == .overloaded)
+        #expect(answer { $0.set(.draining, true) } == .draining)
+    }
+
+    /// Of a gate with one place.
+    private func answer(meanwhile: @escaping (AdmissionGate) -> Void) -> RefusalCode? {
+        let authorizer = Slow()
+        let gate = AdmissionGate(before: authorizer)
+        gate.limitPublishes(to: 1)
+        authorizer.meanwhile = { meanwhile(gate) }
+        nonisolated(unsafe) var code: RefusalCode?
+        gate.authorize(request) { if case .failure(let refusal) = $0 { code = refusal.code } }
+        return code
+    }
+
     @Test(arguments: ["s", "another"])
     func `refuses a stage whose router is out of reach, in words`(_ stageID: String) throws {
         let gate = AdmissionGate(before: Everybody()) { $0 == stageID }

@@ -85,10 +85,17 @@ public final class AdmissionGate: Authorizer {
             return reply(.failure(Refusal(.insecureProtocol, sentence: "This gateway takes RTMPS only: use the rtmps:// URL.")))
         }
         guard !isFull else { return reply(.failure(Refusal(.overloaded))) }
-        authorizer.authorize(request) { [isOutOfReach] result in
-            guard case .success(let grant) = result, isOutOfReach(grant.stageID) else { return reply(result) }
-            reply(.failure(Refusal(.noRouter, sentence: Self.outOfReach)))
+        authorizer.authorize(request) { [self] result in
+            guard case .success(let grant) = result, let objection = objection(to: grant) else { return reply(result) }
+            reply(.failure(objection))
         }
+    }
+
+    /// A service that is asked may take seconds: others were let in meanwhile, or the node began to drain.
+    private func objection(to grant: PublishGrant) -> Refusal? {
+        if let closure { return Refusal(closure.code) }
+        if isFull { return Refusal(.overloaded) }
+        return isOutOfReach(grant.stageID) ? Refusal(.noRouter, sentence: Self.outOfReach) : nil
     }
 
     private static let outOfReach = "This gateway cannot reach the stage's router: try again, another gateway may answer."
