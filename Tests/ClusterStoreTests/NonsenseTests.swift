@@ -1,4 +1,5 @@
 import Redis
+import StageMetrics
 import Store
 import Testing
 import Wire
@@ -82,5 +83,8 @@ struct NonsenseTests {
     @Test func `to what was counted`() {
         #expect(MetricCodec.decode(#"[["s/Publishers///",7,2147483647,1,1,1]]"#).count == 1)
         #expect(MetricCodec.decode(#"[["s/Publishers///",7,-1,1,1,1]]"#).isEmpty)
+        #expect(MetricCodec.decode(#"[["s/Publishers///",7,1,1,1,1,"never"]]"#).map(\.point.seconds) == [0])
+        let sample = MetricSample(MetricSeries(.publishers, stage: "s"), MetricPoint(minute: 7, 2, in: 1 << 59))
+        #expect(MetricCodec.decode(MetricCodec.encode([sample])) == [sample])
     }
 }

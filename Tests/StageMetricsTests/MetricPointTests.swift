@@ -1,3 +1,4 @@
+import Foundation
 import JSON
 import Testing
 import Wire
@@ -28,6 +29,36 @@ struct MetricPointTests {
         }
     }
 
+    @Test(arguments: [
+        // Two nodes whose publishers came in the same half of the minute; one of which died when the other's came; and some of both.
+        (30..<60, 30..<60, (30, 90.0, 3.0, 3.0)), (0..<30, 30..<60, (60, 90.0, 1.0, 2.0)),
+        (0..<40, 20..<60, (60, 120.0, 1.0, 3.0)), (0..<60, 59..<60, (61, 62.0, 1.0, 2.0)),
+    ])
+    func `counts add up in the seconds that two have in common`(
+        a: Range<UInt64>, b: Range<UInt64>, sum: (Int32, Double, Double, Double)
+    ) {
+        func point(_ value: Double, _ seconds: Range<UInt64>) -> MetricPoint {
+            seconds.dropFirst().reduce(into: MetricPoint(minute: 7, value, in: 1 << seconds.lowerBound)) {
+                $0.add(value, in: 1 << $1)
+            }
+        }
+        for (first, second) in [(point(1, a), point(2, b)), (point(2, b), point(1, a))] {
+            var merged = first
+            merged.merge(second, isCount: true)
+            let seconds = first.seconds | second.seconds
+            #expect(
+                merged
+                    == MetricPoint(minute: 7, count: sum.0, sum: sum.1, minimum: sum.2, maximum: sum.3, seconds: seconds))
+        }
+    }
+
+    @Test func `a point is read with its seconds, and without them from a version that knew none`() throws {
+        let point = MetricPoint(minute: 7, 2, in: 1 << 59)
+        #expect(try JSONDecoder().decode(MetricPoint.self, from: JSONEncoder().encode(point)) == point)
+        let former = #"{"minute":7,"count":1,"sum":2,"minimum":2,"maximum":2}"#
+        #expect(try JSONDecoder().decode(MetricPoint.self, from: Data(former.utf8)) == MetricPoint(minute: 7, 2))
+    }
+
     @Test(arguments: [true, false])
     func `what no two can have seen of a minute adds up to the greatest count`(isCount: Bool) {
         let told = MetricPoint(minute: 7, count: .max, sum: 1, minimum: 1, maximum: 1)
@@ -42,7 +73,7 @@ struct MetricPointTests {
         #expect(collector.turn(to: WallTime(secondsSince1970: 61)).isEmpty)
         for value in [3.0, 1.0] { collector.add(value, to: series) }
         #expect(collector.turn(to: WallTime(secondsSince1970: 119)).isEmpty)
-        let point = MetricPoint(minute: 1, count: 2, sum: 4, minimum: 1, maximum: 3)
+        let point = MetricPoint(minute: 1, count: 2, sum: 4, minimum: 1, maximum: 3, seconds: 1 << 1)
         #expect(collector.turn(to: WallTime(secondsSince1970: 120)) == [MetricSample(series, point)])
         for index in 0..<MetricCollector.maximumSeries + 5 {
             collector.add(1, to: MetricSeries(.publishBitrate, stage: "s", participant: "\(index)"))

@@ -8,6 +8,8 @@ public struct MetricCollector {
     /// The minute so far.
     public private(set) var open: [MetricSeries: MetricPoint] = [:]
     private var minute: Int32 = 0
+    /// Its second, as counts keep it.
+    private var second: UInt64 = 0
 
     public init() {}
 
@@ -15,6 +17,7 @@ public struct MetricCollector {
     /// - Returns: what another minute had; empty while that goes on.
     public mutating func turn(to time: WallTime) -> [MetricSample] {
         let minute = MetricPoint.minute(of: time)
+        second = 1 << UInt64(max(0, time.secondsSince1970) % 60)
         guard minute != self.minute else { return [] }
         defer { self.minute = minute }
         return takeAll()
@@ -28,8 +31,9 @@ public struct MetricCollector {
     }
 
     public mutating func add(_ value: Double, to series: MetricSeries) {
-        if open[series]?.add(value) == nil, open.count < Self.maximumSeries {
-            open[series] = MetricPoint(minute: minute, value)
+        let second = series.metric.isCount ? second : 0
+        if open[series]?.add(value, in: second) == nil, open.count < Self.maximumSeries {
+            open[series] = MetricPoint(minute: minute, value, in: second)
         }
     }
 }

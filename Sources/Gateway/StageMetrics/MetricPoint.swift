@@ -8,13 +8,16 @@ public struct MetricPoint: Codable, Equatable, Sendable {
     public var sum: Double
     public var minimum: Double
     public var maximum: Double
+    /// The seconds of its minute in which a count was taken, a bit for each; 0 where nobody knows, as of what is kept in files.
+    public var seconds: UInt64
 
-    public init(minute: Int32, count: Int32, sum: Double, minimum: Double, maximum: Double) {
+    public init(minute: Int32, count: Int32, sum: Double, minimum: Double, maximum: Double, seconds: UInt64 = 0) {
         (self.minute, self.count, self.sum, self.minimum, self.maximum) = (minute, count, sum, minimum, maximum)
+        self.seconds = seconds
     }
 
-    public init(minute: Int32, _ value: Double) {
-        self.init(minute: minute, count: 1, sum: value, minimum: value, maximum: value)
+    public init(minute: Int32, _ value: Double, in seconds: UInt64 = 0) {
+        self.init(minute: minute, count: 1, sum: value, minimum: value, maximum: value, seconds: seconds)
     }
 
     public var average: Double { sum / Double(max(1, count)) }
@@ -22,32 +25,81 @@ public struct MetricPoint: Codable, Equatable, Sendable {
 
     public static func minute(of time: WallTime) -> Int32 { Int32(clamping: time.secondsSince1970 / 60) }
 
-    public mutating func add(_ value: Double) {
+    public mutating func add(_ value: Double, in second: UInt64 = 0) {
         count += 1
         sum += value
         (minimum, maximum) = (min(minimum, value), max(maximum, value))
+        seconds |= second
     }
+}
 
+extension MetricPoint {
     /// Adds what another process, or the same one later, saw of a minute.
     ///
-    /// Counts are taken once a second: of two that fill more than a minute together, both saw the same seconds, each with those of
-    /// its own; what they counted adds up. Otherwise one went on where the other had ended.
+    /// Counts are taken once a second. Of two that were taken in the same seconds, each with those of its own, what they counted adds
+    /// up; otherwise one went on where the other had ended.
     public mutating func merge(_ other: MetricPoint, isCount: Bool) {
         // A server may answer with any number.
         let (added, overflows) = count.addingReportingOverflow(other.count)
         let together = overflows ? .max : added
-        sum += other.sum
-        if isCount, together > Self.maximumCountsAMinute {
-            count = max(count, other.count)
-            (minimum, maximum) = (minimum + other.minimum, maximum + other.maximum)
+        if isCount, isBeside(other, together) {
+            count = max(count, other.count, Int32((seconds | other.seconds).nonzeroBitCount))
+            (minimum, maximum) = (least(beside: other), maximum + other.maximum)
         } else {
             count = together
             (minimum, maximum) = (min(minimum, other.minimum), max(maximum, other.maximum))
         }
+        sum += other.sum
+        seconds = knowsSeconds(with: other) ? seconds | other.seconds : 0
+    }
+
+    private func knowsSeconds(with other: MetricPoint) -> Bool { seconds != 0 && other.seconds != 0 }
+
+    /// Without their seconds two that fill more than a minute together are beside each other.
+    private func isBeside(_ other: MetricPoint, _ together: Int32) -> Bool {
+        guard knowsSeconds(with: other) else { return together > Self.maximumCountsAMinute }
+        return (seconds & other.seconds).nonzeroBitCount > Self.jitter
+    }
+
+    /// In seconds of which only one of them tells, the other counted none.
+    private func least(beside other: MetricPoint) -> Double {
+        guard knowsSeconds(with: other) else { return minimum + other.minimum }
+        var least = minimum + other.minimum
+        if (seconds & ~other.seconds).nonzeroBitCount > Self.jitter { least = min(least, minimum) }
+        if (other.seconds & ~seconds).nonzeroBitCount > Self.jitter { least = min(least, other.minimum) }
+        return least
     }
 
     /// Sixty, and some that a timer which is not quite a second's adds.
     static let maximumCountsAMinute: Int32 = 66
+    /// Seconds that a timer takes twice or leaves out, in a minute.
+    private static let jitter = 3
+}
+
+/// A version that knew no seconds may have written it, or is there to read it.
+extension MetricPoint {
+    private enum Field: String, CodingKey {
+        case minute, count, sum, minimum, maximum, seconds
+    }
+
+    public init(from decoder: any Decoder) throws {
+        let fields = try decoder.container(keyedBy: Field.self)
+        self.init(
+            minute: try fields.decode(Int32.self, forKey: .minute), count: try fields.decode(Int32.self, forKey: .count),
+            sum: try fields.decode(Double.self, forKey: .sum), minimum: try fields.decode(Double.self, forKey: .minimum),
+            maximum: try fields.decode(Double.self, forKey: .maximum),
+            seconds: try fields.decodeIfPresent(UInt64.self, forKey: .seconds) ?? 0)
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var fields = encoder.container(keyedBy: Field.self)
+        try fields.encode(minute, forKey: .minute)
+        try fields.encode(count, forKey: .count)
+        try fields.encode(sum, forKey: .sum)
+        try fields.encode(minimum, forKey: .minimum)
+        try fields.encode(maximum, forKey: .maximum)
+        if seconds != 0 { try fields.encode(seconds, forKey: .seconds) }
+    }
 }
 
 /// A point and whose it is.

@@ -48,17 +48,19 @@ extension ClusterHistory {
     }
 }
 
-/// Samples as the JSON that Redis keeps: a list for each, the series first.
+/// Samples as the JSON that Redis keeps: a list for each, the series first, and of a count its seconds last.
 enum MetricCodec {
     static let minutesOfHour: Int32 = 60
 
     static func encode(_ samples: [MetricSample]) -> String {
         let lists = samples.map { sample -> JSONValue in
             let point = sample.point
-            return [
+            let list: [JSONValue] = [
                 .string(sample.series.path), .integer(Int64(point.minute)), .integer(Int64(point.count)), .number(point.sum),
                 .number(point.minimum), .number(point.maximum),
             ]
+            // More bits than some readers' numbers have.
+            return .array(point.seconds == 0 ? list : list + [.string(String(point.seconds, radix: 16))])
         }
         return JSONValue.array(lists).description
     }
@@ -71,7 +73,10 @@ enum MetricCodec {
                 let maximum = list[5]?.double, let minute = Int32(exactly: minute), let count = Int32(exactly: count),
                 count >= 0
             else { return nil }
-            return MetricSample(series, MetricPoint(minute: minute, count: count, sum: sum, minimum: minimum, maximum: maximum))
+            let seconds = list[6]?.string.flatMap { UInt64($0, radix: 16) } ?? 0
+            return MetricSample(
+                series,
+                MetricPoint(minute: minute, count: count, sum: sum, minimum: minimum, maximum: maximum, seconds: seconds))
         }
     }
 }
