@@ -29,4 +29,13 @@ struct RouterTrustTests {
     func `Location stays at its origin`(_ location: String, _ resolved: String?) {
         #expect(HTTPOrigin.resolve(location, from: "https://router.example/v1/participants") == resolved)
     }
+
+    @Test(arguments: [
+        ("http://10.0.0.1:8080/v1/participants/p", "https://router.example:443/v1/participants/p"),
+        ("http://10.0.0.1", nil), ("http://10.0.0.1//other.example/x", nil), ("ftp://10.0.0.1/x", nil), ("participants/p", nil),
+        ("http://10.0.0.1/x y", nil),
+    ])
+    func `the path of a Location of another origin is one of the router itself`(_ location: String, _ place: String?) {
+        #expect(HTTPOrigin.path(of: location, at: "https://router.example/v1/participants") == place)
+    }
 }
