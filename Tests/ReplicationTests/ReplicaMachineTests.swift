@@ -77,7 +77,7 @@ struct ReplicaMachineTests {
         #expect(machine.leaseEnded(end) == [])
     }
 
-    @Test(arguments: [RefusalCode.stageFull, .overloaded, .platformAway, .draining])
+    @Test(arguments: [RefusalCode.stageFull, .overloaded, .platformAway, .draining, .streamKeyInUse])
     func `one that was active asks again, ever more seldom, while the destination cannot take it`(_ code: RefusalCode) {
         var machine = ReplicaMachine(isReturning: true)
         _ = machine.start()

@@ -141,6 +141,7 @@ struct ReplicaMachine: Sendable {
 }
 
 extension Refusal {
-    /// It is about this moment: the same claim may be granted in the next one.
-    fileprivate var isPassing: Bool { code.httpStatus == 503 || code == .internalError }
+    /// It is about this moment: the same claim may be granted in the next one. Who has the key in use is told as the lease's holder; as a
+    /// refusal it means that a cluster could not say in time.
+    fileprivate var isPassing: Bool { code.httpStatus == 503 || code == .internalError || code == .streamKeyInUse }
 }
