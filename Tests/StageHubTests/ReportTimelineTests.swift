@@ -74,6 +74,41 @@ struct ReportTimelineTests {
         #expect(try abs(skew(at: 60).milliseconds) < 2)
     }
 
+    /// As `run`, with what the tracks' clocks show, in milliseconds, by the time that has passed; nil while nothing is sent.
+    func run(seconds: Int64, _ clocks: (Int64) -> (audio: Int64?, video: Int64?)) {
+        for time in stride(from: 0, to: seconds * 1000, by: 20) {
+            let (now, shown) = (start + .milliseconds(time), clocks(time))
+            let ntp = WallTime(nanosecondsSince1970: 1_700_000_000_000_000_000 + time * 1_000_000).ntp
+            for (track, clock, delay) in [(TrackID.audio, shown.audio, 10), (.video, shown.video, 90)] {
+                guard let clock else { continue }
+                let timestamp = clock * track.clockRate / 1000
+                timeline.observe(timestamp, of: track, arrival: now + .milliseconds(Int64(delay) + time % 7))
+                if time % 2000 == 0 { timeline.publisherReported(ntp: ntp, timestamp: timestamp, of: track) }
+            }
+        }
+    }
+
+    /// What the clock of `track` shows at `seconds`, by the timeline, less the truth; in milliseconds.
+    func error(of track: TrackID, at seconds: Int64, truth: Int64) throws -> Int64 {
+        try #require(timeline.timestamp(of: track, at: start + .seconds(seconds))) * 1000 / track.clockRate - truth
+    }
+
+    @Test(arguments: [5, 70, 600] as [Int64])
+    func `sound whose clock stood still while its microphone was away goes with the pictures again`(_ pause: Int64) throws {
+        let end = 20 + pause
+        run(seconds: end + 20) { time in
+            (time < 20_000 ? time : time < end * 1000 ? nil : time - pause * 1000, time)
+        }
+        #expect(try abs(error(of: .audio, at: end + 20, truth: 20_000 + 20_000)) < 100)
+        #expect(try abs(error(of: .video, at: end + 20, truth: (end + 20) * 1000)) < 100)
+    }
+
+    @Test func `pictures whose clock jumps an hour ahead go with the sound again`() throws {
+        run(seconds: 60) { time in (time, time < 20_000 ? time : time + 3_600_000) }
+        #expect(try abs(error(of: .audio, at: 60, truth: 60_000)) < 100)
+        #expect(try abs(error(of: .video, at: 60, truth: 3_660_000)) < 100)
+    }
+
     @Test func `reports of a publisher without a wall clock are none`() throws {
         let silent = Timeline()
         for second in 0..<60 as Range<Int64> {

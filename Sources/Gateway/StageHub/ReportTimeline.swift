@@ -4,8 +4,9 @@ import Wire
 /// The timeline of an RTP publisher (WHIP): each track has its own clock, tied to the publisher's wall clock by sender reports.
 ///
 /// Publisher wall clock → our clock is one offset for all tracks. Until a track's first report, and for publishers that send
-/// none, its own lower envelope of (arrival − RTP time) stands in; the change-over is slewed. All numbers are
-/// nanoseconds; sums wrap, since timestamps and reports are the publisher's to choose.
+/// none, its own lower envelope of (arrival − RTP time) stands in; the change-over is slewed. A track whose RTP time jumps begins
+/// anew: no slewing would ever get there. All numbers are nanoseconds; sums wrap, since timestamps and reports are the publisher's
+/// to choose.
 struct ReportTimeline {
     private struct Track {
         let id: TrackID
@@ -15,9 +16,16 @@ struct ReportTimeline {
         var translation: Int64?
         var hasChangedOver = false
 
+        /// Whether a packet came long before its time: the RTP time jumped ahead.
+        func isAhead(_ lag: Int64) -> Bool { offset.value.map { $0 &- lag > StampTimeline.largestStepForward } ?? false }
+
+        /// - Parameter target: later than no packet of the last minute came. Where it lies far beyond the offset, the RTP time has
+        ///   jumped back, or stood still while nothing was sent (browsers' audio).
         mutating func follow(_ target: Int64, at now: MonotonicTime) {
-            offset.approach(target, at: now, rate: hasChangedOver ? SlewedOffset.normalRate : changeOverRate)
-            if offset.value == target { hasChangedOver = true }
+            if let value = offset.value, target &- value > StampTimeline.largestStepBack { offset = SlewedOffset() }
+            let changesOver = translation != nil && !hasChangedOver
+            offset.approach(target, at: now, rate: changesOver ? changeOverRate : SlewedOffset.normalRate)
+            if changesOver, offset.value == target { hasChangedOver = true }
         }
     }
 
@@ -30,14 +38,14 @@ struct ReportTimeline {
 
     /// A packet with unwrapped RTP `timestamp` came.
     mutating func observe(_ timestamp: Int64, of track: TrackID, arrival: MonotonicTime) {
-        let time = track.nanoseconds(ofTimestamp: timestamp)
-        let index = index(of: track)
-        tracks[index].standIn.observe(arrival.nanoseconds &- time, at: arrival)
+        let (index, lag) = (index(of: track), arrival.nanoseconds &- track.nanoseconds(ofTimestamp: timestamp))
+        if tracks[index].isAhead(lag) { tracks[index] = Track(id: track) }
+        tracks[index].standIn.observe(lag, at: arrival)
         if let translation = tracks[index].translation {
-            session.observe(arrival.nanoseconds &- time &- translation, at: arrival)
+            session.observe(lag &- translation, at: arrival)
             if let minimum = session.minimum { tracks[index].follow(minimum &+ translation, at: arrival) }
         } else if let minimum = tracks[index].standIn.minimum {
-            tracks[index].offset.approach(minimum, at: arrival)
+            tracks[index].follow(minimum, at: arrival)
         }
     }
 
