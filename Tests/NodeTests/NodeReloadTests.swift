@@ -54,6 +54,13 @@ struct NodeReloadTests {
             reload?.reload(because: "a test")
             return changes.count > before ? changes.last : nil
         }
+
+        /// What the daily look at the own certificate puts into force; nil where that is good for long.
+        func renew(at now: WallTime) -> NodeReload.Change? {
+            let before = changes.count
+            reload?.renew(at: now)
+            return changes.count > before ? changes.last : nil
+        }
     }
 
     @Test
@@ -113,6 +120,29 @@ struct NodeReloadTests {
         let change = try #require(try bench.load("tls: {minimumVersion: \"1.3\"}"))
         #expect(change.tls != nil)
         #expect(try bench.load("tls: {minimumVersion: \"1.3\"}")?.tls == nil)
+    }
+
+    @Test
+    func `the own certificate is made anew a month before it ends, whatever has become of the file`() throws {
+        let bench = try Bench("overload: {cpu: 85}")
+        let (now, day) = (EventLoop.wallNow(), Duration.seconds(86_400))
+        try bench.write("overload: [")
+        #expect(bench.renew(at: now + day * 59) == nil)
+        let change = try #require(bench.renew(at: now + day * 91), "also where a machine slept for so long")
+        #expect(change.tls != nil && change.configuration.overload.cpu == 85)
+        #expect(bench.renew(at: now + day * 92) == nil)
+        #expect(bench.renew(at: now + day * 152) != nil)
+    }
+
+    @Test
+    func `the operator's certificate is nobody else's to renew`() throws {
+        let now = EventLoop.wallNow()
+        let authority = try Identity.makeAuthority(commonName: "A", now: now, validFor: .seconds(3_600))
+        let bench = try Bench("overload: {cpu: 85}")
+        let certificate = try bench.write(authority.certificate.pem(), to: "a.pem")
+        let key = try bench.write(authority.key.pem().reveal(), to: "a.key")
+        #expect(try bench.load("tls: {certificate: \(certificate), privateKey: \(key)}")?.tls != nil)
+        #expect(bench.renew(at: now) == nil)
     }
 
     @Test

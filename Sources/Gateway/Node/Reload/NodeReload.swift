@@ -5,6 +5,7 @@ import GatewayLogging
 import GatewayMetrics
 import OpenSSL
 import Settings
+import Wire
 
 /// Takes up a changed file while running: all of it is read and checked before anything is changed. On the control loop.
 final class NodeReload {
@@ -21,6 +22,8 @@ final class NodeReload {
     private let expiry: CertificateExpiry
     private let apply: (Change) -> Void
     private var files: FileChanges?
+    private var renewal: TimerWatch?
+    private static let renewalInterval = Duration.seconds(86_400)
 
     init(
         loop: EventLoop, source: ConfigurationSource, running: StagedoorConfiguration, certificates: ServerCertificates,
@@ -30,6 +33,23 @@ final class NodeReload {
         expiry = CertificateExpiry(loop: loop, metrics: metrics)
         expiry.follow(certificates)
         files = FileChanges(loop: loop, paths: watchedPaths) { [unowned self] in reload(because: "a file has changed") }
+        renewal = loop.schedule(after: Self.renewalInterval, repeating: Self.renewalInterval) { [unowned self] in
+            renew(at: EventLoop.wallNow())
+        }
+    }
+
+    /// Puts another certificate of our own into force where the one in use ends soon, whatever the file says by now.
+    func renew(at now: WallTime) {
+        guard running.tls.certificate.isEmpty, certificates.isDueForRenewal(at: now) else { return }
+        do {
+            let fresh = try certificates.reloaded(running, now: now)
+            apply(Change(configuration: running, tls: try fresh.makeContext(running.tls)))
+            certificates = fresh
+            expiry.follow(fresh)
+            Log.event(.info, "certificate_renewed", ["certificate": "tls"])
+        } catch {
+            Log.event(.error, "certificate_not_renewed", ["certificate": "tls", "because": .string("\(error)")])
+        }
     }
 
     private var watchedPaths: [String] { (source.path.map { [$0] } ?? []) + ServerCertificates.paths(running) }

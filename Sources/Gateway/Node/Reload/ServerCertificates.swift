@@ -13,36 +13,43 @@ struct ServerCertificates {
     private let identity: Identity
     /// `certificates` of the configuration, in the order of their names.
     private let named: [(name: String, identity: Identity)]
+    /// Signs `identity`, again and again; nil with the operator's files.
+    private let authority: Identity?
     /// The PEM file that clients of the own authority trust; nil with the operator's files.
     let authorityPath: String?
 
-    init(_ configuration: StagedoorConfiguration, directory: borrowing DataDirectory) throws {
+    init(
+        _ configuration: StagedoorConfiguration, directory: borrowing DataDirectory, now: WallTime = EventLoop.wallNow()
+    ) throws {
         named = try Self.named(configuration)
         guard configuration.tls.certificate.isEmpty else {
             identity = try Self.pair(configuration.tls.certificate, configuration.tls.privateKey, key: "tls")
-            authorityPath = nil
+            (self.authority, authorityPath) = (nil, nil)
             return
         }
         try directory.makeFolder("tls")
-        let authority = try Self.authority(in: directory)
-        identity = try Self.leaf(of: authority, host: configuration.advertise.host)
+        let authority = try Self.authority(in: directory, now: now)
+        identity = try Self.leaf(of: authority, host: configuration.advertise.host, now: now)
+        self.authority = authority
         authorityPath = Self.absolute(directory.path + "/tls/ca.pem")
     }
 
-    private init(identity: Identity, named: [(name: String, identity: Identity)], authorityPath: String?) {
-        (self.identity, self.named, self.authorityPath) = (identity, named, authorityPath)
+    private init(_ identity: Identity, named: [(name: String, identity: Identity)], like former: ServerCertificates) {
+        (self.identity, self.named) = (identity, named)
+        (authority, authorityPath) = (former.authority, former.authorityPath)
     }
 
-    /// Reads the operator's files anew and checks them; the own certificate stays.
+    /// Reads the operator's files anew and checks them; the own certificate stays, unless it ends soon.
     /// - Throws: when a file cannot be read, a key does not fit, a certificate has expired, or a chain is out of order.
-    func reloaded(_ configuration: StagedoorConfiguration) throws -> ServerCertificates {
+    func reloaded(_ configuration: StagedoorConfiguration, now: WallTime = EventLoop.wallNow()) throws -> ServerCertificates {
         let settings = configuration.tls
-        let fresh = ServerCertificates(
-            identity: settings.certificate.isEmpty
-                ? identity : try Self.pair(settings.certificate, settings.privateKey, key: "tls"),
-            named: try Self.named(configuration), authorityPath: authorityPath)
+        let identity =
+            settings.certificate.isEmpty
+            ? try renewed(host: configuration.advertise.host, now: now)
+            : try Self.pair(settings.certificate, settings.privateKey, key: "tls")
+        let fresh = ServerCertificates(identity, named: try Self.named(configuration), like: self)
         for (name, identity) in fresh.identities {
-            guard identity.certificate.notAfter > EventLoop.wallNow() else {
+            guard identity.certificate.notAfter > now else {
                 throw StartupError.certificate("\(name): the certificate has expired")
             }
             guard identity.isChainInOrder else {
@@ -51,6 +58,16 @@ struct ServerCertificates {
             }
         }
         return fresh
+    }
+
+    /// Whether the own certificate is to be made anew; asked where the configuration names none.
+    func isDueForRenewal(at now: WallTime) -> Bool {
+        authority != nil && identity.certificate.notAfter - now < Self.renewalTime
+    }
+
+    private func renewed(host: String, now: WallTime) throws -> Identity {
+        guard let authority, isDueForRenewal(at: now) else { return identity }
+        return try Self.leaf(of: authority, host: host, now: now)
     }
 
     /// What new handshakes get.
@@ -99,20 +116,20 @@ struct ServerCertificates {
     private static func absolute(_ path: String) -> String { URL(fileURLWithPath: path).standardizedFileURL.path }
 
     /// Kept over restarts: clients that were set up to trust it keep working.
-    private static func authority(in directory: borrowing DataDirectory) throws -> Identity {
+    private static func authority(in directory: borrowing DataDirectory, now: WallTime) throws -> Identity {
         let path = directory.path + "/tls/"
         if let chain = try? NamedFile.read(path + "ca.pem"), let key = try? NamedFile.read(path + "ca.key") {
             return try Identity(chainPEM: chain, keyPEM: Secret(key))
         }
         let made = try Identity.makeAuthority(
-            commonName: "Stagedoor's own authority", now: EventLoop.wallNow(), validFor: .seconds(10 * 365 * 86_400))
+            commonName: "Stagedoor's own authority", now: now, validFor: .seconds(10 * 365 * 86_400))
         try directory.write(made.key.pem().reveal(), to: "tls/ca.key")
         try directory.write(made.certificate.pem(), to: "tls/ca.pem")
         return made
     }
 
-    /// Made anew at every start: its names follow the configuration, and nobody pins it.
-    private static func leaf(of authority: Identity, host: String) throws -> Identity {
+    /// Made anew at every start, and before it ends: its names follow the configuration, and nobody pins it.
+    private static func leaf(of authority: Identity, host: String, now: WallTime) throws -> Identity {
         var names = ["localhost"]
         var addresses = [IPAddress.loopback, IPAddress.v6(high: 0, low: 1, scope: 0)]
         if let address = IPAddress(host) {
@@ -121,9 +138,12 @@ struct ServerCertificates {
             names.append(host)
         }
         return try authority.issue(
-            commonName: names.last ?? "localhost", dnsNames: names, addresses: addresses, now: EventLoop.wallNow(),
+            commonName: names.last ?? "localhost", dnsNames: names, addresses: addresses, now: now,
             validFor: .seconds(90 * 86_400))
     }
+
+    /// Of its 90 days: time to try again, and for clients whose clocks are wrong.
+    private static let renewalTime = Duration.seconds(30 * 86_400)
 }
 
 /// How long the certificates in use are still good: a metric, and one warning a day in the last two weeks.
