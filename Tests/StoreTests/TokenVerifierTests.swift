@@ -170,6 +170,20 @@ struct TokenVerifierTests {
         #expect((try? await bench.verify(token).get()) != nil)
     }
 
+    @Test func `an endpoint is good for 14 days after it was noted last, however long ago this process began`() async throws {
+        let bench = try TokenBench()
+        let day = Duration.seconds(86_400)
+        let other = StageEndpoints(events: "wss://e", whip: "https://other/whip", rtmp: "", rtmps: "")
+        try await bench.store.write { _ = EndpointHistory(other, in: &$0, now: TokenBench.now + day * -1) }
+        let ours = try await bench.store.write { EndpointHistory(TokenBench.endpoints, in: &$0, now: TokenBench.now) }
+        func accepts(after days: Int) -> Bool {
+            ours.accepts(other.whip, at: (TokenBench.now + day * days).secondsSince1970, in: bench.store.state)
+        }
+        #expect(accepts(after: 12) && !accepts(after: 13))
+        try await bench.store.write { _ = EndpointHistory(other, in: &$0, now: TokenBench.now + day * 12) }
+        #expect(accepts(after: 25) && !accepts(after: 26))
+    }
+
     @Test func `a lenient check takes any endpoints, and a strict one ends that for tokens found good before`() async throws {
         var claims = TokenBench.claims
         claims["whip_url"] = "https://global.whip.live-video.net"

@@ -42,6 +42,7 @@ public final class Node {
     private var notifier: ServiceNotifier?
     private var replications: ReplicationKeeper?
     private let freedMemory: FreedMemory
+    private let endpointsInUse: EndpointsInUse
 
     /// The ground on which services stand: files, ports, keys. Nothing is read from a socket yet.
     /// - Parameter inheritance: of a running process, whose place is taken.
@@ -65,6 +66,7 @@ public final class Node {
         store = try NodeStore(
             configuration, endpoints: StageEndpoints(configuration, listeners: listeners), directory: directory,
             isQuickstart: source.isQuickstart, sparing: inventory?.living ?? [])
+        endpointsInUse = EndpointsInUse(loop: loop, store: store.membership.store, endpoints: store.endpoints)
         shared = try SharedParts(
             configuration, listeners: listeners, workerCount: workerCount, generation: inheritance?.generation ?? 0,
             sessionKey: SessionKey.load(configuration.cluster, inherited: inheritance?.succession.offer.sessionKey),

@@ -2,33 +2,32 @@ public import Wire
 
 /// The endpoints that tokens may name: today's, and those handed out in the last 14 days, which clients may have kept.
 public struct EndpointHistory: Equatable, Sendable {
-    /// How long an endpoint stays good after it was last in the configuration, in seconds.
+    /// How long an endpoint stays good after it was noted last, in seconds.
     public static let lifetime: Int64 = 14 * 86_400
     private static let setting = "endpoints"
 
-    public private(set) var current: StageEndpoints
-    /// URL → the last second in which it was handed out.
-    private var lastSeen: [String: Int64] = [:]
+    public let current: StageEndpoints
 
-    /// Reads the history, adds today's endpoints to it, and keeps it in the transaction's settings.
+    /// Notes in the transaction's settings that these endpoints are today's. To be repeated while they are handed out.
     public init(_ current: StageEndpoints, in transaction: inout StateTransaction, now: WallTime) {
         self.current = current
         let seconds = now.secondsSince1970
-        lastSeen = Self.kept(in: transaction.state).filter { $0.value + Self.lifetime > seconds }
+        var lastSeen = Self.kept(in: transaction.state).filter { $0.value + Self.lifetime > seconds }
         for url in [current.events, current.whip] { lastSeen[Self.trimmed(url)] = seconds }
         let lines = lastSeen.sorted { $0.key < $1.key }.map { "\($0.value) \($0.key)" }
         transaction.setSetting(Self.setting, to: Secret(lines.joined(separator: "\n")))
     }
 
     /// Whether a token may name this URL now.
-    /// - Parameter state: has what other nodes of the cluster added since we read it.
+    /// - Parameter state: has what was noted, by this process, those before it, and other nodes of the cluster.
     public func accepts(_ url: String, at seconds: Int64, in state: StoreState) -> Bool {
         let url = Self.trimmed(url)
         if url == Self.trimmed(current.events) || url == Self.trimmed(current.whip) { return true }
-        guard let time = lastSeen[url] ?? Self.kept(in: state)[url] else { return false }
+        guard let time = Self.kept(in: state)[url] else { return false }
         return seconds < time + Self.lifetime
     }
 
+    /// URL → the last second in which it was handed out.
     private static func kept(in state: StoreState) -> [String: Int64] {
         let lines = (state.setting(setting)?.revealText() ?? "").split(separator: "\n")
         return lines.reduce(into: [:]) { kept, line in
