@@ -346,6 +346,17 @@ struct RecordingTests {
     }
 
     @Test
+    func `nobody is waited for longer where the clock was set back by hours`() throws {
+        let spool = try Spool(path: folder.path + "/spool", maximumByteCount: 1 << 20)
+        let recording = try Recording(header(window: 60), in: environment(spool))
+        recording.begin(expectsVideo: true, tracksShareClock: true)
+        recording.pause()
+        let paused = WallTime(secondsSince1970: 1_704_110_455)
+        #expect(!recording.isOver(at: paused + .seconds(59)) && recording.isOver(at: paused + .seconds(60)))
+        #expect(!recording.isOver(at: paused + .seconds(-30)) && recording.isOver(at: paused + .seconds(-7_200)))
+    }
+
+    @Test
     func `whose it is is asked again after a publish that went on meanwhile, and it stays until it is answered`() throws {
         let spool = try Spool(path: folder.path + "/spool", maximumByteCount: 1 << 20)
         var environment = environment(spool, director: MemoryDirector(register: SilentRegister()))

@@ -33,6 +33,13 @@ struct StageSessionTableTests {
         #expect(sessions.isEmpty)
     }
 
+    @Test func `it ends in its time where the clock was set back by hours since`() {
+        var sessions = StageSessionTable(recorded: [Self.one], now: Self.start)
+        #expect(sessions.endIdle(after: .seconds(180), now: Self.start + .seconds(-100)).isEmpty)
+        let ended = sessions.endIdle(after: .seconds(180), now: Self.start + .seconds(-7_200))
+        #expect(ended.count == 1 && sessions.isEmpty)
+    }
+
     @Test func `after a network test it is told again, which the history may have forgotten with it`() {
         var sessions = StageSessionTable(recorded: [Self.one], now: Self.start)
         #expect(sessions.record(ofStage: "arn:stage/one").isEmpty)

@@ -39,6 +39,13 @@ public struct WallTime: Hashable, Comparable, Codable, Sendable, BitwiseCopyable
     public static func - (left: WallTime, right: WallTime) -> Duration {
         .nanoseconds(left.nanosecondsSince1970.subtractingSaturating(right.nanosecondsSince1970))
     }
+
+    /// Whether a wait that began at `start` is over. Where the clock was set back by more than it lasts meanwhile, it is: else it
+    /// would last for as long as that.
+    public func isPast(_ span: Duration, since start: WallTime) -> Bool {
+        let passed = self - start
+        return passed >= span || passed < .zero - span
+    }
 }
 
 extension WallTime {

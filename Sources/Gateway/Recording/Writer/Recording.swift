@@ -73,7 +73,7 @@ final class Recording {
     func isOver(at now: WallTime) -> Bool {
         if book.failure != nil || book.isClosed { return true }
         guard media == nil, !thumbnails.isPicturing, let since = book.pausedSince else { return false }
-        return now - since >= .seconds(header.reconnectWindowSeconds)
+        return now.isPast(.seconds(header.reconnectWindowSeconds), since: since)
     }
 
     // MARK: - Media

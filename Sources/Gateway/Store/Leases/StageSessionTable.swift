@@ -59,7 +59,7 @@ extension StageSessionTable {
     /// Ends those whose last publisher or viewer left long enough ago.
     mutating func endIdle(after linger: Duration, now: WallTime) -> [HistoryWrite] {
         var writes: [HistoryWrite] = []
-        for (arn, session) in sessions where session.present == 0 && now - session.idleSince >= linger {
+        for (arn, session) in sessions where session.present == 0 && now.isPast(linger, since: session.idleSince) {
             sessions[arn] = nil
             guard session.isRecorded else { continue }
             writes.append(.sessionEnded(stageARN: arn, sessionID: session.record.sessionID, at: now))
