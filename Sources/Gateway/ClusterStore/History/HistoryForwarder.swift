@@ -67,11 +67,13 @@ struct HistoryForwarder {
         let (stage, hour) = (first.series.stageID, newest / MetricCodec.minutesOfHour)
         let oldest = MetricPoint.minute(of: now) - MetricRetention.minutes
         _ = try server.run(
-            HistoryScript.metrics, [schema.metrics(ofStage: stage, hour: hour), schema.metricSeries(ofStage: stage)],
+            HistoryScript.metrics,
+            [schema.metrics(ofStage: stage, hour: hour), schema.metricSeries(ofStage: stage)]
+                + schema.sessionsHeard(ofStage: stage),
             [
                 RedisArgument("\(origin.queue):\(origin.sequence)"), RedisArgument(MetricCodec.encode(samples)),
                 RedisArgument(Int64(MetricRetention.minutes + MetricCodec.minutesOfHour) * 60), RedisArgument(Int64(newest)),
-                RedisArgument(Int64(oldest)),
+                RedisArgument(Int64(oldest)), RedisArgument(lifetimeOfRunning.wholeSeconds),
             ] + samples.map { RedisArgument($0.series.path) })
         _ = try server.ask(
             [

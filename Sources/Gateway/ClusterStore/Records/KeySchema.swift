@@ -138,6 +138,11 @@ struct KeySchema: Sendable {
     func metrics(ofStage id: String, hour: Int32) -> String { ofStage(id.isEmpty ? "platform" : id, "metrics:\(hour)") }
     /// A stage's series by the last minute with points.
     func metricSeries(ofStage id: String) -> String { ofStage(id.isEmpty ? "platform" : id, "metrics") }
+    /// Whom a stage's points tell of: its running session, and all of its sessions.
+    func sessionsHeard(ofStage id: String) -> [String] {
+        let id = id.isEmpty ? "platform" : id
+        return [runningSession(ofStage: id), sessions(ofStage: id)]
+    }
     /// Stages with series, by the last minute.
     var metricStages: String { "\(prefix){metrics}:stages" }
 
