@@ -44,9 +44,9 @@ struct ServerCertificates {
     func reloaded(_ configuration: StagedoorConfiguration, now: WallTime = EventLoop.wallNow()) throws -> ServerCertificates {
         let settings = configuration.tls
         let identity =
-            settings.certificate.isEmpty
-            ? try renewed(host: configuration.advertise.host, now: now)
-            : try Self.pair(settings.certificate, settings.privateKey, key: "tls")
+            try settings.certificate.isEmpty
+            ? renewed(host: configuration.advertise.host, now: now)
+            : Self.pair(settings.certificate, settings.privateKey, key: "tls")
         let fresh = ServerCertificates(identity, named: try Self.named(configuration), like: self)
         for (name, identity) in fresh.identities {
             guard identity.certificate.notAfter > now else {
