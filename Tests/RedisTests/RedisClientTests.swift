@@ -198,7 +198,8 @@ struct RedisClientTests {
         ])
         func bed(_ host: String) throws -> RedisTestbed {
             var settings = RedisSettings(.standalone([RedisEndpoint(host: host, port: port)]))
-            settings.tls = try TLSContext(clientTrusting: [authority.certificate])
+            let context = try TLSContext(clientTrusting: [authority.certificate])
+            settings.tls = { context }
             settings.limits = .patient
             return try RedisTestbed(settings)
         }

@@ -99,7 +99,7 @@ extension Link {
     private func connect(to candidate: ServerCandidate) {
         do {
             let attempt = try RedisConnection(
-                loop: loop, address: candidate.address, tls: settings.tls, serverName: candidate.name, limits: settings.limits)
+                loop: loop, address: candidate.address, tls: settings.tls?(), serverName: candidate.name, limits: settings.limits)
             attempt.onOpen = { [unowned self, unowned attempt] in greet(attempt) }
             attempt.onClosed = { [unowned self] in attemptFailed(.ended(candidate.address, $0)) }
             self.attempt = attempt

@@ -19,8 +19,9 @@ public struct RedisSettings: Sendable {
     public var credential: RedisCredential?
     /// Logical database; a cluster has only number 0.
     public var database = 0
-    /// Speaks TLS with servers and sentinels, when set. Names of `RedisEndpoint`s are what certificates must show.
-    public var tls: TLSContext?
+    /// Speaks TLS with servers and sentinels, when set: asked for each connection, as certificates are renewed. Names of
+    /// `RedisEndpoint`s are what certificates must show.
+    public var tls: (@Sendable () -> TLSContext)?
     /// What `CLIENT LIST` shows for our connections: no blanks.
     public var clientName = "stagedoor"
     /// Times, lengths and counts.

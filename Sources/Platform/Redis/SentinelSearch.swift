@@ -100,7 +100,7 @@ final class SentinelQuery {
         let address = sentinel.address
         do {
             connection = try RedisConnection(
-                loop: loop, address: address, tls: settings.tls, serverName: sentinel.name, limits: settings.limits)
+                loop: loop, address: address, tls: settings.tls?(), serverName: sentinel.name, limits: settings.limits)
         } catch {
             throw .noSocket(error)
         }

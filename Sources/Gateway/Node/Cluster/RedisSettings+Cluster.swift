@@ -1,3 +1,5 @@
+import EventLoop
+import GatewayLogging
 import OpenSSL
 import Redis
 import Settings
@@ -16,7 +18,51 @@ extension RedisSettings {
         case .cluster: self.init(.cluster(seeds: endpoints))
         }
         (self.credential, clientName) = (credential, "stagedoor-\(node)")
-        if settings.redisTLS { tls = try RedisCertificates(settings).makeContext() }
+        guard settings.redisTLS else { return }
+        let contexts = try RedisTLS(settings)
+        tls = { contexts.current }
+    }
+}
+
+/// What new connections to the servers get: made anew when one of its files has been replaced. Certificates of a cluster's own may
+/// live for a day.
+private final class RedisTLS: Sendable {
+    private struct Made {
+        var files: [[Int]]
+        var context: TLSContext
+    }
+
+    private let settings: ClusterSettings
+    private let made: Lock<Made>
+
+    init(_ settings: ClusterSettings) throws {
+        self.settings = settings
+        let files = Self.files(settings)
+        made = Lock(Made(files: files, context: try RedisCertificates(settings).makeContext()))
+    }
+
+    /// Files that cannot be used change nothing.
+    var current: TLSContext {
+        let files = Self.files(settings)
+        guard made.withLock({ $0.files != files }) else { return made.withLock { $0.context } }
+        let fresh = renewed
+        return made.withLock { made in
+            made.files = files
+            if let fresh { made.context = fresh }
+            return made.context
+        }
+    }
+
+    private var renewed: TLSContext? {
+        do { return try RedisCertificates(settings).makeContext() } catch {
+            Log.event(.error, "cluster_certificate_refused", ["because": .string("\(error)")])
+            return nil
+        }
+    }
+
+    private static func files(_ settings: ClusterSettings) -> [[Int]] {
+        FileChanges.signature(
+            of: [settings.redisCertificateAuthority, settings.redisCertificate, settings.redisPrivateKey])
     }
 }
 

@@ -119,7 +119,8 @@ final class FileChanges {
         changed()
     }
 
-    private static func signature(of paths: [String]) -> [[Int]] {
+    /// Differs where one of them has been replaced.
+    static func signature(of paths: [String]) -> [[Int]] {
         paths.map { path in
             var status = stat()
             guard unsafe stat(path, &status) == 0 else { return [] }
