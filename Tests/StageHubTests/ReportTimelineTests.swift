@@ -79,7 +79,7 @@ struct ReportTimelineTests {
         for time in stride(from: 0, to: seconds * 1000, by: 20) {
             let (now, shown) = (start + .milliseconds(time), clocks(time))
             let ntp = WallTime(nanosecondsSince1970: 1_700_000_000_000_000_000 + time * 1_000_000).ntp
-            for (track, clock, delay) in [(TrackID.audio, shown.audio, 10), (.video, shown.video, 90)] {
+            for (track, clock, delay) in [(TrackID.audio, shown.audio, 10), (TrackID.video, shown.video, 90)] {
                 guard let clock else { continue }
                 let timestamp = clock * track.clockRate / 1000
                 timeline.observe(timestamp, of: track, arrival: now + .milliseconds(Int64(delay) + time % 7))
