@@ -304,38 +304,6 @@ struct ClusterHistoryTests {
     }
 
     @Test
-    func `a session that runs is kept by its metrics however long, and in the list for its time after that`() async throws {
-        let bench = try ClusterBench()
-        let node = try bench.node("a")
-        let began = EventLoop.wallNow() + .seconds(-60 * 86_400)
-        let kept = ["sd:{one}:session:st-long", "sd:{one}:session:st-long:participants", "sd:{one}:sessions"]
-        _ = try bench.ask("HSET", "sd:{one}:session", "id", "st-long")
-        node.store.record([
-            .sessionBegan(StageSession(stageARN: Self.arn, sessionID: "st-long", startTime: began)),
-            Self.participant(1, session: "st-long"),
-        ])
-        try await eventually {
-            try await node.read { try $0.participant("p", ofStage: Self.arn, sessionID: "st-long") } != nil
-        }
-        for key in kept { #expect(try bench.ask("EXPIRE", key, "1000") == "1") }
-        node.store.record(MetricSample.writes([Self.samples[0]]))
-        try await eventually { try kept.allSatisfy { try Int(bench.ask("TTL", $0)) ?? 0 > 1_000_000 } }
-        _ = try bench.ask("HSET", "sd:{one}:session", "id", "st-next")
-        node.store.record([
-            .sessionEnded(stageARN: Self.arn, sessionID: "st-long", at: EventLoop.wallNow()), Self.began("st-next"),
-        ])
-        try await eventually { try await node.read { try $0.session("st-next", ofStage: Self.arn) } != nil }
-        let sessions = try await node.read { try $0.sessions(ofStage: Self.arn, after: nil, limit: 10) }
-        #expect(sessions.map(\.sessionID) == ["st-next", "st-long"])
-        #expect(sessions.last?.endTime != nil)
-        // Once it has expired it leaves the list.
-        _ = try bench.ask("DEL", kept[0])
-        node.store.record([Self.began("st-third", at: 1)])
-        try await eventually { try bench.ask("ZRANGE", kept[2], "0", "-1").contains("st-third") }
-        #expect(try !bench.ask("ZRANGE", kept[2], "0", "-1").contains("st-long"))
-    }
-
-    @Test
     func `the publishes of a node that died are closed once, and what it says after its return is dropped`() async throws {
         let bench = try ClusterBench()
         let directory = try TemporaryDirectory()
