@@ -55,7 +55,7 @@ struct NodeReloadTests {
             return changes.count > before ? changes.last : nil
         }
 
-        /// What the daily look at the own certificate puts into force; nil where that is good for long.
+        /// What the hourly look at the own certificate puts into force; nil where that is good for long.
         func renew(at now: WallTime) -> NodeReload.Change? {
             let before = changes.count
             reload?.renew(at: now)

@@ -23,7 +23,8 @@ final class NodeReload {
     private let apply: (Change) -> Void
     private var files: FileChanges?
     private var renewal: TimerWatch?
-    private static let renewalInterval = Duration.seconds(86_400)
+    /// Not days: the clock may have been set since the start.
+    private static let renewalInterval = Duration.seconds(3_600)
 
     init(
         loop: EventLoop, source: ConfigurationSource, running: StagedoorConfiguration, certificates: ServerCertificates,
@@ -33,7 +34,8 @@ final class NodeReload {
         expiry = CertificateExpiry(loop: loop, metrics: metrics)
         expiry.follow(certificates)
         files = FileChanges(loop: loop, paths: watchedPaths) { [unowned self] in reload(because: "a file has changed") }
-        renewal = loop.schedule(after: Self.renewalInterval, repeating: Self.renewalInterval) { [unowned self] in
+        let interval = Self.renewalInterval
+        renewal = loop.schedule(after: interval, repeating: interval, tolerance: .seconds(1)) { [unowned self] in
             renew(at: EventLoop.wallNow())
         }
     }
