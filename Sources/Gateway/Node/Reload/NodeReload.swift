@@ -44,7 +44,7 @@ final class NodeReload {
     func renew(at now: WallTime) {
         guard running.tls.certificate.isEmpty, certificates.isDueForRenewal(at: now) else { return }
         do {
-            let fresh = try certificates.reloaded(running, now: now)
+            let fresh = try certificates.renewed(host: running.advertise.host, now: now)
             apply(Change(configuration: running, tls: try fresh.makeContext(running.tls)))
             certificates = fresh
             expiry.follow(fresh)

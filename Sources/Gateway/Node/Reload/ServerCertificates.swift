@@ -45,7 +45,7 @@ struct ServerCertificates {
         let settings = configuration.tls
         let identity =
             try settings.certificate.isEmpty
-            ? renewed(host: configuration.advertise.host, now: now)
+            ? own(host: configuration.advertise.host, now: now)
             : Self.pair(settings.certificate, settings.privateKey, key: "tls")
         let fresh = ServerCertificates(identity, named: try Self.named(configuration), like: self)
         for (name, identity) in fresh.identities {
@@ -65,7 +65,12 @@ struct ServerCertificates {
         authority != nil && identity.certificate.notAfter - now < Self.renewalTime
     }
 
-    private func renewed(host: String, now: WallTime) throws -> Identity {
+    /// With another certificate of our own; the operator's stay, whatever has become of their files.
+    func renewed(host: String, now: WallTime) throws -> ServerCertificates {
+        ServerCertificates(try own(host: host, now: now), named: named, like: self)
+    }
+
+    private func own(host: String, now: WallTime) throws -> Identity {
         guard let authority, isDueForRenewal(at: now) else { return identity }
         return try Self.leaf(of: authority, host: host, now: now)
     }
