@@ -18,9 +18,7 @@ struct ServerCertificates {
     /// The PEM file that clients of the own authority trust; nil with the operator's files.
     let authorityPath: String?
 
-    init(
-        _ configuration: StagedoorConfiguration, directory: borrowing DataDirectory, now: WallTime = EventLoop.wallNow()
-    ) throws {
+    init(_ configuration: StagedoorConfiguration, directory: borrowing DataDirectory) throws {
         named = try Self.named(configuration)
         guard configuration.tls.certificate.isEmpty else {
             identity = try Self.pair(configuration.tls.certificate, configuration.tls.privateKey, key: "tls")
@@ -28,8 +26,8 @@ struct ServerCertificates {
             return
         }
         try directory.makeFolder("tls")
-        let authority = try Self.authority(in: directory, now: now)
-        identity = try Self.leaf(of: authority, host: configuration.advertise.host, now: now)
+        let authority = try Self.authority(in: directory)
+        identity = try Self.leaf(of: authority, host: configuration.advertise.host, now: EventLoop.wallNow())
         self.authority = authority
         authorityPath = Self.absolute(directory.path + "/tls/ca.pem")
     }
@@ -41,8 +39,8 @@ struct ServerCertificates {
 
     /// Reads the operator's files anew and checks them; the own certificate stays, unless it ends soon.
     /// - Throws: when a file cannot be read, a key does not fit, a certificate has expired, or a chain is out of order.
-    func reloaded(_ configuration: StagedoorConfiguration, now: WallTime = EventLoop.wallNow()) throws -> ServerCertificates {
-        let settings = configuration.tls
+    func reloaded(_ configuration: StagedoorConfiguration) throws -> ServerCertificates {
+        let (settings, now) = (configuration.tls, EventLoop.wallNow())
         let identity =
             try settings.certificate.isEmpty
             ? own(host: configuration.advertise.host, now: now)
@@ -121,13 +119,13 @@ struct ServerCertificates {
     private static func absolute(_ path: String) -> String { URL(fileURLWithPath: path).standardizedFileURL.path }
 
     /// Kept over restarts: clients that were set up to trust it keep working.
-    private static func authority(in directory: borrowing DataDirectory, now: WallTime) throws -> Identity {
+    private static func authority(in directory: borrowing DataDirectory) throws -> Identity {
         let path = directory.path + "/tls/"
         if let chain = try? NamedFile.read(path + "ca.pem"), let key = try? NamedFile.read(path + "ca.key") {
             return try Identity(chainPEM: chain, keyPEM: Secret(key))
         }
         let made = try Identity.makeAuthority(
-            commonName: "Stagedoor's own authority", now: now, validFor: .seconds(10 * 365 * 86_400))
+            commonName: "Stagedoor's own authority", now: EventLoop.wallNow(), validFor: .seconds(10 * 365 * 86_400))
         try directory.write(made.key.pem().reveal(), to: "tls/ca.key")
         try directory.write(made.certificate.pem(), to: "tls/ca.pem")
         return made
