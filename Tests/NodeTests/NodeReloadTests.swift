@@ -18,18 +18,19 @@ struct NodeReloadTests {
         private let folder: TemporaryDirectory
         private let source: ConfigurationSource
         private let metrics = MetricsRegistry()
+        private let loop: EventLoop
         private var reload: NodeReload?
         private(set) var changes: [NodeReload.Change] = []
 
         init(_ file: String) throws {
-            folder = try TemporaryDirectory()
+            (folder, loop) = (try TemporaryDirectory(), try EventLoop())
             source = ConfigurationSource(
                 path: folder.path + "/stagedoor.yaml", directory: folder.path + "/data", isQuickstart: false)
             try write(file)
             let running = try source.read()
             let directory = try DataDirectory(at: folder.path + "/data")
             reload = NodeReload(
-                loop: try EventLoop(), source: source, running: running,
+                loop: loop, source: source, running: running,
                 certificates: try ServerCertificates(running, directory: directory), metrics: metrics,
                 apply: { [unowned self] in changes.append($0) })
         }
@@ -38,11 +39,28 @@ struct NodeReloadTests {
             try file.write(toFile: folder.path + "/stagedoor.yaml", atomically: true, encoding: .utf8)
         }
 
+        /// Of a file beside it.
+        func path(of name: String) -> String { folder.path + "/" + name }
+
         /// Another file beside it; returns its path.
         func write(_ bytes: [UInt8], to name: String) throws -> String {
-            let path = folder.path + "/" + name
+            let path = path(of: name)
             try Data(bytes).write(to: URL(fileURLWithPath: path))
             return path
+        }
+
+        /// Writes a certificate and its key.
+        /// - Returns: what an entry of `certificates` says of them.
+        func write(_ identity: Identity, as name: String) throws -> String {
+            let certificate = try write(identity.certificate.pem(), to: "\(name).pem")
+            let key = try write(identity.key.pem().reveal(), to: "\(name).key")
+            return "\(name): {certificate: \(certificate), privateKey: \(key)}"
+        }
+
+        /// Whether a file that changes was noticed.
+        func noticesChange() -> Bool {
+            let before = changes.count
+            return loop.run(until: { changes.count > before }, within: .seconds(60))
         }
 
         var exposition: String { String(decoding: metrics.exposition(), as: UTF8.self) }
@@ -162,5 +180,47 @@ struct NodeReloadTests {
         #expect(bench.exposition.contains("\"certificates.a\""))
         #expect(try bench.load("overload: {cpu: 85}")?.tls != nil)
         #expect(!bench.exposition.contains("\"certificates.a\""))
+    }
+
+    private static func identity(named name: String, validFor duration: Duration = .seconds(3_600)) throws -> Identity {
+        let now = EventLoop.wallNow()
+        let authority = try Identity.makeAuthority(commonName: "A", now: now, validFor: .seconds(3_600))
+        return try authority.issue(commonName: name, dnsNames: [name], addresses: [], now: now, validFor: duration)
+    }
+
+    @Test
+    func `a certificate in use that has expired keeps no other one from being renewed`() throws {
+        let bench = try Bench("overload: {cpu: 85}")
+        let expired = try Self.identity(named: "old.test", validFor: .seconds(-60))
+        let old = try bench.write(expired, as: "old")
+        #expect(try bench.load("certificates: {\(old)}") == nil, "none that has expired is taken")
+        let started = try Bench("certificates: {\(old)}")
+        #expect(try started.load("certificates: {\(old)}\noverload: {cpu: 70}")?.configuration.overload.cpu == 70)
+        let fresh = try started.write(try Self.identity(named: "a.test"), as: "a")
+        #expect(try started.load("certificates: {\(old), \(fresh)}")?.tls != nil)
+    }
+
+    @Test
+    func `a key that does not fit is refused, also of a certificate that is the same`() throws {
+        let bench = try Bench("overload: {cpu: 85}")
+        let (own, other) = (try Self.identity(named: "a.test"), try Self.identity(named: "a.test"))
+        let entry = try bench.write(own, as: "a")
+        let file = "certificates: {\(entry)}"
+        #expect(try bench.load(file) != nil)
+        _ = try bench.write(other.key.pem().reveal(), to: "a.key")
+        #expect(try bench.load(file) == nil)
+        _ = try bench.write(own.key.pem().reveal(), to: "a.key")
+        #expect(try bench.load(file) != nil)
+    }
+
+    /// ConfigMap and Secret of a pod are renewed one after the other.
+    @Test(.timeLimit(.minutes(10)))
+    func `a certificate that comes after the file that names it is noticed`() throws {
+        let bench = try Bench("overload: {cpu: 85}")
+        let (certificate, key) = (bench.path(of: "a.pem"), bench.path(of: "a.key"))
+        #expect(try bench.load("certificates: {a: {certificate: \(certificate), privateKey: \(key)}}") == nil)
+        _ = try bench.write(try Self.identity(named: "a.test"), as: "a")
+        #expect(bench.noticesChange())
+        #expect(bench.changes.last?.tls != nil)
     }
 }

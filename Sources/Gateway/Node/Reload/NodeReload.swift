@@ -33,7 +33,7 @@ final class NodeReload {
         (self.source, self.running, self.certificates, self.apply) = (source, running, certificates, apply)
         expiry = CertificateExpiry(loop: loop, metrics: metrics)
         expiry.follow(certificates)
-        files = FileChanges(loop: loop, paths: watchedPaths) { [unowned self] in reload(because: "a file has changed") }
+        files = FileChanges(loop: loop, paths: paths(of: running)) { [unowned self] in reload(because: "a file has changed") }
         let interval = Self.renewalInterval
         renewal = loop.schedule(after: interval, repeating: interval, tolerance: .seconds(1)) { [unowned self] in
             renew(at: EventLoop.wallNow())
@@ -54,22 +54,27 @@ final class NodeReload {
         }
     }
 
-    private var watchedPaths: [String] { (source.path.map { [$0] } ?? []) + ServerCertificates.paths(running) }
+    /// The files that it is made of.
+    private func paths(of configuration: StagedoorConfiguration) -> [String] {
+        (source.path.map { [$0] } ?? []) + ServerCertificates.paths(configuration)
+    }
 
     /// Reads configuration and certificates anew. One fault, and everything stays as it is.
     func reload(because reason: String) {
         files?.remember()
         do {
             let new = try source.read()
+            // Also of one that is refused: a certificate that it names may come after it.
+            files?.paths = paths(of: new)
             let changes = ConfigurationChanges(from: running, to: new)
             let applied = new.applied(to: running)
             let fresh = try certificates.reloaded(applied)
-            let isSame = fresh.isSame(as: certificates) && applied.tls == running.tls
-            let tls = try isSame ? nil : fresh.makeContext(applied.tls)
+            // Made in any case, which tells a key that does not fit.
+            let context = try fresh.makeContext(applied.tls)
+            let tls = fresh.isSame(as: certificates) && applied.tls == running.tls ? nil : context
             apply(Change(configuration: applied, tls: tls))
             (running, certificates) = (applied, fresh)
             if tls != nil { expiry.follow(fresh) }
-            files?.paths = watchedPaths
             report(changes, reason, hasNewCertificates: tls != nil)
         } catch let error as ConfigurationError {
             refuse(reason, error.problems.map(\.description))

@@ -37,8 +37,9 @@ struct ServerCertificates {
         (authority, authorityPath) = (former.authority, former.authorityPath)
     }
 
-    /// Reads the operator's files anew and checks them; the own certificate stays, unless it ends soon.
-    /// - Throws: when a file cannot be read, a key does not fit, a certificate has expired, or a chain is out of order.
+    /// Reads the operator's files anew and checks what is new in them; the own certificate stays, unless it ends soon. One in use
+    /// that has expired keeps no other from being renewed.
+    /// - Throws: when a file cannot be read, or a new certificate has expired or its chain is out of order.
     func reloaded(_ configuration: StagedoorConfiguration) throws -> ServerCertificates {
         let (settings, now) = (configuration.tls, EventLoop.wallNow())
         let identity =
@@ -46,7 +47,8 @@ struct ServerCertificates {
             ? own(host: configuration.advertise.host, now: now)
             : Self.pair(settings.certificate, settings.privateKey, key: "tls")
         let fresh = ServerCertificates(identity, named: try Self.named(configuration), like: self)
-        for (name, identity) in fresh.identities {
+        let (known, read) = (fingerprints, fresh.fingerprints)
+        for (name, identity) in fresh.identities where read[name] != known[name] {
             guard identity.certificate.notAfter > now else {
                 throw StartupError.certificate("\(name): the certificate has expired")
             }
