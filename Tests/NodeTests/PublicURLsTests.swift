@@ -2,6 +2,7 @@ import JSON
 import Settings
 import Store
 import Testing
+import Wire
 
 @testable import Node
 
@@ -53,5 +54,16 @@ struct PublicURLsTests {
         let endpoints = StageEndpoints(events: "", whip: whip, rtmp: "", rtmps: "")
         let urls = PublicURLs(endpoints, Self.configuration, hasMedia: true).json
         #expect(urls["publish"] == nil && urls["watch"] == nil)
+    }
+
+    @Test(arguments: [
+        ("", "[::]:8080", "127.0.0.1"), ("", "[2001:db8::1]:8080", "[2001:db8::1]"), ("", "192.0.2.1:8080", "192.0.2.1"),
+        ("2001:db8::7", "[::]:8080", "[2001:db8::7]"), ("192.0.2.7", "[::]:8080", "192.0.2.7"),
+        ("[2001:db8::7]", "[::]:8080", "[2001:db8::7]"), ("ingest.example", "[::]:8080", "ingest.example"),
+    ])
+    func `the host is written as URLs have it`(_ advertised: String, _ bound: String, _ host: String) throws {
+        var configuration = StagedoorConfiguration()
+        configuration.advertise.host = advertised
+        #expect(StageEndpoints.host(configuration, try #require(SocketAddress(bound))) == host)
     }
 }

@@ -77,6 +77,15 @@ struct OfferTests {
         }
     }
 
+    /// A machine that has IPv6 alone is reached at nothing else.
+    @Test func `candidates of this machine alone come last`() {
+        let (outside, loopback) = (Self.addresses[1], SocketAddress(.loopback, port: 3_478))
+        let candidates = CandidateList.make([outside, loopback], tcp: [loopback, outside])
+        #expect(candidates.map(\.address) == [outside, loopback, outside, loopback])
+        #expect(candidates.map(\.priority) == candidates.map(\.priority).sorted(by: >))
+        #expect(Set(candidates.map(\.foundation)).count == 4)
+    }
+
     /// Firefox, OBS, ffmpeg, GStreamer and aiortc know nothing of it.
     @Test(arguments: OfferFixture.all)
     func `Chromium alone is told where to begin with its bitrate`(_ fixture: OfferFixture) throws {

@@ -27,6 +27,15 @@ struct TakeoverGuardTests {
         #expect(result14)
     }
 
+    @Test func `an encoder that has another address of its network at each restart may come again`() {
+        var flaps = TakeoverGuard()
+        let (p, now) = (ParticipantKey("p", onStage: "s"), MonotonicTime(nanoseconds: 1))
+        let own = (1...5).map { IPAddress.v6(high: 0x2001_0db8_0000_0001, low: $0, scope: 0) }
+        for (former, next) in zip(own, own.dropFirst()) { flaps.record(p, from: former, by: next, now: now) }
+        let isAllowed = flaps.allows(p, from: own[0], now: now)
+        #expect(isAllowed)
+    }
+
     @Test func `takeovers are forgotten by time alone, and make way when there are too many`() {
         var guardian = TakeoverGuard()
         expectFading(maximum: TakeoverGuard.maximumParticipants, lifetime: TakeoverGuard.window) { source, now in

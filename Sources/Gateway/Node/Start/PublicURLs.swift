@@ -22,11 +22,12 @@ extension StageEndpoints {
             rtmp: url(settings.rtmp, "rtmp", rtmp, "/app/"), rtmps: url(settings.rtmps, "rtmps", shared ?? rtmp, "/app/"))
     }
 
-    /// `advertise.host`, else the bound address; a listener on all addresses is reached at loopback from this machine.
+    /// `advertise.host`, else the bound address; a listener on all addresses is reached at loopback from this machine. As URLs say it.
     static func host(_ configuration: StagedoorConfiguration, _ address: SocketAddress) -> String {
-        if !configuration.advertise.host.isEmpty { return configuration.advertise.host }
-        if address.ip.isUnspecified { return "127.0.0.1" }
-        return address.ip.isV4 ? address.ip.description : "[\(address.ip)]"
+        let given = configuration.advertise.host
+        guard let ip = given.isEmpty ? address.ip : IPAddress(given) else { return given }
+        if ip.isUnspecified { return "127.0.0.1" }
+        return ip.isV4 ? ip.description : "[\(ip)]"
     }
 }
 

@@ -43,7 +43,8 @@ extension PeerDescription {
 
 /// The candidates of every answer: where the media port is reached from outside.
 public enum CandidateList {
-    /// Host candidates of the given addresses, UDP before TCP and IPv4 before IPv6: ffmpeg takes the first one and no other.
+    /// Host candidates of the given addresses, UDP before TCP and IPv4 before IPv6: ffmpeg takes the first one and no other. So those
+    /// that lead to this machine alone come last.
     /// - Parameters:
     ///   - addresses: what clients reach, in the operator's order; each with the port they send to.
     ///   - tcp: the same for ICE-TCP.
@@ -64,6 +65,9 @@ public enum CandidateList {
     }
 
     private static func ordered(_ addresses: [SocketAddress]) -> [SocketAddress] {
-        addresses.filter(\.ip.isV4) + addresses.filter { !$0.ip.isV4 }
+        [false, true].flatMap { (isLoopback: Bool) -> [SocketAddress] in
+            let alike = addresses.filter { $0.ip.isLoopback == isLoopback }
+            return alike.filter(\.ip.isV4) + alike.filter { !$0.ip.isV4 }
+        }
     }
 }
