@@ -51,7 +51,8 @@ private final class RecordingHTTP: RouterHTTP {
         var body: JSONObject = ["sdp": .string(sdp)]
         if !listed.isEmpty { body["participants"] = .array(listed.map { .string($0) }) }
         let status = request.method == "PUT" ? 200 : status
-        let response = RouterResponse(status: status, location: location, body: JSONValue.object(body).serialized())
+        let response = RouterResponse(
+            status: status, location: location, body: JSONValue.object(body).serialized(), address: .loopback)
         if holdsAnnounces, request.method == "POST" { return heldAnnounces.append { reply(response) } }
         reply(response)
     }
@@ -65,10 +66,10 @@ private final class RecordingHTTP: RouterHTTP {
 @Suite("Announce to the example router", .serialized, .timeLimit(.minutes(10)))
 struct AnnounceDriverTests {
     private static func driver(
-        _ http: any RouterHTTP, url: String = "http://127.0.0.1:1", offersLayers: Bool = true
+        _ http: any RouterHTTP, url: String = "http://127.0.0.1:1", offersLayers: Bool = true,
+        trust: RouterTrust = RouterTrust(networks: [IPNetwork("127.0.0.1")!])
     ) -> AnnounceDriver {
-        var configuration = AnnounceDriver.Configuration(
-            name: "r", url: url, trust: RouterTrust(networks: [IPNetwork("127.0.0.1")!]))
+        var configuration = AnnounceDriver.Configuration(name: "r", url: url, trust: trust)
         configuration.offersLayers = offersLayers
         return AnnounceDriver(configuration, gatewayID: "g", http: http)
     }
@@ -77,6 +78,16 @@ struct AnnounceDriverTests {
         var announcement = Announcement.of("p", stage: "s", generation: 7)
         announcement.layers = layers
         return announcement
+    }
+
+    @Test(arguments: [true, false])
+    func `a router whose name leads elsewhere than at the start may name where it answers`(_ isUnconfigured: Bool) {
+        var trust = RouterTrust(networks: [IPNetwork("10.0.0.1")!])
+        trust.includesAnswerer = isUnconfigured
+        let driver = Self.driver(RecordingHTTP(), trust: trust)
+        var isTaken: Bool?
+        driver.announce(Self.announcement()) { isTaken = (try? $0.get()) != nil }
+        #expect(isTaken == isUnconfigured)
     }
 
     @Test func `a router written from the specification alone gets both tracks, reports and the end`() throws {

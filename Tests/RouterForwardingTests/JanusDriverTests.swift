@@ -64,6 +64,8 @@ private final class WillingJanus: RouterHTTP {
     var asked: [JSONValue] = []
     /// Of its mountpoints.
     var ports: JSONValue = []
+    /// Where it answers.
+    var address: IPAddress?
     /// Whether answers to creations wait for `answerCreation`.
     var holdsCreations = false
     private var lastID: Int64 = 76
@@ -80,7 +82,7 @@ private final class WillingJanus: RouterHTTP {
         let answer: JSONValue = [
             "data": ["id": 1], "plugindata": ["data": ["stream": ["id": .integer(lastID), "ports": ports]]],
         ]
-        let response = RouterResponse(status: 200, body: answer.serialized())
+        let response = RouterResponse(status: 200, body: answer.serialized(), address: address)
         if isCreation, holdsCreations { return held.append { reply(response) } }
         reply(response)
     }
@@ -88,11 +90,13 @@ private final class WillingJanus: RouterHTTP {
 
 @Suite("Janus Streaming's answers")
 struct JanusAnswerTests {
-    private static func driver(_ http: any RouterHTTP) -> JanusDriver {
+    private static func driver(
+        _ http: any RouterHTTP, at mediaAddress: IPAddress? = .loopback,
+        trust: RouterTrust = RouterTrust(networks: [IPNetwork("127.0.0.1")!])
+    ) -> JanusDriver {
         JanusDriver(
             JanusDriver.Configuration(
-                name: "j", url: "http://127.0.0.1:1/janus", mediaAddress: .loopback,
-                trust: RouterTrust(networks: [IPNetwork("127.0.0.1")!]),
+                name: "j", url: "http://127.0.0.1:1/janus", mediaAddress: mediaAddress, trust: trust,
                 ownership: MountpointOwnership(key: Secret([UInt8](repeating: 7, count: 32)))),
             http: http)
     }
@@ -104,6 +108,21 @@ struct JanusAnswerTests {
         #expect(failures == 1)
         #expect(http.asked.map { $0["request"]?.string } == ["create", "destroy"])
         #expect(http.asked.last?["id"]?.integer == 77)
+    }
+
+    /// A container that is made anew has its name and another address.
+    @Test func `media goes to where the API answers`() {
+        let http = WillingJanus()
+        http.ports = [["type": "video", "port": 5004, "rtcp_port": 5005]]
+        var trust = RouterTrust(networks: [IPNetwork("10.0.0.1")!])
+        trust.includesAnswerer = true
+        let driver = Self.driver(http, at: nil, trust: trust)
+        var places: [SocketAddress?] = []
+        for (generation, address) in [(7, "10.0.0.1"), (8, "10.0.0.2")] as [(UInt64, String)] {
+            http.address = IPAddress(address)
+            driver.announce(.of("p", stage: "s", generation: generation)) { places.append((try? $0.get())?.tracks.first?.rtp) }
+        }
+        #expect(places == [SocketAddress("10.0.0.1:5004"), SocketAddress("10.0.0.2:5004")])
     }
 
     @Test func `a mountpoint that comes after a later announce's is destroyed, not that one`() {

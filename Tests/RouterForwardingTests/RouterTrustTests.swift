@@ -18,6 +18,16 @@ struct RouterTrustTests {
         #expect(Self.trust.admits(SocketAddress(address)!) == isAdmitted)
     }
 
+    @Test func `admits the address that answers where the configuration names no networks`() {
+        let (answerer, named) = (IPAddress("192.0.2.7")!, SocketAddress("192.0.2.7:5000")!)
+        #expect(!Self.trust.extended(by: answerer).admits(named))
+        var trust = Self.trust
+        trust.includesAnswerer = true
+        #expect(trust.extended(by: answerer).admits(named))
+        #expect(!trust.extended(by: answerer).admits(SocketAddress("192.0.2.8:5000")!))
+        #expect(!trust.extended(by: nil).admits(named))
+    }
+
     @Test(arguments: [
         ("/v1/participants/p", "https://router.example:443/v1/participants/p"),
         ("https://router.example/x", "https://router.example/x"),

@@ -23,4 +23,10 @@ static inline long ccurl_status(CURL *easy) {
     curl_easy_getinfo(easy, CURLINFO_RESPONSE_CODE, &status);
     return status;
 }
+/// Where the last transfer's connection leads; empty where there was none.
+static inline const char *ccurl_address(CURL *easy) {
+    char *address = NULL;
+    curl_easy_getinfo(easy, CURLINFO_PRIMARY_IP, &address);
+    return address ? address : "";
+}
 static inline CURLcode ccurl_result(const CURLMsg *message) { return message->data.result; }

@@ -1,6 +1,6 @@
 import CCurl
 public import EventLoop
-import Wire
+public import Wire
 
 /// Outbound HTTP on a loop, by libcurl's multi interface: webhooks, announces, Janus, hooks, other nodes (docs/design.md 3).
 ///
@@ -202,6 +202,8 @@ public struct HTTPClientResponse: Sendable {
     public var headers: [(name: String, value: String)] = []
     /// Decoded as far as chunks go; at most `maximumBodyLength`.
     public var body: [UInt8] = []
+    /// From which it comes.
+    public var address: IPAddress?
 
     /// The first field of that name, in whatever case.
     public subscript(name: String) -> String? { headers.first { $0.name == name.lowercased() }?.value }

@@ -14,8 +14,8 @@ public final class JanusDriver: RouterDriver {
         public var name: String
         /// Of the API, such as `http://10.0.0.1:8088/janus`.
         public var url: String
-        /// Where Janus takes media.
-        public var mediaAddress: IPAddress
+        /// Where Janus takes media; nil: where its API answers.
+        public var mediaAddress: IPAddress?
         public var trust: RouterTrust
         public var apiSecret: Secret?
         /// The plugin's `admin_key`, where it demands one for making mountpoints.
@@ -28,7 +28,7 @@ public final class JanusDriver: RouterDriver {
         public var ownership: MountpointOwnership
 
         public init(
-            name: String, url: String, mediaAddress: IPAddress, trust: RouterTrust, ownership: MountpointOwnership
+            name: String, url: String, mediaAddress: IPAddress?, trust: RouterTrust, ownership: MountpointOwnership
         ) {
             (self.name, self.url, self.mediaAddress, self.trust) = (name, url, mediaAddress, trust)
             self.ownership = ownership
@@ -62,7 +62,7 @@ public final class JanusDriver: RouterDriver {
         let keys = configuration.isProtected && HTTPOrigin.isPrivate(configuration.url) ? SRTPKeys.random(.aes128CMSHA1_80) : nil
         let create = creation(of: announcement, mark: mark, secret: secret, keys)
         creating += 1
-        request(create) { [weak self] data in
+        request(create) { [weak self] data, address in
             guard let self else { return }
             creating -= 1
             guard let data else { return reply(.failure(.noAnswer)) }
@@ -71,7 +71,7 @@ public final class JanusDriver: RouterDriver {
             }
             let mountpoint = Mountpoint(id: id, secret: secret, generation: announcement.generation)
             if let former { destroy(former) }
-            guard let plan = plan(for: announcement, stream["ports"]?.array ?? [], keys) else {
+            guard let plan = plan(for: announcement, at: address, stream["ports"]?.array ?? [], keys) else {
                 destroy(mountpoint)
                 return reply(.failure(.unacceptable("the mountpoint's ports are not the router's to name")))
             }
@@ -103,7 +103,7 @@ public final class JanusDriver: RouterDriver {
 
     /// Janus has no leases; a list of its mountpoints shows what its restart lost, and what a restart of ours left behind.
     public func renewLease(_ participants: [Announcement], reply: @escaping ([ParticipantKey]) -> Void) {
-        request(["request": "list"]) { [weak self] data in
+        request(["request": "list"]) { [weak self] data, _ in
             guard let self, let list = data?["list"]?.array else { return reply([]) }
             destroyOrphans(in: list)
             let known = Set(list.compactMap { $0["id"]?.integer })
@@ -124,7 +124,9 @@ public final class JanusDriver: RouterDriver {
     }
 
     private func destroy(_ mountpoint: Mountpoint) {
-        request(["request": "destroy", "id": .integer(mountpoint.id), "secret": .string(mountpoint.secret.revealText())]) { _ in }
+        request(["request": "destroy", "id": .integer(mountpoint.id), "secret": .string(mountpoint.secret.revealText())]) {
+            _, _ in
+        }
     }
 
 }
@@ -168,7 +170,12 @@ extension JanusDriver {
         configuration.takesLayers ? announcement.layers.reversed() : []
     }
 
-    private func plan(for announcement: Announcement, _ ports: [JSONValue], _ keys: SRTPKeys?) -> LegPlan? {
+    /// - Parameter answerer: where the API answered: Janus may come back elsewhere, as a container does.
+    private func plan(
+        for announcement: Announcement, at answerer: IPAddress?, _ ports: [JSONValue], _ keys: SRTPKeys?
+    ) -> LegPlan? {
+        guard let address = configuration.mediaAddress ?? answerer else { return nil }
+        let trust = configuration.trust.extended(by: answerer)
         var plan = LegPlan(cname: announcement.participantID, tracks: [])
         (plan.router, plan.keys, plan.isLayerless) = (name, keys, !configuration.takesLayers)
         for kind in announcement.kinds {
@@ -182,10 +189,9 @@ extension JanusDriver {
                 guard let rtp = entry[name]?.integer.flatMap(UInt16.init(exactly:)) else { return nil }
                 var planned = TrackPlan(
                     track: track, ssrc: max(1, Random.integer(UInt32.self)), payloadType: LegPlan.payloadType(of: kind),
-                    rtp: SocketAddress(configuration.mediaAddress, port: rtp),
-                    rtcp: SocketAddress(configuration.mediaAddress, port: rtcp))
+                    rtp: SocketAddress(address, port: rtp), rtcp: SocketAddress(address, port: rtcp))
                 planned.isLayer = !layers.isEmpty
-                guard configuration.trust.admits(planned.rtp), configuration.trust.admits(planned.rtcp) else { return nil }
+                guard trust.admits(planned.rtp), trust.admits(planned.rtcp) else { return nil }
                 plan.tracks.append(planned)
             }
             if layers.count > 1 { plan.asksForAllLayers = true }
@@ -198,22 +204,22 @@ extension JanusDriver {
 
 extension JanusDriver {
     /// One request to the Streaming plugin, in a session of its own: sessions would want to be kept alive.
-    /// - Parameter reply: the plugin's data; nil when any step had no answer.
-    private func request(_ body: JSONObject, reply: @escaping (JSONValue?) -> Void) {
-        post(["janus": "create"], to: configuration.url) { [weak self] answer in
-            guard let self, let session = answer?["data"]?["id"]?.integer else { return reply(nil) }
+    /// - Parameter reply: the plugin's data, nil when any step had no answer, and where that came from.
+    private func request(_ body: JSONObject, reply: @escaping (JSONValue?, IPAddress?) -> Void) {
+        post(["janus": "create"], to: configuration.url) { [weak self] answer, _ in
+            guard let self, let session = answer?["data"]?["id"]?.integer else { return reply(nil, nil) }
             let url = "\(configuration.url)/\(session)"
-            post(["janus": "attach", "plugin": "janus.plugin.streaming"], to: url) { [weak self] answer in
-                guard let self, let handle = answer?["data"]?["id"]?.integer else { return reply(nil) }
-                post(["janus": "message", "body": .object(body)], to: "\(url)/\(handle)") { [weak self] answer in
-                    reply(answer?["plugindata"]?["data"])
-                    self?.post(["janus": "destroy"], to: url) { _ in }
+            post(["janus": "attach", "plugin": "janus.plugin.streaming"], to: url) { [weak self] answer, _ in
+                guard let self, let handle = answer?["data"]?["id"]?.integer else { return reply(nil, nil) }
+                post(["janus": "message", "body": .object(body)], to: "\(url)/\(handle)") { [weak self] answer, address in
+                    reply(answer?["plugindata"]?["data"], address)
+                    self?.post(["janus": "destroy"], to: url) { _, _ in }
                 }
             }
         }
     }
 
-    private func post(_ message: JSONObject, to url: String, reply: @escaping (JSONValue?) -> Void) {
+    private func post(_ message: JSONObject, to url: String, reply: @escaping (JSONValue?, IPAddress?) -> Void) {
         var message = message
         message["transaction"] = .string(String(Random.integer(UInt64.self), radix: 36))
         if let apiSecret = configuration.apiSecret { message["apisecret"] = .string(apiSecret.revealText()) }
@@ -221,8 +227,8 @@ extension JanusDriver {
             method: "POST", url: url, headers: [("Content-Type", "application/json")],
             body: JSONValue.object(message).serialized())
         http.send(request, deadline: AnnounceDriver.answerDeadline) { response in
-            guard let response, response.status == 200 else { return reply(nil) }
-            reply(try? JSONValue(parsing: response.body))
+            guard let response, response.status == 200 else { return reply(nil, nil) }
+            reply(try? JSONValue(parsing: response.body), response.address)
         }
     }
 }

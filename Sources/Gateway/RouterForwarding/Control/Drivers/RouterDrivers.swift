@@ -7,7 +7,7 @@ public import Wire
 public struct RouterDrivers {
     /// Where a router's URL leads, looked up once at the start.
     public struct Route: Sendable {
-        /// At least one. Media may come from there, unless the configuration names networks.
+        /// At least one. Media may go there, unless the configuration names networks.
         public var addresses: [IPAddress]
         /// The address of ours from which the system would send there.
         public var source: IPAddress
@@ -35,7 +35,8 @@ public struct RouterDrivers {
     public func driver(_ name: String, _ settings: RouterSettings, route: Route) -> (any RouterDriver)? {
         let http = RouterHTTPClient(client, tls: settings.tls, router: name)
         let ownNetworks = route.addresses.compactMap { IPNetwork($0, prefixLength: $0.isV4 ? 32 : 128) }
-        let trust = RouterTrust(networks: settings.media.isEmpty ? ownNetworks : settings.media, ownListeners: ownListeners)
+        var trust = RouterTrust(networks: settings.media.isEmpty ? ownNetworks : settings.media, ownListeners: ownListeners)
+        trust.includesAnswerer = settings.media.isEmpty
         let token = settings.token.isEmpty ? nil : settings.token
         switch settings.driver {
         case .announce:
@@ -46,7 +47,7 @@ public struct RouterDrivers {
             return AnnounceDriver(announce, gatewayID: gatewayID, http: http)
         case .janus:
             var janus = JanusDriver.Configuration(
-                name: name, url: settings.url, mediaAddress: IPAddress(settings.host) ?? route.addresses[0], trust: trust,
+                name: name, url: settings.url, mediaAddress: IPAddress(settings.host), trust: trust,
                 ownership: ownership)
             (janus.apiSecret, janus.isProtected, janus.takesLayers) = (token, settings.srtp, settings.sendsLayers)
             return JanusDriver(janus, http: http)

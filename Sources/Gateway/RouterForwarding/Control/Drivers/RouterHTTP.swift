@@ -1,5 +1,6 @@
 import GatewayLogging
 public import HTTPClient
+public import Wire
 
 /// One request to a router's control port.
 public struct RouterRequest: Sendable {
@@ -20,9 +21,11 @@ public struct RouterResponse: Sendable {
     /// The `Location` header, as sent.
     public var location: String?
     public var body: [UInt8]
+    /// From which it came, where that is known.
+    public var address: IPAddress?
 
-    public init(status: Int, location: String? = nil, body: [UInt8] = []) {
-        (self.status, self.location, self.body) = (status, location, body)
+    public init(status: Int, location: String? = nil, body: [UInt8] = [], address: IPAddress? = nil) {
+        (self.status, self.location, self.body, self.address) = (status, location, body, address)
     }
 }
 
@@ -53,7 +56,9 @@ public final class RouterHTTPClient: RouterHTTP {
             switch result {
             case .success(let response):
                 self?.fault = nil
-                reply(RouterResponse(status: response.status, location: response["location"], body: response.body))
+                reply(
+                    RouterResponse(
+                        status: response.status, location: response["location"], body: response.body, address: response.address))
             case .failure(let fault):
                 self?.note(fault)
                 reply(nil)

@@ -2,8 +2,11 @@ public import Wire
 
 /// What a router's answer may name: a hijacked router must not aim our media at others.
 public struct RouterTrust: Sendable, Equatable {
-    /// `media` of the configuration; by default what the router's URL resolved to.
+    /// `media` of the configuration; by default what the router's URL resolved to at the start.
     public var networks: [IPNetwork]
+    /// Whether a router may name the address from which it answers too, as where the configuration has no networks: its name may
+    /// lead elsewhere by then.
+    public var includesAnswerer = false
     /// Our own listeners: media sent there would come back as an attack on ourselves.
     public var ownListeners: Set<SocketAddress>
 
@@ -17,6 +20,16 @@ public struct RouterTrust: Sendable, Equatable {
             return false
         }
         return networks.contains { $0.contains(ip) }
+    }
+
+    /// What an answer from there may name.
+    func extended(by answerer: IPAddress?) -> RouterTrust {
+        guard includesAnswerer, let answerer, let network = IPNetwork(answerer, prefixLength: answerer.isV4 ? 32 : 128) else {
+            return self
+        }
+        var extended = self
+        extended.networks.append(network)
+        return extended
     }
 
     /// A listener on all addresses is ours on every one of them; on this machine that is loopback at least.

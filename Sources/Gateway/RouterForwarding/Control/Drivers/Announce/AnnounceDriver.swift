@@ -78,7 +78,7 @@ public final class AnnounceDriver: RouterDriver {
         // The answer to an earlier one may come late: the router has replaced what that made.
         let isReplaced = standing.haveReplaced(announcement)
         do throws(AnnounceFailure) {
-            let plan = try offer.plan(by: response.body)
+            let plan = try offer.plan(by: response)
             if !isReplaced { standing.add(announcement, at: location, offer.standing(by: plan)) }
             return plan
         } catch {

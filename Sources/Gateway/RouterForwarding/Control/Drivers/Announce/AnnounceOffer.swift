@@ -33,13 +33,13 @@ struct AnnounceOffer: Sendable {
         return plan
     }
 
-    /// What goes out, by the body of the answer.
+    /// What goes out, by the answer.
     /// - Throws: `.unacceptable` with the rule that the answer breaks.
-    func plan(by body: [UInt8]) throws(AnnounceFailure) -> LegPlan {
-        guard let sdp = (try? JSONValue(parsing: body))?["sdp"]?.string else { throw .unacceptable("no SDP answer") }
+    func plan(by response: RouterResponse) throws(AnnounceFailure) -> LegPlan {
+        guard let sdp = (try? JSONValue(parsing: response.body))?["sdp"]?.string else { throw .unacceptable("no SDP answer") }
         let answer = try RouterAnswer(
             sdp, offered: kinds, layers: draft.tracks.compactMap(\.rid), isProtected: draft.keys != nil,
-            trust: configuration.trust)
+            trust: configuration.trust.extended(by: response.address))
         var plan = draft
         plan.feedbackKeys = answer.feedbackKeys
         plan.tracks = zip(kinds, answer.tracks).flatMap { kind, answer in
