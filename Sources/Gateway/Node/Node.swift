@@ -41,6 +41,8 @@ public final class Node {
     private var chain: ProcessChain?
     private var notifier: ServiceNotifier?
     private var replications: ReplicationKeeper?
+    /// Nil where clients are told of fixed addresses, and without WebRTC.
+    private var advertised: AdvertisedWatch?
     private let freedMemory: FreedMemory
     private let endpointsInUse: EndpointsInUse
 
@@ -93,6 +95,8 @@ public final class Node {
             let recorder = services.add(try makeRecorder(storage))
             // From here on encoders and viewers are served, by a process that takes a place only after `takePlace`.
             let workers = services.add(try startWorkers(routers, recorder))
+            // Where clients reach us may change.
+            advertised = try makeAdvertisedWatch()
             // Replicas whose source has gone are waited for.
             replications = try ReplicationKeeper(loop: loop, book: shared.replications)
             // Events of publishes go to webhooks and readers.
@@ -203,6 +207,16 @@ extension Node {
             recordings: recorder.recordings)
         try workers.start(listeners, environment, areSuspended: inheritance != nil)
         return workers
+    }
+
+    private func makeAdvertisedWatch() throws -> AdvertisedWatch? {
+        guard let transport = shared.webRTC.transport, let media = listeners.media.first?.localAddress,
+            !configuration.advertise.hasFixedAddresses
+        else { return nil }
+        let further = listeners.sharedAddress(configuration.advertise)
+        return try AdvertisedWatch(loop: loop, transport: transport) { [configuration] in
+            try TransportConfiguration(configuration, media: media, shared: further)
+        }
     }
 
     private func makeDrain(_ workers: WorkerGroup) -> NodeDrain {

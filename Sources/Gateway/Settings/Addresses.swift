@@ -15,7 +15,7 @@ public struct ListenAddress: Equatable, Sendable {
 /// One entry of `advertise.addresses`: where clients reach this machine.
 public enum AdvertisedAddress: Equatable, Sendable {
     case address(IPAddress)
-    /// A host name, looked up at the start.
+    /// A host name, looked up again and again.
     case name(String)
     /// `auto`: what the interfaces have.
     case interfaces

@@ -38,7 +38,7 @@ public final class WHIPContext: Sendable {
 
     /// The last step of every session, after its worker has let go of it.
     func finish(_ entry: SessionEntry, _ reason: SessionEnd) {
-        let advertised = transport.configuration.advertisedAddresses.map(\.description).joined(separator: ", ")
+        let advertised = transport.advertisedAddresses.map(\.description).joined(separator: ", ")
         let now = EventLoop.wallNow()
         entry.content.withLock {
             $0.story.conclude(at: now, reason, advertised: "UDP " + advertised)

@@ -8,9 +8,9 @@ public struct TransportConfiguration: Sendable {
     public var whip = WHIPSettings()
     /// The kernel's buffer of each worker's part of the media port, in bytes.
     public var receiveBuffer = MediaSettings().receiveBuffer.bytes
-    /// Addresses of the media port as clients reach it; they replace what interfaces say.
+    /// Addresses of the media port as clients reach it, at the start; they replace what interfaces say.
     public var advertisedAddresses: [SocketAddress]
-    /// Where ICE-TCP is taken, as clients reach it; none where it is not.
+    /// Where ICE-TCP is taken, as clients reach it, at the start; none where it is not.
     public var tcpAddresses: [SocketAddress]
     /// Letters and digits; part of session ids.
     public var node = "n1"

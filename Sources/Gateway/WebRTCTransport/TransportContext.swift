@@ -10,8 +10,7 @@ public import Wire
 /// What the media ports of all workers share: configuration, directory, certificate, and the inboxes from worker to worker.
 public final class TransportContext: Sendable {
     public let configuration: TransportConfiguration
-    /// Of every answer.
-    public let candidates: [Candidate]
+    private let advertised: Lock<Advertised>
     let metrics: TransportMetrics
     /// Counts ICE-TCP connections that have shown no check yet.
     let strangers: ConnectionAdmission
@@ -19,6 +18,16 @@ public final class TransportContext: Sendable {
     let mint: UfragMint
     private let certificates: CertificateRotation
     private let inboxes: [WorkerInbox]
+
+    /// Where clients are told to come.
+    private struct Advertised {
+        let addresses: [SocketAddress]
+        let candidates: [Candidate]
+
+        init(_ addresses: [SocketAddress], tcp: [SocketAddress]) {
+            (self.addresses, candidates) = (addresses, CandidateList.make(addresses, tcp: tcp))
+        }
+    }
 
     /// - Parameters:
     ///   - workerCount: how many `MediaPort`s there will be.
@@ -32,7 +41,7 @@ public final class TransportContext: Sendable {
         mint = UfragMint(
             key: (random[..<8].reduce(0) { $0 << 8 | $1 }, random[8...].reduce(0) { $0 << 8 | $1 }),
             generation: configuration.generation)
-        candidates = CandidateList.make(configuration.advertisedAddresses, tcp: configuration.tcpAddresses)
+        advertised = Lock(Advertised(configuration.advertisedAddresses, tcp: configuration.tcpAddresses))
         certificates = try CertificateRotation()
         inboxes = (0..<workerCount).map { _ in WorkerInbox(workerCount: workerCount) }
     }
@@ -54,6 +63,23 @@ public final class TransportContext: Sendable {
 
     /// An ended session is found no longer; its purpose calls this when it finishes.
     public func remove(_ entry: any TransportEntry) { directory.remove(entry.transport.credentials) }
+
+    // MARK: - Addresses
+
+    /// Of every answer.
+    public var candidates: [Candidate] { advertised.withLock { $0.candidates } }
+    /// The media port's, as clients reach it.
+    public var advertisedAddresses: [SocketAddress] { advertised.withLock { $0.addresses } }
+
+    /// Tells clients other addresses from now on; who has been told keeps those that it has.
+    /// - Returns: whether they are others.
+    public func advertise(_ addresses: [SocketAddress], tcp: [SocketAddress]) -> Bool {
+        let new = Advertised(addresses, tcp: tcp)
+        return advertised.withLock { known in
+            defer { known = new }
+            return known.candidates != new.candidates
+        }
+    }
 
     // MARK: - Between workers
 

@@ -33,7 +33,7 @@ enum AdvertisedAddresses {
     }
 }
 
-/// What a host name leads to, by the system's resolver. Blocks: asked at the start only.
+/// What a host name leads to, by the system's resolver. Blocks: for the start, and threads that serve nobody.
 enum HostAddresses {
     static func resolve(_ host: String) -> [IPAddress] {
         if let address = IPAddress(host) { return [address] }
