@@ -5,6 +5,7 @@ import EventLoop
 import Foundation
 import GatewayLogging
 import HTTPClient
+import OpenSSL
 import RouterForwarding
 import Settings
 import Wire
@@ -71,11 +72,17 @@ final class RouterService {
         let usesJanus = asked.contains { $0.value.driver == .janus }
         let key = usesJanus ? try MountpointKey.load(configuration.cluster, from: directory) : Secret("")
         let drivers = RouterDrivers(
-            client: HTTPClient(loop: loop), gatewayID: "\(ProcessInfo.processInfo.hostName)-\(getpid())",
-            ownListeners: ownListeners, ownership: MountpointOwnership(key: key))
+            client: HTTPClient(loop: loop), gatewayID: makeGatewayID(), ownListeners: ownListeners,
+            ownership: MountpointOwnership(key: key))
         return try asked.compactMap { name, settings in
             drivers.driver(name, settings, route: try RouterAddress.route(to: settings.url, router: name))
         }
+    }
+
+    /// By which routers tell this process from all others: its number would not do, for the first one of each container has the same,
+    /// and would renew the lease of the one that died there.
+    static func makeGatewayID() -> String {
+        "\(ProcessInfo.processInfo.hostName)-\(String(hexadecimal: Random.bytes(count: 6)))"
     }
 }
 
