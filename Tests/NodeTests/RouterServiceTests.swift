@@ -1,3 +1,5 @@
+import DataDirectory
+import TestSupport
 import Testing
 
 @testable import Node
@@ -8,5 +10,19 @@ struct RouterServiceTests {
     @Test
     func `no two processes are the same gateway to a router`() {
         #expect(RouterService.makeGatewayID() != RouterService.makeGatewayID())
+    }
+
+    /// Of two that share a Janus each would destroy the other's mountpoints every five seconds.
+    @Test
+    func `a node knows its own mountpoints again, and no other node's`() throws {
+        let folders = [try TemporaryDirectory(), try TemporaryDirectory()]
+        let one = try DataDirectory(at: folders[0].path)
+        let other = try DataDirectory(at: folders[1].path)
+        let key = try MountpointKey.load(from: one)
+        let again = try MountpointKey.load(from: one)
+        let others = try MountpointKey.load(from: other)
+        #expect(key == again)
+        #expect(key != others)
+        withExtendedLifetime(folders) {}
     }
 }

@@ -64,6 +64,8 @@ private final class WillingJanus: RouterHTTP {
     var asked: [JSONValue] = []
     /// Of its mountpoints.
     var ports: JSONValue = []
+    /// What it lists.
+    var mountpoints: JSONValue = []
     /// Where it answers.
     var address: IPAddress?
     /// Whether answers to creations wait for `answerCreation`.
@@ -80,7 +82,8 @@ private final class WillingJanus: RouterHTTP {
         let isCreation = body?["request"]?.string == "create"
         if isCreation { lastID += 1 }
         let answer: JSONValue = [
-            "data": ["id": 1], "plugindata": ["data": ["stream": ["id": .integer(lastID), "ports": ports]]],
+            "data": ["id": 1],
+            "plugindata": ["data": ["stream": ["id": .integer(lastID), "ports": ports], "list": mountpoints]],
         ]
         let response = RouterResponse(status: 200, body: answer.serialized(), address: address)
         if isCreation, holdsCreations { return held.append { reply(response) } }
@@ -90,15 +93,30 @@ private final class WillingJanus: RouterHTTP {
 
 @Suite("Janus Streaming's answers")
 struct JanusAnswerTests {
+    private static let ownership = MountpointOwnership(key: Secret([UInt8](repeating: 7, count: 32)))
+
     private static func driver(
         _ http: any RouterHTTP, at mediaAddress: IPAddress? = .loopback,
-        trust: RouterTrust = RouterTrust(networks: [IPNetwork("127.0.0.1")!])
+        trust: RouterTrust = RouterTrust(networks: [IPNetwork("127.0.0.1")!]), isOnlyProcess: @escaping () -> Bool = { true }
     ) -> JanusDriver {
         JanusDriver(
             JanusDriver.Configuration(
-                name: "j", url: "http://127.0.0.1:1/janus", mediaAddress: mediaAddress, trust: trust,
-                ownership: MountpointOwnership(key: Secret([UInt8](repeating: 7, count: 32)))),
-            http: http)
+                name: "j", url: "http://127.0.0.1:1/janus", mediaAddress: mediaAddress, trust: trust, ownership: ownership),
+            http: http, isOnlyProcess: isOnlyProcess)
+    }
+
+    /// A process that has just taken a place would end all streams of the one before it.
+    @Test func `what nobody here has is destroyed, but not while another process of the gateway lives`() {
+        let http = WillingJanus()
+        http.mountpoints = [["id": 5, "metadata": .string(Self.ownership.mark(stageID: "s", generation: 7))]]
+        var isOnlyProcess = false
+        let driver = Self.driver(http) { isOnlyProcess }
+        driver.renewLease([]) { _ in }
+        #expect(http.asked.map { $0["request"]?.string } == ["list"])
+        isOnlyProcess = true
+        driver.renewLease([]) { _ in }
+        #expect(http.asked.map { $0["request"]?.string } == ["list", "list", "destroy"])
+        #expect(http.asked.last?["id"]?.integer == 5)
     }
 
     @Test func `a mountpoint that is refused is destroyed`() {

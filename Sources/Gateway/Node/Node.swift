@@ -177,9 +177,13 @@ extension Node {
             configuration, loop: loop, ownListeners: listeners.addresses,
             RouterService.Environment(
                 membership: store.membership, gate: shared.admission.gate, outOfReach: shared.admission.outOfReach,
-                metrics: shared.routerMetrics),
+                metrics: shared.routerMetrics,
+                isOnlyProcess: { [weak self] in self?.isOnlyProcess ?? false }),
             directory: directory)
     }
+
+    /// Until the process before us is known to have ended, it has streams.
+    private var isOnlyProcess: Bool { chain.map(\.isOnlyProcess) ?? (inheritance == nil) }
 
     private func makeClusterPart(_ cluster: ClusterContext, _ load: LoadGuard, _ routers: RouterService?) throws -> ClusterService
     {

@@ -18,6 +18,8 @@ final class RouterService {
         var gate: AdmissionGate
         var outOfReach: StagesOutOfReach
         var metrics: RouterMetrics
+        /// False while a process before this one, or after it, has streams too.
+        var isOnlyProcess: () -> Bool
     }
 
     let control: RouterControl
@@ -28,7 +30,8 @@ final class RouterService {
         _ configuration: StagedoorConfiguration, loop: EventLoop, ownListeners: Set<SocketAddress>,
         _ environment: Environment, directory: borrowing DataDirectory
     ) throws {
-        let drivers = try Self.drivers(configuration, loop, ownListeners: ownListeners, directory)
+        let drivers = try Self.drivers(
+            configuration, loop, ownListeners: ownListeners, isOnlyProcess: environment.isOnlyProcess, directory)
         guard !drivers.isEmpty else { return nil }
         control = try RouterControl(
             loop: loop, drivers: drivers, placements: try Self.placements(loop, environment.membership),
@@ -66,14 +69,14 @@ final class RouterService {
 
     private static func drivers(
         _ configuration: StagedoorConfiguration, _ loop: EventLoop, ownListeners: Set<SocketAddress>,
-        _ directory: borrowing DataDirectory
+        isOnlyProcess: @escaping () -> Bool, _ directory: borrowing DataDirectory
     ) throws -> [any RouterDriver] {
         let asked = configuration.routers.filter(\.value.isAsked).sorted { $0.key < $1.key }
         let usesJanus = asked.contains { $0.value.driver == .janus }
-        let key = usesJanus ? try MountpointKey.load(configuration.cluster, from: directory) : Secret("")
+        let key = usesJanus ? try MountpointKey.load(from: directory) : Secret("")
         let drivers = RouterDrivers(
             client: HTTPClient(loop: loop), gatewayID: makeGatewayID(), ownListeners: ownListeners,
-            ownership: MountpointOwnership(key: key))
+            ownership: MountpointOwnership(key: key), isOnlyProcess: isOnlyProcess)
         return try asked.compactMap { name, settings in
             drivers.driver(name, settings, route: try RouterAddress.route(to: settings.url, router: name))
         }

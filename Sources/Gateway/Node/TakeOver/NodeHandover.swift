@@ -81,6 +81,9 @@ final class NodeHandover {
         try door.open()
     }
 
+    /// Whether another process has our place, or is about to.
+    var hasSuccessor: Bool { machine.obstacle != nil }
+
     /// SIGUSR2: has the program that is now on disk take our place.
     func startSuccessor() {
         if let reason = machine.obstacle ?? obstacle() {

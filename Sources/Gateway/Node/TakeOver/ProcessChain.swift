@@ -32,6 +32,9 @@ final class ProcessChain {
     /// Live sessions of the processes before this one.
     var olderSessions: [JSONValue] { predecessor?.sessions ?? [] }
 
+    /// Whether nobody but this process has streams of the node.
+    var isOnlyProcess: Bool { predecessor == nil && handover?.hasSuccessor != true }
+
     /// Takes the place of the running process: everything is there to serve with.
     func takePlace(_ inheritance: Inheritance) throws {
         let (shared, workers, drain) = (environment.shared, environment.workers, environment.drain)

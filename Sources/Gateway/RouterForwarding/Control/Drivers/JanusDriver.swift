@@ -39,6 +39,7 @@ public final class JanusDriver: RouterDriver {
     public var hasHealth: Bool { true }
     private let configuration: Configuration
     private let http: any RouterHTTP
+    private let isOnlyProcess: () -> Bool
     /// Participant → mountpoint.
     private var mountpoints: [ParticipantKey: Mountpoint] = [:]
     /// Requests whose mountpoints we do not know yet.
@@ -51,8 +52,9 @@ public final class JanusDriver: RouterDriver {
         var generation: UInt64 = 0
     }
 
-    public init(_ configuration: Configuration, http: any RouterHTTP) {
-        (self.configuration, self.http) = (configuration, http)
+    /// - Parameter isOnlyProcess: false while another process of this gateway has mountpoints of its own, under the same mark.
+    public init(_ configuration: Configuration, http: any RouterHTTP, isOnlyProcess: @escaping () -> Bool = { true }) {
+        (self.configuration, self.http, self.isOnlyProcess) = (configuration, http, isOnlyProcess)
     }
 
     public func announce(_ announcement: Announcement, reply: @escaping (Result<LegPlan, AnnounceFailure>) -> Void) {
@@ -113,7 +115,8 @@ public final class JanusDriver: RouterDriver {
 
     /// Mountpoints with our mark that no participant has: of a process that was killed, or whose making had no answer in time.
     private func destroyOrphans(in list: [JSONValue]) {
-        guard creating == 0 else { return }  // one of them may just have been made
+        // One of them may just have been made, or is a living process's.
+        guard creating == 0, isOnlyProcess() else { return }
         let held = Set(mountpoints.values.map(\.id))
         for entry in list {
             guard let id = entry["id"]?.integer, !held.contains(id), let mark = entry["metadata"]?.string,

@@ -19,15 +19,20 @@ public struct RouterDrivers {
     private let gatewayID: String
     private let ownListeners: Set<SocketAddress>
     private let ownership: MountpointOwnership
+    private let isOnlyProcess: () -> Bool
 
     /// - Parameters:
     ///   - client: of the control loop.
     ///   - gatewayID: another for every process.
     ///   - ownListeners: where no router may send our media.
     ///   - ownership: knows our mountpoints on Janus servers.
-    public init(client: HTTPClient, gatewayID: String, ownListeners: Set<SocketAddress>, ownership: MountpointOwnership) {
-        (self.client, self.gatewayID) = (client, gatewayID)
-        (self.ownListeners, self.ownership) = (ownListeners, ownership)
+    ///   - isOnlyProcess: false while another process of this gateway may have some too.
+    public init(
+        client: HTTPClient, gatewayID: String, ownListeners: Set<SocketAddress>, ownership: MountpointOwnership,
+        isOnlyProcess: @escaping () -> Bool
+    ) {
+        (self.client, self.gatewayID, self.ownListeners) = (client, gatewayID, ownListeners)
+        (self.ownership, self.isOnlyProcess) = (ownership, isOnlyProcess)
     }
 
     /// - Parameter name: the router's in the configuration.
@@ -50,7 +55,7 @@ public struct RouterDrivers {
                 name: name, url: settings.url, mediaAddress: IPAddress(settings.host), trust: trust,
                 ownership: ownership)
             (janus.apiSecret, janus.isProtected, janus.takesLayers) = (token, settings.srtp, settings.sendsLayers)
-            return JanusDriver(janus, http: http)
+            return JanusDriver(janus, http: http, isOnlyProcess: isOnlyProcess)
         case .static, .embedded: return nil
         }
     }
