@@ -16,8 +16,8 @@ struct RouterServiceTests {
     @Test
     func `a node knows its own mountpoints again, and no other node's`() throws {
         let folders = [try TemporaryDirectory(), try TemporaryDirectory()]
-        let one = try DataDirectory(at: folders[0].path)
-        let other = try DataDirectory(at: folders[1].path)
+        let one = try DataDirectory(at: folders[0].path + "/data")
+        let other = try DataDirectory(at: folders[1].path + "/data")
         let key = try MountpointKey.load(from: one)
         let again = try MountpointKey.load(from: one)
         let others = try MountpointKey.load(from: other)
