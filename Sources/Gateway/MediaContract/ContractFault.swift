@@ -11,6 +11,8 @@ public enum ContractFault: Equatable, Sendable {
     case sliceGroups
     case arbitrarySliceOrder
     case redundantPictures
+    /// Again and again: their slice headers cannot be read, or their parameter sets have not come.
+    case unjudgedPictures
     /// How many in a row, where the encoder tells.
     case bFrames(count: Int?)
     case resolutionAbove(width: Int, height: Int)
@@ -28,7 +30,7 @@ public enum ContractFault: Equatable, Sendable {
     public var rule: ContractRule {
         switch self {
         case .videoCodec, .interlaced: .videoCodec
-        case .profile, .sliceGroups, .arbitrarySliceOrder, .redundantPictures: .videoProfile
+        case .profile, .sliceGroups, .arbitrarySliceOrder, .redundantPictures, .unjudgedPictures: .videoProfile
         case .bFrames: .bFrames
         case .resolutionAbove: .maximumResolution
         case .resolutionBelow: .minimumResolution
@@ -50,6 +52,7 @@ public enum ContractFault: Equatable, Sendable {
         case .profile: .videoProfile
         case .interlaced: .interlacedVideo
         case .sliceGroups, .arbitrarySliceOrder, .redundantPictures: .sliceStructure
+        case .unjudgedPictures: .unreadableVideo
         case .bFrames: .bFrames
         case .resolutionAbove: .resolutionExceeded
         case .resolutionBelow: .resolutionTooSmall
@@ -69,7 +72,7 @@ public enum ContractFault: Equatable, Sendable {
         case .bFrames: 0
         case .resolutionAbove, .resolutionBelow: 1
         case .videoCodec: 2
-        case .interlaced, .sliceGroups, .arbitrarySliceOrder, .redundantPictures: 3
+        case .interlaced, .sliceGroups, .arbitrarySliceOrder, .redundantPictures, .unjudgedPictures: 3
         case .profile: 4
         case .videoBitrate: 5
         case .audioCodec: 6
@@ -117,6 +120,7 @@ extension ContractFault {
         case .sliceGroups: "FMO slice groups"
         case .arbitrarySliceOrder: "arbitrary slice order"
         case .redundantPictures: "redundant pictures"
+        case .unjudgedPictures: "pictures without readable slice headers and parameter sets"
         case .bFrames(let count): "\(count.map { "\($0) " } ?? "")B-frame\(count == 1 ? "" : "s")"
         case .resolutionAbove(let width, let height), .resolutionBelow(let width, let height): "\(width)x\(height) pixels"
         case .videoBitrate(let rate): "video at \(Self.mega(rate)) Mbit/s"
@@ -137,7 +141,7 @@ extension ContractFault {
         case .videoCodec: .only("H.264")
         case .profile: .only(Self.admitted(rules))
         case .interlaced: .only("progressive")
-        case .sliceGroups, .arbitrarySliceOrder, .redundantPictures, .bFrames: .only("none")
+        case .sliceGroups, .arbitrarySliceOrder, .redundantPictures, .unjudgedPictures, .bFrames: .only("none")
         case .resolutionAbove: .bound("at most \(rules.maximumResolution.limit) in all, such as 1280x720")
         case .resolutionBelow: .bound("the short side at least \(rules.minimumResolution.limit)")
         case .videoBitrate: .bound("at most \(Self.mega(rules.videoBitrate.limit))", unit: " Mbit/s")

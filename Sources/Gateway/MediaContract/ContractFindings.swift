@@ -83,6 +83,14 @@ struct ContractFindings {
         if faults.hasWaited(until: mediaTime, of: layer, isIDR: isIDR) { conclude(at: now) }
     }
 
+    /// Too many pictures of a layer escape the rules about pictures: as grave as the gravest of those.
+    mutating func foundUnjudged(_ layer: UInt8, at now: MonotonicTime) {
+        let isGround = Self.rulesOfPictures.contains { rules[$0] == .disconnect }
+        found(.unjudgedPictures, of: layer, at: now, action: isGround ? .disconnect : nil)
+    }
+
+    private static let rulesOfPictures: [ContractRule] = [.videoCodec, .videoProfile, .bFrames, .maximumResolution]
+
     mutating func timePassed(to now: MonotonicTime) {
         judgeRampUp(at: now)
         if let deadline = faults.deadline, now >= deadline { conclude(at: now) }

@@ -29,6 +29,7 @@ struct EncoderAdvice {
         case .bFrames: bFrames
         case .interlaced: pick(ffmpeg: "-vf yadif without +ildct", other: "progressive output")
         case .sliceGroups, .arbitrarySliceOrder, .redundantPictures: "one slice group, slices in order, no redundant slices"
+        case .unjudgedPictures: "parameter sets before each keyframe, each slice header whole in its first packet"
         case .resolutionAbove, .resolutionBelow: resolution
         case .videoBitrate: bitrate
         case .audioCodec: pick(ffmpeg: "-c:a aac", gStreamer: "avenc_aac", other: "the audio encoder to AAC (LC, not HE)")

@@ -134,7 +134,7 @@ extension ContractFault {
         switch (self, other) {
         case (.missingVideo, .missingVideo), (.missingAudio, .missingAudio), (.sliceGroups, .sliceGroups),
             (.arbitrarySliceOrder, .arbitrarySliceOrder), (.redundantPictures, .redundantPictures), (.profile, .profile),
-            (.videoCodec, .videoCodec), (.interlaced, .interlaced):
+            (.unjudgedPictures, .unjudgedPictures), (.videoCodec, .videoCodec), (.interlaced, .interlaced):
             true
         default:
             rule == other.rule && ![.videoProfile, .videoCodec, .tracks].contains(rule)

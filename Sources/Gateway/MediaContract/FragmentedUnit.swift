@@ -3,27 +3,28 @@ import H264
 /// A small NAL unit that comes in FU-A fragments: parameter sets and SEI are put together, of slices the header at most.
 struct FragmentedUnit {
     private(set) var bytes: [UInt8] = []
-    private(set) var isOpen = false
+    /// Of the packet that goes on with it, whatever else comes in between; nil while none is wanted.
+    private var nextSequenceNumber: Int64?
 
     static let maximumByteCount = SequenceParameterSet.maximumByteCount
 
-    /// Adds a fragment; true when the unit is whole.
-    mutating func add(_ fragment: FUAFragment) -> Bool {
+    /// Adds a fragment; false where it does not go on with this unit, or there is no room.
+    mutating func add(_ fragment: FUAFragment, _ sequenceNumber: Int64) -> Bool {
         if fragment.isStart {
             bytes.removeAll(keepingCapacity: true)
             bytes.append(fragment.header.byte)
-            isOpen = true
+        } else if sequenceNumber != nextSequenceNumber || bytes.first != fragment.header.byte {
+            return false
         }
-        guard isOpen, unsafe bytes.count + fragment.body.count <= Self.maximumByteCount, bytes.first == fragment.header.byte
-        else {
-            isOpen = false
+        guard unsafe bytes.count + fragment.body.count <= Self.maximumByteCount else {
+            close()
             return false
         }
         unsafe bytes.append(contentsOf: fragment.body)
-        if fragment.isEnd { isOpen = false }
-        return fragment.isEnd
+        nextSequenceNumber = fragment.isEnd ? nil : sequenceNumber &+ 1
+        return true
     }
 
-    /// A packet between the fragments was lost, or the rest is not wanted.
-    mutating func interrupt() { isOpen = false }
+    /// The rest is not wanted.
+    mutating func close() { nextSequenceNumber = nil }
 }

@@ -10,13 +10,12 @@ struct PictureOrder {
     private var hasGap = true
     private var lastSequenceNumber: Int64?
 
-    /// A packet came, before its slices; false when it does not follow the last one: the picture at hand says nothing then.
-    mutating func packetCame(_ sequenceNumber: Int64) -> Bool {
+    /// A packet came, before its slices. When it does not follow the last one, the picture at hand says nothing.
+    mutating func packetCame(_ sequenceNumber: Int64) {
         let isNext = lastSequenceNumber.map { sequenceNumber == $0 + 1 } ?? false
         let last = lastSequenceNumber ?? sequenceNumber
         lastSequenceNumber = last &- sequenceNumber > Self.maximumStepBack ? sequenceNumber : max(last, sequenceNumber)
         if !isNext { (isIntact, hasGap) = (false, true) }
-        return isNext
     }
 
     /// A whole access unit came over TCP: nothing is ever missing in it.

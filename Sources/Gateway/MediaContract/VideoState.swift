@@ -16,6 +16,10 @@ struct VideoState {
     private var order = PictureOrder()
     /// Parameter sets and SEI that came in fragments, put together.
     private var fragments = FragmentedUnit()
+    /// The slice that came last of those that were cut within their headers.
+    private var cutSlice = FragmentedUnit()
+    private var lacksHeaderOfCutSlice = false
+    private var unjudged = UnjudgedPictures()
     /// x264's own words about itself, when it sent them.
     private var settings: EncoderSettings?
 
@@ -58,9 +62,9 @@ extension VideoState {
     mutating func rtpPayload(
         _ found: NALUnitList, sequenceNumber: Int64, at moment: MediaMoment, _ findings: inout ContractFindings
     ) -> Int {
-        if !order.packetCame(sequenceNumber) { fragments.interrupt() }
+        order.packetCame(sequenceNumber)
         guard let fragment = found.fragment else { return unsafe judge(found.units, at: moment, &findings) }
-        return judge(fragment, at: moment, &findings)
+        return judge(fragment, sequenceNumber, at: moment, &findings)
     }
 
     private mutating func judge(
@@ -75,29 +79,36 @@ extension VideoState {
         return byteCount
     }
 
-    private mutating func judge(_ fragment: FUAFragment, at moment: MediaMoment, _ findings: inout ContractFindings) -> Int {
+    private mutating func judge(
+        _ fragment: FUAFragment, _ sequenceNumber: Int64, at moment: MediaMoment, _ findings: inout ContractFindings
+    ) -> Int {
         let type = fragment.header.type
         if type.hasSliceHeader {
-            sliceFragment(fragment, at: moment, &findings)
+            sliceFragment(fragment, sequenceNumber, at: moment, &findings)
         } else if type == .sei || type == .sequenceParameterSet || type == .pictureParameterSet {
-            if fragments.add(fragment) {
+            if fragments.add(fragment, sequenceNumber), fragment.isEnd {
                 unsafe fragments.bytes.withUnsafeBytes { unsafe nalUnit($0, fragment.header, at: moment, &findings) }
             }
         }
         return unsafe type == .filler ? 0 : fragment.body.count + (fragment.isStart ? 1 : 0)
     }
 
-    /// The start fragment has the slice header, unless somebody cuts into it: then the next ones are put behind it.
+    /// The start fragment has the slice header, unless somebody cuts into it: then the next ones are put behind it. Encoders do not
+    /// cut there: a header that never comes whole is no network's doing.
     private mutating func sliceFragment(
-        _ fragment: FUAFragment, at moment: MediaMoment, _ findings: inout ContractFindings
+        _ fragment: FUAFragment, _ sequenceNumber: Int64, at moment: MediaMoment, _ findings: inout ContractFindings
     ) {
-        if fragment.isStart, let slice = try? unsafe SliceHeader(header: fragment.header, payload: fragment.body.bytes) {
-            return self.slice(slice, at: moment, &findings)
+        if fragment.isStart {
+            if let slice = try? unsafe SliceHeader(header: fragment.header, payload: fragment.body.bytes) {
+                return self.slice(slice, at: moment, &findings)
+            }
+            if lacksHeaderOfCutSlice { cannotJudge(at: moment, &findings) }
+            lacksHeaderOfCutSlice = true
         }
-        guard fragment.isStart || fragments.isOpen else { return }
-        _ = fragments.add(fragment)
-        guard let slice = try? unsafe SliceHeader(parsing: fragments.bytes.span.bytes) else { return }
-        fragments.interrupt()
+        guard cutSlice.add(fragment, sequenceNumber), let slice = try? unsafe SliceHeader(parsing: cutSlice.bytes.span.bytes)
+        else { return }
+        cutSlice.close()
+        lacksHeaderOfCutSlice = false
         self.slice(slice, at: moment, &findings)
     }
 
@@ -106,7 +117,8 @@ extension VideoState {
     ) {
         switch header.type {
         case .nonIDRSlice, .idrSlice, .partitionA:
-            if let slice = try? unsafe SliceHeader(parsing: unit.bytes) { self.slice(slice, at: moment, &findings) }
+            guard let slice = try? unsafe SliceHeader(parsing: unit.bytes) else { return cannotJudge(at: moment, &findings) }
+            self.slice(slice, at: moment, &findings)
         case .sequenceParameterSet, .pictureParameterSet: unsafe parameterSets.add(unit.bytes, type: header.type)
         case .sei:
             if let report = unsafe BroadcastPerformance(inSEI: unit.bytes) {
@@ -126,7 +138,7 @@ extension VideoState {
     private mutating func slice(_ slice: SliceHeader, at moment: MediaMoment, _ findings: inout ContractFindings) {
         let place = order.place(at: moment.mediaTime)
         if place == .newPicture { pictureBegan(isIDR: slice.isIDR, at: moment, &findings) }
-        if let (sequence, picture) = setsToJudge(for: slice) { judge(sequence, picture, at: moment.arrival, &findings) }
+        judgeSets(of: slice, at: moment, &findings)
         if slice.type == .b { found(.bFrames(count: declaredBFrames), at: moment.arrival, &findings) }
         if place != .earlierPicture, order.isOutOfOrder(slice, at: moment.mediaTime, place), !allowsAnyOrder {
             found(.arbitrarySliceOrder, at: moment.arrival, &findings)
@@ -138,13 +150,19 @@ extension VideoState {
         if cadence.pictureBegan(at: moment.mediaTime, isIDR: isIDR) { judgeCadence(at: moment.arrival, &findings) }
     }
 
-    /// The sets of a slice when they must be judged: after a change only. Nil too while a set is missing.
-    private mutating func setsToJudge(for slice: SliceHeader) -> (SequenceParameterSet, PictureParameterSet)? {
-        if judgedGeneration == parameterSets.generation, judgedPictureSet == slice.pictureParameterSetID { return nil }
-        guard let sets = parameterSets.sets(ofPicture: slice.pictureParameterSetID) else { return nil }
+    /// After a change only.
+    private mutating func judgeSets(of slice: SliceHeader, at moment: MediaMoment, _ findings: inout ContractFindings) {
+        if judgedGeneration == parameterSets.generation, judgedPictureSet == slice.pictureParameterSetID { return }
+        guard let (sequence, picture) = parameterSets.sets(ofPicture: slice.pictureParameterSetID) else {
+            return cannotJudge(at: moment, &findings)
+        }
         (judgedGeneration, judgedPictureSet) = (parameterSets.generation, slice.pictureParameterSetID)
-        (active, activePicture) = sets
-        return sets
+        (active, activePicture) = (sequence, picture)
+        judge(sequence, picture, at: moment.arrival, &findings)
+    }
+
+    private mutating func cannotJudge(at moment: MediaMoment, _ findings: inout ContractFindings) {
+        if !unjudged.admit(at: moment) { findings.foundUnjudged(layer, at: moment.arrival) }
     }
 
     private func judge(

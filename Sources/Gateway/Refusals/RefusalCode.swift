@@ -47,6 +47,7 @@ public enum RefusalCode: Int, Sendable, CaseIterable {
     case interlacedVideo = 1050
     case sliceStructure = 1051
     case repeatedViolation = 1052
+    case unreadableVideo = 1053
 
     // What the gateway cannot do now: 1070 to 1099
     case draining = 1070

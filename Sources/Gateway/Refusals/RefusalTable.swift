@@ -58,6 +58,7 @@ extension RefusalCode {
         case .interlacedVideo: RefusalRow("interlaced_video", .rejected, 422, event: "INVALID_VIDEO_CODEC")
         case .sliceStructure: RefusalRow("slice_structure", .rejected, 422, event: "INVALID_VIDEO_CODEC")
         case .repeatedViolation: RefusalRow("repeated_violation", .rejected, 429)
+        case .unreadableVideo: RefusalRow("unreadable_video", .rejected, 422, event: "INVALID_VIDEO_CODEC")
 
         // What the gateway cannot do now
         case .draining: RefusalRow("draining", .rejected, 503)
@@ -160,6 +161,8 @@ extension RefusalCode {
         case .interlacedVideo: "The video is interlaced: deinterlace it and encode progressive frames."
         case .sliceStructure: "The H.264 stream uses slice groups, arbitrary slice order or redundant pictures: turn these off."
         case .repeatedViolation: "This encoder broke the stage's media rules three times in five minutes."
+        case .unreadableVideo:
+            "Too many pictures have no slice header or no parameter sets that can be read: send SPS and PPS before each keyframe, and each slice header in one packet."
 
         // What the gateway cannot do now
         case .draining: "This gateway is draining: try again, another one will answer."
