@@ -74,6 +74,50 @@ struct MediaReceiverTests {
         #expect(receiver.figures.layers.map { "\($0.rid) \($0.track.received)" } == ["h 3", "m 0", "l 3"])
     }
 
+    /// A picture's packets, all of one time; every one comes in a batch of its own, with sound between them.
+    private func feed(_ receiver: MediaReceiver, picture number: UInt16, from first: UInt16, _ payloads: [[UInt8]]) {
+        for (index, payload) in payloads.enumerated() {
+            let place = first + UInt16(index)
+            feed(
+                receiver, packet(96, ssrc: 4_005_686_104, number: place, timestamp: UInt32(number) * 3_000, payload),
+                at: Int64(number) * 33)
+            feed(
+                receiver, packet(111, ssrc: 4_005_686_103, number: place, timestamp: UInt32(place) * 960, [1, 2]),
+                at: Int64(number) * 33)
+        }
+    }
+
+    @Test
+    func `an IDR slice makes a keyframe, which begins with its parameter sets, and a set before another picture makes none`()
+        throws
+    {
+        let (receiver, output) = try receiver("obs-32.2.2-ldc0.21.0")
+        let (sets, sei, idr): ([[UInt8]], [UInt8], [UInt8]) = (
+            [TestClient.sequenceSet, TestClient.pictureSet], [6, 1], [0x65, 1]
+        )
+        feed(receiver, picture: 0, from: 0, sets + [idr, idr])
+        #expect(output["p"]?.keyframes == 1 && output["p"]?.keyframeStart == 0)
+        feed(receiver, picture: 1, from: 4, sets + [sei, [0x41, 1]])
+        #expect(output["p"]?.keyframes == 1)
+        #expect(output["p"]?.video == Array(0..<8) && output["p"]?.audio == Array(0..<8))
+        feed(receiver, picture: 2, from: 8, [[0x41, 1]])
+        feed(receiver, picture: 3, from: 9, sets + [sei, idr])
+        #expect(output["p"]?.keyframes == 2 && output["p"]?.keyframeStart == 9)
+        feed(receiver, picture: 4, from: 13, [idr])
+        #expect(output["p"]?.keyframes == 3 && output["p"]?.keyframeStart == 13, "the sets hold still")
+        feed(receiver, picture: 5, from: 15, [idr])
+        #expect(output["p"]?.keyframes == 3, "what was lost before it may have been its sets")
+        #expect(output["p"]?.video == Array(0..<14) + [15])
+    }
+
+    @Test func `parameter sets without end are not kept back`() throws {
+        let (receiver, output) = try receiver("obs-32.2.2-ldc0.21.0")
+        feed(receiver, picture: 0, from: 0, Array(repeating: TestClient.sequenceSet, count: 40))
+        #expect(output["p"]?.video == Array(0..<34), "sixteen wait, and go with the one that finds no room")
+        feed(receiver, picture: 1, from: 40, [[0x41, 1]])
+        #expect(output["p"]?.video == Array(0..<41) && output["p"]?.keyframes == 0)
+    }
+
     /// The same table as RTMP's (`PipelineTests`): one policy for what is malformed. A packet loses what could not be read.
     @Test(arguments: LengthPrefixedUnits.cases)
     func `judges and forwards what can be read of a packet`(_ item: LengthPrefixedUnits) throws {

@@ -146,6 +146,8 @@ final class ForwardedMedia: Sendable {
         var video: [Int64] { layers[0] ?? [] }
         var audio: [Int64] = []
         var keyframes = 0
+        /// The first packet of the last keyframe.
+        var keyframeStart: Int64?
         var restarts = 0
         var muted: Set<TrackID> = []
         var ended: SessionEnd?
@@ -208,7 +210,7 @@ final class RecordingSink: MediaSink {
 
     func forward(_ packets: UnsafeBufferPointer<MediaPacket>, of run: MediaRun) {
         output.update(participant, worker: worker) { stream in
-            if run.isKeyframe { stream.keyframes += 1 }
+            if run.isKeyframe { (stream.keyframes, stream.keyframeStart) = (stream.keyframes + 1, packets.first?.sequenceNumber) }
             for packet in packets {
                 if run.track.kind == .video {
                     stream.layers[run.track.layer, default: []].append(packet.sequenceNumber)

@@ -16,15 +16,15 @@ struct GatheredRun {
     enum Addition { case first, further, mustWait }
 
     /// Adds a packet, unless it must wait until this run has gone: of another track or layer, the first of a keyframe, one too many.
-    mutating func append(_ received: ReceivedPacket, at now: MonotonicTime) -> Addition {
+    mutating func append(_ packet: MediaPacket, of track: TrackID, startsKeyframe: Bool, at now: MonotonicTime) -> Addition {
         if packets.isEmpty {
-            run = MediaRun(track: received.track, isKeyframe: received.startsKeyframe, arrival: now)
-        } else if run.track != received.track || received.startsKeyframe || packets.count >= Self.maximumCount {
+            run = MediaRun(track: track, isKeyframe: startsKeyframe, arrival: now)
+        } else if run.track != track || startsKeyframe || packets.count >= Self.maximumCount {
             return .mustWait
         }
-        unsafe byteCount += received.packet.payload.count
-        if received.endsFrame { frameCount += 1 }
-        packets.append(received.packet)
+        unsafe byteCount += packet.payload.count
+        if packet.endsFrame(of: track) { frameCount += 1 }
+        packets.append(packet)
         return packets.count == 1 ? .first : .further
     }
 

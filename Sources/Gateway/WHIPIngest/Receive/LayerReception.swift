@@ -7,6 +7,8 @@ struct LayerReception {
     var keyframes = KeyframeRequests()
     private var parameterSets = ParameterSetKeeper()
     private var keyframeTimestamp: Int64?
+    /// Of the last packet with a sequence parameter set.
+    private var setsTimestamp: Int64?
     /// Keyframes whose parameter sets nobody knows, and when the first of them came.
     private var undecodableKeyframes = 0
     private var undecodableSince = MonotonicTime.zero
@@ -24,21 +26,22 @@ struct LayerReception {
     /// Two of the contract's keyframe intervals and more; some encoders send their sets every few seconds, whatever their keyframes.
     private static let parameterSetPatience = Duration.seconds(5)
 
-    /// Finds the first packet of an IDR access unit; keeps its parameter sets.
+    /// Finds the first slice of an IDR picture, which alone makes a keyframe; keeps parameter sets.
     /// - Parameter follows: whether the packet before this one has come, which may hold the unit's parameter sets.
     mutating func noteKeyframe(
         _ inspection: PayloadInspection, in received: inout ReceivedPacket, follows: Bool, at now: MonotonicTime
     ) {
+        let timestamp = received.packet.timestamp
         if inspection.hasParameterSet { received.hasNewFormat = parameterSets.note(inspection) }
-        if inspection.hasIDR {
-            keyframes.keyframeCame(at: now)
-            received.hasIDR = true
-        }
-        guard inspection.startsKeyframe, keyframeTimestamp != received.packet.timestamp else { return }
-        keyframeTimestamp = received.packet.timestamp
+        if unsafe inspection.sequenceSet != nil { setsTimestamp = timestamp }
+        guard inspection.hasIDR else { return }
+        keyframes.keyframeCame(at: now)
+        received.hasIDR = true
+        guard keyframeTimestamp != timestamp else { return }
+        keyframeTimestamp = timestamp
         if !isDecodable { noteUndecodable(at: now) }
         // Whoever begins here without the sets decodes nothing until the next one.
-        received.startsKeyframe = unsafe inspection.sequenceSet != nil || follows
+        received.startsKeyframe = setsTimestamp == timestamp || follows
     }
 
     private mutating func noteUndecodable(at now: MonotonicTime) {

@@ -27,6 +27,10 @@ final class MediaReceiver {
     /// Where media flows while the lease is ours.
     private var outlet: Outlet?
     private var gathered = GatheredRun()
+    /// By layer.
+    private let waitingSets: [WaitingSets]
+    /// Any of them; asked with every packet.
+    private var setsWait = false
 
     /// One object, so that a packet finds all of it in one access.
     private final class Outlet {
@@ -43,6 +47,7 @@ final class MediaReceiver {
     init(offer: AcceptedOffer, maximumBitrate: Int, metrics: WHIPMetrics) {
         self.metrics = metrics
         reception = PacketReception(offer: offer)
+        waitingSets = reception.layers.map { _ in WaitingSets() }
         feedbackWriter = FeedbackWriter(maximumBitrate: maximumBitrate, metrics: metrics)
     }
 
@@ -56,6 +61,7 @@ final class MediaReceiver {
     func stop() {
         outlet = nil
         gathered.removeAll()
+        forgetSets()
     }
 
     var publication: Publication? { outlet?.publication }
@@ -129,12 +135,13 @@ final class MediaReceiver {
     private func countUnforwarded(_ received: ReceivedPacket, in counters: PublishCounters) {
         let payload = unsafe received.packet.payload
         guard !received.isTooLate, unsafe !payload.isEmpty else { return }
-        counters[received.track].count(byteCount: payload.count, endsFrame: received.endsFrame)
+        counters[received.track].count(byteCount: payload.count, endsFrame: received.packet.endsFrame(of: received.track))
     }
 
     /// The encoder began anew: the sinks' numbers do too.
     private func startAnew(_ publication: Publication) {
         handOver()
+        forgetSets()
         publication.timeline.restart()
         for sink in publication.sinks { sink.restarted() }
     }
@@ -143,13 +150,45 @@ final class MediaReceiver {
 
     private func gather(_ received: ReceivedPacket, at now: MonotonicTime) -> Outcome {
         noteChannels(of: received)
-        var placement = gathered.append(received, at: now)
+        if received.part == .sets || setsWait, received.track.kind == .video { return gatherBehindSets(received, at: now) }
+        return .gathered(
+            isFirst: gather(received.packet, of: received.track, startsKeyframe: received.startsKeyframe, at: now))
+    }
+
+    /// Parameter sets, and what follows them, wait for the slice behind them.
+    private func gatherBehindSets(_ received: ReceivedPacket, at now: MonotonicTime) -> Outcome {
+        let (track, sets) = (received.track, waitingSets[Int(received.track.layer)])
+        // What was kept before may be gathered still.
+        if received.part == .sets, sets.isEmpty { handOver() }
+        if received.part == .sets || received.part == .other && !sets.isEmpty, sets.keep(received.packet) {
+            setsWait = true
+            return .nothing
+        }
+        var (startsKeyframe, isFirst) = (received.startsKeyframe, false)
+        for packet in sets.packets {
+            if gather(packet, of: track, startsKeyframe: startsKeyframe, at: now) { isFirst = true }
+            startsKeyframe = false
+        }
+        sets.removeAll()
+        setsWait = waitingSets.contains { !$0.isEmpty }
+        if gather(received.packet, of: track, startsKeyframe: startsKeyframe, at: now) { isFirst = true }
+        return .gathered(isFirst: isFirst)
+    }
+
+    private func forgetSets() {
+        for sets in waitingSets { sets.removeAll() }
+        setsWait = false
+    }
+
+    /// - Returns: whether nothing was gathered before.
+    private func gather(_ packet: MediaPacket, of track: TrackID, startsKeyframe: Bool, at now: MonotonicTime) -> Bool {
+        var placement = gathered.append(packet, of: track, startsKeyframe: startsKeyframe, at: now)
         if placement == .mustWait {
             handOver()
-            placement = gathered.append(received, at: now)
+            placement = gathered.append(packet, of: track, startsKeyframe: startsKeyframe, at: now)
         }
-        if placement == .first { unmute(received.track, startsKeyframe: received.startsKeyframe, at: now) }
-        return .gathered(isFirst: placement == .first)
+        if placement == .first { unmute(track, startsKeyframe: startsKeyframe, at: now) }
+        return placement == .first
     }
 
     /// Offers may leave out that Opus is stereo (RFC 7587 §6.1), and who took it for mono would mix it down. A packet of one

@@ -110,7 +110,8 @@ struct PacketReception {
         }
         let inspection = PayloadInspection(found)
         received.pictureSize = inspection.pictureSize
-        let follows = inspection.startsKeyframe && !sources[index].losses.isMissing(received.packet.sequenceNumber - 1)
+        received.part = unsafe inspection.hasSlice ? .slice : inspection.sequenceSet != nil ? .sets : .other
+        let follows = inspection.hasIDR && !sources[index].losses.isMissing(received.packet.sequenceNumber - 1)
         layers[layer].noteKeyframe(inspection, in: &received, follows: follows, at: now)
         received.mayStartPublish = !gate.isOpen
         layers[layer].feed.goesOn(&received)

@@ -30,9 +30,10 @@ struct ParameterSetKeeper {
 
 /// What the NAL units of an H.264 payload say about keyframes, and the parameter sets among them.
 @safe struct PayloadInspection {
-    /// A sequence parameter set or the start of an IDR slice is in it.
-    private(set) var startsKeyframe = false
+    /// The start of an IDR slice is in it.
     let hasIDR: Bool
+    /// A slice is in it, or a part of one.
+    private(set) var hasSlice = false
     /// Where the sets lie in the payload.
     private(set) var sequenceSet: UnsafeRawBufferPointer?
     private(set) var pictureSet: UnsafeRawBufferPointer?
@@ -44,18 +45,18 @@ struct ParameterSetKeeper {
     }
 
     init(_ found: NALUnitList) {
-        guard found.fragment?.isStart ?? true else {
-            hasIDR = false
+        if let fragment = found.fragment {
+            (hasIDR, hasSlice) = (fragment.isStart && found.hasIDR, fragment.header.type.hasSliceHeader)
             return
         }
         hasIDR = found.hasIDR
-        startsKeyframe = hasIDR || found.fragment?.header.type == .sequenceParameterSet
         for index in unsafe found.units.indices {
             let unit = unsafe found.units[index]
-            switch unsafe NALUnitHeader(unit[0]).type {
-            case .sequenceParameterSet: unsafe (startsKeyframe, sequenceSet) = unsafe (true, unit)
+            let type = unsafe NALUnitHeader(unit[0]).type
+            switch type {
+            case .sequenceParameterSet: unsafe sequenceSet = unsafe unit
             case .pictureParameterSet: unsafe pictureSet = unsafe unit
-            default: break
+            default: if type.hasSliceHeader { hasSlice = true }
             }
         }
     }

@@ -4,6 +4,15 @@ import Wire
 
 /// A packet that was received, with what is to be done about it.
 struct ReceivedPacket {
+    /// What there is of a picture in a packet of video.
+    enum Part {
+        case slice
+        /// A sequence parameter set, and no slice.
+        case sets
+        /// SEI messages and the like.
+        case other
+    }
+
     var packet: MediaPacket
     /// Its source's; with simulcast the layer.
     let track: TrackID
@@ -16,7 +25,8 @@ struct ReceivedPacket {
     fileprivate(set) var startsTimestamp = false
     /// Video whose payload could not be read, or only its beginning: no more of it goes on.
     var isMalformed = false
-    /// The first packet of an IDR access unit.
+    var part = Part.other
+    /// The first slice of an IDR picture is in it; with what stands before that a decoder can start.
     var startsKeyframe = false
     var hasIDR = false
     /// The parameter sets describe another format than before.
@@ -31,9 +41,11 @@ struct ReceivedPacket {
     }
 
     var isTooLate: Bool { arrival == .tooLate }
+}
 
+extension MediaPacket {
     /// A frame of audio is a packet.
-    var endsFrame: Bool { packet.marker || track.kind == .audio }
+    func endsFrame(of track: TrackID) -> Bool { marker || track.kind == .audio }
 }
 
 /// Which source feeds a track. An encoder that began anew has a new one.
