@@ -12,10 +12,15 @@ struct AdmissionGateTests {
     }
 
     let gate = AdmissionGate(before: Everybody())
-    let request = PublishRequest(
-        credential: .token(Secret("t")), ingestProtocol: .whip, source: SocketAddress(.loopback, port: 1), userAgent: "")
+    /// Another one each time.
+    var request: PublishRequest {
+        PublishRequest(
+            credential: .token(Secret("t")), ingestProtocol: .whip, source: SocketAddress(.loopback, port: 1), userAgent: "")
+    }
 
-    func answer() -> RefusalCode? {
+    func answer() -> RefusalCode? { answer(request) }
+
+    func answer(_ request: PublishRequest) -> RefusalCode? {
         nonisolated(unsafe) var code: RefusalCode?
         gate.authorize(request) { if case .failure(let refusal) = $0 { code = refusal.code } }
         return code
@@ -50,31 +55,56 @@ struct AdmissionGateTests {
         #expect(answer() == nil)
     }
 
-    /// Answers after something else has happened.
-    private final class Slow: Authorizer {
-        nonisolated(unsafe) var meanwhile: () -> Void = {}
+    @Test func `those that are set up count from their grants on, until they are live or over`() {
+        gate.limitPublishes(to: 2)
+        let (first, second) = (request, request)
+        #expect(answer(first) == nil && answer(second) == nil)
+        #expect(answer() == .overloaded && !gate.takesPublishes && gate.startingPublishes == 2)
+        gate.publishBegan()
+        for _ in 0..<2 { first.place.giveBack() }
+        #expect(answer() == .overloaded && gate.startingPublishes == 1)
+        second.place.giveBack()
+        #expect(answer() == nil && gate.startingPublishes == 0, "who forgets its request gives the place back with it")
+        #expect(answer() == nil)
+    }
+
+    /// Answers when it is told to.
+    final class Slow: Authorizer, @unchecked Sendable {
+        var replies: [@Sendable (Result<PublishGrant, Refusal>) -> Void] = []
 
         func authorize(_ request: PublishRequest, reply: @escaping @Sendable (Result<PublishGrant, Refusal>) -> Void) {
-            meanwhile()
-            Everybody().authorize(request, reply: reply)
+            replies.append(reply)
         }
     }
 
-    @Test func `looks again when an answer comes that took its time`() {
-        #expect(answer { _ in } == nil)
-        #expect(answer { $0.publishBegan() } == .overloaded)
-        #expect(answer { $0.set(.draining, true) } == .draining)
+    @Test func `a rush that asks before anybody is answered does not exceed the limit`() {
+        let slow = Slow()
+        let gate = AdmissionGate(before: slow)
+        gate.limitPublishes(to: 3)
+        let requests = (0..<10).map { _ in request }
+        nonisolated(unsafe) var codes: [RefusalCode?] = []
+        for request in requests {
+            gate.authorize(request) { result in
+                if case .failure(let refusal) = result { codes.append(refusal.code) } else { codes.append(nil) }
+            }
+        }
+        slow.replies[0](.failure(Refusal(.tokenRejected)))
+        for reply in slow.replies.dropFirst() {
+            reply(.success(PublishGrant(participantID: "p", stageARN: "a", stageID: "s", credentialHash: "h")))
+        }
+        #expect(codes == [.tokenRejected, nil, nil, nil] + Array(repeating: RefusalCode?.some(.overloaded), count: 6))
+        for request in requests { request.place.giveBack() }
+        #expect(gate.startingPublishes == 0 && gate.takesPublishes)
     }
 
-    /// Of a gate with one place.
-    private func answer(meanwhile: @escaping (AdmissionGate) -> Void) -> RefusalCode? {
-        let authorizer = Slow()
-        let gate = AdmissionGate(before: authorizer)
-        gate.limitPublishes(to: 1)
-        authorizer.meanwhile = { meanwhile(gate) }
+    @Test func `a node that began to drain while somebody was asked takes nobody`() {
+        let slow = Slow()
+        let gate = AdmissionGate(before: slow)
         nonisolated(unsafe) var code: RefusalCode?
         gate.authorize(request) { if case .failure(let refusal) = $0 { code = refusal.code } }
-        return code
+        gate.set(.draining, true)
+        slow.replies[0](.success(PublishGrant(participantID: "p", stageARN: "a", stageID: "s", credentialHash: "h")))
+        #expect(code == .draining && gate.startingPublishes == 0)
     }
 
     @Test(arguments: ["s", "another"])

@@ -60,6 +60,25 @@ struct ConnectionTests {
         #expect(bench.ingest.environment.admission.count == 0)
     }
 
+    @Test func `counts against the node's limit while its publish is set up`() throws {
+        let bench = try IngestBench()
+        bench.gate.limitPublishes(to: 1)
+        let encoder = bench.connect()
+        encoder.connectAndPublish()
+        #expect(bench.run(until: { encoder.hasStarted }))
+        #expect(bench.gate.startingPublishes == 0, "the host counts it now")
+        // It waits for the first one's silence.
+        let waiting = bench.connect(from: "192.0.2.2:1")
+        waiting.connectAndPublish()
+        #expect(bench.run(until: { bench.gate.startingPublishes == 1 }))
+        let third = bench.connect(from: "192.0.2.3:1")
+        third.connectAndPublish()
+        #expect(bench.run(until: { third.isClosing }))
+        #expect(third.words.contains("SD-1071"))
+        waiting.drop()
+        #expect(bench.gate.startingPublishes == 0)
+    }
+
     @Test func `refuses an unknown key in words`() throws {
         let bench = try IngestBench()
         let encoder = bench.connect()

@@ -137,6 +137,7 @@ final class IngestBench {
     let loop: EventLoop
     let leases = MemoryLeases()
     let authorizer: TableAuthorizer
+    let gate: AdmissionGate
     let host = RecordingHost()
     let pool: TranscodingPool
     let ingest: RTMPIngest
@@ -147,9 +148,10 @@ final class IngestBench {
     ) throws {
         loop = try EventLoop()
         authorizer = TableAuthorizer(keys.reduce(into: [:]) { $0[$1] = Self.grant })
+        gate = AdmissionGate(before: authorizer)
         pool = try TranscodingPool(threadCount: 1)
         let environment = RTMPIngestEnvironment(
-            settings: settings, limits: limits, trustedProxies: trustedProxies, authorizer: authorizer, leases: leases,
+            settings: settings, limits: limits, trustedProxies: trustedProxies, authorizer: gate, leases: leases,
             metrics: MetricsRegistry())
         ingest = try RTMPIngest(
             loop: loop, environment: environment, transcoder: try AudioTranscoder(loop: loop, pool: pool))

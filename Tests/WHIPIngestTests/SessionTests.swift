@@ -36,6 +36,21 @@ struct SessionTests {
         #expect(client.delete(at: gateway) == 200, "For a minute its encoder may tidy up once more")
     }
 
+    @Test func `a session counts against the node's limit from its POST on, until it is live or over`() throws {
+        let gateway = try TestGateway()
+        defer { gateway.stop() }
+        gateway.gate.limitPublishes(to: 2)
+        let clients = try ["alice", "bob", "carol"].map { try TestClient(token: $0) }
+        #expect(clients.map { $0.post(to: gateway) } == [201, 201, 503])
+        #expect(clients[1].delete(at: gateway) == 200)
+        #expect(eventually { gateway.gate.startingPublishes == 1 })
+        #expect(clients[2].post(to: gateway) == 201)
+        #expect(gateway.gate.startingPublishes == 2)
+        #expect(clients[0].connectICE())
+        #expect(try clients[0].connectDTLS())
+        #expect(eventually { gateway.gate.startingPublishes == 1 })
+    }
+
     @Test func `ffmpeg's role, DTLS server, is served by a client hello of ours`() throws {
         let gateway = try TestGateway()
         defer { gateway.stop() }

@@ -4,13 +4,15 @@ import Synchronization
 /// Stands before the authorizer: refuses new publishes while the node drains, is full or has no router to send them to, before
 /// any credential is looked at.
 ///
-/// Live publishes are never touched by it. Counts those it let in, so that a node's limit holds over RTMP and WHIP together.
+/// Live publishes are never touched by it. Counts those it let in, from their grants on (`PublishPlace`), so that a node's limit
+/// holds over RTMP and WHIP together, in a rush too.
 public final class AdmissionGate: Authorizer {
     private let authorizer: any Authorizer
     private let isOutOfReach: @Sendable (_ stageID: String) -> Bool
     private let closures = Atomic<Int>(0)
     private let leaving = Atomic<Bool>(false)
     private let live = Atomic<Int>(0)
+    private let starting = Atomic<Int>(0)
     private let foreign = Atomic<Int>(0)
     private let maximumPublishes = Atomic<Int>(.max)
     private let requiresTLS = Atomic<Bool>(false)
@@ -56,7 +58,12 @@ public final class AdmissionGate: Authorizer {
     /// Whether a publish that comes now is let in, if its credential is good.
     public var takesPublishes: Bool { closure == nil && !isFull }
 
-    private var isFull: Bool { livePublishes + foreignPublishes >= maximumPublishes.load(ordering: .relaxed) }
+    private var isFull: Bool { !hasRoom(beside: startingPublishes) }
+
+    /// - Parameter starting: loaded before those that are live are: who goes from here to there is counted twice, not never.
+    private func hasRoom(beside starting: Int) -> Bool {
+        starting + livePublishes + foreignPublishes < maximumPublishes.load(ordering: .relaxed)
+    }
 
     /// The node is about to drain: not ready for new traffic, though it still takes what comes.
     public var isLeaving: Bool {
@@ -75,6 +82,18 @@ public final class AdmissionGate: Authorizer {
     public var foreignPublishes: Int { foreign.load(ordering: .relaxed) }
     public func setForeignPublishes(_ count: Int) { foreign.store(count, ordering: .relaxed) }
 
+    /// Those that have a grant, and are neither live nor over.
+    public var startingPublishes: Int { starting.load(ordering: .acquiring) }
+
+    /// - Returns: false where that would be too many.
+    func beginsOneMore() -> Bool {
+        if hasRoom(beside: starting.add(1, ordering: .acquiringAndReleasing).oldValue) { return true }
+        beginsOneLess()
+        return false
+    }
+
+    func beginsOneLess() { starting.subtract(1, ordering: .acquiringAndReleasing) }
+
     public var livePublishes: Int { live.load(ordering: .relaxed) }
     public func publishBegan() { live.add(1, ordering: .relaxed) }
     public func publishEnded() { live.subtract(1, ordering: .relaxed) }
@@ -86,15 +105,15 @@ public final class AdmissionGate: Authorizer {
         }
         guard !isFull else { return reply(.failure(Refusal(.overloaded))) }
         authorizer.authorize(request) { [self] result in
-            guard case .success(let grant) = result, let objection = objection(to: grant) else { return reply(result) }
-            reply(.failure(objection))
+            guard case .success(let grant) = result else { return reply(result) }
+            if let objection = objection(to: grant) { return reply(.failure(objection)) }
+            reply(request.place.take(at: self) ? result : .failure(Refusal(.overloaded)))
         }
     }
 
-    /// A service that is asked may take seconds: others were let in meanwhile, or the node began to drain.
+    /// A service that is asked may take seconds: the node may drain by now.
     private func objection(to grant: PublishGrant) -> Refusal? {
         if let closure { return Refusal(closure.code) }
-        if isFull { return Refusal(.overloaded) }
         return isOutOfReach(grant.stageID) ? Refusal(.noRouter, sentence: Self.outOfReach) : nil
     }
 

@@ -96,6 +96,7 @@ final class RTMPPublish {
                 isTold = true
             }
         }
+        if machine.isOver { request.place.giveBack() }
         if isTold { connection.close(lingering: true) }
     }
 
@@ -171,6 +172,7 @@ final class RTMPPublish {
         connection.transport.carriesMedia = true
         ingest.leaveAdmission(connection)
         ingest.host?.publishBegan(publication, inspector)
+        request.place.giveBack()
         connection.acceptPublish(of: grant.participantID)
     }
 

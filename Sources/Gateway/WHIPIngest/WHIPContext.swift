@@ -48,6 +48,7 @@ public final class WHIPContext: Sendable {
         directory.finish(entry)
         transport.remove(entry)
         let actions = entry.publish.withLock { $0.ended(reason) }
+        entry.request.place.giveBack()
         SessionLog.ended(entry)
         if case .refused(let refusal) = reason {
             board?.note(

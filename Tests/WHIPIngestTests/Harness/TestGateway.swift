@@ -22,6 +22,7 @@ final class TestGateway: Sendable {
 
     let context: WHIPContext
     let leases = StubLeases()
+    let gate = AdmissionGate(before: StubAuthorizer())
     let address: SocketAddress
     let output = ForwardedMedia()
     /// Of the first worker's HTTP front, and of each worker's ICE-TCP listener.
@@ -50,11 +51,11 @@ final class TestGateway: Sendable {
         self.context = context
         let doors = (0..<workers).map { _ in Lock<MailboxSender<Command>?>(nil) }
         self.doors = doors
-        let (output, ports) = (output, ports)
+        let (output, ports, gate) = (output, ports, gate)
         threads = try (0..<workers).map { index in
             let (socket, door) = (sockets[index], doors[index])
             return try WorkerThread.start(name: "worker-\(index)") {
-                Self.run(index, socket, context, door, output, ports, neighbours, predecessor)
+                Self.run(index, socket, context, gate, door, output, ports, neighbours, predecessor)
             }
         }
         guard eventually({ doors.allSatisfy { door in door.withLock { $0 != nil } } }) else {
@@ -63,9 +64,9 @@ final class TestGateway: Sendable {
     }
 
     private static func run(
-        _ index: Int, _ socket: BoundSocket, _ context: WHIPContext, _ door: Lock<MailboxSender<Command>?>,
-        _ output: ForwardedMedia, _ ports: Lock<Ports>, _ neighbours: (any NeighbourDirectory)?,
-        _ predecessor: Lock<[HTTPRequest]>?
+        _ index: Int, _ socket: BoundSocket, _ context: WHIPContext, _ gate: AdmissionGate,
+        _ door: Lock<MailboxSender<Command>?>, _ output: ForwardedMedia, _ ports: Lock<Ports>,
+        _ neighbours: (any NeighbourDirectory)?, _ predecessor: Lock<[HTTPRequest]>?
     ) {
         do {
             let loop = try EventLoop()
@@ -73,7 +74,7 @@ final class TestGateway: Sendable {
             let sessions = WHIPSessions(port: port)
             let host = RecordingHost(worker: index, output)
             sessions.host = host
-            let endpoint = try WHIPEndpoint(loop: loop, context: context, authorizer: StubAuthorizer(), servesPublishPage: true)
+            let endpoint = try WHIPEndpoint(loop: loop, context: context, authorizer: gate, servesPublishPage: true)
             endpoint.host = host
             endpoint.proxy = neighbours.map {
                 SessionProxy(loop: loop, directory: $0, key: context.transport.configuration.sessionKey)

@@ -135,6 +135,7 @@ final class WHIPPost {
     private func refuse(_ refusal: Refusal, of grant: PublishGrant?) {
         guard let respond else { return }
         self.respond = nil
+        request.place.giveBack()
         SessionLog.refused(refusal, from: request.source, userAgent: request.userAgent, of: grant)
         if let entry {
             context.transport.end(entry, .refused(refusal))

@@ -91,6 +91,7 @@ final class WHIPSession: TransportSession {
         inspector = sessions.host?.makeInspector(for: grant, lease, entry.request)
         receiver.begin(publication, inspector: inspector, at: transport.loop.now)
         sessions.host?.publishBegan(publication, inspector)
+        entry.request.place.giveBack()
     }
 
     private func end(_ reason: SessionEnd) { transport.end(reason) }
