@@ -121,6 +121,21 @@ struct KeptGroupTests {
         #expect(most > 0 && most <= KeptGroup.maximumByteCount && longest <= KeptGroup.maximumAge + KeptGroup.reach)
     }
 
+    /// No sound comes between, which would let go of pictures by its time; a keyframe a second, or none but the first.
+    @Test(arguments: [300, 500, 1_000], [1, 3_600])
+    func `pictures of a standby never want for blocks, however fast they come`(rate: Int, interval: Int) {
+        var (test, most, readiness) = (self, 0, 0)
+        for number in 0..<5 * rate {
+            let time = Duration.microseconds(number * 1_000_000 / rate)
+            test.bring(at: time, isKeyframe: number % (interval * rate) == 0, byteCount: 100)
+            test.blocks.removeAll { $0.isFree }
+            most = max(most, test.blocks.count)
+            if test.kept.isReady { readiness += 1 }
+        }
+        #expect(most > 400 && most < FeedBlockPool.maximumOfPictures - 200)
+        #expect(readiness > rate / 2, "a group that short is kept")
+    }
+
     @Test func `an encoder's blocks have an end, and take twenty megabytes at most`() {
         var bytes = 0
         for (pool, count, size) in [

@@ -4,11 +4,13 @@ import Wire
 /// The last groups of pictures of an encoder that is not the source, with their sound: a switch need not wait for a keyframe.
 ///
 /// What is kept reaches back to before a source's standstill was noticed: a group goes when the one after it does that as well.
-/// Bounded in time and bytes: a group that grows beyond is let go of, and the next keyframe begins another one.
+/// Bounded in time, bytes and blocks: a group that grows beyond is let go of, and the next keyframe begins another one.
 struct KeptGroup {
     /// The contract's longest interval of keyframes, 2 s, and the tenth that it lets pass.
     static let maximumAge = Duration.milliseconds(2_200)
     static let maximumByteCount = 4_000_000
+    /// An encoder of many small pictures must have blocks left: without one nothing of it would come, and nothing be let go of.
+    static let maximumPictureBlockCount = FeedBlockPool.maximumOfPictures * 3 / 4
     /// Until a standstill has been noticed: half a second, and the time between two looks.
     static let reach = SourceHealth.patience + JoinedParticipant.lookInterval
     /// Pictures lie closer together than this: a group that began so much later has all that is wanted.
@@ -18,6 +20,7 @@ struct KeptGroup {
     /// Where groups begin, each with a keyframe.
     private var starts: [Int] = []
     private(set) var byteCount = 0
+    private var pictureBlockCount = 0
 
     init() {
         blocks.reserveCapacity(FeedBlockPool.maximumOfPictures + FeedBlockPool.maximumOfSound)
@@ -32,12 +35,18 @@ struct KeptGroup {
         if block.followsLoss { removeAll() }
         if block.run.isKeyframe, !isOfThisKeyframe(block) { starts.append(blocks.count) }
         guard !starts.isEmpty else { return block.giveBack() }
-        blocks.append(block)
-        byteCount += block.byteCount
+        append(block)
         let now = block.run.arrival
         while starts.count > 1, now - blocks[starts[1]].run.arrival >= Self.reach { removeOldest() }
         let age = now - blocks[starts[starts.count - 1]].run.arrival
-        if age > Self.maximumAge || byteCount > Self.maximumByteCount { removeAll() }
+        let isTooLarge = byteCount > Self.maximumByteCount || pictureBlockCount > Self.maximumPictureBlockCount
+        if age > Self.maximumAge || isTooLarge { removeAll() }
+    }
+
+    private mutating func append(_ block: FeedBlock) {
+        blocks.append(block)
+        byteCount += block.byteCount
+        if block.run.track.kind == .video { pictureBlockCount += 1 }
     }
 
     /// Layers' keyframes of one moment are one.
@@ -51,6 +60,7 @@ struct KeptGroup {
         let count = starts[1]
         for block in blocks.prefix(count) {
             byteCount -= block.byteCount
+            if block.run.track.kind == .video { pictureBlockCount -= 1 }
             block.giveBack()
         }
         blocks.removeFirst(count)
@@ -66,7 +76,7 @@ struct KeptGroup {
     private mutating func clear() {
         blocks.removeAll(keepingCapacity: true)
         starts.removeAll(keepingCapacity: true)
-        byteCount = 0
+        (byteCount, pictureBlockCount) = (0, 0)
     }
 
     /// Hands out what was kept, in order, to be given back by whoever takes it: pictures from a keyframe on that came before
