@@ -261,6 +261,49 @@ struct MultitrackTests {
         #expect(rig.stories == ["Not forwarded: audio track 1 (AAC): one track of audio is taken."])
     }
 
+    @Test func `without a track 0 the lowest number is the publish, and the others are its layers`() throws {
+        let rig = try Rig(FakeInspector())
+        for (track, size) in [(3, Self.half), (2, Self.canvas), (5, Self.upright)] as [(UInt8, PictureSize)] {
+            rig.header(track, size)
+        }
+        for second in 0..<2 as Range<Int64> { rig.second(second, of: [2, 3, 5]) { _ in 500 } }
+        #expect(rig.sink.packets.isEmpty && rig.stories.isEmpty, "Track 0 may come still")
+        for second in 2..<4 as Range<Int64> { rig.second(second, of: [2, 3, 5]) { _ in 500 } }
+        #expect(rig.publication.layers.map(\.width) == [1_280, 640] && rig.publication.layers.map(\.rid) == ["2", "3"])
+        #expect((0..<2).map { rig.packets($0).count(where: \.marker) } == [20, 20])
+        #expect(rig.stories.last == "Not forwarded: video track 5 (720x1280): its shape is not that of track 2.")
+        #expect(rig.video([0x90] + Array("hvc1".utf8) + [1], at: 4_000) == nil, "Track 0 has come too late to decide")
+        #expect(rig.video([0x96, 0x00] + Array("hvc1".utf8) + [2, 1], at: 4_000) != nil)
+    }
+
+    @Test func `without a track 0 the lowest number's codec decides`() throws {
+        let rig = try Rig(FakeInspector())
+        let hevc: [UInt8] = [0x96, 0x00] + Array("hvc1".utf8) + [1, 1]
+        #expect(rig.video(hevc) == nil)
+        rig.header(2, Self.canvas)
+        #expect(rig.frame(2, at: 1_900) == nil)
+        #expect(rig.frame(2, at: 2_000) != nil)
+    }
+
+    @Test(arguments: [0, 1_900, 2_100] as [Int64])
+    func `audio without a track 0 is that of the lowest number, with the header that it began with`(_ zero: Int64) throws {
+        let rig = try Rig()
+        let opus = Array("Opus".utf8)
+        let head: [UInt8] = Array("OpusHead".utf8) + [1, 2, 0x38, 1, 0x80, 0xBB, 0, 0, 0, 0, 0]
+        func audio(_ bytes: [UInt8], at timestamp: Int64) {
+            bytes.withUnsafeBytes { _ = rig.pipeline.receiveAudio($0, timestamp: timestamp, arrival: rig.time(timestamp)) }
+        }
+        for track in [4, 3] as [UInt8] { audio([0x95, 0x00] + opus + [track] + head, at: 0) }
+        for time in stride(from: Int64(0), to: 4_000, by: 100) {
+            if time == zero { audio([0x90] + opus + head, at: time) }
+            for track in [4, 3] as [UInt8] { audio([0x95, 0x01] + opus + [track, 0xFC, track], at: time) }
+            if time >= zero { audio([0x91] + opus + [0xFC, 0], at: time) }
+        }
+        let packets = rig.sink.packets(of: .audio).map { $0.payload.last }
+        #expect(Set(packets) == [zero < 2_000 ? 0 : 3])
+        #expect(packets.count == (4_000 - Int(min(zero, 2_000))) / 100)
+    }
+
     @Test func `the contract looks at each layer, and a fault of one ends the publish`() throws {
         let inspector = FakeInspector()
         let rig = try Rig(inspector)

@@ -6,13 +6,15 @@ import StageHub
 import Transcoding
 import Wire
 
-/// The audio of one RTMP publish: AAC goes through the transcoder and comes back as Opus, Opus passes. Tracks beside track 0 are
-/// passed over. Confined.
+/// The audio of one RTMP publish: AAC goes through the transcoder and comes back as Opus, Opus passes. Tracks beside the main one
+/// are passed over. Confined.
 final class AudioTrackFeed {
     /// Of a packet of 20 ms, as the transcoder makes them.
     private static let transcodedPacketTicks: Int64 = 960
     /// Raw AAC frames have at most 6,144 bits a channel.
     private static let maximumFrameByteCount = 8_192
+    /// An OpusHead of 255 channels has 276.
+    private static let maximumHeaderByteCount = 512
 
     private enum Configuration: Equatable {
         case aac(AudioSpecificConfig)
@@ -32,6 +34,9 @@ final class AudioTrackFeed {
     private let allowance = FrameAllowance()
     private var failure: Refusal?
     private var refusedCodec: AudioCodec?
+    private var mainTrack = MainTrack()
+    /// The last sequence header of each track, while the main one is not known.
+    private var headers: [UInt8: (codec: AudioCodec, body: [UInt8])] = [:]
     private var passedOver: [PassedOverTracks.Audio] = []
     private var hasFurther = false
     /// Where the last packet ended, in ticks.
@@ -60,8 +65,9 @@ final class AudioTrackFeed {
             part = unsafe next(after: tag, in: message, &counters)
             let end = part == nil ? message.count : tag.body.upperBound
             defer { start = end }
-            guard tag.trackID == 0 else {
-                passOver(tag, &counters)
+            if mainTrack.came(tag.trackID, at: arrival), let refusal = promote(arrival, &counters) { return refusal }
+            guard tag.trackID == mainTrack.id else {
+                unsafe passOver(tag, of: message, &counters)
                 continue
             }
             let frames = counters.audioFrames
@@ -104,7 +110,27 @@ final class AudioTrackFeed {
         }
     }
 
-    private func passOver(_ tag: AudioTag, _ counters: inout PipelineCounters) {
+    /// Nothing has come of track 0: another one is the publish's, with the sequence header that it has sent.
+    private func promote(_ arrival: MonotonicTime, _ counters: inout PipelineCounters) -> Refusal? {
+        passedOver.removeAll { $0.id == mainTrack.id }
+        let header = headers[mainTrack.id]
+        headers = [:]
+        guard let header else { return nil }
+        return unsafe header.body.withUnsafeBytes { bytes -> Refusal? in
+            switch header.codec {
+            case .aac: return unsafe configureAAC(bytes, arrival, &counters)
+            case .opus: return unsafe configureOpus(bytes, arrival, &counters)
+            default: return refuse(header.codec, arrival, &counters)
+            }
+        }
+    }
+
+    private func passOver(_ tag: AudioTag, of message: UnsafeRawBufferPointer, _ counters: inout PipelineCounters) {
+        if !mainTrack.isKnown, tag.packet == .sequenceStart, tag.body.count <= Self.maximumHeaderByteCount,
+            headers[tag.trackID] != nil || headers.count < TrackPlaces.maximumTrackCount
+        {
+            headers[tag.trackID] = unsafe (codec: tag.codec, body: Array(message[tag.body]))
+        }
         counters.otherTracks += 1
         guard !passedOver.contains(where: { $0.id == tag.trackID }) else { return }
         if passedOver.count + 1 < TrackPlaces.maximumTrackCount {
@@ -116,6 +142,7 @@ final class AudioTrackFeed {
 
     /// What is not forwarded.
     func note(in tracks: inout PassedOverTracks) {
+        guard mainTrack.isKnown else { return }
         tracks.audio = passedOver
         if hasFurther { tracks.hasFurther = true }
     }

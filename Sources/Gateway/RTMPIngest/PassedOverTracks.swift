@@ -8,6 +8,8 @@ struct PassedOverTracks: Equatable {
         let codec: AudioCodec
     }
 
+    /// The one that shows the canvas.
+    var mainVideo: UInt8 = 0
     /// By number.
     var video: [TrackPlaces.PassedOver] = []
     /// As they came.
@@ -23,7 +25,7 @@ struct PassedOverTracks: Equatable {
             switch track.reason {
             case .codec(let codec):
                 "video track \(track.id) (\(Self.joined(codec, metadata?.videoTracks[track.id]))): layers are H.264"
-            case .shape(let size): "video track \(track.id) (\(size)): its shape is not that of track 0"
+            case .shape(let size): "video track \(track.id) (\(size)): its shape is not that of track \(mainVideo)"
             case .rank(let size): "video track \(track.id) (\(size)): there are three layers of higher bitrates"
             }
         }

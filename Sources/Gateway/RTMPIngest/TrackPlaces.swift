@@ -4,8 +4,8 @@ import StageHub
 /// Which of an encoder's video tracks are layers of its publication, and each one's place there (docs/design.md 5.6). A value
 /// without clock.
 ///
-/// Track 0 shows the canvas: a track of another shape is another picture (OBS's portrait canvas), and no layer. Places are given
-/// as tracks become decodable. When there are more tracks than places, those of the highest bitrates have them after a while.
+/// The main track shows the canvas: a track of another shape is another picture (OBS's portrait canvas), and no layer. Places are
+/// given as tracks become decodable. When there are more tracks than places, those of the highest bitrates have them after a while.
 struct TrackPlaces {
     /// Why a track has no place.
     enum Reason: Equatable {
@@ -31,7 +31,7 @@ struct TrackPlaces {
         var byteCount = 0
     }
 
-    /// Track 0 first, the others as they came.
+    /// The main one first, the others as they came.
     private var tracks = [Track(id: 0)]
     /// Seconds that a contest for the places still lasts.
     private var secondsLeft = 0
@@ -52,6 +52,13 @@ struct TrackPlaces {
     var passedOver: [PassedOver] {
         tracks.filter { $0.place == nil }.sorted { $0.id < $1.id }
             .compactMap { track in reason(for: track).map { PassedOver(id: track.id, reason: $0) } }
+    }
+
+    /// Nothing came of the main track so far: it is another one.
+    mutating func mainTrackIs(_ id: UInt8) {
+        let known = tracks.first { $0.id == id }
+        tracks = [known ?? Track(id: id)] + tracks.dropFirst().filter { $0.id != id }
+        givePlaces()
     }
 
     /// Parameter sets of H.264 came.
@@ -117,15 +124,15 @@ struct TrackPlaces {
         return !winners.isEmpty
     }
 
-    /// Others wait until track 0 has shown the canvas.
+    /// Others wait until the main one has shown the canvas.
     private func isLayer(_ track: Track) -> Bool {
         guard track.isDecodable else { return false }
-        if track.id == 0 { return true }
+        if track.id == tracks[0].id { return true }
         guard let canvas, let size = track.size else { return false }
         return size.hasShape(of: canvas)
     }
 
-    private var canvas: PictureSize? { tracks.first { $0.id == 0 }?.size }
+    private var canvas: PictureSize? { tracks[0].size }
 
     private func reason(for track: Track) -> Reason? {
         if let codec = track.codec { return .codec(codec) }

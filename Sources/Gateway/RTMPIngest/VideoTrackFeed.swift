@@ -18,7 +18,7 @@ final class VideoTrackFeed {
     /// Of the record, at hand for every frame: the record itself would be copied.
     private var lengthSize: Int?
     private var found = NALUnitList()
-    private var refusedCodec: VideoCodec?
+    private(set) var refusedCodec: VideoCodec?
     /// Its place was another track's, whose pictures its own do not follow.
     private var awaitsKeyframe = false
     /// Of the last frame that was forwarded: its decoding time, and whether a decoder can start there.

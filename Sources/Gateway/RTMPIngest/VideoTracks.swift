@@ -6,13 +6,14 @@ import Wire
 
 /// The video of one RTMP publish: FLV tags of one track or several, each to its own feed. Confined; copies no payload.
 ///
-/// Track 0 is the publish, and what it may not carry ends it. Further tracks are layers when they can be (`TrackPlaces`), and
-/// are passed over when not.
+/// The main track is the publish, and what it may not carry ends it. Further tracks are layers when they can be (`TrackPlaces`),
+/// and are passed over when not.
 final class VideoTracks {
     private let publication: Publication
     private let inspector: (any MediaInspector)?
     private let scratch: PacketScratch
-    private let main: VideoTrackFeed
+    private var mainTrack = MainTrack()
+    private var main: VideoTrackFeed
     /// Nearly always none.
     private var others: [VideoTrackFeed] = []
     private var places = TrackPlaces()
@@ -70,7 +71,9 @@ final class VideoTracks {
         _ tag: VideoTag, of message: UnsafeRawBufferPointer, byteCount: Int, _ timestamp: Int64, _ arrival: MonotonicTime,
         _ counters: inout PipelineCounters
     ) -> Refusal? {
-        guard let feed = feed(of: tag.trackID) else {
+        let feed = feed(of: tag.trackID)
+        if mainTrack.came(tag.trackID, at: arrival), let refusal = promote(mainTrack.id, at: arrival) { return refusal }
+        guard let feed else {
             counters.otherTracks += 1
             return nil
         }
@@ -108,7 +111,7 @@ final class VideoTracks {
 
     /// Nil for a track beyond those that are followed.
     private func feed(of trackID: UInt8) -> VideoTrackFeed? {
-        if trackID == 0 { return main }
+        if trackID == main.trackID { return main }
         if let feed = others.first(where: { $0.trackID == trackID }) { return feed }
         guard others.count + 1 < TrackPlaces.maximumTrackCount else {
             hasFurther = true
@@ -119,7 +122,21 @@ final class VideoTracks {
         return feed
     }
 
-    /// Track 0's codec decides about the publish; told once, not at every frame.
+    /// Nothing has come of track 0: this one is the publish.
+    private func promote(_ trackID: UInt8, at now: MonotonicTime) -> Refusal? {
+        guard let feed = feed(of: trackID) else { return nil }
+        others.removeAll { $0 === feed }
+        main = feed
+        places.mainTrackIs(trackID)
+        if let codec = main.refusedCodec,
+            let refusal = inspector?.foundVideoCodec(codec.name, mediaTime: .zero, arrival: now)
+        {
+            return refusal
+        }
+        return assignPlaces(at: now)
+    }
+
+    /// The main track's codec decides about the publish; told once, not at every frame.
     private func refuse(
         _ codec: VideoCodec, of feed: VideoTrackFeed, at arrival: MonotonicTime, _ counters: inout PipelineCounters
     ) -> Refusal? {
@@ -165,8 +182,8 @@ final class VideoTracks {
 
     /// What is not forwarded.
     func note(in passedOver: inout PassedOverTracks) {
-        guard !others.isEmpty else { return }
-        passedOver.video = places.passedOver
+        guard !others.isEmpty, mainTrack.isKnown else { return }
+        (passedOver.mainVideo, passedOver.video) = (main.trackID, places.passedOver)
         if hasFurther { passedOver.hasFurther = true }
     }
 }
