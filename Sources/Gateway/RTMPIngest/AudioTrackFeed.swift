@@ -65,7 +65,7 @@ final class AudioTrackFeed {
             part = unsafe next(after: tag, in: message, &counters)
             let end = part == nil ? message.count : tag.body.upperBound
             defer { start = end }
-            if mainTrack.came(tag.trackID, at: arrival), let refusal = promote(arrival, &counters) { return refusal }
+            if !mainTrack.isKnown, let refusal = lookForMain(tag, arrival, &counters) { return refusal }
             guard tag.trackID == mainTrack.id else {
                 unsafe passOver(tag, of: message, &counters)
                 continue
@@ -110,8 +110,12 @@ final class AudioTrackFeed {
         }
     }
 
-    /// Nothing has come of track 0: another one is the publish's, with the sequence header that it has sent.
-    private func promote(_ arrival: MonotonicTime, _ counters: inout PipelineCounters) -> Refusal? {
+    /// Where nothing has come of track 0, another one is the publish's, with the sequence header that it has sent.
+    private func lookForMain(
+        _ tag: AudioTag, _ arrival: MonotonicTime, _ counters: inout PipelineCounters
+    ) -> Refusal? {
+        guard tag.packet == .sequenceStart || tag.packet == .codedFrames, mainTrack.came(tag.trackID, at: arrival)
+        else { return nil }
         passedOver.removeAll { $0.id == mainTrack.id }
         let header = headers[mainTrack.id]
         headers = [:]

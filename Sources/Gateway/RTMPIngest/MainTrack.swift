@@ -14,7 +14,7 @@ struct MainTrack {
     /// Encoders begin all tracks at once. The contract's tracks have to come within 5 s.
     static let patience = Duration.seconds(2)
 
-    /// Something of a track came.
+    /// A sequence header or a frame of a track came: what else there is may name no track.
     /// - Returns: whether it is known now that track 0 is not sent.
     mutating func came(_ track: UInt8, at now: MonotonicTime) -> Bool {
         guard !isKnown else { return false }

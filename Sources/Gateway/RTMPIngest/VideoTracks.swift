@@ -72,7 +72,7 @@ final class VideoTracks {
         _ counters: inout PipelineCounters
     ) -> Refusal? {
         let feed = feed(of: tag.trackID)
-        if mainTrack.came(tag.trackID, at: arrival), let refusal = promote(mainTrack.id, at: arrival) { return refusal }
+        if !mainTrack.isKnown, let refusal = lookForMain(tag, at: arrival) { return refusal }
         guard let feed else {
             counters.otherTracks += 1
             return nil
@@ -122,12 +122,14 @@ final class VideoTracks {
         return feed
     }
 
-    /// Nothing has come of track 0: this one is the publish.
-    private func promote(_ trackID: UInt8, at now: MonotonicTime) -> Refusal? {
-        guard let feed = feed(of: trackID) else { return nil }
+    /// Where nothing has come of track 0, another one is the publish.
+    private func lookForMain(_ tag: VideoTag, at now: MonotonicTime) -> Refusal? {
+        guard tag.packet == .sequenceStart || tag.packet == .codedFrames, mainTrack.came(tag.trackID, at: now),
+            let feed = feed(of: mainTrack.id)
+        else { return nil }
         others.removeAll { $0 === feed }
         main = feed
-        places.mainTrackIs(trackID)
+        places.mainTrackIs(feed.trackID)
         if let codec = main.refusedCodec,
             let refusal = inspector?.foundVideoCodec(codec.name, mediaTime: .zero, arrival: now)
         {
