@@ -110,6 +110,34 @@ struct MediaReceiverTests {
         #expect(output["p"]?.video == Array(0..<14) + [15])
     }
 
+    @Test func `what comes late of a picture before goes by those that wait, and late sets wait for their own slice`() throws {
+        let (receiver, output) = try receiver("obs-32.2.2-ldc0.21.0")
+        func send(_ number: UInt16, timestamp: UInt32, _ payload: [UInt8]) {
+            feed(receiver, packet(96, ssrc: 4_005_686_104, number: number, timestamp: timestamp, payload), at: 100)
+        }
+        let sets = [TestClient.sequenceSet, TestClient.pictureSet]
+        feed(receiver, picture: 0, from: 0, sets + [[0x65, 1]])
+        feed(receiver, picture: 2, from: 6, sets)
+        send(5, timestamp: 3_000, [0x41, 1])
+        send(3, timestamp: 3_000, TestClient.sequenceSet)
+        #expect(output["p"]?.video == [0, 1, 2, 5, 3])
+        send(8, timestamp: 6_000, [0x65, 1])
+        #expect(output["p"]?.video == [0, 1, 2, 5, 3, 6, 7, 8])
+        #expect(output["p"]?.keyframes == 2 && output["p"]?.keyframeStart == 6)
+        // The last part of an IDR slice, then its sets, then its first part.
+        send(11, timestamp: 9_000, [0x7C, 0x45, 1])
+        send(9, timestamp: 9_000, TestClient.sequenceSet)
+        send(10, timestamp: 9_000, [0x7C, 0x85, 1])
+        #expect(output["p"]?.video.suffix(3) == [11, 9, 10])
+        #expect(output["p"]?.keyframes == 3 && output["p"]?.keyframeStart == 9)
+        // Sets behind which their picture never comes.
+        send(12, timestamp: 12_000, TestClient.sequenceSet)
+        send(14, timestamp: 15_000, TestClient.sequenceSet)
+        send(15, timestamp: 15_000, [0x65, 1])
+        #expect(output["p"]?.video.suffix(3) == [12, 14, 15])
+        #expect(output["p"]?.keyframes == 4 && output["p"]?.keyframeStart == 14)
+    }
+
     @Test func `parameter sets without end are not kept back`() throws {
         let (receiver, output) = try receiver("obs-32.2.2-ldc0.21.0")
         feed(receiver, picture: 0, from: 0, Array(repeating: TestClient.sequenceSet, count: 40))

@@ -33,7 +33,9 @@ struct LayerReception {
     ) {
         let timestamp = received.packet.timestamp
         if inspection.hasParameterSet { received.hasNewFormat = parameterSets.note(inspection) }
-        if unsafe inspection.sequenceSet != nil { setsTimestamp = timestamp }
+        if unsafe inspection.sequenceSet != nil, !received.isLate || timestamp > setsTimestamp ?? .min {
+            setsTimestamp = timestamp
+        }
         guard inspection.hasIDR else { return }
         keyframes.keyframeCame(at: now)
         received.hasIDR = true

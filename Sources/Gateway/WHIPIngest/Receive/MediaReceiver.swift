@@ -150,29 +150,45 @@ final class MediaReceiver {
 
     private func gather(_ received: ReceivedPacket, at now: MonotonicTime) -> Outcome {
         noteChannels(of: received)
-        if received.part == .sets || setsWait, received.track.kind == .video { return gatherBehindSets(received, at: now) }
-        return .gathered(
-            isFirst: gather(received.packet, of: received.track, startsKeyframe: received.startsKeyframe, at: now))
+        guard received.part == .sets || setsWait, received.track.kind == .video else {
+            return .gathered(isFirst: add(received.packet, of: received.track, received.startsKeyframe, at: now))
+        }
+        return gatherBehindSets(received, at: now)
     }
 
     /// Parameter sets, and what follows them, wait for the slice behind them.
     private func gatherBehindSets(_ received: ReceivedPacket, at now: MonotonicTime) -> Outcome {
-        let (track, sets) = (received.track, waitingSets[Int(received.track.layer)])
-        // What was kept before may be gathered still.
-        if received.part == .sets, sets.isEmpty { handOver() }
-        if received.part == .sets || received.part == .other && !sets.isEmpty, sets.keep(received.packet) {
-            setsWait = true
-            return .nothing
+        let (packet, track) = (received.packet, received.track)
+        let sets = waitingSets[Int(track.layer)]
+        if let timestamp = sets.packets.first?.timestamp, timestamp != packet.timestamp {
+            // It is of a picture before the one that waits.
+            if received.isLate { return .gathered(isFirst: add(packet, of: track, received.startsKeyframe, at: now)) }
+            if received.part == .sets { _ = release(sets, of: track, startsKeyframe: false, at: now) }
         }
-        var (startsKeyframe, isFirst) = (received.startsKeyframe, false)
+        if received.part == .sets || received.part == .other && !sets.isEmpty {
+            // What was kept before may be gathered still.
+            if sets.isEmpty { handOver() }
+            if sets.keep(packet) {
+                setsWait = true
+                return .nothing
+            }
+        }
+        let startsItself = sets.isEmpty && received.startsKeyframe
+        var isFirst = release(sets, of: track, startsKeyframe: received.startsKeyframe, at: now)
+        setsWait = waitingSets.contains { !$0.isEmpty }
+        if add(packet, of: track, startsItself, at: now) { isFirst = true }
+        return .gathered(isFirst: isFirst)
+    }
+
+    /// - Returns: as `add`.
+    private func release(_ sets: WaitingSets, of track: TrackID, startsKeyframe: Bool, at now: MonotonicTime) -> Bool {
+        var (startsKeyframe, isFirst) = (startsKeyframe, false)
         for packet in sets.packets {
-            if gather(packet, of: track, startsKeyframe: startsKeyframe, at: now) { isFirst = true }
+            if add(packet, of: track, startsKeyframe, at: now) { isFirst = true }
             startsKeyframe = false
         }
         sets.removeAll()
-        setsWait = waitingSets.contains { !$0.isEmpty }
-        if gather(received.packet, of: track, startsKeyframe: startsKeyframe, at: now) { isFirst = true }
-        return .gathered(isFirst: isFirst)
+        return isFirst
     }
 
     private func forgetSets() {
@@ -181,7 +197,7 @@ final class MediaReceiver {
     }
 
     /// - Returns: whether nothing was gathered before.
-    private func gather(_ packet: MediaPacket, of track: TrackID, startsKeyframe: Bool, at now: MonotonicTime) -> Bool {
+    private func add(_ packet: MediaPacket, of track: TrackID, _ startsKeyframe: Bool, at now: MonotonicTime) -> Bool {
         var placement = gathered.append(packet, of: track, startsKeyframe: startsKeyframe, at: now)
         if placement == .mustWait {
             handOver()

@@ -41,6 +41,7 @@ struct ReceivedPacket {
     }
 
     var isTooLate: Bool { arrival == .tooLate }
+    var isLate: Bool { if case .late = arrival { true } else { false } }
 }
 
 extension MediaPacket {
