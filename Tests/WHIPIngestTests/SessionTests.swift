@@ -1,3 +1,4 @@
+import Admission
 import DTLS
 import Foundation
 import GatewayMetrics
