@@ -53,7 +53,7 @@ public final class StageBoard: Sendable {
             content.put(participant)
             return participant
         }
-        publication.add(BoardEntry(participant, on: self))
+        publication.add(observer: BoardEntry(participant, on: self))
     }
 
     /// Tells `sender` who is live now, then every change, until `stopWatching`.
@@ -133,16 +133,12 @@ public struct LiveParticipant: Sendable, Equatable {
     }
 }
 
-/// A publication's name on the board: a sink that takes no media, only notices mute and the end. Confined to the publication's worker.
-final class BoardEntry: MediaSink {
+/// A publication's name on the board: it notices mute and the end. Confined to the publication's worker.
+final class BoardEntry: PublicationObserver {
     private var participant: LiveParticipant
     private let board: StageBoard
 
     init(_ participant: LiveParticipant, on board: StageBoard) { (self.participant, self.board) = (participant, board) }
-
-    func forward(_ packets: UnsafeBufferPointer<MediaPacket>, of run: MediaRun) {}
-    func formatChanged(_ track: TrackID, to format: TrackFormat) {}
-    func restarted() {}
 
     func muteChanged(_ track: TrackID, isMuted: Bool) {
         if isMuted { participant.muted.insert(track) } else { participant.muted.remove(track) }

@@ -126,11 +126,11 @@ private final class SessionWatch: MediaSink {
         board.note(step, of: record)
     }
 
-    func formatChanged(_ track: TrackID, to format: TrackFormat) {}
     func layersChanged() { record.note(publication.layers) }
+
     func muteChanged(_ track: TrackID, isMuted: Bool) {
         record.note(isMuted ? "\(track.kind)Muted" : "\(track.kind)Unmuted", at: wallNow())
     }
-    func restarted() {}
+
     func ended(_ reason: SessionEnd) { board.ended(record, reason) }
 }

@@ -37,9 +37,7 @@ public final class Replicator {
     public func publishBegan(_ publication: Publication) {
         let publish = ReplicatedPublish(publication, of: self)
         publishes[ObjectIdentifier(publish)] = publish
-        publication.add(publish)
-        // It only listens.
-        publication.stopForwarding(to: publish)
+        publication.add(observer: publish)
     }
 
     /// The worker stops: no lease outlives it.
@@ -79,8 +77,8 @@ public struct ReplicationTiming: Sendable {
     public init() {}
 }
 
-/// One live publish as its worker's replicator sees it: a sink without media, which knows the records of its participant.
-final class ReplicatedPublish: MediaSink {
+/// One live publish as its worker's replicator sees it, which knows the records of its participant.
+final class ReplicatedPublish: PublicationObserver {
     private unowned let publication: Publication
     private let source: StageParticipant
     private let lease: PublishLease
@@ -149,11 +147,7 @@ final class ReplicatedPublish: MediaSink {
     var sourceLease: PublishLease { lease }
     var ingestProtocol: IngestProtocol { publication.ingestProtocol }
 
-    // MARK: - MediaSink
-
-    func forward(_ packets: UnsafeBufferPointer<MediaPacket>, of run: MediaRun) {}
-    func formatChanged(_ track: TrackID, to format: TrackFormat) {}
-    func restarted() {}
+    // MARK: - PublicationObserver
 
     func muteChanged(_ track: TrackID, isMuted: Bool) {
         if isMuted { muted.insert(track) } else { muted.remove(track) }

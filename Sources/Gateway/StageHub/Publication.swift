@@ -21,15 +21,16 @@ public final class Publication {
         if let original { return original.layerNames }
         return ladder.isLayered ? layers.reduce(into: [:]) { $0[$1.track.layer] = $1.name.rawValue } : [:]
     }
-    public var sinks: [any MediaSink] { attached }
+    /// Who is told what becomes of it, its sinks among them.
+    public var observers: [any PublicationObserver] { attached }
     public weak var source: (any MediaSource)?
     /// Whose media this is, where the participant publishes on another stage.
     private let original: Publication?
     private var ladder = LayerLadder()
     private var limits: [ObjectIdentifier: Int] = [:]
     /// Replaced, never changed in place: so reading it for every frame needs no check of exclusive access.
-    private var attached: [any MediaSink] = []
-    /// Those of them that want packets. Replaced as well.
+    private var attached: [any PublicationObserver] = []
+    /// Those of them that take packets. Replaced as well.
     private var receivers: [any MediaSink] = []
     /// Those that keep audio as it came. Replaced as well.
     private var sourceAudioReceivers: [any SourceAudioSink] = []
@@ -50,11 +51,17 @@ public final class Publication {
         (self.origin, self.original, counters, timeline) = (origin, original, original.counters, original.timeline)
     }
 
-    /// Adds a sink and tells it the formats and layers known so far.
+    /// Adds an observer and tells it the formats and layers known so far.
+    public func add(observer: any PublicationObserver) {
+        attached = attached + [observer]
+        for (track, format) in formats { observer.formatChanged(track, to: format) }
+        if !layers.isEmpty { observer.layersChanged() }
+    }
+
+    /// Adds a sink, which is told as observers are.
     public func add(_ sink: any MediaSink) {
-        (attached, receivers) = (attached + [sink], receivers + [sink])
-        for (track, format) in formats { sink.formatChanged(track, to: format) }
-        if !layers.isEmpty { sink.layersChanged() }
+        receivers = receivers + [sink]
+        add(observer: sink)
         guard let sink = sink as? any SourceAudioSink else { return }
         sourceAudioReceivers += [sink]
         if let sourceAudioFormat { sink.sourceAudioChanged(to: sourceAudioFormat) }
@@ -82,7 +89,7 @@ public final class Publication {
     public func setFormat(_ format: TrackFormat, of track: TrackID) {
         guard formats[track] != format else { return }
         formats[track] = format
-        for sink in sinks { sink.formatChanged(track, to: format) }
+        for observer in attached { observer.formatChanged(track, to: format) }
     }
 
     /// The parameter sets of a layer tell its size, at first or anew.
@@ -105,12 +112,12 @@ public final class Publication {
 
     /// Also called by whoever hands on the media of an original.
     public func layersChanged() {
-        for sink in attached { sink.layersChanged() }
+        for observer in attached { observer.layersChanged() }
     }
 
     /// The ingest has just reported that the publish has started.
     public func started() {
-        for sink in attached { sink.publishStarted() }
+        for observer in attached { observer.publishStarted() }
     }
 
     /// Called by a sink whose router has answered.
@@ -136,7 +143,7 @@ public final class Publication {
     public func end(_ reason: SessionEnd) {
         let ending = attached
         (attached, receivers, sourceAudioReceivers) = ([], [], [])
-        for sink in ending { sink.ended(reason) }
+        for observer in ending { observer.ended(reason) }
     }
 }
 

@@ -139,8 +139,6 @@ final class PublisherTap: MediaSink {
         return shifts
     }
 
-    func formatChanged(_ track: TrackID, to format: TrackFormat) {}
-    func muteChanged(_ track: TrackID, isMuted: Bool) {}
     func layersChanged() { tell(publication.layers) }
     func restarted() { epoch &+= 1 }
 

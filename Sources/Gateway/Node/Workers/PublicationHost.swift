@@ -107,7 +107,7 @@ final class PublicationHost: PublishHost {
         let source = publication.origin?.source.ip
         if let source { environment.trust.publishBegan(source, at: loop.now) }
         publication.add(
-            PublishEndWatch { [gate = environment.gate, trust = environment.trust] in
+            observer: PublishEndWatch { [gate = environment.gate, trust = environment.trust] in
                 gate.publishEnded()
                 sessions.decrement()
                 if let source { trust.publishEnded(source, at: EventLoop.monotonicNow()) }
@@ -146,15 +146,11 @@ extension ContractPublisher {
     }
 }
 
-/// A sink that takes no media and only notices the end, whichever protocol the publication came by.
-private final class PublishEndWatch: MediaSink {
+/// Notices the end alone, whichever protocol the publication came by.
+private final class PublishEndWatch: PublicationObserver {
     private let onEnd: () -> Void
 
     init(_ onEnd: @escaping () -> Void) { self.onEnd = onEnd }
 
-    func forward(_ packets: UnsafeBufferPointer<MediaPacket>, of run: MediaRun) {}
-    func formatChanged(_ track: TrackID, to format: TrackFormat) {}
-    func muteChanged(_ track: TrackID, isMuted: Bool) {}
-    func restarted() {}
     func ended(_ reason: SessionEnd) { onEnd() }
 }

@@ -56,8 +56,6 @@ final class RecordingTap: SourceAudioSink {
 
     func layersChanged() { layers.aim(at: publication.layers.first { $0.isActive }?.track ?? layers.target) }
 
-    func muteChanged(_ track: TrackID, isMuted: Bool) {}
-
     func restarted() {
         clockRead = [nil, nil]
         note(.restarted)

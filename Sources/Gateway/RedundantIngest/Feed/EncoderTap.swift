@@ -50,7 +50,5 @@ final class EncoderTap: MediaSink {
 
     func formatChanged(_ track: TrackID, to format: TrackFormat) { changed |= Self.bit(of: track) }
     func layersChanged() { for layer in publication.layers { changed |= Self.bit(of: layer.track) } }
-    func muteChanged(_ track: TrackID, isMuted: Bool) {}
-    func restarted() {}
     func ended(_ reason: SessionEnd) { feed.end(reason) }
 }

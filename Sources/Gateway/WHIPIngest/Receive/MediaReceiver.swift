@@ -143,7 +143,7 @@ final class MediaReceiver {
         handOver()
         forgetSets()
         publication.timeline.restart()
-        for sink in publication.sinks { sink.restarted() }
+        for observer in publication.observers { observer.restarted() }
     }
 
     // MARK: - Runs
@@ -236,24 +236,24 @@ final class MediaReceiver {
 
     private func unmute(_ track: TrackID, startsKeyframe: Bool, at now: MonotonicTime) {
         guard track.kind == .video else {
-            if audioFlow.forwarded(at: now) { tellSinks(.audio, isMuted: false) }
+            if audioFlow.forwarded(at: now) { tellObservers(.audio, isMuted: false) }
             return
         }
         guard videoFlow.forwarded(at: now) else { return }
         reception.resumeKeyframes(wantsKeyframe: !startsKeyframe)
-        tellSinks(.video, isMuted: false)
+        tellObservers(.video, isMuted: false)
     }
 
-    private func tellSinks(_ track: TrackID, isMuted: Bool) {
-        for sink in publication?.sinks ?? [] { sink.muteChanged(track, isMuted: isMuted) }
+    private func tellObservers(_ track: TrackID, isMuted: Bool) {
+        for observer in publication?.observers ?? [] { observer.muteChanged(track, isMuted: isMuted) }
     }
 
     private func noteSilence(at now: MonotonicTime) {
         if videoFlow.fellSilent(at: now) {
             reception.pauseKeyframes()
-            tellSinks(.video, isMuted: true)
+            tellObservers(.video, isMuted: true)
         }
-        if reception.offer.audio != nil, audioFlow.fellSilent(at: now) { tellSinks(.audio, isMuted: true) }
+        if reception.offer.audio != nil, audioFlow.fellSilent(at: now) { tellObservers(.audio, isMuted: true) }
     }
 
     // MARK: - Feedback
