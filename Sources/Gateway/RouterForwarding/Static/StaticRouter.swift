@@ -1,6 +1,7 @@
 public import Admission
 import EventLoop
 import OpenSSL
+import Refusals
 public import Settings
 public import SRTP
 public import StageHub
@@ -81,21 +82,42 @@ public final class StaticRouter: Sendable {
         guard let ports = assigned else { return nil }
         let plan = plan(for: grant.participantID, ports)
         let leg = RouterLeg(publication: publication, socket: socket)
-        if configurationARN == nil { leg.onEnded = { [self] _ in pairs.withLock { $0.giveBack(owner) } } }
         leg.open(plan)
         publication.add(leg)
-        // Only now: formats that are known already need one description together.
-        var described = ""
-        let describe = { [self, unowned publication] in
+        let borrower = configurationARN == nil ? owner : nil
+        publication.add(observer: DescribedPublication(publication, plan, by: self, borrower: borrower))
+        return leg
+    }
+
+    /// Has a description follow what is known of its publication, until that ends. Confined to the publication's worker.
+    private final class DescribedPublication: PublicationObserver {
+        /// Holds its observers until it ends.
+        private unowned let publication: Publication
+        private let plan: LegPlan
+        private let router: StaticRouter
+        /// Who has ports only as long as it publishes.
+        private let borrower: String?
+        /// As it was published last.
+        private var described = ""
+
+        init(_ publication: Publication, _ plan: LegPlan, by router: StaticRouter, borrower: String?) {
+            (self.publication, self.plan, self.router, self.borrower) = (publication, plan, router, borrower)
+        }
+
+        func formatChanged(_ track: TrackID, to format: TrackFormat) { describe() }
+        func layersChanged() { describe() }
+
+        private func describe() {
             guard !publication.formats.isEmpty else { return }
-            let text = description(of: publication, plan).text
+            let text = router.description(of: publication, plan).text
             guard text != described else { return }
             described = text
-            publish(publication.grant.participant, text)
+            router.publish(publication.grant.participant, text)
         }
-        (leg.onFormatChanged, leg.onLayersChanged) = (describe, describe)
-        describe()
-        return leg
+
+        func ended(_ reason: SessionEnd) {
+            if let borrower { router.pairs.withLock { $0.giveBack(borrower) } }
+        }
     }
 
     private func description(of publication: Publication, _ plan: LegPlan) -> RouterDescription {

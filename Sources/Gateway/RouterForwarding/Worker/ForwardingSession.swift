@@ -5,7 +5,7 @@ import StageHub
 import Wire
 
 /// One publication on its way to its routers: collects what the announce needs, and owns the legs. Confined to the worker.
-final class ForwardingSession {
+final class ForwardingSession: PublicationObserver {
     enum Event {
         case ready(Announcement)
         case changed(Announcement)
@@ -21,10 +21,9 @@ final class ForwardingSession {
     private let socket: RouterSocket
     private var muted: Set<TrackID> = []
     private var layerNames = LayerNames()
-    /// As the legs were told last: rates in between are no news for routers.
+    /// As we were told last: rates in between are no news for routers.
     private var layers: [VideoLayer] = []
     private var announced: Announcement?
-    private var isEnded = false
     private var waiting: TimerWatch?
     private var watching: TimerWatch?
     private var lastFeedback: [MonotonicTime?]
@@ -41,29 +40,38 @@ final class ForwardingSession {
     }
 
     func start() {
-        for leg in legs {
-            leg.onEnded = { [weak self] in self?.end($0) }  // the session is gone once the first leg has ended
-            publication.add(leg)
-        }
+        for leg in legs { publication.add(leg) }
         layers = publication.layers
-        // All legs learn the same: one of them speaks for all.
-        legs[0].onFormatChanged = { [unowned self] in considerAnnouncing() }
-        legs[0].onLayersChanged = { [unowned self] in
-            layers = publication.layers
-            considerAnnouncing()
-        }
-        legs[0].onMuteChanged = { [unowned self] track, isMuted in
-            if isMuted { muted.insert(track) } else { muted.remove(track) }
-            considerAnnouncing()
-        }
-        considerAnnouncing()
+        // What is known already it is told now: so the announce begins.
+        publication.add(observer: self)
         watching = socket.loop.schedule(after: Self.feedbackInterval, repeating: Self.feedbackInterval) { [unowned self] in
             tellFeedback()
         }
     }
 
+    // MARK: - PublicationObserver
+
+    func formatChanged(_ track: TrackID, to format: TrackFormat) { considerAnnouncing() }
+
+    func layersChanged() {
+        layers = publication.layers
+        considerAnnouncing()
+    }
+
+    func muteChanged(_ track: TrackID, isMuted: Bool) {
+        if isMuted { muted.insert(track) } else { muted.remove(track) }
+        considerAnnouncing()
+    }
+
+    func ended(_ reason: SessionEnd) {
+        (waiting, watching) = (nil, nil)
+        onEvent(.ended(reason: reason.reasonForRouter, keepsAnnounce: reason == .takenOver))
+    }
+
+    // MARK: - The announce
+
     private func considerAnnouncing() {
-        guard !publication.formats.isEmpty, !isEnded else { return }
+        guard !publication.formats.isEmpty else { return }
         guard announced == nil, !isComplete else { return announce() }
         if waiting == nil { waiting = socket.loop.schedule(after: Self.patience) { [unowned self] in announce() } }
     }
@@ -103,14 +111,6 @@ final class ForwardingSession {
             onEvent(.feedback(replica: replica, at: moment))
         }
         if announced != nil { considerAnnouncing() }  // an encoder may have turned out deaf
-    }
-
-    /// Called by each leg; the first one counts.
-    private func end(_ reason: SessionEnd) {
-        guard !isEnded else { return }
-        isEnded = true
-        (waiting, watching) = (nil, nil)
-        onEvent(.ended(reason: reason.reasonForRouter, keepsAnnounce: reason == .takenOver))
     }
 }
 

@@ -10,12 +10,6 @@ public import Wire
 /// Nothing is forwarded before `open`; until then the start gate keeps the latest GOP. The leg lives until the publication
 /// ends or `close` is called, and says BYE.
 public final class RouterLeg: MediaSink {
-    /// A track's format became known or changed.
-    public var onFormatChanged: () -> Void = {}
-    public var onMuteChanged: (TrackID, Bool) -> Void = { _, _ in }
-    public var onLayersChanged: () -> Void = {}
-    public var onEnded: (SessionEnd) -> Void = { _ in }
-
     public private(set) var plan: LegPlan?
     /// There is a plan; asked with every run, where a look at the plan itself would copy it.
     private var isOpen = false
@@ -103,13 +97,7 @@ public final class RouterLeg: MediaSink {
         unsafe send(packets, run, spread: nil)
     }
 
-    public func formatChanged(_ track: TrackID, to format: TrackFormat) { onFormatChanged() }
-    public func muteChanged(_ track: TrackID, isMuted: Bool) { onMuteChanged(track, isMuted) }
-
-    public func layersChanged() {
-        aimAtBest()
-        onLayersChanged()
-    }
+    public func layersChanged() { aimAtBest() }
 
     public func restarted() {
         for track in tracks { track.restart() }
@@ -118,10 +106,7 @@ public final class RouterLeg: MediaSink {
         for layer in layers { publication.source?.requestKeyframe(layer) }
     }
 
-    public func ended(_ reason: SessionEnd) {
-        close()
-        onEnded(reason)
-    }
+    public func ended(_ reason: SessionEnd) { close() }
 
     // MARK: Sending
 
