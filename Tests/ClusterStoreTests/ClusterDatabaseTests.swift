@@ -79,7 +79,7 @@ struct ClusterDatabaseTests {
     }
 
     private func attached(_ database: ClusterDatabase) -> Int {
-        database.replica.state.ingestConfigurations.values.count { $0.stageARN == stage.arn }
+        database.copy.state.ingestConfigurations.values.count { $0.stageARN == stage.arn }
     }
 
     /// Questions of the commit: before, ingest, ingest, stage, index, after.
@@ -100,16 +100,16 @@ struct ClusterDatabaseTests {
         let third = try bench.open("c")
         for database in [second.database, third.database] {
             #expect(attached(database) == max(0, 2 - max(0, questions - 1)), "keys go first")
-            #expect(database.replica.state.stages.count == (questions < 4 ? 1 : 0))
+            #expect(database.copy.state.stages.count == (questions < 4 ? 1 : 0))
         }
         // The same request again, at any node, ends what was begun.
         try delete(second.database)
         let last = try bench.open("d")
-        #expect(attached(last.database) == 0 && last.database.replica.state.stages.isEmpty)
+        #expect(attached(last.database) == 0 && last.database.copy.state.stages.isEmpty)
         // Our own view is right as soon as the database answers again.
         first.server.remaining = .max
         #expect(try first.database.catchUp() == .followed(unreadable: []))
-        #expect(attached(first.database) == 0 && first.database.replica.state.stages.isEmpty)
+        #expect(attached(first.database) == 0 && first.database.copy.state.stages.isEmpty)
     }
 
     @Test(arguments: 0...5)
@@ -126,11 +126,11 @@ struct ClusterDatabaseTests {
         bench.now = bench.now + .seconds(2)
         #expect(try second.database.catchUp() == .followed(unreadable: []))
         let third = try bench.open("c")
-        #expect(third.database.replica.state.stages == second.database.replica.state.stages)
-        #expect(third.database.replica.state.ingestConfigurations == second.database.replica.state.ingestConfigurations)
-        #expect(third.database.replica.state.stages.count == (questions >= 4 ? 1 : 0))
+        #expect(third.database.copy.state.stages == second.database.copy.state.stages)
+        #expect(third.database.copy.state.ingestConfigurations == second.database.copy.state.ingestConfigurations)
+        #expect(third.database.copy.state.stages.count == (questions >= 4 ? 1 : 0))
         try second.database.write(body)
-        #expect(try bench.open("d").database.replica.recordCount == 2)
+        #expect(try bench.open("d").database.copy.recordCount == 2)
     }
 
     @Test
@@ -141,7 +141,7 @@ struct ClusterDatabaseTests {
         _ = try bench.bench.ask("XADD", "sd:{changes}", "*", "n", "c")
         #expect(try second.database.catchUp() == .lostTrack)
         try second.database.reload()
-        #expect(second.database.replica.state.stages[stage.arn] != nil)
+        #expect(second.database.copy.state.stages[stage.arn] != nil)
         #expect(try second.database.catchUp() == .followed(unreadable: []))
     }
 
@@ -157,8 +157,8 @@ struct ClusterDatabaseTests {
             transaction.put(stage)
         }
         #expect(runs == 2)
-        #expect(second.database.replica.state.stages[stage.arn]?.name == "renamed")
-        #expect(second.database.replica.state.stages[stage.arn]?.tags["mine"] == "too")
+        #expect(second.database.copy.state.stages[stage.arn]?.name == "renamed")
+        #expect(second.database.copy.state.stages[stage.arn]?.tags["mine"] == "too")
     }
 
     @Test
@@ -211,7 +211,7 @@ struct ClusterDatabaseTests {
                 throw Refused()
             }
         }
-        #expect(try bench.open("b").database.replica.state.stages.count == 1)
+        #expect(try bench.open("b").database.copy.state.stages.count == 1)
     }
 
     @Test
@@ -221,14 +221,14 @@ struct ClusterDatabaseTests {
         try first.database.write {
             $0.put(Revocation(stageARN: stage.arn, participantID: "p", expiresAt: now + .milliseconds(300)))
         }
-        #expect(first.database.replica.state.isRevoked(participantID: "p", stageARN: stage.arn, at: now))
+        #expect(first.database.copy.state.isRevoked(participantID: "p", stageARN: stage.arn, at: now))
         first.database.dropExpired(at: now + .seconds(1))
-        #expect(first.database.replica.recordCount == 3)
+        #expect(first.database.copy.recordCount == 3)
         // Waits for the server's clock.
         let isGone = bench.loop.run(
             until: { (try? bench.bench.ask("EXISTS", "sd:{one}:revocation:p")) == "0" }, within: .seconds(60))
         #expect(isGone)
-        #expect(try bench.open("b").database.replica.recordCount == 3)
+        #expect(try bench.open("b").database.copy.recordCount == 3)
         #expect(try bench.bench.ask("SCARD", "sd:{one}:members") == "0")
     }
 }

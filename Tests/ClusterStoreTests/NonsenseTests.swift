@@ -39,12 +39,12 @@ struct NonsenseTests {
             [.integer(0), .integer(0), .integer(5), .string([])], [.integer(0), .integer(1), .integer(.min), .string([])],
         ] as [[RedisValue]])
     func `to a commit`(answer: [RedisValue]) throws {
-        var replica = Replica()
+        var copy = LocalCopy()
         let codec = RecordCodec(cipher: RecordCipher(ClusterBench.key))
         var committer = Committer(server: ObstinateServer(.array(answer)), schema: schema, codec: codec, node: "a")
-        let plan = CommitPlan([.put(.stage(ClusterBench.stage("one")))], on: replica, schema: schema)
+        let plan = CommitPlan([.put(.stage(ClusterBench.stage("one")))], on: copy, schema: schema)
         let expected: Committer.Outcome = answer.first == .integer(1) ? .committed : .conflict
-        let outcome = try committer.commit(plan, to: &replica)
+        let outcome = try committer.commit(plan, to: &copy)
         #expect(outcome == expected)
     }
 

@@ -30,7 +30,7 @@ public struct StoreMigration: Sendable {
         let state = try files.load()
         var report = Report()
         try DatabaseOpening(settings, process: "migration").use { database throws(StoreError) in
-            try requireNothing(in: database.replica.state, beside: state)
+            try requireNothing(in: database.copy.state, beside: state)
             try put(state.records, into: database)
             report.records = state.records.count
             let forwarder = HistoryForwarder(
@@ -60,7 +60,7 @@ public struct StoreMigration: Sendable {
         try requireNothing(in: try files.load(), beside: StoreState())
         var report = Report()
         try DatabaseOpening(settings, process: "migration").use { database throws(StoreError) in
-            let state = database.replica.state
+            let state = database.copy.state
             for arn in state.stages.keys.sorted() {
                 let writes = try story(ofStage: arn, database.history)
                 try files.append(writes)

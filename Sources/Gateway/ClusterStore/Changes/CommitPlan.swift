@@ -32,13 +32,13 @@ struct CommitPlan {
     var keys: [String] { slots.flatMap { $0.items.map(\.key) } }
     var isEmpty: Bool { slots.isEmpty }
 
-    /// - Parameter replica: what the changes were based on. Changes that change nothing are left out.
-    init(_ changes: [Change], on replica: Replica, schema: KeySchema) {
+    /// - Parameter copy: what the changes were based on. Changes that change nothing are left out.
+    init(_ changes: [Change], on copy: LocalCopy, schema: KeySchema) {
         var items: [Item] = []
         var places: [String: Int] = [:]
         for change in changes {
             let key = schema.record(change.id)
-            var item = Item(key: key, id: change.id, record: nil, expected: replica.version(ofKey: key))
+            var item = Item(key: key, id: change.id, record: nil, expected: copy.version(ofKey: key))
             if case .put(let record) = change { item.record = record }
             if let place = places[key] {
                 items[place] = item
@@ -47,7 +47,7 @@ struct CommitPlan {
                 items.append(item)
             }
         }
-        items.removeAll { replica.state.record($0.id) == $0.record }
+        items.removeAll { copy.state.record($0.id) == $0.record }
         listed = items.filter { $0.record != nil && $0.expected == 0 }.compactMap { schema.listing($0.id) }
         unlisted = items.filter { $0.record == nil }.compactMap { schema.listing($0.id) }
         slots = Self.slots(of: items, schema: schema)

@@ -13,7 +13,7 @@ struct Committer {
 
     enum Outcome: Equatable {
         case committed
-        /// Records were others than the transaction was based on; the replica has them now.
+        /// Records were others than the transaction was based on; the copy has them now.
         case conflict
     }
 
@@ -33,15 +33,15 @@ struct Committer {
         (self.server, self.schema, self.codec, self.node, self.progress) = (server, schema, codec, node, progress)
     }
 
-    /// - Parameter replica: takes up what was committed, slot by slot, and after a conflict what was found.
+    /// - Parameter copy: takes up what was committed, slot by slot, and after a conflict what was found.
     /// - Throws: when the database stopped answering. What was kept is then not known: `keys` of the plan are to be read again.
-    mutating func commit(_ plan: CommitPlan, to replica: inout Replica) throws(StoreError) -> Outcome {
+    mutating func commit(_ plan: CommitPlan, to copy: inout LocalCopy) throws(StoreError) -> Outcome {
         guard !plan.isEmpty else { return .committed }
         progress.lastCommit += 1
         try server.list(plan.listed, "SADD", schema: schema)
         try announce(.before, plan.keys)
         var outcome = Outcome.committed
-        for slot in plan.slots where outcome == .committed { outcome = try commit(slot, to: &replica) }
+        for slot in plan.slots where outcome == .committed { outcome = try commit(slot, to: &copy) }
         if outcome == .committed { try server.list(plan.unlisted, "SREM", schema: schema) }
         try announce(.after, plan.keys)
         for slot in plan.slots where outcome == .committed {
@@ -50,7 +50,7 @@ struct Committer {
         return outcome
     }
 
-    private func commit(_ slot: CommitPlan.Slot, to replica: inout Replica) throws(StoreError) -> Outcome {
+    private func commit(_ slot: CommitPlan.Slot, to copy: inout LocalCopy) throws(StoreError) -> Outcome {
         var arguments: [RedisArgument] = []
         for item in slot.items {
             let body = item.record.map { codec.encode($0, key: item.key) } ?? ""
@@ -64,29 +64,29 @@ struct Committer {
             throw .failed(reason: "the commit script answered something else")
         }
         if isDone == 1 {
-            take(slot.items, versions: answer.dropFirst(), into: &replica)
+            take(slot.items, versions: answer.dropFirst(), into: &copy)
         } else {
-            take(newer: answer.dropFirst(), of: slot.items, into: &replica)
+            take(newer: answer.dropFirst(), of: slot.items, into: &copy)
         }
         return isDone == 1 ? .committed : .conflict
     }
 
-    private func take(_ items: [CommitPlan.Item], versions: ArraySlice<RedisValue>, into replica: inout Replica) {
+    private func take(_ items: [CommitPlan.Item], versions: ArraySlice<RedisValue>, into copy: inout LocalCopy) {
         for (item, version) in zip(items, versions) {
             if let record = item.record {
-                replica.put(record, key: item.key, version: UInt64(clamping: version.integer ?? 0))
+                copy.put(record, key: item.key, version: UInt64(clamping: version.integer ?? 0))
             } else {
-                replica.remove(key: item.key)
+                copy.remove(key: item.key)
             }
         }
     }
 
-    private func take(newer found: ArraySlice<RedisValue>, of items: [CommitPlan.Item], into replica: inout Replica) {
+    private func take(newer found: ArraySlice<RedisValue>, of items: [CommitPlan.Item], into copy: inout LocalCopy) {
         let found = Array(found)
         for start in stride(from: 0, to: found.count - 2, by: 3) {
             guard let number = found[start].integer, number > 0, number <= items.count else { continue }
             let stored = StoredValue(key: items[Int(number) - 1].key, version: found[start + 1], body: found[start + 2])
-            stored.apply(to: &replica, codec: codec)
+            stored.apply(to: &copy, codec: codec)
         }
     }
 

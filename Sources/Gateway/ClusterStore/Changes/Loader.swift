@@ -5,7 +5,7 @@ import Store
 struct Loader {
     /// What was found, and from where in the stream of commits to go on.
     struct Loaded {
-        var replica = Replica()
+        var copy = LocalCopy()
         var position: String
         /// Records that cannot be understood; they count as absent.
         var unreadable: [String] = []
@@ -30,7 +30,7 @@ struct Loader {
             }
         }
         for (question, answer) in zip(questions, try server.ask(questions)) {
-            for value in values(answer, key: question.key) where !value.apply(to: &loaded.replica, codec: codec) {
+            for value in values(answer, key: question.key) where !value.apply(to: &loaded.copy, codec: codec) {
                 loaded.unreadable.append(value.key)
             }
         }
@@ -39,11 +39,11 @@ struct Loader {
 
     /// Reads these records again.
     /// - Returns: those that cannot be understood.
-    func reload(_ keys: Set<String>, into replica: inout Replica) throws(StoreError) -> [String] {
+    func reload(_ keys: Set<String>, into copy: inout LocalCopy) throws(StoreError) -> [String] {
         let keys = keys.sorted()
         var unreadable: [String] = []
         for (key, answer) in zip(keys, try server.ask(keys.map(read))) {
-            for value in values(answer, key: key) where !value.apply(to: &replica, codec: codec) {
+            for value in values(answer, key: key) where !value.apply(to: &copy, codec: codec) {
                 unreadable.append(key)
             }
         }

@@ -4,7 +4,7 @@ import Settings
 import Store
 import Wire
 
-/// One process's replica of a cluster's configuration, and its way to change it. Confined to a thread that may wait.
+/// One process's copy of a cluster's configuration, and its way to change it. Confined to a thread that may wait.
 final class ClusterDatabase {
     /// A transaction that finds newer records so many times is refused as overload.
     static let maximumAttempts = 10
@@ -13,7 +13,7 @@ final class ClusterDatabase {
 
     /// Told of each new state, before whoever changed it is answered.
     var onChange: (StoreState) -> Void = { _ in }
-    private(set) var replica = Replica()
+    private(set) var copy = LocalCopy()
     /// Records that could not be understood when all were read.
     private(set) var unreadable: [String] = []
     /// Carried out, and run again because another node was faster.
@@ -43,23 +43,23 @@ final class ClusterDatabase {
         let codec = RecordCodec(cipher: RecordCipher(settings.platformKey))
         self.init(server: server, schema: KeySchema(prefix: settings.cluster.keyPrefix), codec: codec, node: process)
         guard let snapshot else { return }
-        (replica, follower, toldRevision) = (snapshot.replica, snapshot.follower, snapshot.replica.revision)
+        (copy, follower, toldRevision) = (snapshot.copy, snapshot.follower, snapshot.copy.revision)
         committer = Committer(
             server: server, schema: loader.schema, codec: codec, node: process, progress: snapshot.progress)
     }
 
     /// What a process knows of the cluster, to go on with over another connection.
     struct Snapshot: Sendable {
-        fileprivate(set) var replica: Replica
+        fileprivate(set) var copy: LocalCopy
         fileprivate var follower: ChangeFollower
         fileprivate var progress: Committer.Progress
         fileprivate(set) var unreadable: [String]
 
-        var state: StoreState { replica.state }
+        var state: StoreState { copy.state }
     }
 
     var snapshot: Snapshot {
-        Snapshot(replica: replica, follower: follower, progress: committer.progress, unreadable: unreadable)
+        Snapshot(copy: copy, follower: follower, progress: committer.progress, unreadable: unreadable)
     }
 
     var history: ClusterHistory { ClusterHistory(server: loader.server, schema: loader.schema) }
@@ -81,7 +81,7 @@ final class ClusterDatabase {
     /// Reads everything.
     func reload() throws(StoreError) {
         let loaded = try loader.loadAll()
-        (replica, unreadable) = (loaded.replica, loaded.unreadable)
+        (copy, unreadable) = (loaded.copy, loaded.unreadable)
         tellAlways()
         follower = ChangeFollower(node: follower.node, position: loaded.position)
     }
@@ -110,7 +110,7 @@ final class ClusterDatabase {
         guard !keys.isEmpty else { return [] }
         do {
             defer { tell() }
-            return try loader.reload(keys, into: &replica)
+            return try loader.reload(keys, into: &copy)
         } catch {
             follower.doubtOwn(keys)
             throw error
@@ -125,13 +125,13 @@ final class ClusterDatabase {
         return max(own.sequence, read.sequence) == own.sequence ? own.streamID : follower.position
     }
 
-    /// Runs `body` on the replica, and again while other nodes are faster, until its changes are in the database.
+    /// Runs `body` on the copy, and again while other nodes are faster, until its changes are in the database.
     ///
     /// - Throws: what `body` throws; `StoreError.away` when the database does not answer, and then `overloaded` if conflicts do
     ///   not end.
     func write<Value>(_ body: (inout StateTransaction) throws -> Value) throws -> Value {
         for _ in 0..<Self.maximumAttempts {
-            var transaction = StateTransaction(replica.state)
+            var transaction = StateTransaction(copy.state)
             let value = try body(&transaction)
             if try commit(transaction.changes) == .committed {
                 transactions += 1
@@ -143,10 +143,10 @@ final class ClusterDatabase {
     }
 
     private func commit(_ changes: [Change]) throws(StoreError) -> Committer.Outcome {
-        let plan = CommitPlan(changes, on: replica, schema: loader.schema)
+        let plan = CommitPlan(changes, on: copy, schema: loader.schema)
         defer { tell() }
         do {
-            return try committer.commit(plan, to: &replica)
+            return try committer.commit(plan, to: &copy)
         } catch {
             follower.doubtOwn(Set(plan.keys))
             throw error
@@ -155,17 +155,17 @@ final class ClusterDatabase {
 
     /// Forgets revocations whose last token has expired; the database drops them by itself.
     func dropExpired(at now: WallTime) {
-        for entry in replica.state.expiredRevocations(at: now) {
-            replica.remove(key: loader.schema.record(Record.revocation(entry).id))
+        for entry in copy.state.expiredRevocations(at: now) {
+            copy.remove(key: loader.schema.record(Record.revocation(entry).id))
         }
         tell()
     }
 
-    private func tell() { if replica.revision != toldRevision { tellAlways() } }
+    private func tell() { if copy.revision != toldRevision { tellAlways() } }
 
     private func tellAlways() {
-        toldRevision = replica.revision
-        onChange(replica.state)
+        toldRevision = copy.revision
+        onChange(copy.state)
     }
 }
 

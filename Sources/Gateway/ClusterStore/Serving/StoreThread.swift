@@ -41,7 +41,7 @@ final class StoreThread {
     private var hasEvents = true
     private var mustReload = false
     private var lastPoll = MonotonicTime.zero
-    /// Which servers the replica was read from: others may have lost writes.
+    /// Which servers the copy was read from: others may have lost writes.
     private var runIDs: [String]
 
     /// Runs until the inbox is closed and everything in it carried out.
@@ -146,7 +146,7 @@ extension StoreThread {
         }
     }
 
-    /// Brings the replica up to date, so that what follows is based on what other nodes have told by now.
+    /// Brings the copy up to date, so that what follows is based on what other nodes have told by now.
     private func synchronise() {
         guard client.client.state.isConnected else { return }
         do {
@@ -160,7 +160,7 @@ extension StoreThread {
         }
     }
 
-    /// Whether the replica is that of the servers that answer now, which is waited for a moment.
+    /// Whether the copy is that of the servers that answer now, which is waited for a moment.
     private func isUpToDate() -> Bool {
         guard mustReload else { return true }
         do {
@@ -177,7 +177,7 @@ extension StoreThread {
         try database.reload()
         (self.runIDs, mustReload) = (runIDs, false)
         statistics.reloads += 1
-        outlets.onNotice(.reloaded(records: database.replica.recordCount))
+        outlets.onNotice(.reloaded(records: database.copy.recordCount))
         tell(unreadable: database.unreadable)
     }
 
@@ -205,7 +205,7 @@ extension StoreThread {
     }
 
     private func count() {
-        statistics.records = database.replica.recordCount
+        statistics.records = database.copy.recordCount
         (statistics.transactions, statistics.conflicts) = (database.transactions, database.conflicts)
         if database.replicaMisses > statistics.replicaMisses {
             outlets.onNotice(.notReplicated(total: database.replicaMisses))

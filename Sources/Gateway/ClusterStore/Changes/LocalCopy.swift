@@ -2,7 +2,7 @@ import Redis
 import Store
 
 /// The configuration of the cluster as this node has it, with the versions it is made of.
-struct Replica: Sendable {
+struct LocalCopy: Sendable {
     private struct Entry: Sendable {
         var id: Record.ID
         var version: UInt64
@@ -39,16 +39,16 @@ struct StoredValue {
     var version: RedisValue
     var body: RedisValue
 
-    /// Puts it into the replica, or takes it out; returns false when it is there and cannot be understood.
+    /// Puts it into the copy, or takes it out; returns false when it is there and cannot be understood.
     @discardableResult
-    func apply(to replica: inout Replica, codec: RecordCodec) -> Bool {
+    func apply(to copy: inout LocalCopy, codec: RecordCodec) -> Bool {
         guard let version = version.integer, version > 0, let text = body.text else {
-            replica.remove(key: key)
+            copy.remove(key: key)
             return true
         }
-        guard UInt64(version) != replica.version(ofKey: key) else { return true }
+        guard UInt64(version) != copy.version(ofKey: key) else { return true }
         guard let record = try? codec.decode(text, key: key) else { return false }
-        replica.put(record, key: key, version: UInt64(version))
+        copy.put(record, key: key, version: UInt64(version))
         return true
     }
 }
