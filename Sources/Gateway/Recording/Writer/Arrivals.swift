@@ -6,7 +6,7 @@ import Wire
 final class Arrivals {
     private struct Arrival {
         let publish: RecordedPublish
-        let succession: Succession
+        let resumption: Resumption
         let register: any RecordingRegister
         /// Of the writer's thread: what the register says comes to `decide` by it.
         let sender: MailboxSender<RecordingMessage>?
@@ -25,7 +25,7 @@ final class Arrivals {
     func add(_ publish: RecordedPublish, _ register: any RecordingRegister, _ sender: MailboxSender<RecordingMessage>?) {
         let id = ObjectIdentifier(publish.feed)
         arrivals[id] = Arrival(
-            publish: publish, succession: Succession(participant: publish.participant, plan: publish.plan, node: register.node),
+            publish: publish, resumption: Resumption(participant: publish.participant, plan: publish.plan, node: register.node),
             register: register, sender: sender, since: EventLoop.monotonicNow())
         ask(for: id)
     }
@@ -33,7 +33,7 @@ final class Arrivals {
     private func ask(for id: ObjectIdentifier) {
         guard let arrival = arrivals[id] else { return }
         arrival.register.read(arrival.publish.participant, prefix: nil) { [sender = arrival.sender] in
-            sender?.send(.succession(of: id, $0))
+            sender?.send(.resumption(of: id, $0))
         }
     }
 
@@ -46,7 +46,7 @@ final class Arrivals {
         guard let arrival = arrivals[id] else { return nil }
         let waited = EventLoop.monotonicNow() - arrival.since
         let page = try? page.get()
-        switch arrival.succession.step(page, taken: arrival.taken, waited: waited, now: EventLoop.wallNow()) {
+        switch arrival.resumption.step(page, taken: arrival.taken, waited: waited, now: EventLoop.wallNow()) {
         case .beginAnew:
             arrivals[id] = nil
             return (arrival.publish, [])

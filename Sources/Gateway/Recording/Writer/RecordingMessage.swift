@@ -14,7 +14,7 @@ enum RecordingMessage: Sendable {
     /// Of a recording that another node may have by now.
     case registerRead(ObjectIdentifier, Result<RegisterPage?, any Error>)
     /// For a publish whose participant another node may have recorded.
-    case succession(of: ObjectIdentifier, Result<RegisterPage?, any Error>)
+    case resumption(of: ObjectIdentifier, Result<RegisterPage?, any Error>)
     /// Nil when no picture came out of the keyframe.
     case pictured(ObjectIdentifier, [UInt8]?)
     case stop

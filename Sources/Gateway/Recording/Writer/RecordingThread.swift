@@ -61,7 +61,7 @@ final class RecordingThread {
         case .answered(let id, let result): tell(id) { $0.answered(result) }
         case .pictured(let id, let jpeg): tell(id) { $0.pictured(jpeg) }
         case .registerRead(let id, let page): tell(id) { $0.registerRead(page) }
-        case .succession(let id, let page):
+        case .resumption(let id, let page):
             guard let arrived = arrivals.decide(id, page, leave: recordings.leave) else { return }
             begin(arrived.publish, continuing: arrived.former)
         case .stop: stop()

@@ -5,7 +5,7 @@ import Wire
 @testable import Recording
 
 @Suite("Whether a publish goes on with another node's recording")
-struct SuccessionTests {
+struct ResumptionTests {
     private static let began = WallTime(secondsSince1970: 1_704_110_455)
     private static let participant = RecordedParticipant(stageID: "stage", stageSessionID: "st-1", participantID: "alice")
 
@@ -27,7 +27,7 @@ struct SuccessionTests {
 
     /// What the register says, seconds after the last that is known of it (its last segment's end), milliseconds since the publish.
     @Test(arguments: [
-        (nil, 0, 0, Succession.Step.beginAnew),
+        (nil, 0, 0, Resumption.Step.beginAnew),
         (page(by: "a", isClosed: true), 0, 0, .beginAnew),
         (page(by: "a", entries(bucket: "other")), 0, 0, .beginAnew),
         (page(by: "a", entries([.failed("full")])), 0, 0, .beginAnew),
@@ -42,12 +42,12 @@ struct SuccessionTests {
         (page(by: "a"), 33, 2_000, .takeOver), (page(by: "a"), 34, 2_000, .beginAnew),
         (page(by: "b"), 0, 0, .goOn(entries())),
     ])
-    func `follows from the register and the time`(page: RegisterPage?, seconds: Int, waited: Int, step: Succession.Step) {
+    func `follows from the register and the time`(page: RegisterPage?, seconds: Int, waited: Int, step: Resumption.Step) {
         var plan = RecordingPlan(bucket: "b")
         plan.reconnectWindow = .seconds(30)
-        let succession = Succession(participant: Self.participant, plan: plan, node: "b")
+        let resumption = Resumption(participant: Self.participant, plan: plan, node: "b")
         let now = Self.began + .seconds(82 + seconds)
-        #expect(succession.step(page, waited: .milliseconds(waited), now: now) == step)
+        #expect(resumption.step(page, waited: .milliseconds(waited), now: now) == step)
     }
 
     /// What was written lands sooner or later, and the other node stops: whoever began anew would leave it without an end.
@@ -55,8 +55,8 @@ struct SuccessionTests {
     func `what was taken over is gone on with where nobody confirms it`(page: RegisterPage?, waited: Int) {
         var plan = RecordingPlan(bucket: "b")
         plan.reconnectWindow = .seconds(30)
-        let succession = Succession(participant: Self.participant, plan: plan, node: "b")
-        let step = succession.step(page, taken: Self.entries(), waited: .milliseconds(waited), now: Self.began + .seconds(82))
+        let resumption = Resumption(participant: Self.participant, plan: plan, node: "b")
+        let step = resumption.step(page, taken: Self.entries(), waited: .milliseconds(waited), now: Self.began + .seconds(82))
         #expect(step == .goOn(Self.entries([.takenOver])))
     }
 
@@ -86,9 +86,9 @@ struct SuccessionTests {
     func `a register's word that no recording has is left out`(_ entry: JournalEntry) {
         var plan = RecordingPlan(bucket: "b")
         plan.reconnectWindow = .seconds(30)
-        let succession = Succession(participant: Self.participant, plan: plan, node: "b")
+        let resumption = Resumption(participant: Self.participant, plan: plan, node: "b")
         let page = Self.page(by: "b", Self.entries([entry]))
-        #expect(succession.step(page, waited: .zero, now: Self.began + .seconds(82)) == .goOn(Self.entries()))
+        #expect(resumption.step(page, waited: .zero, now: Self.began + .seconds(82)) == .goOn(Self.entries()))
     }
 
     @Test(
@@ -99,9 +99,9 @@ struct SuccessionTests {
             began: began)
         var plan = RecordingPlan(bucket: "b")
         plan.reconnectWindow = .seconds(window)
-        let succession = Succession(participant: Self.participant, plan: plan, node: "b")
+        let resumption = Resumption(participant: Self.participant, plan: plan, node: "b")
         let page = Self.page(by: "b", [.began(header)])
-        #expect(succession.step(page, waited: .zero, now: Self.began) == .beginAnew)
+        #expect(resumption.step(page, waited: .zero, now: Self.began) == .beginAnew)
     }
 }
 

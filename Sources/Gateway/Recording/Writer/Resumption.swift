@@ -3,7 +3,7 @@ import Wire
 /// Whether a publish goes on with a recording that another node of the cluster has. A value: what the register says goes in.
 ///
 /// The other node may live: it is waited for a little, so that it stores what it has, and takes note of its participant's leaving.
-struct Succession {
+struct Resumption {
     enum Step: Equatable {
         /// There is nothing to go on with.
         case beginAnew
