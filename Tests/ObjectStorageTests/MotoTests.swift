@@ -80,12 +80,14 @@ struct MotoTests {
             expected["s/high/\(number).mp4"] = bytes
             uploads.add(
                 endings.upload(StoredObject(key: "s/high/\(number).mp4", contentType: "video/mp4", content: .file(path))))
+            _ = endings.wait(for: 2 * number - 1)
             let playlist = Array((1...number).map { "\($0).mp4\n" }.joined().utf8)
             expected["s/high/playlist.m3u8"] = playlist
             uploads.add(
                 endings.upload(
                     StoredObject(
                         key: "s/high/playlist.m3u8", contentType: "application/vnd.apple.mpegurl", content: .bytes(playlist))))
+            _ = endings.wait(for: 2 * number)
         }
         let results = endings.wait(for: 16)
         #expect(results.allSatisfy { $0.result == .stored }, "\(results)")

@@ -131,11 +131,10 @@ struct UploadTarget: RecordingTarget {
             case .file(let path, _): .file(path)
             }
         let stored = StoredObject(key: object.key, contentType: object.contentType, content: content)
-        // A recording gives one object after the other, so that each has a lane of its own at that moment.
         uploads.add(
-            Upload(stored, bucket: bucket, lane: object.key) { result in
+            Upload(stored, bucket: bucket) { result in
                 switch result {
-                case .stored, .replaced: then(.success(()))
+                case .stored: then(.success(()))
                 case .failed(let words): then(.failure(RecordingTargetError(words)))
                 // The process ends: the next one finds the file in the spool.
                 case .interrupted: break

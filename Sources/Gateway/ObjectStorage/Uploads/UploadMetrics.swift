@@ -25,7 +25,7 @@ public struct UploadMetrics: Sendable {
         switch result {
         case .stored: stored.increment()
         case .failed: failed.increment()
-        case .replaced, .interrupted: break
+        case .interrupted: break
         }
     }
 }

@@ -53,10 +53,8 @@ final class UploadThread {
     private func add(_ upload: Upload) {
         lastID += 1
         uploads[lastID] = upload
-        let item = UploadQueue.Item(
-            id: lastID, bucket: upload.bucket, lane: upload.lane, key: upload.object.key, addedAt: loop.now,
-            isReplaceable: upload.isReplaceable)
-        tell(queue.add(item))
+        if queue.add(UploadQueue.Item(id: lastID, bucket: upload.bucket, addedAt: loop.now)) { return }
+        finish(lastID, .failed("too many objects wait for their buckets"))
     }
 
     private func advance() {
@@ -73,8 +71,8 @@ final class UploadThread {
         guard let upload = uploads[item.id] else { return }
         client.put(upload.object, into: upload.bucket) { [unowned self] fault in
             // A folder answers at once: `advance` comes again from the loop, not from inside itself.
-            if let fault { complain(item, fault) }
-            tell(queue.finished(item, fault.map { .failed($0) } ?? .stored, at: loop.now))
+            if let fault { complain(upload, fault) }
+            if let result = queue.finished(item.id, fault, at: loop.now) { finish(item.id, result) }
             schedule()
         }
     }
@@ -84,29 +82,19 @@ final class UploadThread {
         timer = loop.schedule(after: .zero) { [unowned self] in advance() }
     }
 
-    private func tell(_ endings: [UploadQueue.Ending]) {
-        for ending in endings {
-            switch ending {
-            case .stored(let id): finish(id, .stored)
-            case .replaced(let id): finish(id, .replaced)
-            case .failed(let id, let words): finish(id, .failed(words))
-            }
-        }
-    }
-
     private func finish(_ id: UInt64, _ result: UploadResult) {
         guard let upload = uploads.removeValue(forKey: id) else { return }
         metrics.count(result)
         upload.done(result)
     }
 
-    private func complain(_ item: UploadQueue.Item, _ fault: StorageFault) {
-        guard complaints[item.bucket, default: Allowance(1, then: .seconds(60))].take(at: loop.now) else { return }
+    private func complain(_ upload: Upload, _ fault: StorageFault) {
+        guard complaints[upload.bucket, default: Allowance(1, then: .seconds(60))].take(at: loop.now) else { return }
         let isFinal = if case .final = fault { true } else { false }
         Log.event(
             isFinal ? .error : .warning, "upload_failed",
             [
-                "bucket": .string(item.bucket), "key": .string(item.key), "because": .string(fault.words),
+                "bucket": .string(upload.bucket), "key": .string(upload.object.key), "because": .string(fault.words),
                 "again": .bool(!isFinal), "waiting": .integer(queue.count),
             ])
     }
