@@ -80,11 +80,11 @@ struct AudioTranscoderTests {
         let transcoder = try AudioTranscoder(loop: loop, pool: pool)
         let config = try #require(AudioSpecificConfig(lowComplexityAt: 48_000, channelCount: 2))
         var received = 0
-        let stream = transcoder.open(config) { _ in received += 1 }
+        var stream: TranscodingStream? = transcoder.open(config) { _ in received += 1 }
         let noise = [UInt8](repeating: 0x55, count: 4_000)
-        for index in 0..<10_000 { noise.withUnsafeBytes { stream.submit($0, mediaTime: Int64(index) * 1_024) } }
+        for index in 0..<10_000 { noise.withUnsafeBytes { stream?.submit($0, mediaTime: Int64(index) * 1_024) } }
         #expect(pool.droppedFrameCount > 9_000)
-        stream.close()
+        stream = nil
         let marker = transcoder.open(config) { _ in received += 1_000_000 }
         _ = loop.run(until: { false }, within: .milliseconds(200))
         #expect(received == 0)

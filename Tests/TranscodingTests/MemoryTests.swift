@@ -23,10 +23,7 @@ struct TranscodingMemoryTests {
             try (0..<count).map { _ in
                 let session = AACToOpusSession(audio.config, settings: TranscodingSettings())
                 for (index, frame) in audio.frames.prefix(10).enumerated() {
-                    var bytes: [UInt8] = []
-                    try frame.withUnsafeBytes {
-                        try session.transcode($0, mediaTime: audio.stamp(index), into: &bytes) { _, _ in }
-                    }
+                    _ = try session.packets(of: frame, at: audio.stamp(index))
                 }
                 return session
             }

@@ -5,6 +5,18 @@ import Testing
 
 @testable import Transcoding
 
+extension TranscodingSession {
+    /// What comes of one frame: each packet with its time.
+    func packets(of frame: [UInt8], at time: Int64) throws -> [([UInt8], Int64)] {
+        var batch = PacketBatch(thread: 0, eventCount: 1)
+        try frame.withUnsafeBytes { try transcode($0, mediaTime: time, into: &batch) }
+        return batch.events.compactMap { _, event in
+            guard case .packet(let range, let mediaTime) = event else { return nil }
+            return (Array(batch.bytes[range]), mediaTime)
+        }
+    }
+}
+
 @Suite("TranscodingSession")
 struct TranscodingSessionTests {
     private func transcode(
@@ -16,10 +28,9 @@ struct TranscodingSessionTests {
         for (index, frame) in audio.frames.enumerated() {
             guard let stamp = stamp(index) else { continue }
             let frame = corrupting.contains(index) ? [0xFF, 0xFF, 0xFF] : frame
-            var bytes: [UInt8] = []
-            var packets: [(Range<Int>, Int64)] = []
-            try frame.withUnsafeBytes { try session.transcode($0, mediaTime: stamp, into: &bytes) { packets.append(($0, $1)) } }
-            for (range, time) in packets { bytes[range].withUnsafeBytes { listener.hear($0, at: time) } }
+            for (packet, time) in try session.packets(of: frame, at: stamp) {
+                packet.withUnsafeBytes { listener.hear($0, at: time) }
+            }
         }
         return listener
     }
@@ -103,24 +114,18 @@ struct OpusToAACSessionTests {
         let listener = OpusListener(channels: channels)
         var (number, times) = (0, [Int64]())
         for (index, frame) in audio.frames.enumerated() {
-            for (packet, time) in try pass(frame, at: Int64(index * 1_024), through: first) {
+            for (packet, time) in try first.packets(of: frame, at: Int64(index * 1_024)) {
                 number += 1
                 if isLost(number) { continue }
-                for (frame, time) in try pass(packet, at: time, through: session) {
+                for (frame, time) in try session.packets(of: packet, at: time) {
                     times.append(time)
-                    for (packet, time) in try pass(frame, at: time, through: again) {
+                    for (packet, time) in try again.packets(of: frame, at: time) {
                         packet.withUnsafeBytes { listener.hear($0, at: time) }
                     }
                 }
             }
         }
         return (listener, times)
-    }
-
-    private func pass(_ frame: [UInt8], at time: Int64, through session: any TranscodingSession) throws -> [([UInt8], Int64)] {
-        var (bytes, found) = ([UInt8](), [(Range<Int>, Int64)]())
-        try frame.withUnsafeBytes { try session.transcode($0, mediaTime: time, into: &bytes) { found.append(($0, $1)) } }
-        return found.map { (Array(bytes[$0.0]), $0.1) }
     }
 
     /// Each packet of 20 ms says that some time has passed: what is made for it is no more than a second, and what packets last.
@@ -131,8 +136,8 @@ struct OpusToAACSessionTests {
         let session = OpusToAACSession(channelCount: 2)
         var (packetCount, made) = (Int64(0), 0)
         for (index, frame) in audio.frames.enumerated() {
-            for (packet, _) in try pass(frame, at: Int64(index * 1_024), through: first) {
-                made += try pass(packet, at: 100_000_000 + packetCount * step, through: session).count
+            for (packet, _) in try first.packets(of: frame, at: Int64(index * 1_024)) {
+                made += try session.packets(of: packet, at: 100_000_000 + packetCount * step).count
                 packetCount += 1
             }
         }

@@ -81,7 +81,7 @@ public final class AudioTranscoder {
     }
 
     func close(_ stream: UInt64, lane: Int) {
-        guard receivers.removeValue(forKey: stream) != nil else { return }
+        receivers[stream] = nil
         pool.streamClosed(on: lane)
         lanes[lane].pending.events.append((stream, .close))
         handOverSoon(lane)
@@ -144,7 +144,8 @@ public final class AudioTranscoder {
     case failed(TranscodingError)
 }
 
-/// One stream on its way through a transcoding thread. Confined to its transcoder's loop; dropping it closes it.
+/// One stream on its way through a transcoding thread. Confined to its transcoder's loop; dropping it closes it, and nothing more
+/// is received.
 public final class TranscodingStream {
     private let id: UInt64
     private let lane: Int
@@ -163,7 +164,4 @@ public final class TranscodingStream {
         guard allowance.take(at: transcoder.loop.now) else { return transcoder.pool.countDropped(1) }
         unsafe transcoder.submit(frame, mediaTime: mediaTime, of: id, lane: lane)
     }
-
-    /// Nothing more is received after this.
-    public func close() { transcoder.close(id, lane: lane) }
 }

@@ -33,8 +33,8 @@ import Settings
 
     deinit { unsafe opus_encoder_destroy(encoder) }
 
-    /// Encodes 960 samples a channel, interleaved, behind the bytes of `output`; returns how many bytes were added.
-    func encode(_ samples: UnsafePointer<Float>, into output: inout [UInt8]) -> Int {
+    /// Encodes 960 samples a channel, interleaved, behind the bytes of `output`; adds nothing for what libopus refuses.
+    func encode(_ samples: UnsafePointer<Float>, into output: inout [UInt8]) {
         let start = output.count
         output.append(contentsOf: repeatElement(0, count: Self.maximumPacketByteCount))
         let count = unsafe output.withUnsafeMutableBufferPointer { buffer in
@@ -43,6 +43,5 @@ import Settings
                 encoder, samples, CInt(Self.samplesPerPacket), bytes + start, Int32(Self.maximumPacketByteCount))
         }
         output.removeLast(Self.maximumPacketByteCount - max(0, Int(count)))
-        return max(0, Int(count))
     }
 }

@@ -20,8 +20,7 @@ final class OpusToAACSession: TranscodingSession {
     init(channelCount: Int) { self.channelCount = channelCount }
 
     func transcode(
-        _ frame: UnsafeRawBufferPointer, mediaTime: Int64, into output: inout [UInt8],
-        emit: (Range<Int>, _ mediaTime: Int64) -> Void
+        _ frame: UnsafeRawBufferPointer, mediaTime: Int64, into packets: inout PacketBatch
     ) throws(TranscodingError) {
         let missing = mediaTime - samplesTime - Int64(samples.count / channelCount)
         // What came late was concealed.
@@ -29,7 +28,7 @@ final class OpusToAACSession: TranscodingSession {
         guard pays(for: missing) else { return }
         let codecs = try openedCodecs(at: mediaTime, missing: missing)
         if unsafe codecs.decoder.decode(frame, into: &samples) == 0 { return }
-        encodeWholeFrames(codecs.encoder, into: &output, emit: emit)
+        encodeWholeFrames(codecs.encoder, into: &packets)
     }
 
     private func pays(for missing: Int64) -> Bool {
@@ -53,15 +52,13 @@ final class OpusToAACSession: TranscodingSession {
         return opened
     }
 
-    private func encodeWholeFrames(_ encoder: AACEncoder, into output: inout [UInt8], emit: (Range<Int>, Int64) -> Void) {
+    private func encodeWholeFrames(_ encoder: AACEncoder, into packets: inout PacketBatch) {
         let frameSampleCount = AACEncoder.samplesPerFrame * channelCount
         var used = 0
         unsafe samples.withUnsafeBufferPointer { buffer in
             while let base = buffer.baseAddress, buffer.count - used >= frameSampleCount {
                 unsafe encoder.encode(base + used, at: samplesTime) { bytes, time in
-                    let start = output.count
-                    unsafe output.append(contentsOf: bytes)
-                    emit(start..<output.count, time)
+                    packets.append(at: time) { unsafe $0.append(contentsOf: bytes) }
                 }
                 used += frameSampleCount
                 samplesTime += Int64(AACEncoder.samplesPerFrame)

@@ -38,8 +38,10 @@ struct PacketBatch: Sendable {
     }
 
     var thread: Int
-    var bytes: [UInt8] = []
-    var events: [(stream: UInt64, event: Event)] = []
+    private(set) var bytes: [UInt8] = []
+    private(set) var events: [(stream: UInt64, event: Event)] = []
+    /// Whose packets are added.
+    var stream: UInt64 = 0
 
     /// - Parameter eventCount: about so many packets will come.
     init(thread: Int, eventCount: Int) {
@@ -47,6 +49,16 @@ struct PacketBatch: Sendable {
         bytes.reserveCapacity(eventCount * Self.likelyPacketByteCount + OpusEncoder.maximumPacketByteCount)
         events.reserveCapacity(eventCount)
     }
+
+    /// Adds a packet: what `write` puts behind the bytes that are there, unless it puts nothing there.
+    mutating func append(at mediaTime: Int64, _ write: (inout [UInt8]) -> Void) {
+        let start = bytes.count
+        write(&bytes)
+        if bytes.count > start { events.append((stream, .packet(start..<bytes.count, mediaTime: mediaTime))) }
+    }
+
+    /// Nothing more comes of the stream.
+    mutating func fail(_ error: TranscodingError) { events.append((stream, .failed(error))) }
 
     /// 96 kbit/s in packets of 20 ms, and something to spare.
     private static let likelyPacketByteCount = 280

@@ -140,12 +140,11 @@ final class TranscodingThread {
         _ frame: UnsafeRawBufferPointer, mediaTime: Int64, of stream: UInt64, into packets: inout PacketBatch
     ) {
         guard let session = sessions[stream] else { return }
+        packets.stream = stream
         do throws(TranscodingError) {
-            try unsafe session.transcode(frame, mediaTime: mediaTime, into: &packets.bytes) { range, mediaTime in
-                packets.events.append((stream, .packet(range, mediaTime: mediaTime)))
-            }
+            try unsafe session.transcode(frame, mediaTime: mediaTime, into: &packets)
         } catch {
-            packets.events.append((stream, .failed(error)))
+            packets.fail(error)
             sessions[stream] = nil
         }
     }

@@ -3,10 +3,9 @@ import Settings
 
 /// One stream on its transcoding thread. Codecs are opened at the first frame and freed with it.
 protocol TranscodingSession: AnyObject {
-    /// Decodes a frame and emits those that it completes: their bytes in `output`, their time on the media clock.
+    /// Decodes a frame and adds the packets that it completes, with their times on the media clock.
     func transcode(
-        _ frame: UnsafeRawBufferPointer, mediaTime: Int64, into output: inout [UInt8],
-        emit: (Range<Int>, _ mediaTime: Int64) -> Void
+        _ frame: UnsafeRawBufferPointer, mediaTime: Int64, into packets: inout PacketBatch
     ) throws(TranscodingError)
 }
 
@@ -28,7 +27,6 @@ final class AACToOpusSession: TranscodingSession {
     private var interleaved: [Float] = []
     /// Media time of the first of `samples`.
     private var samplesTime: Int64 = 0
-    private(set) var failure: TranscodingError?
 
     init(_ config: AudioSpecificConfig, settings: TranscodingSettings) {
         (self.config, self.settings) = (config, settings)
@@ -37,13 +35,12 @@ final class AACToOpusSession: TranscodingSession {
     }
 
     func transcode(
-        _ frame: UnsafeRawBufferPointer, mediaTime: Int64, into output: inout [UInt8],
-        emit: (Range<Int>, _ mediaTime: Int64) -> Void
+        _ frame: UnsafeRawBufferPointer, mediaTime: Int64, into packets: inout PacketBatch
     ) throws(TranscodingError) {
         let codecs = try openedCodecs()
         let decoded = unsafe codecs.decoder.decode(frame) { audio -> TranscodingError? in
             guard audio.sampleRate == config.sampleRate else { return .formatChanged }
-            align(audio.sampleCount, stamp: mediaTime, codecs, into: &output, emit: emit) { correction in
+            align(audio.sampleCount, stamp: mediaTime, codecs, into: &packets) { correction in
                 append(audio, codecs.converter, correction: correction)
             }
             return nil
@@ -51,12 +48,12 @@ final class AACToOpusSession: TranscodingSession {
         if let decoded, let error = decoded { throw error }
         if decoded == nil {
             // What cannot be decoded is silence of the same length, so that the rest stays in its place.
-            align(config.samplesPerFrame, stamp: mediaTime, codecs, into: &output, emit: emit) { correction in
+            align(config.samplesPerFrame, stamp: mediaTime, codecs, into: &packets) { correction in
                 let ticks = config.samplesPerFrame * Int(AudioAlignment.ticksPerSecond) / config.sampleRate
                 samples.append(contentsOf: repeatElement(0, count: (ticks + correction) * channelCount))
             }
         }
-        encodeWholePackets(codecs, into: &output, emit: emit)
+        encodeWholePackets(codecs, into: &packets)
     }
 
     private func openedCodecs() throws(TranscodingError) -> Codecs {
@@ -71,8 +68,7 @@ final class AACToOpusSession: TranscodingSession {
     }
 
     private func align(
-        _ sampleCount: Int, stamp: Int64, _ codecs: Codecs, into output: inout [UInt8],
-        emit: (Range<Int>, Int64) -> Void, append: (_ correction: Int) -> Void
+        _ sampleCount: Int, stamp: Int64, _ codecs: Codecs, into packets: inout PacketBatch, append: (_ correction: Int) -> Void
     ) {
         let isFirst = alignment.position == nil
         let action = alignment.frameDecoded(stamp: stamp, samples: sampleCount)
@@ -81,7 +77,7 @@ final class AACToOpusSession: TranscodingSession {
         case .encode(let correction): append(correction)
         case .drop: break
         case .gap, .restart:
-            finishPacket(codecs, into: &output, emit: emit)
+            finishPacket(codecs, into: &packets)
             samplesTime = stamp - Int64(codecs.converter?.heldSampleCount ?? 0)
             append(0)
         }
@@ -119,14 +115,14 @@ final class AACToOpusSession: TranscodingSession {
         return valueCount
     }
 
-    private func encodeWholePackets(_ codecs: Codecs, into output: inout [UInt8], emit: (Range<Int>, Int64) -> Void) {
+    private func encodeWholePackets(_ codecs: Codecs, into packets: inout PacketBatch) {
         let packetSampleCount = OpusEncoder.samplesPerPacket * channelCount
         var used = 0
         unsafe samples.withUnsafeBufferPointer { buffer in
             while let base = buffer.baseAddress, buffer.count - used >= packetSampleCount {
-                let start = output.count
-                let count = unsafe codecs.encoder.encode(base + used, into: &output)
-                if count > 0 { emit(start..<(start + count), samplesTime - Int64(codecs.encoder.lookAhead)) }
+                packets.append(at: samplesTime - Int64(codecs.encoder.lookAhead)) { bytes in
+                    unsafe codecs.encoder.encode(base + used, into: &bytes)
+                }
                 used += packetSampleCount
                 samplesTime += Int64(OpusEncoder.samplesPerPacket)
             }
@@ -135,12 +131,12 @@ final class AACToOpusSession: TranscodingSession {
     }
 
     /// Fills the packet at hand with silence before a gap.
-    private func finishPacket(_ codecs: Codecs, into output: inout [UInt8], emit: (Range<Int>, Int64) -> Void) {
+    private func finishPacket(_ codecs: Codecs, into packets: inout PacketBatch) {
         let packetSampleCount = OpusEncoder.samplesPerPacket * channelCount
         if !samples.isEmpty {
             samples.append(contentsOf: repeatElement(0, count: packetSampleCount - samples.count % packetSampleCount))
         }
-        encodeWholePackets(codecs, into: &output, emit: emit)
+        encodeWholePackets(codecs, into: &packets)
     }
 }
 
