@@ -139,12 +139,11 @@ enum MediaPortFuzz {
     }
 
     private final class Session: TransportSession {
-        let wantsEveryTick = false
         func transportReady() {}
         func receiveMedia(_ packet: UnsafeRawBufferPointer, at now: MonotonicTime) {}
         func receiveControl(_ compound: UnsafeRawBufferPointer, at now: MonotonicTime) {}
         func flush() {}
-        func tick(at now: MonotonicTime, isSlow: Bool) {}
+        func look(at now: MonotonicTime) {}
         func transportEnded(_ reason: SessionEnd) {}
     }
 }

@@ -34,10 +34,10 @@ struct MediaPortTests {
         #expect(entry.transport.claim(worker: 1))
         let path = MediaPath(remote: SocketAddress(.loopback, port: 10))
         let session = PeerTransport(entry: entry, port: port, path: path, now: port.loop.now)
-        session.tick(at: port.loop.now, isSlow: true)
+        session.look(at: port.loop.now)
         #expect(!session.isClosed)
         context.end(entry, .takenOver)
-        session.tick(at: port.loop.now, isSlow: true)
+        session.look(at: port.loop.now)
         #expect(session.isClosed && !entry.transport.takeFinish(), "concluded")
         port.stop()
     }

@@ -40,8 +40,6 @@ final class SubscriberSession: TransportSession {
         (video, audio) = (track(.video), track(.audio))
     }
 
-    var wantsEveryTick: Bool { false }
-
     func transportReady() {
         isReady = true
         watchesUntil = transport.loop.now + worker.context.settings.sessionDuration
@@ -207,8 +205,7 @@ final class SubscriberSession: TransportSession {
 
     // MARK: - Time
 
-    func tick(at now: MonotonicTime, isSlow: Bool) {
-        guard isSlow else { return }
+    func look(at now: MonotonicTime) {
         if isReady, now >= watchesUntil { return end(.refused(Refusal(.watchedTooLong))) }
         layers.adaptation.wish = entry.desk.wish
         aim()

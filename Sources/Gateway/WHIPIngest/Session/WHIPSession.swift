@@ -29,7 +29,7 @@ final class WHIPSession: TransportSession {
         wishes = SinkWishes(entry: entry, receiver: receiver)
     }
 
-    var wantsEveryTick: Bool { receiver.isMissingPackets }
+    var isMissingPackets: Bool { receiver.isMissingPackets }
 
     // MARK: - Lifecycle
 
@@ -144,15 +144,19 @@ final class WHIPSession: TransportSession {
 
     // MARK: - Time
 
-    func tick(at now: MonotonicTime, isSlow: Bool) {
+    func look(at now: MonotonicTime) {
         guard publication != nil else { return }
-        if isSlow, let refusal = inspector?.timePassed(now) { return end(.refused(refusal)) }
-        if isSlow, receiver.lacksParameterSets(at: now) { return end(.refused(Self.missingParameterSets)) }
-        if isSlow, now - lastFigures >= .seconds(1) {
+        if let refusal = inspector?.timePassed(now) { return end(.refused(refusal)) }
+        if receiver.lacksParameterSets(at: now) { return end(.refused(Self.missingParameterSets)) }
+        if now - lastFigures >= .seconds(1) {
             lastFigures = now
             noteFigures()
         }
-        if isSlow { tellOfKeyframes() }
+        tellOfKeyframes()
+    }
+
+    func sendFeedback(at now: MonotonicTime) {
+        guard publication != nil else { return }
         for datagram in receiver.feedback(at: now) { transport.sendControl(datagram) }
     }
 

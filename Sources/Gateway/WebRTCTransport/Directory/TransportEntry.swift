@@ -34,8 +34,8 @@ public enum TransportStep: Sendable {
 
 /// What a session does with its transport: a publisher receives media, a subscriber sends it. Confined to the owning worker.
 public protocol TransportSession: AnyObject {
-    /// Whether `tick` is wanted every 10 ms, not only every 50.
-    var wantsEveryTick: Bool { get }
+    /// Whether `sendFeedback` is wanted every 10 ms, not only every 50.
+    var isMissingPackets: Bool { get }
     /// DTLS is done, the fingerprint fits, the keys are in place.
     func transportReady()
     /// One plain RTP packet, where it was received: its bytes stay until `flush` when the session asked to `gather`.
@@ -44,10 +44,18 @@ public protocol TransportSession: AnyObject {
     func receiveControl(_ compound: UnsafeRawBufferPointer, at now: MonotonicTime)
     /// The batch of datagrams ends, after a `gather`.
     func flush()
-    /// - Parameter isSlow: true every 100 ms.
-    func tick(at now: MonotonicTime, isSlow: Bool)
+    /// Every 100 ms: whether it goes on, and what else takes time to show.
+    func look(at now: MonotonicTime)
+    /// Every 50 ms, after a `look` where one is due.
+    func sendFeedback(at now: MonotonicTime)
     /// The last call, once.
     func transportEnded(_ reason: SessionEnd)
+}
+
+/// Who sends media has nothing to ask for.
+extension TransportSession {
+    public var isMissingPackets: Bool { false }
+    public func sendFeedback(at now: MonotonicTime) {}
 }
 
 /// Makes the sessions of one purpose on one worker.

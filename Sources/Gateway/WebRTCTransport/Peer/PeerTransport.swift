@@ -45,7 +45,7 @@ import Wire
     var isHandshaking: Bool { phase == .handshaking }
     /// From our last flight to what it was answered with: the first idea of the way's length.
     public var handshakeRoundTrip: Duration? { handshake.roundTrip }
-    var wantsEveryTick: Bool { session?.wantsEveryTick ?? false }
+    var isMissingPackets: Bool { session?.isMissingPackets ?? false }
 
     // MARK: - Tuples
 
@@ -176,10 +176,14 @@ import Wire
 
     // MARK: - Time and end
 
-    func tick(at now: MonotonicTime, isSlow: Bool) {
-        if isSlow, let reason = state.untoldEnd { return end(reason) }
-        if isSlow, isOverdue(at: now) { return end(.connectionLost) }
-        if phase == .ready { session?.tick(at: now, isSlow: isSlow) }
+    func look(at now: MonotonicTime) {
+        if let reason = state.untoldEnd { return end(reason) }
+        if isOverdue(at: now) { return end(.connectionLost) }
+        if phase == .ready { session?.look(at: now) }
+    }
+
+    func sendFeedback(at now: MonotonicTime) {
+        if phase == .ready { session?.sendFeedback(at: now) }
     }
 
     private func isOverdue(at now: MonotonicTime) -> Bool {

@@ -41,19 +41,26 @@ final class ClaimedSessions {
     func flush() {
         for session in gathering {
             session.flush()
-            if !clock.isRepairing, session.wantsEveryTick { clock.startRepairs() }
+            if !clock.isRepairing, session.isMissingPackets { clock.startRepairs() }
         }
         gathering.removeAll(keepingCapacity: true)
     }
 
-    func tick(at now: MonotonicTime, isSlow: Bool) {
-        for session in sessions.values { session.tick(at: now, isSlow: isSlow) }
+    /// Each session's turn in a round of the clock.
+    func goRound(_ number: Int, at now: MonotonicTime) {
+        let isLookDue = number % Self.roundsPerLook == 0
+        for session in sessions.values {
+            if isLookDue { session.look(at: now) }
+            session.sendFeedback(at: now)
+        }
     }
+
+    private static let roundsPerLook = 2
 
     /// Asks for lost packets.
     private func repair() -> Bool {
-        for session in sessions.values where session.wantsEveryTick { session.tick(at: loop.now, isSlow: false) }
-        return sessions.values.contains(where: \.wantsEveryTick)
+        for session in sessions.values where session.isMissingPackets { session.sendFeedback(at: loop.now) }
+        return sessions.values.contains(where: \.isMissingPackets)
     }
 
     // MARK: - End

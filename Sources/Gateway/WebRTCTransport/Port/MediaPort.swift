@@ -105,7 +105,7 @@ import Wire
         let (drops, now) = (socket.counters.droppedByKernel, loop.now)
         context.metrics.kernelDrops.increment(by: drops - countedDrops)
         countedDrops = drops
-        sessions.tick(at: now, isSlow: number % 2 == 0)
+        sessions.goRound(number, at: now)
         if number % Self.roundsPerSweep == 0 {
             tuples.sweep(at: now, lifetime: Self.tupleLifetime)
             rebinding.sweep()
