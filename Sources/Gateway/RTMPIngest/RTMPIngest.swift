@@ -189,7 +189,7 @@ public struct RTMPIngestEnvironment: Sendable {
     /// Told of refusals; the publication's host follows publishes there.
     public var board: SessionBoard?
     public var admission: ConnectionAdmission
-    public var heldAttempts = HeldAttempts()
+    public var queue = PublishQueue()
     public var metrics: MetricsRegistry
 
     public init(

@@ -130,7 +130,7 @@ final class RTMPPublish {
 
     private func enterQueue(_ participant: ParticipantKey) {
         let order = ingest.sender(for: connection.id, publish: number)
-        guard let place = ingest.environment.heldAttempts.enter(participant, goOn: { order(.incumbentEnded) }) else {
+        guard let place = ingest.environment.queue.enter(participant, goOn: { order(.incumbentEnded) }) else {
             return perform(machine.admittedToQueue(Refusal(.streamKeyInUse)))
         }
         queuePlace = (participant, place)
@@ -146,7 +146,7 @@ final class RTMPPublish {
     private func leaveQueue() {
         poll?.cancel()
         guard let place = queuePlace else { return }
-        ingest.environment.heldAttempts.leave(place.participant, place.number)
+        ingest.environment.queue.leave(place.participant, place.number)
         queuePlace = nil
     }
 
@@ -195,7 +195,7 @@ final class RTMPPublish {
     private func release(_ lease: PublishLease) {
         ingest.environment.leases.release(lease)
         holder.ended()
-        ingest.environment.heldAttempts.released(lease.participant)
+        ingest.environment.queue.released(lease.participant)
     }
 
     private func turnAway(_ refusal: Refusal, _ grant: PublishGrant?) {

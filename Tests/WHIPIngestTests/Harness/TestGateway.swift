@@ -71,7 +71,7 @@ final class TestGateway: Sendable {
         do {
             let loop = try EventLoop()
             let port = try MediaPort(loop: loop, index: index, socket: socket, context: context.transport)
-            let sessions = WHIPSessions(port: port)
+            let sessions = WHIPSessionMaker(port: port)
             let host = RecordingHost(worker: index, output)
             sessions.host = host
             let endpoint = try WHIPEndpoint(loop: loop, context: context, authorizer: gate, servesPublishPage: true)

@@ -69,7 +69,7 @@ final class Worker {
     private let routers: RouterSocket
     private let publications: PublicationHost
     private var media: MediaPort?
-    private var whip: WHIPSessions?
+    private var whip: WHIPSessionMaker?
     private var site: PublicSite?
     private var shared: SharedPort?
     private let report: LoopMetrics
@@ -149,7 +149,7 @@ final class Worker {
     private func openMedia(_ sockets: WorkerSockets) throws {
         if let socket = sockets.media, let context = environment.webRTC.transport {
             let port = try MediaPort(loop: loop, index: sockets.index, socket: socket, context: context)
-            whip = WHIPSessions(port: port)
+            whip = WHIPSessionMaker(port: port)
             whip?.host = publications
             media = port
             publications.subscribers = try environment.webRTC.embedded.map { try EmbeddedRouterWorker(port: port, context: $0) }

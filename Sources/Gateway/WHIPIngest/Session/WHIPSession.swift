@@ -12,7 +12,8 @@ import Wire
 final class WHIPSession: TransportSession {
     let entry: SessionEntry
     private unowned let transport: PeerTransport
-    private unowned let sessions: WHIPSessions
+    /// The port's, which has it as long as sessions.
+    private unowned let maker: WHIPSessionMaker
     private var context: WHIPContext { entry.context }
     let receiver: MediaReceiver
     /// While the publish is live.
@@ -22,8 +23,8 @@ final class WHIPSession: TransportSession {
     private var hasToldOfKeyframes = false
     private let wishes: SinkWishes
 
-    init(entry: SessionEntry, transport: PeerTransport, sessions: WHIPSessions) {
-        (self.entry, self.transport, self.sessions) = (entry, transport, sessions)
+    init(entry: SessionEntry, transport: PeerTransport, maker: WHIPSessionMaker) {
+        (self.entry, self.transport, self.maker) = (entry, transport, maker)
         receiver = MediaReceiver(
             offer: entry.offer, maximumBitrate: AcceptedOffer.maximumBitrate, metrics: entry.context.metrics)
         wishes = SinkWishes(entry: entry, receiver: receiver)
@@ -88,9 +89,9 @@ final class WHIPSession: TransportSession {
         }
         if let audio = entry.offer.audio { publication.setFormat(.opus(isStereo: audio.isStereo), of: .audio) }
         self.publication = publication
-        inspector = sessions.host?.makeInspector(for: grant, lease, entry.request)
+        inspector = maker.host?.makeInspector(for: grant, lease, entry.request)
         receiver.begin(publication, inspector: inspector, at: transport.loop.now)
-        sessions.host?.publishBegan(publication, inspector)
+        maker.host?.publishBegan(publication, inspector)
         entry.request.place.giveBack()
     }
 
@@ -196,8 +197,8 @@ private final class SinkWishes: MediaSource {
     func limitBitrate(_ bitsPerSecond: Int?) { receiver.limitBitrate(bitsPerSecond) }
 }
 
-/// The WHIP publishers of one worker. Confined to its loop; give it to the worker's `MediaPort` as maker for `.publish`.
-public final class WHIPSessions: TransportSessionMaker {
+/// Makes the sessions of one worker's WHIP publishers for its `MediaPort`, which keeps it. Confined to the loop.
+public final class WHIPSessionMaker: TransportSessionMaker {
     /// The contract, and the way to routers. Set it before the loop runs.
     public weak var host: (any PublishHost<ContractSession>)?
 
@@ -207,6 +208,6 @@ public final class WHIPSessions: TransportSessionMaker {
 
     public func makeSession(for entry: any TransportEntry, on transport: PeerTransport) -> any TransportSession {
         guard let entry = entry as? SessionEntry else { preconditionFailure("only WHIP makes entries that publish") }
-        return WHIPSession(entry: entry, transport: transport, sessions: self)
+        return WHIPSession(entry: entry, transport: transport, maker: self)
     }
 }
