@@ -10,7 +10,7 @@ struct PlacementRoutersTests {
     @Test func `each answer to a check tells what it has changed`() {
         var routers = PlacementRouters(hasHealth: ["a": true])
         let answers = [false, false, false, false, true, true, true, true]
-        let changes = answers.map { routers.checked($0, "a", at: .zero, isCheck: true) }
+        let changes = answers.map { routers.take(.check(isGood: $0), of: "a", at: .zero) }
         let death = [Change(isAvailable: false), Change(), Change(hasDied: true), Change()]
         let revival = [Change(), Change(), Change(hasReturned: true, isAvailable: true), Change()]
         #expect(changes == death + revival)
@@ -18,7 +18,7 @@ struct PlacementRoutersTests {
 
     @Test func `one that cannot be asked lives, one that is not in the configuration does not`() {
         var routers = PlacementRouters(hasHealth: ["a": true, "b": false])
-        let changes = ["b", "c"].map { routers.checked(false, $0, at: .zero, isCheck: false) }
+        let changes = ["b", "c"].map { routers.take(.unansweredAnnounce, of: $0, at: .zero) }
         #expect(changes == [Change(), Change()])
         let (asked, askedAgain) = (routers.beginChecks(), routers.beginChecks())
         #expect(asked == ["a"] && askedAgain.isEmpty)

@@ -286,7 +286,7 @@ extension PlacementMachine {
         guard failure == .noAnswer else { return waiting }
         let stageID = participants[slot.id.participant]?.stageID
         let hasLive = participants.values.contains { $0.stageID == stageID && $0.isLive(at: router) }
-        let actions = checked(false, router, now, isCheck: false)
+        let actions = take(.unansweredAnnounce, of: router, now)
         // Its death has moved the stage.
         guard routers.isAlive(router), !hasLive else { return actions }
         return actions + place(slot, avoiding: router)
@@ -321,11 +321,13 @@ extension PlacementMachine {
 // MARK: - Health and leases
 
 extension PlacementMachine {
-    /// - Parameter isCheck: the answer to `checkHealth`; false for an announce without one.
-    mutating func checked(
-        _ isGood: Bool, _ name: String, _ now: MonotonicTime, isCheck: Bool = true
-    ) -> [PlacementAction] {
-        let change = routers.checked(isGood, name, at: now, isCheck: isCheck)
+    /// The answer to `checkHealth`.
+    mutating func checked(_ isGood: Bool, _ name: String, _ now: MonotonicTime) -> [PlacementAction] {
+        take(.check(isGood: isGood), of: name, now)
+    }
+
+    private mutating func take(_ sign: RouterSign, of name: String, _ now: MonotonicTime) -> [PlacementAction] {
+        let change = routers.take(sign, of: name, at: now)
         var actions = change.hasReturned ? returned(name) : []
         if let isAvailable = change.isAvailable { actions.append(.availabilityChanged(isAvailable)) }
         return change.hasDied ? actions + died(name) : actions

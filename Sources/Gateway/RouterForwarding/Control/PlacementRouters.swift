@@ -12,7 +12,7 @@ struct PlacementRouters: Sendable {
         var left: [ParticipantKey: Announcement] = [:]
     }
 
-    /// What the answer to a check has changed.
+    /// What a sign of a router's health has changed.
     struct Change: Sendable, Equatable {
         var hasReturned = false
         var hasDied = false
@@ -53,13 +53,12 @@ extension PlacementRouters {
         return asked
     }
 
-    /// - Parameter isCheck: whether a check was answered; false for an announce without an answer.
-    mutating func checked(_ isGood: Bool, _ name: String, at now: MonotonicTime, isCheck: Bool) -> Change {
+    mutating func take(_ sign: RouterSign, of name: String, at now: MonotonicTime) -> Change {
         guard var router = routers[name], router.hasHealth else { return Change() }
-        if isCheck { router.isChecking = false }
+        if case .check = sign { router.isChecking = false }
         let wasDead = router.health.isDead
         var change = Change()
-        change.hasDied = router.health.checked(isGood: isGood, at: now)
+        change.hasDied = router.health.checked(isGood: sign.isGood, at: now)
         change.hasReturned = wasDead && !router.health.isDead
         routers[name] = router
         change.isAvailable = availabilityChange()

@@ -38,6 +38,14 @@ struct RouterHealth {
     }
 }
 
+/// What shows whether a router is well.
+enum RouterSign: Sendable, Equatable {
+    case check(isGood: Bool)
+    case unansweredAnnounce
+
+    var isGood: Bool { self == .check(isGood: true) }
+}
+
 /// Which routers are dead for this gateway alone: another one's heartbeat still sees them, so their stages stay where they are
 /// and new publishes for them are refused here.
 public struct RouterReach {

@@ -11,6 +11,8 @@ struct FeedbackBounds {
     static let retransmissionShare = 5
     /// What may be retransmitted before anything was earned: some packets of a quiet track.
     static let retransmissionAllowance = 12_000
+    /// What two seconds at 8.5 Mbit/s earn.
+    static let maximumRetransmissionCredit = 425_000
 
     /// A PAUSE that holds already is answered so often.
     static let pausedInterval = Duration.milliseconds(100)
@@ -38,9 +40,10 @@ struct FeedbackBounds {
     /// The router's limit in bits a second, forgotten after 5 s.
     func bitrateLimit(at now: MonotonicTime) -> Int? { limit.flatMap { now < $0.until ? $0.bitsPerSecond : nil } }
 
-    /// Media bytes that went out earn retransmissions; unused credit is bounded to what two seconds at 8.5 Mbit/s earn.
+    /// Media bytes that went out earn retransmissions.
     mutating func sent(byteCount: Int) {
-        retransmissionCredit = min(retransmissionCredit + byteCount / Self.retransmissionShare, 425_000)
+        retransmissionCredit = min(
+            retransmissionCredit + byteCount / Self.retransmissionShare, Self.maximumRetransmissionCredit)
     }
 
     /// Whether a PAUSE may be answered; what that costs counts as what is sent again.

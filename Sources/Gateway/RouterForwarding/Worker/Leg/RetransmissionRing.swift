@@ -32,11 +32,6 @@ final class RetransmissionRing {
         return unsafe queue[position - firstPosition].bytes
     }
 
-    func removeAll() {
-        firstPosition += queue.count
-        queue.removeAll()
-    }
-
     private func trim(at now: MonotonicTime) {
         while let first = queue.first, now - first.note > Self.maximumAge || queue.byteCount > Self.maximumByteCount {
             queue.removeFirst()
