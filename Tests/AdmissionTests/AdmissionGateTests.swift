@@ -30,24 +30,24 @@ struct AdmissionGateTests {
 
     @Test(arguments: [(AdmissionGate.Closure.draining, RefusalCode.draining), (.overloaded, .overloaded), (.noRouter, .noRouter)])
     func `refuses while closed`(_ closure: AdmissionGate.Closure, _ code: RefusalCode) {
-        gate.set(closure, true)
+        gate.setClosed(true, because: closure)
         #expect(answer() == code)
-        gate.set(closure, false)
+        gate.setClosed(false, because: closure)
         #expect(answer() == nil)
     }
 
     @Test func `a drain weighs more than overload and outlives it`() {
-        gate.set(.overloaded, true)
-        gate.set(.draining, true)
+        gate.setClosed(true, because: .overloaded)
+        gate.setClosed(true, because: .draining)
         #expect(answer() == .draining)
-        gate.set(.overloaded, false)
+        gate.setClosed(false, because: .overloaded)
         #expect(answer() == .draining)
-        gate.set(.draining, false)
+        gate.setClosed(false, because: .draining)
         #expect(answer() == nil)
     }
 
     @Test func `refuses beyond the limit until a publish ends`() {
-        gate.limitPublishes(to: 1)
+        gate.maximumPublishes = 1
         #expect(answer() == nil)
         gate.publishBegan()
         #expect(answer() == .overloaded)
@@ -117,7 +117,7 @@ struct AdmissionGateTests {
     }
 
     @Test func `refuses plain RTMP where TLS is required`() {
-        gate.requireTLS(true)
+        gate.requiresTLS = true
         nonisolated(unsafe) var codes: [RefusalCode?] = []
         for ingestProtocol in [IngestProtocol.rtmp, .rtmps, .whip] {
             var attempt = request

@@ -59,7 +59,7 @@ struct ClientConfigurationEndpointTests {
 
     @Test
     func `a gateway that drains says so before OBS connects`() throws {
-        place.gate.set(.draining, true)
+        place.gate.setClosed(true, because: .draining)
         #expect(words(try place.ask("key-plain")).hasPrefix("SD-1070: "))
     }
 

@@ -44,7 +44,7 @@ struct StageSetupTests {
     @Test
     func `plain RTMP is offered to keys that take it alone, and to none where the gateway demands TLS`() {
         #expect(override("secure")?["ingest_endpoints"]?.array?.count == 1)
-        place.gate.requireTLS(true)
+        place.gate.requiresTLS = true
         #expect(override("plain")?["ingest_endpoints"]?.array?.map { $0["protocol"] } == ["RTMPS"])
     }
 

@@ -61,7 +61,7 @@ struct LoadGuardTests {
     func `another reason keeps the door shut when the load has gone`() throws {
         let bench = try Bench()
         bench.look(NodeLoad(cpu: 2), times: 3)
-        bench.gate.set(.noRouter, true)
+        bench.gate.setClosed(true, because: .noRouter)
         bench.look(NodeLoad(), times: 5)
         #expect(bench.gate.closure == .noRouter)
     }
@@ -94,7 +94,7 @@ struct LoadGuardTests {
         #expect(bench.guarded.report.pressure(at: bench.gate) == 0.4)
         bench.look(NodeLoad(cpu: 0.9), times: 1)
         #expect(bench.guarded.report.pressure(at: bench.gate) == 0.99, "it still takes publishes")
-        bench.gate.set(.draining, true)
+        bench.gate.setClosed(true, because: .draining)
         #expect(bench.guarded.report.pressure(at: bench.gate) == 1)
     }
 }

@@ -58,7 +58,7 @@ struct OverviewReportTests {
     @Test
     func `sessions of older processes are told as such, and counted for their stage`() throws {
         let bench = try Bench(older: [["sessionId": "a", "stageArn": .string(Bench.busy)]])
-        bench.gate.setForeignPublishes(1)
+        bench.gate.foreignPublishes = 1
         let json = bench.report.json
         #expect(json["liveSessions"] == 1)
         #expect(json["endpoints"] == ["rtmp": "rtmp://h/app/"])
@@ -76,7 +76,7 @@ struct OverviewReportTests {
         settings.cpu = 70
         let bench = try Bench(load: .init(last: NodeLoad(cpu: 0.75), reason: .cpu, settings: settings))
         #expect(bench.report.json["node"]?["closure"] == nil)
-        bench.gate.set(.overloaded, true)
+        bench.gate.setClosed(true, because: .overloaded)
         let json = bench.report.json
         #expect(json["node"]?["closure"] == "overloaded")
         #expect(json["node"]?["overloadedBy"] == "cpu")

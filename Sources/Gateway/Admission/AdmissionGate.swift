@@ -14,8 +14,8 @@ public final class AdmissionGate: Authorizer {
     private let live = Atomic<Int>(0)
     private let starting = Atomic<Int>(0)
     private let foreign = Atomic<Int>(0)
-    private let maximumPublishes = Atomic<Int>(.max)
-    private let requiresTLS = Atomic<Bool>(false)
+    private let maximum = Atomic<Int>(.max)
+    private let takesTLSAlone = Atomic<Bool>(false)
 
     /// - Parameter isOutOfReach: whether this node alone cannot send to the stage's router (docs/design.md 6.4); asked on
     ///   any thread.
@@ -32,7 +32,7 @@ public final class AdmissionGate: Authorizer {
     }
 
     /// Closes for one reason, or opens as far as that reason goes.
-    public func set(_ closure: Closure, _ isClosed: Bool) {
+    public func setClosed(_ isClosed: Bool, because closure: Closure) {
         if isClosed {
             closures.bitwiseOr(closure.rawValue, ordering: .relaxed)
         } else {
@@ -62,7 +62,7 @@ public final class AdmissionGate: Authorizer {
 
     /// - Parameter starting: loaded before those that are live are: who goes from here to there is counted twice, not never.
     private func hasRoom(beside starting: Int) -> Bool {
-        starting + livePublishes + foreignPublishes < maximumPublishes.load(ordering: .relaxed)
+        starting + livePublishes + foreignPublishes < maximumPublishes
     }
 
     /// The node is about to drain: not ready for new traffic, though it still takes what comes.
@@ -71,16 +71,23 @@ public final class AdmissionGate: Authorizer {
         set { leaving.store(newValue, ordering: .relaxed) }
     }
 
-    /// The greatest number of live publishes on this node.
-    public func limitPublishes(to count: Int) { maximumPublishes.store(count, ordering: .relaxed) }
+    /// Plain RTMP is refused whatever a stream key's ingest configuration allows.
+    public var requiresTLS: Bool {
+        get { takesTLSAlone.load(ordering: .relaxed) }
+        set { takesTLSAlone.store(newValue, ordering: .relaxed) }
+    }
 
-    /// Refuses plain RTMP whatever a stream key's ingest configuration allows.
-    public func requireTLS(_ isRequired: Bool) { requiresTLS.store(isRequired, ordering: .relaxed) }
-    public var takesPlainRTMP: Bool { !requiresTLS.load(ordering: .relaxed) }
+    /// The greatest number of live publishes on this node.
+    public var maximumPublishes: Int {
+        get { maximum.load(ordering: .relaxed) }
+        set { maximum.store(newValue, ordering: .relaxed) }
+    }
 
     /// Live publishes of the process before this one, which count toward the node's limit.
-    public var foreignPublishes: Int { foreign.load(ordering: .relaxed) }
-    public func setForeignPublishes(_ count: Int) { foreign.store(count, ordering: .relaxed) }
+    public var foreignPublishes: Int {
+        get { foreign.load(ordering: .relaxed) }
+        set { foreign.store(newValue, ordering: .relaxed) }
+    }
 
     /// Those that have a grant, and are neither live nor over.
     public var startingPublishes: Int { starting.load(ordering: .acquiring) }
@@ -100,7 +107,7 @@ public final class AdmissionGate: Authorizer {
 
     public func authorize(_ request: PublishRequest, reply: @escaping @Sendable (Result<PublishGrant, Refusal>) -> Void) {
         if let closure { return reply(.failure(Refusal(closure.code))) }
-        if request.ingestProtocol == .rtmp, !takesPlainRTMP {
+        if request.ingestProtocol == .rtmp, requiresTLS {
             return reply(.failure(Refusal(.insecureProtocol, sentence: "This gateway takes RTMPS only: use the rtmps:// URL.")))
         }
         guard !isFull else { return reply(.failure(Refusal(.overloaded))) }

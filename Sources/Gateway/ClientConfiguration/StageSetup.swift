@@ -67,7 +67,7 @@ public struct StageSetup: Sendable {
     private func endpoints(for configuration: IngestConfiguration) -> [OBSConfiguration.Endpoint] {
         var list: [OBSConfiguration.Endpoint] = []
         if !endpoints.rtmps.isEmpty { list.append(.init(transport: .rtmps, url: endpoints.rtmps)) }
-        if !endpoints.rtmp.isEmpty, configuration.insecureIngest, gate.takesPlainRTMP {
+        if !endpoints.rtmp.isEmpty, configuration.insecureIngest, !gate.requiresTLS {
             list.append(.init(transport: .rtmp, url: endpoints.rtmp))
         }
         return list

@@ -49,7 +49,7 @@ final class LoadGuard {
 
     func apply(_ settings: OverloadSettings) {
         watch.limits = settings
-        gate.limitPublishes(to: settings.maximumPublishers > 0 ? settings.maximumPublishers : .max)
+        gate.maximumPublishes = settings.maximumPublishers > 0 ? settings.maximumPublishers : .max
     }
 
     /// Measures, and has new publishes refused or taken again.
@@ -59,7 +59,7 @@ final class LoadGuard {
         last = load
         watch.look(at: load)
         guard watch.isOverloaded != wasOverloaded else { return }
-        gate.set(.overloaded, watch.isOverloaded)
+        gate.setClosed(watch.isOverloaded, because: .overloaded)
         guard let reason = watch.reason else { return Log.event(.info, "overload_ended") }
         Log.event(
             .warning, "overloaded",

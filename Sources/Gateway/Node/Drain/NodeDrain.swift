@@ -65,7 +65,7 @@ final class NodeDrain {
     private func perform(_ action: DrainMachine.Action) {
         switch action {
         case .leave(let isLeaving): gate.isLeaving = isLeaving
-        case .refusePublishes(let isRefusing): gate.set(.draining, isRefusing)
+        case .refusePublishes(let isRefusing): gate.setClosed(isRefusing, because: .draining)
         case .requestReconnect: workers.tell(.requestReconnect)
         case .close(let count):
             budget.allow(count)

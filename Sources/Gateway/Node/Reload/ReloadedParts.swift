@@ -22,7 +22,7 @@ struct ReloadedParts {
         Log.setLevel(LogLevel(name: configuration.logging.level.rawValue) ?? .info)
         shared.contract.context.apply(configuration.contract)
         load.apply(configuration.overload)
-        shared.admission.gate.requireTLS(configuration.rtmp.requiresTLS)
+        shared.admission.gate.requiresTLS = configuration.rtmp.requiresTLS
         shared.admission.tokens.apply(configuration.tokens)
         drain.apply(configuration.drain)
         storage.apply(configuration)

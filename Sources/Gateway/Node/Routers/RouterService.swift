@@ -43,7 +43,7 @@ final class RouterService {
         // A receiver that cannot be asked always counts as alive: it takes what comes.
         guard configuration.routers.values.allSatisfy(\.isAsked) else { return }
         control.onAvailabilityChanged = { [gate = environment.gate] isAvailable in
-            gate.set(.noRouter, !isAvailable)
+            gate.setClosed(!isAvailable, because: .noRouter)
             Log.event(isAvailable ? .info : .error, "routers_available", ["available": .bool(isAvailable)])
         }
         if case .member(let cluster) = environment.membership { watchReach(loop, cluster, environment.outOfReach) }

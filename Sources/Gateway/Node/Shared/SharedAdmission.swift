@@ -34,7 +34,7 @@ struct SharedAdmission: Sendable {
         let outOfReach = StagesOutOfReach(store: gatewayStore, replicas: configuration.forwarding.replicas)
         self.outOfReach = outOfReach
         gate = AdmissionGate(before: judge) { outOfReach.contains($0) }
-        gate.requireTLS(configuration.rtmp.requiresTLS)
+        gate.requiresTLS = configuration.rtmp.requiresTLS
         self.authorizer = MeteredAuthorizer(gate, metrics: metrics)
     }
 }

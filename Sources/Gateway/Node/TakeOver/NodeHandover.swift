@@ -201,7 +201,7 @@ final class NodeHandover {
     /// Connections and datagrams.
     private func handTraffic(_ action: HandoverMachine.Action) {
         switch action {
-        case .admit(let admits): environment.services.gate.set(.draining, !admits)
+        case .admit(let admits): environment.services.gate.setClosed(!admits, because: .draining)
         case .suspendAccepting(let step):
             environment.workers.tell(
                 .suspendAccepting { [sender = mailbox?.sender] in _ = sender?.send(.workerDone(step: step)) })

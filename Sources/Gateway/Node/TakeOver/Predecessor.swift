@@ -88,7 +88,7 @@ final class Predecessor {
             publishes[lease]?.holder ?? RemoteHolder(progress: EventLoop.monotonicNow()) { _ = sender?.send((lease, $0)) }
         publishes[lease] = (holder, handed.grant)
         embedded.leases.adopt(handed, holder: holder)
-        services.gate.setForeignPublishes(publishes.count)
+        services.gate.foreignPublishes = publishes.count
     }
 
     private func released(_ lease: PublishLease) {
@@ -99,7 +99,7 @@ final class Predecessor {
     private func forget(_ lease: PublishLease) {
         let publish = publishes.removeValue(forKey: lease)
         publish?.holder.ended()
-        services.gate.setForeignPublishes(publishes.count)
+        services.gate.foreignPublishes = publishes.count
         guard let grant = publish?.grant, grant.ingestConfigurationARN == nil,
             !embedded.leases.isHeldHere(StageParticipant(grant.participantID, of: grant.stageARN))
         else { return }
