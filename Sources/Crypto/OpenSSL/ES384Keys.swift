@@ -84,6 +84,7 @@ public final class ES384PublicKey: Sendable {
 /// An EC P-384 key pair: makes ES384 signatures (RFC 7518 §3.4). Immutable, so any thread may use it.
 @safe
 public final class ES384PrivateKey: Sendable {
+    // As of the public key.
     private nonisolated(unsafe) let key: OpaquePointer
     /// What verifies this key's signatures.
     public let publicKey: ES384PublicKey

@@ -104,6 +104,7 @@ private final class SessionWatch: MediaSink {
     private let record: SessionRecord
     private let board: SessionBoard
     private let wallNow: @Sendable () -> WallTime
+    /// Holds its observers until it ends.
     private unowned let publication: Publication
     private var isAwaited: Set<String> = ["firstVideo", "firstKeyframe", "firstAudio"]
 

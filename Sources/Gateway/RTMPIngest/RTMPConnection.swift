@@ -29,6 +29,7 @@ final class RTMPConnection {
     private static let maximumPendingWriteByteCount = 64 << 10
 
     let id: UInt64
+    /// Has its connections until they are forgotten.
     unowned let ingest: RTMPIngest
     let transport: any ConnectionTransport
     /// What logs, the API and the console tell of it.

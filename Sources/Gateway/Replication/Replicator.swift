@@ -79,9 +79,11 @@ public struct ReplicationTiming: Sendable {
 
 /// One live publish as its worker's replicator sees it, which knows the records of its participant.
 final class ReplicatedPublish: PublicationObserver {
+    /// Holds its observers until it ends.
     private unowned let publication: Publication
     private let source: StageParticipant
     private let lease: PublishLease
+    /// Has this publish until it ends.
     private unowned let replicator: Replicator
     private var isStarted = false
     private(set) var isOver = false

@@ -11,6 +11,7 @@ final class Arrival {
     let stream: TCPStream
     /// It counts among those that wait under this address; nil for a balancer that has not said for whom it speaks.
     var admittedAddress: IPAddress?
+    /// Has its arrivals until it knows whose they are.
     private unowned let port: SharedPort
     private var introduction: Introduction
     private var deadline: TimerWatch?

@@ -14,6 +14,7 @@ public import Synchronization
 public final class SingleProducerRing<Element: Sendable>: Sendable {
     /// Elements that fit; a power of two.
     public let capacity: Int
+    /// Each slot belongs to one end at a time, as the positions say.
     @usableFromInline nonisolated(unsafe) let slots: UnsafeMutablePointer<Element>
     /// Written by the producer: one beyond the last element.
     @usableFromInline let pushed = Atomic<Int>(0)

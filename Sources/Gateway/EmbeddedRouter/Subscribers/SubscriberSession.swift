@@ -13,7 +13,9 @@ import Wire
 /// Not Sendable on purpose: other threads reach it through its `SubscriberEntry`.
 final class SubscriberSession: TransportSession {
     let entry: SubscriberEntry
+    /// Keeps its session until both end.
     private unowned let transport: PeerTransport
+    /// The port's, which has it as long as sessions.
     private unowned let worker: EmbeddedRouterWorker
     private var video: SubscriberTrack?
     private var audio: SubscriberTrack?

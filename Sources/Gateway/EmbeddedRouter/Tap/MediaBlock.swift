@@ -43,6 +43,7 @@ final class MediaBlock: Sendable {
         }
     }
 
+    /// Filled by one call: each access of a shared object's variable is checked for exclusiveness.
     nonisolated(unsafe) private var content = Content()
     private let readers = Atomic<Int>(0)
 

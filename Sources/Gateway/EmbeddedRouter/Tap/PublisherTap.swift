@@ -9,6 +9,7 @@ import Wire
 /// Without subscribers it costs a comparison per run. Confined to the publication's worker.
 final class PublisherTap: MediaSink {
     let live: LiveTap
+    /// Holds its observers until it ends.
     private unowned let publication: Publication
     private var writers: [MediaFeedWriter] = []
     private var pool = MediaBlockPool()

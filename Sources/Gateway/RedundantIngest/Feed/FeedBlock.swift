@@ -59,6 +59,7 @@ final class FeedBlock: Sendable {
         }
     }
 
+    /// Written and read by whoever has the block, as `content` is.
     nonisolated(unsafe) private let memory: UnsafeMutableRawBufferPointer
     /// Filled by one call: each access of a shared object's variable is checked for exclusiveness.
     nonisolated(unsafe) private var content = Content()

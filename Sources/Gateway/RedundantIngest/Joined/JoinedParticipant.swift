@@ -20,6 +20,7 @@ final class JoinedParticipant {
     }
 
     let key: ParticipantKey
+    /// Has its participants until they are over.
     private unowned let worker: RedundancyWorker
     private let grant: PublishGrant
     private let claim: JoinedClaim

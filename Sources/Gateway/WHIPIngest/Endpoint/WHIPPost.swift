@@ -11,6 +11,7 @@ import Wire
 /// One POST from its token to its answer: carries out what `PublishMachine` says until the session waits for its media
 /// (docs/design.md 7.3). Confined to the endpoint's loop; lives by the answers that it waits for.
 final class WHIPPost {
+    /// Has the answers under way, which keep this POST.
     private unowned let endpoint: WHIPEndpoint
     private let offer: OfferRequest
     private var request: PublishRequest

@@ -11,6 +11,7 @@ import Wire
 /// Not Sendable on purpose: other threads reach it through its `SessionEntry` and the worker's mailbox.
 final class WHIPSession: TransportSession {
     let entry: SessionEntry
+    /// Keeps its session until both end.
     private unowned let transport: PeerTransport
     /// The port's, which has it as long as sessions.
     private unowned let maker: WHIPSessionMaker

@@ -9,6 +9,7 @@ import Wire
 ///
 /// Datagrams come in, flights leave where its transport sends; the transport is told what comes of it, the keys or an end.
 final class PeerHandshake {
+    /// Owns its handshake.
     private unowned let transport: PeerTransport
     private let state: TransportState
     private var dtls: DTLSConnection?

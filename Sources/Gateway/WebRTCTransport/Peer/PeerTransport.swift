@@ -13,6 +13,7 @@ import Wire
     public let entry: any TransportEntry
     /// The entry's, here because every packet needs it.
     private let state: TransportState
+    /// Has its sessions until they end.
     public unowned let port: MediaPort
     /// What is done with the media; the transport keeps it alive.
     public internal(set) var session: (any TransportSession)?
