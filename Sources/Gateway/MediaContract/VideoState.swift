@@ -10,7 +10,7 @@ struct VideoState {
     /// The sets of the last slice, once judged.
     private(set) var active: SequenceParameterSet?
     private var activePicture: PictureParameterSet?
-    private var parameterSets = ParameterSets()
+    private var parameterSets = ParameterSetTable()
     private var judgedGeneration = -1
     private var judgedPictureSet: UInt8 = 0
     private var order = PictureOrder()

@@ -257,7 +257,7 @@ extension Node {
         _ storage: StorageService, _ recorder: RecordingService
     ) throws -> AdminSite {
         let (gatewayStore, instruments) = (store.membership.store, shared.instruments)
-        let readiness = Readiness(shared.admission.gate, store.membership, configuration.cluster)
+        let readiness = ReadinessChecks(shared.admission.gate, store.membership, configuration.cluster)
         let revocations = Revocations(shared, store.membership)
         let api = try ControlPlane(
             loop: loop, settings: ControlPlaneSettings(configuration, store: store), store: gatewayStore,
@@ -270,7 +270,7 @@ extension Node {
                 server: HTTPServerConfiguration(configuration.admin, trustedProxies: configuration.trustedProxies),
                 counters: HTTPServerCounters(instruments.metrics, listener: "admin"),
                 health: HealthEndpoints(
-                    loops: instruments.loops, readiness: { readiness.checks },
+                    loops: instruments.loops, readiness: { readiness.all },
                     metrics: { instruments.metrics.exposition() }),
                 api: api, events: events,
                 operators: OperatorAPI(

@@ -162,7 +162,7 @@ extension HTTPServerConfiguration {
 }
 
 /// What `/readyz` asks.
-struct Readiness: Sendable {
+struct ReadinessChecks: Sendable {
     let gate: AdmissionGate
     /// Nil where the node needs no servers to let publishes in.
     let cluster: ClusterContext?
@@ -172,7 +172,7 @@ struct Readiness: Sendable {
         cluster = if case .member(let cluster) = membership, settings.degraded == .refuse { cluster } else { nil }
     }
 
-    var checks: [HealthEndpoints.Check] {
+    var all: [HealthEndpoints.Check] {
         [
             HealthEndpoints.Check("draining", failing: gate.isLeaving ? "the node goes away" : nil),
             HealthEndpoints.Check("cluster", failing: cluster?.fault.withLock { $0.words }),

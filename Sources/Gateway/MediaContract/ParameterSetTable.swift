@@ -1,7 +1,7 @@
 import H264
 
 /// The parameter sets that a stream has sent, by id: 32 and 256 at most, as the specification numbers them.
-struct ParameterSets {
+struct ParameterSetTable {
     private var sequenceSets: [SequenceParameterSet?] = []
     private var pictureSets: [PictureParameterSet?] = []
     /// Rises when a set changes; sets sent again as they were do not count.
