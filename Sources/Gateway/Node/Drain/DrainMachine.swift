@@ -1,4 +1,3 @@
-import Admission
 import Settings
 import Wire
 

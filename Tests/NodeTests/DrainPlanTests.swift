@@ -1,7 +1,8 @@
-import Admission
 import Settings
 import Testing
 import Wire
+
+@testable import Node
 
 @Suite("Drain plan")
 struct DrainPlanTests {

@@ -1,12 +1,12 @@
-public import Settings
+import Settings
 import Synchronization
-public import Wire
+import Wire
 
 /// How a node goes away without hurting anybody: not ready, then closed to new publishes, then live ones are ended a few at a time.
 ///
 /// Pure: whoever runs it asks at every turn how it goes on, and carries out the answer. With nothing live it is over at once.
-public struct DrainPlan: Sendable {
-    public enum Phase: Sendable, Equatable {
+struct DrainPlan: Sendable {
+    enum Phase: Sendable, Equatable {
         /// Not ready, still taking publishes.
         case grace
         /// New publishes are refused, live ones go on.
@@ -16,7 +16,7 @@ public struct DrainPlan: Sendable {
         case finished
     }
 
-    public enum Action: Sendable, Equatable {
+    enum Action: Sendable, Equatable {
         /// Refuse new publishes, and ask encoders that understand it to connect elsewhere.
         case refusePublishes
         case close(count: Int)
@@ -24,9 +24,9 @@ public struct DrainPlan: Sendable {
     }
 
     /// Streams that were told to end and do not are left behind after so long.
-    public static let maximumLinger: Duration = .seconds(5)
+    static let maximumLinger: Duration = .seconds(5)
 
-    public private(set) var phase = Phase.grace
+    private(set) var phase = Phase.grace
     private let settings: DrainSettings
     private let startedAt: MonotonicTime
     private var closingSince: MonotonicTime
@@ -35,12 +35,12 @@ public struct DrainPlan: Sendable {
     /// When the last stream was told to end.
     private var lastClose: MonotonicTime
 
-    public init(_ settings: DrainSettings, at now: MonotonicTime) {
+    init(_ settings: DrainSettings, at now: MonotonicTime) {
         (self.settings, startedAt, closingSince, lastClose) = (settings, now, now, now)
     }
 
     /// What is to be done now, in this order. Ask several times a second.
-    public mutating func turn(liveCount: Int, at now: MonotonicTime) -> [Action] {
+    mutating func turn(liveCount: Int, at now: MonotonicTime) -> [Action] {
         guard phase != .finished else { return [] }
         var actions: [Action] = []
         if phase == .grace, liveCount == 0 || now - startedAt >= settings.grace {
@@ -73,17 +73,15 @@ public struct DrainPlan: Sendable {
 }
 
 /// How many streams may be ended now, shared by the workers that end them: each takes all, and gives back what it has not used.
-public final class CloseBudget: Sendable {
+final class CloseBudget: Sendable {
     private let count = Atomic<Int>(0)
 
-    public init() {}
-
     /// Allows exactly so many; what nobody took of an earlier turn lapses.
-    public func allow(_ count: Int) { self.count.store(count, ordering: .relaxed) }
+    func allow(_ count: Int) { self.count.store(count, ordering: .relaxed) }
 
     /// Ends up to as many streams as are allowed.
     /// - Parameter end: gets the greatest number, answers how many it ended.
-    public func spend(_ end: (Int) -> Int) {
+    func spend(_ end: (Int) -> Int) {
         let allowed = count.exchange(0, ordering: .relaxed)
         guard allowed > 0 else { return }
         count.add(allowed - end(allowed), ordering: .relaxed)

@@ -1,28 +1,24 @@
-public import Settings
+import Settings
 import Wire
 
 /// What the process uses at one moment, in the measures that bound admission.
-public struct NodeLoad: Sendable, Equatable {
+struct NodeLoad: Sendable, Equatable {
     /// Of the granted CPUs, since the last look: 1 is all of them.
-    public var cpu: Double
+    var cpu = 0.0
     /// The greatest lateness of any event loop since the last look.
-    public var loopLag: Duration
+    var loopLag = Duration.zero
     /// Of the descriptors that may be open.
-    public var descriptors: Double
+    var descriptors = 0.0
     /// Resident bytes.
-    public var memory: Int
-
-    public init(cpu: Double = 0, loopLag: Duration = .zero, descriptors: Double = 0, memory: Int = 0) {
-        (self.cpu, self.loopLag, self.descriptors, self.memory) = (cpu, loopLag, descriptors, memory)
-    }
+    var memory = 0
 }
 
 /// Decides by measured load when new publishes are refused, before live ones suffer.
 ///
 /// Pure. It closes when a limit is passed at several looks in a row (one look alone may be a handshake storm or a pause of the
 /// machine, which delays loops of idle processes too) and opens again when everything has stayed a tenth below the limits for a while, so that it does not flap.
-public struct LoadWatch: Sendable {
-    public enum Measure: String, Sendable, CaseIterable {
+struct LoadWatch: Sendable {
+    enum Measure: String, Sendable, CaseIterable {
         case cpu, loopLag, descriptors, memory
     }
 
@@ -33,18 +29,18 @@ public struct LoadWatch: Sendable {
     /// What of a limit counts as well below it.
     static let easedShare = 0.9
 
-    public var limits: OverloadSettings
+    var limits: OverloadSettings
     /// What is over its limit; nil while new publishes are taken.
-    public private(set) var reason: Measure?
+    private(set) var reason: Measure?
     private var looksOver = 0
     private var looksEased = 0
 
-    public init(_ limits: OverloadSettings) { self.limits = limits }
+    init(_ limits: OverloadSettings) { self.limits = limits }
 
-    public var isOverloaded: Bool { reason != nil }
+    var isOverloaded: Bool { reason != nil }
 
     /// Takes one look; looks come once a second.
-    public mutating func look(at load: NodeLoad) {
+    mutating func look(at load: NodeLoad) {
         if let over = measure(of: load, beyond: 1) {
             (looksOver, looksEased) = (looksOver + 1, 0)
             if looksOver >= (over == .loopLag ? Self.looksToCloseByLag : Self.looksToClose) { reason = over }
