@@ -1,5 +1,4 @@
 public import Refusals
-import DTLS
 import EventLoop
 import OpenSSL
 public import SDP
@@ -112,78 +111,4 @@ public final class TransportContext: Sendable {
     func sendToAll(_ message: TransportMessage) { for worker in inboxes.indices { send(message, to: worker) } }
 
     func ring(from: Int, to: Int) -> DatagramRing { inboxes[to].ring(from: from) }
-}
-
-/// The DTLS certificate, renewed daily for new sessions (docs/design.md 7.8); a session keeps the one its answer named.
-final class CertificateRotation: Sendable {
-    private struct Content {
-        var certificate: DTLSCertificate
-        var madeAt: MonotonicTime
-    }
-
-    private let content: Lock<Content>
-
-    init() throws(DTLSError) {
-        content = Lock(Content(certificate: try DTLSCertificate.make(), madeAt: EventLoop.monotonicNow()))
-    }
-
-    func current(at now: MonotonicTime) -> DTLSCertificate {
-        content.withLock { content in
-            if now - content.madeAt >= Self.period, let fresh = try? DTLSCertificate.make() {
-                content = Content(certificate: fresh, madeAt: now)
-            }
-            return content.certificate
-        }
-    }
-
-    private static let period: Duration = .seconds(86_400)
-}
-
-/// The DTLS settings of the certificates in use, for one worker: today's, yesterday's, and one in between a restart of the clock.
-final class DTLSContexts {
-    private var contexts: [(certificate: DTLSCertificate, context: DTLSContext)] = []
-
-    func context(for certificate: DTLSCertificate) throws(DTLSError) -> DTLSContext {
-        if let known = contexts.first(where: { $0.certificate == certificate }) { return known.context }
-        let context = try DTLSContext(certificate)
-        contexts.append((certificate, context))
-        if contexts.count > Self.maximumCount { contexts.removeFirst() }
-        return context
-    }
-
-    private static let maximumCount = 3
-}
-
-/// The way into one worker: its mailbox, and a ring from each other worker, made at first use.
-final class WorkerInbox: Sendable {
-    let sender = Lock<MailboxSender<TransportMessage>?>(nil)
-    private let rings: [Lock<DatagramRing?>]
-
-    init(workerCount: Int) { rings = (0..<workerCount).map { _ in Lock(nil) } }
-
-    func ring(from: Int) -> DatagramRing {
-        rings[from].withLock { ring in
-            if let ring { return ring }
-            let made = DatagramRing()
-            ring = made
-            return made
-        }
-    }
-}
-
-/// What one thread tells the worker that owns a session.
-enum TransportMessage: Sendable {
-    /// Datagrams wait in the ring from that worker.
-    case datagrams(from: Int)
-    /// A check for a session of yours was answered by another worker: that tuple is validated.
-    case validated(any TransportEntry, MediaPath)
-    /// A packet of a session of mine came genuine over a tuple of yours without a check.
-    case rebound(any TransportEntry, MediaPath)
-    case end(any TransportEntry, SessionEnd)
-    /// To be run with the session, or with nil when it has ended; never for media.
-    case perform(any TransportEntry, @Sendable ((any TransportSession)?) -> Void)
-    /// An ICE-TCP connection whose session is yours, with the frames read and not yet handled.
-    case connection(any TransportEntry, DetachedConnection)
-    /// A session of that path ended by silence: what its peer is answered with when it comes back.
-    case farewell([[UInt8]], MediaPath)
 }
