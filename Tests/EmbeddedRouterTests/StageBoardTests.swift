@@ -50,8 +50,8 @@ struct StageBoardTests {
             let second = Self.publication("second")
             board.attach(second)
             board.attach(other)
-            second.observers.forEach { $0.muteChanged(.audio, isMuted: true) }
-            second.observers.forEach { $0.muteChanged(.audio, isMuted: false) }
+            second.muteChanged(.audio, isMuted: true)
+            second.muteChanged(.audio, isMuted: false)
             other.end(.closed)
             first.end(.connectionLost)
         }
@@ -65,7 +65,7 @@ struct StageBoardTests {
         board.attach(former)
         let told = try told {
             board.attach(successor)
-            former.observers.forEach { $0.muteChanged(.video, isMuted: true) }
+            former.muteChanged(.video, isMuted: true)
             former.end(.takenOver)
         }
         #expect(told == ["p", "p"])

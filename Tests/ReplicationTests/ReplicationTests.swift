@@ -38,7 +38,7 @@ struct ReplicationTests {
             let run = MediaRun(track: .audio, isKeyframe: false, arrival: EventLoop.monotonicNow())
             [packet].withUnsafeBufferPointer { publish.publication.forward($0, of: run) }
         }
-        for observer in publish.publication.observers { observer.muteChanged(.audio, isMuted: true) }
+        publish.publication.muteChanged(.audio, isMuted: true)
         #expect(sink.packets == 1 && sink.muted == [.audio])
         let record = try #require(gateway.record(Self.key))
         let (source, replica) = (

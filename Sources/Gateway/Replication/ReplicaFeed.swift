@@ -33,11 +33,8 @@ final class ReplicaFeed: SourceAudioSink {
 
     func formatChanged(_ track: TrackID, to format: TrackFormat) { replica.setFormat(format, of: track) }
     func layersChanged() { replica.layersChanged() }
-    func restarted() { for observer in replica.observers { observer.restarted() } }
-
-    func muteChanged(_ track: TrackID, isMuted: Bool) {
-        for observer in replica.observers { observer.muteChanged(track, isMuted: isMuted) }
-    }
+    func restarted() { replica.restarted() }
+    func muteChanged(_ track: TrackID, isMuted: Bool) { replica.muteChanged(track, isMuted: isMuted) }
 
     func sourceAudioChanged(to format: SourceAudioFormat?) { replica.setSourceAudioFormat(format) }
 

@@ -21,15 +21,13 @@ public final class Publication {
         if let original { return original.layerNames }
         return ladder.isLayered ? layers.reduce(into: [:]) { $0[$1.track.layer] = $1.name.rawValue } : [:]
     }
-    /// Who is told what becomes of it, its sinks among them.
-    public var observers: [any PublicationObserver] { attached }
     public weak var source: (any MediaSource)?
     /// Whose media this is, where the participant publishes on another stage.
     private let original: Publication?
     private var ladder = LayerLadder()
     private var limits: [ObjectIdentifier: Int] = [:]
-    /// Replaced, never changed in place: so reading it for every frame needs no check of exclusive access.
-    private var attached: [any PublicationObserver] = []
+    /// Its sinks among them. Replaced, never changed in place: so reading it for every frame needs no check of exclusive access.
+    private var observers: [any PublicationObserver] = []
     /// Those of them that take packets. Replaced as well.
     private var receivers: [any MediaSink] = []
     /// Those that keep audio as it came. Replaced as well.
@@ -53,7 +51,7 @@ public final class Publication {
 
     /// Adds an observer and tells it the formats and layers known so far.
     public func add(observer: any PublicationObserver) {
-        attached = attached + [observer]
+        observers = observers + [observer]
         for (track, format) in formats { observer.formatChanged(track, to: format) }
         if !layers.isEmpty { observer.layersChanged() }
     }
@@ -68,7 +66,7 @@ public final class Publication {
     }
 
     public func remove(_ sink: any MediaSink) {
-        attached = attached.filter { $0 !== sink }
+        observers = observers.filter { $0 !== sink }
         stopForwarding(to: sink)
         limitBitrate(nil, for: sink)
     }
@@ -89,7 +87,7 @@ public final class Publication {
     public func setFormat(_ format: TrackFormat, of track: TrackID) {
         guard formats[track] != format else { return }
         formats[track] = format
-        for observer in attached { observer.formatChanged(track, to: format) }
+        for observer in observers { observer.formatChanged(track, to: format) }
     }
 
     /// The parameter sets of a layer tell its size, at first or anew.
@@ -112,12 +110,21 @@ public final class Publication {
 
     /// Also called by whoever hands on the media of an original.
     public func layersChanged() {
-        for observer in attached { observer.layersChanged() }
+        for observer in observers { observer.layersChanged() }
+    }
+
+    public func muteChanged(_ track: TrackID, isMuted: Bool) {
+        for observer in observers { observer.muteChanged(track, isMuted: isMuted) }
+    }
+
+    /// Sequence numbers and timestamps of all tracks start anew after this.
+    public func restarted() {
+        for observer in observers { observer.restarted() }
     }
 
     /// The ingest has just reported that the publish has started.
     public func started() {
-        for observer in attached { observer.publishStarted() }
+        for observer in observers { observer.publishStarted() }
     }
 
     /// Called by a sink whose router has answered.
@@ -141,8 +148,8 @@ public final class Publication {
     }
 
     public func end(_ reason: SessionEnd) {
-        let ending = attached
-        (attached, receivers, sourceAudioReceivers) = ([], [], [])
+        let ending = observers
+        (observers, receivers, sourceAudioReceivers) = ([], [], [])
         for observer in ending { observer.ended(reason) }
     }
 }

@@ -143,7 +143,7 @@ final class MediaReceiver {
         handOver()
         forgetSets()
         publication.timeline.restart()
-        for observer in publication.observers { observer.restarted() }
+        publication.restarted()
     }
 
     // MARK: - Runs
@@ -236,24 +236,20 @@ final class MediaReceiver {
 
     private func unmute(_ track: TrackID, startsKeyframe: Bool, at now: MonotonicTime) {
         guard track.kind == .video else {
-            if audioFlow.forwarded(at: now) { tellObservers(.audio, isMuted: false) }
+            if audioFlow.forwarded(at: now) { publication?.muteChanged(.audio, isMuted: false) }
             return
         }
         guard videoFlow.forwarded(at: now) else { return }
         reception.resumeKeyframes(wantsKeyframe: !startsKeyframe)
-        tellObservers(.video, isMuted: false)
-    }
-
-    private func tellObservers(_ track: TrackID, isMuted: Bool) {
-        for observer in publication?.observers ?? [] { observer.muteChanged(track, isMuted: isMuted) }
+        publication?.muteChanged(.video, isMuted: false)
     }
 
     private func noteSilence(at now: MonotonicTime) {
         if videoFlow.fellSilent(at: now) {
             reception.pauseKeyframes()
-            tellObservers(.video, isMuted: true)
+            publication?.muteChanged(.video, isMuted: true)
         }
-        if reception.offer.audio != nil, audioFlow.fellSilent(at: now) { tellObservers(.audio, isMuted: true) }
+        if reception.offer.audio != nil, audioFlow.fellSilent(at: now) { publication?.muteChanged(.audio, isMuted: true) }
     }
 
     // MARK: - Feedback
