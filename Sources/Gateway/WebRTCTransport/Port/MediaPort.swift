@@ -323,10 +323,7 @@ extension MediaPort {
 /// Tries packets with the sessions that `Rebinding` says. Nothing is sent to their tuples until a check comes from there.
 extension MediaPort {
     private func receiveRebound(_ datagram: UnsafeMutableRawBufferPointer, on path: MediaPath, at now: MonotonicTime) {
-        if let entry = rebinding.entry(at: path.key) {
-            if unsafe !hand(datagram, to: entry, on: path, at: now) { rebinding.forget(path.key) }
-            return
-        }
+        if let entry = rebinding.entry(at: path.key) { return unsafe receiveRebound(datagram, of: entry, on: path, at: now) }
         guard let ssrc = UnsafeRawBufferPointer(datagram).ssrc else { return context.metrics.garbage.increment() }
         let candidates = rebinding.candidates(source: ssrc, at: now, isShared: handover.hasPredecessor)
         for entry in candidates {
@@ -337,22 +334,29 @@ extension MediaPort {
         }
         let isPassed = unsafe handover.pass(UnsafeRawBufferPointer(datagram), on: path)
         guard isPassed || !candidates.isEmpty else { return context.metrics.garbage.increment() }
-        for entry in candidates { unsafe hand(datagram, to: entry, on: path, at: now, exceptHere: true) }
+        for entry in candidates {
+            guard let worker = entry.transport.worker, worker != index else { continue }
+            unsafe tryElsewhere(datagram, of: entry, on: path, to: worker, at: now)
+        }
     }
 
-    /// Gives a packet to the session's worker; false when it has none any more.
-    @discardableResult
-    private func hand(
-        _ datagram: UnsafeMutableRawBufferPointer, to entry: any TransportEntry, on path: MediaPath, at now: MonotonicTime,
-        exceptHere: Bool = false
-    ) -> Bool {
-        guard case .owned(let worker) = entry.transport.current else { return false }
-        if worker != index {
-            unsafe foreign.forward(UnsafeRawBufferPointer(datagram), of: entry, isValidated: false, on: path, to: worker, at: now)
-        } else if !exceptHere {
-            _ = unsafe sessions[entry]?.receiveRebound(datagram, at: now)
+    /// A packet from a tuple that is known to be the session's, as long as that lives.
+    private func receiveRebound(
+        _ datagram: UnsafeMutableRawBufferPointer, of entry: any TransportEntry, on path: MediaPath, at now: MonotonicTime
+    ) {
+        switch entry.transport.current {
+        case .owned(index): _ = unsafe sessions[entry]?.receiveRebound(datagram, at: now)
+        case .owned(let worker): unsafe tryElsewhere(datagram, of: entry, on: path, to: worker, at: now)
+        case .pending, .ended: rebinding.forget(path.key)
         }
-        return true
+    }
+
+    /// Whether it is genuine shows at the session's worker.
+    private func tryElsewhere(
+        _ datagram: UnsafeMutableRawBufferPointer, of entry: any TransportEntry, on path: MediaPath, to worker: Int,
+        at now: MonotonicTime
+    ) {
+        unsafe foreign.forward(UnsafeRawBufferPointer(datagram), of: entry, isValidated: false, on: path, to: worker, at: now)
     }
 
     /// A genuine packet of the session came over this tuple.
