@@ -56,7 +56,7 @@ struct AdmissionGateTests {
     }
 
     @Test func `those that are set up count from their grants on, until they are live or over`() {
-        gate.limitPublishes(to: 2)
+        gate.maximumPublishes = 2
         let (first, second) = (request, request)
         #expect(answer(first) == nil && answer(second) == nil)
         #expect(answer() == .overloaded && !gate.takesPublishes && gate.startingPublishes == 2)
@@ -80,7 +80,7 @@ struct AdmissionGateTests {
     @Test func `a rush that asks before anybody is answered does not exceed the limit`() {
         let slow = Slow()
         let gate = AdmissionGate(before: slow)
-        gate.limitPublishes(to: 3)
+        gate.maximumPublishes = 3
         let requests = (0..<10).map { _ in request }
         nonisolated(unsafe) var codes: [RefusalCode?] = []
         for request in requests {

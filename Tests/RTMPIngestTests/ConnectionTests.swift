@@ -62,7 +62,7 @@ struct ConnectionTests {
 
     @Test func `counts against the node's limit while its publish is set up`() throws {
         let bench = try IngestBench()
-        bench.gate.limitPublishes(to: 1)
+        bench.gate.maximumPublishes = 1
         let encoder = bench.connect()
         encoder.connectAndPublish()
         #expect(bench.run(until: { encoder.hasStarted }))

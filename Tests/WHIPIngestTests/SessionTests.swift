@@ -40,7 +40,7 @@ struct SessionTests {
     @Test func `a session counts against the node's limit from its POST on, until it is live or over`() throws {
         let gateway = try TestGateway()
         defer { gateway.stop() }
-        gateway.gate.limitPublishes(to: 2)
+        gateway.gate.maximumPublishes = 2
         let clients = try ["alice", "bob", "carol"].map { try TestClient(token: $0) }
         #expect(clients.map { $0.post(to: gateway) } == [201, 201, 503])
         #expect(clients[1].delete(at: gateway) == 200)

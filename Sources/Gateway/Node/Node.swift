@@ -69,10 +69,12 @@ public final class Node {
             configuration, endpoints: StageEndpoints(configuration, listeners: listeners), directory: directory,
             isQuickstart: source.isQuickstart, sparing: inventory?.living ?? [])
         endpointsInUse = EndpointsInUse(loop: loop, store: store.membership.store, endpoints: store.endpoints)
+        let process = ProcessIdentity(
+            generation: inheritance?.generation ?? 0,
+            sessionKey: try SessionKey.load(configuration.cluster, inherited: inheritance?.succession.offer.sessionKey),
+            workerCount: workerCount)
         shared = try SharedParts(
-            configuration, listeners: listeners, workerCount: workerCount, generation: inheritance?.generation ?? 0,
-            sessionKey: SessionKey.load(configuration.cluster, inherited: inheritance?.succession.offer.sessionKey),
-            store: store, directory: directory, certificates: certificates)
+            configuration, process, listeners: listeners, store: store, directory: directory, certificates: certificates)
         reservations = StaticReservations(shared.staticRouters)
         reservations.adopt(inventory?.reservations ?? [])
         reservations.follow(store.membership.store.state)
@@ -129,11 +131,11 @@ public final class Node {
         Log.event(
             .info, "started",
             [
-                "version": .string(Version.current), "workers": .integer(shared.workerCount),
+                "version": .string(Version.current), "workers": .integer(shared.process.workerCount),
                 "libraries": .strings(LibraryVersions.inUse),
             ])
         SharedPortLine.log(listeners.shared, takesICE: shared.webRTC.transport != nil)
-        StartupWarnings.log(mediaSockets: listeners.media.count, workers: shared.workerCount)
+        StartupWarnings.log(mediaSockets: listeners.media.count, workers: shared.process.workerCount)
         StartupWarnings.log(advertised: shared.webRTC.transport?.configuration.advertisedAddresses ?? [])
         notifier?.ready()
         loop.run()
@@ -205,7 +207,7 @@ extension Node {
     }
 
     private func startWorkers(_ routers: RouterService?, _ recorder: RecordingService) throws -> WorkerGroup {
-        let workers = try WorkerGroup(loop: loop, count: shared.workerCount)
+        let workers = try WorkerGroup(loop: loop, count: shared.process.workerCount)
         let environment = WorkerEnvironment(
             configuration, shared, membership: store.membership, forwarding: routers?.control.sender,
             recordings: recorder.recordings)

@@ -20,11 +20,7 @@ import Wire
 
 /// What exists once in a node and several threads use, in groups: a service takes the groups that it needs.
 struct SharedParts: Sendable {
-    /// Of this process's sessions; a process that takes our place has the next one.
-    let generation: UInt8
-    /// Binds the ids of WHIP sessions to their tokens.
-    let sessionKey: Secret
-    let workerCount: Int
+    let process: ProcessIdentity
     let instruments = Instruments()
     let admission: SharedAdmission
     let contract: SharedContract
@@ -43,10 +39,10 @@ struct SharedParts: Sendable {
     let foreignRequests = ForeignRequests()
 
     init(
-        _ configuration: StagedoorConfiguration, listeners: Listeners, workerCount: Int, generation: UInt8,
-        sessionKey: Secret, store: NodeStore, directory: borrowing DataDirectory, certificates: ServerCertificates
+        _ configuration: StagedoorConfiguration, _ process: ProcessIdentity, listeners: Listeners, store: NodeStore,
+        directory: borrowing DataDirectory, certificates: ServerCertificates
     ) throws {
-        (self.workerCount, self.generation, self.sessionKey) = (workerCount, generation, sessionKey)
+        self.process = process
         let metrics = instruments.metrics
         LocalHistory.register(store.membership.outbox, in: metrics)
         admission = try SharedAdmission(configuration, store, metrics: metrics)
@@ -62,19 +58,18 @@ struct SharedParts: Sendable {
                 setup: setup, authorizer: admission.authorizer, leases: store.membership.leases, board: records.board,
                 metrics: metrics) : nil
         rtmp = try SharedRTMP(
-            configuration, workerCount: workerCount, admission: admission, membership: store.membership, records: records,
+            configuration, workerCount: process.workerCount, admission: admission, membership: store.membership, records: records,
             instruments: instruments)
         redundancy = RedundancyDesk(
-            leases: store.membership.leases, reports: store.membership.leases, board: records.board, workerCount: workerCount,
-            metrics: metrics)
+            leases: store.membership.leases, reports: store.membership.leases, board: records.board,
+            workerCount: process.workerCount, metrics: metrics)
         sharedPort = SharedPortEnvironment(configuration, trust: admission.trust, metrics: metrics)
         tls = try certificates.makeContext(configuration.tls)
         staticRouters = try StaticRouters.make(configuration, directory: directory)
         routerMetrics = RouterMetrics(metrics, routers: configuration.routers.keys.sorted())
         webRTC = try SharedWebRTC(
-            configuration, media: listeners.media.first, shared: listeners.sharedAddress(configuration.advertise),
-            generation: generation, sessionKey: sessionKey, workerCount: workerCount, store: store, admission: admission,
-            records: records, metrics: metrics)
+            configuration, process, media: listeners.media.first, shared: listeners.sharedAddress(configuration.advertise),
+            store: store, admission: admission, records: records, metrics: metrics)
     }
 }
 

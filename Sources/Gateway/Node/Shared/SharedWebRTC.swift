@@ -17,19 +17,18 @@ struct SharedWebRTC: Sendable {
     let embedded: EmbeddedRouterContext?
 
     /// - Parameters:
+    ///   - process: by whose generation its datagrams are told from those of another process.
     ///   - media: the bound media port.
     ///   - shared: the shared port as clients reach it.
-    ///   - generation: of this process's sessions, by which datagrams of another process's are told apart.
     init(
-        _ configuration: StagedoorConfiguration, media: BoundSocket?, shared: SocketAddress?, generation: UInt8,
-        sessionKey: Secret, workerCount: Int,
+        _ configuration: StagedoorConfiguration, _ process: ProcessIdentity, media: BoundSocket?, shared: SocketAddress?,
         store: NodeStore, admission: SharedAdmission, records: SharedRecords, metrics: MetricsRegistry
     ) throws {
         transport = try media.map { socket in
             var settings = try TransportConfiguration(configuration, media: socket.localAddress, shared: shared)
-            (settings.node, settings.generation, settings.sessionKey) = (store.node, generation, sessionKey)
+            (settings.node, settings.generation, settings.sessionKey) = (store.node, process.generation, process.sessionKey)
             return try TransportContext(
-                configuration: settings, workerCount: workerCount, metrics: TransportMetrics(metrics),
+                configuration: settings, workerCount: process.workerCount, metrics: TransportMetrics(metrics),
                 strangers: ConnectionAdmission(configuration.limits, trust: admission.trust))
         }
         let leases = store.membership.leases
@@ -38,7 +37,8 @@ struct SharedWebRTC: Sendable {
         }
         if let whip { SessionGauges.watchPending(metrics) { [directory = whip.directory] in directory.pendingCount } }
         embedded = Self.makeEmbeddedRouter(
-            configuration, transport, authorizer: admission.tokens, reports: leases, workerCount: workerCount, metrics: metrics)
+            configuration, transport, authorizer: admission.tokens, reports: leases, workerCount: process.workerCount,
+            metrics: metrics)
     }
 
     /// WHIP sessions that are answered and not connected yet.

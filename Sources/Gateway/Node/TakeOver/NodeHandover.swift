@@ -23,9 +23,7 @@ final class NodeHandover {
         var admin: AdminSite
         var events: EventService
         var notifier: ServiceNotifier?
-        /// The generation of our sessions, and what binds their ids to tokens.
-        var generation: UInt8
-        var sessionKey: Secret
+        var process: ProcessIdentity
         /// Listeners whose address systemd's units decided.
         var activated: Set<SocketRole.Kind>
         /// Everything a successor gets but the pairs for datagrams, which are made anew each time.
@@ -250,8 +248,8 @@ final class NodeHandover {
         channel.send(
             .offer(
                 HandoverOffer(
-                    generation: environment.generation, workers: workers, descriptors: sockets.count,
-                    sessionKey: environment.sessionKey.reveal(), activated: environment.activated)))
+                    generation: environment.process.generation, workers: workers, descriptors: sockets.count,
+                    sessionKey: environment.process.sessionKey.reveal(), activated: environment.activated)))
         sockets.send(over: channel)
     }
 

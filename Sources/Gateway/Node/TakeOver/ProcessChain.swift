@@ -70,8 +70,8 @@ final class ProcessChain {
             loop: loop, directory: environment.directory,
             environment: NodeHandover.Environment(
                 services: HandoverServices(shared), embedded: environment.embedded, workers: environment.workers,
-                drain: environment.drain, admin: admin, events: events, notifier: notifier, generation: shared.generation,
-                sessionKey: shared.sessionKey, activated: listeners.activated,
+                drain: environment.drain, admin: admin, events: events, notifier: notifier, process: shared.process,
+                activated: listeners.activated,
                 sockets: {
                     let lock = duplicateLock()
                     return listeners.handedOver + (lock < 0 ? [] : [(SocketRole(.lock), OwnedDescriptor(lock))])
