@@ -60,7 +60,7 @@ public final class ClusterLeases: Sendable {
 
     public func claimPublish(
         _ grant: PublishGrant, protocol ingestProtocol: IngestProtocol, holder: any LeaseHolder, takeOver: Bool,
-        reply: @escaping @Sendable (Admission.ClaimAnswer) -> Void
+        reply: @escaping @Sendable (ClaimAnswer) -> Void
     ) {
         if let refusal = refusal(of: grant) { return reply(.refused(refusal)) }
         if !takeOver, let incumbent = local.holder(ofParticipant: grant.participantID, stageID: grant.stageID) {

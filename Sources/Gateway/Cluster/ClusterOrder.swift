@@ -24,6 +24,6 @@ enum ClusterOrder: Sendable {
         var ingestProtocol: IngestProtocol
         var holder: any LeaseHolder
         var takesOver: Bool
-        var reply: @Sendable (Admission.ClaimAnswer) -> Void
+        var reply: @Sendable (ClaimAnswer) -> Void
     }
 }

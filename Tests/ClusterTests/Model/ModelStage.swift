@@ -21,7 +21,7 @@ extension ModelServer.Stage {
 
     mutating func claim(
         _ claim: ClusterCall.ClaimArguments, _ settings: NodeSettings, _ now: Int64
-    ) -> ClusterAnswer.ClaimAnswer {
+    ) -> ClusterAnswer.ClaimResult {
         let participant = claim.key.participantID
         let old = leases[participant]
         if let old, isRespected(old, claim, settings.nodeID, now) {

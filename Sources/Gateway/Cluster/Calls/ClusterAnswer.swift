@@ -2,7 +2,7 @@ package import Redis
 
 /// What the server answers to a `ClusterCall`.
 package enum ClusterAnswer: Equatable, Sendable {
-    case claimed(ClaimAnswer)
+    case claimed(ClaimResult)
     /// In the order of the leases that were asked for.
     case renewed([Renewal])
     case ended([RemoteLease])
@@ -19,7 +19,7 @@ package enum ClusterAnswer: Equatable, Sendable {
     /// Carried out, and nothing that matters is answered.
     case done
 
-    package enum ClaimAnswer: Equatable, Sendable {
+    package enum ClaimResult: Equatable, Sendable {
         /// - Parameter from: whose lease was there.
         case granted(generation: UInt64, SharedSession, from: Displaced?)
         case held(by: RemoteLease, remaining: Duration)

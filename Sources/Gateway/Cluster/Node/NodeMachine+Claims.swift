@@ -62,7 +62,7 @@ extension NodeMachine {
     }
 
     mutating func claimed(
-        _ number: Int, _ arguments: ClusterCall.ClaimArguments, _ answer: ClusterAnswer.ClaimAnswer, _ now: MonotonicTime
+        _ number: Int, _ arguments: ClusterCall.ClaimArguments, _ answer: ClusterAnswer.ClaimResult, _ now: MonotonicTime
     ) -> [ClusterAction] {
         switch answer {
         case .granted(let generation, let session, let displaced):
