@@ -109,8 +109,9 @@ final class WHIPPost {
     /// Makes the session findable, then answers 201: its encoder may open the way for media.
     private func answer() {
         guard let entry, let respond else { return }
-        let (isAdded, replaced) = context.directory.add(entry)
-        guard isAdded else { return refuse(Refusal(.tooManyPending), of: entry.grant) }
+        guard case .added(let replaced) = context.directory.add(entry) else {
+            return refuse(Refusal(.tooManyPending), of: entry.grant)
+        }
         context.transport.add(entry)
         if let replaced { context.transport.end(replaced, .takenOver) }
         guard entry.current != .ended else {

@@ -28,12 +28,10 @@ public final class SessionDirectory: Sendable {
     public var count: Int { byID.count }
 
     /// Makes a new session findable. Call it before its 201 is written.
-    /// - Returns: the pending session of the same participant that it replaces; nil and `isAdded` false when the stage has too many.
-    func add(_ entry: SessionEntry) -> (isAdded: Bool, replaced: SessionEntry?) {
-        let (isAdded, replaced) = pending.withLock { $0.add(entry) }
-        guard isAdded else { return (false, nil) }
-        byID[entry.id] = entry
-        return (true, replaced)
+    func add(_ entry: SessionEntry) -> PendingSessions.Addition {
+        let addition = pending.withLock { $0.add(entry) }
+        if case .added = addition { byID[entry.id] = entry }
+        return addition
     }
 
     /// A session was claimed: it counts as pending no longer.
@@ -65,20 +63,26 @@ public final class SessionDirectory: Sendable {
 
 /// Sessions whose POST was answered and that nobody has claimed: one per participant, 24 per stage.
 struct PendingSessions: Sendable {
+    enum Addition {
+        /// In place of the participant's pending session, if it had one.
+        case added(replacing: SessionEntry?)
+        case stageHasTooMany
+    }
+
     private var byParticipant: [ParticipantKey: SessionEntry] = [:]
     private var countByStage: [String: Int] = [:]
 
     var count: Int { byParticipant.count }
     var entries: [SessionEntry] { Array(byParticipant.values) }
 
-    mutating func add(_ entry: SessionEntry) -> (isAdded: Bool, replaced: SessionEntry?) {
+    mutating func add(_ entry: SessionEntry) -> Addition {
         let stage = entry.grant.stageID
         let replaced = byParticipant[entry.grant.participant]
-        if replaced == nil, countByStage[stage, default: 0] >= Self.maximumPerStage { return (false, nil) }
+        if replaced == nil, countByStage[stage, default: 0] >= Self.maximumPerStage { return .stageHasTooMany }
         if let replaced { remove(replaced) }
         byParticipant[entry.grant.participant] = entry
         countByStage[stage, default: 0] += 1
-        return (true, replaced)
+        return .added(replacing: replaced)
     }
 
     mutating func remove(_ entry: SessionEntry) {
