@@ -4,6 +4,9 @@ public import Refusals
 import StageHub
 import Wire
 
+/// What a publish's media comes to once, by the names under which operators see it.
+enum FirstMedia: String, CaseIterable { case firstVideo, firstKeyframe, firstAudio }
+
 /// What publishes of either protocol are counted by. Labels come from fixed sets: protocols, refusals' names, steps.
 struct PublishMetrics: Sendable {
     private let registry: MetricsRegistry
@@ -18,14 +21,13 @@ struct PublishMetrics: Sendable {
         let setup: [String: Histogram]
     }
 
-    private static let mediaSteps = ["firstVideo", "firstKeyframe", "firstAudio"]
     private static let rtmpSteps = ["accepted", "handshakeDone", "connected", "publishRequested", "authorized", "granted"]
 
     /// Families exist from the start, so that alerts on what has not happened yet have something to look at.
     init(_ registry: MetricsRegistry) {
         self.registry = registry
         usual = [IngestProtocol.rtmp, .rtmps, .whip].reduce(into: [:]) { usual, ingest in
-            let steps = Self.mediaSteps + (ingest == .whip ? [] : Self.rtmpSteps)
+            let steps = FirstMedia.allCases.map(\.rawValue) + (ingest == .whip ? [] : Self.rtmpSteps)
             usual[ingest] = Usual(
                 granted: Self.attempts(registry, ingest, "granted", "none"),
                 ends: [SessionEnd.closed.name, SessionEnd.connectionLost.name].reduce(into: [:]) {

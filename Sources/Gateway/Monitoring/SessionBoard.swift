@@ -106,7 +106,7 @@ private final class SessionWatch: MediaSink {
     private let wallNow: @Sendable () -> WallTime
     /// Holds its observers until it ends.
     private unowned let publication: Publication
-    private var isAwaited: Set<String> = ["firstVideo", "firstKeyframe", "firstAudio"]
+    private var awaited = Set(FirstMedia.allCases)
 
     init(
         _ record: SessionRecord, of publication: Publication, board: SessionBoard, wallNow: @escaping @Sendable () -> WallTime
@@ -115,16 +115,16 @@ private final class SessionWatch: MediaSink {
     }
 
     func forward(_ packets: UnsafeBufferPointer<MediaPacket>, of run: MediaRun) {
-        if run.track.kind == .audio { return reached("firstAudio") }
-        reached("firstVideo")
-        if run.isKeyframe { reached("firstKeyframe") }
+        if run.track.kind == .audio { return reached(.firstAudio) }
+        reached(.firstVideo)
+        if run.isKeyframe { reached(.firstKeyframe) }
     }
 
-    private func reached(_ step: String) {
-        guard isAwaited.remove(step) != nil else { return }
+    private func reached(_ step: FirstMedia) {
+        guard awaited.remove(step) != nil else { return }
         // All have come: what follows would only be looked at.
-        if isAwaited.isEmpty { publication.stopForwarding(to: self) }
-        board.note(step, of: record)
+        if awaited.isEmpty { publication.stopForwarding(to: self) }
+        board.note(step.rawValue, of: record)
     }
 
     func layersChanged() { record.note(publication.layers) }
