@@ -102,7 +102,7 @@ struct AdmissionGateTests {
         let gate = AdmissionGate(before: slow)
         nonisolated(unsafe) var code: RefusalCode?
         gate.authorize(request) { if case .failure(let refusal) = $0 { code = refusal.code } }
-        gate.set(.draining, true)
+        gate.setClosed(true, because: .draining)
         slow.replies[0](.success(PublishGrant(participantID: "p", stageARN: "a", stageID: "s", credentialHash: "h")))
         #expect(code == .draining && gate.startingPublishes == 0)
     }

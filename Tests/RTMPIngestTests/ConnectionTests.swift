@@ -1,6 +1,7 @@
 import AMF0
 import Admission
 import EventLoop
+import GatewayMetrics
 import MediaContract
 import Refusals
 import Settings

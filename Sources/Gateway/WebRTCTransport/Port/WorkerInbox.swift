@@ -1,5 +1,6 @@
 import EventLoop
 import Refusals
+import Sockets
 
 /// The way into one worker: its mailbox, and a ring from each other worker, made at first use.
 final class WorkerInbox: Sendable {
