@@ -89,6 +89,19 @@ struct HandshakeSchedulerTests {
             loop.run(until: { scheduler.counters.steps == 1 + accepted.count }, within: .seconds(20)), "who stood in it gets in")
     }
 
+    @Test func `a line of strangers that is full turns no publisher away`() throws {
+        let loop = try EventLoop()
+        defer { withExtendedLifetime(loop) {} }
+        let scheduler = HandshakeScheduler.of(loop)
+        scheduler.perform(.anonymous, from: .loopback) { Self.burn(.milliseconds(4)) }
+        for _ in 0..<5_000 { scheduler.perform(.anonymous, from: .loopback) {} }
+        var order: [HandshakePriority] = []
+        #expect(scheduler.perform(.begun, from: .loopback) { order.append(.begun) })
+        #expect(scheduler.perform(.authenticated, from: .loopback) { order.append(.authenticated) })
+        #expect(loop.run(until: { order.count == 2 }, within: .seconds(20)))
+        #expect(order == [.authenticated, .begun])
+    }
+
     @Test func `two hundred TLS handshakes at once leave the loop to others`() throws {
         let loop = try EventLoop()
         let material = try TestTLS.material()

@@ -67,7 +67,7 @@ struct PeerTransportTests {
     }
 
     @Test func `a ClientHello that is refused its turn is sent when there is room again`() throws {
-        while scheduler.perform(.anonymous, from: .loopback, {}) {}
+        while scheduler.perform(.authenticated, from: .loopback, {}) {}
         session.startHandshake()
         var isReached = false
         peer.onDatagrams = { _ in isReached = true }

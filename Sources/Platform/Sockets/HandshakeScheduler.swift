@@ -16,7 +16,7 @@ public enum HandshakePriority: Int, CaseIterable, Sendable {
 ///
 /// The one object of its loop: `HandshakeScheduler.of(loop)`.
 public final class HandshakeScheduler {
-    /// Steps that may wait; further ones are refused.
+    /// Steps that may wait of each priority; further ones are refused. A crowd of strangers takes no place of a publisher's.
     public static let maximumWaiting = 4_096
 
     /// Asked when a peer begins a TLS handshake. Set before strangers are served; without them nobody is limited.
@@ -44,7 +44,7 @@ public final class HandshakeScheduler {
 
     /// Runs one step of a handshake, now or when it is its turn. The step must know by itself when its session is gone.
     /// - Parameter source: the peer, among whose network's steps this one waits.
-    /// - Returns: false when too many wait; the step will not run.
+    /// - Returns: false when too many of its priority wait; the step will not run.
     @discardableResult
     public func perform(_ priority: HandshakePriority, from source: IPAddress, _ step: @escaping () -> Void) -> Bool {
         let now = EventLoop.monotonicNow()
@@ -53,7 +53,7 @@ public final class HandshakeScheduler {
             run(Step(run: step, since: now))
             return true
         }
-        guard waiting.reduce(0, { $0 + $1.count }) < Self.maximumWaiting else {
+        guard waiting[priority.rawValue].count < Self.maximumWaiting else {
             counters.refused += 1
             return false
         }
