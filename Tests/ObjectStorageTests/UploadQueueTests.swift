@@ -60,20 +60,34 @@ struct UploadQueueTests {
         var queue = Self.queue([Self.item(1), Self.item(2), Self.item(3, bucket: "x")])
         for item in queue.due(at: Self.start) { _ = queue.finished(item.id, .transient(""), at: Self.start) }
         let first = Self.start + .seconds(1)
-        #expect(queue.due(at: first).map(\.id) == [1, 2, 3])
-        for id in [2, 3] as [UInt64] { _ = queue.finished(id, .transient(""), at: first) }
+        #expect(queue.due(at: first).map(\.id) == [1, 3], "one to each bucket that is away")
+        _ = queue.finished(3, .transient(""), at: first)
         #expect(queue.finished(1, nil, at: first) == .stored)
         #expect(queue.due(at: first).map(\.id) == [2], "the other bucket is away as before")
     }
 
-    @Test func `only so many are under way, and everybody has a turn`() {
+    @Test func `a bucket that is away takes no other one's places`() {
+        let (count, now) = (UploadQueue.maximumInFlight, Self.start + .seconds(1))
+        var queue = Self.queue((0..<UInt64(count)).map { Self.item($0, bucket: "x") })
+        for item in queue.due(at: Self.start) { _ = queue.finished(item.id, .transient(""), at: Self.start) }
+        let isAdded = (100..<103).map { queue.add(Self.item($0)) }
+        #expect(isAdded == [true, true, true])
+        #expect(queue.due(at: now).map(\.id) == [0, 100, 101, 102])
+        #expect(queue.nextAttempt == nil, "an answer alone can change that")
+        for id in 100..<103 as Range<UInt64> { _ = queue.finished(id, nil, at: now) }
+        _ = queue.finished(0, .transient(""), at: now)
+        #expect(queue.due(at: now).map(\.id) == [1], "the next one tries")
+        _ = queue.finished(1, nil, at: now)
+        #expect(queue.due(at: now).count == count - 1, "it is back: all go")
+    }
+
+    @Test func `only so many are under way, and who was not tried yet comes first`() {
         let count = UInt64(UploadQueue.maximumInFlight)
         var queue = Self.queue((0..<count + 3).map { Self.item($0) })
         let first = queue.due(at: Self.start)
         #expect(first.map(\.id) == Array(0..<count) && queue.nextAttempt == nil)
         for item in first { _ = queue.finished(item.id, .transient(""), at: Self.start) }
-        let second = queue.due(at: Self.start + .seconds(1))
-        #expect(second.prefix(3).map(\.id) == Array(count..<count + 3))
+        #expect(queue.due(at: Self.start + .seconds(1)).map(\.id) == [count])
     }
 
     /// However answers come, each object ends once, and nothing is forgotten.

@@ -3,7 +3,7 @@ import Wire
 /// What waits to be stored: so many objects at once, the others in the order in which they came.
 ///
 /// Pure: given the time, it says what to store now and when to ask again. A bucket that is away slows down only what is for it,
-/// which is tried again for hours; what a bucket refuses is over.
+/// which is tried again for hours, one object at a time: others keep their places. What a bucket refuses is over.
 struct UploadQueue: Sendable {
     /// What is under way at once, to all buckets.
     static let maximumInFlight = 16
@@ -28,9 +28,21 @@ struct UploadQueue: Sendable {
         var notBefore = MonotonicTime.zero
     }
 
+    /// What is under way to one bucket.
+    private struct Traffic: Sendable {
+        var inFlight = 0
+        /// It did not take what ended last.
+        var isFailing = false
+
+        /// Whether another object may go there.
+        var isOpen: Bool { !isFailing || inFlight == 0 }
+    }
+
     /// In the order of their turns.
     private var waiting: [Entry] = []
     private var flying: [UInt64: Entry] = [:]
+    /// By bucket: those with something under way, and those that are away.
+    private var traffic: [String: Traffic] = [:]
 
     var count: Int { waiting.count + flying.count }
     var inFlight: Int { flying.count }
@@ -44,13 +56,20 @@ struct UploadQueue: Sendable {
 
     /// What to store now. For each of them `finished` must be called.
     mutating func due(at now: MonotonicTime) -> [Item] {
-        let room = Self.maximumInFlight - flying.count
-        guard room > 0 else { return [] }
-        let due = waiting.filter { $0.notBefore <= now }.prefix(room)
-        let ids = Set(due.map(\.item.id))
-        waiting.removeAll { ids.contains($0.item.id) }
-        for entry in due { flying[entry.item.id] = entry }
-        return due.map(\.item)
+        guard flying.count < Self.maximumInFlight else { return [] }
+        var due: [Item] = []
+        var left: [Entry] = []
+        for entry in waiting {
+            guard flying.count < Self.maximumInFlight, entry.notBefore <= now, isOpen(entry.item.bucket) else {
+                left.append(entry)
+                continue
+            }
+            traffic[entry.item.bucket, default: Traffic()].inFlight += 1
+            flying[entry.item.id] = entry
+            due.append(entry.item)
+        }
+        waiting = left
+        return due
     }
 
     /// - Parameter fault: nil when the bucket has the object.
@@ -59,10 +78,14 @@ struct UploadQueue: Sendable {
         guard var entry = flying.removeValue(forKey: id) else { return nil }
         switch fault {
         case nil:
+            answered(entry.item.bucket, isAway: false)
             comeBack(entry.item.bucket)
             return .stored
-        case .final(let words): return .failed(words)
+        case .final(let words):
+            answered(entry.item.bucket, isAway: false)
+            return .failed(words)
         case .transient(let words):
+            answered(entry.item.bucket, isAway: true)
             let since = entry.failingSince ?? now
             guard now - since < Self.patience else { return .failed(words) }
             entry.failingSince = since
@@ -76,11 +99,18 @@ struct UploadQueue: Sendable {
     /// When `due` will have something that it has not now; nil when only an answer can change that.
     var nextAttempt: MonotonicTime? {
         guard flying.count < Self.maximumInFlight else { return nil }
-        return waiting.map(\.notBefore).min()
+        return waiting.lazy.filter { isOpen($0.item.bucket) }.map(\.notBefore).min()
     }
 
     /// Since when the oldest of all has waited; nil when nothing waits.
     var oldest: MonotonicTime? { (waiting + flying.values).map(\.item.addedAt).min() }
+
+    private func isOpen(_ bucket: String) -> Bool { traffic[bucket]?.isOpen ?? true }
+
+    private mutating func answered(_ bucket: String, isAway: Bool) {
+        let inFlight = (traffic[bucket]?.inFlight ?? 1) - 1
+        traffic[bucket] = inFlight == 0 && !isAway ? nil : Traffic(inFlight: inFlight, isFailing: isAway)
+    }
 
     /// The bucket works again: what waits there for its next try is stored at once.
     private mutating func comeBack(_ bucket: String) {
