@@ -13,6 +13,7 @@ final class SuccessorDoor {
     private let path: String
     private var socket: OwnedDescriptor?
     private var watch: DescriptorWatch?
+    private var pause: TimerWatch?
     /// Connections that are to hear why not.
     private var refused: [ObjectIdentifier: HandoverChannel] = [:]
 
@@ -42,9 +43,16 @@ final class SuccessorDoor {
     }
 
     private func accept() {
-        guard let socket, let connection = MessageSocket.accept(from: socket) else { return }
+        guard let socket else { return }
+        guard let connection = MessageSocket.accept(from: socket) else { return rest() }
         guard DescriptorMessage.peerUser(of: connection) == getuid() else { return }
         onConnection(HandoverChannel(loop: loop, descriptor: connection))
+    }
+
+    /// Without a descriptor for it the connection goes on waiting, and the loop would turn for nothing else.
+    private func rest() {
+        watch?.suspend()
+        pause = loop.schedule(after: .milliseconds(100)) { [unowned self] in watch?.resume() }
     }
 
     /// Would-be successors that are being refused at one time; further ones are only cut off.
