@@ -229,6 +229,20 @@ struct UploadsTests {
         #expect(names == ["1.mp4", "playlist.m3u8"], "no drafts are left")
     }
 
+    /// It was killed between the two names of the segment and the new one's place.
+    @Test func `a draft that a crash left is not written through into the spool`() throws {
+        let folder = try Self.folder()
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        try Data("segment".utf8).write(to: URL(fileURLWithPath: folder + "/spooled"))
+        try FileManager.default.createDirectory(atPath: folder + "/bucket", withIntermediateDirectories: true)
+        try FileManager.default.linkItem(atPath: folder + "/spooled", toPath: folder + "/bucket/1.mp4.new")
+        let object = StoredObject(key: "1.mp4", contentType: "", content: .file(folder + "/spooled"))
+        try FolderBucket(folder + "/bucket").put(object)
+        for path in ["/bucket/1.mp4", "/spooled"] {
+            #expect(try String(contentsOfFile: folder + path, encoding: .utf8) == "segment")
+        }
+    }
+
     @Test(arguments: ["../out", "a//b", "/a", "a/./b", "", "a/\0"]) func `no key leads out of a folder`(_ key: String) throws {
         let folder = try Self.folder()
         defer { try? FileManager.default.removeItem(atPath: folder) }

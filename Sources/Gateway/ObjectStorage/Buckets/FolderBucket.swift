@@ -14,6 +14,8 @@ struct FolderBucket {
         guard let target = path(ofKey: object.key) else { throw .final("\(object.key) is no key of a folder") }
         let draft = target + ".new"
         try makeFolders(above: target)
+        // A crash may have left one that is the spool's own file: what is written into that is written into the spool.
+        unlink(draft)
         defer { unlink(draft) }
         switch object.content {
         case .bytes(let bytes): try fill(draft) { file throws(StorageFault) in try write(bytes[...], to: file, draft) }
