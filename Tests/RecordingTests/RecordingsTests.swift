@@ -1,5 +1,6 @@
 import Dispatch
 import EventLoop
+import Foundation
 import GatewayMetrics
 import StageHub
 import TestSupport
@@ -37,5 +38,29 @@ struct RecordingsTests {
         recordings.stop()
         #expect(director.memory.content.withLock { $0.keys.last } == "events/ended")
         #expect(director.memory.content.withLock { $0.states } == [.stopping, .active, .stopped])
+    }
+
+    /// As a full disk does: the journal of one folder cannot be opened until something is put right.
+    @Test(.timeLimit(.minutes(5)))
+    func `a recording that the disk did not let be taken up is taken up later`() throws {
+        let folder = try TemporaryDirectory()
+        let spool = "\(folder.path)/spool"
+        for _ in 0..<2 { try RecordingTests().leaveRecording(in: spool) }
+        let first = try #require(FileManager.default.contentsOfDirectory(atPath: spool).min())
+        let (journal, kept) = ("\(spool)/\(first)/journal", "\(folder.path)/journal")
+        try FileManager.default.moveItem(atPath: journal, toPath: kept)
+        try FileManager.default.createSymbolicLink(atPath: journal, withDestinationPath: "\(folder.path)/nowhere")
+        let director = MemoryDirector()
+        let recordings = try Recordings(spool: spool, maximumByteCount: 1 << 20, director: director, metrics: MetricsRegistry())
+        defer { recordings.stop() }
+        func waitUntilStored(_ count: Int) -> Bool {
+            func storedCount() -> Int { director.content.withLock { $0.states.count { $0 == .stopped } } }
+            for _ in 0..<12_000 where storedCount() < count { Thread.sleep(forTimeInterval: 0.01) }
+            return storedCount() == count
+        }
+        // Folders are looked at in the order of their names: the first one has been refused by then.
+        #expect(waitUntilStored(1))
+        #expect(rename(kept, journal) == 0)
+        #expect(waitUntilStored(2))
     }
 }

@@ -38,9 +38,23 @@ final class Recording {
     ) throws(SpoolError) {
         let name = "\(header.participant.stageID)-\(header.participant.participantID)-\(header.began.pathText)"
         let folder = try SpoolFolder(path: environment.spool.makeFolder(name))
-        let chronicle = try Chronicle(header, continuing: former, in: folder, environment.director.register)
-        self.init(chronicle, in: folder, environment)
-        if !former.isEmpty, book.pausedSince == nil { try chronicle.note(.paused(since: environment.clocks().wall)) }
+        self.init(try Self.beginChronicle(header, continuing: former, in: folder, environment), in: folder, environment)
+    }
+
+    /// A folder whose disk has no room for the beginning is of no use to anybody.
+    private static func beginChronicle(
+        _ header: RecordingHeader, continuing former: [JournalEntry], in folder: SpoolFolder, _ environment: Environment
+    ) throws(SpoolError) -> Chronicle {
+        do throws(SpoolError) {
+            let chronicle = try Chronicle(header, continuing: former, in: folder, environment.director.register)
+            if !former.isEmpty, chronicle.book.pausedSince == nil {
+                try chronicle.note(.paused(since: environment.clocks().wall))
+            }
+            return chronicle
+        } catch {
+            environment.spool.remove(folder.path)
+            throw error
+        }
     }
 
     /// Goes on with what a former process left in a folder.
@@ -50,17 +64,17 @@ final class Recording {
         let folder = SpoolFolder(path: path)
         guard let chronicle = try Chronicle(recovering: folder, environment.director.register) else { return nil }
         self.init(chronicle, in: folder, environment)
-        environment.spool.adopt(book.spooledByteCount)
         // A crash left it open: it ends with its last part.
         if let segment = book.openSegment {
             try files.breakOff(segment)
             try chronicle.note(.segmentEnded)
         }
         for thumbnail in book.waitingThumbnails where thumbnails.isLost(thumbnail) {
-            environment.spool.release(thumbnail.byteCount)
             try chronicle.note(.thumbnailLost(thumbnail.number))
         }
         if book.pausedSince == nil { try chronicle.note(.paused(since: environment.clocks().wall)) }
+        // Only now: one that could not be taken up so far takes nothing of the spool.
+        environment.spool.adopt(book.spooledByteCount)
     }
 
     var book: RecordingBook { chronicle.book }

@@ -29,6 +29,10 @@ final class RecordingThread {
     private var live: [Live] = []
     /// What a process before us has still.
     private var foreignFolders: [String] = []
+    /// What the disk did not let us take up.
+    private var refusedFolders: [String] = []
+    /// Those of them that the log has.
+    private var toldFolders: Set<String> = []
     private var timer: TimerWatch?
     private var foreignTimer: TimerWatch?
     /// While the thread is about to end.
@@ -181,12 +185,17 @@ final class RecordingThread {
 
     // MARK: - What former processes left
 
-    /// A process whose place we take has its recordings until it ends: they are looked at again.
+    /// A process whose place we take has its recordings until it ends, and a disk that is full may be emptied: they are looked at
+    /// again.
     private func recover() {
         foreignFolders = foreignFolders.filter { !recover($0) }
         if !recordings.isEmpty { keepLooking() }
-        guard !foreignFolders.isEmpty else { return }
-        foreignTimer = loop.schedule(after: Self.foreignInterval) { [unowned self] in recover() }
+        guard !foreignFolders.isEmpty || !refusedFolders.isEmpty else { return }
+        let pause = foreignFolders.isEmpty ? Self.refusedInterval : Self.foreignInterval
+        foreignTimer = loop.schedule(after: pause) { [unowned self] in
+            if foreignFolders.isEmpty { swap(&foreignFolders, &refusedFolders) }
+            recover()
+        }
     }
 
     /// - Returns: false while another process has it.
@@ -203,6 +212,8 @@ final class RecordingThread {
             if !recording.isShared { recording.tell(.stopping) }
         } catch {
             if error.isHeld { return false }
+            refusedFolders.append(folder)
+            guard toldFolders.insert(folder).inserted else { return true }
             Log.event(.error, "recording_not_recovered", ["folder": .string(folder), "because": .string("\(error)")])
         }
         return true
@@ -222,5 +233,7 @@ final class RecordingThread {
 
     private static let interval = Duration.milliseconds(100)
     private static let foreignInterval = Duration.seconds(2)
+    /// A recording of a day is read in half a second.
+    private static let refusedInterval = Duration.seconds(10)
     private static let longestStop = Duration.seconds(5)
 }
