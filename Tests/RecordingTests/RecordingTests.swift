@@ -68,11 +68,12 @@ struct RecordingTests {
     init() throws { folder = try TemporaryDirectory() }
 
     private func environment(
-        _ spool: Spool, answers: Answers = Answers(), director: MemoryDirector? = nil
+        _ spool: Spool, answers: Answers = Answers(), director: MemoryDirector? = nil,
+        monotonic: @escaping () -> MonotonicTime = { MonotonicTime(nanoseconds: 1) }
     ) -> Recording.Environment {
         Recording.Environment(
             spool: spool, director: director ?? self.director, metrics: RecordingMetrics(MetricsRegistry()),
-            clocks: { (MonotonicTime(nanoseconds: 1), WallTime(secondsSince1970: 1_704_110_455)) },
+            clocks: { (monotonic(), WallTime(secondsSince1970: 1_704_110_455)) },
             makeAnswer: { _ in { result in answers.results.withLock { $0.append(result) } } },
             makePicture: { _, _ in false }, latest: LatestThumbnails())
     }
@@ -201,6 +202,23 @@ struct RecordingTests {
             #expect(storeAll(next, answers), "\(length)")
             #expect(!FileManager.default.fileExists(atPath: copy))
         }
+    }
+
+    @Test
+    func `what a target cannot take for now is given to it again, and ends no recording`() throws {
+        let (spool, answers) = (try Spool(path: folder.path + "/spool", maximumByteCount: 1 << 20), Answers())
+        var now = MonotonicTime(nanoseconds: 1)
+        let recording = try Recording(header(), in: environment(spool, answers: answers) { now })
+        recording.begin(expectsVideo: true, tracksShareClock: true)
+        recording.take(Self.block(seconds: 5, firstNumber: 0))
+        director.content.withLock { $0.refusal = RecordingTargetError("No space left on device", isPassing: true) }
+        #expect(!storeAll(recording, answers))
+        director.content.withLock { $0.refusal = nil }
+        #expect(!storeAll(recording, answers) && director.content.withLock { $0.keys }.isEmpty, "it is left alone for a while")
+        recording.pause()
+        now = now + .seconds(60)
+        #expect(storeAll(recording, answers))
+        #expect(director.content.withLock { $0.states }.last == .stopped)
     }
 
     @Test

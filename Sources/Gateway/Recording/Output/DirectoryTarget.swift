@@ -30,7 +30,7 @@ import Glibc
             SpoolFile.remove(draft)
             if unsafe link(source, draft) != 0 { try copy(source, to: draft) }
         }
-        guard unsafe rename(draft, place) == 0 else { throw failure("rename to \(place)") }
+        guard unsafe rename(draft, place) == 0 else { throw Self.failure("rename to \(place)") }
     }
 
     /// The path of a key whose parts are names, and its folders made.
@@ -49,7 +49,7 @@ import Glibc
     private func makeFolders(_ names: [String]) throws(RecordingTargetError) {
         for count in 1...names.count {
             let folder = names.prefix(count).joined(separator: "/")
-            guard unsafe mkdir(folder, 0o755) == 0 || errno == EEXIST else { throw failure("create \(folder)") }
+            guard unsafe mkdir(folder, 0o755) == 0 || errno == EEXIST else { throw Self.failure("create \(folder)") }
         }
     }
 
@@ -59,14 +59,14 @@ import Glibc
             try file.append(bytes)
             if isForced { try file.synchronise() }
         } catch {
-            throw RecordingTargetError("\(error)")
+            throw Self.failure(error)
         }
     }
 
     /// From another file system, block by block.
     private func copy(_ source: String, to draft: String) throws(RecordingTargetError) {
         let input = unsafe open(source, O_RDONLY | O_CLOEXEC)
-        guard input >= 0 else { throw failure("open \(source)") }
+        guard input >= 0 else { throw Self.failure("open \(source)") }
         defer { close(input) }
         var block = [UInt8](repeating: 0, count: Self.blockByteCount)
         do throws(SpoolError) {
@@ -80,11 +80,17 @@ import Glibc
             }
             try file.synchronise()
         } catch {
-            throw RecordingTargetError("\(error)")
+            throw Self.failure(error)
         }
     }
 
-    private func failure(_ step: String) -> RecordingTargetError { RecordingTargetError("\(SpoolError(step, errno))") }
+    private static func failure(_ step: String) -> RecordingTargetError { failure(SpoolError(step, errno)) }
+
+    /// A disk that is full may be emptied, one that fails may be mounted anew; who may not write will not.
+    private static func failure(_ error: SpoolError) -> RecordingTargetError {
+        let isLasting = [EACCES, EPERM, EROFS, ENOENT, ENOTDIR, ENAMETOOLONG].contains(error.code)
+        return RecordingTargetError("\(error)", isPassing: !isLasting)
+    }
 
     private static let blockByteCount = 1 << 18
 }

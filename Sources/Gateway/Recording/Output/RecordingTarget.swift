@@ -4,8 +4,8 @@
 public protocol RecordingTarget: Sendable {
     /// Stores an object in place of the one of that key, if there is one.
     ///
-    /// Never blocks for longer than a disk takes; what a network takes, a loop of the target's own waits for. It tries again by
-    /// itself what may come right (a store that is away or busy), for hours, and answers with an error only what will not.
+    /// Never blocks for longer than a disk takes; what a network takes, a loop of the target's own waits for. A store that is away or
+    /// busy it tries again by itself, for hours. What comes as an error will not be stored, or is given to it once more in a while.
     /// - Parameter then: called once, on any thread.
     func put(_ object: RecordedObject, then: @escaping @Sendable (Result<Void, RecordingTargetError>) -> Void)
 }
@@ -30,10 +30,14 @@ public struct RecordedObject: Sendable, Equatable {
     }
 }
 
-/// Why an object will not be stored.
+/// Why an object is not stored.
 public struct RecordingTargetError: Error, Sendable, Equatable, CustomStringConvertible {
     /// A sentence for the operator, without secrets.
     public var description: String
+    /// It may be stored later.
+    public var isPassing: Bool
 
-    public init(_ description: String) { self.description = description }
+    public init(_ description: String, isPassing: Bool = false) {
+        (self.description, self.isPassing) = (description, isPassing)
+    }
 }

@@ -15,6 +15,9 @@ final class Recording {
     private var thumbnails: ThumbnailSeries
     private var output = RecordingOutput()
     private var media: EncoderMedia?
+    /// Until then its target, which could not take something, is given nothing.
+    private var postponedUntil: MonotonicTime?
+    private static let postponement = Duration.seconds(10)
     /// Another node goes on with it.
     private(set) var isElsewhere = false
     /// Each segment is files that are forced to disk, on the thread of all recordings, whatever times and parameter sets come.
@@ -81,7 +84,7 @@ final class Recording {
     var header: RecordingHeader { chronicle.book.header }
     var isLive: Bool { media != nil }
     /// Nothing is on its way, and nothing could be.
-    var isIdle: Bool { output.step == nil && (output.isTargetLost || isElsewhere || !book.isWaiting) }
+    var isIdle: Bool { output.step == nil && (output.isTargetLost || isElsewhere || isPostponed || !book.isWaiting) }
 
     /// Nobody is recorded, and nobody comes back any more.
     func isOver(at now: WallTime) -> Bool {
@@ -228,7 +231,7 @@ extension Recording {
     func advance(at now: WallTime) -> Bool {
         guard output.step == nil else { return false }
         if book.isClosed || isElsewhere { return isUnreferred }
-        guard !output.isTargetLost else { return false }
+        guard !output.isTargetLost, !isPostponed else { return false }
         guard let step = output.next(book, hasLatest: thumbnails.hasLatest, isOver: isOver(at: now)) else {
             if media == nil { chronicle.shared?.rests(since: book.pausedSince) }
             return false
@@ -266,8 +269,22 @@ extension Recording {
     func answered(_ result: Result<Void, RecordingTargetError>) {
         guard output.step != nil else { return }
         if isElsewhere { return output.drop() }
-        if case .failure(let error) = result { return lose(error) }
+        if case .failure(let error) = result { return error.isPassing ? postpone(error) : lose(error) }
+        postponedUntil = nil
         storeNext()
+    }
+
+    private var isPostponed: Bool { postponedUntil.map { environment.clocks().monotonic < $0 } ?? false }
+
+    /// What is spooled waits there, as long as that has room.
+    private func postpone(_ error: RecordingTargetError) {
+        output.drop()
+        if postponedUntil == nil {
+            Log.event(
+                .warning, "recording_postponed",
+                ["participant": .string(header.participant.participantID), "because": .string("\(error)")])
+        }
+        postponedUntil = environment.clocks().monotonic + Self.postponement
     }
 
     private func finishStep() {
