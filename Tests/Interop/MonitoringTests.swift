@@ -71,8 +71,8 @@ extension Interop {
             "stagedoor_auth_seconds", "stagedoor_auth_result_total", "stagedoor_srtp_auth_fail_total",
             "stagedoor_srtp_replay_total", "stagedoor_dtls_unverified_source_total", "stagedoor_stun_checks_total",
             "stagedoor_http_connections_total", "stagedoor_http_requests_total", "stagedoor_http_closed_total",
-            "stagedoor_tls_cert_expiry_seconds", "stagedoor_udp_rcvbuf_errors_total", "stagedoor_event_loop_lag_seconds",
-            "stagedoor_build_info",
+            "stagedoor_tls_cert_expiry_seconds", "stagedoor_udp_rcvbuf_errors_total", "stagedoor_udp_send_errors_total",
+            "stagedoor_event_loop_lag_seconds", "stagedoor_build_info",
             "process_cpu_seconds_total", "process_resident_memory_bytes", "process_open_fds",
         ]
 

@@ -1,6 +1,7 @@
 import Admission
 import EventLoop
 import Foundation
+import GatewayMetrics
 import Refusals
 import SRTP
 import Sockets
@@ -67,7 +68,7 @@ struct StaticForwardingTests {
         #expect(received.count >= expected.count - 1)
         #expect(Self.isLossless(ports.lowerBound), "the receiver's own buffer overflowed")
         #expect(received == Array(expected.prefix(received.count)))
-        #expect(stream.socket.counters.failed == 0)
+        #expect(stream.socket.metrics?.unsent.value == 0)
     }
 
     /// The hashes of a framemd5 list.
@@ -113,7 +114,7 @@ private final class Stream {
 
     init(loop: EventLoop, router: StaticRouter, units: [AnnexB.AccessUnit], framesPerSecond: Int) throws {
         (self.loop, self.units, self.framesPerSecond) = (loop, units, framesPerSecond)
-        socket = try RouterSocket(loop: loop)
+        socket = try RouterSocket(loop: loop, metrics: RouterMetrics(MetricsRegistry(), routers: []))
         publication = Publication(
             grant: PublishGrant(participantID: "p", stageARN: "arn", stageID: "s", credentialHash: "h"),
             lease: PublishLease(participantID: "p", stageID: "s", stageSessionID: "st", generation: 1), ingestProtocol: .rtmp,

@@ -83,6 +83,17 @@ struct UDPSocketTests {
         #expect(pair.loop.run(until: { writable == 2 }, within: .seconds(20)))
     }
 
+    @Test func `datagrams that the kernel refuses are told, each one`() throws {
+        let pair = try Pair()
+        var refused = 0
+        pair.sender.onRefusal = { refused += $0 }
+        let elsewhere = SocketAddress(.v6(high: 0, low: 1, scope: 0), port: 9)
+        #expect(pair.sender.send([1], to: elsewhere) == .failed(EAFNOSUPPORT))
+        let run = withPieces([[1], [2], [3]]) { pair.sender.sendRun($0, segmentSize: 1, to: elsewhere) }
+        #expect(run == RunOutcome(count: 3, outcome: .failed(EAFNOSUPPORT)))
+        #expect(refused == 4)
+    }
+
     @Test func `IPv4 peers of a dual-stack socket are IPv4, and are answered from the address they asked`() throws {
         let loop = try EventLoop()
         let server = try UDPSocket(loop: loop, address: SocketAddress(.anyV6, port: 0))

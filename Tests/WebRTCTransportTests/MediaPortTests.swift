@@ -23,6 +23,19 @@ struct MediaPortTests {
         port.stop()
     }
 
+    @Test func `what the kernel refuses to send is counted`() throws {
+        let metrics = TransportMetrics(MetricsRegistry())
+        let context = try TransportContext(
+            configuration: TransportConfiguration(advertisedAddresses: [SocketAddress(.loopback, port: 9)]), workerCount: 1,
+            metrics: metrics)
+        let socket = try BoundSocket(.udp, SocketAddress(.loopback, port: 0))
+        let port = try MediaPort(loop: try EventLoop(), index: 0, socket: socket, context: context)
+        let path = MediaPath(remote: SocketAddress(.v6(high: 0, low: 1, scope: 0), port: 9))
+        ([1] as [UInt8]).withUnsafeBytes { port.send($0, on: path) }
+        #expect(metrics.unsent.value == 1)
+        port.stop()
+    }
+
     /// Its peer's checks would keep it alive for good: whom another thread ended has no other word of it.
     @Test func `a session whose worker could not be told of its end has it in the next round`() throws {
         let context = try TransportContext(

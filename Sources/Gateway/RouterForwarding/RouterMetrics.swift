@@ -5,6 +5,7 @@ import RTCP
 public final class RouterMetrics: Sendable {
     let retransmissions: Counter
     let droppedPackets: Counter
+    let unsent: Counter
     let acceptedFeedback: Counter
     let foreignFeedback: Counter
     let malformedFeedback: Counter
@@ -33,6 +34,8 @@ public final class RouterMetrics: Sendable {
         droppedPackets = registry.counter(
             "stagedoor_forward_drop_total", "RTP packets that no router got: the socket was full for 500 ms.",
             ["reason": "socket_full"])
+        unsent = registry.counter(
+            "stagedoor_udp_send_errors_total", "Datagrams that the kernel refused to send.", ["socket": "routers"])
         acceptedFeedback = registry.counter("stagedoor_router_feedback_total", "RTCP packets taken from routers.")
         foreignFeedback = registry.counter(
             "stagedoor_router_feedback_foreign_total", "RTCP packets about no SSRC of ours, or not from its router.")

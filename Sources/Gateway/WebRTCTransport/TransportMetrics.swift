@@ -14,6 +14,7 @@ public final class TransportMetrics: Sendable {
     let passedOn: Counter
     let missingETags: Counter
     let kernelDrops: Counter
+    let unsent: Counter
     private let registry: MetricsRegistry
 
     public init(_ registry: MetricsRegistry) {
@@ -36,6 +37,8 @@ public final class TransportMetrics: Sendable {
             "stagedoor_whip_missing_etag_total", "PATCH requests without If-Match that were let pass.")
         kernelDrops = registry.counter(
             "stagedoor_udp_rcvbuf_errors_total", "Datagrams that the kernel dropped because the media port's buffer was full.")
+        unsent = registry.counter(
+            "stagedoor_udp_send_errors_total", "Datagrams that the kernel refused to send.", ["socket": "media"])
     }
 
     /// How much of the media port's work a worker does: the kernel spreads it by the peers' addresses.

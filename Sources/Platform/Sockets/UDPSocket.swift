@@ -19,6 +19,8 @@ public final class UDPSocket {
     public var onDatagrams: (DatagramBatch) -> Void = { _ in }
     /// Called once when the socket takes datagrams again, after `.wouldBlock` and `awaitWritable()`.
     public var onWritable: () -> Void = {}
+    /// Called with the number of datagrams that the kernel refused for another reason than a full buffer: they are lost.
+    public var onRefusal: (Int) -> Void = { _ in }
     /// Since the socket was made.
     public var counters: UDPCounters { counted }
 
@@ -165,7 +167,7 @@ public final class UDPSocket {
         for attempt in 0..<2 {
             let status = transmitOnce(segments > 1 ? UInt16(segmentSize) : 0, peer, local)
             if status >= 0 {
-                count(sent: segments)
+                counted.sent += segments
                 return outcome
             }
             switch errno {
@@ -173,7 +175,7 @@ public final class UDPSocket {
             case ECONNREFUSED where attempt == 0: outcome = .refused
             case let code where segments > 1 && Self.isAboutSegmentation(code): return .failed(code)
             case let code:
-                count(failed: segments)
+                onRefusal(segments)
                 return .failed(code)
             }
         }
@@ -188,11 +190,6 @@ public final class UDPSocket {
 
     /// EINVAL: the path is smaller; EIO: no checksum offload; EMSGSIZE: more than 64 KB.
     private static func isAboutSegmentation(_ code: CInt) -> Bool { code == EINVAL || code == EIO || code == EMSGSIZE }
-
-    private func count(sent: Int = 0, failed: Int = 0) {
-        counted.sent += sent
-        counted.failed += failed
-    }
 }
 
 /// What became of something sent. None of these ends a session.
@@ -223,8 +220,6 @@ public struct UDPCounters: Equatable, Sendable {
     public var received = 0
     /// Datagrams given to the kernel.
     public var sent = 0
-    /// Refused by the kernel for another reason than a full buffer.
-    public var failed = 0
     /// Dropped by the kernel because the receive buffer was full (SO_RXQ_OVFL): the loop is too slow or the buffer too small.
     public var droppedByKernel = 0
 }

@@ -48,6 +48,7 @@ import Wire
         self.mailbox = mailbox
         context.open(worker: index, mailbox.sender)
         self.socket.onDatagrams = { [unowned self] in receive($0) }
+        self.socket.onRefusal = { [metrics = context.metrics] in metrics.unsent.increment(by: $0) }
         unsafe connections.onDatagram = { [unowned self] in
             unsafe receive($0, on: $1, at: loop.now)
             endBatch()

@@ -38,10 +38,10 @@ public final class RouterSocket {
         socket = try UDPSocket(loop: loop, address: address)
         socket.onDatagrams = { [unowned self] batch in for datagram in batch { receive(datagram) } }
         socket.onWritable = { [unowned self] in writableAgain() }
+        socket.onRefusal = { [metrics] in metrics?.unsent.increment(by: $0) }
     }
 
     public var localAddress: SocketAddress { socket.localAddress }
-    var counters: UDPCounters { socket.counters }
 
     func register(_ leg: RouterLeg, ssrc: UInt32) { legs[ssrc] = leg }
     func unregister(ssrc: UInt32) { legs[ssrc] = nil }
