@@ -53,6 +53,9 @@ extension Interop {
             for name in Self.promised { #expect(kinds[name] != nil, "\(name)") }
             #expect(scrape.split(separator: "\n").count { !$0.hasPrefix("#") } <= 2_000)
             #expect(scrape.contains(#"result="refused""#))
+            var limit = rlimit()
+            #expect(getrlimit(CInt(RLIMIT_NOFILE.rawValue), &limit) == 0)
+            #expect(scrape.contains("process_max_fds \(limit.rlim_max)\n"), "the hard limit is raised to")
             #expect(scrape.contains(#"stagedoor_sessions{protocol="rtmp",state="live"} 1"#))
             // One thing has one name, and parts of it are labels.
             #expect(kinds.keys.filter { $0.contains(/_(?:rtmp|whip)_(?:publish|refus|packets|lost|setup)/) } == [])

@@ -105,14 +105,15 @@ public enum DoctorChecks {
         ]
     }
 
+    /// By the hard limit, to which `serve` raises its own.
     private static func descriptors(_ configuration: StagedoorConfiguration) -> [Finding] {
         var limit = rlimit()
         unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
         let (http, https) = (configuration.http.maximumConnections, configuration.https.maximumConnections)
         let wanted = configuration.rtmp.maximumConnections + http + https + configuration.admin.maximumConnections
-        return limit.rlim_cur >= wanted
-            ? [.fine("descriptors: \(limit.rlim_cur)")]
-            : [.warning("descriptors: \(limit.rlim_cur), the configured limits need \(wanted): ulimit -n, LimitNOFILE=")]
+        return limit.rlim_max >= wanted
+            ? [.fine("descriptors: \(limit.rlim_max)")]
+            : [.warning("descriptors: \(limit.rlim_max), the configured limits need \(wanted): ulimit -Hn, LimitNOFILE=")]
     }
 
     /// Tokens and SigV4 live by the clock: 60 s and 5 min of leeway.
