@@ -28,6 +28,24 @@ struct CPUAllowanceTests {
         #expect(CgroupQuota.version1(quota: quota, period: period) == expected)
     }
 
+    @Test func `looks for what was throttled at the process's group and at those above it`() {
+        let groups = "1:cpu:/old\n0::/system.slice/stagedoor.service\n"
+        #expect(
+            CgroupQuota.folders(in: groups) == [
+                "/sys/fs/cgroup/system.slice/stagedoor.service", "/sys/fs/cgroup/system.slice", "/sys/fs/cgroup",
+            ])
+        #expect(CgroupQuota.folders(in: "") == [])
+    }
+
+    @Test(
+        arguments: [
+            ("usage_usec 7\nnr_throttled 2\nthrottled_usec 1500000\n", 1.5), ("usage_usec 7\n", nil), ("", nil),
+            ("throttled_usec x\n", nil),
+        ] as [(String, Double?)])
+    func `reads cpu.stat of cgroup version 2`(text: String, seconds: Double?) {
+        #expect(CgroupQuota.throttledSeconds(in: text) == seconds)
+    }
+
     @Test func `this machine grants something`() {
         #expect(CPUAllowance.granted >= 1)
     }

@@ -5,6 +5,12 @@ public enum CPUAllowance {
     /// At least 1; a quota of 1.5 CPUs counts as 2, since half a CPU idle is better than half a CPU missing.
     public static var granted: Int { granted(affinity: Int(shim_affinity_count()), quota: CgroupQuota.current()) }
 
+    /// How long quotas have kept the process waiting, in seconds: those of its control group (version 2) and of the groups above it.
+    public static var throttledSeconds: Double {
+        let folders = CgroupQuota.folders(in: KernelFile.text(of: "/proc/self/cgroup") ?? "")
+        return folders.compactMap { KernelFile.text(of: $0 + "/cpu.stat").flatMap(CgroupQuota.throttledSeconds) }.reduce(0, +)
+    }
+
     static func granted(affinity: Int, quota: Double?) -> Int {
         let available = max(1, affinity)
         guard let quota, quota > 0 else { return available }
@@ -28,6 +34,19 @@ enum CgroupQuota {
             }
         }
         return quotas.min()
+    }
+
+    /// The folders of the process's group of version 2 and of those above it.
+    static func folders(in groups: String) -> [String] {
+        groups.split(separator: "\n").filter { $0.hasPrefix("0::") }.flatMap { chain(of: $0.dropFirst(3)) }
+            .map { "/sys/fs/cgroup\($0)" }
+    }
+
+    /// What `cpu.stat` of version 2 says of a group that has a quota.
+    static func throttledSeconds(in statistics: String) -> Double? {
+        let name = "throttled_usec "
+        let line = statistics.split(separator: "\n").first { $0.hasPrefix(name) }
+        return line.flatMap { Double($0.dropFirst(name.count)) }.map { $0 / 1e6 }
     }
 
     /// `max 100000` or `150000 100000`: quota and period in microseconds.

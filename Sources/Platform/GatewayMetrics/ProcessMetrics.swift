@@ -16,14 +16,14 @@ public enum ProcessMetrics {
         registry.reading(
             "stagedoor_cpu_throttled_seconds_total",
             "Time in seconds that the control group's CPU quota kept the process waiting."
-        ) { throttledSeconds }
+        ) { CPUAllowance.throttledSeconds }
         registry.gauge("stagedoor_build_info", "Always 1; the labels tell the build.", ["version": version]).set(1)
     }
 
     /// Resident memory in bytes, for admission by memory; 0 where it cannot be read.
     public static var residentBytes: Int { Int(exactly: memory(field: 1).rounded()) ?? 0 }
-    /// Before Linux 6.2 looking takes a descriptor too: where there is none left, all are in use.
-    public static var openDescriptorCount: Int { Int(exactly: openDescriptors) ?? maximumDescriptorCount }
+    /// 0 where it cannot be read.
+    public static var openDescriptorCount: Int { Int(exactly: openDescriptors) ?? 0 }
     /// `Int.max` where there is no limit.
     public static var maximumDescriptorCount: Int { Int(exactly: maximumDescriptors) ?? .max }
 
@@ -49,9 +49,11 @@ public enum ProcessMetrics {
         return countedDescriptors
     }
 
-    /// What the kernel lists of them, one by one; NaN when no descriptor is left to look with.
+    /// What the kernel lists of them, one by one. That takes a descriptor too: where none is left, all are in use.
     static var countedDescriptors: Double {
-        guard let directory = unsafe opendir("/proc/self/fd") else { return .nan }
+        guard let directory = unsafe opendir("/proc/self/fd") else {
+            return errno == EMFILE || errno == ENFILE ? maximumDescriptors : .nan
+        }
         defer { unsafe closedir(directory) }
         var count = -3  // `.`, `..` and the directory itself
         while unsafe readdir(directory) != nil { count += 1 }
@@ -62,14 +64,5 @@ public enum ProcessMetrics {
         var limit = rlimit()
         guard unsafe getrlimit(CInt(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return .nan }
         return Double(limit.rlim_cur)
-    }
-
-    /// `throttled_usec` of the control group (version 2), 0 where there is none.
-    private static var throttledSeconds: Double {
-        for line in (KernelFile.text(of: "/sys/fs/cgroup/cpu.stat") ?? "").split(separator: "\n")
-        where line.hasPrefix("throttled_usec ") {
-            return (Double(line.dropFirst(15)) ?? 0) / 1e6
-        }
-        return 0
     }
 }
