@@ -1,6 +1,8 @@
 import Admission
+import EventLoop
 import Foundation
 import Glibc
+import TestSupport
 import Testing
 
 @testable import RouterForwarding
@@ -26,5 +28,26 @@ struct DescriptionFilesTests {
             #expect(!files.write("", for: ParticipantKey("p", onStage: name)))
             #expect(files.path(ofFirst: name) == nil)
         }
+    }
+
+    @Test func `what the disk did not take is written once it does`() throws {
+        var template = Array("/tmp/sdp-XXXXXX".utf8CString)
+        let directory = try #require(mkdtemp(&template).map { String(cString: $0) })
+        defer { try? FileManager.default.removeItem(atPath: directory) }
+        let (writer, loop) = (try DescriptionWriter(directory: directory, retryInterval: .milliseconds(50)), try EventLoop())
+        func comes(_ path: String) -> Bool {
+            for _ in 0..<1_000 where !FileManager.default.fileExists(atPath: "\(directory)/\(path)") { loop.letGo() }
+            return FileManager.default.fileExists(atPath: "\(directory)/\(path)")
+        }
+        // Where the stage's folder has to be.
+        try "".write(toFile: "\(directory)/s1", atomically: false, encoding: .utf8)
+        writer.write(ParticipantKey("p-1", onStage: "s1"), "sdp")
+        // The second of these comes when the turn of the first is over.
+        for name in ["p-2", "p-3"] {
+            writer.write(ParticipantKey(name, onStage: "s2"), "sdp")
+            #expect(comes("s2/\(name).sdp"))
+        }
+        try FileManager.default.removeItem(atPath: "\(directory)/s1")
+        #expect(comes("s1/p-1.sdp"))
     }
 }

@@ -62,20 +62,25 @@ public struct DescriptionFiles: Sendable {
 /// Of the descriptions of one participant that wait, the newest is written.
 public final class DescriptionWriter: Sendable {
     private let waiting = Lock<[ParticipantKey: String]>([:])
-    private let sender = Lock<MailboxSender<Void>?>(nil)
+    private let sender = Lock<Result<MailboxSender<Void>, SystemError>?>(nil)
 
-    /// - Parameter directory: exists, mode 0700.
-    /// - Throws: when the system gives no more threads.
-    public init(directory: String) throws {
+    /// - Parameters:
+    ///   - directory: exists, mode 0700.
+    ///   - retryInterval: after which what the disk did not take is tried again.
+    /// - Throws: when the system gives no more threads or descriptors.
+    public init(directory: String, retryInterval: Duration = .seconds(10)) throws {
         let files = DescriptionFiles(directory: directory)
         _ = try WorkerThread.start(name: "descriptions") { [self] in
-            guard let loop = try? EventLoop(),
-                let mailbox = try? Mailbox<Void>(loop: loop, receive: { [self] in writeWaiting(to: files) })
-            else { return }
-            sender.withLock { $0 = mailbox.sender }
-            loop.run()
+            do throws(SystemError) {
+                let thread = try DescriptionThread(files, retryInterval) { [self] in takeWaiting() }
+                sender.withLock { $0 = .success(thread.sender) }
+                thread.run()
+            } catch {
+                sender.withLock { $0 = .failure(error) }
+            }
         }
         while sender.withLock({ $0 == nil }) { sched_yield() }
+        _ = try sender.withLock { $0 }?.get()
     }
 
     /// Takes a description to be written; never waits for the disk.
@@ -85,18 +90,57 @@ public final class DescriptionWriter: Sendable {
                 defer { waiting[participant] = sdp }
                 return waiting.isEmpty
             }
-            if isFirst { sender.withLock { $0 }?.send(()) }
+            if isFirst { (try? sender.withLock { $0 }?.get())?.send(()) }
         }
     }
 
-    private func writeWaiting(to files: DescriptionFiles) {
-        let descriptions = waiting.withLock { waiting in
+    private func takeWaiting() -> [ParticipantKey: String] {
+        waiting.withLock { waiting in
             defer { waiting = [:] }
             return waiting
         }
-        for (participant, sdp) in descriptions where !files.write(sdp, for: participant) {
-            Log.event(.error, "description_not_written", ["participant": .string(participant.participantID)])
+    }
+}
+
+/// Confined to its thread.
+private final class DescriptionThread {
+    private let files: DescriptionFiles
+    private let retryInterval: Duration
+    private let take: () -> [ParticipantKey: String]
+    private let loop: EventLoop
+    private var mailbox: Mailbox<Void>?
+    /// What the disk did not take: receivers of those that are live know nothing else.
+    private var failed: [ParticipantKey: String] = [:]
+    private var retry: TimerWatch?
+
+    /// A disk may be full for a day of short publishes.
+    private static let maximumFailed = 1_024
+
+    init(
+        _ files: DescriptionFiles, _ retryInterval: Duration, take: @escaping () -> [ParticipantKey: String]
+    ) throws(SystemError) {
+        (self.files, self.retryInterval, self.take) = (files, retryInterval, take)
+        loop = try EventLoop()
+        mailbox = try Mailbox(loop: loop) { [unowned self] _ in write() }
+    }
+
+    var sender: MailboxSender<Void> {
+        mailbox!.sender  // set by init and kept
+    }
+
+    func run() { loop.run() }
+
+    private func write() {
+        let (former, new) = (failed, take())
+        failed = [:]
+        for (participant, sdp) in former.merging(new, uniquingKeysWith: { $1 }) where !files.write(sdp, for: participant) {
+            if former[participant] == nil {
+                Log.event(.error, "description_not_written", ["participant": .string(participant.participantID)])
+            }
+            // What is no file's name never will be.
+            if files.path(of: participant) != nil, failed.count < Self.maximumFailed { failed[participant] = sdp }
         }
+        retry = failed.isEmpty ? nil : loop.schedule(after: retryInterval) { [unowned self] in write() }
         // Publishers come in groups: those of the next 10 ms share one wake-up.
         var time = timespec(tv_sec: 0, tv_nsec: 10_000_000)
         unsafe nanosleep(&time, nil)
