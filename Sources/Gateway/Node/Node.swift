@@ -73,6 +73,7 @@ public final class Node {
             generation: inheritance?.generation ?? 0,
             sessionKey: try SessionKey.load(configuration.cluster, inherited: inheritance?.succession.offer.sessionKey),
             workerCount: workerCount)
+        if inheritance == nil { StaticRouters.forgetDescriptions(in: path) }
         shared = try SharedParts(
             configuration, process, listeners: listeners, store: store, directory: directory, certificates: certificates)
         reservations = StaticReservations(shared.staticRouters)

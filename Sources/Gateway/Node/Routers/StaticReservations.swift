@@ -1,5 +1,6 @@
 import Admission
 import DataDirectory
+import Foundation
 import RouterForwarding
 import Settings
 import Store
@@ -19,6 +20,12 @@ enum StaticRouters {
             }
             return StaticRouter(configuration, publish: writer.write)
         }
+    }
+
+    /// Nobody publishes. A token's participant has left its description behind, two files each, with ports that are others' now;
+    /// those of ingest configurations are written anew at once.
+    static func forgetDescriptions(in directory: String) {
+        try? FileManager.default.removeItem(atPath: directory + "/sdp")
     }
 }
 
