@@ -327,7 +327,7 @@ struct ConnectionLimitTests {
         #expect(bench.run(until: { publisher.hasStarted }))
         let strangers = (1...2).map { bench.connect(from: "192.0.2.\($0):1") }
         #expect(strangers.map(\.isClosed) == [true, false] && !publisher.isClosed)
-        #expect(bench.ingest.connectionCount == 2)
+        #expect(bench.ingest.connectionCount == 2 && bench.ingest.metrics.displaced.value == 1)
     }
 
     @Test func `takes none when every one it may have publishes, until one has gone`() throws {
@@ -335,7 +335,7 @@ struct ConnectionLimitTests {
         let publisher = bench.connect()
         publisher.connectAndPublish()
         #expect(bench.run(until: { publisher.hasStarted }))
-        #expect(bench.connect().isClosed && !publisher.isClosed)
+        #expect(bench.connect().isClosed && !publisher.isClosed && bench.ingest.metrics.refused.value == 1)
         publisher.drop()
         #expect(!bench.connect().isClosed)
     }

@@ -33,7 +33,8 @@ struct ICEConnectionsTests {
     @Test func `of one address no more wait for their first check than a venue has`() throws {
         let loop = try EventLoop()
         let strangers = ConnectionAdmission(maximumCount: 100, maximumPerAddress: 5)
-        let connections = ICEConnections(loop: loop, strangers: strangers)
+        let metrics = TransportMetrics(MetricsRegistry())
+        let connections = ICEConnections(loop: loop, strangers: strangers, metrics: metrics)
         var accepted = 0
         let listener = try TCPListener(loop: loop, address: SocketAddress(.loopback, port: 0)) {
             accepted += 1
@@ -47,7 +48,7 @@ struct ICEConnectionsTests {
             return client
         }
         #expect(loop.run(until: { accepted == count && closed == 3 }, within: .seconds(20)))
-        #expect(strangers.count == 5)
+        #expect(strangers.count == 5 && metrics.refusedStreams.value == 3)
         connections.closeAll()
         #expect(strangers.count == 0)
         #expect(connections.isEmpty && loop.run(until: { closed == count }, within: .seconds(20)))
@@ -57,7 +58,8 @@ struct ICEConnectionsTests {
     @Test func `the oldest that has shown no check makes way for the newest, who has shown one stays`() throws {
         let loop = try EventLoop()
         let strangers = ConnectionAdmission(maximumCount: 2, maximumPerAddress: 100)
-        let connections = ICEConnections(loop: loop, strangers: strangers)
+        let metrics = TransportMetrics(MetricsRegistry())
+        let connections = ICEConnections(loop: loop, strangers: strangers, metrics: metrics)
         var gone: [MediaPath] = []
         connections.onClosed = { gone.append($0) }
         var paths: [MediaPath] = []
@@ -75,7 +77,7 @@ struct ICEConnectionsTests {
         connections.authenticate(paths[0])
         #expect(strangers.count == 0, "a check was shown")
         for _ in 0..<3 { try connect() }
-        #expect(gone.map(\.remote) == [paths[1].remote] && strangers.count == 2)
+        #expect(gone.map(\.remote) == [paths[1].remote] && strangers.count == 2 && metrics.displacedStreams.value == 1)
         connections.closeAll()
         #expect(strangers.count == 0 && connections.isEmpty)
     }
@@ -83,7 +85,8 @@ struct ICEConnectionsTests {
     @Test func `a peer that does not read loses whole datagrams, and keeps its connection`() throws {
         let loop = try EventLoop()
         let connections = ICEConnections(
-            loop: loop, strangers: ConnectionAdmission(maximumCount: 100, maximumPerAddress: 100))
+            loop: loop, strangers: ConnectionAdmission(maximumCount: 100, maximumPerAddress: 100),
+            metrics: TransportMetrics(MetricsRegistry()))
         var (paths, gone, isOpen): ([MediaPath], Int, Bool) = ([], 0, false)
         connections.onClosed = { _ in gone += 1 }
         let listener = try TCPListener(loop: loop, address: SocketAddress(.loopback, port: 0)) {

@@ -74,6 +74,7 @@ public final class RTMPIngest {
         loop.assertOnLoop()
         metrics.connections.increment()
         guard makeRoom() else {
+            metrics.refused.increment()
             Log.strangerEvent(.warning, "rtmp_too_many_connections")
             transport.close()
             return nil
@@ -102,6 +103,7 @@ public final class RTMPIngest {
     func admit(_ connection: RTMPConnection) -> Bool {
         let answer = environment.admission.admit(connection.source.ip)
         guard answer != .tooManyFromAddress else {
+            metrics.refused.increment()
             connection.story.log(.info, "rtmp_too_many_from_address")
             return false
         }
@@ -124,6 +126,7 @@ public final class RTMPIngest {
     private func endOldestUnpublished() -> Bool {
         while let id = unpublished.popFirst() {
             guard let connection = connections[id], connection.countedAddress != nil else { continue }
+            metrics.displaced.increment()
             connection.story.log(.info, "rtmp_connection_displaced")
             connection.end(.connectionLost)
             return true

@@ -6,6 +6,8 @@ public struct RTMPMetrics {
     let connections: Counter
     let receivedBytes: Counter
     private let protocolErrors: [RefusalCode: Counter]
+    let refused: Counter
+    let displaced: Counter
     private let malformed: Counter
     private let unconfigured: Counter
     private let unsupported: Counter
@@ -20,6 +22,12 @@ public struct RTMPMetrics {
             ).shard()
         }
         receivedBytes = registry.counter("stagedoor_rtmp_received_bytes_total", "Bytes read from RTMP connections.").shard()
+        func closed(_ reason: String) -> Counter {
+            registry.counter(
+                "stagedoor_rtmp_closed_total", "RTMP connections beyond a limit that had not published.", ["reason": reason]
+            ).shard()
+        }
+        (refused, displaced) = (closed("refused"), closed("displaced"))
         func dropped(_ reason: String) -> Counter {
             registry.counter(
                 "stagedoor_rtmp_media_dropped_total", "Media messages or tracks that were not forwarded.", ["reason": reason]

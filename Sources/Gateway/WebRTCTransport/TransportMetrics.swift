@@ -15,6 +15,8 @@ public final class TransportMetrics: Sendable {
     let missingETags: Counter
     let kernelDrops: Counter
     let unsent: Counter
+    let refusedStreams: Counter
+    let displacedStreams: Counter
     private let registry: MetricsRegistry
 
     public init(_ registry: MetricsRegistry) {
@@ -39,6 +41,12 @@ public final class TransportMetrics: Sendable {
             "stagedoor_udp_rcvbuf_errors_total", "Datagrams that the kernel dropped because the media port's buffer was full.")
         unsent = registry.counter(
             "stagedoor_udp_send_errors_total", "Datagrams that the kernel refused to send.", ["socket": "media"])
+        func closed(_ reason: String) -> Counter {
+            registry.counter(
+                "stagedoor_ice_tcp_closed_total", "ICE-TCP connections beyond a limit that had shown no check.",
+                ["reason": reason])
+        }
+        (refusedStreams, displacedStreams) = (closed("refused"), closed("displaced"))
     }
 
     /// How much of the media port's work a worker does: the kernel spreads it by the peers' addresses.

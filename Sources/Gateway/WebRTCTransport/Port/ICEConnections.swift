@@ -13,6 +13,7 @@ import Wire
     private let loop: EventLoop
     /// Counts those without a check, of all workers.
     private let strangers: ConnectionAdmission
+    private let metrics: TransportMetrics
     private var connections: [SocketAddress: ICEConnection] = [:]
     /// Ours without a check, in the order of coming, to find the oldest; who has shown one or is gone is skipped over.
     private var waiting: ArraySlice<(remote: SocketAddress, number: UInt64)> = []
@@ -22,7 +23,9 @@ import Wire
     /// The datagram that is being sent, behind its length.
     private let frame = UnsafeMutableRawBufferPointer.allocate(byteCount: 2 + ICEConnection.maximumFrame, alignment: 8)
 
-    init(loop: EventLoop, strangers: ConnectionAdmission) { (self.loop, self.strangers) = (loop, strangers) }
+    init(loop: EventLoop, strangers: ConnectionAdmission, metrics: TransportMetrics) {
+        (self.loop, self.strangers, self.metrics) = (loop, strangers, metrics)
+    }
 
     deinit { unsafe frame.deallocate() }
 
@@ -33,10 +36,10 @@ import Wire
     func accept(_ stream: TCPStream) {
         // A NAT may give one port to two encoders, one at each of our ports: the peer's address alone tells a connection.
         guard connections[stream.remoteAddress] == nil, connections.count < Self.maximumCount || endOldest() else {
-            return stream.close()
+            return refuse(stream)
         }
         let answer = strangers.admit(stream.remoteAddress.ip)
-        guard answer != .tooManyFromAddress else { return stream.close() }
+        guard answer != .tooManyFromAddress else { return refuse(stream) }
         // Itself it cannot displace: it is not among them yet.
         if answer == .admittedOverLimit { endOldest() }
         lastNumber += 1
@@ -45,11 +48,17 @@ import Wire
         waiting.append((connection.path.remote, lastNumber))
     }
 
+    private func refuse(_ stream: TCPStream) {
+        metrics.refusedStreams.increment()
+        stream.close()
+    }
+
     /// - Returns: false when all of ours have shown a check.
     @discardableResult
     private func endOldest() -> Bool {
         while let oldest = waiting.popFirst() {
             guard let connection = connections[oldest.remote], connection.strangerNumber == oldest.number else { continue }
+            metrics.displacedStreams.increment()
             connection.close()
             forget(connection.path)
             onClosed(connection.path)

@@ -39,7 +39,8 @@ import Wire
     public init(loop: EventLoop, index: Int, socket: BoundSocket, context: TransportContext) throws {
         (self.loop, self.index, self.context, received) = (loop, index, context, context.metrics.received(by: index))
         self.socket = UDPSocket(loop: loop, socket: socket, receiveBuffer: context.configuration.receiveBuffer)
-        (connections, clock) = (ICEConnections(loop: loop, strangers: context.strangers), PortClock(loop: loop))
+        connections = ICEConnections(loop: loop, strangers: context.strangers, metrics: context.metrics)
+        clock = PortClock(loop: loop)
         (checks, claims) = (ConnectivityChecks(context), ClientClaims(loop: loop))
         sessions = ClaimedSessions(loop: loop, clock: clock)
         (rebinding, foreign) = (Rebinding(context.directory), ForeignDatagrams(context, of: index))
