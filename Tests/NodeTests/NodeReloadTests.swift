@@ -18,7 +18,7 @@ struct NodeReloadTests {
         private let folder: TemporaryDirectory
         private let source: ConfigurationSource
         private let metrics = MetricsRegistry()
-        private let loop: EventLoop
+        let loop: EventLoop
         private var reload: NodeReload?
         private(set) var changes: [NodeReload.Change] = []
 
@@ -32,6 +32,7 @@ struct NodeReloadTests {
             reload = NodeReload(
                 loop: loop, source: source, running: running,
                 certificates: try ServerCertificates(running, directory: directory), metrics: metrics,
+                retryInterval: .milliseconds(50),
                 apply: { [unowned self] in changes.append($0) })
         }
 
@@ -130,6 +131,22 @@ struct NodeReloadTests {
         let broken = "overload: {cpu: 70}\ncertificates: {a: {certificate: /nothing/a.pem, privateKey: /nothing/a.key}}"
         #expect(try bench.load(broken) == nil)
         #expect(bench.changes.isEmpty)
+    }
+
+    /// As where a renewed key becomes ours only after it was written.
+    @Test
+    func `a reload that was refused is tried again, whether or not a file has changed`() throws {
+        let now = EventLoop.wallNow()
+        let authority = try Identity.makeAuthority(commonName: "A", now: now, validFor: .seconds(3_600))
+        let leaf = try authority.issue(
+            commonName: "a.test", dnsNames: ["a.test"], addresses: [], now: now, validFor: .seconds(3_600))
+        let bench = try Bench("overload: {cpu: 85}")
+        let certificate = try bench.write([], to: "a.pem")
+        let key = try bench.write(leaf.key.pem().reveal(), to: "a.key")
+        #expect(try bench.load("certificates: {a: {certificate: \(certificate), privateKey: \(key)}}") == nil)
+        _ = try bench.write(leaf.certificate.pem(), to: "a.pem")
+        #expect(bench.loop.run(until: { bench.changes.count == 1 }, within: .seconds(20)))
+        #expect(bench.changes.first?.tls != nil)
     }
 
     @Test

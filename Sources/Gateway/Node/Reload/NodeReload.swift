@@ -16,7 +16,9 @@ final class NodeReload {
         var tls: TLSContext?
     }
 
+    private let loop: EventLoop
     private let source: ConfigurationSource
+    private let retryInterval: Duration
     private var running: StagedoorConfiguration
     private var certificates: ServerCertificates
     private let expiry: CertificateExpiry
@@ -25,12 +27,17 @@ final class NodeReload {
     private var renewal: TimerWatch?
     /// Not days: the clock may have been set since the start.
     private static let renewalInterval = Duration.seconds(3_600)
+    /// Why the last one was refused, which is told once.
+    private var problems: [String] = []
+    private var retry: TimerWatch?
 
+    /// - Parameter retryInterval: after which a refused reload is tried again.
     init(
         loop: EventLoop, source: ConfigurationSource, running: StagedoorConfiguration, certificates: ServerCertificates,
-        metrics: MetricsRegistry, apply: @escaping (Change) -> Void
+        metrics: MetricsRegistry, retryInterval: Duration = .seconds(60), apply: @escaping (Change) -> Void
     ) {
-        (self.source, self.running, self.certificates, self.apply) = (source, running, certificates, apply)
+        (self.loop, self.source, self.retryInterval) = (loop, source, retryInterval)
+        (self.running, self.certificates, self.apply) = (running, certificates, apply)
         expiry = CertificateExpiry(loop: loop, metrics: metrics)
         expiry.follow(certificates)
         files = FileChanges(loop: loop, paths: paths(of: running)) { [unowned self] in reload(because: "a file has changed") }
@@ -62,6 +69,7 @@ final class NodeReload {
     /// Reads configuration and certificates anew. One fault, and everything stays as it is.
     func reload(because reason: String) {
         files?.remember()
+        retry = nil
         do {
             let new = try source.read()
             // Also of one that is refused: a certificate that it names may come after it.
@@ -73,7 +81,7 @@ final class NodeReload {
             let context = try fresh.makeContext(applied.tls)
             let tls = fresh.isSame(as: certificates) && applied.tls == running.tls ? nil : context
             apply(Change(configuration: applied, tls: tls))
-            (running, certificates) = (applied, fresh)
+            (running, certificates, problems) = (applied, fresh, [])
             if tls != nil { expiry.follow(fresh) }
             report(changes, reason, hasNewCertificates: tls != nil)
         } catch let error as ConfigurationError {
@@ -92,9 +100,17 @@ final class NodeReload {
             ])
     }
 
+    /// A file that could not be read may be without having changed: its owner did, or there was no descriptor. One that the running
+    /// configuration does not name is not looked at.
     private func refuse(_ reason: String, _ problems: [String]) {
-        Log.event(.error, "reload_refused", ["because": .string(reason), "problems": .strings(problems)])
+        if reason != Self.again || problems != self.problems {
+            Log.event(.error, "reload_refused", ["because": .string(reason), "problems": .strings(problems)])
+        }
+        self.problems = problems
+        retry = loop.schedule(after: retryInterval, tolerance: .seconds(1)) { [unowned self] in reload(because: Self.again) }
     }
+
+    private static let again = "the last one was refused"
 }
 
 /// Notices that files have changed, through symbolic links too: Kubernetes swaps a link beside the file, editors rename over it.
